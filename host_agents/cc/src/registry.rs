@@ -4,7 +4,9 @@ use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, find_in};
 use crate::kind::Kind;
 use crate::rate::{d3, dcqcn, dctcp as dctcp_rate, fast_like, fixed, hpcc, rcp, timely};
-use crate::{d2tcp, dctcp, gst, l2tcp, limited, p_start, reno, reno_ecn, rfb_ss, smooth, standard};
+use crate::{
+    cubic, d2tcp, dctcp, gst, hystart, l2tcp, limited, p_start, reno, reno_ecn, rfb_ss, smooth, standard,
+};
 
 /// Every algorithm: slow starts, congestion avoidances, rate controls. A new one is a file with its `INFO`
 /// and a line here.
@@ -15,11 +17,14 @@ static REGISTRY: &[AlgorithmInfo] = &[
     limited::INFO,
     smooth::INFO,
     p_start::INFO,
+    hystart::INFO,
     reno::INFO,
     reno_ecn::INFO,
     dctcp::INFO,
     d2tcp::INFO,
     l2tcp::INFO,
+    cubic::INFO,
+    cubic::ECN_INFO,
     timely::INFO,
     fast_like::INFO,
     dcqcn::INFO,

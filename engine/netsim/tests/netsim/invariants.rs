@@ -123,7 +123,7 @@ fn every_sender_repairs_losses() {
     let senders = windows.enumerate().map(|(i, row)| {
         let k = if row.name == "gst" { r#","k":8"# } else { "" };
         // Classic ECN wants CE, which the profile `gst` has not.
-        let profile = if row.name == "reno_ecn" { "sce" } else { "gst" };
+        let profile = if row.name.ends_with("_ecn") { "sce" } else { "gst" };
         let recovery = ["sack", "newreno", "reno"][i % 3];
         format!(
             r#"{{"rto_min_ns":1000000,"rto_init_ns":1000000,"recovery":"{recovery}","limited_transmit":true,

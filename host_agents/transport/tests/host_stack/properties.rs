@@ -27,6 +27,7 @@ pub fn configs() -> impl Strategy<Value = SenderConfig> {
         Just(
             r#"{"congestion_avoidance":{"name":"reno_ecn"},"slow_start":{"name":"rfb_ss","rtt_max_ns":300000}}"#
         ),
+        Just(r#"{"congestion_avoidance":{"name":"cubic_ecn"},"slow_start":{"name":"hystart"}}"#),
         Just(r#"{"slow_start":{"name":"limited","max_ssthresh":8}}"#),
         Just(r#"{"slow_start":{"name":"smooth"}}"#),
     ];
@@ -36,7 +37,7 @@ pub fn configs() -> impl Strategy<Value = SenderConfig> {
     (cc, recovery, any::<bool>(), 1_u32..4, numbers, options).prop_map(
         |(cc, recovery, limited, ack_every, (mss_bytes, iw, rwnd, dupthresh, rto_min_us), (ssthresh0, tso))| {
             let rto_min_ns = rto_min_us * 1_000;
-            let profile = if cc.contains("reno_ecn") { "sce" } else { "gst" };
+            let profile = if cc.contains("_ecn") { "sce" } else { "gst" };
             let ssthresh0 = ssthresh0.unwrap_or(1 << 30);
             let tso_bytes = tso.map_or("null".to_owned(), |bytes| bytes.to_string());
             config(&format!(

@@ -1,0 +1,340 @@
+//! CUBIC (docs/algorithms/window.md#cubic; RFC9438): the window is a cubic function of the time since the last
+//! congestion, with the window of that congestion as its turning point, and at least what Reno would have.
+//!
+//! Times are virtual, in seconds, windows in segments. Invariant: growth never makes the window smaller.
+
+use p4cc_units::{Span, Time};
+
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
+use crate::params::{Domain, ParamInfo, Params};
+use crate::{AckSample, CongestionAvoidance, CutCause, Echo, Event, Loss, Mark, Publisher, Reaction, Window};
+
+const C: ParamInfo = ParamInfo {
+    name: "c",
+    unit: "segments/s^3",
+    summary: "how steep the cubic function is",
+    domain: Domain::Number { default: Some(0.4), min: 0.000_001, max: 1e12 },
+    source: "docs/algorithms/window.md#cubic, RFC9438",
+};
+
+const BETA: ParamInfo = ParamInfo {
+    name: "beta",
+    unit: "ratio",
+    summary: "what is left of the window after a congestion",
+    domain: Domain::Number { default: Some(0.7), min: 0.1, max: 0.99 },
+    source: "docs/algorithms/window.md#cubic, RFC9438",
+};
+
+const FAST_CONVERGENCE: ParamInfo = ParamInfo {
+    name: "fast_convergence",
+    unit: "",
+    summary: "'on': a flow that lost from a smaller window than before gives room to others",
+    domain: Domain::Choice { default: "on", options: &["on", "off"] },
+    source: "docs/algorithms/window.md#cubic, RFC9438",
+};
+
+/// What the registry says about CUBIC that answers losses only.
+pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "cubic",
+    kind: Kind::CongestionAvoidance,
+    summary: "a cubic function of the time since the last loss, blind to congestion marks",
+    parameters: &[C, BETA, FAST_CONVERGENCE],
+    switch_needs: SwitchNeed::None,
+    source: "docs/algorithms/window.md#cubic, RFC9438",
+    make: Make::CongestionAvoidance(|params| Ok(Box::new(Cubic::new(params, None)?))),
+};
+
+/// What the registry says about CUBIC that answers marks too.
+pub(crate) const ECN_INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "cubic_ecn",
+    kind: Kind::CongestionAvoidance,
+    summary: "CUBIC that takes a mark for a congestion too, once per round; the receiver repeats a mark until CWR",
+    parameters: &[
+        C,
+        BETA,
+        FAST_CONVERGENCE,
+        ParamInfo {
+            name: "beta_ecn",
+            unit: "ratio",
+            summary: "what is left of the window after a mark; 0.85 is ABE of RFC8511",
+            domain: Domain::Number { default: Some(0.7), min: 0.1, max: 0.99 },
+            source: "docs/algorithms/window.md#cubic, RFC9438, RFC8511",
+        },
+    ],
+    switch_needs: SwitchNeed::OneEcnThreshold,
+    source: "docs/algorithms/window.md#cubic, RFC9438, RFC3168",
+    make: Make::CongestionAvoidance(|params| {
+        Ok(Box::new(Cubic::new(params, Some(params.number("beta_ecn")?))?))
+    }),
+};
+
+/// A stage of congestion avoidance, from its first ACK on.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start: Time,
+    /// Seconds from the start to the turning point.
+    k_s: f64,
+    /// The window at the turning point.
+    w_max: f64,
+    /// The window that Reno would have.
+    w_est: f64,
+}
+
+/// State of one CUBIC sender.
+#[derive(Clone, Copy, Debug)]
+struct Cubic {
+    c: f64,
+    beta: f64,
+    fast_convergence: bool,
+    /// What is left of the window after a mark; none if marks are not read.
+    beta_ecn: Option<f64>,
+    /// The window of the last congestion, made smaller where the flow gives way; none before the first and
+    /// after a timeout.
+    w_max: Option<f64>,
+    /// The window at the last congestion as it was.
+    cwnd_prior: f64,
+    epoch: Option<Epoch>,
+    /// No further cut by marks until an ACK above this byte.
+    cwr_end: u64,
+}
+
+impl Cubic {
+    fn new(params: &Params<'_>, beta_ecn: Option<f64>) -> Result<Self, ConfigError> {
+        Ok(Self {
+            c: params.number("c")?,
+            beta: params.number("beta")?,
+            fast_convergence: params.choice("fast_convergence")? == "on",
+            beta_ecn,
+            w_max: None,
+            cwnd_prior: 0.0,
+            epoch: None,
+            cwr_end: 0,
+        })
+    }
+
+    /// RFC9438 4.6 and 4.7: a congestion at this window.
+    fn note_congestion(&mut self, cwnd: f64) {
+        let gives_way = self.fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
+        self.w_max = Some(if gives_way { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd });
+        self.cwnd_prior = cwnd;
+        self.epoch = None;
+    }
+
+    /// RFC9438 4.2, 4.8 and 4.10: a stage of congestion avoidance begins.
+    fn epoch_at(&mut self, now: Time, cwnd: f64) -> Epoch {
+        // "K is set to 0, and W_max is set to the congestion window size at the beginning": after a timeout,
+        // and where slow start ended without a loss.
+        let w_max = self.w_max.filter(|w_max| *w_max > cwnd).unwrap_or(cwnd);
+        if self.w_max.is_none() {
+            self.cwnd_prior = cwnd;
+        }
+        Epoch { start: now, k_s: libm::cbrt((w_max - cwnd) / self.c), w_max, w_est: cwnd }
+    }
+
+    /// `W_cubic(t) = C (t - K)^3 + W_max` (RFC9438, equation 1).
+    fn w_cubic(&self, epoch: &Epoch, t_s: f64) -> f64 {
+        let from_turn_s = t_s - epoch.k_s;
+        self.c * from_turn_s * from_turn_s * from_turn_s + epoch.w_max
+    }
+
+    /// RFC9438 4.3: `3 (1 - beta)/(1 + beta)`, and 1 once Reno's window is where it was.
+    fn alpha(&self, w_est: f64) -> f64 {
+        if w_est >= self.cwnd_prior { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
+    }
+}
+
+fn seconds(span: Span) -> f64 {
+    span.as_ps() as f64 * 1e-12
+}
+
+impl CongestionAvoidance for Cubic {
+    fn start(&mut self, snd_nxt: u64) {
+        (self.w_max, self.cwnd_prior, self.epoch, self.cwr_end) = (None, 0.0, None, snd_nxt);
+    }
+
+    fn observe(&mut self, _ack: &AckSample, _window: &Window, _publisher: &mut dyn Publisher) {}
+
+    fn react(&mut self, ack: &AckSample, window: &mut Window, publisher: &mut dyn Publisher) -> Reaction {
+        let Some(beta_ecn) = self.beta_ecn else { return Reaction::None };
+        if ack.mark != Mark::Kdc || ack.ack <= self.cwr_end {
+            return Reaction::None;
+        }
+        let from_segments = window.cwnd();
+        self.note_congestion(from_segments);
+        // RFC9438 4.6: on a mark "cwnd = max(ssthresh, 1)", the threshold being at least 2.
+        window.set_cwnd((from_segments * beta_ecn).max(1.0));
+        window.set_ssthresh(window.cwnd().max(2.0));
+        self.cwr_end = ack.snd_nxt;
+        let to_segments = window.cwnd();
+        publisher.publish(Event::WindowCut { from_segments, to_segments, cause: CutCause::Mark });
+        Reaction::Cut
+    }
+
+    fn grow(&mut self, ack: &AckSample, window: &mut Window) {
+        let cwnd = window.cwnd();
+        let mut epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => self.epoch_at(ack.now, cwnd),
+        };
+        let n = ack.new_segments as f64;
+        epoch.w_est += self.alpha(epoch.w_est) * n / cwnd;
+        let t_s = seconds(ack.now.since(epoch.start));
+        let grown = if self.w_cubic(&epoch, t_s) < epoch.w_est {
+            // RFC9438 4.3: "cwnd SHOULD be set to W_est".
+            epoch.w_est.max(cwnd)
+        } else {
+            // RFC9438 4.4 and 4.5, with the bounds of 4.2.
+            let rtt_s = ack.srtt.map_or(0.0, seconds);
+            let target = self.w_cubic(&epoch, t_s + rtt_s).clamp(cwnd, 1.5 * cwnd);
+            cwnd + n * (target - cwnd) / cwnd
+        };
+        self.epoch = Some(epoch);
+        // An ACK that jumps over a filled hole does not carry the window past what it acknowledges.
+        window.set_cwnd(grown.min(cwnd + n));
+    }
+
+    fn ssthresh_after_loss(&mut self, loss: &Loss) -> f64 {
+        self.note_congestion(loss.cwnd_segments);
+        if loss.cause == CutCause::Timeout {
+            // RFC9438 4.8: the stage behind a timeout knows no turning point.
+            self.w_max = None;
+        }
+        // RFC9438 4.6: "ssthresh = flight_size * beta_cubic", at least 2.
+        (loss.flight_segments as f64 * self.beta).max(2.0)
+    }
+
+    fn echo(&self) -> Echo {
+        if self.beta_ecn.is_some() { Echo::UntilCwr } else { Echo::PerPacket }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ack, params_of};
+
+    fn cubic(json: &str) -> Cubic {
+        Cubic::new(&params_of(&INFO, json).params(), None).expect("valid parameters")
+    }
+
+    fn loss(flight_segments: u64, cause: CutCause) -> Loss {
+        Loss { flight_segments, cwnd_segments: flight_segments as f64, cause }
+    }
+
+    /// RFC9438, equations 1 and 2: a loss at 100 segments leaves 70; the way back takes `cbrt(30/0.4)` seconds.
+    #[test]
+    fn the_window_turns_where_the_loss_was() {
+        let mut sender = cubic(r#"{"name":"cubic"}"#);
+        assert_eq!(sender.ssthresh_after_loss(&loss(100, CutCause::FastRetransmit)), 70.0);
+        let epoch = sender.epoch_at(Time::ZERO, 70.0);
+        assert!((epoch.k_s - 4.217_163).abs() < 1e-6);
+        for (t_s, want) in [(0.0, 70.0), (epoch.k_s, 100.0), (2.0 * epoch.k_s, 130.0)] {
+            assert!((sender.w_cubic(&epoch, t_s) - want).abs() < 1e-9, "{t_s}");
+        }
+    }
+
+    /// RFC9438 4.7: `W_max = cwnd (1 + beta)/2` where the loss came below the last one.
+    #[test]
+    fn a_flow_that_loses_earlier_gives_way() {
+        for (json, want) in
+            [(r#"{"name":"cubic"}"#, 68.0), (r#"{"name":"cubic","fast_convergence":"off"}"#, 80.0)]
+        {
+            let mut sender = cubic(json);
+            for flight in [100, 80] {
+                sender.ssthresh_after_loss(&loss(flight, CutCause::FastRetransmit));
+            }
+            assert_eq!(sender.w_max, Some(want), "{json}");
+        }
+    }
+
+    /// RFC9438 4.8 and 4.10: without a window to come back to, the function turns where it begins.
+    #[test]
+    fn behind_a_timeout_or_a_slow_start_without_loss_the_turn_is_at_once() {
+        let mut fresh = cubic(r#"{"name":"cubic"}"#);
+        let mut timed_out = fresh;
+        timed_out.ssthresh_after_loss(&loss(100, CutCause::Timeout));
+        for sender in [&mut fresh, &mut timed_out] {
+            let epoch = sender.epoch_at(Time::from_ms(5), 50.0);
+            assert_eq!((epoch.k_s, epoch.w_max), (0.0, 50.0));
+        }
+    }
+
+    /// RFC9438 4.3: Reno's growth with CUBIC's beta is 0.529 of a segment a round, until it is where it was.
+    #[test]
+    fn it_grows_as_reno_would_where_that_is_more() {
+        let mut sender = cubic(r#"{"name":"cubic"}"#);
+        assert_eq!(sender.ssthresh_after_loss(&loss(10, CutCause::FastRetransmit)), 7.0);
+        let mut window = Window::new(7.0, 7.0);
+        let mut acks = 0;
+        while window.cwnd() < 10.0 {
+            acks += 1;
+            let sample = ack(1, acks, acks + 7, Mark::None);
+            sender.grow(
+                &AckSample { now: Time::from_us(acks), srtt: Some(Span::from_us(7)), ..sample },
+                &mut window,
+            );
+        }
+        // 3/0.529 rounds of 7 to 10 ACKs.
+        assert!((46..=52).contains(&acks), "{acks}");
+    }
+
+    /// The mean window under one loss in so many packets, at a round-trip time of 0.1 s. The first loss is at
+    /// `w_max`: around its turning point the function is so flat that another one is left over hundreds of
+    /// losses only.
+    fn mean_window(per_loss: u64, w_max: f64) -> f64 {
+        // One flow alone has nobody to give way to: the RFC's model leaves fast convergence out.
+        let mut sender = cubic(r#"{"name":"cubic","fast_convergence":"off"}"#);
+        let first =
+            Loss { flight_segments: w_max as u64, cwnd_segments: w_max, cause: CutCause::FastRetransmit };
+        let ssthresh = sender.ssthresh_after_loss(&first);
+        let mut window = Window::new(ssthresh, ssthresh);
+        let (mut round, mut since_loss, mut sum, mut rounds, mut losses) = (0_u64, 0, 0.0, 0.0, 0);
+        while losses < 24 {
+            let (segments, cwnd) = (window.whole_segments(), window.cwnd());
+            for i in 0..segments {
+                let now = Time::from_us(round * 100_000 + i * 100_000 / segments);
+                let sample = ack(1, round * 1_000_000 + i, 0, Mark::None);
+                sender.grow(&AckSample { now, srtt: Some(Span::from_ms(100)), ..sample }, &mut window);
+            }
+            since_loss += segments;
+            if losses >= 12 {
+                (sum, rounds) = (sum + cwnd, rounds + 1.0);
+            }
+            if since_loss >= per_loss {
+                (since_loss, losses) = (since_loss - per_loss, losses + 1);
+                let (flight_segments, cwnd_segments) = (window.whole_segments(), window.cwnd());
+                let lost = Loss { flight_segments, cwnd_segments, cause: CutCause::FastRetransmit };
+                window.set_ssthresh(sender.ssthresh_after_loss(&lost));
+                window.set_cwnd(window.ssthresh());
+            }
+            round += 1;
+        }
+        sum / rounds
+    }
+
+    /// RFC9438, 5.1, the column of C = 0.4 where the cubic function rules; below it is no worse than Reno's 38.
+    #[test]
+    fn the_mean_window_by_the_share_of_losses() {
+        for (per_loss, want) in [(10_000, 187.0), (100_000, 1_054.0)] {
+            // From 0.7 of W_max to W_max the function's mean is 0.925 of it.
+            let mean = mean_window(per_loss, want / 0.925);
+            assert!((mean / want - 1.0).abs() < 0.05, "one loss in {per_loss}: {mean}");
+        }
+        assert!(mean_window(1_000, 40.0) >= 38.0);
+    }
+
+    #[test]
+    fn a_mark_is_a_congestion_once_per_round() {
+        let given = params_of(&ECN_INFO, r#"{"name":"cubic_ecn","beta_ecn":0.85}"#);
+        let params = given.params();
+        let mut sender = Cubic::new(&params, Some(0.85)).expect("valid parameters");
+        let mut window = Window::new(100.0, 1e9);
+        sender.start(0);
+        assert_eq!(sender.react(&ack(1, 1, 101, Mark::Kdc), &mut window, &mut Vec::new()), Reaction::Cut);
+        assert_eq!((window.cwnd(), window.ssthresh(), sender.w_max), (85.0, 85.0, Some(100.0)));
+        assert_eq!(sender.react(&ack(1, 50, 120, Mark::Kdc), &mut window, &mut Vec::new()), Reaction::None);
+        assert_eq!(sender.react(&ack(1, 102, 180, Mark::Kdc), &mut window, &mut Vec::new()), Reaction::Cut);
+    }
+}
