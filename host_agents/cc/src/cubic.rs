@@ -1,5 +1,5 @@
-//! CUBIC (docs/algorithms/window.md#cubic; RFC9438): the window is a cubic function of the time since the last
-//! congestion, with the window of that congestion as its turning point, and at least what Reno would have.
+//! CUBIC (docs/algorithms/window.md#cubic; RFC9438): the window is a cubic function of the time since the
+//! last congestion, whose window is its turning point, and at least what Reno would have.
 //!
 //! Times are virtual, in seconds, windows in segments. Invariant: growth never makes the window smaller.
 
@@ -223,7 +223,7 @@ mod tests {
         Loss { flight_segments, cwnd_segments: flight_segments as f64, cause }
     }
 
-    /// RFC9438, equations 1 and 2: a loss at 100 segments leaves 70; the way back takes `cbrt(30/0.4)` seconds.
+    /// RFC9438, equations 1 and 2: a loss at 100 segments leaves 70; the way back takes `cbrt(30/0.4)` s.
     #[test]
     fn the_window_turns_where_the_loss_was() {
         let mut sender = cubic(r#"{"name":"cubic"}"#);
@@ -314,7 +314,7 @@ mod tests {
         sum / rounds
     }
 
-    /// RFC9438, 5.1, the column of C = 0.4 where the cubic function rules; below it is no worse than Reno's 38.
+    /// RFC9438, 5.1, C = 0.4, where the cubic function rules; below it is no worse than Reno, which has 38.
     #[test]
     fn the_mean_window_by_the_share_of_losses() {
         for (per_loss, want) in [(10_000, 187.0), (100_000, 1_054.0)] {

@@ -1,5 +1,5 @@
-//! HyStart++ (docs/algorithms/slow-start.md#hystart; RFC9406): slow start that a rise of the round-trip time turns
-//! into a slower one, which ends it some rounds later, or ends itself where the rise was none.
+//! HyStart++ (docs/algorithms/slow-start.md#hystart; RFC9406): slow start that a rise of the round-trip time
+//! turns into a slower one, which ends it some rounds later, or ends itself where the rise was none.
 //!
 //! Invariant: the conservative phase lasts `css_rounds` rounds at most.
 
