@@ -238,3 +238,41 @@ def test_fabric(out: Ran) -> None:
     assert dict(counted.group_by("index").agg(pl.col("packets").max()).rows()) == {
         port: sent for port, _, sent in leaf.rows()
     }
+
+
+@tutorials
+def test_calc(out: Ran) -> None:
+    # 1000 and 24 by +, -, &, | and ^; the sixth operation is unknown, and its packet is dropped.
+    answers = [int.from_bytes(data[26:30], "big") for _, data in received(out)]
+    assert answers == [1024, 976, 1000 & 24, 1000 | 24, 1000 ^ 24]
+
+
+@tutorials
+def test_basic_tunnel(out: Ran) -> None:
+    # Both packets are for h3; the one with the tunnel's header goes by the header's id, to h2.
+    assert [(host, data[12:14].hex()) for host, data in received(out)] == [("h3", "0800"), ("h2", "1212")]
+
+
+@tutorials
+def test_source_routing(out: Ran) -> None:
+    packets = [Ether(data) for _, data in received(out)]
+    # Two switches and three, each of which counts TTL down and leaves IPv4's checksum as it was.
+    assert [packet[IP].ttl for packet in packets] == [62, 61]
+    assert set(out.table("packets_received")["cause"]) == {"damaged"}
+
+
+@tutorials
+def test_p4runtime(out: Ran) -> None:
+    assert out.runs[0]["flows_completed"] == 1
+    sent = out.table("flows")["data_pkts"].item()
+    counted = out.table("program_counters").group_by("switch", "counter", "index").agg(pl.col("packets").max())
+    # ACKs come back by the other tunnel, one for each packet.
+    assert set(counted.rows()) == {
+        (switch, f"MyIngress.{way}TunnelCounter", tunnel, sent)
+        for switch, way, tunnel in (
+            ("s1", "ingress", 100),
+            ("s2", "egress", 100),
+            ("s2", "ingress", 200),
+            ("s1", "egress", 200),
+        )
+    }
