@@ -97,6 +97,9 @@ class WindowAck:
     def now_ps(self) -> int:
         """The same, whole."""
     @property
+    def headers(self) -> dict[tuple[str, int], dict[str, int]]:
+        """Headers of the program that the ACK echoes (`transport.headers`), by type and place in the stack."""
+    @property
     def new_segments(self) -> int:
         """Segments that this ACK acknowledges for the first time; 0 for a duplicate."""
     @property
@@ -170,6 +173,9 @@ class PacedAck:
     @property
     def rtt_ns(self) -> float | None:
         """The round-trip time by the timestamp that came back."""
+    @property
+    def headers(self) -> dict[tuple[str, int], dict[str, int]]:
+        """Headers of the program that the ACK echoes (`transport.headers`), by type and place in the stack."""
     @property
     def cnp(self) -> bool:
         """Whether the receiver saw a congestion mark."""

@@ -159,3 +159,44 @@ def test_types_of_two_programs_must_agree(tmp_path: Path) -> None:
     switch = {**data["switch"], "entries": [], "programs": [{"switch": "spine*", "program": str(other)}]}
     with pytest.raises(UserError, match="'record_t' has other fields in another program"):
         run(tmp_path, {**data, "switch": switch, "variants": [RENO]})
+
+
+READS = """
+from p4cc import RateAlgorithm, WindowAlgorithm
+
+class Window(WindowAlgorithm):
+    def start(self):
+        self.depth = self.bare = self.first_depth = 0
+    def observe(self, ack):
+        record = ack.headers.get(("record_t", 0))
+        if record is None:
+            self.bare += 1
+        else:
+            self.depth = record["depth"]
+            self.first_depth = self.first_depth or self.depth
+
+class Rate(RateAlgorithm):
+    def start(self):
+        self.depth = self.bare = 0
+    def on_ack(self, ack):
+        record = ack.headers.get(("record_t", 0))
+        self.depth, self.bare = (self.depth, self.bare + 1) if record is None else (record["depth"], self.bare)
+"""
+
+
+@pytest.mark.parametrize("kind", ["Window", "Rate"])
+def test_algorithms_in_python_see_what_is_echoed(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "reads.py").write_text(READS)
+    part = "congestion_avoidance" if kind == "Window" else "rate_control"
+    plain = own(variants=[{"name": "Reads", part: {"python": f"reads.py:{kind}"}}])
+    if kind == "Rate":
+        plain["transport"] = {"kind": "rdma", "rto_ns": 1_000_000, "headers": TRACE}
+    plain["record"] = {"windows_interval_ns": 1_000, "headers": {"every": 1}, "state": ["depth", "bare"]}
+    ran = run(tmp_path, plain)
+    state, headers = ran.table("algorithm_state"), ran.table("headers")
+    echoed = headers.filter((pl.col("side") == "sender") & (pl.col("field") == "depth") & (pl.col("index") == 0))
+    seen = state.filter(pl.col("name") == "depth")["value"]
+    assert echoed.height > 100
+    assert set(seen) <= {0, *echoed["value"]}
+    assert max(seen) == max(echoed["value"]) != 0
+    assert state.filter(pl.col("name") == "bare")["value"].max() == 0, "each ACK echoes the headers of its packet"

@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use crate::{AckSample, CutCause, Phase, Publisher, Window};
+use crate::{AckSample, CutCause, HeaderField, Phase, Publisher, Window};
 
 /// Whether an ACK made the congestion-avoidance algorithm cut the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,6 +85,15 @@ pub trait CongestionAvoidance: fmt::Debug + Send {
     /// The estimate of the marked share, where the algorithm keeps one.
     fn alpha(&self) -> Option<f64> {
         None
+    }
+
+    /// Takes the headers of the user's program that the next ACK echoes, for algorithms of the user's. It is
+    /// called only where [`Self::reads_headers`] says so.
+    fn on_headers(&mut self, _fields: &[HeaderField<'_>]) {}
+
+    /// Whether it takes such headers.
+    fn reads_headers(&self) -> bool {
+        false
     }
 
     /// The value of an attribute by its name, for algorithms of the user's.

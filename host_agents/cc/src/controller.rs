@@ -17,8 +17,8 @@ use crate::info::Make;
 use crate::kind::{Kind, SwitchNeed};
 use crate::registry::find;
 use crate::{
-    AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, CutCause, Echo, Event, Loss, Phase,
-    Publisher, Reaction, SlowStart, Window,
+    AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, CutCause, Echo, Event, HeaderField, Loss,
+    Phase, Publisher, Reaction, SlowStart, Window,
 };
 
 /// The window of a new flow.
@@ -285,6 +285,16 @@ impl Controller {
     /// The growth exponent of the slow-start module, where it keeps one.
     pub fn delta(&self) -> Option<f64> {
         self.slow_start.delta()
+    }
+
+    /// Hands on headers of the user's program that the next ACK echoes.
+    pub fn on_headers(&mut self, fields: &[HeaderField<'_>]) {
+        self.avoidance.on_headers(fields);
+    }
+
+    /// Whether the algorithm takes such headers.
+    pub fn reads_headers(&self) -> bool {
+        self.avoidance.reads_headers()
     }
 
     /// The value of an attribute that an algorithm of the user's keeps by this name, if there is one.

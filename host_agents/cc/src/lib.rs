@@ -58,5 +58,5 @@ pub use rate::{
     rate_needs,
 };
 pub use registry::registry;
-pub use signal::{AckSample, FlowProgress, Mark};
+pub use signal::{AckSample, FlowProgress, HeaderField, Mark};
 pub use window::Window;

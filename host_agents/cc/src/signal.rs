@@ -17,6 +17,19 @@ pub enum Mark {
     Kdc,
 }
 
+/// A field of a header of the user's program, read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HeaderField<'a> {
+    /// Name of the header's type.
+    pub header: &'a str,
+    /// Its place in a stack of them, from 0.
+    pub index: usize,
+    /// Name of the field.
+    pub name: &'a str,
+    /// Its value; of a wider field the lower 128 bits.
+    pub value: u128,
+}
+
 /// How far a flow is: what deadlines and attained service are reckoned from.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct FlowProgress {

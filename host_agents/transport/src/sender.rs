@@ -12,7 +12,7 @@
 //!   unless the receiver turns out to have given it up;
 //! - the timer runs exactly while data is outstanding; a timer call at a wrong time changes nothing.
 
-use p4cc_cc::{AckSample, ConfigError, Controller, Echo, FlowProgress, Mark, Phase, Reaction};
+use p4cc_cc::{AckSample, ConfigError, Controller, Echo, FlowProgress, HeaderField, Mark, Phase, Reaction};
 use p4cc_units::{Span, Time};
 
 use crate::actions::{Action, Actions, Event, IgnoredAck, Segment};
@@ -619,6 +619,16 @@ impl WindowSender {
     /// Whether every byte is acknowledged.
     pub fn is_complete(&self) -> bool {
         self.state == State::Complete
+    }
+
+    /// Hands on headers of the user's program that the next ACK echoes.
+    pub fn on_headers(&mut self, fields: &[HeaderField<'_>]) {
+        self.controller.on_headers(fields);
+    }
+
+    /// Whether the algorithm takes such headers.
+    pub fn reads_headers(&self) -> bool {
+        self.controller.reads_headers()
     }
 
     /// The value of an attribute that an algorithm of the user's keeps by this name.

@@ -1,6 +1,6 @@
 //! A flow in a run: the state of its sender and its receiver, and what results tell about it.
 
-use p4cc_cc::Mark;
+use p4cc_cc::{HeaderField, Mark};
 use p4cc_transport::rdma::{RdmaReceiver, RdmaSender, ReadSource};
 use p4cc_transport::wire::TrafficClass;
 use p4cc_transport::{AckFields, DataFields, EcnProfile, Receiver, Snapshot, WindowSender};
@@ -104,6 +104,22 @@ impl Flow {
                 Snapshot { timeouts: snapshot.timeouts + opening, ..snapshot }
             }
             Ends::Rdma(ends) => ends.sender.snapshot(),
+        }
+    }
+
+    /// Whether the sender's algorithm takes headers of the user's program.
+    pub fn reads_headers(&self) -> bool {
+        match &self.ends {
+            Ends::Window { sender, .. } => sender.reads_headers(),
+            Ends::Rdma(ends) => ends.sender.reads_headers(),
+        }
+    }
+
+    /// Hands on headers of the user's program that the next ACK echoes.
+    pub fn on_headers(&mut self, fields: &[HeaderField<'_>]) {
+        match &mut self.ends {
+            Ends::Window { sender, .. } => sender.on_headers(fields),
+            Ends::Rdma(ends) => ends.sender.on_headers(fields),
         }
     }
 

@@ -3,6 +3,7 @@
 //!
 //! An ACK that leaves carries the headers that came last, as its payload.
 
+use p4cc_cc::HeaderField;
 use p4cc_switch::Packet;
 use p4cc_transport::wire::PacketKind;
 use p4cc_transport::wire::own_headers::{OwnHeaders, append_echo};
@@ -82,6 +83,11 @@ impl Network {
         let payload = read.headers_len()..read.headers_len() + usize::from(read.header.payload_len);
         let echo = packet.head.get(payload).filter(|echo| headers.view(echo).is_some());
         if let (PacketKind::Ack, Some(echo)) = (read.header.kind, echo) {
+            let sender = &mut self.nodes.flows[flow];
+            if let Some(view) = headers.view(echo).filter(|_| sender.reads_headers()) {
+                let fields: Vec<HeaderField<'_>> = view.fields().collect();
+                sender.on_headers(&fields);
+            }
             self.note_headers((host, flow), Side::Sender, echo);
         }
     }

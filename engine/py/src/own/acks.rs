@@ -2,14 +2,32 @@
 //!
 //! One object serves all ACKs of a flow: what a method keeps of it, it copies.
 
-use p4cc_cc::{AckSample, HopRecord, IntEncoding, Mark, RateAck};
+use p4cc_cc::{AckSample, HeaderField, HopRecord, IntEncoding, Mark, RateAck};
 use p4cc_units::{Span, Time};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 /// A time in nanoseconds, with the fraction that picoseconds make.
 pub(super) fn ns(span: Span) -> f64 {
     span.as_ps() as f64 / 1_000.0
+}
+
+/// Headers as a dictionary: by name of the type and place in the stack, values by name of the field.
+pub(super) fn headers(py: Python<'_>, fields: &[HeaderField<'_>]) -> PyResult<Py<PyDict>> {
+    let found = PyDict::new(py);
+    for one in fields {
+        let key = (one.header, one.index);
+        let header = match found.get_item(key)? {
+            Some(header) => header.cast_into::<PyDict>()?,
+            None => {
+                let header = PyDict::new(py);
+                found.set_item(key, &header)?;
+                header
+            }
+        };
+        header.set_item(one.name, one.value)?;
+    }
+    Ok(found.unbind())
 }
 
 /// An ACK as window algorithms see it.
@@ -17,6 +35,8 @@ pub(super) fn ns(span: Span) -> f64 {
 #[derive(Default)]
 pub(crate) struct WindowAck {
     pub sample: AckSample,
+    /// Headers of the user's program that it echoes.
+    pub headers: Option<Py<PyDict>>,
 }
 
 #[pymethods]
@@ -29,6 +49,11 @@ impl WindowAck {
     #[getter]
     fn now_ps(&self) -> u64 {
         self.sample.now.as_ps()
+    }
+
+    #[getter]
+    fn headers(&self, py: Python<'_>) -> Py<PyDict> {
+        self.headers.as_ref().map_or_else(|| PyDict::new(py).unbind(), |headers| headers.clone_ref(py))
     }
 
     #[getter]
@@ -142,6 +167,8 @@ pub(crate) struct PacedAck {
     hops: Option<Py<PyTuple>>,
     path: u16,
     granted_bps: Option<f64>,
+    /// Headers of the user's program that it echoes.
+    pub headers: Option<Py<PyDict>>,
 }
 
 impl PacedAck {
@@ -184,6 +211,11 @@ impl PacedAck {
     #[getter]
     fn rtt_ns(&self) -> Option<f64> {
         self.rtt.map(ns)
+    }
+
+    #[getter]
+    fn headers(&self, py: Python<'_>) -> Py<PyDict> {
+        self.headers.as_ref().map_or_else(|| PyDict::new(py).unbind(), |headers| headers.clone_ref(py))
     }
 
     #[getter]

@@ -1,12 +1,14 @@
 //! The rate family: the base that users' classes derive from, and the rate control around an object.
 
-use p4cc_cc::{FlowIdentity, FlowRemainder, IntEncoding, RateAck, RateControl, RateEnvironment, RateRequest};
+use p4cc_cc::{
+    FlowIdentity, FlowRemainder, HeaderField, IntEncoding, RateAck, RateControl, RateEnvironment, RateRequest,
+};
 use p4cc_units::{Bytes, Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::acks::{PacedAck, ns};
+use super::acks::{PacedAck, headers, ns};
 use super::algorithm::{AckHook, Class, Object};
 
 /// What the engine reads and sets of a user's object.
@@ -214,7 +216,19 @@ impl RateControl for PythonRate {
             let done = shown.and_then(|()| on_ack.call(py));
             let taken = done.map(drop).and_then(|()| self.take(py));
             self.object.kept(ack.now, taken);
+            self.ack.borrow_mut(py).headers = None;
         });
+    }
+
+    fn on_headers(&mut self, fields: &[HeaderField<'_>]) {
+        Python::attach(|py| {
+            let found = self.object.kept(self.now, headers(py, fields));
+            self.ack.borrow_mut(py).headers = found;
+        });
+    }
+
+    fn reads_headers(&self) -> bool {
+        !self.object.has_failed()
     }
 
     fn on_cnp(&mut self, now: Time) {

@@ -1,15 +1,15 @@
 //! The window family: the base that users' classes derive from, and congestion avoidance by an object.
 
 use p4cc_cc::{
-    AckSample, CongestionAvoidance, CutCause, Echo, Event, FlowIdentity, Loss, Mark, Publisher, Reaction,
-    Window,
+    AckSample, CongestionAvoidance, CutCause, Echo, Event, FlowIdentity, HeaderField, Loss, Mark, Publisher,
+    Reaction, Window,
 };
 use p4cc_units::Time;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::acks::WindowAck;
+use super::acks::{WindowAck, headers};
 use super::algorithm::{AckHook, Class, Object};
 
 /// What the engine reads and sets of a user's object, slow starts included.
@@ -211,6 +211,8 @@ pub(super) struct PythonWindow {
     round_end: u64,
     /// Whether the object has seen the window as this ACK finds it.
     has_seen: bool,
+    /// Whether this ACK came with headers of the user's program.
+    has_headers: bool,
 }
 
 impl PythonWindow {
@@ -229,6 +231,7 @@ impl PythonWindow {
             grows_after_cut: class.grows_after_cut,
             round_end: 0,
             has_seen: false,
+            has_headers: false,
             of,
         })
     }
@@ -253,8 +256,13 @@ impl CongestionAvoidance for PythonWindow {
         if self.of.object.has_failed() {
             return;
         }
+        // Headers came just before their ACK, or not at all.
+        let is_bare = !core::mem::take(&mut self.has_headers);
         Python::attach(|py| {
             self.of.show_ack(py, ack);
+            if is_bare && self.of.ack.borrow(py).headers.is_some() {
+                self.of.ack.borrow_mut(py).headers = None;
+            }
             if self.observe.is_none() && round.is_none() {
                 return;
             }
@@ -334,6 +342,18 @@ impl CongestionAvoidance for PythonWindow {
 
     fn reads_progress(&self) -> bool {
         true
+    }
+
+    fn on_headers(&mut self, fields: &[HeaderField<'_>]) {
+        Python::attach(|py| {
+            let found = self.of.object.kept(self.of.now, headers(py, fields));
+            self.of.ack.borrow_mut(py).headers = found;
+        });
+        self.has_headers = true;
+    }
+
+    fn reads_headers(&self) -> bool {
+        !self.of.object.has_failed()
     }
 
     fn alpha(&self) -> Option<f64> {

@@ -5,6 +5,7 @@ use core::fmt;
 use p4cc_units::{Bytes, Rate, Span, Time};
 
 use super::int::IntEncoding;
+use crate::HeaderField;
 
 /// What a flow that requests its rate has left to send.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -124,6 +125,15 @@ pub trait RateControl: fmt::Debug + Send {
 
     /// Window in bytes; none where the rate alone decides.
     fn cwnd_bytes(&self) -> Option<f64>;
+
+    /// Takes the headers of the user's program that the next ACK echoes, for algorithms of the user's. It is
+    /// called only where [`Self::reads_headers`] says so.
+    fn on_headers(&mut self, _fields: &[HeaderField<'_>]) {}
+
+    /// Whether it takes such headers.
+    fn reads_headers(&self) -> bool {
+        false
+    }
 
     /// The value of an attribute by its name, for algorithms of the user's.
     fn state(&self, _name: &str) -> Option<f64> {

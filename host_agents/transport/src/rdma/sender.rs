@@ -6,7 +6,7 @@
 //! so state does not depend on when that is; only a rate that rises while nobody looks does not bring the
 //! packet that waits forward.
 
-use p4cc_cc::{ConfigError, HopRecord, Phase, RateAck, RateControl, SwitchNeed, Window};
+use p4cc_cc::{ConfigError, HeaderField, HopRecord, Phase, RateAck, RateControl, SwitchNeed, Window};
 use p4cc_units::{Bytes, Rate, Span, Time};
 
 use super::config::{Notification, RdmaConfig};
@@ -457,6 +457,16 @@ impl RdmaSender {
     /// NACKs that sent it back.
     pub fn nacks(&self) -> u64 {
         self.nacks
+    }
+
+    /// Hands on headers of the user's program that the next ACK echoes.
+    pub fn on_headers(&mut self, fields: &[HeaderField<'_>]) {
+        self.control.on_headers(fields);
+    }
+
+    /// Whether the algorithm takes such headers.
+    pub fn reads_headers(&self) -> bool {
+        self.control.reads_headers()
     }
 
     /// The value of an attribute that an algorithm of the user's keeps by this name.

@@ -12,7 +12,7 @@
 
 mod config;
 
-use p4cc_cc::ConfigError;
+use p4cc_cc::{ConfigError, HeaderField};
 
 pub use self::config::{After, Announcement, CountField, OwnHeaderConfig, OwnHeadersConfig};
 use super::{ETHERNET_LEN, FRAME_HEADERS_LEN, IPV4_LEN, UDP_LEN, UDP_PORT};
@@ -92,19 +92,6 @@ pub struct Taken {
     pub frame: Vec<u8>,
 }
 
-/// One field of one header, read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct OwnField<'a> {
-    /// Name of the header's type.
-    pub header: &'a str,
-    /// Which of its elements, from 0.
-    pub index: usize,
-    /// Name of the field.
-    pub name: &'a str,
-    /// Its value; of a wider field the lower 128 bits.
-    pub value: u128,
-}
-
 /// Where each header of a packet begins, and how often it stands there.
 type Places = [(usize, usize); MAX_HEADERS];
 
@@ -123,7 +110,7 @@ impl<'a> OwnHeadersView<'a> {
     }
 
     /// All fields in the order of the wire.
-    pub fn fields(&self) -> impl Iterator<Item = OwnField<'a>> + use<'a> {
+    pub fn fields(&self) -> impl Iterator<Item = HeaderField<'a>> + use<'a> {
         let bytes = self.bytes;
         self.layout.headers.iter().zip(self.places).flat_map(move |(header, (at, elements))| {
             (0..elements).flat_map(move |index| header.fields_at(bytes, index, at + index * header.len))
@@ -360,8 +347,8 @@ impl Layout {
         bytes: &'a [u8],
         index: usize,
         at: usize,
-    ) -> impl Iterator<Item = OwnField<'a>> {
-        self.fields.iter().map(move |field| OwnField {
+    ) -> impl Iterator<Item = HeaderField<'a>> {
+        self.fields.iter().map(move |field| HeaderField {
             header: &self.name,
             index,
             name: &field.name,
