@@ -18,6 +18,7 @@ pub(crate) mod fast_like;
 pub(crate) mod fixed;
 pub(crate) mod hpcc;
 mod int;
+pub(crate) mod powertcp;
 pub(crate) mod rcp;
 pub(crate) mod timely;
 
