@@ -17,6 +17,7 @@ import polars as pl
 from p4cc.errors import UserError
 from p4cc.lab.agent_run import AgentRun
 from p4cc.lab.depth import Port, depth_of
+from p4cc.lab.kernel_tcp import REMARK, add_to_plan, configure, tcp_command
 from p4cc.lab.own_agent import own_command
 from p4cc.lab.packets import HostPackets
 from p4cc.lab.processes import Program, events, how_ended
@@ -104,23 +105,34 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> Agent
     folder.mkdir(parents=True, exist_ok=True)
     packets = HostPackets(lab, spec, folder)
     path = folder / "plan.json"
-    path.write_text(json.dumps(plan.plain, indent=1), encoding="utf-8")
     interval_ns = case.scenario.record.windows_interval_ns
     stop_ms = max(1, case.scenario.stop_ns // 1_000_000)
     per_host_ns = SETTLE_PYTHON_NS if own else SETTLE_PER_HOST_NS
     settle_ns = SETTLE_NS + per_host_ns * len(plan.line_rates_bps) + SETTLE_PER_HOST_NS * len(packets.hosts)
     start_ns = time.time_ns() + settle_ns
+    sample_ms = None if interval_ns is None else max(1, interval_ns // 1_000_000)
+    is_tcp = case.packets == "tcp"
+    if is_tcp:
+        configure(lab.built, str(lab.plan.file), plan.plain["flows"], spec)
+        add_to_plan(plan.plain, spec, start_ns, case.scenario.stop_ns, sample_ms)
+        plan.remarks.append(REMARK)
+    path.write_text(json.dumps(plan.plain, indent=1), encoding="utf-8")
     programs: dict[str, Program] = {}
     for host, rate in plan.line_rates_bps.items():
-        command = agent_command(
-            host,
-            path,
-            folder / f"{host}.jsonl",
-            line_rate_bps=rate,
-            sample_ms=None if interval_ns is None else max(1, interval_ns // 1_000_000),
-            stop_ms=stop_ms,
-            start_ns=start_ns,
-            own=own,
+        metrics = folder / f"{host}.jsonl"
+        command = (
+            tcp_command(path, host, metrics)
+            if is_tcp
+            else agent_command(
+                host,
+                path,
+                metrics,
+                line_rate_bps=rate,
+                sample_ms=sample_ms,
+                stop_ms=stop_ms,
+                start_ns=start_ns,
+                own=own,
+            )
         )
         programs[host] = Program(
             f"agent of {host}", [*lab.built.enter(host), *command], folder / f"{host}.log", keeps_running=False
@@ -221,6 +233,8 @@ def _collected(
     sent = {line["flow"]: line for line in lines if line.get("type") == "flow"}
     received = {line["flow"]: line for line in lines if line.get("type") == "received"}
     rows: list[dict[str, Any]] = []
+    # The kernel's TCP does not tell which packets came marked.
+    unknown = None if "tcp" in plan.plain else 0
     for flow in plan.plain["flows"]:
         mine, theirs = sent.get(flow["id"], {}), received.get(flow["id"], {})
         fct_ns = mine.get("fct_ns")
@@ -238,8 +252,8 @@ def _collected(
                 "retransmitted_pkts": mine.get("retransmitted_segments", 0),
                 "timeouts": mine.get("timeouts", 0),
                 "fast_retransmits": mine.get("fast_retransmits", 0),
-                "marks_level1": theirs.get("marks_k_pkts", 0),
-                "marks_level2": theirs.get("marks_kdc_pkts", 0),
+                "marks_level1": theirs.get("marks_k_pkts", unknown),
+                "marks_level2": theirs.get("marks_kdc_pkts", unknown),
             }
         )
     flows = pl.DataFrame(rows, infer_schema_length=None) if rows else pl.DataFrame(schema=_FLOWS)
@@ -267,6 +281,11 @@ def _bottleneck(lab: Lab, start_ns: int) -> tuple[pl.DataFrame, int | None]:
     return depth_of(arrivals, port, start_ns)
 
 
+def _sum(values: pl.Series) -> int | None:
+    """None where nothing of it is known."""
+    return None if len(values) and values.null_count() == len(values) else int(values.sum())
+
+
 def _summary(flows: pl.DataFrame, queues: pl.DataFrame, drops: int | None) -> dict[str, Any]:
     """The numbers of a run under the names that virtual time gives them."""
     finished = flows["finish_ns"].drop_nulls()
@@ -277,9 +296,7 @@ def _summary(flows: pl.DataFrame, queues: pl.DataFrame, drops: int | None) -> di
         "flows_completed": len(finished),
         "finish_ns": finish_ns,
         "goodput_bps": total_bytes * 8e9 / finish_ns if finish_ns else None,
-        "timeouts": int(flows["timeouts"].sum()),
-        "marks_level1": int(flows["marks_level1"].sum()),
-        "marks_level2": int(flows["marks_level2"].sum()),
+        **{name: _sum(flows[name]) for name in ("timeouts", "marks_level1", "marks_level2")},
         "drops": drops,
         "peak_queue_pkts": int(queues["depth_pkts"].max()) if not queues.is_empty() else None,  # pyright: ignore[reportArgumentType]
     }

@@ -1,7 +1,7 @@
 """Depth of a switch's queue over time, worked out from what its ports captured.
 
 A packet is in the queue from its arrival until it begins to be sent, which is the link's delay and its own sending time
-before it is seen to leave. Packets are told apart by what no switch changes: everything behind the IPv4 header.
+before it is seen to leave. Packets are told apart by what no switch changes behind the IPv4 header.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 _IPV4 = b"\x08\x00"
 _ETHERNET_BYTES = 14
-_UDP = 17
+_TCP, _UDP = 6, 17
 # Ports, then the fixed part of our header (flow, sequence, timestamps, which make each packet one of its
 # kind) without the extension's length, which a switch may change as it may UDP's.
-_KEY_PARTS = ((0, 4), (8, 26), (27, 44))
+_UDP_PARTS = ((0, 4), (8, 26), (27, 44))
+# Ports and numbers; a segment that is sent again has another identification in its IP header.
+_TCP_PARTS = ((0, 12),)
 # Times are of the capture; leaving a little before arriving is the clock's grain.
 _GRAIN_NS = 1_000_000
 
@@ -42,7 +44,7 @@ class Port:
 def depth_of(arrivals: Sequence[Path], port: Port, start_ns: int) -> tuple[pl.DataFrame, int]:
     """Columns `time_ns` (from `start_ns`, since 1970) and `depth_pkts`, a row per change; and packets that never left.
 
-    Only UDP packets over IPv4 count, and of the arrivals only those to a destination that packets leave to.
+    Only UDP and TCP packets over IPv4 count, and of the arrivals only those to a destination that packets leave to.
     """
     departures = list(_packets(port.left))
     leaving: dict[bytes, deque[int]] = defaultdict(deque)
@@ -69,7 +71,7 @@ def depth_of(arrivals: Sequence[Path], port: Port, start_ns: int) -> tuple[pl.Da
 
 
 def _packets(path: Path) -> Iterator[tuple[int, bytes, bytes, int]]:
-    """Time since 1970 in ns, key, destination and IP bytes of every UDP packet of a capture; raises UserError."""
+    """Time since 1970 in ns, key, destination, IP bytes of UDP and TCP packets of a capture; raises UserError."""
     try:
         reader = RawPcapReader(str(path))
     except (OSError, ValueError, EOFError, Scapy_Exception) as error:
@@ -77,8 +79,12 @@ def _packets(path: Path) -> Iterator[tuple[int, bytes, bytes, int]]:
     with reader:
         for data, meta in reader:
             begin = _ETHERNET_BYTES + (data[_ETHERNET_BYTES] & 15) * 4 if len(data) > 34 else 0
-            if begin == 0 or data[12:14] != _IPV4 or data[23] != _UDP:
+            if begin == 0 or data[12:14] != _IPV4 or data[23] not in (_TCP, _UDP):
                 continue
+            is_tcp = data[23] == _TCP
+            parts = _TCP_PARTS if is_tcp else _UDP_PARTS
             fraction_ns = meta.usec if reader.nano else meta.usec * 1_000
-            key = data[30:34] + b"".join(data[begin + first : begin + last] for first, last in _KEY_PARTS)
+            key = data[30:34] + b"".join(data[begin + first : begin + last] for first, last in parts)
+            if is_tcp:
+                key += data[18:20] + data[26:30]
             yield meta.sec * 1_000_000_000 + fraction_ns, key, data[30:34], int.from_bytes(data[16:18], "big")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from p4cc.errors import UserError
+from p4cc.lab.kernel_tcp import PORT as TCP_PORT
 from p4cc.lab.packet_host import ETHERNET_BYTES
 from p4cc.lab.processes import Program
 from topos.mininet import MTU_BYTES
@@ -94,7 +95,7 @@ class HostPackets:
         plan = {
             "start_ns": start_ns,
             "stop_ns": stop_ns,
-            "flow_ports": [FLOW_PORT],
+            "flow_ports": [FLOW_PORT, TCP_PORT],
             "hosts": self.hosts,
             "sources": self._sources,
         }

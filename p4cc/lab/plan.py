@@ -15,6 +15,7 @@ from controller.errors import ControllerError
 from p4cc.control.load import load_controller
 from p4cc.errors import UserError
 from p4cc.files import find_named
+from p4cc.lab.kernel_tcp import check_senders
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
 from p4cc.planning import plausible
 from p4cc.planning.fabric import alpha_log2
@@ -219,10 +220,11 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
 
     cases = expand(data, scenario, check, origins)
     case = _chosen(cases, request.variant)
-    if case.packets == "tcp" or case.ip == 6:
-        cause = "the agents of a lab send p4cc's own packets over UDP and IPv4"
-        remedy = "--set transport.packets=udp and --set transport.ip=4, or p4cc run"
-        raise UserError(cause, place=f"{path} at transport", remedy=remedy)
+    if case.ip == 6:
+        remedy = "--set transport.ip=4, or p4cc run"
+        raise UserError("hosts of a lab have IPv4 only", place=f"{path} at transport.ip", remedy=remedy)
+    if case.packets == "tcp":
+        check_senders(case, f"{path} at transport.packets")
     topology = case.scenario.topology.build(path)
     network = _with_cpu_port(lab_of(topology), case.scenario.switch.cpu_port)
     programs = {one.name: _source(case.source_of(one.name), path) for one in network.switches}

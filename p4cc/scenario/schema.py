@@ -172,7 +172,7 @@ class Transport(Model):
     packets: Literal["udp", "tcp"] = Field(
         default="udp",
         description="What packets are on the wire: p4cc's own header over UDP, or TCP with its handshake, numbers, "
-        "options and flags (docs/reference/wire-format.md).",
+        "options and flags (docs/reference/wire-format.md); in a lab the kernel's own TCP.",
     )
     ip: Literal[4, 6] = Field(
         default=4, description="IP version of packets; hosts have IPv6 addresses that hold their IPv4 ones, fd00::/96."

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
-from scapy.layers.inet import IP, UDP
+from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
 
@@ -21,9 +22,11 @@ MS = 1_000_000
 RATE_BPS = 12_000_000
 
 
-def packet(number: int, *, tos: int = 0, destination: str = "10.0.0.9") -> Packet:
+def _packet(number: int, *, tos: int = 0, destination: str = "10.0.0.9", tcp: bool = False) -> Packet:
     payload = number.to_bytes(4, "big") + bytes(1_500 - 28 - 4)
-    return Ether() / IP(src="10.0.0.1", dst=destination, tos=tos, ttl=64 - tos) / UDP(sport=50_000) / Raw(payload)
+    layer = TCP(sport=50_000, seq=7) / Raw(payload[:-12]) if tcp else UDP(sport=50_000) / Raw(payload)
+    # All TCP packets here are one segment, sent again and again.
+    return Ether() / IP(src="10.0.0.1", dst=destination, tos=tos, ttl=64 - tos, id=number) / layer
 
 
 def capture(path: Path, packets: list[tuple[int, Packet]]) -> Path:
@@ -37,7 +40,9 @@ def capture(path: Path, packets: list[tuple[int, Packet]]) -> Path:
     return path
 
 
-def test_a_packet_waits_from_its_arrival_until_it_begins_to_be_sent(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tcp", [False, True])
+def test_a_packet_waits_from_its_arrival_until_it_begins_to_be_sent(tmp_path: Path, tcp: bool) -> None:
+    packet = partial(_packet, tcp=tcp)
     first, second = (
         capture(tmp_path / f"{name}.pcap", packets)
         for name, packets in {

@@ -1,0 +1,144 @@
+"""`transport.packets: tcp` in a lab: the kernel's congestion controls for the scenario's, and what hosts are told."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from ipaddress import IPv4Interface
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from p4cc.errors import UserError
+from topos.mininet import ROUTE_MTU_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
+    from p4cc.scenario.base import Algorithm, Sender
+    from p4cc.scenario.expand import Case
+    from topos.mininet import Built
+
+PORT = 5_001
+"""As in virtual time (docs/reference/wire-format.md#tcp)."""
+_ECN = {"reno_ecn": "reno", "cubic_ecn": "cubic", "dctcp": "dctcp"}
+"""Algorithms that read marks, and the kernel's of them."""
+_NO_ECN = {name: name for name in ("reno", "cubic")}
+KNOWN = {**_NO_ECN, **_ECN}
+"""The kernel's congestion control for the scenario's."""
+_AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+REMARK = (
+    "flows are the kernel's TCP: of transport only mss_bytes, iw, rwnd and rto_min_ns are its own; slow start, "
+    "loss recovery and timers are as the kernel has them"
+)
+
+
+@dataclass(frozen=True)
+class HostSettings:
+    """What the kernel of a host is told before its flows."""
+
+    asks_for_ecn: bool
+    iw: int
+    rto_min_ns: int
+
+
+def check_senders(case: Case, place: str) -> None:
+    """Raises UserError for a sender of the scenario that the kernel has not."""
+    for sender in _senders(case):
+        window = sender.congestion_avoidance
+        if window is None:
+            raise _refused("the kernel's TCP has no paced senders", place)
+        _check(window, "congestion control for", KNOWN, place)
+        kernel = KNOWN[window.name or ""]
+        if not kernel_has(kernel):
+            raise _refused(f"this machine's kernel has no congestion control {kernel}", place)
+        # The kernel's CUBIC has a HyStart of its own.
+        _check(sender.slow_start, "slow start", ("standard", *(["hystart"] if kernel == "cubic" else [])), place)
+
+
+def _check(algorithm: Algorithm, what: str, known: Container[str], place: str) -> None:
+    if algorithm.python is not None or algorithm.name not in known:
+        raise _refused(f"the kernel's TCP has no {what} {algorithm.python or algorithm.name}", place)
+
+
+def _senders(case: Case) -> Iterator[Sender]:
+    yield case.variant
+    for item in case.scenario.flow_items.values():
+        if item.sender is not None:
+            yield item.sender
+
+
+def _refused(cause: str, place: str) -> UserError:
+    has = _AVAILABLE.read_text(encoding="ascii").split() if _AVAILABLE.exists() else []
+    known = ", ".join(name for name, kernel in KNOWN.items() if kernel in has)
+    remedy = f"a lab's TCP is the kernel's: use one of {known}; or --set transport.packets=udp, or p4cc run"
+    return UserError(cause, place=place, remedy=remedy)
+
+
+def kernel_has(name: str) -> bool:
+    """Whether a socket takes this congestion control; the kernel loads its module where it can."""
+    with socket.socket() as probe:
+        try:
+            probe.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        except OSError:
+            return False
+    return True
+
+
+def add_to_plan(
+    plain: dict[str, Any], spec: dict[str, Any], start_ns: int, stop_ns: int, sample_ms: int | None
+) -> None:
+    """Adds to the agents' plan what hosts with the kernel's TCP need."""
+    windows: list[int] = []
+    for flow in plain["flows"]:
+        sender = spec["algorithms"][flow["algorithm"]]
+        flow["congestion"] = KNOWN[sender["cc"]["congestion_avoidance"]["name"]]
+        flow["mss_bytes"] = sender["mss_bytes"]
+        windows.append(sender["rwnd"] * sender["mss_bytes"])
+    plain["tcp"] = {
+        "start_ns": start_ns,
+        "stop_ns": stop_ns,
+        "sample_ns": None if sample_ms is None else sample_ms * 1_000_000,
+        "port": PORT,
+        "window_bytes": min(windows, default=1),
+    }
+
+
+def configure(built: Built, place: str, flows: list[dict[str, Any]], spec: dict[str, Any]) -> None:
+    """Tells each host's kernel of ECN, initial window and least timeout; raises UserError."""
+    by_host: dict[str, set[HostSettings]] = {}
+    for flow in flows:
+        sender = spec["algorithms"][flow["algorithm"]]
+        asks = sender["cc"]["congestion_avoidance"]["name"] in _ECN
+        one = HostSettings(asks, sender["iw"], sender["rto_min_ns"])
+        by_host.setdefault(flow["src"], set()).add(one)
+    for host, wanted in by_host.items():
+        if len(wanted) > 1:
+            raise UserError(
+                f"flows of {host} differ in ECN, iw or rto_min_ns, which are a host's in the kernel",
+                place=place,
+                remedy="give each host senders of one kind",
+            )
+        _tell(built, host, next(iter(wanted)))
+
+
+def _tell(built: Built, name: str, settings: HostSettings) -> None:
+    host = next(one for one in built.lab.hosts if one.name == name)
+    address = IPv4Interface(host.ipv4)
+    # 1 asks for ECN and grants it, 2 grants it only.
+    ecn = 1 if settings.asks_for_ecn else 2
+    rto_min_ms = max(1, settings.rto_min_ns // 1_000_000)
+    route = f"{address.network} dev {host.interface} src {address.ip} mtu {ROUTE_MTU_BYTES}"
+    for words in (
+        ["sysctl", "-qw", f"net.ipv4.tcp_ecn={ecn}", "net.ipv4.tcp_no_metrics_save=1"],
+        ["ip", "route", "change", *route.split(), "initcwnd", str(settings.iw), "rto_min", f"{rto_min_ms}ms"],
+    ):
+        done = subprocess.run([*built.enter(name), *words], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise UserError(done.stderr.strip(), place=f"{name}: {' '.join(words)}", remedy="see what the kernel lacks")
+
+
+def tcp_command(plan: Path, host: str, metrics: Path) -> list[str]:
+    """The words that start a host's flows."""
+    return [sys.executable, "-m", "p4cc.lab.tcp_host", str(plan), host, str(metrics)]

@@ -1,0 +1,256 @@
+"""Flows over the kernel's TCP at one host of a lab: `python -m p4cc.lab.tcp_host PLAN.json HOST`, in its namespace.
+
+Writes the lines of `p4cc-agent`: the ends of flows and samples of windows, these by TCP_INFO. The standard library
+only: every host starts one. Exit code 0 when all its flows are complete, 1 when some are not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import selectors
+import socket
+import struct
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+TCP_WINDOW_CLAMP = 10
+INFO_BYTES = 256
+TIMESTAMPS_BYTES = 12
+"""Of options in each segment, which the kernel counts to its maximum segment size."""
+ZEROS = memoryview(bytes(1 << 16))
+ROUNDS = 16
+"""Reads or writes of one flow before others have their turn."""
+BACKLOG = 4_096
+# struct tcp_info of linux/tcp.h: offsets of what is read here.
+_RTO_US, _SSTHRESH, _CWND, _RTT_US, _UNACKED = 8, 76, 80, 68, 24
+_TOTAL_RETRANS, _BYTES_ACKED, _DATA_SEGS_OUT, _TOTAL_RTO = 100, 120, 156, 240
+_INFINITE_SSTHRESH = 0x7FFFFFFF
+
+
+@dataclass
+class Info:
+    """What the kernel says of a connection."""
+
+    data: bytes
+
+    @classmethod
+    def of(cls, connection: socket.socket) -> Info:
+        """As it is now."""
+        return cls(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_BYTES))
+
+    def u32(self, offset: int) -> int:
+        """A field of 32 bits."""
+        return int(struct.unpack_from("=I", self.data, offset)[0])
+
+    @property
+    def acked_bytes(self) -> int:
+        """SYN and FIN included."""
+        return int(struct.unpack_from("=Q", self.data, _BYTES_ACKED)[0])
+
+    @property
+    def timeouts(self) -> int | None:
+        """None on kernels before 6.7, which do not say it."""
+        if len(self.data) < _TOTAL_RTO + 2:
+            return None
+        return int(struct.unpack_from("=H", self.data, _TOTAL_RTO)[0])
+
+
+@dataclass
+class Flow:
+    """A flow that this host sends."""
+
+    plain: dict[str, Any]
+    left: int = field(init=False)
+    connection: socket.socket | None = None
+    started_ns: int = 0
+    finished_ns: int | None = None
+    failed: str | None = None
+    last: Info | None = None
+
+    def __post_init__(self) -> None:
+        self.left = self.plain["size_bytes"]
+
+    @property
+    def is_over(self) -> bool:
+        """Complete, or failed."""
+        return self.finished_ns is not None or self.failed is not None
+
+    def acked_bytes(self) -> int:
+        """Of the payload."""
+        if self.finished_ns is not None:
+            return int(self.plain["size_bytes"])
+        return max(0, min(self.plain["size_bytes"], self.last.acked_bytes - 1)) if self.last is not None else 0
+
+    def end_line(self) -> dict[str, Any]:
+        """As the agent's."""
+        info = self.last
+        return {
+            "type": "flow",
+            "flow": self.plain["id"],
+            "start_ns": self.started_ns,
+            "fct_ns": None if self.finished_ns is None else self.finished_ns - self.started_ns,
+            "acked_bytes": self.acked_bytes(),
+            "data_pkts": 0 if info is None else info.u32(_DATA_SEGS_OUT),
+            "retransmitted_segments": 0 if info is None else info.u32(_TOTAL_RETRANS),
+            "timeouts": None if info is None else info.timeouts,
+            "fast_retransmits": None,
+        }
+
+
+class Host:
+    """All flows of one host."""
+
+    def __init__(self, plan: dict[str, Any], name: str, metrics: TextIO) -> None:
+        self._tcp = plan["tcp"]
+        self._addresses = plan["hosts"]
+        self._metrics = metrics
+        self._start_ns = self._tcp["start_ns"] - time.time_ns() + time.monotonic_ns()
+        self._waiting = sorted(
+            (Flow(one) for one in plan["flows"] if one["src"] == name), key=lambda flow: flow.plain["start_ns"]
+        )
+        self.flows = list(self._waiting)
+        self._to_come = sum(one["dst"] == name for one in plan["flows"])
+        self._select = selectors.DefaultSelector()
+        if self._to_come:
+            self._listen(self._addresses[name])
+
+    def _now_ns(self) -> int:
+        return time.monotonic_ns() - self._start_ns
+
+    def _listen(self, address: str) -> None:
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # The least of what flows to this host ask for; connections have it from here.
+        listener.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, self._tcp["window_bytes"])
+        listener.setblocking(False)
+        listener.bind((address, self._tcp["port"]))
+        listener.listen(BACKLOG)
+        self._select.register(listener, selectors.EVENT_READ, None)
+
+    def run(self) -> bool:
+        """To the end of all flows, or the plan's; whether all are complete."""
+        stop_ns, sample_ns = self._tcp["stop_ns"], self._tcp["sample_ns"]
+        next_sample_ns = 0 if sample_ns else stop_ns
+        while self._to_come or any(not flow.is_over for flow in self.flows):
+            now_ns = self._now_ns()
+            if now_ns >= stop_ns:
+                break
+            while self._waiting and self._waiting[0].plain["start_ns"] <= now_ns:
+                self._open(self._waiting.pop(0))
+            if sample_ns and now_ns >= next_sample_ns:
+                self._sample(now_ns)
+                next_sample_ns += ((now_ns - next_sample_ns) // sample_ns + 1) * sample_ns
+            until_ns = min(stop_ns, next_sample_ns)
+            if self._waiting:
+                until_ns = min(until_ns, self._waiting[0].plain["start_ns"])
+            for key, _ in self._select.select(max(0.0, (until_ns - self._now_ns()) / 1e9)):
+                self._ready(key)
+        for flow in self.flows:
+            self._note(flow)
+            self._write(flow.end_line())
+        return not self._to_come and all(flow.finished_ns is not None for flow in self.flows)
+
+    def _open(self, flow: Flow) -> None:
+        connection = socket.socket()
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, flow.plain["congestion"].encode())
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, flow.plain["mss_bytes"] + TIMESTAMPS_BYTES)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.setblocking(False)
+        flow.connection, flow.started_ns = connection, self._now_ns()
+        self._select.register(connection, selectors.EVENT_WRITE, flow)
+        with contextlib.suppress(BlockingIOError):
+            connection.connect((self._addresses[flow.plain["dst"]], self._tcp["port"]))
+
+    def _ready(self, key: selectors.SelectorKey) -> None:
+        socket_: Any = key.fileobj
+        if key.data is None:
+            with contextlib.suppress(BlockingIOError):
+                connection, _ = socket_.accept()
+                connection.setblocking(False)
+                self._select.register(connection, selectors.EVENT_READ, "arrives")
+        elif isinstance(key.data, Flow):
+            self._go_on(key.data, socket_)
+        elif not _read(socket_):
+            self._select.unregister(socket_)
+            socket_.close()
+            self._to_come -= 1
+
+    def _go_on(self, flow: Flow, connection: socket.socket) -> None:
+        """Hands over what the kernel takes; then waits for the receiver's end, which comes after all data."""
+        try:
+            for _ in range(ROUNDS):
+                if not flow.left:
+                    break
+                flow.left -= connection.send(ZEROS[: min(flow.left, len(ZEROS))])
+            if flow.left:
+                return
+            if self._select.get_key(connection).events == selectors.EVENT_WRITE:
+                connection.shutdown(socket.SHUT_WR)
+                self._select.modify(connection, selectors.EVENT_READ, flow)
+            elif not _read(connection):
+                flow.finished_ns = self._now_ns()
+        except BlockingIOError:
+            return
+        except OSError as error:
+            flow.failed = error.strerror or str(error)
+            print(f"flow {flow.plain['id']}: {flow.failed}", file=sys.stderr)
+        if flow.is_over:
+            self._note(flow)
+            self._select.unregister(connection)
+            connection.close()
+            flow.connection = None
+
+    def _note(self, flow: Flow) -> None:
+        if flow.connection is not None:
+            flow.last = Info.of(flow.connection)
+
+    def _sample(self, now_ns: int) -> None:
+        for flow in self.flows:
+            if flow.connection is None:
+                continue
+            info = flow.last = Info.of(flow.connection)
+            ssthresh = info.u32(_SSTHRESH)
+            self._write(
+                {
+                    "type": "sample",
+                    "flow": flow.plain["id"],
+                    "time_ns": now_ns,
+                    "cwnd_segments": float(info.u32(_CWND)),
+                    "ssthresh_segments": None if ssthresh >= _INFINITE_SSTHRESH else float(ssthresh),
+                    "flight_segments": info.u32(_UNACKED),
+                    "srtt_ns": info.u32(_RTT_US) * 1_000,
+                    "rto_ns": info.u32(_RTO_US) * 1_000,
+                    "acked_bytes": flow.acked_bytes(),
+                }
+            )
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self._metrics.write(json.dumps(line) + "\n")
+
+
+def _read(connection: socket.socket) -> bool:
+    """Takes what has come; False at the end of it."""
+    try:
+        for _ in range(ROUNDS):
+            if not connection.recv(1 << 16):
+                return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def main(path: str, name: str, metrics: str) -> int:
+    """The process."""
+    plan = json.loads(Path(path).read_text(encoding="utf-8"))
+    with Path(metrics).open("w", encoding="utf-8") as file:
+        return 0 if Host(plan, name, file).run() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

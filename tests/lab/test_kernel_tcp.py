@@ -1,0 +1,82 @@
+"""Flows of the kernel's TCP in a lab, and what of a scenario the kernel has not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from p4cc.errors import UserError
+from p4cc.lab.plan import LabRequest, plan_lab
+from p4cc.lab.run import LabOptions, run_lab
+from tests.lab.ports import GRPC, THRIFT
+from tests.p4cc.scenarios import scenario, write
+
+STAR = {"kind": "star", "senders": 2, "rate_bps": 50_000_000, "rtt_ns": 4_000_000, "queue_capacity_pkts": 100}
+
+
+def request(folder: Path, algorithm: dict[str, Any], *, profile: str = "rfc3168", **transport: Any) -> LabRequest:
+    data = scenario(
+        topology=STAR,
+        switch={"ecn_profile": profile, "thresholds": {"k_rule": "fixed", "k_pkts": 4, "k_dc_pkts": 8}},
+        traffic={"kind": "incast", "sru_bytes": 300_000},
+        transport={"packets": "tcp", "iw": 2, "rwnd": 40, "rto_min_ns": 200_000_000, **transport},
+        variants=[{"name": "one", **algorithm}],
+        stop_ns=5_000_000_000,
+        record={"windows_interval_ns": 5_000_000},
+    )
+    return LabRequest(str(write(folder, data)), grpc_base=GRPC, thrift_base=THRIFT)
+
+
+def test_the_kernel_sends_and_reacts_to_marks(own: str, tmp_path: Path) -> None:
+    del own
+    asked = request(tmp_path, {"congestion_avoidance": {"name": "reno_ecn"}})
+    report = run_lab(asked, LabOptions(tmp_path / "lab", cli=False, say=lambda _: None))
+    assert report.ok, report
+    run = report.agents
+    assert run is not None
+    assert any("the kernel's TCP" in remark for remark in run.remarks)
+    assert run.flows["acked_bytes"].to_list() == [300_000, 300_000]
+    # 600 kB at 50 Mb/s, headers included.
+    assert 100e6 < run.summary["finish_ns"] < 4e9
+    windows = run.windows.filter(pl.col("srtt_ns") > 0)
+    assert windows["flight_segments"].to_list(), "samples by TCP_INFO"
+    assert all(flight <= 41 for flight in windows["flight_segments"].to_list()), (
+        "the receiver's window is the scenario's"
+    )
+    (bottleneck,) = [port for port in report.ports if port["peer"] == "aggregator"]
+    assert bottleneck["level2_pkts"] > 0, "packets are capable of ECN, and the program marks them"
+    assert windows["ssthresh_segments"].drop_nulls().len() > 0, "a mark ends slow start"
+    assert run.summary["marks_level1"] is None
+    assert run.summary["peak_queue_pkts"] >= 4
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "transport", "cause"),
+    [
+        ({"congestion_avoidance": {"name": "l2tcp"}}, {}, "no congestion control for l2tcp"),
+        (
+            {"congestion_avoidance": {"name": "reno"}, "slow_start": {"name": "gst"}},
+            {"profile": "gst"},
+            "no slow start gst",
+        ),
+        ({"congestion_avoidance": {"name": "reno"}}, {"ip": 6}, "IPv4 only"),
+    ],
+)
+def test_what_the_kernel_has_not_is_refused(
+    tmp_path: Path, algorithm: dict[str, Any], transport: dict[str, Any], cause: str
+) -> None:
+    with pytest.raises(UserError, match=cause) as caught:
+        plan_lab(request(tmp_path, algorithm, **transport))
+    assert "p4cc run" in str(caught.value)
+
+
+def test_an_algorithm_without_its_module_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def kernel_has(name: str) -> bool:
+        return name != "dctcp"
+
+    monkeypatch.setattr("p4cc.lab.kernel_tcp.kernel_has", kernel_has)
+    with pytest.raises(UserError, match="kernel has no congestion control dctcp"):
+        plan_lab(request(tmp_path, {"congestion_avoidance": {"name": "dctcp"}}))
