@@ -1,8 +1,8 @@
 //! PowerTCP and theta-PowerTCP (docs/algorithms/powertcp.md): the window follows the power of the bottleneck,
 //! its current (what arrives) times its voltage (what is in flight), normed to a busy link without a queue.
 //!
-//! Power is a number: 1 on a link that is busy without a queue. Invariant: the window stays between that of the
-//! least rate and the bandwidth-delay product of the host's own link.
+//! Power is a number: 1 on a link that is busy without a queue. Invariant: the window stays between that of
+//! the least rate and the bandwidth-delay product of the host's own link.
 
 use p4cc_units::{Span, Time};
 
