@@ -16,9 +16,7 @@ from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.utils import PcapNgReader
 
-from p4cc.errors import UserError
-from p4cc.lab.plan import LabRequest, plan_lab
-from tests.p4cc.scenarios import RENO, Ran, run, scenario, write
+from tests.p4cc.scenarios import RENO, Ran, run, scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -291,9 +289,3 @@ def test_tshark_finds_nothing_wrong_over_ipv6(six: Ran) -> None:
     rows = tshark(file(six, "DCTCP", "aggregator"), *fields, show="ipv6", more=checks)
     assert len(rows) > 1_000
     assert {"".join(row) for row in rows} == {"1"}
-
-
-def test_a_lab_refuses_tcp(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="send p4cc's own packets over UDP and IPv4") as error:
-        plan_lab(LabRequest(str(write(tmp_path, marking()))))
-    assert "--set transport.packets=udp" in str(error.value.remedy)

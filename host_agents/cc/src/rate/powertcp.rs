@@ -195,13 +195,18 @@ impl Theta {
 impl RateControl for Theta {
     fn on_ack(&mut self, ack: &RateAck<'_>) {
         let Some(rtt) = ack.rtt else { return };
-        let Some((before, at)) = self.last.replace((rtt, ack.now)) else { return };
+        let Some((before, at)) = self.last else {
+            self.last = Some((rtt, ack.now));
+            return;
+        };
         let ns = |span: Span| span.as_ps() as f64 / 1e3;
         let dt_ns = ns(ack.now.since(at));
+        // Of ACKs of one instant the first one's round-trip time stays: no change of it is lost.
         if dt_ns > 0.0 {
             // "Gamma = (dRTT/dt + 1) RTT/tau".
             let gradient = (ns(rtt) - ns(before)) / dt_ns;
             self.of.smooth((gradient + 1.0) * ns(rtt) / self.of.base_rtt_ns, dt_ns);
+            self.last = Some((rtt, ack.now));
         }
         if self.of.ends_round(ack) {
             self.of.update();
