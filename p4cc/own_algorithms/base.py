@@ -27,6 +27,11 @@ SwitchNeed = Literal[
 """What an algorithm needs from switches, in the registry's words (`p4cc algorithms`)."""
 
 
+def _stream(of: _engine.WindowBase | _engine.RateBase) -> random.Random:
+    """Random numbers of one flow, from the run's seed."""
+    return random.Random(f"{of.seed}/{type(of).__name__}/{of.flow_id}")  # noqa: S311 - no secret
+
+
 class WindowAlgorithm(_engine.WindowBase):
     """Congestion avoidance of a window sender: how `cwnd` grows above `ssthresh`, and what marks and losses do to it.
 
@@ -76,7 +81,7 @@ class WindowAlgorithm(_engine.WindowBase):
     @cached_property
     def random(self) -> random.Random:
         """Random numbers of this flow, from the run's seed: the only ones that leave a run repeatable."""
-        return random.Random(f"{self.seed}/{type(self).__name__}/{self.flow_id}")  # noqa: S311 - no secret
+        return _stream(self)
 
 
 class SlowStart(_engine.WindowBase):
@@ -104,7 +109,7 @@ class SlowStart(_engine.WindowBase):
     @cached_property
     def random(self) -> random.Random:
         """Random numbers of this flow, from the run's seed: the only ones that leave a run repeatable."""
-        return random.Random(f"{self.seed}/{type(self).__name__}/{self.flow_id}")  # noqa: S311 - no secret
+        return _stream(self)
 
 
 class RateAlgorithm(_engine.RateBase):
@@ -148,7 +153,7 @@ class RateAlgorithm(_engine.RateBase):
     @cached_property
     def random(self) -> random.Random:
         """Random numbers of this flow, from the run's seed: the only ones that leave a run repeatable."""
-        return random.Random(f"{self.seed}/{type(self).__name__}/{self.flow_id}")  # noqa: S311 - no secret
+        return _stream(self)
 
 
 KINDS: dict[str, type[WindowAlgorithm | SlowStart | RateAlgorithm]] = {
