@@ -106,3 +106,18 @@ def test_a_slow_start_has_to_grow(tmp_path: Path) -> None:
     variants = [{"name": "Mine", "congestion_avoidance": {"name": "reno"}, "slow_start": {"python": "mine.py:Mine"}}]
     with pytest.raises(UserError, match="has no on_ack: the window would never grow"):
         run(tmp_path, scenario(variants=variants))
+
+
+@pytest.mark.parametrize(("asked", "fails"), [("1e9", False), ("None", False), ("-1", True), ("float('inf')", True)])
+def test_what_a_flow_asks_of_switches_is_checked(tmp_path: Path, asked: str, fails: bool) -> None:
+    method = f"def request_rate(self, now_ns, left_bytes, deadline_ns, srtt_ns): return {asked}"
+    code = f"needs = 'rate_allocation'\n    {method}"
+    (tmp_path / "mine.py").write_text(RATE.format(code))
+    own = {"name": "Mine", "program": "p4src/v1model/d3.p4", "rate_control": {"python": "mine.py:Mine"}}
+    plain = scenario(variants=[own], transport={"kind": "rdma", "rto_ns": 1_000_000}, stop_ns=5_000_000)
+    plain["switch"] |= {"timestamp_unit": "ns", "qdepth_unit": "cells_80B"}
+    if fails:
+        with pytest.raises(UserError, match="; return a rate from 0 on, in bit/s, or None to give up"):
+            run(tmp_path, plain)
+    else:
+        assert run(tmp_path, plain).runs

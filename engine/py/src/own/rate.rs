@@ -260,12 +260,20 @@ impl RateControl for PythonRate {
             let deadline_ns = remainder.deadline.map(|at| at.as_ps() as f64 / 1_000.0);
             let now_ns = remainder.now.as_ps() as f64 / 1_000.0;
             let asked = request.call1(py, (now_ns, remainder.left_bytes, deadline_ns, ns(remainder.rtt)));
-            self.object.kept(remainder.now, asked.and_then(|asked| asked.extract::<Option<f64>>(py)))
+            let asked =
+                asked.and_then(|asked| asked.extract::<Option<f64>>(py)).and_then(|asked| match asked {
+                    Some(bps) if !bps.is_finite() || bps < 0.0 => Err(PyValueError::new_err(format!(
+                        "request_rate returned {bps}; return a rate from 0 on, in bit/s, or None to give up"
+                    ))),
+                    asked => Ok(asked),
+                });
+            self.object.kept(remainder.now, asked)
         });
         match asked {
-            Some(Some(bps)) if bps.is_finite() && bps >= 0.0 => RateRequest::Rate(bps),
+            Some(Some(bps)) => RateRequest::Rate(bps),
             Some(None) => RateRequest::Quench,
-            _ => RateRequest::Rate(0.0),
+            // The run ends.
+            None => RateRequest::Rate(0.0),
         }
     }
 
