@@ -29,6 +29,8 @@ from p4cc.lab.plan import LabRequest, plan_lab
 from topos.loaders.runtime import Runtime
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from controller import SwitchPlan
 
 # How long to wait before a switch that has gone is looked for again.
@@ -159,16 +161,21 @@ async def _all(served: list[_Served]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def main() -> int:
-    """The process: 0 when done, 2 with a message where something is wrong."""
+def ends(work: Callable[[Job], Coroutine[Any, Any, None]]) -> int:
+    """Runs the job of the command line; the process's exit code: 0 when done, 2 where something is wrong."""
     try:
-        asyncio.run(_all(_served(Job.read(Path(sys.argv[1])))))
+        asyncio.run(work(Job.read(Path(sys.argv[1]))))
     except (UserError, ControllerError) as error:
         say("failed", "", cause=str(error))
         return 2
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def main() -> int:
+    """The process: 0 when done, 2 with a message where something is wrong."""
+    return ends(lambda job: _all(_served(job)))
 
 
 if __name__ == "__main__":

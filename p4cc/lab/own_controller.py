@@ -14,14 +14,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from controller.errors import ControllerError
 from p4cc.control.faults import Faults, faults_of
 from p4cc.control.load import load_controller, nobody
 from p4cc.control.run import Controlled, run_controlled
 from p4cc.control.run import Job as ControlJob
-from p4cc.errors import UserError
 from p4cc.lab.control_left import FILE
-from p4cc.lab.controller import Job, say
+from p4cc.lab.controller import Job, ends, say
 from p4cc.lab.live import LiveWorld, PortWatch, live_line
 from p4cc.lab.plan import LabRequest, plan_lab
 from topos.mininet import interface_names
@@ -93,14 +91,7 @@ def _write(path: Path, left: Controlled, world: LiveWorld) -> None:
 
 def main() -> int:
     """The process: 0 when the lab ended it, 2 with a message where something is wrong."""
-    try:
-        asyncio.run(run(Job.read(Path(sys.argv[1]))))
-    except (UserError, ControllerError) as error:
-        say("failed", "", cause=str(error))
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return ends(run)
 
 
 if __name__ == "__main__":
