@@ -85,7 +85,7 @@ def reproduce(
     from p4cc.reproduce.run import ReproduceRequest
     from p4cc.reproduce.run import reproduce as run_study
     from p4cc.reproduce.study import find_study
-    from p4cc.reproduce.table import causes, rich_table
+    from p4cc.reproduce.table import causes, rich_tables
 
     found = find_study(study)
     request = ReproduceRequest(
@@ -107,7 +107,8 @@ def reproduce(
     console = Console()
     if not console.is_terminal:
         console = Console(width=180)
-    console.print(rich_table(found.study.title, outcome.records))
+    for table in rich_tables(found.study.title, outcome.records, outcome.leagues):
+        console.print(table)
     for line in causes(outcome.records):
         console.print(f"- {line}", highlight=False, markup=False, soft_wrap=True)
     for path in (*outcome.pictures, outcome.folder, *pages):

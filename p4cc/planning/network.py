@@ -223,7 +223,7 @@ class _Planner:
     @property
     def profile(self) -> Profile:
         """Codepoints of the two levels; a program of the user's without p4cc's map knows one (RFC 3168)."""
-        given = self.case.scenario.switch.ecn_profile
+        given = self.case.switch.ecn_profile
         if given is not None:
             return Profile(given)
         own = {program.CODEPOINTS, program.ROUTES} & self.programs.tables
@@ -417,7 +417,7 @@ class _Planner:
         for item in self.case.scenario.flow_items.values():
             sender = item.sender or self.case.variant
             if item.kind != "ns3":
-                sent.setdefault(id(sender), (sender, []))[1].append(item.priority)
+                sent.setdefault(id(sender), (sender, []))[1].append(self.case.priority_of(item))
         for sender, priorities in sent.values():
             yield from check_pauses(sender, priorities, self.case.scenario, f"case {self.case.label()}")
 

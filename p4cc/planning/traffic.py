@@ -374,7 +374,7 @@ class _Planner:
         return {
             "start_ns": self.item.start_ns,
             "algorithm": self._algorithm(),
-            "priority": self.item.priority,
+            "priority": self.case.priority_of(self.item),
             "deadline": None if deadline is None else deadline.model_dump(),
         }
 

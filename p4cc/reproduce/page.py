@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from p4cc.reproduce.items import place
+from p4cc.reproduce.league import leagues_of
 from p4cc.reproduce.markup import code, linked, plain, slug, table
 from p4cc.reproduce.run import claims_of
-from p4cc.reproduce.table import HEADINGS, cells_of
+from p4cc.reproduce.table import HEADINGS, cells_of, league_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,6 +47,8 @@ class _Maker:
     pictures: dict[str, Path] = field(default_factory=dict[str, "Path"])
     shown: dict[Path, str] = field(default_factory=dict["Path", str])
     """Pictures that the page shows already, to the anchor of the item that shows them."""
+    held: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """Figures and names of claims that a league table shows."""
 
     def words(self, text: str) -> str:
         """A text of the study as Markdown."""
@@ -78,6 +81,7 @@ def study_page(results: StudyResults, folder: Path) -> Page:
         *_in_short(maker, placed),
         "",
         *_repeat(results),
+        *_leagues(maker),
     ]
     if placed:
         lines += ["", "## The source's figures, tables and numbers", "", *_overview(maker, placed)]
@@ -90,6 +94,19 @@ def study_page(results: StudyResults, folder: Path) -> Page:
             heading = f'<a id="own-{slug(name)}"></a>\n### {_capital(plain(_called(name)))}'
             lines += ["", heading, "", *_figure(maker, name, claims, None, f"own-{slug(name)}")]
     return Page("\n".join(lines) + "\n", maker.pictures)
+
+
+def _leagues(maker: _Maker) -> list[str]:
+    """The study's league tables; the claims in them stand nowhere else."""
+    results = maker.results
+    lines: list[str] = []
+    for league in leagues_of(results.study.study, list(results.figures.values()), results.records):
+        maker.held |= league.holds
+        lines += ["", f"## {_capital(plain(league.title))}", ""]
+        if league.note:
+            lines += [maker.words(league.note), ""]
+        lines += league_lines(league, maker.words)
+    return lines
 
 
 def counts(claims: Iterable[ClaimRecord]) -> Counter[str]:
@@ -214,10 +231,12 @@ def _figure(
     yield from _pictures(maker, name, pictures, anchor)
     record = maker.results.records[name]
     chosen = _claims(maker, name, claims)
-    yield ""
-    yield from table(
-        ("claim", "paper", "ours", "band", "verdict"), (_row(maker, cells_of(record, one)) for one in chosen)
-    )
+    listed = [one for one in chosen if (name, one["name"]) not in maker.held]
+    if listed:
+        yield ""
+        yield from table(
+            ("claim", "paper", "ours", "band", "verdict"), (_row(maker, cells_of(record, one)) for one in listed)
+        )
     said = [
         f"- {_said(maker, claim, cells_of(record, claim))}"
         for claim in chosen

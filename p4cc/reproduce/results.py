@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from p4cc.reproduce.run import Figure
+    from p4cc.reproduce.figure import Figure
     from p4cc.reproduce.study import StudyFile
     from p4cc.reproduce.verdict import ClaimRecord, Record
     from p4cc.scenario.claims import Claim

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, TypedDict
 import polars as pl
 
 from p4cc.errors import InterruptedRunError, UserError
+from p4cc.reproduce.figure import Figure
 from p4cc.reproduce.items import check
+from p4cc.reproduce.league import League, check_leagues, leagues_of
 from p4cc.reproduce.measure import FigureRuns, Measured, combine, measure_all
 from p4cc.reproduce.table import markdown
 from p4cc.reproduce.verdict import Record, record
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from p4cc.reproduce.items import ClaimsByFigure
-    from p4cc.reproduce.study import StudyFigure, StudyFile
+    from p4cc.reproduce.study import StudyFile
     from p4cc.running.progress import Runs
     from p4cc.running.runner import Prepared, RunOutcome
     from p4cc.scenario.claims import Reproduction
@@ -73,26 +75,12 @@ class ReproduceRequest:
         return Claim(self.folder, identity, (RECORDS_FILE, TABLE_FILE), self.force)
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A figure of a study: its scenario's file and what is claimed of it."""
-
-    entry: StudyFigure
-    path: Path
-    scenario: Scenario
-    reproduction: Reproduction
-
-    @property
-    def name(self) -> str:
-        """As the source counts it."""
-        return self.reproduction.figure
-
-
 @dataclass
 class ReproduceOutcome:
     """Records in the study's order, and the files written."""
 
     records: list[Record] = field(default_factory=list[Record])
+    leagues: list[League] = field(default_factory=list[League])
     pictures: list[Path] = field(default_factory=list[Path])
     folder: Path = Path()
 
@@ -107,12 +95,21 @@ def figures_of(study: StudyFile) -> list[Figure]:
         if scenario.reproduces is None:
             cause = "the scenario does not say what it reproduces"
             raise UserError(cause, place=str(path), remedy="add `reproduces` to it, or take it out of the study")
-        found.append(Figure(entry, path, scenario, scenario.reproduces))
+        found.append(Figure(entry, path, scenario, _of_variants(path, scenario, scenario.reproduces)))
     names = [figure.name for figure in found] + [one.figure for one in study.study.over_all]
     if twice := {name for name in names if names.count(name) > 1}:
         raise UserError(f"figures with one name: {', '.join(sorted(twice))}", place=str(study.path))
     check(study.path, study.study.items, claims_of(study, found))
+    check_leagues(study, found)
     return found
+
+
+def _of_variants(path: Path, scenario: Scenario, reproduction: Reproduction) -> Reproduction:
+    try:
+        return reproduction.of([variant.name for variant in scenario.variants])
+    except ValueError as error:
+        remedy = "variants' names must differ in letters and digits"
+        raise UserError(str(error), place=f"{path}: reproduces.each_variant", remedy=remedy) from error
 
 
 def claims_of(study: StudyFile, figures: Iterable[Figure]) -> ClaimsByFigure:
@@ -175,7 +172,8 @@ def _reproduce(request: ReproduceRequest, folder: Path) -> ReproduceOutcome:
     for reproduction in over_all:
         outcome.records.append(record(request.study.study.title, reproduction, _over_all(reproduction, measured)))
     _write(folder / RECORDS_FILE, json.dumps(outcome.records, indent=1, allow_nan=False) + "\n")
-    _write(folder / TABLE_FILE, markdown(outcome.records))
+    outcome.leagues = leagues_of(request.study.study, figures, {one["figure"]: one for one in outcome.records})
+    _write(folder / TABLE_FILE, markdown(outcome.records, outcome.leagues))
     return outcome
 
 

@@ -27,6 +27,14 @@ class StudyFigure(Model):
     full: dict[str, Any] = Field(default={}, description="Dotted fields of the scenario to their values with --full.")
 
 
+class LeagueTable(Model):
+    """Variants against each other: a row each, with what the scenarios' `each_variant` measures as columns."""
+
+    title: Annotated[str, Field(min_length=1)]
+    note: str = Field(default="", description="What a reader of the table should know.")
+    figures: Annotated[list[str], Field(min_length=1, max_length=16, description="Figures whose numbers it shows.")]
+
+
 class Study(Model):
     """What `reproduce.yaml` holds."""
 
@@ -39,6 +47,7 @@ class Study(Model):
     )
     figures: Annotated[list[StudyFigure], Field(min_length=1, max_length=64)]
     over_all: list[Reproduction] = Field(default=[], description="Claims that need several figures.")
+    leagues: list[LeagueTable] = Field(default=[], max_length=16, description="Tables of variants against each other.")
 
 
 @dataclass(frozen=True)

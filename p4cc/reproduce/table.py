@@ -8,8 +8,9 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from p4cc.reproduce.league import League
     from p4cc.reproduce.verdict import ClaimRecord, Record
 
 HEADINGS = ("figure", "claim", "paper", "band", "ours", "deviation", "verdict")
@@ -17,8 +18,34 @@ _VERDICTS = {True: "within", False: "outside", None: "reported"}
 _STYLES = {True: "green", False: "red", None: "dim"}
 
 
-def rich_table(title: str, records: Sequence[Record]) -> Table:
-    """For the terminal; what is outside its band stands out, its likely cause stands below."""
+def rich_tables(title: str, records: Sequence[Record], leagues: Sequence[League] = ()) -> Iterator[Table]:
+    """For the terminal: league tables, then the claims that they do not hold."""
+    for league in leagues:
+        out = Table(title=escape(league.title), title_justify="left")
+        out.add_column("")
+        for column in league.columns:
+            out.add_column(escape(column.heading), justify="right")
+        for variant, row in zip(league.variants, league.cells, strict=True):
+            leads = [variant in column.leaders for column in league.columns]
+            cells = [_cell(claim) for claim in row]
+            shown = (f"[bold green]{cell}[/]" if lead else cell for cell, lead in zip(cells, leads, strict=True))
+            out.add_row(escape(variant), *shown)
+        yield out
+    if rest := _rest(records, leagues):
+        yield _claims_table(title, rest)
+
+
+def _rest(records: Sequence[Record], leagues: Sequence[League]) -> list[Record]:
+    """Records without the claims that league tables hold."""
+    held = {one for league in leagues for one in league.holds}
+    left = [record.copy() for record in records]
+    for record in left:
+        record["claims"] = [one for one in record["claims"] if (record["figure"], one["name"]) not in held]
+    return [record for record in left if record["claims"]]
+
+
+def _claims_table(title: str, records: Sequence[Record]) -> Table:
+    """What is outside its band stands out, its likely cause stands below."""
     out = Table(title=title, title_justify="left", show_lines=False)
     for heading in HEADINGS:
         out.add_column(heading, justify="right" if heading in ("paper", "ours", "deviation") else "left")
@@ -41,15 +68,38 @@ def causes(records: Sequence[Record]) -> Iterator[str]:
                 yield f"figure {record['figure']}, {claim['text']}: {verdict}{claim['note'] or 'no cause is known'}"
 
 
-def markdown(records: Sequence[Record]) -> str:
-    """The same for a README: a table, then the causes."""
-    lines = [f"| {' | '.join(HEADINGS)} |", f"|{'---|' * len(HEADINGS)}"]
-    for record in records:
+def markdown(records: Sequence[Record], leagues: Sequence[League] = ()) -> str:
+    """The same for a README: league tables, a table of the other claims, then the causes."""
+    lines: list[str] = []
+    for league in leagues:
+        lines += [f"**{league.title}**", "", *league_lines(league, _escaped), ""]
+    if rest := _rest(records, leagues):
+        lines += [f"| {' | '.join(HEADINGS)} |", f"|{'---|' * len(HEADINGS)}"]
+    for record in rest:
         for claim in record["claims"]:
-            cells = [cell.replace("|", "\\|") for cell in cells_of(record, claim)]
-            lines.append(f"| {' | '.join(cells)} |")
+            lines.append(f"| {' | '.join(_escaped(cell) for cell in cells_of(record, claim))} |")
     found = [f"- {line}" for line in causes(records)]
     return "\n".join([*lines, "", *found] if found else lines) + "\n"
+
+
+def league_lines(league: League, words: Callable[[str], str]) -> list[str]:
+    """A league table in Markdown; what leads a column is bold. `words` makes Markdown of a text."""
+    headings = ["", *(words(column.heading) for column in league.columns)]
+    lines = [f"| {' | '.join(headings)} |", f"|---|{'--:|' * len(league.columns)}"]
+    for variant, row in zip(league.variants, league.cells, strict=True):
+        cells = [words(variant)]
+        for column, claim in zip(league.columns, row, strict=True):
+            cells.append(f"**{_cell(claim)}**" if variant in column.leaders else _cell(claim))
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _escaped(cell: str) -> str:
+    return cell.replace("|", "\\|")
+
+
+def _cell(claim: ClaimRecord | None) -> str:
+    return "" if claim is None else number(claim["measured"])
 
 
 def number(value: float | None) -> str:

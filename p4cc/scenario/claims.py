@@ -5,7 +5,8 @@ A claim without a band is reported, not judged. Bands name their source and are 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+import re
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -21,6 +22,9 @@ from p4cc.scenario.distribution_claims import (
 )
 from p4cc.scenario.flow_claims import FLOW_MEASURES
 from p4cc.scenario.where import Interval, OfRuns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ClaimName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")]
 FigureName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _-]{0,31}$")]
@@ -243,6 +247,38 @@ class Claim(Model):
     cause: str = Field(default="", description="The likely cause when the value falls outside the band.")
 
 
+EACH = "*"
+"""The variant of a measure that is made once for every variant of its scenario."""
+
+
+class EachVariant(Claim):
+    """A number of every variant: its measure names the variant `*`. A column of a study's league table."""
+
+    better: Literal["less", "more"] | None = Field(default=None, description="Which value leads; none if absent.")
+
+    @model_validator(mode="after")
+    def _of_each(self) -> Self:
+        if getattr(self.measure, "variant", None) != EACH:
+            raise ValueError(f'the measure is of every variant: give it variant: "{EACH}"')
+        return self
+
+    def name_of(self, variant: str) -> str:
+        """What the claim of one variant is called."""
+        return f"{self.name}_{re.sub('[^a-z0-9]+', '_', variant.lower()).strip('_')}"
+
+    def claim_of(self, variant: str) -> Claim:
+        """The claim of one variant."""
+        return Claim(
+            name=self.name_of(variant),
+            text=f"{self.text}: {variant}",
+            unit=self.unit,
+            paper=self.paper,
+            band=self.band,
+            measure=self.measure.model_copy(update={"variant": variant}),
+            cause=self.cause,
+        )
+
+
 class Reproduction(Model):
     """The figure of the source that a scenario stands for."""
 
@@ -250,12 +286,27 @@ class Reproduction(Model):
     """What the source calls the figure."""
     note: str = ""
     """What a reader of the table should know."""
-    claims: Annotated[list[Claim], Field(min_length=1, max_length=64)]
-    """The numbers."""
+    claims: list[Claim] = Field(default=[], max_length=64, description="The numbers.")
+    each_variant: list[EachVariant] = Field(
+        default=[], max_length=16, description="Numbers of every variant, each named and worded once."
+    )
 
     @model_validator(mode="after")
-    def _names_differ(self) -> Self:
-        names = [claim.name for claim in self.claims]
-        if len(set(names)) != len(names):
-            raise ValueError("two claims have one name; give each its own")
+    def _has_claims(self) -> Self:
+        if not self.claims and not self.each_variant:
+            raise ValueError("no number is claimed: give claims, each_variant or both")
+        _differ([claim.name for claim in (*self.claims, *self.each_variant)])
         return self
+
+    def of(self, variants: Sequence[str]) -> Reproduction:
+        """With a claim for each of these variants in place of what is said of every one; raises ValueError."""
+        made = [one.claim_of(variant) for one in self.each_variant for variant in variants]
+        claims = [*self.claims, *made]
+        _differ([claim.name for claim in claims])
+        return self.model_copy(update={"claims": claims})
+
+
+def _differ(names: list[str]) -> None:
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two claims have the name {twice}; give each its own")

@@ -14,7 +14,7 @@ from p4cc.scenario.overrides import Origins, apply_overrides, set_path
 from p4cc.scenario.programs import ProgramSource
 from p4cc.scenario.schema import Scenario, SwitchSettings, Thresholds, Variant, header_bytes
 from p4cc.scenario.topology import StarTopology
-from p4cc.scenario.traffic_base import own_sender
+from p4cc.scenario.traffic_base import FlowTraffic, own_sender
 from p4cc.scenario.variants import algorithm_name
 
 Check = Callable[[dict[str, Any], Origins], Scenario]
@@ -44,8 +44,14 @@ class Case:
     @property
     def switch(self) -> SwitchSettings:
         """The switches' settings with the variant's own parts; its thresholds and program stand beside."""
-        switch, own = self.scenario.switch, self.variant.d3
-        return switch if own is None else switch.model_copy(update={"d3": own})
+        own = {"d3": self.variant.d3, "ecn_profile": self.variant.ecn_profile}
+        given = {name: value for name, value in own.items() if value is not None}
+        return self.scenario.switch.model_copy(update=given) if given else self.scenario.switch
+
+    def priority_of(self, item: FlowTraffic) -> int:
+        """The traffic class of an item's flows: the variant's own, or the item's."""
+        own = self.variant.priority if item.sender is None else None
+        return item.priority if own is None else own
 
     @property
     def packets(self) -> str:

@@ -20,7 +20,7 @@ from p4cc.scenario.base import dotted
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.findings import Places, finding, in_data
 from p4cc.scenario.overrides import apply_overrides
-from p4cc.scenario.schema import Scenario
+from p4cc.scenario.schema import Scenario, Variant
 from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import read_document
 from topos import TopologyError
@@ -223,12 +223,16 @@ def sender_config(scenario: Scenario, sender: Sender, own: list[_engine.OwnAlgor
     return {
         **scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True),
         **sender.transport,
-        "ecn_profile": scenario.switch.ecn_profile or "gst",
+        "ecn_profile": _own_profile(sender) or scenario.switch.ecn_profile or "gst",
         "cc": {
             **({"congestion_avoidance": _plain(avoidance, own)} if avoidance else {}),
             "slow_start": _plain(slow_start, own),
         },
     }
+
+
+def _own_profile(sender: Sender) -> str | None:
+    return sender.ecn_profile if isinstance(sender, Variant) else None
 
 
 def _sender_location(location: Location, sender: Sender, place: str, scenario: Scenario) -> Location:
@@ -238,7 +242,7 @@ def _sender_location(location: Location, sender: Sender, place: str, scenario: S
         # The engine names an algorithm's place by its kind, `rate_control` too.
         return (*location, *steps[1:])
     if steps[0] == "ecn_profile":
-        return ("switch", "ecn_profile")
+        return (*location, "ecn_profile") if _own_profile(sender) else ("switch", "ecn_profile")
     if steps[0] in sender.transport:
         return (*location, "transport", steps[0])
     return ("paced" if sender.rate_control and scenario.paced else "transport", steps[0])

@@ -77,6 +77,9 @@ class PortThresholds(Thresholds):
     to: Annotated[str, Field(min_length=1, max_length=64, description="The neighbour; * and ? are wildcards.")]
 
 
+EcnProfile = Literal["gst", "rfc3168", "sce"]
+
+
 class SwitchSettings(Model):
     """What the switches run and what the controller installs."""
 
@@ -114,7 +117,7 @@ class SwitchSettings(Model):
         "gateway. Absent: where the routes' table matches MAC addresses, and within a host's own network where the "
         "topology gives hosts one.",
     )
-    ecn_profile: Literal["gst", "rfc3168", "sce"] | None = Field(
+    ecn_profile: EcnProfile | None = Field(
         default=None,
         description="Which codepoints stand for the two levels (docs/reference/wire-format.md); `rfc3168` knows one "
         "level. Absent: `gst`, but `rfc3168` for a program of the user's without p4cc's codepoint table.",
@@ -247,6 +250,10 @@ class Variant(Sender):
     thresholds: Thresholds | None = Field(default=None, description="In place of the switches' thresholds.")
     red: RedCurveSettings | None = Field(default=None, description="In place of the switches' RED curve.")
     d3: D3SwitchSettings | None = Field(default=None, description="In place of the switches' D3 settings.")
+    ecn_profile: EcnProfile | None = Field(default=None, description="In place of the switches' codepoints.")
+    priority: Annotated[int, Field(ge=0, le=7)] | None = Field(
+        default=None, description="Traffic class of its flows, in place of the traffic's."
+    )
 
 
 Interval = Annotated[int, Field(ge=100, le=1_000_000_000)]

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from p4cc.reproduce.figure import Figure
 from p4cc.reproduce.items import place
 from p4cc.reproduce.markup import slug
 from p4cc.reproduce.models import rise_in_rounds
-from p4cc.reproduce.run import Figure, claims_of, figures_of
+from p4cc.reproduce.run import claims_of, figures_of
 from p4cc.reproduce.study import known_studies
 from p4cc.scenario.claims import CombineMeasure, RoundModelMeasure, WorstRatioMeasure
 from p4cc.scenario.distribution_claims import KolmogorovMeasure, Rows, ShiftMeasure
@@ -37,6 +38,7 @@ FIGURES = {
         *("10a", "10b", "11", "12", "fairness", "10-windows", "entry", "ns2-readings", "sensitivity", "ties"),
     ],
     "hpcc": ["H-incast", "reaction", "fairness", "wai", "dcqcn-forms", "ns3-hpcc", "ns3-dcqcn"],
+    "league": ["incast", "web search", "permutation", "all-to-all"],
     "rfb_ss": ["2", "3", "4", "fairness"],
     "skew": [
         *("U-base", "U-hpcc-fct", "U-matrix", "U-35", "U-cells", "U-cc-uni", "U-cc-skew", "U-noend", "U-table"),

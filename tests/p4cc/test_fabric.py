@@ -143,3 +143,22 @@ def test_the_experiment_is_a_valid_scenario() -> None:
 
     document = read_document(ROOT / "experiments/hpcc/incast.yaml")
     assert [variant.name for variant in validate(document, document.plain()).variants][:2] == ["HPCC", "DCQCN"]
+
+
+def test_a_variant_has_a_class_and_codepoints_of_its_own(tmp_path: Path) -> None:
+    """Senders that live by losses go beside paced ones through the same switches, in a class that does not pause."""
+    windows = {"name": "GST", "congestion_avoidance": {"name": "dctcp"}, "slow_start": {"name": "gst"}}
+    thresholds = {"k_rule": "fixed", "k_pkts": 10, "k_dc_pkts": 30}
+    own = {"program": "p4src/v1model/ecn_dual.p4", "ecn_profile": "gst", "priority": 0, "thresholds": thresholds}
+    changes: dict[str, Any] = {"transport": {"rwnd": 1_000}, "paced": {"kind": "rdma"}}
+    ran = run(tmp_path, fabric(**changes, variants=[TIMELY, windows | own]), use_cache=False)
+    queues = ran.table("port_queues").filter(pl.col("enqueued_pkts") > 0)
+    used = set(queues.select("variant", "priority").iter_rows())
+    assert used == {("TIMELY", 3), ("TIMELY", 7), ("GST", 0)}
+    assert by_variant(ran)["GST"]["marks_level1"] > 0, "the lower threshold marks with its own codepoints alone"
+
+
+def test_codepoints_of_a_variant_that_do_not_fit_are_named_there(tmp_path: Path) -> None:
+    windows = {"name": "GST", "congestion_avoidance": {"name": "dctcp"}, "slow_start": {"name": "gst"}}
+    with pytest.raises(UserError, match=r"\$\.variants\[0\]\.ecn_profile"):
+        run(tmp_path, scenario(variants=[windows | {"ecn_profile": "rfc3168"}]))

@@ -1,0 +1,28 @@
+"""A figure of a study as it is run: its scenario's file and what is claimed of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from p4cc.reproduce.study import StudyFigure
+    from p4cc.scenario.claims import Reproduction
+    from p4cc.scenario.schema import Scenario
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a study: its scenario's file and what is claimed of it."""
+
+    entry: StudyFigure
+    path: Path
+    scenario: Scenario
+    reproduction: Reproduction
+
+    @property
+    def name(self) -> str:
+        """As the source counts it."""
+        return self.reproduction.figure

@@ -1,0 +1,103 @@
+"""League tables of studies: one claim for each variant of a scenario, and a table of them with what leads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from p4cc.errors import UserError
+from p4cc.reproduce.league import leagues_of
+from p4cc.reproduce.measure import Measured
+from p4cc.reproduce.run import figures_of
+from p4cc.reproduce.study import read_study
+from p4cc.reproduce.table import markdown
+from p4cc.reproduce.verdict import record
+from p4cc.scenario.claims import Reproduction
+from tests.p4cc.scenarios import scenario
+
+FCT = {"name": "fct", "text": "p99", "unit": "ms", "measure": {"kind": "value", "variant": "*", "column": "fct_p99_ns"}}
+
+
+def _reproduction(**changes: Any) -> Reproduction:
+    return Reproduction.model_validate_json(json.dumps({"figure": "one", "each_variant": [FCT], **changes}))
+
+
+def _study(folder: Path, *, each: dict[str, Any] | None = None, **changes: Any) -> Path:
+    data = scenario()
+    data["variants"] = [{**data["variants"][0], "name": name} for name in ("A", "B+win", "C | d")]
+    data["reproduces"] = {"figure": "one", "each_variant": [{**FCT, "better": "less", **(each or {})}]}
+    (folder / "one.yaml").write_text(json.dumps(data), encoding="utf-8")
+    league = {"title": "All beside all", "figures": ["one"]}
+    study = {"name": "some", "title": "some", "source": "us", "figures": [{"file": "one.yaml"}], "leagues": [league]}
+    path = folder / "reproduce.yaml"
+    path.write_text(json.dumps(study | changes), encoding="utf-8")
+    return path
+
+
+def test_a_number_of_each_variant_becomes_a_claim_of_every_one() -> None:
+    made = _reproduction().of(["A", "B+win"])
+    assert [(one.name, one.text, one.unit) for one in made.claims] == [
+        ("fct_a", "p99: A", "ms"),
+        ("fct_b_win", "p99: B+win", "ms"),
+    ]
+    assert [getattr(one.measure, "variant", None) for one in made.claims] == ["A", "B+win"]
+
+
+def test_variants_that_differ_in_signs_only_are_refused() -> None:
+    with pytest.raises(ValueError, match="two claims have the name fct_b_win"):
+        _reproduction().of(["B+win", "B win"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"each_variant": []}, "no number is claimed"),
+        ({"each_variant": [FCT, FCT]}, "two claims have the name fct"),
+        ({"each_variant": [{**FCT, "measure": {**FCT["measure"], "variant": "A"}}]}, "of every variant"),  # type: ignore[dict-item]
+        ({"each_variant": [{**FCT, "measure": {"kind": "model_peak"}}]}, "of every variant"),
+    ],
+)
+def test_what_is_no_number_of_each_variant(changes: dict[str, Any], cause: str) -> None:
+    with pytest.raises(ValidationError, match=cause):
+        _reproduction(**changes)
+
+
+@pytest.mark.parametrize(("better", "leaders"), [("less", {"A", "C | d"}), ("more", {"B+win"}), (None, set[str]())])
+def test_the_table_names_what_leads(tmp_path: Path, better: str | None, leaders: set[str]) -> None:
+    study = read_study(_study(tmp_path, each={"better": better}))
+    figures = figures_of(study)
+    found = {"fct_a": Measured(2.0), "fct_b_win": Measured(3.0), "fct_c_d": Measured(2.0)}
+    records = {"one": record("title", figures[0].reproduction, found)}
+    (league,) = leagues_of(study.study, figures, records)
+    assert league.columns[0].heading == "p99 (ms)"
+    assert league.columns[0].leaders == leaders
+    text = markdown(list(records.values()), [league])
+    assert "| A | **2** |" in text or "A" not in leaders
+    assert "| C \\| d | " in text
+    assert "p99: A" not in text, "a claim that the table holds is listed again"
+
+
+def test_what_did_not_happen_leads_nothing(tmp_path: Path) -> None:
+    study = read_study(_study(tmp_path))
+    figures = figures_of(study)
+    found = {"fct_a": Measured(None), "fct_b_win": Measured(3.0), "fct_c_d": Measured(None)}
+    records = {"one": record("title", figures[0].reproduction, found)}
+    (league,) = leagues_of(study.study, figures, records)
+    assert league.columns[0].leaders == {"B+win"}
+    assert "| A | - |" in markdown(list(records.values()), [league])
+
+
+def test_a_figure_that_did_not_run_has_no_column(tmp_path: Path) -> None:
+    study = read_study(_study(tmp_path))
+    assert leagues_of(study.study, figures_of(study), {}) == []
+
+
+def test_a_league_of_figures_that_there_are_not(tmp_path: Path) -> None:
+    league = {"title": "All", "figures": ["two"]}
+    with pytest.raises(UserError, match="no figure 'two'") as caught:
+        figures_of(read_study(_study(tmp_path, leagues=[league])))
+    assert caught.value.remedy == "figures: one"
