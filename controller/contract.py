@@ -133,6 +133,29 @@ FEATURES = (
         ),
     ),
     Feature(
+        "bolt",
+        "ingress.bolt",
+        (
+            TableContract(
+                "ports",
+                _PORT,
+                {
+                    "set_port": {
+                        "rate": 32,
+                        "speed": 32,
+                        "threshold": 32,
+                        "size": 16,
+                        "unit": 12,
+                        "framing": 8,
+                        "places": 16,
+                        "room": 1,
+                        "early": 1,
+                    }
+                },
+            ),
+        ),
+    ),
+    Feature(
         "rcp",
         "egress.rcp",
         (

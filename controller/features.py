@@ -5,12 +5,13 @@ Each feature names the tables that it owns and gives their entries; a plan joins
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from controller import program
 from controller.entities import ActionCall, Entry, EntryKey, Exact
 from controller.red import RedCurve
 from controller.telemetry import IntPort
+from topos.loaders.runtime import Runtime
 
 PortName = tuple[str, str]
 """A switch and the neighbour that the port leads to."""
@@ -28,6 +29,15 @@ class Feature(Protocol):
 
     def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
         """Entries of one switch; `ports` are its numbers and neighbours."""
+        ...
+
+
+@runtime_checkable
+class Cloning(Protocol):
+    """A feature that needs clone sessions besides."""
+
+    def sessions(self, ports: Mapping[int, str]) -> Runtime:
+        """Sessions of one switch; `ports` are its numbers and neighbours."""
         ...
 
 

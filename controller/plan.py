@@ -17,7 +17,7 @@ from controller.entities import (
     Scope,
 )
 from controller.errors import PlannerError
-from controller.features import Feature, PortName
+from controller.features import Cloning, Feature, PortName
 from controller.model import MAX_TIME_NS, Bottleneck
 from controller.planner import KRule, Thresholds, choose_thresholds, threshold_warnings
 from controller.route_plan import Routing
@@ -53,7 +53,9 @@ class SwitchPlan:
     warnings: tuple[PortWarning, ...]
     scope: Scope = program.SCOPE
     fixed: Runtime = NOTHING
-    """What files and rows of the user's say beside it; what else the switch holds of those tables stays."""
+    """What files and rows of the user's say beside it, and features' clone sessions; what else the switch holds of
+    those tables stays.
+    """
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names in p4cc's own programs to those in the switch's, where they differ."""
     marks: bool = True
@@ -212,6 +214,10 @@ class _Network:
         ports = {port.number: port.peer for port in self.topology.ports[switch]}
         for feature in features:
             entities.extend(feature.entries(switch, ports))
+        fixed = has.fixed
+        for feature in features:
+            if isinstance(feature, Cloning):
+                fixed = feature.sessions(ports).joined(fixed)
         scope = _scope(has.routes, ecn, features)
         if has.filled or has.names:
             entities = [renamed(one, has.names) for one in entities if _table(one) not in has.filled]
@@ -224,7 +230,7 @@ class _Network:
             tuple(entities),
             tuple(warnings),
             scope,
-            has.fixed,
+            fixed,
             has.names,
             ecn is not None,
         )

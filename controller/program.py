@@ -46,6 +46,9 @@ FLOWS_KEY = "flows"
 RCP_PORTS = "egress.rcp.ports"
 SET_RCP_PORT = "egress.rcp.set_port"
 
+BOLT_PORTS = "ingress.bolt.ports"
+SET_BOLT_PORT = "ingress.bolt.set_port"
+
 SCOPE = Scope(tables=(ROUTES, ECMP_SEEDS, THRESHOLDS, CODEPOINTS), profiles=(NEXT_HOPS,))
 """Everything the controller owns in the dual-threshold program."""
 

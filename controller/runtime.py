@@ -211,7 +211,9 @@ def _session(session: RuntimeSession) -> p4r.Entity:
     if not 0 <= session.packet_length_bytes < 1 << 16:
         raise PlanError(session.place, f"length {session.packet_length_bytes} is out of range", "give 0 to 65535")
     message = p4r.CloneSessionEntry(
-        session_id=session.session_id, packet_length_bytes=session.packet_length_bytes, class_of_service=0
+        session_id=session.session_id,
+        packet_length_bytes=session.packet_length_bytes,
+        class_of_service=session.priority,
     )
     message.replicas.extend(_replicas(session.replicas, session.place))
     return p4r.Entity(packet_replication_engine_entry=p4r.PacketReplicationEngineEntry(clone_session_entry=message))

@@ -1,4 +1,4 @@
-"""Scapy layers of the p4cc packet: transport header, INT records, rate request, fair rate.
+"""Scapy layers of the p4cc packet: transport header, INT records, rate request, fair rate, Bolt.
 
 docs/reference/wire-format.md has the bytes.
 
@@ -36,6 +36,7 @@ FIRST_SOURCE_PORT = 49152
 
 DATA = 0
 ACK = 1
+NOTICE = 2
 
 EXTENSIONS = {
     0: "none",
@@ -46,6 +47,8 @@ EXTENSIONS = {
     5: "sack",
     6: "fair_rate",
     7: "int_fixed",
+    8: "read_request",
+    9: "bolt",
 }
 RATE_REQUEST_HOPS = 6
 
@@ -56,7 +59,7 @@ class P4cc(Packet):
     name = "p4cc"
     fields_desc = [  # noqa: RUF012 - scapy's way
         BitField("version", 1, 4),
-        BitEnumField("type", DATA, 4, {DATA: "data", ACK: "ack"}),
+        BitEnumField("type", DATA, 4, {DATA: "data", ACK: "ack", NOTICE: "notice"}),
         FlagsField("flags", 0, 8, ["fin", "retransmit", "cwr", "sack_permitted", "echo_until_cwr", "nack", "r6", "r7"]),
         BitField("traffic_class", 0, 3),
         BitField("reserved_class", 0, 3),
@@ -176,7 +179,20 @@ class FairRate(Extension):
     fields_desc = [IntField("rate_kbps", 0xFFFFFFFF)]  # noqa: RUF012
 
 
-_BY_CODE: dict[int, type[Packet]] = {layer.code: layer for layer in (IntHpcc, RateRequest, FairRate)}
+class Bolt(Extension):
+    """Extension 9: a packet's place in its flow, and the queue that a switch tells of."""
+
+    name = "bolt"
+    code = 9
+    fields_desc = [  # noqa: RUF012
+        FlagsField("flags", 0, 8, ["r0", "r1", "r2", "r3", "dec", "inc", "last", "first"]),
+        BitField("reserved", 0, 24),
+        IntField("queue_bytes", 0),
+        IntField("link_kbps", 0),
+    ]
+
+
+_BY_CODE: dict[int, type[Packet]] = {layer.code: layer for layer in (IntHpcc, RateRequest, FairRate, Bolt)}
 
 bind_layers(UDP, P4cc, dport=TRANSPORT_PORT)
 

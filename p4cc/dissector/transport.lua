@@ -3,7 +3,7 @@
 local proto = Proto("p4cc", "p4cc transport")
 local f = {
   version = ProtoField.uint8("p4cc.version", "Version", base.DEC, nil, 0xf0),
-  type = ProtoField.uint8("p4cc.type", "Type", base.DEC, {[0] = "data", [1] = "ACK"}, 0x0f),
+  type = ProtoField.uint8("p4cc.type", "Type", base.DEC, {[0] = "data", [1] = "ACK", [2] = "notification"}, 0x0f),
   fin = ProtoField.bool("p4cc.flags.fin", "FIN", 8, nil, 0x01),
   retransmit = ProtoField.bool("p4cc.flags.retransmit", "RETRANSMIT", 8, nil, 0x02),
   cwr = ProtoField.bool("p4cc.flags.cwr", "CWR", 8, nil, 0x04),
@@ -16,6 +16,7 @@ local f = {
   extension = ProtoField.uint8("p4cc.extension.type", "Extension type", base.DEC, {
     [0] = "none", [1] = "HPCC hop records", [2] = "INT-MD 2.1", [3] = "rate request", [4] = "CNP", [5] = "SACK",
     [6] = "fair rate", [7] = "HPCC hop records in reserved room", [8] = "read request",
+    [9] = "Bolt",
   }),
   flow_id = ProtoField.uint32("p4cc.flow_id", "Flow id"),
   seq = ProtoField.uint32("p4cc.seq", "Sequence number"),
@@ -35,6 +36,12 @@ local f = {
   right = ProtoField.uint32("p4cc.sack.right", "End of a block"),
   fair_rate = ProtoField.uint32("p4cc.rcp.rate", "Fair rate"),
   wanted = ProtoField.uint32("p4cc.read.bytes", "Bytes wanted"),
+  first = ProtoField.bool("p4cc.bolt.first", "FIRST", 8, nil, 0x80),
+  last = ProtoField.bool("p4cc.bolt.last", "LAST", 8, nil, 0x40),
+  inc = ProtoField.bool("p4cc.bolt.inc", "INC", 8, nil, 0x20),
+  dec = ProtoField.bool("p4cc.bolt.dec", "DEC", 8, nil, 0x10),
+  queue_bytes = ProtoField.uint32("p4cc.bolt.queue", "Queue (bytes)"),
+  link_rate = ProtoField.uint32("p4cc.bolt.rate", "Link rate (kbit/s)"),
 }
 local fields = {}
 for _, one in pairs(f) do fields[#fields + 1] = one end
@@ -69,17 +76,24 @@ local extensions = {
   [6] = function(tree, data) if data:len() >= 4 then tree:add(f.fair_rate, data(0, 4)) end end,
   [7] = function(tree, data) hop_records(tree, data, 5) end,
   [8] = function(tree, data) if data:len() >= 4 then tree:add(f.wanted, data(0, 4)) end end,
+  [9] = function(tree, data)
+    if data:len() < 12 then return end
+    for _, one in ipairs({"first", "last", "inc", "dec"}) do tree:add(f[one], data(0, 1)) end
+    tree:add(f.queue_bytes, data(4, 4))
+    tree:add(f.link_rate, data(8, 4))
+  end,
 }
 
 function proto.dissector(tvb, info, root)
   if tvb:len() < HEADER_BYTES then return 0 end
   local extension_bytes = tvb(18, 1):uint()
-  local is_ack = tvb(0, 1):bitfield(4, 4) == 1
+  local kinds = {[1] = "ACK", [2] = "notification"}
+  local kind = kinds[tvb(0, 1):bitfield(4, 4)]
   local shown = math.min(HEADER_BYTES + extension_bytes, tvb:len())
   local tree = root:add(proto, tvb(0, shown))
   info.cols.protocol = "p4cc"
-  info.cols.info = (is_ack and "ACK" or "data") .. " flow " .. tvb(4, 4):uint() ..
-    (is_ack and " ack " .. tvb(12, 4):uint() or " seq " .. tvb(8, 4):uint() .. " len " .. tvb(16, 2):uint())
+  info.cols.info = (kind or "data") .. " flow " .. tvb(4, 4):uint() ..
+    (kind == "ACK" and " ack " .. tvb(12, 4):uint() or " seq " .. tvb(8, 4):uint() .. " len " .. tvb(16, 2):uint())
   for _, one in ipairs({"version", "type"}) do tree:add(f[one], tvb(0, 1)) end
   for _, one in ipairs({"fin", "retransmit", "cwr", "sack_permitted", "echo_until_cwr", "nack", "ack_request"}) do
     tree:add(f[one], tvb(1, 1))

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 _TELEMETRY = "p4src/v1model/int_hpcc.p4"
 _DUAL = "p4src/v1model/ecn_dual.p4"
 _RED = "p4src/v1model/ecn_red.p4"
-RATE_TABLES = {
+ANSWERING_TABLES = {
     "rate_allocation": (program.D3_PORTS, "p4src/v1model/d3.p4"),
     "fair_rate": (program.RCP_PORTS, "p4src/v1model/rcp.p4"),
+    "queue_notices": (program.BOLT_PORTS, "p4src/v1model/bolt.p4"),
 }
 """What an algorithm needs to the table that a program has for it, and such a program."""
 
@@ -60,8 +61,8 @@ def check_sender(sender: Sender, switches: Switches, place: str) -> Iterator[str
         match algorithm.entry and algorithm.entry.switch_needs:
             case "telemetry":
                 _telemetry(algorithm.name, switches, place)
-            case "rate_allocation" | "fair_rate" as need:
-                _rates(algorithm.name, need, switches, place)
+            case "rate_allocation" | "fair_rate" | "queue_notices" as need:
+                _answers(algorithm.name, need, switches, place)
             case "two_ecn_thresholds":
                 yield from _both_levels(algorithm.name, switches, place)
             case "one_ecn_threshold":
@@ -92,10 +93,11 @@ def _telemetry(name: str, switches: Switches, place: str) -> None:
         raise _refused(cause, _TELEMETRY, place, switches)
 
 
-def _rates(name: str, need: str, switches: Switches, place: str) -> None:
-    table, path = RATE_TABLES[need]
+def _answers(name: str, need: str, switches: Switches, place: str) -> None:
+    table, path = ANSWERING_TABLES[need]
     if table not in switches.tables:
-        cause = f"{name} is told its rate by switches, and {switches.program} has no table {table}"
+        told = "of queues" if need == "queue_notices" else "its rate"
+        cause = f"{name} is told {told} by switches, and {switches.program} has no table {table}"
         raise _refused(cause, path, place, switches)
 
 

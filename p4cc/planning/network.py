@@ -387,9 +387,9 @@ class _Planner:
         return self.fabric.sender(transport, sender.transport, self._plain(control, control.parameters()), longest)
 
     def rates(self) -> RatePlanner:
-        """What switches that set rates are told."""
+        """What switches that set rates or tell of queues are told."""
         rtt_ns = self.paths.longest_rtt_ns(self.packet_bytes)
-        return RatePlanner(self.topology, self.case.switch, rtt_ns, self.fabric.depth_bytes)
+        return RatePlanner(self.topology, self.case.switch, rtt_ns, self.fabric.depth_bytes, self.packet_bytes)
 
     def odd_values(self) -> Iterator[str]:
         """Warnings about values that the schema takes and that nobody means."""

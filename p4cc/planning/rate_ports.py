@@ -1,4 +1,4 @@
-"""What a case's switches that set rates are told: D3's and RCP's ports, by the tables that the program has."""
+"""What a case's switches that set rates or tell of queues are told, by the tables that the program has."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from controller import program
+from controller.bolt import EXTENSION_BYTES, BoltSettings, bolt_port
 from controller.d3 import CapacityEstimate, capacity_estimate, d3_port
 from controller.rate_features import D3PortPlan, D3Settings, RcpSettings
 from controller.rcp import rcp_port
@@ -30,6 +31,8 @@ class RatePlanner:
     rtt_ns: int
     depth_bytes: int
     """Bytes of one unit of the depths that programs see."""
+    packet_bytes: int
+    """IP bytes of a full packet without an extension."""
 
     def features(self, tables: frozenset[str]) -> Iterator[Feature]:
         """Features of the program by the tables that it has; raises PlannerError for what a port cannot hold."""
@@ -47,6 +50,25 @@ class RatePlanner:
                         initial_share=_fraction(rcp.initial_share),
                         alpha=_fraction(rcp.alpha),
                         beta=_fraction(rcp.beta),
+                        framing_bytes=link.framing_bytes,
+                        time_unit_ns=self._time_unit_ns,
+                    )
+                    for name, link in self._ports()
+                }
+            )
+
+        if program.BOLT_PORTS in tables:
+            bolt = self.switch.bolt
+            yield BoltSettings(
+                {
+                    name: bolt_port(
+                        rate_bps=link.rate_bps,
+                        packet_bytes=self.packet_bytes + EXTENSION_BYTES,
+                        depth_bytes=self.depth_bytes,
+                        threshold_bytes=bolt.threshold_bytes,
+                        most_places=bolt.places,
+                        offers_room=bolt.room,
+                        tells=bolt.early,
                         framing_bytes=link.framing_bytes,
                         time_unit_ns=self._time_unit_ns,
                     )

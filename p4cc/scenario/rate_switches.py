@@ -1,4 +1,4 @@
-"""The parts of a scenario for switches that set rates: D3's allocator and RCP's fair rate."""
+"""The parts of a scenario for switches that set rates or tell of queues: D3's allocator, RCP's fair rate, Bolt."""
 
 from __future__ import annotations
 
@@ -53,3 +53,21 @@ class RcpSwitchSettings(Model):
     """Gain of the queue."""
     initial_share: Annotated[float, Field(gt=0, le=1)] = 0.05
     """First fair rate as a share of the link's."""
+
+
+class BoltSwitchSettings(Model):
+    """Ports that tell senders of their queues, and offer places and room (docs/algorithms/bolt.md#bolt-switch)."""
+
+    threshold_bytes: Annotated[int, Field(ge=1, lt=1 << 32)] | None = Field(
+        default=None, description="Queues from here on are told; two full packets if absent."
+    )
+    early: bool = Field(
+        default=True,
+        description="SRC: the switch tells the sender at once. False: it writes its queue into the packet, and the "
+        "receiver tells.",
+    )
+    places: Annotated[int, Field(ge=0, lt=1 << 16)] = Field(
+        default=256, description="PRU: packets that ended flows leave room for, kept at most; 0 for none."
+    )
+    room: bool = True
+    """SM: room that nobody uses is offered."""

@@ -18,6 +18,8 @@ const bit<32> ECMP_SEED_SIZE = 4;
 
 // Ports are nine bits wide in v1model; 511 is the drop port.
 const bit<32> PORT_COUNT = 512;
+// Queues: port and priority side by side.
+const bit<32> QUEUE_COUNT = 4096;
 // Four cells a port: queue level 0, 1, 2, and one that stays
 // empty so that the index is port and level side by side.
 const bit<32> LEVEL_COUNTER_SIZE = 2048;

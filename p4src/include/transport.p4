@@ -15,6 +15,8 @@ typedef bit<32> rate_kbps_t;
 const bit<16> TRANSPORT_PORT = 52224;
 const bit<4>  TRANSPORT_VERSION = 1;
 const bit<4>  PACKET_TYPE_DATA = 0;
+// Made by a switch for a packet's sender.
+const bit<4>  PACKET_TYPE_NOTICE = 2;
 
 const bit<8> EXTENSION_NONE = 0;
 const bit<8> EXTENSION_INT_HPCC = 1;
@@ -22,6 +24,7 @@ const bit<8> EXTENSION_INT_MD = 2;
 const bit<8> EXTENSION_RATE_REQUEST = 3;
 const bit<8> EXTENSION_FAIR_RATE = 6;
 const bit<8> EXTENSION_INT_FIXED = 7;
+const bit<8> EXTENSION_BOLT = 9;
 
 const bit<16> IPV4_HEADER_BYTES = 20;
 // Above this a packet is not grown: far beyond any MTU, and no length field can wrap below it.

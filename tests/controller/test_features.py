@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller import plan_network, program
+from controller.bolt import BoltSettings, bolt_port
 from controller.d3 import capacity_estimate, d3_port
 from controller.entities import ActionCall, Entry, EntryKey, Exact
 from controller.features import Feature, QueueSettings, RedSettings, TelemetrySettings
@@ -34,10 +35,11 @@ def features() -> dict[str, Feature]:
         "ack_priority": QueueSettings(3),
         "d3": D3Settings({("s1", "r1"): D3PortPlan(allocator, estimate)}),
         "rcp": RcpSettings({("s1", "r1"): fair}),
+        "bolt": BoltSettings({("s1", "r1"): bolt_port(rate_bps=RATE_BPS, packet_bytes=1_512, depth_bytes=80)}),
     }
 
 
-@pytest.mark.parametrize("name", ["ecn_red", "int_hpcc", "ack_priority", "d3", "rcp"])
+@pytest.mark.parametrize("name", ["ecn_red", "int_hpcc", "ack_priority", "d3", "rcp", "bolt"])
 def test_entries_name_what_the_program_has(name: str) -> None:
     feature = features()[name]
     known = set(re.findall(r'name: "([^"]+)"', (GOLDEN / f"{name}.p4info.txtpb").read_text(encoding="utf-8")))

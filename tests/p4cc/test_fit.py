@@ -42,6 +42,7 @@ def rate(name: str) -> dict[str, Any]:
         (on(DUAL, rate("hpcc")), "pushes none", "int_hpcc.p4"),
         (on(DUAL, rate("d3")), "told its rate", "d3.p4"),
         (on(DUAL, rate("rcp")), "told its rate", "rcp.p4"),
+        (on(DUAL, rate("bolt")), "told of queues", "bolt.p4"),
         (on(RED, window("dctcp", "gst")), "at two thresholds", "ecn_dual.p4"),
         (on(PLAIN, window("dctcp")), "marks nothing", "ecn_dual.p4"),
         (on(PLAIN, rate("dcqcn")), "marks nothing", "ecn_red.p4"),

@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 from scapy.layers.l2 import Ether
 
-from p4cc.wire import Extension, FairRate, IntHpcc, IntRecord, P4cc, RateRecord, RateRequest, data_packet, source_port
+from p4cc.wire import (
+    Bolt,
+    Extension,
+    FairRate,
+    IntHpcc,
+    IntRecord,
+    P4cc,
+    RateRecord,
+    RateRequest,
+    data_packet,
+    source_port,
+)
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "wire-format.md"
 
@@ -62,6 +73,7 @@ def test_the_documents_acks() -> None:
         (RateRequest(desired_kbps=5), 84),
         (RateRequest(hops=[RateRecord(granted_kbps=hop) for hop in range(6)]), 84),
         (FairRate(rate_kbps=10), 4),
+        (Bolt(flags="dec", queue_bytes=3_000, link_kbps=100_000_000), 12),
     ],
 )
 def test_extensions_come_back_as_they_were_built(extension: Extension, length: int) -> None:

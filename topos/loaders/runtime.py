@@ -49,12 +49,13 @@ class RuntimeGroup:
 
 @dataclass(frozen=True)
 class RuntimeSession:
-    """A clone session: (egress port, instance) of each copy; 0 bytes does not truncate."""
+    """A clone session: (egress port, instance) of each copy, and their queue; 0 bytes does not truncate."""
 
     session_id: int
     replicas: tuple[tuple[int, int], ...]
     packet_length_bytes: int
     place: str
+    priority: int = 0
 
 
 @dataclass(frozen=True)

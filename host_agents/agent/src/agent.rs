@@ -229,17 +229,16 @@ impl Agent {
         let now = self.clock.now();
         match datagram.header.kind {
             PacketKind::Ack => self.on_ack(now, from, datagram),
+            PacketKind::Notice => {
+                self.on_notice(now, from, datagram);
+                Ok(())
+            }
             PacketKind::Data => self.on_data(now, from, ecn, datagram),
         }
     }
 
     fn on_ack(&mut self, now: Time, from: Ipv4Addr, datagram: &Datagram<'_>) -> io::Result<()> {
-        let found = self.by_id.get(&datagram.header.flow_id).copied();
-        let Some(at) = found.filter(|at| self.sends[*at].peer == from) else {
-            self.counters.refused_flow += 1;
-            return Ok(());
-        };
-        self.counters.received_pkts += 1;
+        let Some(at) = self.sent_to(from, datagram.header.flow_id) else { return Ok(()) };
         let fields = datagram.ack_fields();
         let flow = &mut self.sends[at];
         let complete = match &mut flow.end {
@@ -260,6 +259,22 @@ impl Agent {
             self.metrics.flow(now, &self.sends[at])?;
         }
         Ok(())
+    }
+
+    /// The flow of this number that is sent to a peer, of which something came back.
+    fn sent_to(&mut self, peer: Ipv4Addr, id: u32) -> Option<usize> {
+        let found = self.by_id.get(&id).copied().filter(|at| self.sends[*at].peer == peer);
+        *if found.is_some() { &mut self.counters.received_pkts } else { &mut self.counters.refused_flow } +=
+            1;
+        found
+    }
+
+    /// A switch tells of its queue, in the name of the receiver.
+    fn on_notice(&mut self, now: Time, from: Ipv4Addr, datagram: &Datagram<'_>) {
+        let Some(at) = self.sent_to(from, datagram.header.flow_id) else { return };
+        if let SendEnd::Rdma(sender) = &mut self.sends[at].end {
+            sender.on_notice(now, datagram.header.timestamp_echo_ns, &datagram.extension);
+        }
     }
 
     fn on_data(

@@ -43,6 +43,8 @@ pub enum SwitchNeed {
     RateAllocation,
     /// One fair rate stamped into packets (RCP).
     FairRate,
+    /// Queues told to senders at once, and places and room offered to them (Bolt).
+    QueueNotices,
 }
 
 impl SwitchNeed {

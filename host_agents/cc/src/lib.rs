@@ -54,8 +54,8 @@ pub use kind::{Kind, SwitchNeed};
 pub use own::{Brought, FlowIdentity, OwnAlgorithm};
 pub use params::{Domain, ParamInfo};
 pub use rate::{
-    FlowRemainder, HopRecord, IntEncoding, RateAck, RateControl, RateEnvironment, RateRequest, build_rate,
-    rate_needs,
+    FlowRemainder, HopRecord, IntEncoding, PacketSize, QueueNotice, RateAck, RateControl, RateEnvironment,
+    RateRequest, build_rate, rate_needs,
 };
 pub use registry::registry;
 pub use signal::{AckSample, FlowProgress, HeaderField, Mark};

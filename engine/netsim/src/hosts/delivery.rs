@@ -62,6 +62,7 @@ impl Network {
                 return self.answer_rdma(host, flow as u32, receipt?, (packet, kind, len));
             }
             (PacketKind::Ack, true) => self.on_rdma_ack(host, flow as u32, read),
+            (PacketKind::Notice, true) => self.on_rdma_notice(host, flow as u32, read),
             (PacketKind::Data, false) => {
                 self.take_data(host, flow as u32, &read.header.data_fields(read.ecn));
             }
@@ -69,6 +70,8 @@ impl Network {
                 let fields = read.ack_fields();
                 self.take_ack(host, flow as u32, &fields);
             }
+            // No window flow needs what switches tell.
+            (PacketKind::Notice, false) => {}
         }
         Some(packet)
     }

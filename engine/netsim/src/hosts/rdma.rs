@@ -149,6 +149,15 @@ impl Network {
         self.on_rdma_progress(host, index, &packet.ack_fields(), (packet.header.flags, packet.extension));
     }
 
+    /// A switch tells the sending end of an RDMA-like flow of its queue.
+    pub(crate) fn on_rdma_notice(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
+        let now = self.now();
+        let Some(ends) = self.rdma(index) else { return };
+        ends.sender.on_notice(now, packet.header.timestamp_echo_ns, &packet.extension);
+        self.update_pacing(index);
+        self.start_interface(host);
+    }
+
     /// The sending end of an RDMA-like flow hears what arrived.
     pub(crate) fn on_rdma_progress(
         &mut self,

@@ -61,6 +61,7 @@ impl Network {
         match packet.header.kind {
             PacketKind::Data => self.take_asked_for(host, index, packet),
             PacketKind::Ack => self.take_request(host, index, packet),
+            PacketKind::Notice => {}
         }
     }
 

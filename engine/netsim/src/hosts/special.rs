@@ -73,7 +73,7 @@ impl Network {
             head = taken.frame;
         }
         let read = wire::Packet::decode(&head, packet.zeros as usize).ok()?;
-        Some((read.header.flow_id, read.header.kind == PacketKind::Ack))
+        Some((read.header.flow_id, read.header.kind != PacketKind::Data))
     }
 
     /// Whether a flow over IPv6 that ends at a host takes a packet, put back over IPv4; or why none does.

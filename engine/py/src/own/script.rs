@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use p4cc_cc::{
-    AckSample, FlowIdentity, FlowProgress, HopRecord, InitialWindow, IntEncoding, Mark, RateAck,
+    AckSample, FlowIdentity, FlowProgress, HopRecord, InitialWindow, IntEncoding, Mark, PacketSize, RateAck,
     RateEnvironment, build, build_rate,
 };
 use p4cc_units::{Bytes, Rate, Span, Time};
@@ -101,7 +101,12 @@ pub(crate) fn script_rate(
     let failures = Arc::new(Failures::default());
     let line_rate = Rate::from_bps(line_rate_bps);
     let base_rtt = Span::from_us(13);
-    let environment = RateEnvironment { line_rate, base_rtt, int: IntEncoding::hs_fixed(4) };
+    let environment = RateEnvironment {
+        line_rate,
+        base_rtt,
+        int: IntEncoding::hs_fixed(4),
+        packet: PacketSize { payload: Bytes(SEGMENT), ip: Bytes(SEGMENT + 64) },
+    };
     let made = spec.bring_rate(&brought(py, &own, &failures)).and_then(|()| {
         spec.for_flow(FlowIdentity { flow_id: 1, seed });
         build_rate(&spec, &environment)

@@ -5,6 +5,7 @@
 
 mod ack_priority;
 mod bench;
+mod bolt;
 mod d3;
 mod d3_capacity;
 mod d3_property;

@@ -41,6 +41,17 @@ pub struct RateEnvironment {
     pub base_rtt: Span,
     /// How switches write telemetry.
     pub int: IntEncoding,
+    /// Payload of a full packet, and its length with IP and all behind it.
+    pub packet: PacketSize,
+}
+
+/// A full packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacketSize {
+    /// Its payload.
+    pub payload: Bytes,
+    /// Its IP length.
+    pub ip: Bytes,
 }
 
 impl RateEnvironment {
@@ -92,6 +103,22 @@ pub struct RateAck<'a> {
     /// Rate in bit/s that the switches of the path grant; 0 for
     /// the base rate, none where the ACK says nothing of it.
     pub granted_bps: Option<f64>,
+    /// Every switch of the path lets one packet more in (docs/algorithms/bolt.md#bolt-header, INC).
+    pub is_offered: bool,
+}
+
+/// A queue of which a switch told, in a packet of its own or through the receiver
+/// (docs/algorithms/bolt.md#bolt-header).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QueueNotice {
+    /// When it arrived.
+    pub now: Time,
+    /// Since the packet that found the queue left the sender.
+    pub elapsed: Span,
+    /// What waited in the queue.
+    pub queue: Bytes,
+    /// The rate of its link.
+    pub link_rate: Rate,
 }
 
 /// Congestion control by rate.
@@ -102,6 +129,10 @@ pub trait RateControl: fmt::Debug + Send {
     /// Takes a congestion notification that came as a packet of its own
     /// (docs/algorithms/dcqcn.md#dcqcn-receiver).
     fn on_cnp(&mut self, _now: Time) {}
+
+    /// Takes what a switch tells of its queue. The transport calls it only for algorithms that need
+    /// [`crate::SwitchNeed::QueueNotices`].
+    fn on_notice(&mut self, _notice: &QueueNotice) {}
 
     /// Counts bytes that left.
     fn on_sent(&mut self, _now: Time, _size: Bytes) {}

@@ -3,11 +3,12 @@
 //!
 //! State machines as in the window family: they take `now` and what an ACK says, and are asked for the rate.
 //! They react to round-trip times (TIMELY, FAST-like), congestion notifications (DCQCN, DCTCP) or telemetry
-//! (HPCC), or are told their rate by the switches (D3, RCP).
+//! (HPCC), are told of queues (Bolt), or are told their rate by the switches (D3, RCP).
 //!
 //! Invariants: `min <= rate <= line rate`, or 0 where switches allot
 //! rates and have none left; nothing changes but through the calls.
 
+pub(crate) mod bolt;
 mod bounded;
 mod build;
 mod control;
@@ -23,7 +24,9 @@ pub(crate) mod rcp;
 pub(crate) mod timely;
 
 pub use build::{build_rate, rate_needs};
-pub use control::{FlowRemainder, HopRecord, RateAck, RateControl, RateEnvironment, RateRequest};
+pub use control::{
+    FlowRemainder, HopRecord, PacketSize, QueueNotice, RateAck, RateControl, RateEnvironment, RateRequest,
+};
 pub use int::IntEncoding;
 
 #[cfg(test)]
@@ -34,7 +37,7 @@ mod tests {
 
     use super::*;
     use crate::testing::known;
-    use crate::{AlgorithmInfo, AlgorithmSpec, Kind, registry};
+    use crate::{AlgorithmInfo, AlgorithmSpec, Domain, Kind, registry};
 
     /// The rows of this family.
     fn rows() -> impl Iterator<Item = &'static AlgorithmInfo> {
@@ -46,6 +49,7 @@ mod tests {
             line_rate: Rate::from_bps(gbps * 1_000_000_000),
             base_rtt: Span::from_us(base_rtt_us),
             int: IntEncoding::hs_fixed(gbps as u32 / 25),
+            packet: PacketSize { payload: Bytes(1_000), ip: Bytes(1_064) },
         }
     }
 
@@ -99,13 +103,23 @@ mod tests {
         plain.chain(others.map(|(name, more)| (row(name), more))).collect()
     }
 
+    /// The least rate of an algorithm that paces by itself.
+    fn least_bps(info: &AlgorithmInfo) -> f64 {
+        let least = info.parameters.iter().find(|param| param.name == "r_min_mbps").map(|param| param.domain);
+        match least {
+            Some(Domain::Number { default: Some(mbps), .. }) => mbps * 1e6,
+            _ if info.switch_needs.grants_rates() => 0.0,
+            _ => 1e9,
+        }
+    }
+
     proptest! {
         /// Whatever ACKs, notifications and timers bring, rate and window keep their bounds.
         #[test]
         fn bounds_hold_whatever_happens(
             (info, more) in prop::sample::select(forms()),
             steps in prop::collection::vec(
-                (0_u64..200, 0_u64..1_000_000, any::<bool>(), prop::option::of(0.0_f64..2e11), any::<[u32; 3]>(), 0_usize..4),
+                (0_u64..200, 0_u64..1_000_000, any::<[bool; 3]>(), prop::option::of(0.0_f64..2e11), any::<[u32; 3]>(), 0_usize..4),
                 0..200,
             ),
             vwin in any::<bool>(),
@@ -115,7 +129,7 @@ mod tests {
             let environment = environment(100, 13);
             let mut control = made(&format!(r#"{{"name":"{}"{window}{more}}}"#, info.name), &environment);
             let (mut now, mut ack) = (Time::ZERO, 0);
-            for (later_us, rtt_ns, cnp, sent_bps, [timestamp, tx, queue], hops) in steps {
+            for (later_us, rtt_ns, [cnp, is_offered, is_told], sent_bps, [timestamp, tx, queue], hops) in steps {
                 now += Span::from_us(later_us);
                 ack += 1_000;
                 let hop = HopRecord { line_rate: environment.line_rate, timestamp, tx, queue };
@@ -124,10 +138,14 @@ mod tests {
                 let (snd_nxt, hops) = (ack + 10_000, hops.as_slice());
                 // A number of any size, used as a grant too.
                 let granted_bps = sent_bps;
-                control.on_ack(&RateAck { now, ack, snd_nxt, rtt, cnp, sent_bps, hops, path: 0, granted_bps });
+                control.on_ack(&RateAck { now, ack, snd_nxt, rtt, cnp, sent_bps, hops, path: 0, granted_bps, is_offered });
+                if is_told {
+                    let (elapsed, queue) = (Span::from_ns(rtt_ns), Bytes(queue.into()));
+                    control.on_notice(&QueueNotice { now, elapsed, queue, link_rate: environment.line_rate });
+                }
                 control.on_sent(now, Bytes(1_000));
                 control.on_timer(now);
-                let least = if info.switch_needs.grants_rates() { 0.0 } else { 1e9 };
+                let least = least_bps(info);
                 prop_assert!((least..=100e9).contains(&control.rate_bps()), "{}", control.rate_bps());
                 prop_assert!(control.cwnd_bytes().is_none_or(|bytes| (1.0..=environment.bdp_bytes()).contains(&bytes)));
                 prop_assert!(!vwin || control.cwnd_bytes().is_some());

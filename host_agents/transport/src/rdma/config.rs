@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use p4cc_cc::{
-    AlgorithmSpec, ConfigError, IntEncoding, RateControl, RateEnvironment, SwitchNeed, build_rate, rate_needs,
+    AlgorithmSpec, ConfigError, IntEncoding, PacketSize, RateControl, RateEnvironment, SwitchNeed,
+    build_rate, rate_needs,
 };
-use p4cc_units::{Rate, Span};
+use p4cc_units::{Bytes, Rate, Span};
 use serde::{Deserialize, Serialize};
 
+use super::bolt;
 use super::request::MAX_RECORDS;
+use crate::wire::IP_HEADERS_LEN;
 
 /// How a receiver tells the sender of a marked packet (docs/algorithms/dcqcn.md#dcqcn-receiver, `np`).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
@@ -183,6 +186,7 @@ impl RdmaConfig {
             line_rate,
             base_rtt: Span::from_ns(self.base_rtt_ns),
             int: self.int.as_ref().map_or(IntEncoding::hs_fixed(1), IntTable::encoding),
+            packet: self.packet(),
         };
         let control = build_rate(&self.cc, &environment).map_err(|error| error.within("cc"))?;
         if self.needs() == SwitchNeed::Telemetry && self.int.is_none() {
@@ -192,6 +196,13 @@ impl RdmaConfig {
         }
         self.check_reads()?;
         Ok(control)
+    }
+
+    /// A full packet; what telemetry adds on its way does not count.
+    fn packet(&self) -> PacketSize {
+        let payload = u64::from(self.mss_bytes);
+        let extension = if self.needs() == SwitchNeed::QueueNotices { bolt::BYTES } else { 0 };
+        PacketSize { payload: Bytes(payload), ip: Bytes(payload + (IP_HEADERS_LEN + extension) as u64) }
     }
 
     /// What the algorithm needs from switches.

@@ -8,6 +8,7 @@
 //! Invariants: in flight never exceeds the window by more than a packet, nor 2^30 bytes; the receiver keeps
 //! nothing out of order; what a switch wrote into a packet's extension comes back unchanged in its ACK.
 
+mod bolt;
 mod config;
 mod pacer;
 mod read;

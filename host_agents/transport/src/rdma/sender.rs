@@ -9,6 +9,7 @@
 use p4cc_cc::{ConfigError, HeaderField, HopRecord, Phase, RateAck, RateControl, SwitchNeed, Window};
 use p4cc_units::{Bytes, Rate, Span, Time};
 
+use super::bolt;
 use super::config::{Notification, RdmaConfig};
 use super::pacer::{Pacer, time_at};
 use super::request::{RequestBytes, Requests};
@@ -229,6 +230,11 @@ impl RdmaSender {
             let kind = if is_plain { ExtensionType::NONE } else { ExtensionType::RATE_REQUEST };
             return Some((segment, Extension { kind, bytes: &self.extension }));
         }
+        if self.needs == SwitchNeed::QueueNotices {
+            self.extension = RequestBytes::from_slice(&bolt::extension(self.place()));
+            let segment = self.data(now, bolt::BYTES);
+            return Some((segment, Extension { kind: ExtensionType::BOLT, bytes: &self.extension }));
+        }
         let extension = self.plain_extension();
         let segment = self.data(now, extension.bytes.len());
         Some((segment, extension))
@@ -275,6 +281,14 @@ impl RdmaSender {
     #[inline]
     fn packets_of(&self, len: u64) -> u64 {
         if self.request_bytes.is_none() { 1 } else { len.div_ceil(u64::from(self.mss_bytes)) }
+    }
+
+    /// The place of the next packet among the flow's windows (docs/algorithms/bolt.md#bolt-header).
+    fn place(&self) -> bolt::Place {
+        let window = self.control.cwnd_bytes().unwrap_or(f64::INFINITY).max(f64::from(self.mss_bytes));
+        // Of a flow whose size nobody knows no window is the last.
+        let is_last = self.flow_bytes.is_some_and(|end| self.snd_nxt as f64 + window >= end as f64);
+        bolt::Place { is_first: self.rtt.is_none(), is_last }
     }
 
     /// What every packet of the flow carries.
@@ -327,6 +341,18 @@ impl RdmaSender {
             self.deadline = None;
         }
         AckResult { completed: self.complete, rtt }
+    }
+
+    /// Takes what a switch tells of its queue; `sent_ns` is when the packet left that found it.
+    pub fn on_notice(&mut self, now: Time, sent_ns: u64, extension: &Extension<'_>) {
+        if !self.started || self.is_closed() || self.needs != SwitchNeed::QueueNotices {
+            return;
+        }
+        self.advance(now);
+        if let (_, Some(notice)) = bolt::read(now, sent_ns, extension) {
+            self.control.on_notice(&notice);
+        }
+        self.repace(now);
     }
 
     fn go_on_at(&mut self, byte: u64) {
@@ -383,6 +409,13 @@ impl RdmaSender {
         let mut room = [HopRecord::default(); MAX_RECORDS];
         let hops = self.int.as_ref().map_or(&[][..], |reader| telemetry::hops(extension, reader, &mut room));
         let is_marked = fields.ecn_echo == Codepoint::CE;
+        let (mut is_offered, mut notice) = (false, None);
+        if self.needs == SwitchNeed::QueueNotices {
+            (is_offered, notice) = bolt::read(now, fields.timestamp_echo_ns, extension);
+        }
+        if let Some(notice) = &notice {
+            self.control.on_notice(notice);
+        }
         self.control.on_ack(&RateAck {
             now,
             ack,
@@ -393,6 +426,7 @@ impl RdmaSender {
             hops,
             path: telemetry::path(extension),
             granted_bps,
+            is_offered,
         });
         rtt
     }

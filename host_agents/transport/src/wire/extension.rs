@@ -23,6 +23,8 @@ impl ExtensionType {
     pub const INT_FIXED: Self = Self(7);
     /// RDMA read: how many bytes of the flow are wanted, 32 bits.
     pub const READ_REQUEST: Self = Self(8);
+    /// Bolt's flags, and the queue that a switch tells of.
+    pub const BOLT: Self = Self(9);
 }
 
 /// An extension: its type and its bytes.

@@ -32,6 +32,8 @@ pub enum PacketKind {
     Data,
     /// Acknowledges payload.
     Ack,
+    /// A switch tells the sender of a data packet what the packet met.
+    Notice,
 }
 
 impl PacketKind {
@@ -40,6 +42,7 @@ impl PacketKind {
         match self {
             Self::Data => 0,
             Self::Ack => 1,
+            Self::Notice => 2,
         }
     }
 }
@@ -271,6 +274,7 @@ impl Header {
         let kind = match first & 0x0f {
             0 => PacketKind::Data,
             1 => PacketKind::Ack,
+            2 => PacketKind::Notice,
             other => return Err(DecodeError::UnknownType(other)),
         };
         let ext_len = bytes[18];

@@ -301,6 +301,51 @@ fn notifications_come_at_most_once_in_their_interval() {
     assert!(log.end.is_some());
 }
 
+/// docs/algorithms/bolt.md#bolt-header: FIRST until an ACK came, LAST where the window reaches the end, INC in
+/// between; and what a switch tells makes the window smaller before any ACK.
+#[test]
+fn packets_say_where_in_the_flow_they_are() {
+    const FIRST: u8 = 0x80;
+    const LAST: u8 = 0x40;
+    const INC: u8 = 0x20;
+    // A window of ten packets, of twenty-five.
+    let config = config(r#"{"base_rtt_ns":8000,"cc":{"name":"bolt","ai_pkts":0}}"#);
+    let mut sender = sender(&config, 25_000);
+    let flags = |sender: &mut RdmaSender, now| {
+        let mut left = Vec::new();
+        while let Some((_, extension)) = sender.take(now) {
+            assert_eq!((extension.kind, extension.bytes.len()), (ExtensionType::BOLT, 12));
+            assert_eq!(extension.bytes[1..], [0; 11]);
+            left.push(extension.bytes[0]);
+        }
+        left
+    };
+    sender.start(Time::ZERO);
+    let mut now = Time::ZERO;
+    let mut first = Vec::new();
+    while let Some(at) = sender.ready_at() {
+        now = at;
+        first.extend(flags(&mut sender, now));
+    }
+    assert_eq!(first, [FIRST; 10]);
+    let acknowledge = |sender: &mut RdmaSender, now, ack| {
+        let fields = AckFields { ack, timestamp_echo_ns: Time::as_ns(now) - 8_000, ..AckFields::default() };
+        sender.on_ack(now, &fields, Flags::NONE, &Extension::NONE, Span::ZERO);
+    };
+    let mut left = Vec::new();
+    for packet in 1..=15 {
+        now += Span::from_us(10);
+        acknowledge(&mut sender, now, 1_000 * packet);
+        left.extend(flags(&mut sender, now));
+    }
+    assert_eq!(left, [[INC; 5].as_slice(), &[LAST; 10]].concat());
+    // A queue of three packets at 10 Gbit/s, told 2 us after the packet left.
+    let before = sender.snapshot().cwnd_segments;
+    let notice = [0x10, 0, 0, 0, 0, 0, 0x0c, 0x78, 0, 0x98, 0x96, 0x80];
+    sender.on_notice(now, now.as_ns() - 2_000, &Extension { kind: ExtensionType::BOLT, bytes: &notice });
+    assert_eq!(sender.snapshot().cwnd_segments, before - 1.0);
+}
+
 /// Two pieces of a connection with a deadline each (docs/algorithms/d3-rcp.md#d3-sender): each is asked for
 /// by its own, between them the rate is given back, and the second starts anew.
 #[test]
@@ -375,7 +420,7 @@ proptest! {
         algorithm in prop::sample::select(vec![
             r#"{"name":"timely"}"#, r#"{"name":"timely","window":"vwin"}"#, r#"{"name":"fast_like"}"#,
             r#"{"name":"dcqcn"}"#, r#"{"name":"dcqcn","window":"vwin"}"#,
-            r#"{"name":"d3"}"#, r#"{"name":"rcp_dc"}"#, r#"{"name":"rcp"}"#,
+            r#"{"name":"d3"}"#, r#"{"name":"rcp_dc"}"#, r#"{"name":"rcp"}"#, r#"{"name":"bolt"}"#,
         ]),
         mode in prop::sample::select(vec!["ack_flag", "packet"]),
         segments in prop::sample::select(vec!["", r#""segment_bytes":4000,"#, r#""burst_bytes":5000,"#]),
@@ -400,9 +445,9 @@ proptest! {
     /// No answer, however wrong, makes a sender panic or leave its bounds.
     #[test]
     fn any_answer_is_survived(
-        algorithm in prop::sample::select(vec!["hpcc", "d3", "rcp_dc", "rcp"]),
+        algorithm in prop::sample::select(vec!["hpcc", "d3", "rcp_dc", "rcp", "bolt"]),
         answers in prop::collection::vec(
-            (any::<u32>(), any::<bool>(), 0_u8..4, any::<u64>(), prop::collection::vec(any::<u8>(), 0..90), 0_u8..7),
+            (any::<u32>(), any::<bool>(), 0_u8..4, any::<u64>(), prop::collection::vec(any::<u8>(), 0..90), 0_u8..10),
             0..100,
         ),
     ) {
@@ -410,7 +455,11 @@ proptest! {
             r#"{{"base_rtt_ns":10000,"cc":{{"name":"{algorithm}"}},
                 "int":{{"unit_shift":0,"tick_ns":1,"rates_bps":{{"2":100000000000,"6":10000000000}}}}}}"#,
         ));
-        let least = if algorithm == "hpcc" { 1e9 } else { 0.0 };
+        let least = match algorithm {
+            "hpcc" => 1e9,
+            "bolt" => 15e6,
+            _ => 0.0,
+        };
         let mut sender = sender(&config, 5_000_000);
         sender.start(Time::ZERO);
         let mut now = Time::ZERO;
@@ -422,7 +471,9 @@ proptest! {
             let ack = if ack % 2 == 0 { (snapshot.snd_una as u32).wrapping_add(ack % 20_000) } else { ack };
             let fields = AckFields { ack, ecn_echo: Codepoint::from_bits(ecn), timestamp_echo_ns, sack: SackBlocks::NONE };
             let flags = Flags::NACK.when(nack);
-            sender.on_ack(now, &fields, flags, &Extension { kind: ExtensionType(kind), bytes: &bytes }, Span::ZERO);
+            let extension = Extension { kind: ExtensionType(kind), bytes: &bytes };
+            sender.on_notice(now, timestamp_echo_ns, &extension);
+            sender.on_ack(now, &fields, flags, &extension, Span::ZERO);
             let snapshot = sender.snapshot();
             prop_assert!(snapshot.snd_una <= snapshot.snd_nxt && snapshot.snd_nxt <= 5_000_000);
             prop_assert!(snapshot.rate_bps.is_some_and(|rate| (least..=10e9).contains(&rate)));

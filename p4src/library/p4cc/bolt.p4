@@ -1,0 +1,1 @@
+#include "../../controls/bolt.p4"

@@ -1,0 +1,1 @@
+#include "../../include/bolt_header.p4"

@@ -1,0 +1,61 @@
+"""Bolt's ports in the units of `bolt.p4`, and the sessions by which notifications go back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller import plan_network, program
+from controller.bolt import BoltPort, BoltSettings, bolt_port
+from controller.entities import ActionCall
+from controller.errors import PlannerError
+from controller.plan import SwitchProgram
+from topos import generate
+
+PLAIN: dict[str, Any] = {"rate_bps": 100_000_000_000, "packet_bytes": 1_512, "depth_bytes": 80}
+
+
+def test_values_by_hand() -> None:
+    # 12.5 B in a nanosecond, and 1.25 B in a microsecond; two packets; SRC, PRU and SM.
+    assert bolt_port(**PLAIN) == BoltPort(100_000_000, 13_107_200, 3_024, 1_512, 80, 0, 256, True, True)
+    port = bolt_port(
+        **{**PLAIN, "rate_bps": 10_000_000, "threshold_bytes": 9_000},
+        time_unit_ns=1_000,
+        most_places=0,
+        offers_room=False,
+        tells=False,
+    )
+    assert port == BoltPort(10_000, 1_310_720, 9_000, 1_512, 80, 0, 0, False, False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"rate_bps": 10_000_000_000_000}, "rate in kbit/s"),
+        ({"rate_bps": 8_000}, "bytes for one unit of time"),
+        ({"threshold_bytes": 0}, "threshold_bytes"),
+        ({"packet_bytes": 1 << 16}, "packet_bytes"),
+        ({"depth_bytes": 5_000}, "depth_bytes"),
+        ({"most_places": 1 << 16}, "most_places"),
+        ({"framing_bytes": 300}, "framing_bytes"),
+    ],
+)
+def test_what_no_parameter_holds_is_refused(changes: dict[str, Any], place: str) -> None:
+    with pytest.raises(PlannerError) as refused:
+        bolt_port(**{**PLAIN, **changes})
+    assert refused.value.place == place
+
+
+def test_every_port_of_a_switch_has_a_session_back() -> None:
+    topology = generate("star", {"senders": 2})
+    ports = {("s1", port.peer): bolt_port(**PLAIN) for port in topology.ports["s1"]}
+    (plan,) = plan_network(topology, None, (BoltSettings(ports),))
+    calls = [one.action for one in plan.entities if getattr(one.key, "table", "") == program.BOLT_PORTS]
+    assert len(calls) == 3
+    assert all(isinstance(call, ActionCall) and dict(call.args)["threshold"] == 3_024 for call in calls)
+    sessions = [(one.session_id, one.replicas, one.priority) for one in plan.fixed.sessions]
+    assert sessions == [(1_024 + port, ((port, 1),), 7) for port in (1, 2, 3)]
+    without = SwitchProgram(tables=frozenset({program.ROUTES}))
+    (plan,) = plan_network(topology, None, (BoltSettings(ports),), programs={"s1": without})
+    assert not plan.fixed.sessions
