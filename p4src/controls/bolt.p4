@@ -71,8 +71,8 @@ control BoltSupply(in bolt_port_t port, in bit<32> cell, in time_t now, in bit<3
     }
 }
 
-// `queue_bytes` and `link_rate` are what a notification says, if one is to be made. `depth_bytes` goes with the packet
-// to egress: bytes of one unit of its queue's depth.
+// `queue_bytes` and `link_rate` are what a notification says, if one is to be made.
+// `depth_bytes` goes with the packet to egress: bytes of one unit of its queue's depth.
 control Bolt(inout headers_t hdr, in port_t egress_port, in priority_t priority, in time_t now, out bool notifies,
              out bit<32> queue_bytes, out rate_kbps_t link_rate, out bit<12> depth_bytes) {
     // Places that ended flows leave.

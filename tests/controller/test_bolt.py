@@ -8,7 +8,7 @@ import pytest
 
 from controller import plan_network, program
 from controller.bolt import BoltPort, BoltSettings, bolt_port
-from controller.entities import ActionCall
+from controller.entities import ActionCall, Entry
 from controller.errors import PlannerError
 from controller.plan import SwitchProgram
 from topos import generate
@@ -51,9 +51,9 @@ def test_every_port_of_a_switch_has_a_session_back() -> None:
     topology = generate("star", {"senders": 2})
     ports = {("s1", port.peer): bolt_port(**PLAIN) for port in topology.ports["s1"]}
     (plan,) = plan_network(topology, None, (BoltSettings(ports),))
-    calls = [one.action for one in plan.entities if getattr(one.key, "table", "") == program.BOLT_PORTS]
-    assert len(calls) == 3
-    assert all(isinstance(call, ActionCall) and dict(call.args)["threshold"] == 3_024 for call in calls)
+    entries = [one for one in plan.entities if isinstance(one, Entry) and one.key.table == program.BOLT_PORTS]
+    calls = [one.action for one in entries if isinstance(one.action, ActionCall)]
+    assert [dict(call.args)["threshold"] for call in calls] == [3_024] * 3
     sessions = [(one.session_id, one.replicas, one.priority) for one in plan.fixed.sessions]
     assert sessions == [(1_024 + port, ((port, 1),), 7) for port in (1, 2, 3)]
     without = SwitchProgram(tables=frozenset({program.ROUTES}))

@@ -109,7 +109,7 @@ def test_any_part_can_be_asked_for(part: str, said: str) -> None:
         ("topolgy", "did you mean 'topology'?"),
         ("topology.leafspine", "did you mean 'leaf_spine'?"),
         ("switch.thresholds.k_ruel", "did you mean 'k_rule'?"),
-        ("switch.zzz", "known there: buffer, controller, cpu_port, d3"),
+        ("switch.zzz", "known there: bolt, buffer, controller, cpu_port"),
         ("stop_ns.x", "known there: nothing"),
     ],
 )

@@ -252,8 +252,8 @@ proptest! {
         }
     }
 
-    /// Tokens by the paper: `tokens = min(tokens + elapsed * rate - size, size of a packet)`, and one packet's
-    /// worth is taken with each offer.
+    /// Tokens by the paper: `tokens = min(tokens + elapsed * rate - size, size of a packet)`,
+    /// and one packet's worth is taken with each offer.
     #[test]
     fn room_follows_the_papers_tokens(
         arrivals in prop::collection::vec((0_u64..4_000, 0_u16..1_425, any::<bool>()), 1..100),

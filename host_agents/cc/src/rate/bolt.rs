@@ -161,8 +161,8 @@ impl RateControl for Bolt {
         self.waits = self.flight + self.payload_bytes > self.window;
     }
 
-    /// docs/algorithms/bolt.md#choice-bolt-part-of-a-packet: the line rate while the window has room for whole
-    /// packets, and the window's own for the packet behind.
+    /// docs/algorithms/bolt.md#choice-bolt-part-of-a-packet: the line rate while the window
+    /// has room for whole packets, and the window's own for the packet behind.
     fn rate_bps(&self) -> f64 {
         let is_small = self.window < self.payload_bytes;
         let Some(rtt) = self.rtt.or(is_small.then_some(self.base_rtt)).filter(|_| self.waits || is_small)
@@ -207,8 +207,8 @@ mod tests {
         RateAck { ack, snd_nxt, rtt: Some(Span::from_ns(rtt_ns)), is_offered, ..RateAck::default() }
     }
 
-    /// docs/algorithms/bolt.md#number-bolt-interval: a queue of ten packets (1064 B) seen by the only flow of a
-    /// link, 4 us ago, is ten packets of its own: one may go every 0.4 us.
+    /// docs/algorithms/bolt.md#number-bolt-interval: a queue of ten packets (1064 B) seen by the
+    /// only flow of a link, 4 us ago, is ten packets of its own: one may go every 0.4 us.
     #[test]
     fn the_pace_of_losses_is_the_flows_part_of_the_queue() {
         let mut control = bolt(r#"{"name":"bolt"}"#);

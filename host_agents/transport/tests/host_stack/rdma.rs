@@ -301,8 +301,8 @@ fn notifications_come_at_most_once_in_their_interval() {
     assert!(log.end.is_some());
 }
 
-/// docs/algorithms/bolt.md#bolt-header: FIRST until an ACK came, LAST where the window reaches the end, INC in
-/// between; and what a switch tells makes the window smaller before any ACK.
+/// docs/algorithms/bolt.md#bolt-header: FIRST until an ACK came, LAST where the window reaches the
+/// end, INC in between; and what a switch tells makes the window smaller before any ACK.
 #[test]
 fn packets_say_where_in_the_flow_they_are() {
     const FIRST: u8 = 0x80;
