@@ -134,6 +134,12 @@ class RateAlgorithm(_engine.RateBase):
     def on_cnp(self, now_ns: float) -> None:
         """A congestion notification that came as a packet of its own (`transport.notification: packet`)."""
 
+    def on_loss(self, now_ns: float) -> None:
+        """The receiver asked for an earlier byte: packets were lost, and are sent again."""
+
+    def on_timeout(self, now_ns: float) -> None:
+        """The retransmission timer ran out: what is not acknowledged is sent again."""
+
     def on_sent(self, now_ns: float, size_bytes: int) -> None:
         """A packet left, with so many bytes."""
 
@@ -166,6 +172,6 @@ KINDS: dict[str, type[WindowAlgorithm | SlowStart | RateAlgorithm]] = {
 HOOKS: dict[str, tuple[str, ...]] = {
     "congestion_avoidance": ("start", "observe", "on_round", "on_mark", "on_ack", "on_loss", "on_timeout"),
     "slow_start": ("start", "on_ack", "grow_after_cut"),
-    "rate_control": ("start", "on_ack", "on_cnp", "on_sent", "on_timer", "request_rate"),
+    "rate_control": ("start", "on_ack", "on_cnp", "on_loss", "on_timeout", "on_sent", "on_timer", "request_rate"),
 }
 """Methods that the engine calls, where a class overrides them."""

@@ -45,6 +45,7 @@ FIGURES = {
         *("U-storm", "U-bound", "U-ack"),
     ],
     "skew_next": ["tuned", "fat-tree", "leaf-spine", "spray-timer"],
+    "swift": ["fan-in", "htsim permutation", "htsim incast", "htsim fan-in"],
     # The rows of docs/algorithms/reproductions.md#y-corr's reverse congestion is Y-ack.
     "timely": [
         *(

@@ -105,6 +105,34 @@ def test_parameters_reach_the_class_and_attributes_the_table(tmp_path: Path) -> 
     assert ran.runs[0]["variant"] == "Mine"
 
 
+def test_a_paced_sender_hears_of_losses_and_timeouts(tmp_path: Path) -> None:
+    code = """
+from p4cc import RateAlgorithm
+class Mine(RateAlgorithm):
+    def start(self):
+        self.losses = self.timeouts = 0
+    def on_loss(self, now_ns):
+        self.losses += 1
+        self.rate_bps = max(self.rate_bps / 2, 1e8)
+    def on_timeout(self, now_ns):
+        self.timeouts += 1
+"""
+    changes: dict[str, Any] = {
+        "transport": {"kind": "rdma", "rto_ns": 500_000},
+        "topology": {"kind": "star", "senders": 4, "rate_bps": 10_000_000_000, "rtt_ns": 10_000},
+        "traffic": {"kind": "incast", "sru_bytes": 300_000},
+        "record": {"state": ["losses", "timeouts"], "windows_interval_ns": 5_000},
+    }
+    changes["topology"]["queue_capacity_pkts"] = 20
+    variant = {"name": "Mine", "rate_control": {"python": "mine.py:Mine"}}
+    ran = run(tmp_path, scenario(**own(tmp_path, code, **changes) | {"variants": [variant]}))
+    state = ran.table("algorithm_state")
+    most = dict(state.group_by("name").agg(pl.col("value").max()).iter_rows())
+    (row,) = ran.runs
+    assert most["losses"] > 0
+    assert 0 < most["timeouts"] <= row["timeouts"]
+
+
 def test_only_runs_of_a_changed_file_run_again(tmp_path: Path) -> None:
     def made(code: str) -> Ran:
         write(tmp_path, scenario(**own(tmp_path, code)))

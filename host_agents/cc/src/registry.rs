@@ -3,7 +3,9 @@
 use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, find_in};
 use crate::kind::Kind;
-use crate::rate::{bolt, d3, dcqcn, dctcp as dctcp_rate, fast_like, fixed, hpcc, powertcp, rcp, timely};
+use crate::rate::{
+    bolt, d3, dcqcn, dctcp as dctcp_rate, fast_like, fixed, hpcc, powertcp, rcp, swift, timely,
+};
 use crate::{
     cubic, d2tcp, dctcp, gst, hystart, l2tcp, limited, p_start, reno, reno_ecn, rfb_ss, smooth, standard,
 };
@@ -32,6 +34,7 @@ static REGISTRY: &[AlgorithmInfo] = &[
     powertcp::INFO,
     powertcp::THETA_INFO,
     bolt::INFO,
+    swift::INFO,
     dctcp_rate::INFO,
     d3::INFO,
     d3::RCP_DC_INFO,

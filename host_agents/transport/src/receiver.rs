@@ -48,6 +48,8 @@ pub struct AckFields {
     pub timestamp_echo_ns: u64,
     /// What arrived above the next byte expected.
     pub sack: SackBlocks,
+    /// Switches that this ACK passed, by its TTL; 0 where that is not known.
+    pub hop_count: u8,
 }
 
 /// What became of a data packet.
@@ -189,7 +191,7 @@ impl Receiver {
     }
 
     fn ack(&self, next: u64, timestamp_echo_ns: u64, sack: SackBlocks) -> AckFields {
-        AckFields { ack: seq::wrap(next), ecn_echo: self.echo, timestamp_echo_ns, sack }
+        AckFields { ack: seq::wrap(next), ecn_echo: self.echo, timestamp_echo_ns, sack, hop_count: 0 }
     }
 
     /// What the ACK of this packet echoes (docs/algorithms/window.md#dctcp-receiver,

@@ -123,6 +123,8 @@ pub(super) struct PythonRate {
     ack: Py<PacedAck>,
     on_ack: Option<AckHook>,
     on_cnp: Option<Py<PyAny>>,
+    on_loss: Option<Py<PyAny>>,
+    on_timeout: Option<Py<PyAny>>,
     on_sent: Option<Py<PyAny>>,
     on_timer: Option<Py<PyAny>>,
     request_rate: Option<Py<PyAny>>,
@@ -155,6 +157,8 @@ impl PythonRate {
         let mut made = Self {
             on_ack,
             on_cnp: hook("on_cnp")?,
+            on_loss: hook("on_loss")?,
+            on_timeout: hook("on_timeout")?,
             on_sent: hook("on_sent")?,
             on_timer: hook("on_timer")?,
             request_rate: hook("request_rate")?,
@@ -233,6 +237,14 @@ impl RateControl for PythonRate {
 
     fn on_cnp(&mut self, now: Time) {
         self.call(now, |this| this.on_cnp.as_ref(), None);
+    }
+
+    fn on_loss(&mut self, now: Time) {
+        self.call(now, |this| this.on_loss.as_ref(), None);
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        self.call(now, |this| this.on_timeout.as_ref(), None);
     }
 
     fn on_sent(&mut self, now: Time, size: Bytes) {

@@ -105,6 +105,8 @@ pub struct RateAck<'a> {
     pub granted_bps: Option<f64>,
     /// Every switch of the path lets one packet more in (docs/algorithms/bolt.md#bolt-header, INC).
     pub is_offered: bool,
+    /// Switches that the ACK passed, by its TTL; 0 where that is not known.
+    pub hop_count: u8,
 }
 
 /// A queue of which a switch told, in a packet of its own or through the receiver
@@ -134,6 +136,12 @@ pub trait RateControl: fmt::Debug + Send {
     /// [`crate::SwitchNeed::QueueNotices`].
     fn on_notice(&mut self, _notice: &QueueNotice) {}
 
+    /// Packets were lost: the receiver asked for an earlier byte (docs/algorithms/substrate.md#go-back-n).
+    fn on_loss(&mut self, _now: Time) {}
+
+    /// The retransmission timer ran out.
+    fn on_timeout(&mut self, _now: Time) {}
+
     /// Counts bytes that left.
     fn on_sent(&mut self, _now: Time, _size: Bytes) {}
 
@@ -156,6 +164,12 @@ pub trait RateControl: fmt::Debug + Send {
 
     /// Window in bytes; none where the rate alone decides.
     fn cwnd_bytes(&self) -> Option<f64>;
+
+    /// A packet may leave while less than this is in flight: the window, but for algorithms that send what
+    /// fits it whole.
+    fn flight_limit_bytes(&self) -> Option<f64> {
+        self.cwnd_bytes()
+    }
 
     /// Takes the headers of the user's program that the next ACK echoes, for algorithms of the user's. It is
     /// called only where [`Self::reads_headers`] says so.

@@ -21,6 +21,7 @@ pub(crate) mod hpcc;
 mod int;
 pub(crate) mod powertcp;
 pub(crate) mod rcp;
+pub(crate) mod swift;
 pub(crate) mod timely;
 
 pub use build::{build_rate, rate_needs};
@@ -108,8 +109,7 @@ mod tests {
         let least = info.parameters.iter().find(|param| param.name == "r_min_mbps").map(|param| param.domain);
         match least {
             Some(Domain::Number { default: Some(mbps), .. }) => mbps * 1e6,
-            _ if info.switch_needs.grants_rates() => 0.0,
-            _ => 1e9,
+            _ => 0.0,
         }
     }
 
@@ -138,7 +138,23 @@ mod tests {
                 let (snd_nxt, hops) = (ack + 10_000, hops.as_slice());
                 // A number of any size, used as a grant too.
                 let granted_bps = sent_bps;
-                control.on_ack(&RateAck { now, ack, snd_nxt, rtt, cnp, sent_bps, hops, path: 0, granted_bps, is_offered });
+                control.on_ack(&RateAck {
+                    now,
+                    ack,
+                    snd_nxt,
+                    rtt,
+                    cnp,
+                    sent_bps,
+                    hops,
+                    path: 0,
+                    granted_bps,
+                    is_offered,
+                    hop_count: 0,
+                });
+                if cnp {
+                    control.on_loss(now);
+                    control.on_timeout(now);
+                }
                 if is_told {
                     let (elapsed, queue) = (Span::from_ns(rtt_ns), Bytes(queue.into()));
                     control.on_notice(&QueueNotice { now, elapsed, queue, link_rate: environment.line_rate });

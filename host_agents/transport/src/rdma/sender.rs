@@ -203,7 +203,7 @@ impl RdmaSender {
     #[inline]
     pub(super) fn has_window(&self) -> bool {
         let flight = self.snd_nxt - self.snd_una;
-        let has_window = self.control.cwnd_bytes().is_none_or(|window| (flight as f64) < window);
+        let has_window = self.control.flight_limit_bytes().is_none_or(|limit| (flight as f64) < limit);
         has_window && flight < MAX_FLIGHT_BYTES
     }
 
@@ -332,6 +332,7 @@ impl RdmaSender {
         if flags.has(Flags::NACK) && ack == self.snd_una {
             self.nacks += 1;
             self.go_on_at(self.snd_una);
+            self.control.on_loss(now);
         }
         self.advance(now);
         let rtt = self.inform(now, ack, fields, extension, (granted_bps, noise));
@@ -427,6 +428,7 @@ impl RdmaSender {
             path: telemetry::path(extension),
             granted_bps,
             is_offered,
+            hop_count: fields.hop_count,
         });
         rtt
     }
@@ -456,6 +458,8 @@ impl RdmaSender {
         if self.deadline.is_some_and(|at| at <= now) && !self.is_closed() {
             self.timeouts += 1;
             self.go_on_at(self.snd_una);
+            self.control.on_timeout(now);
+            self.repace(now);
             self.deadline = self.rto.map(|rto| now + rto);
         }
     }

@@ -208,7 +208,7 @@ impl Header {
             ack: answer.ack,
             ecn_echo: answer.ecn_echo,
             timestamp_echo_ns: answer.timestamp_echo_ns,
-            sack: SackBlocks::NONE,
+            ..AckFields::default()
         };
         let flags = Flags::NACK.when(answer.nack);
         Self { flags, ..Self::ack(flow_id, class, &fields, now) }
@@ -245,6 +245,7 @@ impl Header {
             ecn_echo: self.ecn_echo,
             timestamp_echo_ns: self.timestamp_echo_ns,
             sack: SackBlocks::from_wire(extension),
+            hop_count: 0,
         }
     }
 

@@ -74,7 +74,7 @@ impl<'a> Packet<'a> {
     /// What an ACK says to the sender.
     #[inline]
     pub fn ack_fields(&self) -> AckFields {
-        self.header.ack_fields(&self.extension)
+        AckFields { hop_count: TTL.saturating_sub(self.ttl), ..self.header.ack_fields(&self.extension) }
     }
 
     /// Bytes from the Ethernet header to the end of the extension.

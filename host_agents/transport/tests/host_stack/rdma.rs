@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use p4cc_transport::rdma::{Carries, RdmaAck, RdmaConfig, RdmaData, RdmaReceiver, RdmaSender};
 use p4cc_transport::wire::{Extension, ExtensionType, Flags};
-use p4cc_transport::{AckFields, Codepoint, SackBlocks, Segment};
+use p4cc_transport::{AckFields, Codepoint, Segment};
 use p4cc_units::{Rate, Span, Time};
 use proptest::prelude::*;
 
@@ -63,7 +63,7 @@ fn header_of(answer: &RdmaAck) -> (AckFields, Flags) {
         ack: answer.ack,
         ecn_echo: answer.ecn_echo,
         timestamp_echo_ns: answer.timestamp_echo_ns,
-        sack: SackBlocks::NONE,
+        ..AckFields::default()
     };
     (fields, Flags::NACK.when(answer.nack))
 }
@@ -469,7 +469,7 @@ proptest! {
             let snapshot = sender.snapshot();
             // Half of the positions are near what is in flight.
             let ack = if ack % 2 == 0 { (snapshot.snd_una as u32).wrapping_add(ack % 20_000) } else { ack };
-            let fields = AckFields { ack, ecn_echo: Codepoint::from_bits(ecn), timestamp_echo_ns, sack: SackBlocks::NONE };
+            let fields = AckFields { ack, ecn_echo: Codepoint::from_bits(ecn), timestamp_echo_ns, ..AckFields::default() };
             let flags = Flags::NACK.when(nack);
             let extension = Extension { kind: ExtensionType(kind), bytes: &bytes };
             sender.on_notice(now, timestamp_echo_ns, &extension);
