@@ -34,7 +34,7 @@ const TARGET_QUEUE: ParamInfo = ParamInfo {
 const MAX_CUT: ParamInfo = ParamInfo {
     name: "max_cut",
     unit: "ratio",
-    summary: "what a window of at most one packet loses with each notice",
+    summary: "what a window of at most one packet loses with each notice, and any with lost packets",
     domain: Domain::Number { default: Some(0.5), min: 0.0, max: 1.0 },
     source: "docs/algorithms/bolt.md#choice-bolt-small-window",
 };
@@ -79,7 +79,7 @@ struct Bolt {
     flight: f64,
     /// The window had no room for a whole packet more when the last one left.
     waits: bool,
-    /// When the window last lost a packet.
+    /// When the window last lost a packet, or its part for lost packets.
     last_loss: Time,
     /// A round ends with the first ACK above this byte.
     round_end: u64,
@@ -132,6 +132,16 @@ impl Bolt {
     }
 }
 
+impl Bolt {
+    /// docs/algorithms/bolt.md#choice-bolt-loss: once in a round trip.
+    fn lose(&mut self, now: Time) {
+        if now.since(self.last_loss) >= self.rtt.unwrap_or(self.base_rtt) {
+            self.set(self.window * (1.0 - self.max_cut));
+            self.last_loss = now;
+        }
+    }
+}
+
 impl RateControl for Bolt {
     fn on_ack(&mut self, ack: &RateAck<'_>) {
         self.rtt = ack.rtt.or(self.rtt);
@@ -154,6 +164,14 @@ impl RateControl for Bolt {
             self.set(self.window - self.payload_bytes);
             self.last_loss = notice.now;
         }
+    }
+
+    fn on_loss(&mut self, now: Time) {
+        self.lose(now);
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        self.lose(now);
     }
 
     fn on_sent(&mut self, _now: Time, size: Bytes) {
@@ -276,6 +294,19 @@ mod tests {
         assert!((control.rate_bps() - 1_064.0 * 8.0 / 16e-6).abs() < 1.0, "{}", control.rate_bps());
         (0..20).for_each(|_| control.on_notice(&notice(10_000_001, 4_000, 1_064)));
         assert_eq!(window(&*control), 15.0, "15 Mbit/s for 8 us");
+    }
+
+    /// docs/algorithms/bolt.md#choice-bolt-loss: packets that are lost cost half of the window, once in a round.
+    #[test]
+    fn lost_packets_cost_once_in_a_round() {
+        let mut control = bolt(r#"{"name":"bolt","ai_pkts":0}"#);
+        control.on_ack(&ack(1, 1, 10_000, false));
+        for (now_us, left) in [(100, 50.0), (109, 50.0), (110, 25.0)] {
+            control.on_loss(Time::from_us(now_us));
+            assert_eq!(window(&*control), left * PACKET, "at {now_us} us");
+        }
+        control.on_timeout(Time::from_us(200));
+        assert_eq!(window(&*control), 12.5 * PACKET);
     }
 
     proptest! {
