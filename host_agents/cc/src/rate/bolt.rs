@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(window(&*control), 15.0, "15 Mbit/s for 8 us");
     }
 
-    /// docs/algorithms/bolt.md#choice-bolt-loss: packets that are lost cost half of the window, once in a round.
+    /// docs/algorithms/bolt.md#choice-bolt-loss: lost packets cost half of the window, once in a round.
     #[test]
     fn lost_packets_cost_once_in_a_round() {
         let mut control = bolt(r#"{"name":"bolt","ai_pkts":0}"#);
