@@ -191,6 +191,9 @@ class PacedAck:
     @property
     def granted_bps(self) -> float | None:
         """Rate that the switches of the path grant; none where the ACK says nothing of it."""
+    @property
+    def is_offered(self) -> bool:
+        """Whether every switch of the path lets one packet more in (Bolt's INC)."""
 
 class WindowBase:
     """What the engine reads and sets of a window algorithm."""
@@ -236,6 +239,12 @@ class RateBase:
     @property
     def bdp_bytes(self) -> float:
         """Bytes that fit it at the line rate."""
+    @property
+    def payload_bytes(self) -> int:
+        """What a full packet carries."""
+    @property
+    def packet_bytes(self) -> int:
+        """A full packet from IP on, as it leaves."""
     @property
     def flow_id(self) -> int:
         """The flow's number."""

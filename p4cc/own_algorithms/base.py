@@ -23,6 +23,7 @@ SwitchNeed = Literal[
     "telemetry",
     "rate_allocation",
     "fair_rate",
+    "queue_notices",
 ]
 """What an algorithm needs from switches, in the registry's words (`p4cc algorithms`)."""
 
@@ -117,7 +118,8 @@ class RateAlgorithm(_engine.RateBase):
 
     `rate_bps` begins at `line_rate_bps`, never goes above it, and at 0 nothing leaves. `window_bytes` None is no
     window. `timer_ns` is the virtual time at which `on_timer` is called once. `base_rtt_ns` is the largest round-trip
-    time without queues of all pairs of hosts, `bdp_bytes` what fits it at the line rate.
+    time without queues of all pairs of hosts, `bdp_bytes` what fits it at the line rate; a full packet carries
+    `payload_bytes` and has `packet_bytes` from IP on.
     """
 
     needs: ClassVar[SwitchNeed] = "none"
@@ -133,6 +135,9 @@ class RateAlgorithm(_engine.RateBase):
 
     def on_cnp(self, now_ns: float) -> None:
         """A congestion notification that came as a packet of its own (`transport.notification: packet`)."""
+
+    def on_notice(self, now_ns: float, elapsed_ns: float, queue_bytes: int, link_rate_bps: float) -> None:
+        """A switch tells of its queue, which a packet found that left `elapsed_ns` ago (`needs = "queue_notices"`)."""
 
     def on_loss(self, now_ns: float) -> None:
         """The receiver asked for an earlier byte: packets were lost, and are sent again."""
@@ -172,6 +177,9 @@ KINDS: dict[str, type[WindowAlgorithm | SlowStart | RateAlgorithm]] = {
 HOOKS: dict[str, tuple[str, ...]] = {
     "congestion_avoidance": ("start", "observe", "on_round", "on_mark", "on_ack", "on_loss", "on_timeout"),
     "slow_start": ("start", "on_ack", "grow_after_cut"),
-    "rate_control": ("start", "on_ack", "on_cnp", "on_loss", "on_timeout", "on_sent", "on_timer", "request_rate"),
+    "rate_control": (
+        *("start", "on_ack", "on_cnp", "on_notice", "on_loss", "on_timeout"),
+        *("on_sent", "on_timer", "request_rate"),
+    ),
 }
 """Methods that the engine calls, where a class overrides them."""

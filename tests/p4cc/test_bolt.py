@@ -69,6 +69,76 @@ def test_notifications_come_back_by_the_port_of_their_packet(ran: Ran) -> None:
     assert len({packet.timestamp_echo_ns for packet in told}) == len(told), "one for each packet at most"
 
 
+MINE = """
+from p4cc import RateAlgorithm
+
+class Mine(RateAlgorithm):
+    needs = "queue_notices"
+
+    def start(self):
+        self.least = max(min(15e6 * self.base_rtt_ns / 8e9, self.bdp_bytes), 1.0)
+        self.window = self.bdp_bytes
+        self.rtt_ns = None
+        self.flight = 0.0
+        self.waits = False
+        self.last_loss_ns = 0.0
+        self.round_end = 0
+        self.publish()
+
+    def publish(self):
+        self.window_bytes = self.window
+        self.rate_bps = self.line_rate_bps
+        small = self.window < self.payload_bytes
+        rtt_ns = self.base_rtt_ns if self.rtt_ns is None and small else self.rtt_ns
+        if rtt_ns is not None and (self.waits or small):
+            bps = self.window / self.payload_bytes * self.packet_bytes * 8e9 / max(rtt_ns, 1.0)
+            self.rate_bps = min(max(bps, 15e6), self.line_rate_bps)
+
+    def set(self, window):
+        self.window = min(max(window, self.least), self.bdp_bytes)
+
+    def on_sent(self, now_ns, size_bytes):
+        self.flight += max(size_bytes - (self.packet_bytes - self.payload_bytes), 0)
+        self.waits = self.flight + self.payload_bytes > self.window
+        self.publish()
+
+    def on_ack(self, ack):
+        self.rtt_ns = self.rtt_ns if ack.rtt_ns is None else ack.rtt_ns
+        self.flight = float(ack.snd_nxt - ack.ack)
+        window = self.window + (self.payload_bytes if ack.is_offered else 0)
+        if ack.ack > self.round_end:
+            window += self.payload_bytes
+            self.round_end = ack.snd_nxt
+        self.set(window)
+        self.publish()
+
+    def on_notice(self, now_ns, elapsed_ns, queue_bytes, link_rate_bps):
+        if self.window <= self.payload_bytes:
+            self.set(self.window * 0.5)
+        else:
+            rate = self.line_rate_bps if self.rtt_ns is None else self.window * 8e9 / max(self.rtt_ns, 1.0)
+            own = queue_bytes / self.packet_bytes * (rate / link_rate_bps)
+            if own > 0 and (now_ns - self.last_loss_ns) * own >= elapsed_ns:
+                self.set(self.window - self.payload_bytes)
+                self.last_loss_ns = now_ns
+        self.publish()
+"""
+
+
+def test_bolt_in_python_gives_the_bytes_of_bolt(tmp_path: Path) -> None:
+    found: list[dict[str, bytes]] = []
+    for control in ({"name": "bolt"}, {"python": "mine.py:Mine"}):
+        folder = tmp_path / next(iter(control))
+        folder.mkdir()
+        (folder / "mine.py").write_text(MINE, encoding="utf-8")
+        record = {"windows_interval_ns": 1_000, "queues_interval_ns": 1_000}
+        ran = run(folder, incast(variants=[{"name": "Bolt", "rate_control": control}], record=record), use_cache=False)
+        assert ran.runs[0]["flows_completed"] == 8
+        tables = {name: ran.table(name) for name in ("flows", "windows", "queues")}
+        found.append({name: one.drop("algorithm").write_csv().encode() for name, one in tables.items()})
+    assert found[0] == found[1]
+
+
 def test_threads_write_the_same_tables(tmp_path: Path) -> None:
     data = skewed(switch=SWITCH, variants=[BOLT], transport={"kind": "rdma", "rto_ns": 2_000_000}, seeds=[1])
     outs: list[dict[str, bytes]] = []

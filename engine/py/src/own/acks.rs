@@ -167,6 +167,7 @@ pub(crate) struct PacedAck {
     hops: Option<Py<PyTuple>>,
     path: u16,
     granted_bps: Option<f64>,
+    is_offered: bool,
     /// Headers of the user's program that it echoes.
     pub headers: Option<Py<PyDict>>,
 }
@@ -177,6 +178,7 @@ impl PacedAck {
         (self.now, self.ack, self.snd_nxt, self.rtt) = (ack.now, ack.ack, ack.snd_nxt, ack.rtt);
         (self.cnp, self.sent_bps, self.path, self.granted_bps) =
             (ack.cnp, ack.sent_bps, ack.path, ack.granted_bps);
+        self.is_offered = ack.is_offered;
         self.hops = None;
         if !ack.hops.is_empty() {
             let hops = ack.hops.iter().map(|&record| Py::new(py, Hop { record, int }));
@@ -241,5 +243,10 @@ impl PacedAck {
     #[getter]
     fn granted_bps(&self) -> Option<f64> {
         self.granted_bps
+    }
+
+    #[getter]
+    fn is_offered(&self) -> bool {
+        self.is_offered
     }
 }

@@ -1,7 +1,8 @@
 //! The rate family: the base that users' classes derive from, and the rate control around an object.
 
 use p4cc_cc::{
-    FlowIdentity, FlowRemainder, HeaderField, IntEncoding, RateAck, RateControl, RateEnvironment, RateRequest,
+    FlowIdentity, FlowRemainder, HeaderField, IntEncoding, PacketSize, QueueNotice, RateAck, RateControl,
+    RateEnvironment, RateRequest,
 };
 use p4cc_units::{Bytes, Span, Time};
 use pyo3::exceptions::PyValueError;
@@ -21,6 +22,7 @@ pub(crate) struct RateBase {
     flow: FlowIdentity,
     line_rate_bps: f64,
     base_rtt: Span,
+    packet: Option<PacketSize>,
 }
 
 #[pymethods]
@@ -96,6 +98,18 @@ impl RateBase {
         self.line_rate_bps
     }
 
+    /// Payload of a full packet.
+    #[getter]
+    fn payload_bytes(&self) -> u64 {
+        self.packet.map_or(0, |packet| packet.payload.0)
+    }
+
+    /// Its IP length as it leaves.
+    #[getter]
+    fn packet_bytes(&self) -> u64 {
+        self.packet.map_or(0, |packet| packet.ip.0)
+    }
+
     #[getter]
     fn base_rtt_ns(&self) -> f64 {
         ns(self.base_rtt)
@@ -123,6 +137,7 @@ pub(super) struct PythonRate {
     ack: Py<PacedAck>,
     on_ack: Option<AckHook>,
     on_cnp: Option<Py<PyAny>>,
+    on_notice: Option<Py<PyAny>>,
     on_loss: Option<Py<PyAny>>,
     on_timeout: Option<Py<PyAny>>,
     on_sent: Option<Py<PyAny>>,
@@ -148,6 +163,7 @@ impl PythonRate {
             base.line_rate_bps = environment.line_rate.as_bps() as f64;
             base.rate_bps = base.line_rate_bps;
             base.base_rtt = environment.base_rtt;
+            base.packet = Some(environment.packet);
         }
         if let Some(start) = hook("start")? {
             object.kept(Time::ZERO, start.call0(py));
@@ -157,6 +173,7 @@ impl PythonRate {
         let mut made = Self {
             on_ack,
             on_cnp: hook("on_cnp")?,
+            on_notice: hook("on_notice")?,
             on_loss: hook("on_loss")?,
             on_timeout: hook("on_timeout")?,
             on_sent: hook("on_sent")?,
@@ -237,6 +254,20 @@ impl RateControl for PythonRate {
 
     fn on_cnp(&mut self, now: Time) {
         self.call(now, |this| this.on_cnp.as_ref(), None);
+    }
+
+    fn on_notice(&mut self, notice: &QueueNotice) {
+        if self.object.has_failed() {
+            return;
+        }
+        self.now = notice.now;
+        Python::attach(|py| {
+            let Some(method) = &self.on_notice else { return };
+            let now_ns = notice.now.as_ps() as f64 / 1_000.0;
+            let told = (now_ns, ns(notice.elapsed), notice.queue.0, notice.link_rate.as_bps() as f64);
+            let taken = method.call1(py, told).and_then(|_| self.take(py));
+            self.object.kept(notice.now, taken);
+        });
     }
 
     fn on_loss(&mut self, now: Time) {
