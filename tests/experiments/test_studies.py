@@ -18,7 +18,7 @@ from p4cc.scenario.distribution_claims import KolmogorovMeasure, Rows, ShiftMeas
 from p4cc.scenario.where import OfRuns
 
 FIGURES = {
-    "bolt": ["join", "places", "incast", "flood", "hadoop"],
+    "bolt": ["join", "places", "incast", "flood", "hadoop", "fast"],
     "controller_latency": ["latency", "fixed"],
     "d3": [
         "supported",
