@@ -133,6 +133,28 @@ FEATURES = (
         ),
     ),
     Feature(
+        "dualpi2",
+        "egress.dualpi2",
+        (
+            TableContract(
+                "ports",
+                _PORT,
+                {
+                    "set_port": {
+                        "target": 32,
+                        "t": 32,
+                        "alpha": 32,
+                        "beta": 32,
+                        "decay": 32,
+                        "l4s_step": 32,
+                        "coupling": 4,
+                    }
+                },
+            ),
+        ),
+        ("signals",),
+    ),
+    Feature(
         "bolt",
         "ingress.bolt",
         (

@@ -49,6 +49,9 @@ SET_RCP_PORT = "egress.rcp.set_port"
 BOLT_PORTS = "ingress.bolt.ports"
 SET_BOLT_PORT = "ingress.bolt.set_port"
 
+DUALPI2_PORTS = "egress.dualpi2.ports"
+SET_DUALPI2_PORT = "egress.dualpi2.set_port"
+
 SCOPE = Scope(tables=(ROUTES, ECMP_SEEDS, THRESHOLDS, CODEPOINTS), profiles=(NEXT_HOPS,))
 """Everything the controller owns in the dual-threshold program."""
 

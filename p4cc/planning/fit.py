@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _TELEMETRY = "p4src/v1model/int_hpcc.p4"
 _DUAL = "p4src/v1model/ecn_dual.p4"
 _RED = "p4src/v1model/ecn_red.p4"
+_DUAL_QUEUE = "p4src/v1model/dualpi2.p4"
 ANSWERING_TABLES = {
     "rate_allocation": (program.D3_PORTS, "p4src/v1model/d3.p4"),
     "fair_rate": (program.RCP_PORTS, "p4src/v1model/rcp.p4"),
@@ -50,6 +51,11 @@ class Switches:
         return program.THRESHOLDS in self.tables
 
     @property
+    def has_dual_queue(self) -> bool:
+        """Whether the program keeps L4S apart and marks all packets that are capable of ECN."""
+        return program.DUALPI2_PORTS in self.tables
+
+    @property
     def marks_by_curve(self) -> bool:
         """Whether the program marks at random, by a RED curve."""
         return program.CURVES in self.tables
@@ -65,6 +71,8 @@ def check_sender(sender: Sender, switches: Switches, place: str) -> Iterator[str
                 _answers(algorithm.name, need, switches, place)
             case "two_ecn_thresholds":
                 yield from _both_levels(algorithm.name, switches, place)
+            case "l4s_marks":
+                yield from _l4s_marks(algorithm.name, switches, place)
             case "one_ecn_threshold":
                 yield from _step_marks(algorithm.name, switches, place)
             case "random_ecn":
@@ -108,7 +116,20 @@ def _both_levels(name: str, switches: Switches, place: str) -> Iterator[str]:
     yield from _unmarked(name, switches, place)
 
 
+def _l4s_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
+    if switches.has_dual_queue:
+        return
+    if switches.own:
+        yield (
+            f"{place}: {name} shares its queues with all others, since {switches.program} keeps none for L4S; for "
+            f"two queues run {_DUAL_QUEUE} for this variant (program)"
+        )
+    yield from _step_marks(name, switches, place)
+
+
 def _step_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
+    if switches.has_dual_queue:
+        return
     if switches.marks_by_threshold:
         yield from _unmarked(name, switches, place)
     elif switches.marks_by_curve:
@@ -121,7 +142,7 @@ def _step_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
 
 
 def _random_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
-    if switches.marks_by_curve:
+    if switches.marks_by_curve or switches.has_dual_queue:
         return
     if switches.marks_by_threshold:
         yield from _unmarked(name, switches, place)

@@ -1,4 +1,4 @@
-"""What a case's switches that set rates or tell of queues are told, by the tables that the program has."""
+"""What a case's switches with an algorithm of their own are told, by the tables that the program has."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from controller import program
 from controller.bolt import EXTENSION_BYTES, BoltSettings, bolt_port
 from controller.d3 import CapacityEstimate, capacity_estimate, d3_port
+from controller.dualpi2 import DualPi2Port, DualPi2Settings, dualpi2_port
 from controller.rate_features import D3PortPlan, D3Settings, RcpSettings
 from controller.rcp import rcp_port
 
@@ -57,6 +58,8 @@ class RatePlanner:
                 }
             )
 
+        if program.DUALPI2_PORTS in tables:
+            yield DualPi2Settings({name: self._dualpi2(link) for name, link in self._ports()})
         if program.BOLT_PORTS in tables:
             bolt = self.switch.bolt
             yield BoltSettings(
@@ -75,6 +78,20 @@ class RatePlanner:
                     for name, link in self._ports()
                 }
             )
+
+    def _dualpi2(self, link: Link) -> DualPi2Port:
+        dual = self.switch.dualpi2
+        return dualpi2_port(
+            rate_bps=link.rate_bps,
+            packet_bytes=self.packet_bytes + link.framing_bytes,
+            target_ns=dual.target_ns,
+            interval_ns=dual.interval_ns,
+            alpha_hz=_fraction(dual.alpha_hz),
+            beta_hz=_fraction(dual.beta_hz),
+            step_ns=dual.step_ns,
+            coupling_shift=dual.coupling_shift,
+            time_unit_ns=self._time_unit_ns,
+        )
 
     @property
     def _time_unit_ns(self) -> int:

@@ -1,4 +1,4 @@
-"""The parts of a scenario for switches that set rates or tell of queues: D3's allocator, RCP's fair rate, Bolt."""
+"""The parts of a scenario for switches with an algorithm: D3's allocator, RCP's fair rate, DualPI2, Bolt."""
 
 from __future__ import annotations
 
@@ -53,6 +53,26 @@ class RcpSwitchSettings(Model):
     """Gain of the queue."""
     initial_share: Annotated[float, Field(gt=0, le=1)] = 0.05
     """First fair rate as a share of the link's."""
+
+
+class DualPi2SwitchSettings(Model):
+    """Ports with a queue for L4S and one for all others, coupled (docs/algorithms/prague.md#dualpi2-parameters)."""
+
+    target_ns: PositiveNs = 15_000_000
+    """Delay of the Classic queue that is aimed at."""
+    interval_ns: PositiveNs = 16_000_000
+    """Time between two steps of the PI controller (Tupdate)."""
+    alpha_hz: Gain = 0.16
+    """Gain of the delay's distance from the target."""
+    beta_hz: Gain = 3.2
+    """Gain of the delay's growth."""
+    coupling_shift: Annotated[int, Field(ge=0, le=8)] = Field(
+        default=1, description="k is 2 to this power: L4S is marked with so many times the base probability."
+    )
+    step_ns: PositiveNs = Field(
+        default=1_000_000,
+        description="L4S is marked behind longer delays; at least the time of two full packets on the link.",
+    )
 
 
 class BoltSwitchSettings(Model):

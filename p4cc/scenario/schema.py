@@ -21,7 +21,7 @@ from p4cc.scenario.own_headers import HeadersRecord, OwnHeaders
 from p4cc.scenario.own_headers import problems as header_problems
 from p4cc.scenario.own_packets import MAX_PACKET_BYTES, PacketsReceived
 from p4cc.scenario.programs import FileName, Name, RouteSettings, Rows, SwitchProgram
-from p4cc.scenario.rate_switches import BoltSwitchSettings, D3SwitchSettings, RcpSwitchSettings
+from p4cc.scenario.rate_switches import BoltSwitchSettings, D3SwitchSettings, DualPi2SwitchSettings, RcpSwitchSettings
 from p4cc.scenario.state_records import DigestsRecord, DropsRecord, LogRecord, StateRecord
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
@@ -149,6 +149,8 @@ class SwitchSettings(Model):
     """For programs that allot rates on request (`d3.p4`)."""
     rcp: RcpSwitchSettings = RcpSwitchSettings()
     """For programs with one fair rate (`rcp.p4`)."""
+    dualpi2: DualPi2SwitchSettings = DualPi2SwitchSettings()
+    """For programs with a dual queue (`dualpi2.p4`)."""
     bolt: BoltSwitchSettings = BoltSwitchSettings()
     """For programs that tell senders of queues (`bolt.p4`)."""
 
@@ -256,6 +258,7 @@ class Variant(Sender):
     priority: Annotated[int, Field(ge=0, le=7)] | None = Field(
         default=None, description="Traffic class of its flows, in place of the traffic's."
     )
+    dualpi2: DualPi2SwitchSettings | None = Field(default=None, description="In place of the switches' dual queue.")
     bolt: BoltSwitchSettings | None = Field(default=None, description="In place of the switches' Bolt settings.")
 
 

@@ -40,6 +40,7 @@ FIGURES = {
     ],
     "hpcc": ["H-incast", "reaction", "fairness", "wai", "dcqcn-forms", "ns3-hpcc", "ns3-dcqcn"],
     "league": ["incast", "web search", "permutation", "all-to-all"],
+    "prague": ["coupling", "pacing"],
     "rfb_ss": ["2", "3", "4", "fairness"],
     "skew": [
         *("U-base", "U-hpcc-fct", "U-matrix", "U-35", "U-cells", "U-cc-uni", "U-cc-skew", "U-noend", "U-table"),

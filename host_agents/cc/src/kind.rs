@@ -45,12 +45,14 @@ pub enum SwitchNeed {
     FairRate,
     /// Queues told to senders at once, and places and room offered to them (Bolt).
     QueueNotices,
+    /// A queue of its own for packets with ECT(1), whose marks come at once (RFC9331).
+    L4sMarks,
 }
 
 impl SwitchNeed {
     /// Whether the algorithm reads congestion marks, so that its data packets are to be capable of ECN.
     pub const fn reads_marks(self) -> bool {
-        matches!(self, Self::OneEcnThreshold | Self::TwoEcnThresholds | Self::RandomEcn)
+        matches!(self, Self::OneEcnThreshold | Self::TwoEcnThresholds | Self::RandomEcn | Self::L4sMarks)
     }
 
     /// Whether switches say at which rate a flow may send.

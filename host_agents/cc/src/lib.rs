@@ -30,6 +30,7 @@ mod limited;
 mod own;
 mod p_start;
 mod params;
+mod prague;
 mod rate;
 mod registry;
 mod reno;

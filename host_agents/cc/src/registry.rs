@@ -4,10 +4,12 @@ use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, find_in};
 use crate::kind::Kind;
 use crate::rate::{
-    bolt, d3, dcqcn, dctcp as dctcp_rate, fast_like, fixed, hpcc, powertcp, rcp, swift, timely,
+    bolt, d3, dcqcn, dctcp as dctcp_rate, fast_like, fixed, hpcc, powertcp, prague as prague_rate, rcp,
+    swift, timely,
 };
 use crate::{
-    cubic, d2tcp, dctcp, gst, hystart, l2tcp, limited, p_start, reno, reno_ecn, rfb_ss, smooth, standard,
+    cubic, d2tcp, dctcp, gst, hystart, l2tcp, limited, p_start, prague, reno, reno_ecn, rfb_ss, smooth,
+    standard,
 };
 
 /// Every algorithm: slow starts, congestion avoidances, rate controls. A new one is a file with its `INFO`
@@ -27,6 +29,7 @@ static REGISTRY: &[AlgorithmInfo] = &[
     l2tcp::INFO,
     cubic::INFO,
     cubic::ECN_INFO,
+    prague::INFO,
     timely::INFO,
     fast_like::INFO,
     dcqcn::INFO,
@@ -35,6 +38,7 @@ static REGISTRY: &[AlgorithmInfo] = &[
     powertcp::THETA_INFO,
     bolt::INFO,
     swift::INFO,
+    prague_rate::INFO,
     dctcp_rate::INFO,
     d3::INFO,
     d3::RCP_DC_INFO,

@@ -191,6 +191,14 @@ impl SenderConfig {
                 "choose gst or sce",
             ));
         }
+        let is_classic = self.ecn_profile.is_none_or(|profile| profile == EcnProfile::Rfc3168);
+        if controller.switch_needs() == SwitchNeed::L4sMarks && !is_classic {
+            return Err(ConfigError::new(
+                "ecn_profile",
+                "packets of L4S are ECT(1), 01, which is a mark in this profile",
+                "choose rfc3168",
+            ));
+        }
         let has_ce = self.ecn_profile.is_none_or(EcnProfile::marks_with_ce);
         if controller.echo() == Echo::UntilCwr && !has_ce {
             return Err(ConfigError::new(

@@ -17,6 +17,9 @@ impl Codepoint {
     /// Not capable of ECN: never marked, in every profile.
     pub const NOT_ECT: Self = Self(0b00);
 
+    /// ECT(1), by which a dual queue knows packets of L4S (RFC9331).
+    pub const ECT_1: Self = Self(0b01);
+
     /// Congestion experienced, in the profiles that keep RFC3168's mark (all but `gst`).
     pub const CE: Self = Self(0b11);
 

@@ -12,7 +12,9 @@
 //!   unless the receiver turns out to have given it up;
 //! - the timer runs exactly while data is outstanding; a timer call at a wrong time changes nothing.
 
-use p4cc_cc::{AckSample, ConfigError, Controller, Echo, FlowProgress, HeaderField, Mark, Phase, Reaction};
+use p4cc_cc::{
+    AckSample, ConfigError, Controller, Echo, FlowProgress, HeaderField, Mark, Phase, Reaction, SwitchNeed,
+};
 use p4cc_units::{Span, Time};
 
 use crate::actions::{Action, Actions, Event, IgnoredAck, Segment};
@@ -140,7 +142,13 @@ impl WindowSender {
             limited_transmit: config.limited_transmit,
             burst_segments: config.tso_bytes.map_or(1, |bytes| u64::from(bytes / config.mss_bytes).max(1)),
             profile,
-            data_codepoint: profile.map_or(Codepoint::NOT_ECT, EcnProfile::unmarked),
+            data_codepoint: profile.map_or(Codepoint::NOT_ECT, |profile| {
+                if controller.switch_needs() == SwitchNeed::L4sMarks {
+                    Codepoint::ECT_1
+                } else {
+                    profile.unmarked()
+                }
+            }),
             echo_until_cwr: profile.is_some() && controller.echo() == Echo::UntilCwr,
             controller,
             rtt: RttEstimator::new(config.rto_bounds()),

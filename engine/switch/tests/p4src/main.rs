@@ -9,6 +9,7 @@ mod bolt;
 mod d3;
 mod d3_capacity;
 mod d3_property;
+mod dualpi2;
 mod ecmp;
 mod ecn_dual;
 mod ecn_red;

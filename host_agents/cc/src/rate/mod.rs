@@ -20,6 +20,7 @@ pub(crate) mod fixed;
 pub(crate) mod hpcc;
 mod int;
 pub(crate) mod powertcp;
+pub(crate) mod prague;
 pub(crate) mod rcp;
 pub(crate) mod swift;
 pub(crate) mod timely;

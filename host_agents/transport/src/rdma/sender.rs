@@ -99,10 +99,12 @@ impl RdmaSender {
             flow_bytes,
             supplied: None,
             // RFC 3168's profile: what RED marks for (docs/algorithms/marking.md#red).
-            ecn: if config.ecn_capable.unwrap_or(needs.reads_marks()) {
-                EcnProfile::Rfc3168.unmarked()
-            } else {
+            ecn: if !config.ecn_capable.unwrap_or(needs.reads_marks()) {
                 Codepoint::NOT_ECT
+            } else if needs == SwitchNeed::L4sMarks {
+                Codepoint::ECT_1
+            } else {
+                EcnProfile::Rfc3168.unmarked()
             },
             int: config.int.as_ref().filter(|_| needs == SwitchNeed::Telemetry).map(IntReader::new),
             requests: (needs == SwitchNeed::RateAllocation).then(|| Requests::new(config.request_records)),

@@ -1,0 +1,1 @@
+#include "../../controls/dualpi2.p4"

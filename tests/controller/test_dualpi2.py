@@ -1,0 +1,78 @@
+"""DualPI2's ports: gains in fixed point, and steps that agree with RFC 9332's formula."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from controller import program
+from controller.dualpi2 import DualPi2Settings, dualpi2_port
+from controller.entities import ActionCall
+from controller.errors import PlannerError
+from controller.features import by_port
+
+MS = 1_000_000
+
+
+def test_the_defaults_of_the_rfc() -> None:
+    port = dualpi2_port(rate_bps=100_000_000, packet_bytes=1514)
+    assert (port.target, port.interval, port.l4s_step, port.coupling_shift) == (15 * MS, 16 * MS, MS, 1)
+    # RFC 9332, A.1: alpha 0.16 Hz, beta 3.2 Hz.
+    assert port.alpha / 2**48 * 1e9 == pytest.approx(0.16, rel=1e-4)
+    assert port.beta / 2**48 * 1e9 == pytest.approx(3.2, rel=1e-4)
+
+
+@pytest.mark.parametrize(("rate_bps", "step_ns"), [(4_000_000, 6_056_000), (24_224_000, MS), (10**9, MS)])
+def test_the_step_is_at_least_two_packets(rate_bps: int, step_ns: int) -> None:
+    assert dualpi2_port(rate_bps=rate_bps, packet_bytes=1514).l4s_step == step_ns
+
+
+@pytest.mark.parametrize("unit_ns", [1, 1_000])
+def test_a_step_by_the_formula(unit_ns: int) -> None:
+    port = dualpi2_port(rate_bps=10**9, packet_bytes=1514, time_unit_ns=unit_ns)
+    base = 0.1
+    for delay_ms, before_ms in ((20, 10), (5, 20), (15, 15)):
+        want = base + 0.16 * (delay_ms - 15) / 1e3 + 3.2 * (delay_ms - before_ms) / 1e3
+        found = port.next_base(int(base * 2**32), delay_ms * MS // unit_ns, before_ms * MS // unit_ns)
+        assert found / 2**32 == pytest.approx(want, abs=1e-6)
+
+
+def test_the_probability_has_bounds() -> None:
+    port = dualpi2_port(rate_bps=10**9, packet_bytes=1514)
+    assert port.next_base(2**30, 10**9, 0) == (2**32 - 1) >> 1
+    assert port.next_base(1_000, 0, 10**9) == 0
+    # An interval without a packet takes off what one with an empty queue does.
+    assert port.next_base(2**30, 0, 0, port.interval) == pytest.approx(2**30 - 2 * 0.16 * 0.015 * 2**32, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"target_ns": 0}, "target_ns"),
+        ({"target_ns": 5 * 10**9, "time_unit_ns": 1}, "target"),
+        ({"interval_ns": 10}, "interval"),
+        ({"alpha_hz": Fraction(0)}, "alpha"),
+        ({"coupling_shift": 9}, "coupling_shift"),
+        ({"rate_bps": 1}, "step"),
+    ],
+)
+def test_what_a_port_cannot_hold(changes: dict[str, int | Fraction], cause: str) -> None:
+    given: dict[str, int | Fraction] = {"rate_bps": 10**9, "packet_bytes": 1514, "time_unit_ns": 1_000, **changes}
+    with pytest.raises(PlannerError, match=cause):
+        dualpi2_port(**given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_entries_of_the_ports_that_are_named() -> None:
+    port = dualpi2_port(rate_bps=10**9, packet_bytes=1514)
+    (entry,) = DualPi2Settings({("s1", "h1"): port}).entries("s1", {1: "h1", 2: "h2"})
+    args = (
+        ("alpha", port.alpha),
+        ("beta", port.beta),
+        ("coupling", 1),
+        ("decay", port.decay),
+        ("l4s_step", MS),
+        ("t", 16 * MS),
+        ("target", 15 * MS),
+    )
+    assert entry == by_port(program.DUALPI2_PORTS, 1, ActionCall(program.SET_DUALPI2_PORT, args))
