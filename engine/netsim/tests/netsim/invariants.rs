@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use p4cc_cc::{Kind, registry};
 use p4cc_netsim::{Column, Network, RunError, Summary, run_many};
+use p4cc_transport::SenderConfig;
 use p4cc_units::Time;
 
 use crate::support::{Incast, incast};
@@ -122,16 +123,20 @@ fn every_sender_repairs_losses() {
     let windows = registry().iter().filter(|row| row.kind != Kind::RateControl);
     let senders = windows.enumerate().map(|(i, row)| {
         let k = if row.name == "gst" { r#","k":8"# } else { "" };
-        // Classic ECN wants CE, which the profile `gst` has not.
-        let profile = if row.name.ends_with("_ecn") { "sce" } else { "gst" };
         let recovery = ["sack", "newreno", "reno"][i % 3];
-        format!(
-            r#"{{"rto_min_ns":1000000,"rto_init_ns":1000000,"recovery":"{recovery}","limited_transmit":true,
-                "ack_every":2,"ack_delay_ns":400000,"ecn_profile":"{profile}",
-                "cc":{{"{}":{{"name":"{}"{k}}}}}}}"#,
-            row.kind.key(),
-            row.name
-        )
+        let with = |profile: &str| {
+            format!(
+                r#"{{"rto_min_ns":1000000,"rto_init_ns":1000000,"recovery":"{recovery}","limited_transmit":true,
+                    "ack_every":2,"ack_delay_ns":400000,"ecn_profile":"{profile}",
+                    "cc":{{"{}":{{"name":"{}"{k}}}}}}}"#,
+                row.kind.key(),
+                row.name
+            )
+        };
+        let fits = |config: &String| {
+            serde_json::from_str::<SenderConfig>(config).expect("valid JSON").validate().is_ok()
+        };
+        ["gst", "sce", "rfc3168"].map(with).into_iter().find(fits).expect("a profile for every sender")
     });
     for algorithm in senders {
         let scenario = || Incast { size_bytes: 200_000, algorithm: &algorithm, ..scenario(4, 8, 20) };

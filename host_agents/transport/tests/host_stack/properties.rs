@@ -28,6 +28,7 @@ pub fn configs() -> impl Strategy<Value = SenderConfig> {
             r#"{"congestion_avoidance":{"name":"reno_ecn"},"slow_start":{"name":"rfb_ss","rtt_max_ns":300000}}"#
         ),
         Just(r#"{"congestion_avoidance":{"name":"cubic_ecn"},"slow_start":{"name":"hystart"}}"#),
+        Just(r#"{"congestion_avoidance":{"name":"prague"}}"#),
         Just(r#"{"slow_start":{"name":"limited","max_ssthresh":8}}"#),
         Just(r#"{"slow_start":{"name":"smooth"}}"#),
     ];
@@ -35,18 +36,28 @@ pub fn configs() -> impl Strategy<Value = SenderConfig> {
     let numbers = (1_u32..1_500, 1_u32..12, 1_u32..40, 1_u32..5, 1_u64..2_000);
     let options = (prop::option::of(2_u32..30), prop::option::of(1_u32..20_000));
     (cc, recovery, any::<bool>(), 1_u32..4, numbers, options).prop_map(
-        |(cc, recovery, limited, ack_every, (mss_bytes, iw, rwnd, dupthresh, rto_min_us), (ssthresh0, tso))| {
+        |(
+            cc,
+            recovery,
+            limited,
+            ack_every,
+            (mss_bytes, iw, rwnd, dupthresh, rto_min_us),
+            (ssthresh0, tso),
+        )| {
             let rto_min_ns = rto_min_us * 1_000;
-            let profile = if cc.contains("_ecn") { "sce" } else { "gst" };
             let ssthresh0 = ssthresh0.unwrap_or(1 << 30);
             let tso_bytes = tso.map_or("null".to_owned(), |bytes| bytes.to_string());
-            config(&format!(
-                r#"{{"recovery":"{recovery}","mss_bytes":{mss_bytes},"iw":{iw},"rwnd":{rwnd},"ssthresh0":{ssthresh0},
-                    "dupthresh":{dupthresh},"rto_min_ns":{rto_min_ns},"rto_init_ns":{rto_min_ns},
-                    "rto_max_ns":100000000,"limited_transmit":{limited},"ack_every":{ack_every},
-                    "tso_bytes":{tso_bytes},
-                    "ack_delay_ns":500000,"ecn_profile":"{profile}","cc":{cc}}}"#
-            ))
+            let with = |profile: &str| {
+                config(&format!(
+                    r#"{{"recovery":"{recovery}","mss_bytes":{mss_bytes},"iw":{iw},"rwnd":{rwnd},
+                        "ssthresh0":{ssthresh0},"dupthresh":{dupthresh},"rto_min_ns":{rto_min_ns},
+                        "rto_init_ns":{rto_min_ns},"rto_max_ns":100000000,"limited_transmit":{limited},
+                        "ack_every":{ack_every},"tso_bytes":{tso_bytes},"ack_delay_ns":500000,
+                        "ecn_profile":"{profile}","cc":{cc}}}"#
+                ))
+            };
+            let fits = |config: &SenderConfig| config.validate().is_ok();
+            ["gst", "sce", "rfc3168"].map(with).into_iter().find(fits).expect("a profile for every sender")
         },
     )
 }
