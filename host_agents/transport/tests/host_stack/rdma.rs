@@ -421,6 +421,7 @@ proptest! {
             r#"{"name":"timely"}"#, r#"{"name":"timely","window":"vwin"}"#, r#"{"name":"fast_like"}"#,
             r#"{"name":"dcqcn"}"#, r#"{"name":"dcqcn","window":"vwin"}"#,
             r#"{"name":"d3"}"#, r#"{"name":"rcp_dc"}"#, r#"{"name":"rcp"}"#, r#"{"name":"bolt"}"#,
+            r#"{"name":"swift"}"#, r#"{"name":"prague_paced"}"#,
         ]),
         mode in prop::sample::select(vec!["ack_flag", "packet"]),
         segments in prop::sample::select(vec!["", r#""segment_bytes":4000,"#, r#""burst_bytes":5000,"#]),
