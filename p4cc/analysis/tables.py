@@ -172,6 +172,41 @@ _ROUNDS = (
     Column("label", "the label of the group's traffic"),
 )
 
+_JOB = Column("job", "the label of the collective's traffic, with the number of its group")
+
+_COLLECTIVES = (
+    _JOB,
+    Column("operation", "`all_reduce`, `all_gather`, `reduce_scatter` or `all_to_all`"),
+    Column("schedule", "`ring`, `halving_doubling` or `pairwise`"),
+    Column("iteration", "number of the iteration, from 0"),
+    Column("ranks", "hosts that take part"),
+    Column("size_bytes", "the whole buffer", "bytes"),
+    Column("start_ns", "when the first piece left", "ns"),
+    Column("finish_ns", "when the last piece was whole", "ns", "the iteration did not finish"),
+    Column("completion_ns", "finish_ns - start_ns", "ns", "the iteration did not finish"),
+    Column("algorithm_bps", "size_bytes over completion_ns", "bit/s", "the iteration did not finish"),
+    Column(
+        "bus_bps",
+        "algorithm_bps times 2 (n - 1) / n of an all-reduce, (n - 1) / n of the others, with n ranks: NCCL's busbw",
+        "bit/s",
+        "the iteration did not finish",
+    ),
+    Column("slowest_step", "the step with the piece that took longest", "", "no piece was received"),
+    Column("slowest_step_ns", "from leaving to the last byte of that piece", "ns", "no piece was received"),
+    Column("straggler", "the host whose last piece came in last; empty if the iteration did not finish"),
+)
+
+_COLLECTIVE_STEPS = (
+    _JOB,
+    Column("iteration", "number of the iteration, from 0"),
+    Column("step", "number of the step in the iteration, from 0"),
+    Column("src", "the host that sent the piece"),
+    Column("dst", "the host that received it"),
+    Column("bytes", "payload of the piece", "bytes"),
+    Column("sent_ns", "when the application gave the piece to its sender", "ns"),
+    Column("received_ns", "when the piece was whole", "ns", "it is not"),
+)
+
 _WINDOWS = (
     _TIME,
     _FLOW,
@@ -276,6 +311,8 @@ TABLES = (
     Table("flows", "flow", _FLOWS),
     Table("traffic", "label of traffic", _TRAFFIC),
     Table("rounds", "round of requests that began", _ROUNDS, "traffic in rounds"),
+    Table("collectives", "iteration of a job that began", _COLLECTIVES, "traffic in collectives"),
+    Table("collective_steps", "piece that left its rank", _COLLECTIVE_STEPS, "traffic in collectives"),
     Table("windows", "change of a sender's window or rate", _WINDOWS, "record.windows_interval_ns"),
     Table(
         "algorithm_state",

@@ -163,6 +163,12 @@ def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
         for kind in ("rounds", "arrivals")
         if spec.get(kind)
     ]
+    if spec.get("collectives"):
+        raise UserError(
+            "traffic.kind: agents do not wait for the steps of a collective",
+            place=str(lab.plan.file),
+            remedy="use p4cc run, or give flows of kind incast or bulk",
+        )
     if spec.get("headers"):
         remarks.append(
             "transport.headers: agents send over UDP sockets and put no headers of the program's into packets; send "

@@ -309,6 +309,7 @@ class _Planner:
             **self._algorithms(traffic, ports),
             "flows": traffic.flows,
             "rounds": traffic.rounds,
+            "collectives": traffic.collectives,
             "arrivals": traffic.arrivals,
             "pairs": traffic.pairs,
             "bursts": traffic.bursts,

@@ -19,6 +19,7 @@ from p4cc.scenario.sizes import CdfSize, FixedSize, FlowSize, UniformSize
 from p4cc.scenario.traffic import (
     BulkTraffic,
     BurstsTraffic,
+    CollectiveTraffic,
     FlowItem,
     IncastTraffic,
     Ns3Traffic,
@@ -46,6 +47,7 @@ class TrafficPlan:
 
     flows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     rounds: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    collectives: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     arrivals: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     pairs: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     bursts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -105,6 +107,8 @@ class _Planner:
                 self._pairs(item)
             case BurstsTraffic() as item:
                 self._bursts(item)
+            case CollectiveTraffic() as item:
+                self._collective(item)
 
     def _incast(self, item: IncastTraffic) -> None:
         destination = self.hosts.one("destination", item.destination, self.topology.roles.receivers)
@@ -317,6 +321,28 @@ class _Planner:
                 "end_ns": self._end_ns(item),
             }
         )
+
+    def _collective(self, item: CollectiveTraffic) -> None:
+        hosts = self.hosts.several("ranks", item.ranks, self.topology.roles.senders)
+        try:
+            groups = item.groups(hosts)
+        except ValueError as error:
+            raise self.hosts.error("group_size", str(error), "name other ranks, or give another size") from None
+        common = {key: value for key, value in self._common().items() if key != "deadline"}
+        for number, ranks in enumerate(groups):
+            self.plan.collectives.append(
+                {
+                    **common,
+                    "name": item.label if len(groups) == 1 else f"{item.label}/{number}",
+                    "operation": item.operation,
+                    "schedule": item.used_schedule,
+                    "ranks": ranks,
+                    "size_bytes": item.size_bytes,
+                    "iterations": item.iterations,
+                    "compute_ns": item.compute_ns,
+                    "window": item.window,
+                }
+            )
 
     def _end_ns(self, item: PoissonTraffic | PairsTraffic | BurstsTraffic) -> int:
         return self.case.scenario.stop_ns if item.end_ns is None else item.end_ns

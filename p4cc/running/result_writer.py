@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 ENGINE_TABLES = (
     "flows",
     "rounds",
+    "collectives",
+    "collective_steps",
     "windows",
     "algorithm_state",
     "queues",

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from p4cc.scenario.base import KIND, FlowBytes, Hosts, Model, TimeNs, kinds
+from p4cc.scenario.collective import CollectiveTraffic
 from p4cc.scenario.own_packets import PacketsTraffic, ReplayTraffic
 from p4cc.scenario.pairs import DrawnMatrix, Matrix
 from p4cc.scenario.rpc import RpcTraffic
@@ -220,6 +221,7 @@ FlowItem = (
     | Ns3Traffic
     | PairsTraffic
     | BurstsTraffic
+    | CollectiveTraffic
 )
 """Kinds whose packets are of flows."""
 TrafficItem = Annotated[FlowItem | PacketsTraffic | ReplayTraffic, Field(discriminator="kind")]

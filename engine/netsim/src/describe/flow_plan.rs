@@ -31,6 +31,7 @@ pub(crate) struct FlowPlan {
     /// The data goes from `dst` to `src`, which asks for it.
     pub is_read: bool,
     pub member: Option<RoundMember>,
+    pub step: Option<StepMember>,
 }
 
 impl FlowPlan {
@@ -47,6 +48,13 @@ impl FlowPlan {
     pub fn is_request(&self) -> bool {
         self.member.is_some_and(|member| member.is_request)
     }
+}
+
+/// The part of a flow in a collective: a connection of two ranks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct StepMember {
+    pub job: u32,
+    pub connection: u32,
 }
 
 /// The part of a flow in a group of rounds.

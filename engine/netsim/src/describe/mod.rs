@@ -20,7 +20,7 @@ mod traced;
 
 pub(crate) use captures::{CaptureLimits, CapturePlan};
 pub(crate) use faults::FaultPlan;
-pub(crate) use flow_plan::{FlowPlan, RoundMember, flow_index};
+pub(crate) use flow_plan::{FlowPlan, RoundMember, StepMember, flow_index};
 pub(crate) use limits::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
 pub(crate) use names::Resolver;
 pub(crate) use topology::{ChannelPlan, HostPlan, Topology};

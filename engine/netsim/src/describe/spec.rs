@@ -18,7 +18,9 @@ use serde::{Deserialize, Serialize};
 use crate::SpecError;
 pub use crate::describe::limits::{MAX_FAULTS, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS};
 use crate::events::Ties;
-use crate::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, PacketsSpec, PairsSpec, RoundsSpec};
+use crate::traffic::{
+    ArrivalsSpec, BurstsSpec, CollectiveSpec, DeadlineSpec, PacketsSpec, PairsSpec, RoundsSpec,
+};
 
 /// A network and its traffic.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -42,7 +44,10 @@ pub struct NetworkSpec {
     /// Clients that ask many servers, round by round; their flows are numbered after `flows`.
     #[serde(default)]
     pub rounds: Vec<RoundsSpec>,
-    /// Poisson arrivals, drawn anew for each seed; their flows are numbered after those of rounds.
+    /// Collectives of groups of hosts; their flows are numbered after those of rounds.
+    #[serde(default)]
+    pub collectives: Vec<CollectiveSpec>,
+    /// Poisson arrivals, drawn anew for each seed; their flows are numbered after those of collectives.
     #[serde(default)]
     pub arrivals: Vec<ArrivalsSpec>,
     /// Traffic between pairs of hosts, drawn anew for each

@@ -29,6 +29,7 @@ use crate::describe::spec::{
 use crate::describe::traced::TracePlan;
 use crate::traffic::arrivals::ArrivalsPlan;
 use crate::traffic::bursts::BurstsPlan;
+use crate::traffic::collective::CollectivePlan;
 use crate::traffic::packets::PacketsPlan;
 use crate::traffic::pairs::PairsPlan;
 use crate::traffic::rounds::RoundsPlan;
@@ -92,6 +93,7 @@ pub(crate) struct Topology {
     /// By rising flow id; those drawn for a run are not among them.
     pub flows: Arc<Vec<FlowPlan>>,
     pub rounds: Vec<RoundsPlan>,
+    pub collectives: Vec<CollectivePlan>,
     pub arrivals: Vec<ArrivalsPlan>,
     pub pairs: Vec<PairsPlan>,
     pub bursts: Vec<BurstsPlan>,
@@ -123,6 +125,7 @@ impl Topology {
             reads: Vec::new(),
             flows: Arc::default(),
             rounds: Vec::with_capacity(spec.rounds.len()),
+            collectives: Vec::with_capacity(spec.collectives.len()),
             arrivals: Vec::with_capacity(spec.arrivals.len()),
             pairs: Vec::with_capacity(spec.pairs.len()),
             bursts: Vec::with_capacity(spec.bursts.len()),
@@ -303,6 +306,7 @@ impl Topology {
             spec.algorithms.keys().map(|_| false).chain(spec.rdma.values().map(|one| one.reads)).collect();
         check_reads(spec)?;
         check_labels("rounds", spec.rounds.iter().map(|one| one.name.as_str()))?;
+        check_labels("collectives", spec.collectives.iter().map(|one| one.name.as_str()))?;
         check_labels("arrivals", spec.arrivals.iter().map(|one| one.name.as_str()))?;
         check_labels("pairs", spec.pairs.iter().map(|one| one.name.as_str()))?;
         check_labels("bursts", spec.bursts.iter().map(|one| one.name.as_str()))?;
@@ -319,6 +323,10 @@ impl Topology {
         for (i, rounds) in spec.rounds.iter().enumerate() {
             let plan = RoundsPlan::new(i, rounds, &resolver, next_id(&flows)?, &mut flows)?;
             self.rounds.push(plan);
+        }
+        for (i, job) in spec.collectives.iter().enumerate() {
+            let plan = CollectivePlan::new(i, job, &resolver, next_id(&flows)?, &mut flows)?;
+            self.collectives.push(plan);
         }
         for (i, arrivals) in spec.arrivals.iter().enumerate() {
             self.arrivals.push(ArrivalsPlan::new(i, arrivals, &resolver)?);
@@ -390,6 +398,14 @@ fn check_reads(spec: &NetworkSpec) -> Result<(), SpecError> {
     if let Some(i) = spec.rounds.iter().position(|one| reads(&one.algorithm)) {
         let cause = "answers to requests are written, not read";
         return Err(SpecError::new(format!("rounds[{i}].algorithm"), cause, "name a sender without reads"));
+    }
+    if let Some(i) = spec.collectives.iter().position(|one| reads(&one.algorithm)) {
+        let cause = "pieces of a collective are written, not read";
+        return Err(SpecError::new(
+            format!("collectives[{i}].algorithm"),
+            cause,
+            "name a sender without reads",
+        ));
     }
     let name = spec.rdma.iter().find(|(_, one)| one.reads).map(|(name, _)| name);
     match name.filter(|_| spec.headers.is_some()) {

@@ -1,10 +1,11 @@
-//! Applications of hosts: when flows start, get more data and are closed; rounds of requests and answers.
+//! Applications of hosts: when flows start, get more data and are closed; rounds of requests and answers;
+//! steps of collectives.
 
 use std::sync::Arc;
 
 use p4cc_units::{Span, Time};
 
-use crate::describe::RoundMember;
+use crate::describe::{RoundMember, StepMember};
 use crate::events::Timer;
 use crate::network::Network;
 use crate::traffic::rounds::{Next, RoundsPlan};
@@ -26,6 +27,21 @@ impl Network {
             if let Some(at) = self.nodes.rounds[group].first_ask(plan) {
                 self.schedule_requests(plan, at);
             }
+        }
+        for (job, plan) in topology.collectives.iter().enumerate() {
+            for (flow, at) in self.nodes.collectives[job].first_sends(plan) {
+                self.schedule_application(at, flow);
+            }
+        }
+    }
+
+    /// A connection of a collective brought bytes to its rank, which may send its next pieces.
+    pub(crate) fn on_step_delivered(&mut self, member: StepMember, delivered: u64) {
+        let (topology, now) = (Arc::clone(&self.topology), self.now());
+        let job = member.job as usize;
+        let plan = &topology.collectives[job];
+        for (flow, at) in self.nodes.collectives[job].on_delivered(plan, member.connection, delivered, now) {
+            self.schedule_application(at, flow);
         }
     }
 

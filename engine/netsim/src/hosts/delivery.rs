@@ -98,6 +98,9 @@ impl Network {
         if let Some(member) = self.nodes.plans[index as usize].member {
             self.on_member_delivered(member, delivered);
         }
+        if let Some(member) = self.nodes.plans[index as usize].step {
+            self.on_step_delivered(member, delivered);
+        }
     }
 
     /// A flow is complete.

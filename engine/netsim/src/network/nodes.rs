@@ -12,6 +12,7 @@ use crate::hosts::{Connections, Flow, Host, OwnPackets, Source};
 use crate::links::{Channel, Message, PauseTimers};
 use crate::network::switch_node::SwitchNode;
 use crate::output::{HeadersLog, ReceivedLog};
+use crate::traffic::collective::Collective;
 use crate::traffic::rounds::Rounds;
 
 /// The nodes of a network in one run.
@@ -25,6 +26,7 @@ pub(crate) struct Nodes {
     /// Of flows that speak TCP.
     pub connections: Connections,
     pub rounds: Vec<Rounds>,
+    pub collectives: Vec<Collective>,
     /// Pauses (PFC) that expire.
     pub pause_timers: PauseTimers,
     /// Frames that left this partition of a network and wait to be handed over.
@@ -81,6 +83,7 @@ impl Nodes {
             flows,
             connections,
             rounds: topology.rounds.iter().map(|plan| Rounds::new(plan, seed)).collect(),
+            collectives: topology.collectives.iter().map(Collective::new).collect(),
             pause_timers: PauseTimers::default(),
             outbox: Vec::new(),
             pool: PacketPool::default(),

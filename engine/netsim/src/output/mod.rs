@@ -5,11 +5,14 @@
 //! [`received_log`] keeps what arrived that no flow took, [`headers_log`] the user's headers; [`captures`]
 //! makes files of what [`link_log`] kept of a link; [`results`] makes [tables](table) and the summary.
 //!
+//! [`collectives`] makes the tables of collectives.
+//!
 //! Nothing here changes what happens in a run.
 
 mod algorithm_state;
 mod arrays;
 mod captures;
+mod collectives;
 mod headers;
 mod headers_log;
 mod link_log;

@@ -85,9 +85,10 @@ pub struct Summary {
 /// Tables and summary of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
-    /// `flows`, `rounds`, `windows`, `algorithm_state`, `queues`, `events`, `checkpoints`, `ports`,
-    /// `port_queues`, `links`, `hosts`, `pauses`, `pause_frames`, `deadlocks`, `packets_sent`,
-    /// `packets_received`, `headers`, `captures`, `link_bytes`, `queue_histogram`.
+    /// `flows`, `rounds`, `collectives`, `collective_steps`, `windows`, `algorithm_state`, `queues`,
+    /// `events`, `checkpoints`, `ports`, `port_queues`, `links`, `hosts`, `pauses`, `pause_frames`,
+    /// `deadlocks`, `packets_sent`, `packets_received`, `headers`, `captures`, `link_bytes`,
+    /// `queue_histogram`.
     pub tables: Vec<Table>,
     /// The run in a few numbers.
     pub summary: Summary,
@@ -105,7 +106,7 @@ impl Results {
 }
 
 /// Payload over a time, in bit/s; 0 over no time.
-fn rate_bps(bytes: u64, start: Time, end: Time) -> f64 {
+pub(crate) fn rate_bps(bytes: u64, start: Time, end: Time) -> f64 {
     let span_ps = end.since(start).as_ps();
     if span_ps == 0 { 0.0 } else { bytes as f64 * 8.0 / (span_ps as f64 * 1e-12) }
 }
@@ -125,6 +126,7 @@ impl Network {
     /// Results of the run so far.
     pub fn results(&self) -> Results {
         let mut tables = vec![self.flows_table(), self.rounds_table()];
+        tables.extend(self.collectives_tables());
         tables.extend(self.observers.recorder.tables());
         tables.extend([self.ports_table(), self.port_queues_table(), self.links_table(), self.hosts_table()]);
         tables.extend([self.pauses_table(), self.pause_frames_table(), self.deadlocks_table()]);

@@ -74,6 +74,9 @@ impl Network {
         if !self.nodes.rounds.is_empty() {
             return Some("rounds of requests tie hosts together");
         }
+        if !self.nodes.collectives.is_empty() {
+            return Some("steps of collectives tie hosts together");
+        }
         if record.events || record.rtts {
             return Some("events and round-trip times are recorded in the order of all hosts");
         }

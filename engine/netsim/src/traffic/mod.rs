@@ -7,6 +7,7 @@
 //! | `bounds` | what hosts' links carry, a bound on `pairs` | - |
 //! | `bursts` | incasts at random times | before the run |
 //! | `rounds` | barrier rounds of requests and answers | in the run, by what the network delivers |
+//! | `collective` | steps that wait for the steps before | in the run, by what the network delivers |
 //! | `packets` | packets of the user's own, of no flow | nothing is drawn |
 //! | `size`, `deadline`, `model` | what several models use | - |
 //!
@@ -16,6 +17,7 @@
 pub(crate) mod arrivals;
 mod bounds;
 pub(crate) mod bursts;
+pub(crate) mod collective;
 pub(crate) mod deadline;
 mod gap;
 mod matrix;
@@ -27,6 +29,7 @@ mod size;
 
 pub use arrivals::ArrivalsSpec;
 pub use bursts::BurstsSpec;
+pub use collective::{CollectiveSpec, Operation, Schedule};
 pub use deadline::{DeadlineChangeSpec, DeadlineSpec};
 pub use gap::{GapPoint, GapSpec};
 pub use matrix::{MatrixSpec, PairSpec, SizeClass};
