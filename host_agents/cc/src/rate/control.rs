@@ -171,6 +171,12 @@ pub trait RateControl: fmt::Debug + Send {
         self.cwnd_bytes()
     }
 
+    /// Whether its pace follows from the round-trip times that it is told, so that each has to be of one
+    /// packet: that of a segment holds the pauses within it, and would make them longer.
+    fn paces_by_rtt(&self) -> bool {
+        false
+    }
+
     /// Takes the headers of the user's program that the next ACK echoes, for algorithms of the user's. It is
     /// called only where [`Self::reads_headers`] says so.
     fn on_headers(&mut self, _fields: &[HeaderField<'_>]) {}

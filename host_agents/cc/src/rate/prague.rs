@@ -111,6 +111,10 @@ impl RateControl for Paced {
         (gain * self.cwnd * self.packet_bits * 1e12 / (srtt.as_ps().max(1) as f64)).min(self.line_bps)
     }
 
+    fn paces_by_rtt(&self) -> bool {
+        true
+    }
+
     fn cwnd_bytes(&self) -> Option<f64> {
         Some(self.cwnd * self.mss_bytes)
     }

@@ -237,6 +237,10 @@ impl RateControl for Swift {
         (self.packet_bits * self.cwnd * 1e9 / self.srtt_ns.max(1.0)).min(self.line_bps)
     }
 
+    fn paces_by_rtt(&self) -> bool {
+        true
+    }
+
     fn cwnd_bytes(&self) -> Option<f64> {
         Some(self.cwnd * self.mss_bytes)
     }

@@ -194,6 +194,13 @@ impl RdmaConfig {
                 format!("{} reads telemetry and does not know the units of its records", self.cc.name);
             return Err(ConfigError::new("int", cause, "give unit_shift, tick_ns and rates_bps"));
         }
+        if self.segment_bytes.is_some() && control.paces_by_rtt() {
+            let cause = format!(
+                "{} sets its pace by round-trip times, and those of segments hold the pauses within them",
+                self.cc.name
+            );
+            return Err(ConfigError::new("segment_bytes", cause, "leave it out: each packet gives one"));
+        }
         self.check_reads()?;
         Ok(control)
     }

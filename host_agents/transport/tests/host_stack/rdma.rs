@@ -411,6 +411,22 @@ fn a_request_is_under_way_for_longer_than_an_instant() {
     assert_eq!((0..10).take_while(|_| sender.take(gives_up).is_some()).count(), 1, "the next request");
 }
 
+/// Senders whose pace follows from their round-trip times.
+const PACED_BY_RTT: [&str; 2] = [r#"{"name":"swift"}"#, r#"{"name":"prague_paced"}"#];
+
+/// The time of a segment holds the pauses between its packets; a pace by it would make them longer
+/// and longer.
+#[test]
+fn a_pace_by_round_trips_refuses_those_of_segments() {
+    for algorithm in PACED_BY_RTT {
+        let json = |more: &str| format!(r#"{{{more}"base_rtt_ns":10000,"cc":{algorithm}}}"#);
+        assert!(config(&json("")).validate(LINE).is_ok());
+        let error =
+            config(&json(r#""segment_bytes":4000,"#)).validate(LINE).expect_err("refused").to_string();
+        assert!(error.contains("segment_bytes") && error.contains("each packet gives one"), "{error}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -421,7 +437,7 @@ proptest! {
             r#"{"name":"timely"}"#, r#"{"name":"timely","window":"vwin"}"#, r#"{"name":"fast_like"}"#,
             r#"{"name":"dcqcn"}"#, r#"{"name":"dcqcn","window":"vwin"}"#,
             r#"{"name":"d3"}"#, r#"{"name":"rcp_dc"}"#, r#"{"name":"rcp"}"#, r#"{"name":"bolt"}"#,
-            r#"{"name":"swift"}"#, r#"{"name":"prague_paced"}"#,
+            PACED_BY_RTT[0], PACED_BY_RTT[1],
         ]),
         mode in prop::sample::select(vec!["ack_flag", "packet"]),
         segments in prop::sample::select(vec!["", r#""segment_bytes":4000,"#, r#""burst_bytes":5000,"#]),
@@ -432,6 +448,8 @@ proptest! {
         lost_answers in prop::collection::vec(prop::bool::weighted(0.3), 0..200),
         marked in prop::collection::vec(any::<bool>(), 0..200),
     ) {
+        // These refuse segments, whatever their bursts.
+        let segments = if PACED_BY_RTT.contains(&algorithm) { segments.replace("segment", "burst") } else { segments.into() };
         let config = config(&format!(
             r#"{{{segments}"mss_bytes":{mss_bytes},"ack_every":{ack_every},"rto_ns":50000,"nack_interval_ns":20000,
                 "notification":"{mode}","base_rtt_ns":10000,"cc":{algorithm}}}"#
