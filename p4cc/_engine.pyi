@@ -171,6 +171,15 @@ class PacedAck:
     def snd_nxt(self) -> int:
         """The next byte to send."""
     @property
+    def above_bytes(self) -> int:
+        """Bytes that arrived above `ack`; 0 where receivers keep nothing out of order."""
+    @property
+    def flight_bytes(self) -> int:
+        """Bytes believed to be in the network."""
+    @property
+    def lost_bytes(self) -> int:
+        """Bytes that this ACK showed to be lost."""
+    @property
     def rtt_ns(self) -> float | None:
         """The round-trip time by the timestamp that came back."""
     @property

@@ -60,7 +60,12 @@ class P4cc(Packet):
     fields_desc = [  # noqa: RUF012 - scapy's way
         BitField("version", 1, 4),
         BitEnumField("type", DATA, 4, {DATA: "data", ACK: "ack", NOTICE: "notice"}),
-        FlagsField("flags", 0, 8, ["fin", "retransmit", "cwr", "sack_permitted", "echo_until_cwr", "nack", "r6", "r7"]),
+        FlagsField(
+            "flags",
+            0,
+            8,
+            ["fin", "retransmit", "cwr", "sack_permitted", "echo_until_cwr", "nack", "ack_request", "selective"],
+        ),
         BitField("traffic_class", 0, 3),
         BitField("reserved_class", 0, 3),
         BitField("ecn_echo", 0, 2),

@@ -11,6 +11,7 @@ local f = {
   echo_until_cwr = ProtoField.bool("p4cc.flags.echo_until_cwr", "ECHO-UNTIL-CWR", 8, nil, 0x10),
   nack = ProtoField.bool("p4cc.flags.nack", "NACK", 8, nil, 0x20),
   ack_request = ProtoField.bool("p4cc.flags.ack_request", "ACK-REQUEST", 8, nil, 0x40),
+  selective = ProtoField.bool("p4cc.flags.selective", "SELECTIVE", 8, nil, 0x80),
   class = ProtoField.uint8("p4cc.traffic_class", "Traffic class", base.DEC, nil, 0xe0),
   ecn_echo = ProtoField.uint8("p4cc.ecn_echo", "ECN echo", base.HEX, nil, 0x03),
   extension = ProtoField.uint8("p4cc.extension.type", "Extension type", base.DEC, {
@@ -95,7 +96,7 @@ function proto.dissector(tvb, info, root)
   info.cols.info = (kind or "data") .. " flow " .. tvb(4, 4):uint() ..
     (kind == "ACK" and " ack " .. tvb(12, 4):uint() or " seq " .. tvb(8, 4):uint() .. " len " .. tvb(16, 2):uint())
   for _, one in ipairs({"version", "type"}) do tree:add(f[one], tvb(0, 1)) end
-  for _, one in ipairs({"fin", "retransmit", "cwr", "sack_permitted", "echo_until_cwr", "nack", "ack_request"}) do
+  for _, one in ipairs({"fin", "retransmit", "cwr", "sack_permitted", "echo_until_cwr", "nack", "ack_request", "selective"}) do
     tree:add(f[one], tvb(1, 1))
   end
   tree:add(f.class, tvb(2, 1))

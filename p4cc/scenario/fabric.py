@@ -73,6 +73,19 @@ class RdmaTransport(Model):
     rto_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None, description="Absent: none; what is lost at the end of a flow stays lost."
     )
+    recovery: Annotated[
+        Literal["go_back_n", "selective_repeat"],
+        Field(
+            description="How losses are mended: the sender goes back, or receivers keep what comes and it sends "
+            "again what is missing (docs/algorithms/substrate.md#selective-repeat), as packets that take several "
+            "ways need."
+        ),
+    ] = "go_back_n"
+    reordering_bytes: Annotated[int, Field(ge=1, le=2**30)] | None = Field(
+        default=None,
+        description="With selective repeat: a packet is lost when so many bytes arrived that left after it; one and a "
+        "half windows if absent, from five packets to one and a half bandwidth-delay products.",
+    )
     notification: Annotated[
         Literal["ack_flag", "packet"], Field(description="How marks come back: in each ACK, or as CNPs.")
     ] = "ack_flag"

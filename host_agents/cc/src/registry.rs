@@ -4,7 +4,7 @@ use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, find_in};
 use crate::kind::Kind;
 use crate::rate::{
-    bolt, d3, dcqcn, dctcp as dctcp_rate, fast_like, fixed, hpcc, powertcp, prague as prague_rate, rcp,
+    bolt, d3, dcqcn, dctcp as dctcp_rate, fast_like, fixed, hpcc, nscc, powertcp, prague as prague_rate, rcp,
     swift, timely,
 };
 use crate::{
@@ -38,6 +38,7 @@ static REGISTRY: &[AlgorithmInfo] = &[
     powertcp::THETA_INFO,
     bolt::INFO,
     swift::INFO,
+    nscc::INFO,
     prague_rate::INFO,
     dctcp_rate::INFO,
     d3::INFO,

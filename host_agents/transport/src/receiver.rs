@@ -50,6 +50,9 @@ pub struct AckFields {
     pub sack: SackBlocks,
     /// Switches that this ACK passed, by its TTL; 0 where that is not known.
     pub hop_count: u8,
+    /// Low 32 bits of the first byte of the packet that this ACK answers, where the receiver keeps what comes
+    /// out of order.
+    pub answered: Option<u32>,
 }
 
 /// What became of a data packet.
@@ -191,7 +194,13 @@ impl Receiver {
     }
 
     fn ack(&self, next: u64, timestamp_echo_ns: u64, sack: SackBlocks) -> AckFields {
-        AckFields { ack: seq::wrap(next), ecn_echo: self.echo, timestamp_echo_ns, sack, hop_count: 0 }
+        AckFields {
+            ack: seq::wrap(next),
+            ecn_echo: self.echo,
+            timestamp_echo_ns,
+            sack,
+            ..AckFields::default()
+        }
     }
 
     /// What the ACK of this packet echoes (docs/algorithms/window.md#dctcp-receiver,

@@ -161,6 +161,9 @@ pub(crate) struct PacedAck {
     now: Time,
     ack: u64,
     snd_nxt: u64,
+    above_bytes: u64,
+    flight_bytes: u64,
+    lost_bytes: u64,
     rtt: Option<Span>,
     cnp: bool,
     sent_bps: Option<f64>,
@@ -179,6 +182,8 @@ impl PacedAck {
         (self.cnp, self.sent_bps, self.path, self.granted_bps) =
             (ack.cnp, ack.sent_bps, ack.path, ack.granted_bps);
         self.is_offered = ack.is_offered;
+        (self.above_bytes, self.flight_bytes, self.lost_bytes) =
+            (ack.above_bytes, ack.flight_bytes, ack.lost_bytes);
         self.hops = None;
         if !ack.hops.is_empty() {
             let hops = ack.hops.iter().map(|&record| Py::new(py, Hop { record, int }));
@@ -208,6 +213,21 @@ impl PacedAck {
     #[getter]
     fn snd_nxt(&self) -> u64 {
         self.snd_nxt
+    }
+
+    #[getter]
+    fn above_bytes(&self) -> u64 {
+        self.above_bytes
+    }
+
+    #[getter]
+    fn flight_bytes(&self) -> u64 {
+        self.flight_bytes
+    }
+
+    #[getter]
+    fn lost_bytes(&self) -> u64 {
+        self.lost_bytes
     }
 
     #[getter]

@@ -90,6 +90,12 @@ pub struct RateAck<'a> {
     pub ack: u64,
     /// The next byte to send.
     pub snd_nxt: u64,
+    /// Bytes known to have arrived above `ack`; 0 where receivers keep nothing out of order.
+    pub above_bytes: u64,
+    /// Bytes believed to be in the network.
+    pub flight_bytes: u64,
+    /// Bytes that this ACK showed to be lost: a packet where the receiver asks for an earlier byte.
+    pub lost_bytes: u64,
     /// Round-trip time by the timestamp that came back, serialisation taken off where the transport does so.
     pub rtt: Option<Span>,
     /// The receiver saw a congestion mark (docs/algorithms/dcqcn.md#dcqcn-receiver, `ack_flag`).
@@ -107,6 +113,13 @@ pub struct RateAck<'a> {
     pub is_offered: bool,
     /// Switches that the ACK passed, by its TTL; 0 where that is not known.
     pub hop_count: u8,
+}
+
+impl RateAck<'_> {
+    /// Bytes known to have arrived since the flow began.
+    pub const fn arrived_bytes(&self) -> u64 {
+        self.ack + self.above_bytes
+    }
 }
 
 /// A queue of which a switch told, in a packet of its own or through the receiver
@@ -136,7 +149,8 @@ pub trait RateControl: fmt::Debug + Send {
     /// [`crate::SwitchNeed::QueueNotices`].
     fn on_notice(&mut self, _notice: &QueueNotice) {}
 
-    /// Packets were lost: the receiver asked for an earlier byte (docs/algorithms/substrate.md#go-back-n).
+    /// Packets were lost: the receiver asked for an earlier byte (docs/algorithms/substrate.md#go-back-n), or
+    /// others arrived that left well after them, at most once in a round trip (#selective-repeat).
     fn on_loss(&mut self, _now: Time) {}
 
     /// The retransmission timer ran out.

@@ -41,7 +41,7 @@ struct Paced {
     mss_bytes: f64,
     packet_bits: f64,
     line_bps: f64,
-    /// Cumulatively acknowledged so far.
+    /// Arrived so far.
     acked: u64,
     srtt: Option<Span>,
     /// Doubles with every round trip until the first mark or loss.
@@ -74,8 +74,8 @@ impl Paced {
 
 impl RateControl for Paced {
     fn on_ack(&mut self, ack: &RateAck<'_>) {
-        let newly = ack.ack.saturating_sub(self.acked) as f64 / self.mss_bytes;
-        self.acked = self.acked.max(ack.ack);
+        let newly = ack.arrived_bytes().saturating_sub(self.acked) as f64 / self.mss_bytes;
+        self.acked = self.acked.max(ack.arrived_bytes());
         if let Some(rtt) = ack.rtt {
             // docs/algorithms/window.md#reno-rules: 7/8 srtt + 1/8 R.
             self.srtt = Some(match self.srtt {

@@ -134,7 +134,7 @@ struct Swift {
     packet_bits: f64,
     line_bps: f64,
     cwnd: f64,
-    /// Cumulatively acknowledged so far.
+    /// Arrived so far.
     acked: u64,
     /// Smoothed; the network's base before the first sample.
     srtt_ns: f64,
@@ -196,8 +196,8 @@ fn ns(span: Span) -> f64 {
 
 impl RateControl for Swift {
     fn on_ack(&mut self, ack: &RateAck<'_>) {
-        let newly = ack.ack.saturating_sub(self.acked);
-        self.acked = self.acked.max(ack.ack);
+        let newly = ack.arrived_bytes().saturating_sub(self.acked);
+        self.acked = self.acked.max(ack.arrived_bytes());
         if newly > 0 {
             self.timeouts_in_row = 0;
         }

@@ -24,6 +24,19 @@ pub enum Notification {
     Packet,
 }
 
+/// How a flow mends losses.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recovery {
+    /// The receiver takes what is in order; the sender goes back to what is missing
+    /// (docs/algorithms/substrate.md#go-back-n).
+    #[default]
+    GoBackN,
+    /// The receiver keeps what comes; the sender sends again what is missing
+    /// (docs/algorithms/substrate.md#selective-repeat).
+    SelectiveRepeat,
+}
+
 /// What a sender must know to read hop records (docs/reference/wire-format.md, extension 1).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -77,6 +90,13 @@ pub struct RdmaConfig {
     /// simulator, so what is lost at the end of a flow stays lost.
     #[serde(default)]
     pub rto_ns: Option<u64>,
+    /// How losses are mended.
+    #[serde(default)]
+    pub recovery: Recovery,
+    /// With selective repeat: a packet is lost when so many bytes arrived that left after it; absent: one and
+    /// a half windows, from five packets to one and a half times what a round trip holds.
+    #[serde(default)]
+    pub reordering_bytes: Option<u32>,
     /// How marks come back.
     #[serde(default)]
     pub notification: Notification,
@@ -169,6 +189,7 @@ const MAX_MSS_BYTES: u64 = 65_000;
 const MAX_TIME_NS: u64 = 3_600_000_000_000;
 const MAX_UNIT_SHIFT: u32 = 5;
 const MAX_SEGMENT_BYTES: u64 = 1 << 24;
+const MAX_REORDERING_BYTES: u64 = 1 << 30;
 
 impl RdmaConfig {
     /// Checks everything for a host whose interface has this rate.
@@ -202,6 +223,7 @@ impl RdmaConfig {
             return Err(ConfigError::new("segment_bytes", cause, "leave it out: each packet gives one"));
         }
         self.check_reads()?;
+        self.check_recovery()?;
         Ok(control)
     }
 
@@ -234,6 +256,28 @@ impl RdmaConfig {
         Ok(())
     }
 
+    /// Segments and rate requests go back: they count on what comes in order.
+    fn check_recovery(&self) -> Result<(), ConfigError> {
+        if self.recovery == Recovery::GoBackN {
+            return match self.reordering_bytes {
+                None => Ok(()),
+                Some(_) => {
+                    let cause = "go-back-N takes nothing out of order";
+                    Err(ConfigError::new("reordering_bytes", cause, "give recovery: selective_repeat"))
+                }
+            };
+        }
+        let other = if self.segment_bytes.is_some() {
+            "segments"
+        } else if self.needs() == SwitchNeed::RateAllocation {
+            "rate requests"
+        } else {
+            return Ok(());
+        };
+        let cause = format!("{other} count on packets in order");
+        Err(ConfigError::new("recovery", cause, "take go_back_n"))
+    }
+
     fn check_ranges(&self) -> Result<(), ConfigError> {
         let shift = self.int.as_ref().map_or(0, |int| int.unit_shift);
         let tick_ns = self.int.as_ref().map_or(1, |int| int.tick_ns);
@@ -247,6 +291,7 @@ impl RdmaConfig {
             ("base_rtt_ns", self.base_rtt_ns, 1, MAX_TIME_NS),
             ("segment_bytes", u64::from(self.segment_bytes.unwrap_or(1)), 1, MAX_SEGMENT_BYTES),
             ("burst_bytes", u64::from(self.burst_bytes.unwrap_or(1)), 1, MAX_SEGMENT_BYTES),
+            ("reordering_bytes", u64::from(self.reordering_bytes.unwrap_or(1)), 1, MAX_REORDERING_BYTES),
             ("burst_rate_bps", self.burst_rate_bps.unwrap_or(1_000), 1_000, 10_000_000_000_000),
             ("rtt_noise_uniform_ns", self.rtt_noise_uniform_ns, 0, MAX_TIME_NS),
             ("rtt_noise_exp_ns", self.rtt_noise_exp_ns, 0, MAX_TIME_NS / 100),

@@ -2,11 +2,13 @@
 //! (docs/algorithms/substrate.md#pacing, #go-back-n, docs/algorithms/dcqcn.md#dcqcn-receiver).
 //!
 //! [`RdmaSender`] is asked for packets rather than giving them: an interface serves many flows in turn, and
-//! only it knows when a packet may leave. [`RdmaReceiver`] takes what is in order and nothing else. With
-//! reads the host that wants the data has both, and [`ReadSource`] sends what it is asked for.
+//! only it knows when a packet may leave. [`RdmaReceiver`] takes what is in order and nothing else, or with
+//! selective repeat whatever comes. With reads the host that wants the data has both, and [`ReadSource`]
+//! sends what it is asked for.
 //!
-//! Invariants: in flight never exceeds the window by more than a packet, nor 2^30 bytes; the receiver keeps
-//! nothing out of order; what a switch wrote into a packet's extension comes back unchanged in its ACK.
+//! Invariants: in flight never exceeds the window by more than a packet, nor 2^30 bytes; the receiver of
+//! go-back-N keeps nothing out of order; what a switch wrote into a packet's extension comes back unchanged
+//! in its ACK.
 
 mod bolt;
 mod config;
@@ -16,10 +18,11 @@ mod receiver;
 mod request;
 mod request_schedule;
 mod segments;
+mod selective;
 mod sender;
 mod telemetry;
 
-pub use config::{IntRoom, IntTable, Notification, RdmaConfig};
+pub use config::{IntRoom, IntTable, Notification, RdmaConfig, Recovery};
 pub use read::{ReadRequest, ReadSource};
 pub use receiver::{Carries, RdmaAck, RdmaData, RdmaReceipt, RdmaReceiver};
 pub use sender::{AckResult, RdmaSender};

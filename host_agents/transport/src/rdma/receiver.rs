@@ -1,11 +1,16 @@
-//! The receiving end of an RDMA-like flow: in order or not at all
-//! (docs/algorithms/substrate.md#go-back-n, docs/algorithms/dcqcn.md#dcqcn-receiver).
+//! The receiving end of an RDMA-like flow: in order or not at all, or whatever comes
+//! (docs/algorithms/substrate.md#go-back-n, #selective-repeat, docs/algorithms/dcqcn.md#dcqcn-receiver).
 
 use p4cc_units::{Span, Time};
 
-use super::config::{Notification, RdmaConfig};
+use super::config::{Notification, RdmaConfig, Recovery};
+use crate::reassembly::{Insert, Reassembly};
 use crate::wire::{Extension, ExtensionType};
 use crate::{Codepoint, seq};
+
+/// What a receiver keeps out of order: as far as a sender goes, and in so many pieces.
+const KEPT_BYTES: u64 = 1 << 30;
+const KEPT_PIECES: usize = 1 << 14;
 
 /// What a data packet says to the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -49,6 +54,8 @@ pub struct RdmaAck {
     pub carries: Carries,
     /// The timestamp of the newest packet that this answers.
     pub timestamp_echo_ns: u64,
+    /// With selective repeat, low 32 bits of the first byte of that packet.
+    pub answered: Option<u32>,
 }
 
 impl RdmaAck {
@@ -89,6 +96,8 @@ pub struct RdmaReceiver {
     /// Shortest time between notifications, where they are packets.
     cnp_interval: Option<Span>,
     expected: u64,
+    /// With selective repeat.
+    kept: Option<Reassembly>,
     flow_end: Option<u64>,
     complete: bool,
     /// Packets in order since the last ACK, and whether one of them was marked.
@@ -110,6 +119,8 @@ impl RdmaReceiver {
             nack_interval: Span::from_ns(config.nack_interval_ns),
             cnp_interval: is_packet.then(|| Span::from_ns(config.cnp_interval_ns)),
             expected: 0,
+            kept: (config.recovery == Recovery::SelectiveRepeat)
+                .then(|| Reassembly::new(KEPT_BYTES, KEPT_PIECES)),
             flow_end: None,
             complete: false,
             unanswered: 0,
@@ -130,6 +141,9 @@ impl RdmaReceiver {
         let mut receipt = RdmaReceipt { notification: self.notify(now, data), ..RdmaReceipt::default() };
         let Some(start) = seq::unwrap(data.seq, self.expected) else { return receipt };
         self.saw_ce |= data.ecn == Codepoint::CE;
+        if self.kept.is_some() {
+            return self.keep(start, data, receipt);
+        }
         // Its sender waits for the return of a rate request.
         let awaits = data.extension.kind == ExtensionType::RATE_REQUEST;
         if start > self.expected {
@@ -156,6 +170,38 @@ impl RdmaReceiver {
         receipt
     }
 
+    /// Takes a packet wherever it belongs. One that lies out of order, fills a hole, was there already or is
+    /// marked is answered at once; one beyond the end of the flow, or for which there is no room, is not.
+    fn keep(&mut self, start: u64, data: &RdmaData<'_>, mut receipt: RdmaReceipt) -> RdmaReceipt {
+        let Some(kept) = &mut self.kept else { return receipt };
+        let end = start + u64::from(data.len);
+        let had_holes = kept.has_holes();
+        if self.flow_end.is_some_and(|last| last < end || data.fin && last != end)
+            || data.fin && end < kept.highest()
+        {
+            return receipt;
+        }
+        let insert = kept.insert(start, end);
+        self.expected = kept.next();
+        match insert {
+            Insert::Refused => return receipt,
+            Insert::Advanced(bytes) => receipt.delivered_bytes = bytes,
+            Insert::Kept | Insert::Duplicate => {}
+        }
+        if data.fin {
+            self.flow_end = Some(end);
+        }
+        receipt.completed = !self.complete && self.flow_end == Some(self.expected);
+        self.complete |= receipt.completed;
+        self.unanswered += 1;
+        let is_in_order = !had_holes && matches!(insert, Insert::Advanced(_));
+        let waits = is_in_order && data.ecn != Codepoint::CE && !data.ack_request && !receipt.completed;
+        if !waits || self.unanswered >= self.ack_every {
+            receipt.ack = Some(RdmaAck { answered: Some(data.seq), ..self.ack(data) });
+        }
+        receipt
+    }
+
     fn ack(&mut self, data: &RdmaData<'_>) -> RdmaAck {
         self.unanswered = 0;
         let saw_ce = core::mem::take(&mut self.saw_ce);
@@ -165,6 +211,7 @@ impl RdmaReceiver {
             ecn_echo: if saw_ce { Codepoint::CE } else { data.ecn },
             carries: Carries::Echo,
             timestamp_echo_ns: data.timestamp_ns,
+            answered: None,
         }
     }
 
@@ -194,6 +241,7 @@ impl RdmaReceiver {
             ecn_echo: Codepoint::CE,
             carries: Carries::Marked(marked_pkts.to_be_bytes()),
             timestamp_echo_ns: data.timestamp_ns,
+            answered: None,
         })
     }
 }

@@ -10,10 +10,11 @@ use p4cc_cc::{ConfigError, HeaderField, HopRecord, Phase, RateAck, RateControl, 
 use p4cc_units::{Bytes, Rate, Span, Time};
 
 use super::bolt;
-use super::config::{Notification, RdmaConfig};
+use super::config::{Notification, RdmaConfig, Recovery};
 use super::pacer::{Pacer, time_at};
 use super::request::{RequestBytes, Requests};
 use super::segments::Segments;
+use super::selective::{Losses, Selective};
 use super::telemetry::{self, IntReader, MAX_RECORDS, NO_FAIR_RATE};
 use crate::wire::{Extension, ExtensionType, Flags, IP_HEADERS_LEN};
 use crate::{AckFields, Codepoint, EcnProfile, Segment, Snapshot, seq};
@@ -61,6 +62,10 @@ pub struct RdmaSender {
     pub(super) pacer: Pacer,
     /// Where round-trip times are those of segments.
     segments: Option<Segments>,
+    /// Where receivers keep what comes out of order.
+    selective: Option<Selective>,
+    /// The configured bound of [`Self::reordering_bytes`], and the highest that a window sets.
+    reordering: (Option<u32>, f64),
     pub(super) started: bool,
     complete: bool,
     /// The flow ended itself early (docs/algorithms/d3-rcp.md#d3-quench).
@@ -91,6 +96,11 @@ impl RdmaSender {
         Ok(Self {
             pacer: Pacer::new(burst_bytes.into(), burst_bps as f64, control.rate_bps()),
             segments: config.segment_bytes.map(|bytes| Segments::new(bytes.into())),
+            selective: (config.recovery == Recovery::SelectiveRepeat).then(Selective::default),
+            reordering: (
+                config.reordering_bytes,
+                1.5 * line_rate.as_bps() as f64 * config.base_rtt_ns as f64 / 8e9,
+            ),
             control,
             needs,
             mss_bytes: config.mss_bytes,
@@ -198,15 +208,31 @@ impl RdmaSender {
 
     #[inline]
     pub(super) fn has_data(&self) -> bool {
-        self.snd_nxt < self.end()
+        self.snd_nxt < self.end() || self.selective.as_ref().is_some_and(Selective::has_lost)
+    }
+
+    /// What is believed to be in the network.
+    #[inline]
+    fn flight_bytes(&self) -> u64 {
+        self.selective.as_ref().map_or(self.snd_nxt - self.snd_una, Selective::flight_bytes)
+    }
+
+    /// Bytes beyond a packet whose arrival shows that it is lost.
+    fn reordering_bytes(&self) -> u64 {
+        let (configured, most) = self.reordering;
+        let least = 5.0 * f64::from(self.mss_bytes);
+        // A window that shrank lets what left under the wider one overtake each other still.
+        let flight = self.flight_bytes() as f64;
+        let of_window = self.control.cwnd_bytes().map_or(most, |cwnd| (1.5 * cwnd.max(flight)).min(most));
+        configured.map_or(of_window.max(least) as u64, u64::from)
     }
 
     /// docs/algorithms/substrate.md#pacing: "inflight < W (strict test before sending …)".
     #[inline]
     pub(super) fn has_window(&self) -> bool {
-        let flight = self.snd_nxt - self.snd_una;
+        let flight = self.flight_bytes();
         let has_window = self.control.flight_limit_bytes().is_none_or(|limit| (flight as f64) < limit);
-        has_window && flight < MAX_FLIGHT_BYTES
+        has_window && self.snd_nxt - self.snd_una < MAX_FLIGHT_BYTES
     }
 
     /// Pacing rate; 0 where a rate has to be granted and is not.
@@ -247,18 +273,16 @@ impl RdmaSender {
     pub(super) fn data(&mut self, now: Time, extension_bytes: usize) -> Segment {
         let end = self.end();
         let segment_end = self.segments.as_ref().map_or(end, |segments| segments.end_of(self.snd_nxt, end));
-        let most = self.request_bytes.unwrap_or(self.mss_bytes);
-        let len = u64::from(most).min(segment_end - self.snd_nxt);
+        let (seq, len) = self.next_bytes(segment_end);
         let mut segment = Segment {
-            seq: self.snd_nxt,
+            seq,
             len: len as u32,
             ecn: self.ecn,
-            retransmit: self.snd_nxt < self.snd_max,
-            fin: self.flow_bytes == Some(self.snd_nxt + len),
+            retransmit: seq < self.snd_max,
+            fin: self.flow_bytes == Some(seq + len),
             ..Segment::default()
         };
         self.retransmitted += u64::from(segment.retransmit);
-        self.snd_nxt += len;
         self.snd_max = self.snd_max.max(self.snd_nxt);
         let wire_bytes = len + self.packets_of(len) * (IP_HEADERS_LEN + extension_bytes) as u64;
         self.control.on_sent(now, Bytes(wire_bytes));
@@ -273,10 +297,29 @@ impl RdmaSender {
         if is_last {
             self.pacer.ran_dry();
         }
+        if self.selective.is_some() && self.acks_rarely {
+            // Behind what fills the window, or ends what there is, nothing comes that would bring an answer.
+            segment.ack_request |= is_last || !self.has_window();
+        }
         if self.deadline.is_none() {
             self.deadline = self.rto.map(|rto| now + rto);
         }
         segment
+    }
+
+    /// First byte and length of the next packet: a lost one, or new bytes up to `segment_end`.
+    #[inline]
+    fn next_bytes(&mut self, segment_end: u64) -> (u64, u64) {
+        if let Some((seq, len)) = self.selective.as_mut().and_then(Selective::take_lost) {
+            return (seq, u64::from(len));
+        }
+        let most = self.request_bytes.unwrap_or(self.mss_bytes);
+        let (seq, len) = (self.snd_nxt, u64::from(most).min(segment_end - self.snd_nxt));
+        self.snd_nxt += len;
+        if let Some(selective) = &mut self.selective {
+            selective.sent(seq, len as u32);
+        }
+        (seq, len)
     }
 
     /// Packets that bytes leave in: one, but for what a request asks for.
@@ -322,6 +365,7 @@ impl RdmaSender {
         let Some(ack) = seq::unwrap(fields.ack, self.snd_una).filter(|ack| *ack <= self.snd_max) else {
             return AckResult::default();
         };
+        let mut lost_bytes = 0;
         if ack > self.snd_una {
             self.snd_una = ack;
             // What was sent before a NACK may still be acknowledged after it.
@@ -331,13 +375,17 @@ impl RdmaSender {
             let is_open = self.snd_una < self.snd_max;
             self.deadline = self.rto.filter(|_| is_open).map(|rto| now + rto);
         }
-        if flags.has(Flags::NACK) && ack == self.snd_una {
+        if flags.has(Flags::NACK) && ack == self.snd_una && self.selective.is_none() {
             self.nacks += 1;
+            lost_bytes = u64::from(self.mss_bytes).min(self.snd_max - ack);
             self.go_on_at(self.snd_una);
             self.control.on_loss(now);
         }
+        if self.selective.is_some() {
+            lost_bytes = self.find_lost(now, fields.answered);
+        }
         self.advance(now);
-        let rtt = self.inform(now, ack, fields, extension, (granted_bps, noise));
+        let rtt = self.inform(now, (ack, lost_bytes), fields, extension, (granted_bps, noise));
         self.repace(now);
         self.complete = self.flow_bytes == Some(self.snd_una);
         if self.complete {
@@ -356,6 +404,22 @@ impl RdmaSender {
             self.control.on_notice(&notice);
         }
         self.repace(now);
+    }
+
+    /// Where receivers keep what comes out of order: bytes that the ACK of a packet shows to be lost.
+    fn find_lost(&mut self, now: Time, answered: Option<u32>) -> u64 {
+        let reordering_bytes = self.reordering_bytes();
+        let Some(selective) = &mut self.selective else { return 0 };
+        selective.advance(self.snd_una);
+        if let Some(start) = answered.and_then(|answered| seq::unwrap(answered, self.snd_una)) {
+            selective.arrived(start);
+        }
+        let Losses { bytes, is_new } = selective.find_lost(reordering_bytes, self.snd_nxt);
+        if is_new {
+            self.nacks += 1;
+            self.control.on_loss(now);
+        }
+        bytes
     }
 
     fn go_on_at(&mut self, byte: u64) {
@@ -390,7 +454,7 @@ impl RdmaSender {
     fn inform(
         &mut self,
         now: Time,
-        ack: u64,
+        (ack, lost_bytes): (u64, u64),
         fields: &AckFields,
         extension: &Extension<'_>,
         (granted_bps, noise): (Option<f64>, Span),
@@ -423,6 +487,9 @@ impl RdmaSender {
             now,
             ack,
             snd_nxt: self.snd_nxt,
+            above_bytes: self.selective.as_ref().map_or(0, Selective::above_bytes),
+            flight_bytes: self.flight_bytes(),
+            lost_bytes,
             rtt,
             cnp: is_marked && self.notification == Notification::AckFlag,
             sent_bps,
@@ -459,7 +526,10 @@ impl RdmaSender {
     pub fn on_timer(&mut self, now: Time) {
         if self.deadline.is_some_and(|at| at <= now) && !self.is_closed() {
             self.timeouts += 1;
-            self.go_on_at(self.snd_una);
+            match &mut self.selective {
+                Some(selective) => selective.on_timeout(),
+                None => self.go_on_at(self.snd_una),
+            }
             self.control.on_timeout(now);
             self.repace(now);
             self.deadline = self.rto.map(|rto| now + rto);
@@ -494,7 +564,7 @@ impl RdmaSender {
         self.is_closed() && self.ready_at().is_none()
     }
 
-    /// NACKs that sent it back.
+    /// NACKs that sent it back; with selective repeat, round trips in which packets were found lost.
     pub fn nacks(&self) -> u64 {
         self.nacks
     }
@@ -524,7 +594,7 @@ impl RdmaSender {
             delta: None,
             srtt: self.rtt,
             rto: self.rto.unwrap_or(Span::ZERO),
-            flight_segments: (self.snd_nxt - self.snd_una).div_ceil(u64::from(self.mss_bytes)),
+            flight_segments: self.flight_bytes().div_ceil(u64::from(self.mss_bytes)),
             phase: Phase::Avoidance,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,

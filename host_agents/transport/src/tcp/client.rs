@@ -228,7 +228,7 @@ impl TcpClient {
             ecn_echo: profile.map_or(Codepoint::NOT_ECT, |profile| profile.codepoint(level)),
             timestamp_echo_ns: time_of_echo(now, segment.options.timestamps),
             sack: segment.options.sack.shifted(self.first.wrapping_neg(), usize::MAX),
-            hop_count: 0,
+            ..AckFields::default()
         }
     }
 }

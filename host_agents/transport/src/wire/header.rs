@@ -69,7 +69,8 @@ impl Flags {
     /// In data: the receiver is to answer at once, however rarely it acknowledges else.
     pub const ACK_REQUEST: Self = Self(0x40);
 
-    const ALL: u8 = 0x7f;
+    /// In an ACK: the sequence number is that of the data packet that it answers, and was kept.
+    pub const SELECTIVE: Self = Self(0x80);
 
     /// These flags if so, else none.
     #[inline]
@@ -84,10 +85,9 @@ impl Flags {
         self.0 & flags.0 != 0
     }
 
-    /// Bits without a meaning yet are ignored, so that a later sender may use them.
     #[inline]
     const fn from_bits(bits: u8) -> Self {
-        Self(bits & Self::ALL)
+        Self(bits)
     }
 }
 
@@ -146,7 +146,8 @@ pub struct Header {
     pub ecn_echo: Codepoint,
     /// The flow, the same in both directions.
     pub flow_id: u32,
-    /// In data the low 32 bits of the position of the first payload byte.
+    /// In data, and in an ACK with [`Flags::SELECTIVE`] of the data that it answers, the low 32 bits of the
+    /// position of the first payload byte.
     pub seq: u32,
     /// In an ACK the low 32 bits of the next byte expected.
     pub ack: u32,
@@ -210,8 +211,9 @@ impl Header {
             timestamp_echo_ns: answer.timestamp_echo_ns,
             ..AckFields::default()
         };
-        let flags = Flags::NACK.when(answer.nack);
-        Self { flags, ..Self::ack(flow_id, class, &fields, now) }
+        let flags = Flags::NACK.when(answer.nack) | Flags::SELECTIVE.when(answer.answered.is_some());
+        let seq = answer.answered.unwrap_or(0);
+        Self { flags, seq, ..Self::ack(flow_id, class, &fields, now) }
     }
 
     /// The header of a reader's request for a segment, which leaves at `now`; its packet carries the length
@@ -246,6 +248,7 @@ impl Header {
             timestamp_echo_ns: self.timestamp_echo_ns,
             sack: SackBlocks::from_wire(extension),
             hop_count: 0,
+            answered: self.flags.has(Flags::SELECTIVE).then_some(self.seq),
         }
     }
 

@@ -146,7 +146,7 @@ proptest! {
             let ack = if kind == 0 { ack } else { near };
             let mut sack = SackBlocks::NONE;
             blocks.iter().for_each(|(start, end)| assert!(sack.push(*start, *end)));
-            let fields = AckFields { ack, ecn_echo: Codepoint::from_bits(ecn), timestamp_echo_ns, sack, hop_count: 0 };
+            let fields = AckFields { ack, ecn_echo: Codepoint::from_bits(ecn), timestamp_echo_ns, sack, ..AckFields::default() };
             if kind == 2 { sender.on_timer(now, &mut actions) } else { sender.on_ack(now, &fields, &mut actions) }
             let state = sender.snapshot();
             prop_assert!(state.cwnd_segments >= 1.0);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use p4cc_transport::rdma::{Carries, RdmaAck, RdmaConfig, RdmaData, RdmaReceiver, RdmaSender};
-use p4cc_transport::wire::{Extension, ExtensionType, Flags};
+use p4cc_transport::wire::{Extension, ExtensionType, Flags, Header, TrafficClass};
 use p4cc_transport::{AckFields, Codepoint, Segment};
 use p4cc_units::{Rate, Span, Time};
 use proptest::prelude::*;
@@ -42,6 +42,8 @@ fn answer_request(kind: ExtensionType, bytes: &mut [u8]) {
 /// What the channel does with the n-th packet of each direction.
 struct Fates<'a> {
     lost_data: &'a [bool],
+    /// Data takes longer by so much.
+    late_us: &'a [u64],
     lost_answers: &'a [bool],
     marked: &'a [bool],
 }
@@ -59,13 +61,8 @@ struct Log {
 
 /// What the header of an answer says.
 fn header_of(answer: &RdmaAck) -> (AckFields, Flags) {
-    let fields = AckFields {
-        ack: answer.ack,
-        ecn_echo: answer.ecn_echo,
-        timestamp_echo_ns: answer.timestamp_echo_ns,
-        ..AckFields::default()
-    };
-    (fields, Flags::NACK.when(answer.nack))
+    let header = Header::rdma_ack(1, TrafficClass::default(), answer, Time::ZERO);
+    (header.ack_fields(&Extension::NONE), header.flags)
 }
 
 /// Runs a flow to its end, or for `limit` of virtual time.
@@ -82,7 +79,8 @@ fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> 
             log.sent.push((now, segment));
             number += 1;
             if !fates.lost_data.get(sent).is_some_and(|lost| *lost) {
-                wire.insert((now + HALF_RTT, number), Packet::Data(segment, kind, bytes, now));
+                let late = Span::from_us(fates.late_us.get(sent).copied().unwrap_or(0));
+                wire.insert((now + HALF_RTT + late, number), Packet::Data(segment, kind, bytes, now));
             }
         }
         let next = wire.first_key_value().map(|((time, _), _)| *time);
@@ -141,7 +139,7 @@ fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> 
     log
 }
 
-const CLEAN: Fates<'static> = Fates { lost_data: &[], lost_answers: &[], marked: &[] };
+const CLEAN: Fates<'static> = Fates { lost_data: &[], late_us: &[], lost_answers: &[], marked: &[] };
 
 /// docs/algorithms/substrate.md#pacing: a packet leaves when the one
 /// before has passed at the rate, which is the line's at the start.
@@ -411,6 +409,57 @@ fn a_request_is_under_way_for_longer_than_an_instant() {
     assert_eq!((0..10).take_while(|_| sender.take(gives_up).is_some()).count(), 1, "the next request");
 }
 
+fn selective(more: &str) -> RdmaConfig {
+    config(&format!(
+        r#"{{{more}"recovery":"selective_repeat","base_rtt_ns":10000,"rto_ns":500000,"cc":{{"name":"fixed"}}}}"#
+    ))
+}
+
+/// What comes late is not sent again; what is lost is, alone, when enough has overtaken it.
+#[test]
+fn a_receiver_that_keeps_what_comes() {
+    let config = selective("");
+    let late = run(&config, 40_000, &Fates { late_us: &[0, 5, 3, 0, 9], ..CLEAN }, Time::from_ms(10));
+    assert_eq!((late.sent.len(), late.delivered_bytes, late.completions), (40, 40_000, 1));
+    assert!(late.answers.iter().all(|answer| !answer.nack && answer.answered.is_some()));
+    // One and a half times 12.5 kB: lost is what 19 packets overtook.
+    let lost_data = [false, true, false, true];
+    let log = run(&config, 40_000, &Fates { lost_data: &lost_data, ..CLEAN }, Time::from_ms(10));
+    let again: Vec<u64> = log.sent.iter().filter(|sent| sent.1.retransmit).map(|sent| sent.1.seq).collect();
+    assert_eq!((again, log.completions), (vec![1_000, 3_000], 1));
+    let sooner = selective(r#""reordering_bytes":4000,"#);
+    let fates = Fates { lost_data: &lost_data, late_us: &[9], ..CLEAN };
+    let early = run(&sooner, 40_000, &fates, Time::from_ms(10));
+    let again = early.sent.iter().filter(|sent| sent.1.retransmit).count();
+    assert_eq!((again, early.completions), (3, 1), "the late one with them");
+}
+
+/// Without an answer nothing shows a loss at the end but the timeout.
+#[test]
+fn a_lost_end_takes_a_timeout() {
+    let lost_data: Vec<bool> = (0..40).map(|n| n == 39).collect();
+    let fates = Fates { lost_data: &lost_data, ..CLEAN };
+    let log = run(&selective(""), 40_000, &fates, Time::from_ms(10));
+    assert_eq!((log.sent.len(), log.completions), (41, 1));
+    assert!(log.end.expect("it ends") > Time::from_us(500));
+}
+
+#[test]
+fn what_counts_on_order_refuses_to_keep() {
+    let repeat = r#""recovery":"selective_repeat","base_rtt_ns":10000"#;
+    for (more, place) in [
+        (r#""segment_bytes":4000,"cc":{"name":"timely"}"#, "recovery"),
+        (r#""cc":{"name":"d3"}"#, "recovery"),
+        (r#""reordering_bytes":0,"cc":{"name":"fixed"}"#, "reordering_bytes"),
+    ] {
+        let error = config(&format!("{{{repeat},{more}}}")).validate(LINE).expect_err(more);
+        assert_eq!(error.place, place, "{error}");
+    }
+    let unused = config(r#"{"reordering_bytes":4000,"base_rtt_ns":10000,"cc":{"name":"fixed"}}"#);
+    let error = unused.validate(LINE).expect_err("nothing is out of order").to_string();
+    assert!(error.contains("selective_repeat"), "{error}");
+}
+
 /// Senders whose pace follows from their round-trip times.
 const PACED_BY_RTT: [&str; 2] = [r#"{"name":"swift"}"#, r#"{"name":"prague_paced"}"#];
 
@@ -445,16 +494,22 @@ proptest! {
         mss_bytes in 100_u32..2_000,
         flow_bytes in 1_u64..60_000,
         lost_data in prop::collection::vec(prop::bool::weighted(0.3), 0..200),
+        late_us in prop::collection::vec(0_u64..12, 0..200),
+        recovery in prop::sample::select(vec!["go_back_n", "selective_repeat"]),
         lost_answers in prop::collection::vec(prop::bool::weighted(0.3), 0..200),
         marked in prop::collection::vec(any::<bool>(), 0..200),
     ) {
-        // These refuse segments, whatever their bursts.
-        let segments = if PACED_BY_RTT.contains(&algorithm) { segments.replace("segment", "burst") } else { segments.into() };
+        // Segments need packets in order, and a pace that does not follow from their times.
+        let keeps = recovery == "selective_repeat" && !algorithm.contains("d3") && !algorithm.contains("rcp_dc");
+        let recovery = if keeps { recovery } else { "go_back_n" };
+        let in_bursts = keeps || PACED_BY_RTT.contains(&algorithm);
+        let segments = if in_bursts { segments.replace("segment", "burst") } else { segments.to_owned() };
         let config = config(&format!(
-            r#"{{{segments}"mss_bytes":{mss_bytes},"ack_every":{ack_every},"rto_ns":50000,"nack_interval_ns":20000,
+            r#"{{{segments}"recovery":"{recovery}","mss_bytes":{mss_bytes},"ack_every":{ack_every},"rto_ns":50000,"nack_interval_ns":20000,
                 "notification":"{mode}","base_rtt_ns":10000,"cc":{algorithm}}}"#
         ));
-        let fates = Fates { lost_data: &lost_data, lost_answers: &lost_answers, marked: &marked };
+        let fates =
+            Fates { lost_data: &lost_data, late_us: &late_us, lost_answers: &lost_answers, marked: &marked };
         let log = run(&config, flow_bytes, &fates, Time::from_ms(1_000));
         prop_assert_eq!(log.delivered_bytes, flow_bytes);
         prop_assert_eq!(log.completions, 1);

@@ -163,7 +163,7 @@ fn what_has_no_bytes_is_refused() {
 
 fn headers() -> impl Strategy<Value = Header> {
     let ids = (any::<u32>(), any::<u32>(), any::<u32>(), 0_u16..60_000, any::<u64>(), any::<u64>());
-    let bits = (any::<bool>(), any::<[bool; 7]>(), 0_u8..8, 0_u8..4);
+    let bits = (any::<bool>(), any::<[bool; 8]>(), 0_u8..8, 0_u8..4);
     let flags = [
         Flags::FIN,
         Flags::RETRANSMIT,
@@ -172,6 +172,7 @@ fn headers() -> impl Strategy<Value = Header> {
         Flags::ECHO_UNTIL_CWR,
         Flags::NACK,
         Flags::ACK_REQUEST,
+        Flags::SELECTIVE,
     ];
     (ids, bits).prop_map(move |((flow_id, seq, ack, payload_len, timestamp_ns, timestamp_echo_ns), bits)| {
         Header {

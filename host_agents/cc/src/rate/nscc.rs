@@ -1,0 +1,433 @@
+//! NSCC, the sender's congestion control of Ultra Ethernet (docs/algorithms/nscc.md): delay and marks
+//! together choose among four answers, and a window that is far off is set to what arrived in a round trip.
+//!
+//! Invariant: the window stays between a packet and `max_cwnd` bandwidth-delay products. Windows, like
+//! htsim's, count packets with their headers.
+
+use p4cc_units::{Span, Time};
+
+use super::control::{RateAck, RateControl, RateEnvironment};
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
+use crate::params::{Domain, ParamInfo, Params};
+
+const PARAMETERS: &str = "docs/algorithms/nscc.md#nscc-parameters";
+
+/// What the constants are scaled to: 100 Gbit/s over 12 us.
+const REFERENCE_BDP_BYTES: f64 = 150_000.0;
+const REFERENCE_RTT_NS: f64 = 12_000.0;
+/// Delays below this count as none.
+const NO_DELAY_NS: f64 = 1_000.0;
+/// A decrease takes at most this share.
+const MAX_DECREASE: f64 = 0.5;
+
+/// A parameter of NSCC.
+const fn number(
+    name: &'static str,
+    unit: &'static str,
+    summary: &'static str,
+    (default, min, max): (f64, f64, f64),
+) -> ParamInfo {
+    let domain = Domain::Number { default: Some(default), min, max };
+    ParamInfo { name, unit, summary, domain, source: PARAMETERS }
+}
+
+const TARGET: ParamInfo = number(
+    "target_qdelay_ns",
+    "ns",
+    "queueing delay that is aimed at; 0 for the network's base round-trip time",
+    (0.0, 0.0, 1e12),
+);
+const ALPHA: ParamInfo =
+    number("alpha", "packets", "proportional increase in a round trip without delay", (4.0, 0.0, 1e3));
+const FI: ParamInfo = number("fi", "packets", "fair increase in a round trip", (5.0, 0.0, 1e3));
+const FI_SCALE: ParamInfo =
+    number("fi_scale", "ratio", "fast increase for each byte that arrives without delay", (0.25, 0.0, 10.0));
+const ETA: ParamInfo = number("eta", "packets", "added in every round trip", (0.15, 0.0, 1e3));
+const GAMMA: ParamInfo =
+    number("gamma", "ratio", "weight of the delay above the target in a decrease", (0.8, 0.001, 1.0));
+const DELAY_ALPHA: ParamInfo =
+    number("delay_alpha", "ratio", "weight of a delay in their mean", (0.0125, 0.0001, 1.0));
+const QA_GATE: ParamInfo = number(
+    "qa_gate",
+    "log2",
+    "quick adapt where less than 1/2^this of the largest window arrived; 0 for always",
+    (3.0, 0.0, 16.0),
+);
+const ADJUST: ParamInfo =
+    number("adjust_packets", "packets", "increases take effect behind so many packets", (8.0, 1.0, 1e4));
+const MAX_CWND: ParamInfo =
+    number("max_cwnd", "BDP", "the largest window, and the first one", (1.5, 0.01, 100.0));
+
+/// What the registry says about NSCC.
+pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "nscc",
+    kind: Kind::RateControl,
+    summary: "Ultra Ethernet's sender: marks and delay together choose increase, decrease or neither",
+    parameters: &[TARGET, ALPHA, FI, FI_SCALE, ETA, GAMMA, DELAY_ALPHA, QA_GATE, ADJUST, MAX_CWND],
+    switch_needs: SwitchNeed::RandomEcn,
+    source: "docs/algorithms/nscc.md#nscc",
+    make: Make::RateControl(|params, environment| Ok(Box::new(Nscc::new(params, environment)?))),
+};
+
+/// Constants of one network.
+#[derive(Clone, Copy, Debug)]
+struct Constants {
+    target_ns: f64,
+    network_rtt_ns: f64,
+    /// Bytes for each byte that arrives and each ns below the target.
+    alpha: f64,
+    fi_bytes: f64,
+    fi_scale: f64,
+    eta_bytes: f64,
+    gamma: f64,
+    delay_alpha: f64,
+    qa_share: f64,
+    adjust_bytes: f64,
+    max_bdp: f64,
+    bytes_per_ns: f64,
+    packet_bytes: f64,
+    /// Bytes of a packet for each byte of its payload.
+    expansion: f64,
+}
+
+/// Whether a window is far off (docs/algorithms/nscc.md#nscc-quick-adapt).
+#[derive(Clone, Copy, Debug, Default)]
+struct QuickAdapt {
+    ends: Option<Time>,
+    achieved_bytes: f64,
+    is_triggered: bool,
+    to_ignore_bytes: f64,
+    ignored_bytes: f64,
+}
+
+/// State of one sender.
+#[derive(Clone, Copy, Debug)]
+struct Nscc {
+    constants: Constants,
+    cwnd: f64,
+    max: f64,
+    base_rtt_ns: f64,
+    avg_delay_ns: f64,
+    /// Payload that arrived so far.
+    arrived: u64,
+    quick: QuickAdapt,
+    /// Increases times the window, and bytes that arrived since they last took effect.
+    increase: f64,
+    received_bytes: f64,
+    adjusted: Time,
+    /// Bytes without delay in a row.
+    fast_bytes: f64,
+    is_fast: bool,
+    decreased: Option<Time>,
+}
+
+impl Nscc {
+    fn new(params: &Params<'_>, environment: &RateEnvironment) -> Result<Self, ConfigError> {
+        let number = |name| params.number(name);
+        let network_rtt_ns = ns(environment.base_rtt);
+        let (payload, packet) = (environment.packet.payload.0 as f64, environment.packet.ip.0 as f64);
+        let bytes_per_ns = environment.line_bps() / 8e9;
+        let target_ns = number("target_qdelay_ns").map(|ns| if ns > 0.0 { ns } else { network_rtt_ns })?;
+        let scale_a = bytes_per_ns * network_rtt_ns / REFERENCE_BDP_BYTES;
+        let scale_b = target_ns / REFERENCE_RTT_NS;
+        let mut nscc = Self {
+            constants: Constants {
+                target_ns,
+                network_rtt_ns,
+                alpha: number("alpha")? * payload * scale_a * scale_b / target_ns,
+                fi_bytes: number("fi")? * payload * scale_a,
+                fi_scale: number("fi_scale")? * scale_a,
+                eta_bytes: number("eta")? * payload * scale_a,
+                gamma: number("gamma")?,
+                delay_alpha: number("delay_alpha")?,
+                qa_share: libm::exp2(-number("qa_gate")?),
+                adjust_bytes: number("adjust_packets")? * packet,
+                max_bdp: number("max_cwnd")?,
+                bytes_per_ns,
+                packet_bytes: packet,
+                expansion: packet / payload,
+            },
+            cwnd: 0.0,
+            max: 0.0,
+            base_rtt_ns: network_rtt_ns,
+            avg_delay_ns: 0.0,
+            arrived: 0,
+            quick: QuickAdapt::default(),
+            increase: 0.0,
+            received_bytes: 0.0,
+            adjusted: Time::ZERO,
+            fast_bytes: 0.0,
+            is_fast: false,
+            decreased: None,
+        };
+        nscc.bound_by(network_rtt_ns);
+        nscc.cwnd = nscc.max;
+        Ok(nscc)
+    }
+
+    /// The base round trip is this long: the largest window follows from it.
+    fn bound_by(&mut self, base_rtt_ns: f64) {
+        let Constants { max_bdp, bytes_per_ns, packet_bytes, .. } = self.constants;
+        self.base_rtt_ns = base_rtt_ns;
+        self.max = (max_bdp * bytes_per_ns * base_rtt_ns).max(packet_bytes);
+    }
+
+    fn clamp(&mut self) {
+        self.cwnd = self.cwnd.clamp(self.constants.packet_bytes, self.max);
+    }
+
+    fn average(&mut self, delay_ns: f64) {
+        let weight = self.constants.delay_alpha;
+        self.avg_delay_ns = weight * delay_ns + (1.0 - weight) * self.avg_delay_ns;
+    }
+
+    /// The queueing delay of a packet, which moves their mean. Without marks a delay above the target counts
+    /// little: it is another flow's, or soon gone.
+    fn delay_ns(&mut self, rtt: Option<Span>, is_marked: bool) -> f64 {
+        let Some(rtt_ns) = rtt.map(ns) else { return self.avg_delay_ns };
+        if rtt_ns < self.base_rtt_ns {
+            self.bound_by(rtt_ns.max(1.0));
+        }
+        let delay_ns = (rtt_ns - self.base_rtt_ns).max(0.0);
+        let is_other = !is_marked && delay_ns > self.constants.target_ns;
+        self.average(if is_other { 0.25 * self.base_rtt_ns } else { delay_ns });
+        delay_ns
+    }
+
+    /// docs/algorithms/nscc.md#nscc-quick-adapt; true where nothing else is to be done.
+    fn quick_adapt(&mut self, ack: &RateAck<'_>, is_loss: bool, is_marked: bool, delay_ns: f64) -> bool {
+        let Constants { target_ns, qa_share, packet_bytes, expansion, .. } = self.constants;
+        let mut is_done = false;
+        if is_marked && self.quick.ignored_bytes < self.quick.to_ignore_bytes {
+            is_done = true;
+        } else if self.quick.ends.is_none_or(|ends| ack.now > ends) {
+            let is_bad = self.quick.is_triggered || is_loss || delay_ns > 4.0 * target_ns;
+            if self.quick.ends.is_some() && is_bad && self.quick.achieved_bytes < self.max * qa_share {
+                self.cwnd = self.quick.achieved_bytes.max(packet_bytes);
+                self.quick.to_ignore_bytes = ack.flight_bytes as f64 * expansion;
+                self.quick.ignored_bytes = 0.0;
+                self.quick.is_triggered = false;
+                is_done = true;
+            }
+            self.quick.achieved_bytes = 0.0;
+            self.quick.ends = Some(ack.now + Span::from_ps((1e3 * (self.base_rtt_ns + target_ns)) as u64));
+        }
+        if is_done {
+            (self.increase, self.received_bytes) = (0.0, 0.0);
+        }
+        is_done
+    }
+
+    /// A packet that was lost is answered as one that a switch trimmed.
+    fn on_lost(&mut self, ack: &RateAck<'_>, lost_bytes: f64) {
+        self.quick.ignored_bytes += lost_bytes;
+        self.average(self.constants.network_rtt_ns);
+        self.quick.is_triggered = true;
+        if !self.quick_adapt(ack, true, true, 0.0) {
+            self.cwnd -= lost_bytes;
+            self.clamp();
+        }
+    }
+
+    /// Neither marks nor delay: at first in proportion to the room below the target, and fast where there has
+    /// been no delay for a window.
+    fn increase_below_target(&mut self, newly: f64, delay_ns: f64) {
+        if delay_ns < NO_DELAY_NS {
+            self.fast_bytes += newly;
+            self.is_fast |= self.fast_bytes > self.cwnd;
+        } else {
+            (self.fast_bytes, self.is_fast) = (0.0, false);
+        }
+        if self.is_fast {
+            self.cwnd += newly * self.constants.fi_scale;
+        } else {
+            self.increase += self.constants.alpha * newly * (self.constants.target_ns - delay_ns);
+        }
+    }
+
+    /// Marks and delay: by the mean's excess over the target, at most once in a round trip.
+    fn decrease(&mut self, now: Time) {
+        (self.fast_bytes, self.is_fast) = (0.0, false);
+        let Constants { target_ns, gamma, packet_bytes, .. } = self.constants;
+        let is_due = self.decreased.is_none_or(|at| ns(now.since(at)) > self.base_rtt_ns);
+        if self.avg_delay_ns > target_ns && is_due {
+            let share = gamma * (self.avg_delay_ns - target_ns) / self.avg_delay_ns;
+            self.cwnd = (self.cwnd * (1.0 - share.min(MAX_DECREASE))).max(packet_bytes);
+            self.decreased = Some(now);
+        }
+    }
+
+    /// Increases take effect together.
+    fn adjust(&mut self, now: Time) {
+        let since_ns = ns(now.since(self.adjusted));
+        let period_ns = self.constants.network_rtt_ns;
+        if self.received_bytes <= self.constants.adjust_bytes && since_ns <= period_ns {
+            return;
+        }
+        self.cwnd += self.increase / self.cwnd;
+        if since_ns >= period_ns {
+            self.cwnd += self.constants.eta_bytes;
+            self.adjusted = now;
+        }
+        (self.increase, self.received_bytes) = (0.0, 0.0);
+    }
+}
+
+fn ns(span: Span) -> f64 {
+    span.as_ps() as f64 / 1e3
+}
+
+impl RateControl for Nscc {
+    fn on_ack(&mut self, ack: &RateAck<'_>) {
+        let newly = ack.arrived_bytes().saturating_sub(self.arrived) as f64 * self.constants.expansion;
+        self.arrived = self.arrived.max(ack.arrived_bytes());
+        self.quick.achieved_bytes += newly;
+        self.quick.ignored_bytes += newly;
+        self.received_bytes += newly;
+        if ack.lost_bytes > 0 {
+            self.on_lost(ack, ack.lost_bytes as f64 * self.constants.expansion);
+        }
+        let delay_ns = self.delay_ns(ack.rtt, ack.cnp);
+        if self.quick_adapt(ack, false, ack.cnp, delay_ns) {
+            return;
+        }
+        match (ack.cnp, delay_ns >= self.constants.target_ns) {
+            (false, true) => self.increase += self.constants.fi_bytes * newly,
+            (false, false) => self.increase_below_target(newly, delay_ns),
+            (true, true) => self.decrease(ack.now),
+            // The mark is of a path that fills: another one is the answer, not another window.
+            (true, false) => {}
+        }
+        self.clamp();
+        self.adjust(ack.now);
+        self.clamp();
+    }
+
+    fn on_timeout(&mut self, _now: Time) {
+        self.cwnd -= self.constants.packet_bytes;
+        self.clamp();
+    }
+
+    /// What the window lets out leaves at the line rate.
+    fn rate_bps(&self) -> f64 {
+        self.constants.bytes_per_ns * 8e9
+    }
+
+    fn cwnd_bytes(&self) -> Option<f64> {
+        Some(self.cwnd / self.constants.expansion)
+    }
+
+    /// Whole packets, at least one.
+    fn flight_limit_bytes(&self) -> Option<f64> {
+        let Constants { packet_bytes, expansion, .. } = self.constants;
+        Some((self.cwnd / packet_bytes).max(1.0).floor() * packet_bytes / expansion)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{environment, made};
+    use super::*;
+
+    const PACKET: f64 = 1_064.0;
+
+    /// 100 Gbit/s over 12 us: both scales are 1, the target is 12 us, the window 225 kB.
+    fn nscc(more: &str) -> Box<dyn RateControl> {
+        made(&format!(r#"{{"name":"nscc"{more}}}"#), &environment(100, 12))
+    }
+
+    /// So many packets arrived.
+    fn ack(us: u64, packets: u64, rtt_us: u64, cnp: bool) -> RateAck<'static> {
+        let ack = 1_000 * packets;
+        let (now, rtt) = (Time::from_us(us), Some(Span::from_us(rtt_us)));
+        RateAck { now, ack, rtt, cnp, flight_bytes: 20_000, ..RateAck::default() }
+    }
+
+    /// With headers.
+    fn cwnd(control: &dyn RateControl) -> f64 {
+        control.cwnd_bytes().expect("it has a window") * PACKET / 1_000.0
+    }
+
+    #[test]
+    fn starts_with_one_and_a_half_products() {
+        let control = nscc("");
+        assert!((cwnd(&*control) - 225_000.0).abs() < 1e-6);
+        // 211 whole packets.
+        assert_eq!(control.flight_limit_bytes().map(f64::round), Some(211_000.0));
+        // A shorter round trip makes it smaller.
+        let mut control = nscc("");
+        control.on_ack(&ack(8, 1, 8, false));
+        assert!((cwnd(&*control) - 150_000.0).abs() < 1e-6);
+    }
+
+    /// Nothing arrived in a round trip but two packets: they are the window, and what is in flight is not
+    /// answered again.
+    #[test]
+    fn quick_adapt_takes_what_arrived() {
+        let mut control = nscc("");
+        control.on_ack(&ack(12, 1, 12, false));
+        control.on_ack(&ack(20, 2, 90, true));
+        let before = cwnd(&*control);
+        // The first round trip with the target ends at 36 us; 78 us of delay are above four targets.
+        control.on_ack(&ack(40, 3, 90, true));
+        assert!((cwnd(&*control) - 2.0 * PACKET).abs() < 1e-6, "from {before}: packets 2 and 3");
+        for n in 4..23 {
+            control.on_ack(&ack(40 + n, n, 90, true));
+            assert!((cwnd(&*control) - 2.0 * PACKET).abs() < 1e-6, "{n}: was in flight");
+        }
+    }
+
+    #[test]
+    fn four_answers() {
+        let start = |us| {
+            let mut control = nscc(r#","max_cwnd":100,"eta":0,"adjust_packets":1,"delay_alpha":0.5"#);
+            control.on_ack(&ack(us, 1, 13, false));
+            control
+        };
+        let grown = |rtt_us: u64, cnp: bool| {
+            let mut control = start(100);
+            // Down from the largest window.
+            control.on_ack(&RateAck { lost_bytes: 1_000_000, ..ack(101, 1, 13, false) });
+            let before = cwnd(&*control);
+            control.on_ack(&ack(102, 11, rtt_us, cnp));
+            (cwnd(&*control) - before, before)
+        };
+        let newly = 10.0 * PACKET;
+        let (below, before) = grown(18, false);
+        // 4 packets of payload, times the room of half a target.
+        assert!((below - 4.0 * 1_000.0 * 0.5 * newly / before).abs() < 1.0, "{below}");
+        let (above, before) = grown(40, false);
+        assert!((above - 5.0 * 1_000.0 * newly / before).abs() < 1.0, "{above}");
+        assert!(grown(18, true).0.abs() < 1e-9, "another path's turn");
+        assert!(grown(60, true).0 < 0.0);
+    }
+
+    #[test]
+    fn a_decrease_by_the_mean_delay_once_in_a_round_trip() {
+        let mut control = nscc(r#","delay_alpha":1,"qa_gate":16,"eta":0"#);
+        control.on_ack(&ack(12, 1, 12, true));
+        // 24 us of delay: 0.8 x 12/24.
+        control.on_ack(&ack(24, 2, 36, true));
+        assert!((cwnd(&*control) - 225_000.0 * 0.6).abs() < 1e-6);
+        control.on_ack(&ack(30, 3, 36, true));
+        assert!((cwnd(&*control) - 225_000.0 * 0.6).abs() < 1e-6, "twice in one round trip");
+    }
+
+    /// A window without delay, then a quarter of a byte for each.
+    #[test]
+    fn fast_increase() {
+        let mut control = nscc(r#","eta":0,"alpha":0"#);
+        control.on_timeout(Time::ZERO);
+        control.on_ack(&RateAck { lost_bytes: 180_000, ..ack(12, 0, 12, false) });
+        let before = cwnd(&*control);
+        assert!(before < 35_000.0, "{before}");
+        control.on_ack(&ack(20, 40, 12, false));
+        assert!((cwnd(&*control) - before - 10.0 * PACKET).abs() < 1e-6, "more than a window at once");
+        control.on_ack(&ack(21, 44, 12, false));
+        assert!((cwnd(&*control) - before - 11.0 * PACKET).abs() < 1e-6);
+        control.on_ack(&ack(22, 48, 14, false));
+        assert!((cwnd(&*control) - before - 11.0 * PACKET).abs() < 1e-6, "2 us of delay");
+    }
+}
