@@ -44,6 +44,7 @@ FIGURES = {
         *("htsim incast of 15", "htsim incast of 127", "htsim permutation", "htsim drops 15", "htsim drops 127"),
         "ways",
     ],
+    "powertcp": ["incast", "incast100", "fairness"],
     "prague": ["coupling", "pacing"],
     "rfb_ss": ["2", "3", "4", "fairness"],
     "skew": [

@@ -30,12 +30,28 @@ const EXPECTED_FLOWS: ParamInfo = ParamInfo {
     source: "docs/algorithms/powertcp.md#powertcp-parameters",
 };
 
+const LEAST_CURRENT: ParamInfo = ParamInfo {
+    name: "least_current",
+    unit: "ratio",
+    summary: "what arrives counts as this share of the line rate at least",
+    domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1.0 },
+    source: "docs/algorithms/powertcp.md#powertcp-ns3",
+};
+
+const U_TARGET: ParamInfo = ParamInfo {
+    name: "u_target",
+    unit: "ratio",
+    summary: "the power at which a window stays as it is",
+    domain: Domain::Number { default: Some(1.0), min: 0.1, max: 10.0 },
+    source: "docs/algorithms/powertcp.md#powertcp-ns3",
+};
+
 /// What the registry says about PowerTCP.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "powertcp",
     kind: Kind::RateControl,
     summary: "sets the window by the power of the busiest hop: what arrives there times what is in flight",
-    parameters: &[GAMMA, EXPECTED_FLOWS, R_MIN],
+    parameters: &[GAMMA, EXPECTED_FLOWS, R_MIN, LEAST_CURRENT, U_TARGET],
     switch_needs: SwitchNeed::Telemetry,
     source: "docs/algorithms/powertcp.md#powertcp",
     make: Make::RateControl(|params, environment| Ok(Box::new(PowerTcp::new(params, environment)?))),
@@ -46,7 +62,7 @@ pub(crate) const THETA_INFO: AlgorithmInfo = AlgorithmInfo {
     name: "theta_powertcp",
     kind: Kind::RateControl,
     summary: "PowerTCP without records: the power is that of the round-trip time and its gradient",
-    parameters: &[GAMMA, EXPECTED_FLOWS, R_MIN],
+    parameters: &[GAMMA, EXPECTED_FLOWS, R_MIN, LEAST_CURRENT, U_TARGET],
     switch_needs: SwitchNeed::None,
     source: "docs/algorithms/powertcp.md#theta-powertcp",
     make: Make::RateControl(|params, environment| Ok(Box::new(Theta::new(params, environment)?))),
@@ -58,6 +74,9 @@ struct Powered {
     gamma: f64,
     /// The additive step.
     beta: f64,
+    /// The least current, as a share of the line rate; none if 0.
+    least_current: f64,
+    u_target: f64,
     w_min: f64,
     w_init: f64,
     base_rtt_ns: f64,
@@ -77,6 +96,8 @@ impl Powered {
         Ok(Self {
             gamma: params.number("gamma")?,
             beta: w_init / params.number("expected_flows")?,
+            least_current: params.number("least_current")?,
+            u_target: params.number("u_target")?,
             w_min: min_rate_bps(params, environment)? * base_rtt_ns / 8e9,
             w_init,
             base_rtt_ns,
@@ -87,15 +108,20 @@ impl Powered {
         })
     }
 
+    /// The current where `full` is that of a busy line: below 0 too where no least one is set.
+    fn current(&self, current: f64, full: f64) -> f64 {
+        if self.least_current > 0.0 { current.max(self.least_current * full) } else { current }
+    }
+
     /// `Gamma_smooth = (Gamma_smooth (tau - dt) + Gamma dt)/tau`, dt being tau at most.
     fn smooth(&mut self, power: f64, dt_ns: f64) {
         let share = (dt_ns / self.base_rtt_ns).clamp(0.0, 1.0);
         self.power = (1.0 - share) * self.power + share * power;
     }
 
-    /// `cwnd = gamma (cwnd_old/power + beta) + (1 - gamma) cwnd`.
+    /// `cwnd = gamma (cwnd_old/power + beta) + (1 - gamma) cwnd`, the power being one of `u_target`.
     fn update(&mut self) {
-        let by_power = if self.power > 0.0 { self.old / self.power } else { self.w_init };
+        let by_power = if self.power > 0.0 { self.old * self.u_target / self.power } else { self.w_init };
         let window = self.gamma * (by_power + self.beta) + (1.0 - self.gamma) * self.window;
         self.window = if window.is_nan() { self.w_min } else { window.clamp(self.w_min, self.w_init) };
     }
@@ -143,7 +169,8 @@ impl PowerTcp {
         // "lambda = dq/dt + mu; nu = q + b tau; e = b^2 tau; Gamma = lambda nu / e".
         let current = (queue - before + self.int.sent_bytes(last.tx, now.tx)) / dt_ns;
         let bdp = bytes_per_ns * self.of.base_rtt_ns;
-        Some((current * (queue + bdp) / (bytes_per_ns * bdp), dt_ns))
+        let power = self.of.current(current, bytes_per_ns) * (queue + bdp) / (bytes_per_ns * bdp);
+        Some((power, dt_ns))
     }
 }
 
@@ -205,7 +232,7 @@ impl RateControl for Theta {
         if dt_ns > 0.0 {
             // "Gamma = (dRTT/dt + 1) RTT/tau".
             let gradient = (ns(rtt) - ns(before)) / dt_ns;
-            self.of.smooth((gradient + 1.0) * ns(rtt) / self.of.base_rtt_ns, dt_ns);
+            self.of.smooth(self.of.current(gradient + 1.0, 1.0) * ns(rtt) / self.of.base_rtt_ns, dt_ns);
             self.last = Some((rtt, ack.now));
         }
         if self.of.ends_round(ack) {
@@ -276,6 +303,22 @@ mod tests {
         // A quarter of a round with power 3: 0.75 + 0.25 * 3.
         let found = window(&mut *control, &[hop(0, 0, 256_000), hop(2_560, 32_000, 256_000)]);
         assert!((found - 128_000.0 / 1.5).abs() < 600.0, "{found}");
+    }
+
+    /// A queue of two BDPs that drains by one while nothing arrives: no power, so the largest window, or half
+    /// the current before a queue of one BDP, which is a power of 1.
+    #[test]
+    fn a_least_current_keeps_power_while_a_queue_drains() {
+        let environment = RateEnvironment { base_rtt: Span::from_ns(10_240), ..environment(100, 10) };
+        let hops = [hop(0, 0, 256_000), hop(10_240, 128_000, 128_000)];
+        for (least, share) in [(0, 1.0), (50, 1.0), (100, 0.5)] {
+            let params = format!(
+                r#"{{"name":"powertcp","gamma":1,"expected_flows":1e9,"least_current":{}}}"#,
+                f64::from(least) / 100.0
+            );
+            let found = window(&mut *made(&params, &environment), &hops);
+            assert!((found - 128_000.0 * share).abs() < 1.0, "least current {least} %: {found}");
+        }
     }
 
     /// `Gamma = (dRTT/dt + 1) RTT/tau`: a round-trip time of two base ones that stands has power 2.
