@@ -17,7 +17,7 @@ import polars as pl
 from p4cc.errors import UserError
 from p4cc.lab.agent_run import AgentRun
 from p4cc.lab.depth import Port, depth_of
-from p4cc.lab.kernel_tcp import REMARK, add_to_plan, configure, tcp_command
+from p4cc.lab.kernel_tcp import REMARK, add_to_plan, configure, shape, tcp_command
 from p4cc.lab.own_agent import own_command
 from p4cc.lab.packets import HostPackets
 from p4cc.lab.processes import Program, events, how_ended
@@ -116,6 +116,7 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> Agent
         configure(lab.built, str(lab.plan.file), plan.plain["flows"], spec)
         add_to_plan(plan.plain, spec, start_ns, case.scenario.stop_ns, sample_ms)
         plan.remarks.append(REMARK)
+        plan.remarks += shape(lab.built, plan.line_rates_bps)
     path.write_text(json.dumps(plan.plain, indent=1), encoding="utf-8")
     programs: dict[str, Program] = {}
     for host, rate in plan.line_rates_bps.items():

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
-from topos.mininet import ROUTE_MTU_BYTES
+from topos.mininet import MTU_BYTES, ROUTE_MTU_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -27,6 +27,11 @@ _ECN = {"reno_ecn": "reno", "cubic_ecn": "cubic", "dctcp": "dctcp"}
 _NO_ECN = {name: name for name in ("reno", "cubic")}
 KNOWN = {**_NO_ECN, **_ECN}
 """The kernel's congestion control for the scenario's."""
+_FRAME_BYTES = MTU_BYTES + 14
+_BURST_NS = 50_000
+"""A host may send so much of its rate at once: timers for each frame would cost too much at high rates."""
+_HELD_BYTES = 1 << 24
+"""What may wait at a host's interface, which drops nothing; TCP holds far less there."""
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 REMARK = (
     "flows are the kernel's TCP: of transport only mss_bytes, iw, rwnd and rto_min_ns are its own; slow start, "
@@ -137,6 +142,19 @@ def _tell(built: Built, name: str, settings: HostSettings) -> None:
         done = subprocess.run([*built.enter(name), *words], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise UserError(done.stderr.strip(), place=f"{name}: {' '.join(words)}", remedy="see what the kernel lacks")
+
+
+def shape(built: Built, rates_bps: dict[str, int]) -> list[str]:
+    """Has each host send at its link's rate, as agents do by themselves; what the kernel cannot, in words."""
+    for name, rate_bps in rates_bps.items():
+        host = next(one for one in built.lab.hosts if one.name == name)
+        burst = max(_FRAME_BYTES, rate_bps * _BURST_NS // 8_000_000_000)
+        limits = ["rate", str(rate_bps), "burst", str(burst), "limit", str(_HELD_BYTES)]
+        words = ["tc", "qdisc", "replace", "dev", host.interface, "root", "tbf", *limits]
+        done = subprocess.run([*built.enter(name), *words], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return [f"hosts send faster than their links: {done.stderr.strip() or 'tc failed'}"]
+    return []
 
 
 def tcp_command(plan: Path, host: str, metrics: Path) -> list[str]:

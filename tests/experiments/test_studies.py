@@ -20,6 +20,7 @@ from p4cc.scenario.where import OfRuns
 FIGURES = {
     "bolt": ["join", "places", "incast", "flood", "hadoop", "fast"],
     "controller_latency": ["latency", "fixed"],
+    "cubic": ["mean window 100 ms", "mean window 10 ms", "hystart", "abe"],
     "d3": [
         "supported",
         "14",

@@ -33,8 +33,10 @@ def request(folder: Path, algorithm: dict[str, Any], *, profile: str = "rfc3168"
 def test_the_kernel_sends_and_reacts_to_marks(own: str, tmp_path: Path) -> None:
     del own
     asked = request(tmp_path, {"congestion_avoidance": {"name": "reno_ecn"}})
-    report = run_lab(asked, LabOptions(tmp_path / "lab", cli=False, say=lambda _: None))
+    report = run_lab(asked, LabOptions(tmp_path / "lab", cli=False, commands=("h1 tc qdisc show",), say=lambda _: None))
     assert report.ok, report
+    assert "tbf" in report.commands[0]["output"], "a host sends at its link's rate"
+    assert "rate 50Mbit" in report.commands[0]["output"]
     run = report.agents
     assert run is not None
     assert any("the kernel's TCP" in remark for remark in run.remarks)
