@@ -113,6 +113,11 @@ FEATURES = (
         (TableContract("priorities", {"is_control": 1, "traffic_class": 3}, {"set_priority": {"value": 3}}),),
     ),
     Feature(
+        "spray",
+        "ingress.spray",
+        (TableContract("gaps", {"ether_type": 16}, {"set_gap": {"ticks": 32}}),),
+    ),
+    Feature(
         "d3",
         "egress.allocator",
         (

@@ -97,6 +97,25 @@ class QueueSettings:
             yield Entry(EntryKey(program.PRIORITIES, match), call)
 
 
+@dataclass(frozen=True)
+class SpraySettings:
+    """Programs that spray packets (`spray.p4`): a pause of `gap_ticks` of the switch's clock begins a flowlet.
+
+    None gives each packet a path of its own.
+    """
+
+    gap_ticks: int | None = None
+    tables: tuple[str, ...] = (program.FLOWLET_GAPS,)
+
+    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
+        """The one entry of a switch whose flowlets keep to a path."""
+        del switch, ports
+        if self.gap_ticks is not None:
+            match = (Exact(program.FLOWLET_KEY, program.ETHERTYPE_IPV4),)
+            call = ActionCall(program.SET_FLOWLET_GAP, (("ticks", self.gap_ticks),))
+            yield Entry(EntryKey(program.FLOWLET_GAPS, match), call)
+
+
 def by_port(table: str, number: int, call: ActionCall) -> Entry:
     """An entry of a table by egress port, for the port of this number."""
     return Entry(EntryKey(table, (Exact(program.PORT_KEY, number),)), call)

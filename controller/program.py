@@ -49,6 +49,10 @@ SET_RCP_PORT = "egress.rcp.set_port"
 BOLT_PORTS = "ingress.bolt.ports"
 SET_BOLT_PORT = "ingress.bolt.set_port"
 
+FLOWLET_GAPS = "ingress.spray.gaps"
+SET_FLOWLET_GAP = "ingress.spray.set_gap"
+FLOWLET_KEY = "ether_type"
+
 DUALPI2_PORTS = "egress.dualpi2.ports"
 SET_DUALPI2_PORT = "egress.dualpi2.set_port"
 

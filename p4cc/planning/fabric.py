@@ -7,7 +7,15 @@ from math import log2
 from typing import TYPE_CHECKING, Any
 
 from controller import program
-from controller.features import Feature, PortName, QueueSettings, RedSettings, TelemetrySettings
+from controller.errors import PlannerError
+from controller.features import (
+    Feature,
+    PortName,
+    QueueSettings,
+    RedSettings,
+    SpraySettings,
+    TelemetrySettings,
+)
 from controller.program import CELL_BYTES
 from controller.red import REFERENCE_RATE_BPS, RedCurve, red_curve
 from controller.telemetry import int_port, rate_codes, scattered_id, unit_shift
@@ -57,7 +65,23 @@ class FabricPlanner:
         if program.PRIORITIES in tables:
             shares = ack_class is not None and ack_class != CONTROL_PRIORITY
             found.append(QueueSettings(ack_class if shares else None))
+        if (gap_ticks := self._flowlet_gap(tables)) is not None or program.FLOWLET_GAPS in tables:
+            found.append(SpraySettings(gap_ticks))
         return tuple(found)
+
+    def _flowlet_gap(self, tables: frozenset[str]) -> int | None:
+        gap_ns = self._switch.flowlet_gap_ns
+        if gap_ns is None:
+            return None
+        if program.FLOWLET_GAPS not in tables:
+            cause = f"the program has no table {program.FLOWLET_GAPS}: it knows no flowlets"
+            raise PlannerError("flowlet_gap_ns", cause, "run p4src/v1model/ecn_red_spray.p4, or leave it out")
+        unit_ns = 1 if self._switch.timestamp_unit == "ns" else 1_000
+        ticks = gap_ns // unit_ns
+        if not 1 <= ticks < 1 << 32:
+            cause = f"{gap_ns} ns are {ticks} units of the program's clock ({unit_ns} ns)"
+            raise PlannerError("flowlet_gap_ns", cause, "give 1 to 2^32 - 1 of them, or timestamp_unit: ns")
+        return ticks
 
     @property
     def depth_bytes(self) -> int:

@@ -44,7 +44,7 @@ class Case:
     @property
     def switch(self) -> SwitchSettings:
         """The switches' settings with the variant's own parts; its thresholds and program stand beside."""
-        own = {name: getattr(self.variant, name) for name in ("d3", "dualpi2", "bolt", "ecn_profile")}
+        own = {name: getattr(self.variant, name) for name in ("d3", "dualpi2", "bolt", "ecn_profile", "flowlet_gap_ns")}
         given = {name: value for name, value in own.items() if value is not None}
         return self.scenario.switch.model_copy(update=given) if given else self.scenario.switch
 

@@ -153,6 +153,11 @@ class SwitchSettings(Model):
     """For programs with a dual queue (`dualpi2.p4`)."""
     bolt: BoltSwitchSettings = BoltSwitchSettings()
     """For programs that tell senders of queues (`bolt.p4`)."""
+    flowlet_gap_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
+        default=None,
+        description="For programs that spray packets (`spray.p4`): packets of a flow between two pauses of this keep "
+        "to one path (flowlets); each packet takes its own if absent.",
+    )
 
 
 _HEADER_BYTES = {"udp": 64, "tcp": 52}
@@ -260,6 +265,9 @@ class Variant(Sender):
     )
     dualpi2: DualPi2SwitchSettings | None = Field(default=None, description="In place of the switches' dual queue.")
     bolt: BoltSwitchSettings | None = Field(default=None, description="In place of the switches' Bolt settings.")
+    flowlet_gap_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
+        default=None, description="In place of the switches' pause between flowlets."
+    )
 
 
 Interval = Annotated[int, Field(ge=100, le=1_000_000_000)]

@@ -16,6 +16,9 @@ const bit<32> ECMP_HASH_WIDTH = 16;
 // Seeds by EtherType: IPv4's is the only one that is forwarded.
 const bit<32> ECMP_SEED_SIZE = 4;
 
+// Cells of flowlets: a power of two, so that a hash fills it evenly.
+const bit<32> FLOWLET_COUNT = 65536;
+
 // Ports are nine bits wide in v1model; 511 is the drop port.
 const bit<32> PORT_COUNT = 512;
 // Queues: port and priority side by side.

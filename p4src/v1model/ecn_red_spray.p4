@@ -1,5 +1,5 @@
-// RED marking as in ecn_red.p4, and packets sprayed: each takes a path of its own among
-// equal ones (docs/algorithms/topologies.md#packet-spraying), on v1model.
+// RED marking as in ecn_red.p4, and packets sprayed: each takes a path of its own among equal ones, or each
+// flowlet does (docs/algorithms/topologies.md#packet-spraying), on v1model.
 
 #include <core.p4>
 #include <v1model.p4>
@@ -20,6 +20,7 @@ struct metadata_t {}
 #include "../include/ipv4_checksum.p4"
 #include "../include/transport_parser.p4"
 #include "../controls/forward.p4"
+#include "../controls/spray.p4"
 #include "../controls/ack_priority.p4"
 #include "../controls/ecn_red.p4"
 
@@ -38,14 +39,17 @@ parser packet_parser(packet_in packet,
 
 control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     Forward() forward;
+    Spray() spray;
     AckPriority() ack_priority;
 
     apply {
         bool drop = true;
         if (standard_metadata.parser_error == error.NoError && standard_metadata.checksum_error == 0) {
-            // Groups of equal paths choose by the source port among others: a random one for the choice.
+            // Groups of equal paths choose by the source port among others: another one for the choice.
             bit<16> src_port = hdr.l4_ports.src_port;
-            random<bit<16>>(hdr.l4_ports.src_port, 0, 0xffff);
+            bit<16> entropy;
+            spray.apply(hdr, standard_metadata.ingress_global_timestamp, entropy);
+            hdr.l4_ports.src_port = entropy;
             forward.apply(hdr, standard_metadata.egress_spec, drop);
             hdr.l4_ports.src_port = src_port;
         }

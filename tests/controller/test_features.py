@@ -11,7 +11,7 @@ from controller import plan_network, program
 from controller.bolt import BoltSettings, bolt_port
 from controller.d3 import capacity_estimate, d3_port
 from controller.entities import ActionCall, Entry, EntryKey, Exact
-from controller.features import Feature, QueueSettings, RedSettings, TelemetrySettings
+from controller.features import Feature, QueueSettings, RedSettings, SpraySettings, TelemetrySettings
 from controller.rate_features import D3PortPlan, D3Settings, RcpSettings
 from controller.rcp import rcp_port
 from controller.red import hpcc_script_curve
@@ -33,13 +33,14 @@ def features() -> dict[str, Feature]:
         "ecn_red": RedSettings({("s1", "r1"): hpcc_script_curve(RATE_BPS)}),
         "int_hpcc": TelemetrySettings({("s1", "h1"): port}),
         "ack_priority": QueueSettings(3),
+        "ecn_red_spray": SpraySettings(50_000),
         "d3": D3Settings({("s1", "r1"): D3PortPlan(allocator, estimate)}),
         "rcp": RcpSettings({("s1", "r1"): fair}),
         "bolt": BoltSettings({("s1", "r1"): bolt_port(rate_bps=RATE_BPS, packet_bytes=1_512, depth_bytes=80)}),
     }
 
 
-@pytest.mark.parametrize("name", ["ecn_red", "int_hpcc", "ack_priority", "d3", "rcp", "bolt"])
+@pytest.mark.parametrize("name", ["ecn_red", "ecn_red_spray", "int_hpcc", "ack_priority", "d3", "rcp", "bolt"])
 def test_entries_name_what_the_program_has(name: str) -> None:
     feature = features()[name]
     known = set(re.findall(r'name: "([^"]+)"', (GOLDEN / f"{name}.p4info.txtpb").read_text(encoding="utf-8")))
@@ -80,4 +81,4 @@ def test_a_plan_owns_routes_and_the_tables_of_its_features() -> None:
     assert not {program.THRESHOLDS, program.CODEPOINTS} & set(plan.scope.tables)
     tables = {entity.key.table for entity in plan.entities if isinstance(entity, Entry)}
     # This star has a port to h1 and none to r1.
-    assert tables == {program.ROUTES, program.INT_PORTS, program.PRIORITIES}
+    assert tables == {program.ROUTES, program.INT_PORTS, program.PRIORITIES, program.FLOWLET_GAPS}

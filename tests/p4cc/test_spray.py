@@ -6,31 +6,38 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from p4cc.errors import UserError
 from tests.p4cc.scenarios import run, skewed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize(("program", "used"), [("ecn_red", 1), ("ecn_red_spray", 2)])
-def test_a_flow_takes_one_path_or_all(tmp_path: Path, program: str, used: int) -> None:
-    variant: dict[str, Any] = {
-        "name": "fixed",
-        "program": f"p4src/v1model/{program}.p4",
-        "rate_control": {"name": "fixed", "rate_mbps": 1_000},
-    }
+def bytes_up(folder: Path, **variant: Any) -> list[int]:
+    """What each link from the first leaf to a spine carried of a flow of 100 packets of 1000 B at 1 Gb/s."""
+    sender = {"name": "fixed", "rate_control": {"name": "fixed", "rate_mbps": 1_000}, **variant}
     traffic = {"kind": "bulk", "sources": ["h1"], "destinations": ["h5"], "size_bytes": 100_000, "priority": 3}
-    data = skewed(traffic=traffic, variants=[variant], sweep={}, seeds=[1], measure=[])
-    ran = run(tmp_path, data)
-    links = ran.table("links")
-    up = [
-        row["bytes"]
-        for row in links.iter_rows(named=True)
-        if row["link"].startswith("leaf1") and "spine" in row["link"]
-    ]
-    carried = [count for count in up if count > 50 * 64]
-    # 100 packets of 1000 B; at 1 Gb/s none overtakes another, so none is sent twice.
-    assert len(carried) == used, dict(links.select("link", "bytes").iter_rows())
+    ran = run(folder, skewed(traffic=traffic, variants=[sender], sweep={}, seeds=[1], measure=[]))
+    assert ran.runs[0]["outcome"] == "finished"
+    links = ran.table("links").iter_rows(named=True)
+    up = [row["bytes"] for row in links if row["link"].startswith("leaf1") and "spine" in row["link"]]
+    # ACKs of what comes the other way are left out.
+    return [count for count in up if count > 50 * 64]
+
+
+# A packet comes every 8.5 us: no pause of 20 us, and one of 5 us before each.
+@pytest.mark.parametrize(
+    ("program", "gap_ns", "used"),
+    [("ecn_red", None, 1), ("ecn_red_spray", None, 2), ("ecn_red_spray", 20_000, 1), ("ecn_red_spray", 5_000, 2)],
+)
+def test_a_flow_takes_one_path_or_all(tmp_path: Path, program: str, gap_ns: int | None, used: int) -> None:
+    carried = bytes_up(tmp_path, program=f"p4src/v1model/{program}.p4", flowlet_gap_ns=gap_ns)
+    # At 1 Gb/s none overtakes another, so none is sent twice.
+    assert len(carried) == used, carried
     assert 100_000 < sum(carried) < 115_000
     assert min(carried) > (20_000 if used > 1 else 100_000)
-    assert ran.runs[0]["outcome"] == "finished"
+
+
+def test_a_gap_without_flowlets_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"flowlet_gap_ns.*no table ingress.spray.gaps"):
+        bytes_up(tmp_path, program="p4src/v1model/ecn_red.p4", flowlet_gap_ns=5_000)

@@ -18,3 +18,4 @@ mod int_fixed;
 mod int_hpcc;
 mod int_md;
 mod rcp;
+mod spray;
