@@ -88,7 +88,10 @@ def test_a_sweep_of_the_command_line_runs(tmp_path: Path) -> None:
             "measure=[{name: x, start_ns: 5, end_ns: 3}]",
             "--set measure=[{name: x, start_ns: 5, end_ns: 3}]: $.measure[0]",
         ),
-        ("transport.kind=rdma", "scenario.yaml:24:3 with --set transport.kind=rdma: $.transport.rto_min_ns: unknown key"),
+        (
+            "transport.kind=rdma",
+            "scenario.yaml:24:3 with --set transport.kind=rdma: $.transport.rto_min_ns: unknown key",
+        ),
     ],
 )
 def test_a_mistake_is_named_as_the_command_lines(tmp_path: Path, assignment: str, said: str) -> None:
