@@ -1,0 +1,1 @@
+#include "../../controls/spray.p4"
