@@ -95,10 +95,11 @@ async def run_served(
         raise UserError(error.cause, place="--serve", remedy=error.remedy) from error
     say = Console(stderr=True, soft_wrap=True, highlight=False).print
     try:
-        say(f"P4Runtime at {address}: {_devices(plan)}", markup=False)
-        say("virtual time begins when a controller is primary; Ctrl-C ends the run")
+        # Before the address is said: who reads it may ask for an epoch at once.
         if serving.speed is None:
             network.lead_by_epochs()
+        say(f"P4Runtime at {address}: {_devices(plan)}", markup=False)
+        say("virtual time begins when a controller is primary; Ctrl-C ends the run")
         await _wait(network, has_primary=True, limit_s=math.inf)
         await (_by_epochs(network, advancing) if serving.speed is None else _paced(network, advancing, serving.speed))
         say(f"the run has ended, at {network.now_ns / 1e6:g} ms")
