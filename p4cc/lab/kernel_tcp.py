@@ -153,7 +153,7 @@ def shape(built: Built, rates_bps: dict[str, int]) -> list[str]:
         words = ["tc", "qdisc", "replace", "dev", host.interface, "root", "tbf", *limits]
         done = subprocess.run([*built.enter(name), *words], capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            return [f"hosts send faster than their links: {done.stderr.strip() or 'tc failed'}"]
+            return [f"{name} and others send faster than their links: {done.stderr.strip() or 'tc failed'}"]
     return []
 
 

@@ -65,7 +65,8 @@ class FabricPlanner:
         if program.PRIORITIES in tables:
             shares = ack_class is not None and ack_class != CONTROL_PRIORITY
             found.append(QueueSettings(ack_class if shares else None))
-        if (gap_ticks := self._flowlet_gap(tables)) is not None or program.FLOWLET_GAPS in tables:
+        gap_ticks = self._flowlet_gap(tables)
+        if program.FLOWLET_GAPS in tables:
             found.append(SpraySettings(gap_ticks))
         return tuple(found)
 

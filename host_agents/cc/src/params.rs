@@ -45,6 +45,19 @@ pub struct ParamInfo {
     pub source: &'static str,
 }
 
+impl ParamInfo {
+    /// A number: its default, none where it must be given, its smallest and its largest value.
+    pub(crate) const fn number(
+        name: &'static str,
+        unit: &'static str,
+        summary: &'static str,
+        (default, min, max): (Option<f64>, f64, f64),
+        source: &'static str,
+    ) -> Self {
+        Self { name, unit, summary, domain: Domain::Number { default, min, max }, source }
+    }
+}
+
 /// The remedy of errors that no configuration can cause.
 fn defect() -> String {
     "report this as a defect".to_owned()

@@ -115,6 +115,12 @@ mod tests {
         }
     }
 
+    /// The largest window of an algorithm, in bandwidth-delay products.
+    fn most_bdp(info: &AlgorithmInfo) -> f64 {
+        let most = info.parameters.iter().find(|param| param.unit == "BDP").map(|param| param.domain);
+        if let Some(Domain::Number { default: Some(most), .. }) = most { most } else { 1.0 }
+    }
+
     proptest! {
         /// Whatever ACKs, notifications and timers bring, rate and window keep their bounds.
         #[test]
@@ -168,7 +174,7 @@ mod tests {
                 control.on_timer(now);
                 let least = least_bps(info);
                 prop_assert!((least..=100e9).contains(&control.rate_bps()), "{}", control.rate_bps());
-                let most = environment.bdp_bytes() * if info.name == "nscc" { 1.5 } else { 1.0 };
+                let most = most_bdp(info) * environment.bdp_bytes();
                 prop_assert!(control.cwnd_bytes().is_none_or(|bytes| (1.0..=most).contains(&bytes)));
                 prop_assert!(!vwin || control.cwnd_bytes().is_some());
                 prop_assert!(control.next_timer().is_none_or(|timer| timer > now));

@@ -10,7 +10,7 @@ use super::control::{RateAck, RateControl, RateEnvironment};
 use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, Make};
 use crate::kind::{Kind, SwitchNeed};
-use crate::params::{Domain, ParamInfo, Params};
+use crate::params::{ParamInfo, Params};
 
 const PARAMETERS: &str = "docs/algorithms/nscc.md#nscc-parameters";
 
@@ -22,43 +22,66 @@ const NO_DELAY_NS: f64 = 1_000.0;
 /// A decrease takes at most this share.
 const MAX_DECREASE: f64 = 0.5;
 
-/// A parameter of NSCC.
-const fn number(
-    name: &'static str,
-    unit: &'static str,
-    summary: &'static str,
-    (default, min, max): (f64, f64, f64),
-) -> ParamInfo {
-    let domain = Domain::Number { default: Some(default), min, max };
-    ParamInfo { name, unit, summary, domain, source: PARAMETERS }
-}
-
-const TARGET: ParamInfo = number(
+const TARGET: ParamInfo = ParamInfo::number(
     "target_qdelay_ns",
     "ns",
     "queueing delay that is aimed at; 0 for the network's base round-trip time",
-    (0.0, 0.0, 1e12),
+    (Some(0.0), 0.0, 1e12),
+    PARAMETERS,
 );
-const ALPHA: ParamInfo =
-    number("alpha", "packets", "proportional increase in a round trip without delay", (4.0, 0.0, 1e3));
-const FI: ParamInfo = number("fi", "packets", "fair increase in a round trip", (5.0, 0.0, 1e3));
-const FI_SCALE: ParamInfo =
-    number("fi_scale", "ratio", "fast increase for each byte that arrives without delay", (0.25, 0.0, 10.0));
-const ETA: ParamInfo = number("eta", "packets", "added in every round trip", (0.15, 0.0, 1e3));
-const GAMMA: ParamInfo =
-    number("gamma", "ratio", "weight of the delay above the target in a decrease", (0.8, 0.001, 1.0));
-const DELAY_ALPHA: ParamInfo =
-    number("delay_alpha", "ratio", "weight of a delay in their mean", (0.0125, 0.0001, 1.0));
-const QA_GATE: ParamInfo = number(
+const ALPHA: ParamInfo = ParamInfo::number(
+    "alpha",
+    "packets",
+    "proportional increase in a round trip without delay",
+    (Some(4.0), 0.0, 1e3),
+    PARAMETERS,
+);
+const FI: ParamInfo =
+    ParamInfo::number("fi", "packets", "fair increase in a round trip", (Some(5.0), 0.0, 1e3), PARAMETERS);
+const FI_SCALE: ParamInfo = ParamInfo::number(
+    "fi_scale",
+    "ratio",
+    "fast increase for each byte that arrives without delay",
+    (Some(0.25), 0.0, 10.0),
+    PARAMETERS,
+);
+const ETA: ParamInfo =
+    ParamInfo::number("eta", "packets", "added in every round trip", (Some(0.15), 0.0, 1e3), PARAMETERS);
+const GAMMA: ParamInfo = ParamInfo::number(
+    "gamma",
+    "ratio",
+    "weight of the delay above the target in a decrease",
+    (Some(0.8), 0.001, 1.0),
+    PARAMETERS,
+);
+const DELAY_ALPHA: ParamInfo = ParamInfo::number(
+    "delay_alpha",
+    "ratio",
+    "weight of a delay in their mean",
+    (Some(0.0125), 0.0001, 1.0),
+    PARAMETERS,
+);
+const QA_GATE: ParamInfo = ParamInfo::number(
     "qa_gate",
     "log2",
-    "quick adapt where less than 1/2^this of the largest window arrived; 0 for always",
-    (3.0, 0.0, 16.0),
+    "quick adapt where less than 1/2^this of the largest window arrived in a round trip",
+    (Some(3.0), 0.0, 16.0),
+    PARAMETERS,
 );
-const ADJUST: ParamInfo =
-    number("adjust_packets", "packets", "increases take effect behind so many packets", (8.0, 1.0, 1e4));
-const MAX_CWND: ParamInfo =
-    number("max_cwnd", "BDP", "the largest window, and the first one", (1.5, 0.01, 100.0));
+const ADJUST: ParamInfo = ParamInfo::number(
+    "adjust_packets",
+    "packets",
+    "increases take effect behind so many packets",
+    (Some(8.0), 1.0, 1e4),
+    PARAMETERS,
+);
+const MAX_CWND: ParamInfo = ParamInfo::number(
+    "max_cwnd",
+    "BDP",
+    "the largest window, and the first one",
+    (Some(1.5), 0.01, 100.0),
+    PARAMETERS,
+);
 
 /// What the registry says about NSCC.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
@@ -183,8 +206,8 @@ impl Nscc {
         self.avg_delay_ns = weight * delay_ns + (1.0 - weight) * self.avg_delay_ns;
     }
 
-    /// The queueing delay of a packet, which moves their mean. Without marks a delay above the target counts
-    /// little: it is another flow's, or soon gone.
+    /// The queueing delay of a packet, which moves their mean. Without a mark a delay above the target counts
+    /// as a quarter of the base round-trip time.
     fn delay_ns(&mut self, rtt: Option<Span>, is_marked: bool) -> f64 {
         let Some(rtt_ns) = rtt.map(ns) else { return self.avg_delay_ns };
         if rtt_ns < self.base_rtt_ns {
@@ -381,13 +404,9 @@ mod tests {
 
     #[test]
     fn four_answers() {
-        let start = |us| {
-            let mut control = nscc(r#","max_cwnd":100,"eta":0,"adjust_packets":1,"delay_alpha":0.5"#);
-            control.on_ack(&ack(us, 1, 13, false));
-            control
-        };
         let grown = |rtt_us: u64, cnp: bool| {
-            let mut control = start(100);
+            let mut control = nscc(r#","max_cwnd":100,"eta":0,"adjust_packets":1,"delay_alpha":0.5"#);
+            control.on_ack(&ack(100, 1, 13, false));
             // Down from the largest window.
             control.on_ack(&RateAck { lost_bytes: 1_000_000, ..ack(101, 1, 13, false) });
             let before = cwnd(&*control);

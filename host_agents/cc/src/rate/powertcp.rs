@@ -30,21 +30,23 @@ const EXPECTED_FLOWS: ParamInfo = ParamInfo {
     source: "docs/algorithms/powertcp.md#powertcp-parameters",
 };
 
-const LEAST_CURRENT: ParamInfo = ParamInfo {
-    name: "least_current",
-    unit: "ratio",
-    summary: "what arrives counts as this share of the line rate at least",
-    domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1.0 },
-    source: "docs/algorithms/powertcp.md#powertcp-ns3",
-};
+const NS3: &str = "docs/algorithms/powertcp.md#powertcp-ns3";
 
-const U_TARGET: ParamInfo = ParamInfo {
-    name: "u_target",
-    unit: "ratio",
-    summary: "the power at which a window stays as it is",
-    domain: Domain::Number { default: Some(1.0), min: 0.1, max: 10.0 },
-    source: "docs/algorithms/powertcp.md#powertcp-ns3",
-};
+const LEAST_CURRENT: ParamInfo = ParamInfo::number(
+    "least_current",
+    "ratio",
+    "what arrives counts as this share of the line rate at least",
+    (Some(0.0), 0.0, 1.0),
+    NS3,
+);
+
+const U_TARGET: ParamInfo = ParamInfo::number(
+    "u_target",
+    "ratio",
+    "the power at which a window stays as it is",
+    (Some(1.0), 0.1, 10.0),
+    NS3,
+);
 
 /// What the registry says about PowerTCP.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {

@@ -11,53 +11,88 @@ use super::control::{RateAck, RateControl, RateEnvironment};
 use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, Make};
 use crate::kind::{Kind, SwitchNeed};
-use crate::params::{Domain, ParamInfo, Params};
+use crate::params::{ParamInfo, Params};
 
 const PARAMETERS: &str = "docs/algorithms/swift.md#swift-parameters";
 
-/// A parameter of Swift.
-const fn number(
-    name: &'static str,
-    unit: &'static str,
-    summary: &'static str,
-    (default, min, max): (Option<f64>, f64, f64),
-) -> ParamInfo {
-    ParamInfo { name, unit, summary, domain: Domain::Number { default, min, max }, source: PARAMETERS }
-}
-
-const AI: ParamInfo = number("ai", "packets", "additive increase in a round trip", (Some(1.0), 0.0001, 1e3));
-const BETA: ParamInfo =
-    number("beta", "ratio", "weight of the delay above the target in a decrease", (Some(0.8), 0.001, 1.0));
-const MAX_MDF: ParamInfo =
-    number("max_mdf", "ratio", "the most that a decrease takes off the window", (Some(0.5), 0.001, 0.999));
-const BASE_TARGET: ParamInfo =
-    number("base_target_ns", "ns", "target delay of a path without hops", (Some(20_000.0), 1.0, 1e12));
-const HOP: ParamInfo =
-    number("hop_ns", "ns", "the target grows by this for each switch of the path", (Some(3_053.0), 0.0, 1e9));
-const FS_RANGE: ParamInfo = number(
+const AI: ParamInfo = ParamInfo::number(
+    "ai",
+    "packets",
+    "additive increase in a round trip",
+    (Some(1.0), 0.0001, 1e3),
+    PARAMETERS,
+);
+const BETA: ParamInfo = ParamInfo::number(
+    "beta",
+    "ratio",
+    "weight of the delay above the target in a decrease",
+    (Some(0.8), 0.001, 1.0),
+    PARAMETERS,
+);
+const MAX_MDF: ParamInfo = ParamInfo::number(
+    "max_mdf",
+    "ratio",
+    "the most that a decrease takes off the window",
+    (Some(0.5), 0.001, 0.999),
+    PARAMETERS,
+);
+const BASE_TARGET: ParamInfo = ParamInfo::number(
+    "base_target_ns",
+    "ns",
+    "target delay of a path without hops",
+    (Some(20_000.0), 1.0, 1e12),
+    PARAMETERS,
+);
+const HOP: ParamInfo = ParamInfo::number(
+    "hop_ns",
+    "ns",
+    "the target grows by this for each switch of the path",
+    (Some(3_053.0), 0.0, 1e9),
+    PARAMETERS,
+);
+const FS_RANGE: ParamInfo = ParamInfo::number(
     "fs_range_ns",
     "ns",
     "the most that a small window adds to the target (0: nothing)",
     (Some(100_000.0), 0.0, 1e12),
+    PARAMETERS,
 );
-const FS_MIN: ParamInfo =
-    number("fs_min_cwnd", "packets", "window below which the target grows no more", (Some(0.1), 0.001, 1e6));
-const FS_MAX: ParamInfo =
-    number("fs_max_cwnd", "packets", "window from which the target grows no more", (Some(100.0), 0.001, 1e6));
-const MIN_CWND: ParamInfo = number("min_cwnd", "packets", "the least window", (Some(0.01), 0.0001, 1.0));
-const MAX_CWND: ParamInfo = number(
+const FS_MIN: ParamInfo = ParamInfo::number(
+    "fs_min_cwnd",
+    "packets",
+    "window below which the target grows no more",
+    (Some(0.1), 0.001, 1e6),
+    PARAMETERS,
+);
+const FS_MAX: ParamInfo = ParamInfo::number(
+    "fs_max_cwnd",
+    "packets",
+    "window from which the target grows no more",
+    (Some(100.0), 0.001, 1e6),
+    PARAMETERS,
+);
+const MIN_CWND: ParamInfo =
+    ParamInfo::number("min_cwnd", "packets", "the least window", (Some(0.01), 0.0001, 1.0), PARAMETERS);
+const MAX_CWND: ParamInfo = ParamInfo::number(
     "max_cwnd",
     "packets",
     "the largest window; 0 for the bandwidth-delay product of the host's link",
     (Some(0.0), 0.0, 1e7),
+    PARAMETERS,
 );
-const INITIAL: ParamInfo =
-    number("initial_cwnd", "packets", "the first window; 0 for the largest", (Some(0.0), 0.0, 1e7));
-const RETX_RESET: ParamInfo = number(
+const INITIAL: ParamInfo = ParamInfo::number(
+    "initial_cwnd",
+    "packets",
+    "the first window; 0 for the largest",
+    (Some(0.0), 0.0, 1e7),
+    PARAMETERS,
+);
+const RETX_RESET: ParamInfo = ParamInfo::number(
     "retx_reset_threshold",
     "timeouts",
     "timeouts in a row that set the window to the least",
     (Some(5.0), 1.0, 1e6),
+    PARAMETERS,
 );
 
 /// What the registry says about Swift.

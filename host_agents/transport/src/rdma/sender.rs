@@ -232,7 +232,8 @@ impl RdmaSender {
     pub(super) fn has_window(&self) -> bool {
         let flight = self.flight_bytes();
         let has_window = self.control.flight_limit_bytes().is_none_or(|limit| (flight as f64) < limit);
-        has_window && self.snd_nxt - self.snd_una < MAX_FLIGHT_BYTES
+        let has_span = self.snd_nxt - self.snd_una < MAX_FLIGHT_BYTES;
+        has_window && (has_span || self.selective.as_ref().is_some_and(Selective::has_lost))
     }
 
     /// Pacing rate; 0 where a rate has to be granted and is not.

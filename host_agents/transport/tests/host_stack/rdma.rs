@@ -444,6 +444,24 @@ fn a_lost_end_takes_a_timeout() {
     assert!(log.end.expect("it ends") > Time::from_us(500));
 }
 
+/// What is lost leaves again however far new bytes have gone: the bound of what is under way is theirs.
+#[test]
+fn a_full_span_lets_lost_packets_leave() {
+    let config = selective(r#""mss_bytes":60000,"#);
+    let mut sender = sender(&config, 1 << 32);
+    sender.start(Time::ZERO);
+    let (mut now, mut packets) = (Time::ZERO, 0_u64);
+    while let Some(at) = sender.ready_at() {
+        now = at;
+        packets += u64::from(sender.take(now).is_some());
+    }
+    assert!(packets * 60_000 >= 1 << 30, "{packets}");
+    sender.on_timer(now.max(sender.deadline().expect("a timeout")));
+    let at = sender.ready_at().expect("the first packet is lost");
+    let (segment, _) = sender.take(at.max(now)).expect("it leaves");
+    assert_eq!((segment.seq, segment.retransmit), (0, true));
+}
+
 #[test]
 fn what_counts_on_order_refuses_to_keep() {
     let repeat = r#""recovery":"selective_repeat","base_rtt_ns":10000"#;
@@ -519,14 +537,16 @@ proptest! {
     /// No answer, however wrong, makes a sender panic or leave its bounds.
     #[test]
     fn any_answer_is_survived(
-        algorithm in prop::sample::select(vec!["hpcc", "d3", "rcp_dc", "rcp", "bolt"]),
+        algorithm in prop::sample::select(vec!["hpcc", "d3", "rcp_dc", "rcp", "bolt", "nscc", "swift"]),
+        keeps in any::<bool>(),
         answers in prop::collection::vec(
             (any::<u32>(), any::<bool>(), 0_u8..4, any::<u64>(), prop::collection::vec(any::<u8>(), 0..90), 0_u8..10),
             0..100,
         ),
     ) {
+        let recovery = if keeps && !["d3", "rcp_dc"].contains(&algorithm) { "selective_repeat" } else { "go_back_n" };
         let config = config(&format!(
-            r#"{{"base_rtt_ns":10000,"cc":{{"name":"{algorithm}"}},
+            r#"{{"base_rtt_ns":10000,"recovery":"{recovery}","cc":{{"name":"{algorithm}"}},
                 "int":{{"unit_shift":0,"tick_ns":1,"rates_bps":{{"2":100000000000,"6":10000000000}}}}}}"#,
         ));
         let least = match algorithm {
@@ -543,7 +563,14 @@ proptest! {
             let snapshot = sender.snapshot();
             // Half of the positions are near what is in flight.
             let ack = if ack % 2 == 0 { (snapshot.snd_una as u32).wrapping_add(ack % 20_000) } else { ack };
-            let fields = AckFields { ack, ecn_echo: Codepoint::from_bits(ecn), timestamp_echo_ns, ..AckFields::default() };
+            let answered = keeps.then(|| (snapshot.snd_una as u32).wrapping_add(timestamp_echo_ns as u32 % 30 * 1_000));
+            let fields = AckFields {
+                ack,
+                ecn_echo: Codepoint::from_bits(ecn),
+                timestamp_echo_ns,
+                answered,
+                ..AckFields::default()
+            };
             let flags = Flags::NACK.when(nack);
             let extension = Extension { kind: ExtensionType(kind), bytes: &bytes };
             sender.on_notice(now, timestamp_echo_ns, &extension);
