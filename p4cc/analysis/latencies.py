@@ -50,6 +50,15 @@ def of_rounds(rounds: pl.DataFrame) -> dict[str, float]:
     return _statistics("latency", "", whole) if whole.size else {}
 
 
+def of_collectives(collectives: pl.DataFrame) -> dict[str, float]:
+    """Number, mean and percentiles of the iterations that are whole, and their median bus bandwidth."""
+    whole = collectives.filter(pl.col("completion_ns").is_not_null())
+    if whole.is_empty():
+        return {}
+    rate = percentile(_floats(whole["bus_bps"]), 50)
+    return {**_statistics("collective", "", _floats(whole["completion_ns"])), "collective_bus_bps": rate}
+
+
 def _statistics(name: str, suffix: str, values: Values) -> dict[str, float]:
     found: dict[str, float] = {f"{name}_count{suffix}": int(values.size)}
     found[f"{name}_mean_ns{suffix}"] = float(values.mean()) if values.size else float("nan")

@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 from polars import selectors
 
-from p4cc.analysis.latencies import of_rounds, of_rtts, with_labels, with_latencies
+from p4cc.analysis.latencies import of_collectives, of_rounds, of_rtts, with_labels, with_latencies
 from p4cc.analysis.links import depths, outcome, utilisation, with_paused_share
 from p4cc.analysis.percentiles import PERCENTILES, of_few, percentile
 from p4cc.analysis.pods import busiest_drain_ns, pod_pairs, skew, with_pods
@@ -104,6 +104,7 @@ def derive(
         numbers["round_goodput_bps"] = goodputs.median()
     more["rtts"] = with_labels(_frame(tables["rtts"]), flows)
     numbers |= {**of_rounds(rounds), **of_rtts(more["rtts"], measures.windows), **_of_flows(flows)}
+    numbers |= of_collectives(_frame(tables["collectives"]))
     if measures.slowdown_by_size:
         numbers["slowdown"] = by_size(flows, SUMMARY_BINS)
     if measures.by_label:

@@ -19,6 +19,7 @@ from p4cc.figures import (
     by_rank,
     cdf,
     cells,
+    collective_steps,
     heatmap,
     over_sweep,
     over_time,
@@ -45,6 +46,7 @@ from p4cc.scenario.figures import (
 )
 from p4cc.scenario.flow_figures import (
     BySizeFigure,
+    CollectiveStepsFigure,
     DecidedCellsFigure,
     DepthsFigure,
     PairedFigure,
@@ -121,6 +123,8 @@ def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) 
             asked = scenario.record.registers if figure.y == "value" else scenario.record.counters
             samples = _table(folder, state.table_of(figure))
             return state.draw(samples, figure, folder, (asked or StateRecord()).interval_ns)
+        case CollectiveStepsFigure():
+            return collective_steps.draw(_table(folder, "collective_steps"), figure, folder)
         case PausesFigure():
             return pauses.draw(_table(folder, "pause_frames"), figure, folder)
 

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from p4cc.scenario.base import KIND, Model, TimeNs
 from p4cc.scenario.where import Where
 
-Table = Literal["rtts", "rounds", "flows", "windows", "queues", "goodput"]
+Table = Literal["rtts", "rounds", "collectives", "flows", "windows", "queues", "goodput"]
 
 
 class Rows(Model):

@@ -127,8 +127,8 @@ class Case:
         return {name: as_key(value) for name, value in values.items()}
 
 
-_TAKEN = frozenset({"latency_ns"})
-"""Last steps of fields that a table of results has as a column of its own (rounds)."""
+_TAKEN = frozenset({"latency_ns", "operation", "schedule", "size_bytes"})
+"""Last steps of fields that a table of results has as a column of its own (rounds, flows, collectives)."""
 
 
 def column_names(paths: Iterable[str]) -> dict[str, str]:

@@ -115,6 +115,25 @@ class PausesFigure(FlowFigure):
     seed: int | None = Field(default=None, description="Which run is drawn; the first seed's if absent.")
 
 
+class CollectiveStepsFigure(SweptFigure):
+    """Pieces of one iteration of a collective as bars over time, a line for each rank that sends; of one seed.
+
+    The colour says the step (docs/algorithms/traffic.md#collectives).
+    """
+
+    kind: Annotated[Literal["collective_steps"], KIND]
+    job: str | None = Field(default=None, description="A job of `collectives`; the first if absent.")
+    iteration: Annotated[int, Field(ge=0, description="Which iteration, from 0.")] = 0
+    seed: int | None = Field(default=None, description="Which run is drawn; the first seed's if absent.")
+
+
 FLOW_FIGURES = (
-    PodMatrixFigure | PairedFigure | PodPairFigure | BySizeFigure | DepthsFigure | DecidedCellsFigure | PausesFigure
+    PodMatrixFigure
+    | PairedFigure
+    | PodPairFigure
+    | BySizeFigure
+    | DepthsFigure
+    | DecidedCellsFigure
+    | PausesFigure
+    | CollectiveStepsFigure
 )

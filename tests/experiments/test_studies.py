@@ -41,6 +41,7 @@ FIGURES = {
     ],
     "hpcc": ["H-incast", "reaction", "fairness", "wai", "dcqcn-forms", "ns3-hpcc", "ns3-dcqcn"],
     "league": ["incast", "web search", "permutation", "all-to-all"],
+    "collectives": ["ring", "halving", "all-to-all", "placement"],
     "load_balancing": ["permutation", "web search"],
     "nscc": [
         *("htsim incast of 15", "htsim incast of 127", "htsim permutation", "htsim drops 15", "htsim drops 127"),

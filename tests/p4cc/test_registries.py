@@ -55,7 +55,8 @@ POD_FIGURES: dict[str, dict[str, Any]] = {
     "decided_cells": {"variant": "HPCC", "over": "pattern", "at": "skewed"},
     "pauses": {"over": "pattern", "at": "skewed", "ports": 4, "bins": 10},
 }
-EXAMPLES = {**INCAST_FIGURES, **POD_FIGURES}
+COLLECTIVE_FIGURES: dict[str, dict[str, Any]] = {"collective_steps": {"over": "traffic.size_bytes"}}
+EXAMPLES = {**INCAST_FIGURES, **POD_FIGURES, **COLLECTIVE_FIGURES}
 
 
 def _figures(examples: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
@@ -80,8 +81,15 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
         switch={**skewed()["switch"], "buffer": {"bytes": 450_000}},
         figures=_figures(POD_FIGURES),
     )
-    first, second = (run(tmp_path_factory.mktemp("kinds"), data) for data in (incast, pods))
-    return {**dict.fromkeys(INCAST_FIGURES, first), **dict.fromkeys(POD_FIGURES, second)}
+    collective = scenario(
+        traffic={"kind": "collective", "operation": "all_gather", "size_bytes": 40_000},
+        sweep={"traffic.size_bytes": [40_000, 80_000]},
+        figures=_figures(COLLECTIVE_FIGURES),
+    )
+    kinds = (INCAST_FIGURES, incast), (POD_FIGURES, pods), (COLLECTIVE_FIGURES, collective)
+    return {
+        kind: ran for names, data in kinds for ran in [run(tmp_path_factory.mktemp("kinds"), data)] for kind in names
+    }
 
 
 @pytest.mark.parametrize("kind", FIGURE_KINDS)
