@@ -60,6 +60,10 @@ def lab(
     agents: Annotated[
         bool, typer.Option("--agents/--no-agents", help="Run the scenario's flows, or leave the hosts idle.")
     ] = True,
+    kernel_tcp: Annotated[
+        list[str] | None,
+        typer.Option("--kernel-tcp", metavar="LABEL", help="Flows of this label are the kernel's TCP, beside agents."),
+    ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="All variants here and in virtual time: one table, one figure.")
     ] = False,
@@ -77,6 +81,7 @@ def lab(
     * `sudo p4cc lab experiments/lab/incast.yaml`
     * `sudo p4cc lab --import topology.json --program solution/basic.p4 --no-cli --run 'h1 ping -c 3 h2'`
     * `sudo p4cc lab star.yaml --no-agents --no-cli --run 'h1 iperf3 -s &' --run 'h2 iperf3 -c h1 -t 5'`
+    * `sudo p4cc lab experiments/cubic/beside.yaml --kernel-tcp linux`
     * `sudo p4cc lab --clean`
     """
     # Planning and P4Runtime take a second to import; other commands need not wait for them.
@@ -100,6 +105,7 @@ def lab(
         variant=variant,
         grpc_base=grpc_port,
         thrift_base=thrift_port,
+        kernel_tcp=tuple(kernel_tcp or ()),
     )
     options = lab_run.LabOptions(
         folder=(out or request.folder).resolve(),

@@ -17,7 +17,7 @@ import polars as pl
 from p4cc.errors import UserError
 from p4cc.lab.agent_run import AgentRun
 from p4cc.lab.depth import Port, depth_of
-from p4cc.lab.kernel_tcp import REMARK, add_to_plan, configure, shape, tcp_command
+from p4cc.lab.kernel_tcp import configure, remark, shape, tcp_command, tcp_plan
 from p4cc.lab.own_agent import own_command
 from p4cc.lab.packets import HostPackets
 from p4cc.lab.processes import Program, events, how_ended
@@ -25,7 +25,7 @@ from p4cc.lab.switches import own_program
 from topos.lab import LabEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
     from pathlib import Path
 
     from p4cc.lab.standing import Lab
@@ -111,33 +111,35 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> Agent
     settle_ns = SETTLE_NS + per_host_ns * len(plan.line_rates_bps) + SETTLE_PER_HOST_NS * len(packets.hosts)
     start_ns = time.time_ns() + settle_ns
     sample_ms = None if interval_ns is None else max(1, interval_ns // 1_000_000)
-    is_tcp = case.packets == "tcp"
-    if is_tcp:
-        configure(lab.built, str(lab.plan.file), plan.plain["flows"], spec)
-        add_to_plan(plan.plain, spec, start_ns, case.scenario.stop_ns, sample_ms)
-        plan.remarks.append(REMARK)
-        plan.remarks += shape(lab.built, plan.line_rates_bps)
-    path.write_text(json.dumps(plan.plain, indent=1), encoding="utf-8")
+    own_flows, kernel_flows = _by_sender(plan.plain["flows"], lab.plan.kernel_tcp)
     programs: dict[str, Program] = {}
-    for host, rate in plan.line_rates_bps.items():
-        metrics = folder / f"{host}.jsonl"
-        command = (
-            tcp_command(path, host, metrics)
-            if is_tcp
-            else agent_command(
-                host,
-                path,
-                metrics,
-                line_rate_bps=rate,
-                sample_ms=sample_ms,
-                stop_ms=stop_ms,
-                start_ns=start_ns,
-                own=own,
-            )
+    for host in _hosts_of(own_flows):
+        command = agent_command(
+            host,
+            path,
+            folder / f"{host}.jsonl",
+            line_rate_bps=plan.line_rates_bps.get(host),
+            sample_ms=sample_ms,
+            stop_ms=stop_ms,
+            start_ns=start_ns,
+            own=own,
         )
-        programs[host] = Program(
-            f"agent of {host}", [*lab.built.enter(host), *command], folder / f"{host}.log", keeps_running=False
+        programs[host] = _program(lab, f"agent of {host}", host, command, folder / f"{host}.log")
+    if kernel_flows:
+        configure(lab.built, str(lab.plan.file), kernel_flows, spec)
+        told = tcp_plan(plan.plain["hosts"], kernel_flows, spec, start_ns, case.scenario.stop_ns, sample_ms)
+        (folder / "tcp.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
+        plan.remarks.append(remark(sorted(lab.plan.kernel_tcp)))
+        senders = _hosts_of(kernel_flows)
+        plan.remarks += shape(
+            lab.built, {host: plan.line_rates_bps[host] for host in senders if host in plan.line_rates_bps}
         )
+        for host in senders:
+            name = f"{host}-tcp"
+            command = tcp_command(folder / "tcp.json", host, folder / f"{name}.jsonl")
+            programs[name] = _program(lab, f"TCP of {host}", host, command, folder / f"{name}.log")
+    told = [{key: value for key, value in flow.items() if key != "class"} for flow in own_flows]
+    path.write_text(json.dumps({**plan.plain, "flows": told}, indent=1), encoding="utf-8")
     try:
         lab.begin(start_ns)
         packets.start(lab, start_ns, case.scenario.stop_ns)
@@ -151,10 +153,27 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> Agent
         for program in programs.values():
             program.stop()
         packets.stop()
-    lines = [line for host in programs for line in events(folder / f"{host}.jsonl")]
+    lines = [line for name in programs for line in events(folder / f"{name}.jsonl")]
     run = _collected(lab, plan, lines, start_ns, failed)
     left, also_failed = packets.left()
     return replace(run, tables=left.tables, remarks=(*run.remarks, *left.remarks), failed=(*run.failed, *also_failed))
+
+
+def _by_sender(
+    flows: Sequence[dict[str, Any]], kernel_labels: Container[str]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Flows that agents send, and flows that are the kernel's."""
+    of_kernel = [flow for flow in flows if flow["class"] in kernel_labels]
+    return [flow for flow in flows if flow["class"] not in kernel_labels], of_kernel
+
+
+def _hosts_of(flows: Sequence[dict[str, Any]]) -> list[str]:
+    """Hosts that send or receive, each once."""
+    return list(dict.fromkeys(flow[end] for flow in flows for end in ("src", "dst")))
+
+
+def _program(lab: Lab, title: str, host: str, command: Sequence[str], log: Path) -> Program:
+    return Program(title, [*lab.built.enter(host), *command], log, keeps_running=False)
 
 
 def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
@@ -184,12 +203,12 @@ def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
         jitter_ns = int(flow.get("start_jitter_ns") or 0)
         # A stream of its own for each flow, as in virtual time; the numbers are not the simulator's.
         drawn_ns = random.Random(f"{seed}/start/{flow['id']}").randrange(jitter_ns + 1)  # noqa: S311 - no secret
-        for key, remark in _NOT_GIVEN.items():
+        for key, missing in _NOT_GIVEN.items():
             if flow.get(key) is not None:
-                remarks.append(remark)
+                remarks.append(missing)
         flows.append(
             {
-                **{key: flow[key] for key in ("id", "src", "dst", "size_bytes", "algorithm", "priority")},
+                **{key: flow[key] for key in ("id", "src", "dst", "size_bytes", "algorithm", "priority", "class")},
                 "start_ns": int(flow["start_ns"]) + drawn_ns,
             }
         )
@@ -240,9 +259,9 @@ def _collected(
     sent = {line["flow"]: line for line in lines if line.get("type") == "flow"}
     received = {line["flow"]: line for line in lines if line.get("type") == "received"}
     rows: list[dict[str, Any]] = []
-    # The kernel's TCP does not tell which packets came marked.
-    unknown = None if "tcp" in plan.plain else 0
     for flow in plan.plain["flows"]:
+        # The kernel's TCP does not tell which packets came marked.
+        unknown = None if flow["class"] in lab.plan.kernel_tcp else 0
         mine, theirs = sent.get(flow["id"], {}), received.get(flow["id"], {})
         fct_ns = mine.get("fct_ns")
         rows.append(

@@ -14,7 +14,7 @@ from p4cc.errors import UserError
 from topos.mininet import MTU_BYTES, ROUTE_MTU_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterator, Sequence
 
     from p4cc.scenario.base import Algorithm, Sender
     from p4cc.scenario.expand import Case
@@ -33,10 +33,6 @@ _BURST_NS = 50_000
 _HELD_BYTES = 1 << 24
 """What may wait at a host's interface, which drops nothing; TCP holds far less there."""
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
-REMARK = (
-    "flows are the kernel's TCP: of transport only mss_bytes, iw, rwnd and rto_min_ns are its own; slow start, "
-    "loss recovery and timers are as the kernel has them"
-)
 
 
 @dataclass(frozen=True)
@@ -48,9 +44,27 @@ class HostSettings:
     rto_min_ns: int
 
 
-def check_senders(case: Case, place: str) -> None:
-    """Raises UserError for a sender of the scenario that the kernel has not."""
-    for sender in _senders(case):
+def remark(labels: Sequence[str]) -> str:
+    """What a reader of the results must know."""
+    return (
+        f"flows of {', '.join(labels)} are the kernel's TCP: of transport only mss_bytes, iw, rwnd and rto_min_ns are "
+        "its own; slow start, loss recovery and timers are as the kernel has them"
+    )
+
+
+def kernel_labels(case: Case, asked: Sequence[str]) -> frozenset[str]:
+    """Labels of the traffic that the kernel sends: all with `packets: tcp`, or those asked for; raises UserError."""
+    labels = {item.label for item in case.scenario.flow_items.values()}
+    if unknown := [label for label in asked if label not in labels]:
+        known = ", ".join(sorted(labels)) or "none"
+        remedy = f"labels of this scenario's flows: {known}"
+        raise UserError(f"no flows have the label {unknown[0]!r}", place="--kernel-tcp", remedy=remedy)
+    return frozenset(labels if case.packets == "tcp" else asked)
+
+
+def check_senders(case: Case, labels: Container[str], place: str) -> None:
+    """Raises UserError for a sender of the labels' traffic that the kernel has not."""
+    for sender in _senders(case, labels):
         window = sender.congestion_avoidance
         if window is None:
             raise _refused("the kernel's TCP has no paced senders", place)
@@ -67,11 +81,10 @@ def _check(algorithm: Algorithm, what: str, known: Container[str], place: str) -
         raise _refused(f"the kernel's TCP has no {what} {algorithm.python or algorithm.name}", place)
 
 
-def _senders(case: Case) -> Iterator[Sender]:
-    yield case.variant
+def _senders(case: Case, labels: Container[str]) -> Iterator[Sender]:
     for item in case.scenario.flow_items.values():
-        if item.sender is not None:
-            yield item.sender
+        if item.label in labels:
+            yield item.sender or case.variant
 
 
 def _refused(cause: str, place: str) -> UserError:
@@ -91,26 +104,33 @@ def kernel_has(name: str) -> bool:
     return True
 
 
-def add_to_plan(
-    plain: dict[str, Any], spec: dict[str, Any], start_ns: int, stop_ns: int, sample_ms: int | None
-) -> None:
-    """Adds to the agents' plan what hosts with the kernel's TCP need."""
+def tcp_plan(
+    hosts: dict[str, str],
+    flows: Sequence[dict[str, Any]],
+    spec: dict[str, Any],
+    start_ns: int,
+    stop_ns: int,
+    sample_ms: int | None,
+) -> dict[str, Any]:
+    """What hosts with the kernel's TCP are told: addresses by host, flows with the kernel's names, times."""
     windows: list[int] = []
-    for flow in plain["flows"]:
+    told: list[dict[str, Any]] = []
+    for flow in flows:
         sender = spec["algorithms"][flow["algorithm"]]
-        flow["congestion"] = KNOWN[sender["cc"]["congestion_avoidance"]["name"]]
-        flow["mss_bytes"] = sender["mss_bytes"]
+        congestion = KNOWN[sender["cc"]["congestion_avoidance"]["name"]]
+        told.append({**flow, "congestion": congestion, "mss_bytes": sender["mss_bytes"]})
         windows.append(sender["rwnd"] * sender["mss_bytes"])
-    plain["tcp"] = {
+    tcp = {
         "start_ns": start_ns,
         "stop_ns": stop_ns,
         "sample_ns": None if sample_ms is None else sample_ms * 1_000_000,
         "port": PORT,
         "window_bytes": min(windows, default=1),
     }
+    return {"hosts": hosts, "flows": told, "tcp": tcp}
 
 
-def configure(built: Built, place: str, flows: list[dict[str, Any]], spec: dict[str, Any]) -> None:
+def configure(built: Built, place: str, flows: Sequence[dict[str, Any]], spec: dict[str, Any]) -> None:
     """Tells each host's kernel of ECN, initial window and least timeout; raises UserError."""
     by_host: dict[str, set[HostSettings]] = {}
     for flow in flows:

@@ -15,7 +15,7 @@ from controller.errors import ControllerError
 from p4cc.control.load import load_controller
 from p4cc.errors import UserError
 from p4cc.files import find_named
-from p4cc.lab.kernel_tcp import check_senders
+from p4cc.lab.kernel_tcp import check_senders, kernel_labels
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
 from p4cc.planning import plausible
 from p4cc.planning.fabric import alpha_log2
@@ -56,6 +56,8 @@ class LabRequest:
     variant: str | None = None
     grpc_base: int | None = None
     thrift_base: int | None = None
+    kernel_tcp: tuple[str, ...] = ()
+    """Labels of traffic whose flows are the kernel's TCP, beside agents that send the others."""
 
     @property
     def name(self) -> str:
@@ -69,6 +71,8 @@ class LabRequest:
     def settings(self) -> str:
         """What the command line changes, and which file an import is, as a short hash."""
         changes = [self.overrides, self.variant, self.programs, self.switch]
+        if self.kernel_tcp:
+            changes.append(self.kernel_tcp)
         if self.is_import:
             changes.append(str(Path(self.file).resolve()))
         elif changes == [(), None, (), "p4cc"]:
@@ -107,6 +111,8 @@ class LabPlan:
     """Whether the controller stays, and is primary; an import leaves that to the user's own."""
     case: Case | None = None
     imported: Imported | None = None
+    kernel_tcp: frozenset[str] = frozenset()
+    """Labels of traffic whose flows are the kernel's TCP."""
     warnings: tuple[str, ...] = ()
 
     def ports(self, switch: str, interfaces: Mapping[Any, str]) -> tuple[PortShape, ...]:
@@ -223,8 +229,7 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
     if case.ip == 6:
         remedy = "--set transport.ip=4, or p4cc run"
         raise UserError("hosts of a lab have IPv4 only", place=f"{path} at transport.ip", remedy=remedy)
-    if case.packets == "tcp":
-        check_senders(case, f"{path} at transport.packets")
+    check_senders(case, kernel_labels(case, request.kernel_tcp), f"{path} at transport.packets")
     topology = case.scenario.topology.build(path)
     network = _with_cpu_port(lab_of(topology), case.scenario.switch.cpu_port)
     programs = {one.name: _source(case.source_of(one.name), path) for one in network.switches}
@@ -249,6 +254,7 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
         ),
         holds=True,
         case=case,
+        kernel_tcp=kernel_labels(case, request.kernel_tcp),
         warnings=tuple(warnings),
     )
 
@@ -285,6 +291,9 @@ def _plan_import(request: LabRequest) -> LabPlan:
     imported = load_lab(Path(request.file))
     if request.overrides or request.variant:
         raise UserError("an import has no fields to set", place="--set", remedy="edit the topology file")
+    if request.kernel_tcp:
+        remedy = "start programs of your own with --run"
+        raise UserError("an import has no traffic", place="--kernel-tcp", remedy=remedy)
     return LabPlan(
         file=Path(request.file),
         network=imported.network,

@@ -55,6 +55,42 @@ def test_the_kernel_sends_and_reacts_to_marks(own: str, tmp_path: Path) -> None:
     assert run.summary["peak_queue_pkts"] >= 4
 
 
+def beside(folder: Path, *labels: str) -> LabRequest:
+    data = scenario(
+        topology=STAR,
+        switch={"ecn_profile": "rfc3168", "thresholds": {"k_rule": "fixed", "k_pkts": 4, "k_dc_pkts": 8}},
+        traffic=[
+            {"kind": "bulk", "name": name, "sources": [host], "destinations": ["aggregator"], "size_bytes": 300_000}
+            for name, host in (("linux", "h1"), ("agent", "h2"))
+        ],
+        transport={"mss_bytes": 1_400, "iw": 2, "rwnd": 40, "rto_min_ns": 200_000_000},
+        variants=[{"name": "one", "congestion_avoidance": {"name": "reno_ecn"}}],
+        stop_ns=5_000_000_000,
+        record={"windows_interval_ns": 5_000_000},
+    )
+    return LabRequest(str(write(folder, data)), grpc_base=GRPC, thrift_base=THRIFT, kernel_tcp=labels)
+
+
+def test_the_kernel_and_an_agent_share_a_port(own: str, tmp_path: Path) -> None:
+    del own
+    report = run_lab(beside(tmp_path, "linux"), LabOptions(tmp_path / "lab", cli=False, say=lambda _: None))
+    assert report.ok, report
+    run = report.agents
+    assert run is not None
+    assert any("flows of linux are the kernel's TCP" in remark for remark in run.remarks)
+    kernel, agent = run.flows.sort("src").iter_rows(named=True)
+    assert kernel["acked_bytes"] == agent["acked_bytes"] == 300_000
+    assert kernel["marks_level2"] is None, "the kernel does not tell"
+    assert agent["marks_level2"] > 0, "both have made the queue that one of them alone feels"
+    assert set(run.windows["flow_id"]) == {kernel["flow_id"], agent["flow_id"]}
+
+
+def test_labels_that_no_flows_have_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no flows have the label 'lunix'") as caught:
+        plan_lab(beside(tmp_path, "lunix"))
+    assert "agent, linux" in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("algorithm", "transport", "cause"),
     [
