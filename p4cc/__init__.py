@@ -3,9 +3,9 @@
 ```
 import p4cc
 
-scenario = p4cc.load_scenario("gst/incast", ["topology.senders=25"])
-outcome = p4cc.run_scenario(p4cc.RunRequest(p4cc.find_scenario("gst/incast"), figures=False))
-print(outcome.summary["runs"], outcome.folder)
+result = p4cc.run("gst/incast", topology__senders=25, seeds=[1])
+print(result.flows["fct_ns"].median(), result.units("flows")["fct_ns"])
+result.plot.cdf("fct")
 ```
 
 Names load when they are first used: `p4cc --version` does not wait for tables and plots.
@@ -17,6 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from p4cc.api.result import Result, load
+    from p4cc.api.run import compile, run, sweep  # noqa: A004 - the API's name
     from p4cc.bundled import experiments, find_scenario
     from p4cc.control.controller import Controller
     from p4cc.errors import UserError
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Controller",
     "RateAlgorithm",
+    "Result",
     "RunOutcome",
     "RunRequest",
     "Scenario",
@@ -38,14 +41,23 @@ __all__ = [
     "WindowAlgorithm",
     "check_algorithm",
     "choice",
+    "compile",
     "experiments",
     "find_scenario",
+    "load",
     "load_scenario",
     "number",
+    "run",
     "run_scenario",
+    "sweep",
 ]
 
 _HOMES = {
+    "Result": "p4cc.api.result",
+    "compile": "p4cc.api.run",
+    "load": "p4cc.api.result",
+    "run": "p4cc.api.run",
+    "sweep": "p4cc.api.run",
     "Controller": "p4cc.control.controller",
     "RateAlgorithm": "p4cc.own_algorithms.base",
     "SlowStart": "p4cc.own_algorithms.base",

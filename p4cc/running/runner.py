@@ -32,6 +32,7 @@ from p4cc.running.cache import FOLDER as CACHE
 from p4cc.running.cache import RunCache
 from p4cc.running.captures import FOLDER, CaptureWriter
 from p4cc.running.case import CaseRun, PushedProgram, Session, run_case
+from p4cc.running.loops import run_to_end
 from p4cc.running.progress import Runs, progress
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.running.result_writer import ResultWriter, file_names, write_summary
@@ -328,7 +329,7 @@ def _run_cases(
             )
 
         try:
-            asyncio.run(schedule(cases, session, request.jobs, keep))
+            run_to_end(lambda: schedule(cases, session, request.jobs, keep))
         except KeyboardInterrupt as error:
             keeps = request.use_cache and request.serving is None
             kept = "finished runs are kept: the same command goes on from there" if keeps else ""
