@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
+
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p4cc.algorithms import Algorithm as Entry
 
 MAX_WIDTH = 100
 
@@ -45,7 +53,8 @@ def schema(
 
 def algorithms(
     own: Annotated[
-        str | None, typer.Argument(metavar="[FILE.py:CLASS]", help="A class of your own in place of all.")
+        str | None,
+        typer.Argument(metavar="[NAME|FILE.py:CLASS]", help="One of them, or a class of your own, in place of all."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the registry as JSON.")] = False,
 ) -> None:
@@ -56,15 +65,18 @@ def algorithms(
     Examples:
 
     * `p4cc algorithms`
+    * `p4cc algorithms dctcp`
     * `p4cc algorithms mine.py:Mine`
     """
     from p4cc.algorithms import registry
     from p4cc.own_algorithms.load import load_any, load_offered, offered
 
-    if own is not None:
+    if own is not None and ":" in own:
         entries = [load_any(own, Path("here.yaml")).entry]
     else:
         entries = [*registry(), *(load_offered(name).entry for name in offered())]
+        if own is not None:
+            entries = _named(own, entries)
     if as_json:
         typer.echo(json.dumps([entry.model_dump(mode="json") for entry in entries], indent=1))
         return
@@ -81,3 +93,14 @@ def algorithms(
     if not console.is_terminal:
         console = Console(width=200)
     console.print(table)
+
+
+def _named(name: str, entries: Sequence[Entry]) -> list[Entry]:
+    """The algorithms of a name; raises UserError with names that are near."""
+    found = [entry for entry in entries if entry.name == name]
+    if not found:
+        names = [entry.name for entry in entries]
+        near = get_close_matches(name, names, n=3) or names
+        remedy = f"such as {', '.join(near)}; a class of your own is FILE.py:CLASS"
+        raise UserError("there is no such algorithm", place=name, remedy=remedy)
+    return found

@@ -126,6 +126,12 @@ def test_schema_and_algorithms_are_json() -> None:
     algorithms = json.loads(p4cc("algorithms", "--json").stdout)
     assert {"dctcp", "gst", "reno"} <= {entry["name"] for entry in algorithms}
     assert "dctcp" in p4cc("algorithms").stdout
+    (one,) = json.loads(p4cc("algorithms", "dctcp", "--json").stdout)
+    assert one["name"] == "dctcp"
+    unknown = p4cc("algorithms", "dctpc")
+    assert unknown.returncode == 2
+    assert "dctpc: there is no such algorithm" in unknown.stderr
+    assert "dctcp" in unknown.stderr
 
 
 def test_the_planner_prints_all_readings() -> None:
