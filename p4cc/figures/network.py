@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from p4cc.figures.style import COLOURS, save, use_style
+from topos.layout import layout
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,28 +39,3 @@ def draw(topology: Topology, path: Path) -> Path:
             axes.annotate(name, (x, y), xytext=(0, 6), textcoords="offset points", ha="center", fontsize=6)
     axes.set_axis_off()
     return save(page, path)
-
-
-def layout(topology: Topology) -> dict[str, tuple[float, float]]:
-    """A place for each node: the layer is the distance from the nearest host, nodes of a layer are spread evenly.
-
-    Switches without hosts beside switches with hosts stand higher; a row of equal switches stands on one line.
-    """
-    layers: dict[str, int] = dict.fromkeys(topology.host_names, 0)
-    edge = [name for name in topology.switch_names if any(port.peer in layers for port in topology.ports[name])]
-    while edge:
-        level = max(layers.values()) + 1
-        layers.update(dict.fromkeys(edge, level))
-        edge = [
-            name
-            for name in topology.switch_names
-            if name not in layers and any(port.peer in layers for port in topology.ports[name])
-        ]
-    rows: dict[int, list[str]] = {}
-    for name, level in layers.items():
-        rows.setdefault(level, []).append(name)
-    return {
-        name: ((place + 0.5) / len(names), float(level))
-        for level, names in rows.items()
-        for place, name in enumerate(names)
-    }

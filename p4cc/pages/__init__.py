@@ -1,0 +1,1 @@
+"""Pages for a browser: what reports and the live page share."""
