@@ -13,6 +13,7 @@ __all__ = [
     "EngineError",
     "Hop",
     "Latency",
+    "Look",
     "Network",
     "OwnAlgorithm",
     "PacedAck",
@@ -385,6 +386,47 @@ class Latency:
         """The next one, in picoseconds."""
 
 @final
+class Look:
+    """A run at an instant; ports stand switch by switch, links in the order of the description."""
+
+    @property
+    def now_ps(self) -> int:
+        """Virtual time, in picoseconds."""
+    @property
+    def packet_hops(self) -> int:
+        """Traversals of a link by a packet."""
+    @property
+    def flow_counts(self) -> tuple[int, int, int, int]:
+        """Flows with a size, of these complete; flows under way; retransmission timeouts of all."""
+    @property
+    def first_active(self) -> list[int]:
+        """The first flows under way, by their numbers."""
+    @property
+    def marks(self) -> tuple[int, int]:
+        """Data packets that arrived with a mark of level 1 (K) and of level 2 (K_dc)."""
+    @property
+    def drops(self) -> int:
+        """Packets that switches dropped."""
+    @property
+    def pauses(self) -> int:
+        """Pause frames that switches sent."""
+    @property
+    def depth_pkts(self) -> list[int]:
+        """By port: packets that wait."""
+    @property
+    def dropped_pkts(self) -> list[int]:
+        """By port: packets that were dropped at its queues."""
+    @property
+    def paused_ports(self) -> list[int]:
+        """Places of the ports that PFC holds."""
+    @property
+    def link_bytes(self) -> list[int]:
+        """By link, both ways one after the other: IP bytes carried."""
+    @property
+    def flows(self) -> list[tuple[int, bool, bool, float | None, float | None, int]]:
+        """Chosen flows: number, begun, ended, window in segments, rate in bit/s, payload bytes acknowledged."""
+
+@final
 class Network:
     """A virtual-time network at time zero: its switches wait for a program over P4Runtime.
 
@@ -444,6 +486,42 @@ class Network:
         With `to_message` no further than to the end of the instant at which a switch holds a packet-in or a digest;
         `deliver_messages` sends them. Raises RunError.
         """
+    def inject(self, host: str, packet: bytes, priority: int = 0) -> None:
+        """Hands a packet to the interface of a host now, in the class `priority` of PFC; raises SpecError."""
+    def inject_at_port(self, device_id: int, port: int, packet: bytes) -> None:
+        """Lets a packet come in at a port of a switch now, as though its link had brought it; raises SpecError."""
+    def advance_to_news(
+        self,
+        until_ps: int,
+        to_message: bool,
+        name: Literal["drop", "mark", "pause", "followed"],
+        progress: Callable[[int, int, int, int, int], object] | None = None,
+        followed: tuple[int, int] | None = None,
+    ) -> bool:
+        """As `advance`, but also no further than to the end of the instant of some news; whether there was.
+
+        News is a switch that drops a packet, a marked data packet at its receiver, a pause frame that a switch sends,
+        or a switch (device id) that is through with so many packets that it follows. Raises RunError, ValueError.
+        """
+    def look(self, flows: Sequence[int] = (), first_active: int = 0) -> Look:
+        """The run now: bounded by ports, links and flows, whatever the run has recorded.
+
+        `flows` are chosen by their numbers (those that the run has not are left out); `first_active` is how many
+        numbers of active flows to give.
+        """
+    def follow_next(self, device_id: int, packets: int) -> bool:
+        """Lets a switch follow the next packets of each port, up to a count (64 at most).
+
+        False in a run that follows packets from their hosts. Raises ValueError for a switch that is not there.
+        """
+    def take_followed(self, device_id: int, packets: int) -> list[str]:
+        """What a switch did with the first packets that it is through with, up to a count.
+
+        A line of JSON for each step, as `RunResult.trace` has them; packets are numbered from 1. The switch follows
+        none any more. Raises ValueError for a switch that is not there.
+        """
+    def flow_result(self) -> RunResult:
+        """As `result`, with the table `flows` alone: what else was recorded is not copied."""
     def deliver_messages(self) -> list[tuple[int, int]]:
         """Sends packet-ins, digests and idle notifications to controllers; how many, by device id."""
     @property

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use p4cc_units::{Span, Time};
 
 use crate::events::Event;
+use crate::output::{News, NewsWatch};
 use crate::{Network, Progress, RunError};
 
 /// Events between two looks at the cancel flag.
@@ -75,10 +76,35 @@ impl Network {
         cancel: &AtomicBool,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), RunError> {
+        self.run_until_either(until, (true, None), cancel, progress).map(|_| ())
+    }
+
+    /// As [`Self::run_until_message`], but also no further than to the end of the instant at which there is
+    /// news; whether there was. Without `to_message`, switches may hold something for their controllers.
+    ///
+    /// # Errors
+    /// The limit of events, or the cancellation.
+    pub fn run_until_news(
+        &mut self,
+        until: Time,
+        (news, to_message): (News, bool),
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<bool, RunError> {
+        self.run_until_either(until, (to_message, Some(news)), cancel, progress)
+    }
+
+    fn run_until_either(
+        &mut self,
+        until: Time,
+        stops: (bool, Option<News>),
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<bool, RunError> {
         if self.ended {
-            return Ok(());
+            return Ok(false);
         }
-        let done = self.run_events_until_message(until, cancel, progress);
+        let done = self.run_events_until_either(until, stops, cancel, progress);
         self.nodes.take_workspace_back();
         done
     }
@@ -128,29 +154,38 @@ impl Network {
         Ok(())
     }
 
-    fn run_events_until_message(
+    /// Runs event by event; whether there was news.
+    fn run_events_until_either(
         &mut self,
         until: Time,
+        (to_message, news): (bool, Option<News>),
         cancel: &AtomicBool,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<(), RunError> {
+    ) -> Result<bool, RunError> {
         let mut until = self.resume(until);
-        if self.nodes.switches.iter().any(|node| node.switch.has_messages()) {
+        if to_message && self.nodes.switches.iter().any(|node| node.switch.has_messages()) {
             until = self.schedule.now;
         }
+        let watch = news.map(|news| NewsWatch::new(self, news));
+        let mut is_there = false;
         let max_events = self.spec.limits.max_events;
         while let Some(event) = self.schedule.calendar.pop_until(until) {
-            if self.handle(&event, max_events, cancel, progress)? {
-                return Ok(());
-            }
-            // Only the switch of the event can have got something for its controllers.
+            let has_ended = self.handle(&event, max_events, cancel, progress)?;
+            // Only the node of the event can have changed.
             let node = self.nodes.switches.get(event.node() as usize);
-            if node.is_some_and(|node| node.switch.has_messages()) {
+            if to_message && node.is_some_and(|node| node.switch.has_messages()) {
                 until = self.schedule.now;
+            }
+            if watch.as_ref().is_some_and(|watch| watch.happened(self, event.node())) {
+                is_there = true;
+                until = self.schedule.now;
+            }
+            if has_ended {
+                return Ok(is_there);
             }
         }
         self.pause_at(until);
-        Ok(())
+        Ok(is_there)
     }
 
     /// Begins, or goes on after the control plane had its turn; gives until when to run.

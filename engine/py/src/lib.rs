@@ -10,6 +10,7 @@ mod compile;
 mod errors;
 mod interrupt;
 mod latency;
+mod look;
 mod network;
 mod own;
 mod parser;
@@ -29,6 +30,8 @@ mod _engine {
     use crate::errors::{AlgorithmError, CompileError, EngineError, RunError, ServerError, SpecError};
     #[pymodule_export]
     use crate::latency::Latency;
+    #[pymodule_export]
+    use crate::look::Look;
     #[pymodule_export]
     use crate::network::Network;
     #[pymodule_export]

@@ -13,6 +13,7 @@ use parking_lot::{FairMutex, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::look::{Look, news};
 use crate::own::{Failures, OwnAlgorithm, brought};
 use crate::result::RunResult;
 use crate::{errors, interrupt};
@@ -81,6 +82,12 @@ impl Network {
     /// Runs `work` on the network without the interpreter's lock.
     fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut p4cc_netsim::Network) -> T + Send) -> T {
         py.detach(|| work(&mut self.shared.0.lock()))
+    }
+
+    /// The place of a switch among switches; raises ValueError where there is none.
+    fn place(&self, py: Python<'_>, device_id: u64) -> PyResult<usize> {
+        let place = self.with(py, |network| network.switch_place(device_id));
+        place.ok_or_else(|| PyValueError::new_err(format!("there is no switch with device id {device_id}")))
     }
 
     /// Hands what the switches hold for controllers to the server, if there is one.
@@ -291,6 +298,68 @@ impl Network {
             },
             progress,
         )
+    }
+
+    /// Hands a packet to the interface of a host, now.
+    #[pyo3(signature = (host, packet, priority = 0))]
+    fn inject(&self, py: Python<'_>, host: &str, packet: &[u8], priority: u8) -> PyResult<()> {
+        self.with(py, |network| network.inject(host, packet, priority))
+            .map_err(|error| errors::spec(py, &error))
+    }
+
+    /// Lets a packet come in at a port of a switch, now.
+    fn inject_at_port(&self, py: Python<'_>, device_id: u64, port: u32, packet: &[u8]) -> PyResult<()> {
+        let done = self.with(py, |network| network.inject_at_port(device_id, port, packet));
+        done.map_err(|error| errors::spec(py, &error))
+    }
+
+    /// As `advance`, but also no further than to the end of the instant of some news; whether there was.
+    #[pyo3(signature = (until_ps, to_message, name, progress = None, followed = None))]
+    fn advance_to_news(
+        &self,
+        py: Python<'_>,
+        until_ps: u64,
+        to_message: bool,
+        name: &str,
+        progress: Option<&Bound<'_, PyAny>>,
+        followed: Option<(u64, usize)>,
+    ) -> PyResult<bool> {
+        let followed = followed.map(|(id, packets)| Ok::<_, PyErr>((self.place(py, id)?, packets)));
+        let news = news(name, followed.transpose()?)?;
+        let mut is_there = false;
+        self.run_reported(
+            py,
+            |network, cancel, told| {
+                let until = Time::from_ps(until_ps);
+                is_there = network.run_until_news(until, (news, to_message), cancel, told)?;
+                Ok(())
+            },
+            progress,
+        )?;
+        Ok(is_there)
+    }
+
+    /// The run now, with flows by their numbers and the first active ones.
+    #[pyo3(signature = (flows = Vec::new(), first_active = 0))]
+    fn look(&self, py: Python<'_>, flows: Vec<u32>, first_active: usize) -> Look {
+        self.with(py, |network| Look::new(network.now().as_ps(), network.look(&flows, first_active)))
+    }
+
+    /// Lets a switch follow the next packets of each port, up to a count; whether it does.
+    fn follow_next(&self, py: Python<'_>, device_id: u64, packets: usize) -> PyResult<bool> {
+        let place = self.place(py, device_id)?;
+        Ok(self.with(py, |network| network.follow_next(place, packets)))
+    }
+
+    /// What a switch did with packets that it followed, a line of JSON for each step.
+    fn take_followed(&self, py: Python<'_>, device_id: u64, packets: usize) -> PyResult<Vec<String>> {
+        let place = self.place(py, device_id)?;
+        Ok(self.with(py, |network| network.take_followed(place, packets)))
+    }
+
+    /// As `result`, with the table `flows` alone.
+    fn flow_result(&self, py: Python<'_>) -> RunResult {
+        RunResult::new(self.with(py, |network| network.flow_results()))
     }
 
     /// Hands what the switches hold to their controllers: how many messages each device sent.

@@ -5,7 +5,8 @@
 //! [`received_log`] keeps what arrived that no flow took, [`headers_log`] the user's headers; [`captures`]
 //! makes files of what [`link_log`] kept of a link; [`results`] makes [tables](table) and the summary.
 //!
-//! [`collectives`] makes the tables of collectives.
+//! [`collectives`] makes the tables of collectives. For whoever watches a run on its way, [`look`] reads what is
+//! bounded, [`news`] says when something happened, and [`followed`] what one switch did with packets.
 //!
 //! Nothing here changes what happens in a run.
 
@@ -13,9 +14,12 @@ mod algorithm_state;
 mod arrays;
 mod captures;
 mod collectives;
+mod followed;
 mod headers;
 mod headers_log;
 mod link_log;
+mod look;
+mod news;
 mod own_packets;
 mod packet_trace;
 mod pause_frames;
@@ -31,8 +35,12 @@ mod table;
 mod trace;
 
 pub use captures::Capture;
+pub use followed::MAX_FOLLOWED;
 pub(crate) use headers_log::{HeadersLog, Side};
 pub(crate) use link_log::LinkLog;
+pub use look::{FlowLook, Look};
+pub use news::News;
+pub(crate) use news::NewsWatch;
 pub(crate) use packet_trace::PacketTrace;
 pub(crate) use pause_log::PauseLog;
 pub(crate) use received_log::{NoFlow, ReceivedLog};

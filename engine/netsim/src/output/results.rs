@@ -246,7 +246,7 @@ impl Network {
         if squares == 0.0 { 0.0 } else { sum * sum / (count * squares) }
     }
 
-    fn flows_table(&self) -> Table {
+    pub(crate) fn flows_table(&self) -> Table {
         let plans = &self.nodes.plans;
         let algorithms: Vec<&str> = self.spec.sender_names().collect();
         let host = |index: u32| self.spec.hosts[index as usize].name.as_str();

@@ -109,11 +109,7 @@ impl Network {
         }
         // Stable: the steps of a switch at one instant stay in their order.
         lines.sort_by_key(|(key, ..)| *key);
-        let text = |(key, node, step): (Key, _, _)| {
-            let line = Line { packet: key.0, time_ns: key.1.as_ns(), node, step };
-            // It has texts for keys and no value that JSON has not.
-            serde_json::to_string(&line).unwrap_or_default()
-        };
+        let text = |((packet, at, _), node, step): (Key, _, _)| line(packet, at, node, step);
         Some(Trace {
             lines: lines.into_iter().map(text).collect(),
             sent: trace.sent(),
@@ -131,6 +127,17 @@ impl Network {
             LinkStep::Delivered => (self.node_name(plan.to as usize), LineStep::Network(Hop::Delivered)),
         }
     }
+}
+
+fn line(packet: u64, at: Time, node: &str, step: LineStep<'_>) -> String {
+    let line = Line { packet, time_ns: at.as_ns(), node, step };
+    // It has texts for keys and no value that JSON has not.
+    serde_json::to_string(&line).unwrap_or_default()
+}
+
+/// The line of a step in a switch.
+pub(crate) fn switch_line(packet: u64, at: Time, node: &str, step: &Step) -> String {
+    line(packet, at, node, LineStep::Switch(step))
 }
 
 fn leaves(packet: &FollowedPacket) -> LineStep<'_> {
