@@ -77,6 +77,9 @@ impl Network {
             return Some((0, packet));
         }
         match state.next_waiting(&self.nodes.plans) {
+            Some((ticket, Outgoing::Injected { place, .. })) => {
+                Some((ticket, state.own.as_mut()?.injected.take(place)?))
+            }
             Some((ticket, out)) => {
                 let packet = if self.topology.is_plain {
                     self.plain_packet(&out)?

@@ -13,6 +13,7 @@
 //! | `special` | packets over TCP or IPv6, and with headers of the user's |
 //! | `own_headers` | headers of the user's program in data packets |
 //! | `source`, `own_packets` | packets of the user's own: state, and when they are handed over |
+//! | `injected` | packets that the caller gives between two steps |
 //! | `pauses` | PFC (IEEE 802.1Qbb): priorities that the neighbour has paused |
 //! | `rtt_noise` | the random part of round-trip times |
 
@@ -21,6 +22,7 @@ mod connections;
 mod delivery;
 mod flow;
 mod host;
+mod injected;
 mod interface;
 mod kernel;
 mod new_flow;
@@ -41,5 +43,6 @@ pub(crate) use connections::Connections;
 pub(crate) use flow::{Ends, Flow};
 pub(crate) use host::Host;
 pub use host::HostCounters;
+pub use injected::MAX_WAITING_INJECTED;
 pub(crate) use new_flow::new_flow;
 pub(crate) use source::{OwnPackets, Source};

@@ -20,7 +20,7 @@ impl Network {
         match *out {
             Outgoing::Data(..) => self.dress_data(packet),
             Outgoing::Ack(flow, _) => self.dress_ack(flow, packet),
-            Outgoing::Control(..) | Outgoing::Own { .. } => Some(packet),
+            Outgoing::Control(..) | Outgoing::Own { .. } | Outgoing::Injected { .. } => Some(packet),
         }
     }
 

@@ -13,7 +13,7 @@ use p4cc_units::Time;
 use crate::describe::{FlowPlan, HostPlan, Topology};
 
 /// What waits for the interface: a segment, an ACK, what opens or closes a TCP connection, or a packet of the
-/// user's own.
+/// user's own: of a source, or given to the run on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outgoing {
     /// Of the flow with this index.
@@ -24,6 +24,8 @@ pub(crate) enum Outgoing {
     Control(u32, Control),
     /// A packet of the user's own: its source, its frame there, and the class of that.
     Own { source: u32, frame: u32, class: TrafficClass },
+    /// A packet that was given: its place among those of the host, and the class of that.
+    Injected { place: u32, class: TrafficClass },
 }
 
 /// An answer of an RDMA-like receiver that waits for the interface. It mostly leaves in the packet that it
@@ -67,7 +69,7 @@ impl Outgoing {
             Self::Data(flow, _) | Self::Ack(flow, _) | Self::Control(flow, _) => {
                 flows[*flow as usize].priority
             }
-            Self::Own { class, .. } => *class,
+            Self::Own { class, .. } | Self::Injected { class, .. } => *class,
         }
     }
 
@@ -76,7 +78,7 @@ impl Outgoing {
     pub const fn flow(&self) -> Option<u32> {
         match self {
             Self::Data(flow, _) | Self::Ack(flow, _) | Self::Control(flow, _) => Some(*flow),
-            Self::Own { .. } => None,
+            Self::Own { .. } | Self::Injected { .. } => None,
         }
     }
 }
@@ -109,8 +111,8 @@ pub(crate) fn to_packet(
             let blocks = fields.sack.to_wire();
             assemble(pool, ends, plan, not_capable, (header, blocks.extension()))
         }
-        // Flows of this format have no connection.
-        Outgoing::Control(..) => None,
+        // Flows of this format have no connection; what was given has its bytes already.
+        Outgoing::Control(..) | Outgoing::Injected { .. } => None,
         Outgoing::Own { source, frame, .. } => {
             let frame = topology.packets.get(*source as usize)?.frames.get(*frame as usize)?;
             let mut packet = pool.take_with(&frame.head);

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use p4cc_units::{Span, Time};
 
+use crate::hosts::injected::Injected;
 use crate::output::{HeadersLog, ReceivedLog};
 use crate::traffic::packets::PacketsPlan;
 
@@ -18,6 +19,8 @@ const MOST_WAITING: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OwnPackets {
     pub sources: Vec<Source>,
+    /// Packets that were given to the run on its way, and wait.
+    pub injected: Injected,
     /// What arrives that no flow takes, where it is recorded.
     pub received: Option<ReceivedLog>,
     /// Fields of the user's headers, where they are recorded.

@@ -110,7 +110,7 @@ impl Network {
                 let header = ends.server.control(*what, now);
                 self.segment_packet(flow, TcpEnd::Server, (&header, Codepoint::NOT_ECT))
             }
-            Outgoing::Own { .. } => None,
+            Outgoing::Own { .. } | Outgoing::Injected { .. } => None,
         }
     }
 

@@ -20,11 +20,13 @@ pub struct Progress {
 }
 
 /// Where every packet went. Conserved:
-/// `sent + copies + packet_outs = delivered + refused + dropped + lost + on_way + waiting + packet_ins`.
+/// `sent + injected + copies + packet_outs = delivered + refused + dropped + lost + on_way + waiting + packet_ins`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PacketBalance {
     /// Left a host.
     pub sent: u64,
+    /// Let in at a switch's port by the caller of the run.
+    pub injected: u64,
     /// Made by switches.
     pub copies: u64,
     /// Given by controllers.
@@ -48,7 +50,7 @@ pub struct PacketBalance {
 impl PacketBalance {
     /// Whether no packet appeared or went away without being counted.
     pub const fn is_even(&self) -> bool {
-        self.sent + self.copies + self.packet_outs
+        self.sent + self.injected + self.copies + self.packet_outs
             == self.delivered
                 + self.refused
                 + self.dropped
@@ -70,6 +72,7 @@ impl Network {
         }
         for node in &self.nodes.switches {
             let counters = node.switch.counters();
+            balance.injected += node.injected_pkts;
             balance.copies += counters.copies;
             balance.packet_outs += counters.packet_outs;
             balance.dropped += counters.drops.total();

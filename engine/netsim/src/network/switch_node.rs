@@ -15,6 +15,8 @@ pub(crate) struct SwitchNode {
     ports: Vec<PortLine>,
     /// Pause frames that it sent, where they are recorded.
     pub pause_log: PauseLog,
+    /// Packets that the caller of the run let come in.
+    pub injected_pkts: u64,
 }
 
 /// The line of a port, and the channel that it leads into.
@@ -29,7 +31,8 @@ impl SwitchNode {
     pub fn new(switch: Switch, channels: &[Option<u32>]) -> Self {
         let last = channels.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         let port = |&channel: &Option<u32>| PortLine { channel, line: Line::default() };
-        Self { switch, ports: channels[..last].iter().map(port).collect(), pause_log: PauseLog::default() }
+        let ports = channels[..last].iter().map(port).collect();
+        Self { switch, ports, pause_log: PauseLog::default(), injected_pkts: 0 }
     }
 
     /// The switch, and the lines of its ports by port number.

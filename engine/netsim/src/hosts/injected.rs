@@ -1,0 +1,103 @@
+//! Packets that the caller of a run gives it between two steps: a host sends one, or one comes in at a port of
+//! a switch.
+//!
+//! The bytes are sent as they are given. A host's packet takes its turn behind what waits at the interface
+//! already, and PFC (IEEE 802.1Qbb) may hold it there. The traffic of the run is another afterwards: the same
+//! packets at the same times give the same run again.
+
+use p4cc_switch::{MAX_PACKET_BYTES, Packet};
+use p4cc_transport::wire::TrafficClass;
+
+use crate::SpecError;
+use crate::describe::in_range;
+use crate::hosts::packets::Outgoing;
+use crate::network::Network;
+
+/// Most given packets that wait at one interface.
+pub const MAX_WAITING_INJECTED: usize = 4_096;
+
+/// Given packets that wait at an interface. Those of a paused priority are overtaken, so each has a place of
+/// its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Injected {
+    places: Vec<Option<Packet>>,
+    free: Vec<u32>,
+}
+
+impl Injected {
+    /// Keeps a packet until it leaves, at the place that is returned; none if too many wait.
+    fn put(&mut self, packet: Packet) -> Option<u32> {
+        if let Some(place) = self.free.pop() {
+            self.places[place as usize] = Some(packet);
+            return Some(place);
+        }
+        if self.places.len() == MAX_WAITING_INJECTED {
+            return None;
+        }
+        self.places.push(Some(packet));
+        Some(self.places.len() as u32 - 1)
+    }
+
+    /// The packet at a place, which leaves now.
+    pub fn take(&mut self, place: u32) -> Option<Packet> {
+        let packet = self.places.get_mut(place as usize)?.take()?;
+        self.free.push(place);
+        Some(packet)
+    }
+}
+
+impl Network {
+    /// Hands a packet to the interface of a host, now; `priority` is the class that PFC pauses it by, 0 to 7.
+    ///
+    /// # Errors
+    /// No such host, a packet or priority that cannot be, too many that wait, or a run that is over.
+    pub fn inject(&mut self, host: &str, bytes: &[u8], priority: u8) -> Result<(), SpecError> {
+        let packet = self.given(bytes)?;
+        let index = self.spec.hosts.iter().position(|spec| spec.name == host).ok_or_else(|| {
+            SpecError::new("host", format!("there is no host {host:?}"), "name one of the network's hosts")
+        })?;
+        let class = TrafficClass::new(priority).ok_or_else(|| {
+            SpecError::new("priority", format!("{priority} is out of range"), "give a number from 0 to 7")
+        })?;
+        let state = &mut self.nodes.hosts[index];
+        let Some(place) = state.own.get_or_insert_default().injected.put(packet) else {
+            let cause = format!("{MAX_WAITING_INJECTED} packets wait at the interface of {host} already");
+            return Err(SpecError::new("host", cause, "run on before more are sent"));
+        };
+        state.waiting.push_back((self.schedule.order.ticket(), Outgoing::Injected { place, class }));
+        self.start_interface(index as u32);
+        Ok(())
+    }
+
+    /// A packet comes in at a port of a switch, now, as though its link had brought it.
+    ///
+    /// # Errors
+    /// No such switch or port, a packet that cannot be, or a run that is over.
+    pub fn inject_at_port(&mut self, device_id: u64, port: u32, bytes: &[u8]) -> Result<(), SpecError> {
+        let packet = self.given(bytes)?;
+        let mut switches = self.nodes.switches.iter_mut();
+        let index = switches.position(|node| node.switch.device_id() == device_id).ok_or_else(|| {
+            SpecError::new("switch", format!("there is no device {device_id}"), "name one of the switches")
+        })?;
+        let node = &mut self.nodes.switches[index];
+        if !node.switch.config().ports.iter().any(|known| known.port == port) {
+            let cause = format!("the switch has no port {port}");
+            return Err(SpecError::new("port", cause, "give a port that has a link"));
+        }
+        node.injected_pkts += 1;
+        self.receive(index as u32, port, packet);
+        self.nodes.take_workspace_back();
+        Ok(())
+    }
+
+    /// A packet of bytes that the caller gives.
+    fn given(&mut self, bytes: &[u8]) -> Result<Packet, SpecError> {
+        if self.has_ended() {
+            let remedy = "send before the flows are complete and the stop time is there";
+            return Err(SpecError::new("run", "it is over: nothing would carry the packet", remedy));
+        }
+        in_range("packet", bytes.len() as u64, 1, MAX_PACKET_BYTES.into())
+            .map_err(|error| SpecError { cause: format!("it has {} bytes", bytes.len()), ..error })?;
+        Ok(self.nodes.pool.take_with(bytes))
+    }
+}
