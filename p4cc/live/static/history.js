@@ -1,0 +1,121 @@
+// Lines over virtual time: what is kept of each, and their figure.
+
+import { Chart, layout } from "./chart.js";
+import { label } from "./dom.js";
+import { instant, timeUnit } from "./format.js";
+import { throttled } from "./frames.js";
+import { DASHES, lineColours } from "./theme.js";
+
+const POINTS = 2000;
+const REMEMBERED = 24;
+const INTERVAL_MS = 400;
+
+/** Points of watched things by key, each with a slot (colour and dash) that it keeps while it is watched. */
+export class History {
+  constructor() {
+    this.lines = new Map();
+    this.shown = [];
+  }
+
+  clear() {
+    this.lines.clear();
+    this.shown = [];
+  }
+
+  /** Which lines are shown, `[{key, name}]`; slots of those that were shown before stay. */
+  show(things) {
+    const keys = new Set(things.map((thing) => thing.key));
+    const free = new Set(DASHES.keys());
+    for (const key of this.shown) {
+      const line = this.lines.get(key);
+      if (!keys.has(key)) line.slot = null;
+      else free.delete(line.slot);
+    }
+    for (const { key, name } of things) {
+      const line = this.lines.get(key) ?? { slot: null, times_ns: [], values: {} };
+      // The newest stand last, so that those unseen for longest are forgotten first.
+      this.lines.delete(key);
+      this.lines.set(key, Object.assign(line, { name }));
+      if (line.slot !== null) continue;
+      [line.slot] = free;
+      free.delete(line.slot);
+    }
+    this.shown = [...keys];
+    for (const key of this.lines.keys()) {
+      if (this.lines.size <= REMEMBERED) break;
+      if (!keys.has(key)) this.lines.delete(key);
+    }
+  }
+
+  /** Adds samples that are newer than what the line has; `values` are arrays by name. */
+  add(key, times_ns, values) {
+    const line = this.lines.get(key);
+    const last = line.times_ns.at(-1) ?? -Infinity;
+    const from = times_ns.findIndex((time_ns) => time_ns > last);
+    if (from < 0) return;
+    line.times_ns.push(...times_ns.slice(from));
+    const over = Math.max(0, line.times_ns.length - POINTS);
+    line.times_ns.splice(0, over);
+    for (const [name, added] of Object.entries(values)) {
+      line.values[name] ??= [];
+      line.values[name].push(...added.slice(from));
+      line.values[name].splice(0, over);
+    }
+  }
+
+  /** The lines that are shown, in their slots' order. */
+  *visible() {
+    const lines = this.shown.map((key) => ({ key, ...this.lines.get(key) }));
+    yield* lines.sort((one, other) => one.slot - other.slot);
+  }
+
+  /** Whether any shown line has a value of this name. */
+  knows(name) {
+    return this.shown.some((key) => this.lines.get(key).values[name]?.some((value) => value !== null));
+  }
+
+  start_ns() {
+    return Math.min(...this.shown.map((key) => this.lines.get(key).times_ns[0] ?? Infinity));
+  }
+}
+
+/** A figure of one value of a history; `more(unit_ns)` gives traces beside the lines. */
+export class LineChart {
+  constructor(node, history, value, title, unit, more = () => []) {
+    Object.assign(this, { node, history, value, title, unit, more, end_ns: 0 });
+    this.chart = new Chart(node, () => this.figure());
+    this.chart.draw();
+    this.ask = throttled(() => this.chart.draw(), INTERVAL_MS);
+  }
+
+  figure() {
+    const [unit_ns, unit] = timeUnit(this.end_ns);
+    const colours = lineColours();
+    const start_ns = Math.min(this.history.start_ns(), this.end_ns);
+    const traces = [...this.history.visible()].map((line) => ({
+      x: line.times_ns.map((time_ns) => time_ns / unit_ns),
+      y: line.values[this.value] ?? [],
+      mode: "lines",
+      name: label(line.name),
+      line: { color: colours[line.slot], width: 1.7, dash: DASHES[line.slot], shape: "hv" },
+      hovertemplate: `%{y}${this.unit} at %{x} ${unit}<extra>%{fullData.name}</extra>`,
+    }));
+    return {
+      traces: [...traces, ...this.more(unit_ns, start_ns, this.end_ns)],
+      layout: layout({
+        showlegend: true,
+        hovermode: "closest",
+        xaxis: { title: { text: `virtual time (${unit})`, standoff: 6 }, range: [start_ns / unit_ns, Math.max(this.end_ns, start_ns + 1) / unit_ns] },
+        yaxis: { title: { text: this.title, standoff: 8 }, rangemode: "tozero" },
+        uirevision: unit,
+      }),
+    };
+  }
+
+  /** Redraws up to this instant. */
+  look(end_ns) {
+    this.end_ns = end_ns;
+    this.node.setAttribute("aria-label", `${this.title} up to ${instant(end_ns)}`);
+    this.ask();
+  }
+}

@@ -1,0 +1,135 @@
+// The live page: reads the network once, then shows each look of the run.
+
+import { NO_TOKEN, get, post } from "./api.js";
+import { Changes } from "./changes.js";
+import { Controls } from "./controls.js";
+import { Depths, PORT_COLUMNS } from "./depths.js";
+import { byId, complain, say, tell } from "./dom.js";
+import { Flows, flowName } from "./flows.js";
+import { count, instant } from "./format.js";
+import { Network } from "./network.js";
+import { choose } from "./picker.js";
+import { Queues } from "./queues.js";
+import { Stream } from "./stream.js";
+import { SwitchPanel } from "./switch.js";
+import { tableOnDemand } from "./tables.js";
+import { startTheme } from "./theme.js";
+import { LINK_COLUMNS, Topology } from "./topology.js";
+import { Totals } from "./totals.js";
+
+const OPTIONS = 50;
+
+function banner(text, kind = "") {
+  const node = byId("banner");
+  node.hidden = text === null;
+  node.dataset.kind = kind;
+  say(node, text ?? "");
+}
+
+function choosePorts(network, queues) {
+  const all = network.ports.map((_, key) => ({ key, name: network.portNames[key] }));
+  choose({
+    title: "Ports to watch",
+    chosen: queues.history.shown.map((key) => ({ key, name: network.portNames[key] })),
+    find: async (text) => {
+      const words = text.toLowerCase().split(/\s+/);
+      const found = all.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+      return { options: found.slice(0, OPTIONS), total: found.length };
+    },
+    send: (ports) => post("/api/watch", { ports }),
+  });
+}
+
+function chooseFlows(flows) {
+  choose({
+    title: "Flows to watch",
+    chosen: flows.history.shown.map((key) => ({ key, name: flows.history.lines.get(key).name })),
+    find: async (text) => {
+      const { flows: found, total } = await get(`/api/flows?search=${encodeURIComponent(text)}&limit=${OPTIONS}`);
+      const options = found.map((flow) => ({
+        key: flow.flow_id,
+        name: flowName(flow),
+        about: `${flow.state}, ${count(flow.acked_bytes)}${flow.size_bytes === null ? "" : ` of ${count(flow.size_bytes)}`} bytes`,
+      }));
+      return { options, total };
+    },
+    send: (keys) => post("/api/watch", { flows: keys }),
+  });
+}
+
+function names(network) {
+  say(byId("title"), network.title);
+  say(byId("case"), `${network.case} · ${network.kind === "lab" ? "lab" : "virtual time"} · ${count(network.switches.length)} switches, ${count(network.nodes.length - network.switches.length)} hosts, ${count(network.links.length)} links`);
+  document.title = `${network.title} · p4cc live`;
+}
+
+function start(network) {
+  names(network);
+  const controls = new Controls(network);
+  const totals = new Totals();
+  const changes = new Changes();
+  const select = (name) => panel.select(name, true);
+  const topology = new Topology(byId("topology"), byId("readout"), network, select);
+  const depths = new Depths(byId("depths"), network, select);
+  const queues = new Queues(byId("queues"), network);
+  const flows = new Flows(network);
+  const views = [controls, totals, topology, depths, queues, flows];
+  let last = null;
+  const reread = async () => {
+    const { ports } = await get("/api/ports");
+    network.setThresholds(ports, last?.time_ns ?? 0);
+    if (last) for (const view of [depths, queues]) view.look({ ...last, watched: { ports: [], flows: [] } }, false);
+    await Promise.all([changes.read(), panel.read()]);
+    tell("The change is written.");
+  };
+  const panel = new SwitchPanel(network, depths, { onSelect: (name) => topology.select(name), onChange: reread });
+  tableOnDemand(byId("links-table"), "Links", LINK_COLUMNS, () => topology.rows());
+  tableOnDemand(byId("ports-table"), "Ports", PORT_COLUMNS, () => depths.tableRows());
+  byId("ports-choose").addEventListener("click", () => choosePorts(network, queues));
+  byId("flows-choose").addEventListener("click", () => chooseFlows(flows));
+  changes.read();
+  new Stream({
+    look: (look, isFirst) => {
+      last = look;
+      for (const view of views) view.look(look, isFirst);
+      const isOver = look.state === "ended" || look.state === "failed";
+      panel.isOver = isOver;
+      if (look.state === "failed") banner(`The run failed at ${instant(look.time_ns)}: ${look.why ?? "no reason was given"}`, "bad");
+      else if (isOver) banner(`The run has ended at ${instant(look.time_ns)}. The page shows its last state.`, "end");
+      else banner(look.state === "paused" && look.why ? `Paused: ${look.why}` : null);
+    },
+    lost: () => {
+      controls.connection(false);
+      controls.badge("connection lost", "lost");
+      banner("The connection to the run broke. Trying again …", "bad");
+      tell("The connection to the run broke.");
+    },
+    back: () => {
+      controls.state = null;
+      controls.connection(true);
+      banner(null);
+    },
+    end: () => {
+      panel.isOver = true;
+      if (last?.state === "ended" || last?.state === "failed") return;
+      controls.connection(false);
+      controls.badge("ended", "ended");
+      banner("The run has ended. The page shows its last state.", "end");
+      tell("The run has ended.");
+    },
+    refused: () => {
+      banner(`${NO_TOKEN.cause}: ${NO_TOKEN.remedy}`, "bad");
+      complain(NO_TOKEN);
+    },
+  });
+}
+
+startTheme();
+try {
+  start(new Network(await get("/api/network")));
+} catch (error) {
+  byId("state").dataset.state = "failed";
+  say(byId("state"), "no run");
+  banner([error.cause ?? error.message, error.remedy].filter(Boolean).join(": "), "bad");
+  complain(error);
+}

@@ -1,0 +1,52 @@
+// Looks of the run: the browser's EventSource, with a word when it breaks, comes back or ends.
+
+import { get } from "./api.js";
+
+const AGAIN_MS = 2000;
+
+/**
+ * Follows the run. `handlers` has `look(look, isFirst)`, `lost()`, `back()`, `end()` and `refused(error)`. `isFirst` is
+ * true for the first look of a connection, which brings the history that the server keeps.
+ */
+export class Stream {
+  constructor(handlers) {
+    this.handlers = handlers;
+    this.ended = false;
+    this.isLost = false;
+    this.open();
+  }
+
+  open() {
+    const source = new EventSource("/api/stream");
+    let isFirst = true;
+    source.addEventListener("open", () => {
+      isFirst = true;
+      if (this.isLost) this.handlers.back();
+      this.isLost = false;
+    });
+    source.addEventListener("look", (event) => {
+      this.handlers.look(JSON.parse(event.data), isFirst);
+      isFirst = false;
+    });
+    source.addEventListener("end", () => {
+      this.ended = true;
+      source.close();
+      this.handlers.end();
+    });
+    source.addEventListener("error", () => this.broken(source));
+  }
+
+  /** The browser tries again by itself, except after an answer that is no stream: then the reason is asked for. */
+  async broken(source) {
+    if (this.ended) return;
+    if (!this.isLost) this.handlers.lost();
+    this.isLost = true;
+    if (source.readyState !== EventSource.CLOSED) return;
+    try {
+      await get("/api/ports");
+    } catch (error) {
+      if (error.status === 401 || error.status === 403) return this.handlers.refused(error);
+    }
+    setTimeout(() => this.open(), AGAIN_MS);
+  }
+}

@@ -1,0 +1,268 @@
+// The network: links coloured by load, nodes as markers, ports that PFC holds or that dropped since the last look.
+
+import { Chart, layout } from "./chart.js";
+import { label, say } from "./dom.js";
+import { count, rate, span } from "./format.js";
+import { throttled } from "./frames.js";
+import { colour, loadColours } from "./theme.js";
+
+// Upper ends of the load classes in percent of the line rate; a link without packets is a class of its own.
+const CLASSES = [0, 15, 30, 45, 60, 75, 90, 100];
+const WIDTHS = [1, 1.4, 1.8, 2.2, 2.6, 3, 3.5, 4];
+const NAMES = CLASSES.map((end, at) => (at === 0 ? "idle" : `${CLASSES[at - 1] + 1}–${end} %`));
+const MOVING = CLASSES.length; // traces from here on: paused, dropped, middles of links, hosts, switches
+const INTERVAL_MS = 250;
+const HOST_NAMES_UP_TO = 20;
+const SWITCH_NAMES_UP_TO = 60;
+// How far the rest of the figure stands from its edges, in pixels.
+const MARGIN = { l: 18, r: 18, t: 12, b: 34 };
+
+const classOf = (load) => CLASSES.findIndex((end) => load <= end);
+
+export class Topology {
+  /** Draws `network` in `node`; `onSwitch(name)` when one is clicked. */
+  constructor(node, readout, network, onSwitch) {
+    Object.assign(this, { node, readout, network, onSwitch });
+    this.load = new Array(2 * network.links.length).fill(0);
+    this.depth = [];
+    this.drops = new Map();
+    this.dropped = [];
+    this.paused = [];
+    this.selected = null;
+    this.hovered = null;
+    this.drawn = "";
+    this.levels = Math.max(1, ...network.nodes.map((each) => each.y));
+    this.chart = new Chart(node, () => this.figure(), () => (this.drawn = this.signature()));
+    this.chart.draw();
+    this.ask = throttled(() => this.redraw(), INTERVAL_MS);
+    node.on("plotly_hover", (event) => this.hover(event.points[0]));
+    node.on("plotly_unhover", () => (this.hovered = null));
+    node.on("plotly_click", (event) => {
+      const name = event.points[0].customdata?.node;
+      if (network.node.get(name)?.kind === "switch") onSwitch(name);
+    });
+  }
+
+  look(look) {
+    this.load = look.load ?? this.load;
+    this.depth = look.depth_pkts ?? [];
+    this.paused = look.paused ?? [];
+    const drops = new Map(look.drops ?? []);
+    this.dropped = [...drops.keys()].filter((port) => drops.get(port) > (this.drops.get(port) ?? 0));
+    this.drops = drops;
+    this.ask();
+    if (this.hovered) this.describe();
+  }
+
+  select(name) {
+    this.selected = name;
+    this.chart.draw();
+  }
+
+  /** Where a link's way runs in the figure's units: beside its other way by pixels. */
+  way(link, way) {
+    const [from, to] = this.network.ends(link, way).map((name) => this.network.node.get(name));
+    const wide = Math.max(1, this.node.clientWidth - MARGIN.l - MARGIN.r);
+    const high = Math.max(1, this.node.clientHeight - MARGIN.t - MARGIN.b) / (this.levels + 0.5);
+    const dx = (to.x - from.x) * wide;
+    const dy = (to.y - from.y) * high;
+    const length = Math.hypot(dx, dy) || 1;
+    const beside = this.network.links.length > 150 ? 1.1 : 2.6;
+    const ox = (-dy / length) * (beside / wide);
+    const oy = (dx / length) * (beside / high);
+    return [from.x + ox, from.y + oy, to.x + ox, to.y + oy];
+  }
+
+  /** Coordinates of each load class, and of the ports that are paused and that dropped. */
+  coordinates() {
+    const x = Array.from({ length: MOVING }, () => []);
+    const y = Array.from({ length: MOVING }, () => []);
+    this.ways.forEach(([x0, y0, x1, y1], at) => {
+      const into = classOf(this.load[at] ?? 0);
+      x[into].push(x0, x1, null);
+      y[into].push(y0, y1, null);
+    });
+    for (const ports of [this.paused, this.dropped]) {
+      const places = ports.map((port) => this.portPlace(port));
+      x.push(places.map((place) => place[0]));
+      y.push(places.map((place) => place[1]));
+    }
+    // A trace without points has no entry in the legend.
+    for (const at of x.keys()) {
+      if (x[at].length > 0) continue;
+      x[at] = [null];
+      y[at] = [null];
+    }
+    return { x, y };
+  }
+
+  portPlace(number) {
+    const { link, way } = this.network.ports[number];
+    const [x0, y0, x1, y1] = this.ways[2 * link + way];
+    return [x0 + 0.22 * (x1 - x0), y0 + 0.22 * (y1 - y0)];
+  }
+
+  signature() {
+    return JSON.stringify([this.load.map(classOf), this.paused, this.dropped]);
+  }
+
+  redraw() {
+    if (this.signature() === this.drawn || this.node.clientWidth === 0) return;
+    const { x, y } = this.coordinates();
+    window.Plotly.restyle(this.node, { x, y }, [...x.keys()]);
+    this.drawn = this.signature();
+  }
+
+  lines(coordinates) {
+    const colours = loadColours();
+    const thin = this.network.links.length > 150 ? 0.62 : 1;
+    return NAMES.map((name, at) => ({
+      x: coordinates.x[at],
+      y: coordinates.y[at],
+      mode: "lines",
+      name,
+      hoverinfo: "skip",
+      line: { color: colours[at], width: WIDTHS[at] * thin, simplify: false },
+      legendrank: at,
+    }));
+  }
+
+  ports(coordinates, at, name, symbol, shade, numbers) {
+    return {
+      x: coordinates.x[MOVING + at],
+      y: coordinates.y[MOVING + at],
+      mode: "markers",
+      name,
+      marker: { symbol, size: 10, color: colour(shade), line: { width: 1, color: colour("card") } },
+      hoverinfo: "skip",
+      showlegend: true,
+      meta: numbers,
+    };
+  }
+
+  nodes(kind) {
+    const all = this.network.nodes.filter((node) => node.kind === kind);
+    const isHost = kind === "host";
+    const few = all.length <= (isHost ? HOST_NAMES_UP_TO : SWITCH_NAMES_UP_TO);
+    const size = isHost ? (all.length > 60 ? 5 : 9) : all.length > 20 ? 11 : 17;
+    return {
+      x: all.map((node) => node.x),
+      y: all.map((node) => node.y),
+      mode: few ? "markers+text" : "markers",
+      text: all.map((node) => label(node.name)),
+      textposition: isHost ? "bottom center" : all.length > 20 ? "top center" : "middle right",
+      textfont: { size: all.length > 20 ? 9 : 11, color: colour("text") },
+      hovertemplate: isHost ? "%{text}<extra>host</extra>" : "%{text}<extra>switch: click to look inside</extra>",
+      customdata: all.map((node) => ({ node: node.name })),
+      showlegend: false,
+      cliponaxis: false,
+      marker: {
+        symbol: isHost ? "circle" : "square",
+        size,
+        color: isHost ? colour("muted") : colour("accent"),
+        line: { width: all.map((node) => (node.name === this.selected ? 4 : 1.5)), color: all.map((node) => colour(node.name === this.selected ? "warn" : "card")) },
+      },
+    };
+  }
+
+  /** Points to hover at, one for each way of a link. */
+  middles() {
+    const text = this.ways.map((_, at) => {
+      const link = this.network.links[at >> 1];
+      const [from, to] = this.network.ends(at >> 1, at & 1);
+      return `${label(from)} → ${label(to)}<br>${rate(link.rate_bps)}, ${span(link.delay_ns)}`;
+    });
+    return {
+      // Not at the middle itself: there both ways would lie under one another.
+      x: this.ways.map(([x0, , x1]) => x0 + 0.4 * (x1 - x0)),
+      y: this.ways.map(([, y0, , y1]) => y0 + 0.4 * (y1 - y0)),
+      mode: "markers",
+      marker: { size: 7, opacity: 0 },
+      hovertemplate: "%{text}<extra></extra>",
+      text,
+      customdata: this.ways.map((_, way) => ({ way })),
+      showlegend: false,
+    };
+  }
+
+  figure() {
+    this.ways = this.network.links.flatMap((_, link) => [this.way(link, 0), this.way(link, 1)]);
+    const coordinates = this.coordinates();
+    const traces = [
+      ...this.lines(coordinates),
+      this.ports(coordinates, 0, "held by PFC", "square-x", "bad", this.paused),
+      this.ports(coordinates, 1, "dropped now", "triangle-down", "warn", this.dropped),
+      this.middles(),
+      this.nodes("host"),
+      this.nodes("switch"),
+    ];
+    const hidden = { visible: false };
+    return {
+      traces,
+      layout: layout({
+        xaxis: { ...hidden, range: [0, 1] },
+        yaxis: { ...hidden, range: [-0.25, this.levels + 0.25] },
+        margin: MARGIN,
+        hovermode: "closest",
+        hoverdistance: 12,
+        legend: { orientation: "h", x: 0, y: -0.01, yanchor: "top", font: { size: 11 }, itemwidth: 30, tracegroupgap: 0 },
+      }),
+    };
+  }
+
+  hover(point) {
+    this.hovered = point.customdata ?? null;
+    this.describe();
+  }
+
+  /** What is known now of what the pointer is at. */
+  describe() {
+    if (!this.hovered) return;
+    const { way, node } = this.hovered;
+    if (way === undefined) {
+      const own = this.network.ports.flatMap((port, number) => (port.switch === node ? [number] : []));
+      const waiting = own.reduce((sum, port) => sum + (this.depth[port] ?? 0), 0);
+      say(this.readout, own.length ? `${node}: ${own.length} ports, ${count(waiting)} packets wait` : `${node}: host`);
+      return;
+    }
+    const [from, to] = this.network.ends(way >> 1, way & 1);
+    say(this.readout, `${from} → ${to}: ${this.load[way] ?? "–"} % of ${rate(this.network.links[way >> 1].rate_bps)}${this.queue(way)}`);
+  }
+
+  queue(way) {
+    const number = this.network.sender.get(way);
+    if (number === undefined) return "";
+    const { k_pkts, k_dc_pkts, port } = this.network.ports[number];
+    const limits = [k_pkts !== null && `K ${k_pkts}`, k_dc_pkts !== null && `K_dc ${k_dc_pkts}`].filter(Boolean);
+    const parts = [`port ${port}`, `${count(this.depth[number])} packets wait`, ...limits, `${count(this.drops.get(number) ?? 0)} drops`];
+    if (this.paused.includes(number)) parts.push("held by PFC");
+    return `; ${parts.join(", ")}`;
+  }
+
+  /** Rows of the table of links: one for each way. */
+  rows() {
+    return this.ways.map((_, at) => {
+      const [from, to] = this.network.ends(at >> 1, at & 1);
+      const port = this.network.sender.get(at);
+      const known = port !== undefined;
+      return {
+        id: String(at),
+        from,
+        to,
+        rate_bps: this.network.links[at >> 1].rate_bps,
+        load: this.load[at] ?? null,
+        drops: known ? (this.drops.get(port) ?? 0) : null,
+        paused: known && this.paused.includes(port) ? "held" : "",
+      };
+    });
+  }
+}
+
+export const LINK_COLUMNS = [
+  { name: "from", title: "from" },
+  { name: "to", title: "to" },
+  { name: "rate_bps", title: "rate (bit/s)", isNumber: true },
+  { name: "load", title: "load (%)", isNumber: true },
+  { name: "drops", title: "drops", isNumber: true },
+  { name: "paused", title: "PFC" },
+];
