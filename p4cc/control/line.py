@@ -16,7 +16,7 @@ from finsy.proto import U128, p4r
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from controller import SwitchPlan
     from controller.pipeline import Pipeline
@@ -44,6 +44,15 @@ class SwitchLine:
     async def receive(self, count: int) -> list[p4r.StreamMessageResponse]:
         """The next messages that the switch sends to its controller."""
         return [await self.client.receive() for _ in range(count)]
+
+    async def read(self, entities: Sequence[p4r.Entity]) -> list[p4r.Entity]:
+        """All that the switch holds of what these describe; raises P4ClientError."""
+        request = p4r.ReadRequest(device_id=self.plan.device_id, entities=entities)
+        return [entity async for answer in self.client.request_iter(request) for entity in answer.entities]
+
+    async def write(self, updates: Sequence[p4r.Update]) -> None:
+        """Writes these updates; raises P4ClientError."""
+        await self.client.request(p4r.WriteRequest(device_id=self.plan.device_id, updates=updates))
 
     async def arbitrate(self) -> None:
         """Asks to be primary, once or again, and waits for the answer; raises P4ClientError, UserError."""

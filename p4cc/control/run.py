@@ -25,6 +25,7 @@ from finsy.proto import p4r
 from controller.client import refusal
 from p4cc import _engine
 from p4cc.control.agenda import CALL, FAULT, REQUEST, Agenda
+from p4cc.control.changes import write_entry
 from p4cc.control.faults import PortChange
 from p4cc.control.load import told
 from p4cc.control.situation import Situation
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from p4cc.control.load import ControllerClass
     from p4cc.control.switch import Change
     from p4cc.control.world import World
+    from p4cc.planning.changes import TimedChange
     from p4cc.scenario.control import ControlSettings
     from topos import Topology
 
@@ -65,6 +67,8 @@ class Job:
     faults: Faults
     label: str
     """For people."""
+    changes: tuple[TimedChange, ...] = ()
+    """Entries that are written on the way."""
 
 
 @dataclass
@@ -128,6 +132,7 @@ class _Run:
     def __init__(self, job: Job, world: World, lines: Mapping[str, SwitchLine], thread: HandlerThread) -> None:
         self.job = job
         self._world = world
+        self._lines = lines
         self.counts = Counts()
         self.down: set[str] = set()
         """Switches without a program."""
@@ -172,12 +177,19 @@ class _Run:
         for absence in faults.absences:
             self._fail(absence.leaves_ns, self._leave)
             self._fail(absence.returns_ns, self._start)
+        for change in self.job.changes:
+            self._fail(change.at_ns, lambda change=change: self._change(change))
         await self._start()
         self._has_begun = True
 
     def _fail(self, at_ns: int | None, do: Callable[[], Awaitable[None]]) -> None:
         if at_ns is not None:
             self._agenda.add(at_ns * _PS, FAULT, do)
+
+    async def _change(self, change: TimedChange) -> None:
+        """Writes an entry of the scenario's; raises UserError."""
+        line = self._lines[change.switch]
+        await write_entry(line, p4r.Entity.FromString(change.entity), f"{change.place} ({self.job.label})")
 
     async def _start(self) -> None:
         """Makes a controller and calls its `start`: at the beginning, and after an absence."""

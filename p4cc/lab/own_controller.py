@@ -59,7 +59,7 @@ async def run(job: Job) -> None:
             await line.installed.wait()
         # Ports and restarts are as they happen; absences are the controller's own.
         own = Faults(absences=faults.absences)
-        control = ControlJob(planned.topology, chosen, settings, own, f"lab {case.label()}")
+        control = ControlJob(planned.topology, chosen, settings, own, f"lab {case.label()}", planned.changes)
         left = await run_controlled(control, world, lines, lambda: say("started", ""))
         _write(logs / FILE, left, world)
     finally:

@@ -164,11 +164,12 @@ class LabPlan:
 
     @property
     def has_own_control(self) -> bool:
-        """Whether the controller is one that keeps the scenario's times: the user's, or of switches that restart."""
+        """Whether the controller keeps the scenario's times: the user's, or of restarts or changes of tables."""
         if self.case is None:
             return False
         scenario = self.case.scenario
-        return scenario.switch.controller is not None or any(one.switch is not None for one in scenario.faults)
+        restarts = any(one.switch is not None for one in scenario.faults)
+        return scenario.switch.controller is not None or restarts or bool(scenario.changes)
 
     def switch(self, name: str) -> LabSwitch:
         """The switch of this name."""

@@ -100,7 +100,7 @@ def _runtime(row: Row, names: Names, scenario: Path, place: str) -> Runtime:
         case FileRow():
             return _file(row.file.replace("{switch}", names.itself), scenario, f"{place}.file")
         case TableRow():
-            return Runtime(entries=(_entry(row, names, place),))
+            return Runtime(entries=(entry_of(row, names, place),))
         case MulticastRow():
             return Runtime(groups=(RuntimeGroup(row.multicast_group, _copies(row.ports, names, place), place),))
         case CloneRow():
@@ -108,7 +108,8 @@ def _runtime(row: Row, names: Names, scenario: Path, place: str) -> Runtime:
             return Runtime(sessions=(RuntimeSession(row.clone_session, copies, row.packet_length_bytes, place),))
 
 
-def _entry(row: TableRow, names: Names, place: str) -> RuntimeEntry:
+def entry_of(row: TableRow, names: Names, place: str) -> RuntimeEntry:
+    """An entry with names of the network's resolved; raises UserError."""
     match = tuple(
         WholeMatch(
             key,

@@ -27,6 +27,7 @@ from p4cc.bundled import is_own_file
 from p4cc.errors import UserError
 from p4cc.planning import plausible
 from p4cc.planning.captures import plan_captures
+from p4cc.planning.changes import TimedChange, plan_changes
 from p4cc.planning.fabric import FabricPlanner
 from p4cc.planning.fit import Switches, check_pauses, check_sender
 from p4cc.planning.names import Names
@@ -93,6 +94,8 @@ class NetworkPlan:
     """What was found rather than said."""
     own_algorithms: tuple[OwnSender, ...] = ()
     """Users' classes, by the numbers that the description has for them."""
+    changes: tuple[TimedChange, ...] = ()
+    """Entries that are written on the run's way, in the order of time."""
 
 
 def plan_case(
@@ -126,6 +129,7 @@ def plan_case(
             watching=bool(case.scenario.faults),
             programs=programs.by_switch,
         )
+        changes = plan_changes(case.scenario, planner.topology, scenario, schema_of)
         warnings = (
             *planner.odd_values(),
             *of_senders,
@@ -149,6 +153,7 @@ def plan_case(
         tuple(dict.fromkeys(warnings)),
         programs.notes,
         tuple(planner.own_algorithms),
+        changes,
     )
 
 

@@ -8,32 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from controller import ControllerError
-from controller.install import Server
 from controller.pipeline import load_pipeline
-from p4cc import _engine
 from p4cc.control.load import load_controller
-from p4cc.errors import UserError
-from p4cc.own_algorithms.failed import failed
 from p4cc.planning.execution import Exec
 from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.running.advance import Advancing
 from p4cc.running.cache import RunCache, SeedRun, run_keys
 from p4cc.running.captures import engine_captures, limit_warning
 from p4cc.running.controlled import Left, run_with_stops, stops_for
-from p4cc.running.in_process import server_at
 from p4cc.running.installer import Installer
 from p4cc.running.losses import drop_notes, refusal_warnings
+from p4cc.running.networks import build_network, fork_network, served
 from p4cc.running.result_writer import engine_summary, engine_tables
 from p4cc.running.served import Serving, run_served
 from p4cc.running.traced import Traced, Tracing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from p4cc.control.load import ControllerClass
@@ -167,6 +161,7 @@ def _parts(plan: NetworkPlan, case: Case, session: Session, chosen: ControllerCl
         yield repr([case.source_of(switch.switch).program for switch in plan.switches])
     if stops_for(case, chosen) is not None:
         yield repr(case.scenario.faults)
+        yield from (f"{one.at_ns} {one.switch} {one.entity!r}" for one in plan.changes)
     if chosen is not None:
         yield chosen.digest
         yield chosen.text
@@ -185,7 +180,7 @@ async def _run_seeds(
     Adds to `told` notes and what was kept of packets that are followed.
     """
     (keys, chosen), (notes, traced) = what, told
-    network = _network(plan, case, session)
+    network = build_network(plan, case.label(), session.tracing)
     stops = stops_for(case, chosen) if session.serving is None else "virtual time waits for controllers"
     reason = stops or network.one_thread_reason()
     if session.serving is not None and case.scenario.switch.controller is not None:
@@ -195,7 +190,7 @@ async def _run_seeds(
     if session.back_end is not None:
         network.set_exec(session.back_end.value)
     pipelines = {one.switch: session.program_of(case, one.switch).pipeline for one in plan.switches}
-    async with _served(network) as server:
+    async with served(network) as server:
         installer = Installer(server, plan, pipelines)
         await installer.install()
         behind_server = asyncio.Lock()
@@ -203,7 +198,7 @@ async def _run_seeds(
         async def one(seed: int, key: str) -> SeedRun:
             async with session.places:
                 async with behind_server:
-                    fork = _fork(network, case, (seed, session))
+                    fork = fork_network(network, seed, case.label(), session.tracing)
                 started = time.perf_counter()
                 advancing = Advancing(fork, session.label(case, seed), session.runs)
                 if session.serving is not None:
@@ -242,49 +237,3 @@ async def _run_seeds(
     if (cause := network.native_error()) is not None:
         notes.append(f"case {case.label()}: the interpreter ran the P4 program: {cause}")
     return dict(zip(keys, runs, strict=True))
-
-
-def _network(plan: NetworkPlan, case: Case, session: Session) -> _engine.Network:
-    """The network of a case, not installed yet; raises UserError."""
-    spec_json, tracing = plan.spec_json, session.tracing
-    if tracing is not None:
-        tracing.check_hosts(plan.topology)
-        spec_json = tracing.into(spec_json)
-    try:
-        return _engine.Network(spec_json, own=[one.for_engine() for one in plan.own_algorithms])
-    except _engine.AlgorithmError as error:
-        raise failed(error, f"case {case.label()}") from error
-    except _engine.SpecError as error:
-        raise _refused(error, f"case {case.label()}", tracing) from error
-
-
-def _fork(network: _engine.Network, case: Case, of: tuple[int, Session]) -> _engine.Network:
-    """A run of this seed: its traffic is drawn here, and may be more than the engine allows."""
-    seed, session = of
-    try:
-        return network.fork(seed)
-    except _engine.AlgorithmError as error:
-        raise failed(error, f"case {case.label()} seed {seed}") from error
-    except _engine.SpecError as error:
-        raise _refused(error, f"case {case.label()} seed {seed}", session.tracing) from error
-
-
-def _refused(error: _engine.SpecError, of: str, tracing: Tracing | None) -> UserError:
-    """What the engine refuses, in the user's words."""
-    of_trace = None if tracing is None else tracing.refused_by(error)
-    return of_trace or UserError(error.cause, place=f"{of}: {error.place}", remedy=error.remedy)
-
-
-@asynccontextmanager
-async def _served(network: _engine.Network) -> AsyncGenerator[Server]:
-    """The network's P4Runtime server, for one exchange; a controller's errors become the user's."""
-    try:
-        address = network.serve()
-    except _engine.ServerError as error:
-        raise UserError(error.cause, place="P4Runtime server", remedy=error.remedy) from error
-    try:
-        yield server_at(address)
-    except ControllerError as error:
-        raise UserError(error.cause, place=error.place, remedy=error.remedy) from error
-    finally:
-        network.stop_server()

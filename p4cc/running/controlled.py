@@ -43,6 +43,8 @@ def stops_for(case: Case, chosen: ControllerClass | None) -> str | None:
         return "virtual time waits for a controller"
     if any(fault.switch is not None for fault in case.scenario.faults):
         return "a switch restarts, and virtual time waits until it is installed again"
+    if case.scenario.changes:
+        return "entries are written on the way, and virtual time waits for it"
     return None
 
 
@@ -64,7 +66,7 @@ async def run_with_stops(
     settings = case.scenario.control
     faults = faults_of(case.scenario.faults, settings.absences, plan.topology)
     label = f"case {advancing.label}"
-    job = Job(plan.topology, chosen or nobody(), settings, faults, label)
+    job = Job(plan.topology, chosen or nobody(), settings, faults, label, plan.changes)
     try:
         left = await run_virtual(job, Virtual(fork, address, advancing.to_message), plan, pipelines)
         counters = await Installer(server_at(address), plan, pipelines).read_ports(left.without_program)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from p4cc.scenario.base import KIND, MAX_TIME_NS, Location, Model, Sender, listed
+from p4cc.scenario.changes import MAX_CHANGES, TimedRow
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.control import ControlSettings
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
@@ -394,6 +395,9 @@ class Scenario(Model):
     )
     faults: list[Fault] = Field(
         default=[], max_length=MAX_FAULTS, description="Links and switches that go down, and when they come up again."
+    )
+    changes: list[TimedRow] = Field(
+        default=[], max_length=MAX_CHANGES, description="Entries of tables that are written on a run's way."
     )
     record: Record = Record()
     """What is sampled during a run."""
