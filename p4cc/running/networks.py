@@ -1,0 +1,78 @@
+"""The engine's network of a plan: built, copied for a seed, served over P4Runtime; errors in the user's words."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+from controller import ControllerError
+from p4cc import _engine
+from p4cc.errors import UserError
+from p4cc.own_algorithms.failed import failed
+from p4cc.running.in_process import server_at
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Generator
+
+    from controller.install import Server
+    from p4cc.planning.network import NetworkPlan
+    from p4cc.running.traced import Tracing
+
+
+def build_network(plan: NetworkPlan, label: str, tracing: Tracing | None = None) -> _engine.Network:
+    """The network of a plan, not installed yet; raises UserError. `label` is the case, for people."""
+    spec_json = plan.spec_json
+    if tracing is not None:
+        tracing.check_hosts(plan.topology)
+        spec_json = tracing.into(spec_json)
+    with _refusals(f"case {label}", tracing):
+        return _engine.Network(spec_json, own=[one.for_engine() for one in plan.own_algorithms])
+
+
+def fork_network(network: _engine.Network, seed: int, label: str, tracing: Tracing | None = None) -> _engine.Network:
+    """A run of this seed: its traffic is drawn here, and may be more than the engine allows; raises UserError."""
+    with _refusals(f"case {label} seed {seed}", tracing):
+        return network.fork(seed)
+
+
+def serve(network: _engine.Network, beside: _engine.Network | None = None) -> str:
+    """Starts the P4Runtime server of a network and gives its address; raises UserError.
+
+    It knows the programs that were pushed to the server of the network `beside`.
+    """
+    try:
+        return network.serve(beside=beside)
+    except _engine.ServerError as error:
+        raise UserError(error.cause, place="P4Runtime server", remedy=error.remedy) from error
+
+
+@asynccontextmanager
+async def served(network: _engine.Network) -> AsyncGenerator[Server]:
+    """The network's P4Runtime server, for one exchange; a controller's errors become the user's."""
+    address = serve(network)
+    try:
+        with users_errors():
+            yield server_at(address)
+    finally:
+        network.stop_server()
+
+
+@contextmanager
+def users_errors() -> Generator[None]:
+    """Errors of p4cc's controller become UserErrors."""
+    try:
+        yield
+    except ControllerError as error:
+        raise UserError(error.cause, place=error.place, remedy=error.remedy) from error
+
+
+@contextmanager
+def _refusals(of: str, tracing: Tracing | None) -> Generator[None]:
+    """What the engine refuses, in the user's words."""
+    try:
+        yield
+    except _engine.AlgorithmError as error:
+        raise failed(error, of) from error
+    except _engine.SpecError as error:
+        of_trace = None if tracing is None else tracing.refused_by(error)
+        raise of_trace or UserError(error.cause, place=f"{of}: {error.place}", remedy=error.remedy) from error
