@@ -34,13 +34,23 @@ class Virtual:
     """Runs the network to a time in picoseconds, to the first message if so asked."""
 
 
-async def run_virtual(job: Job, of: Virtual, plan: NetworkPlan, pipelines: Mapping[str, Pipeline]) -> Controlled:
-    """Connects to every switch and runs to the end; raises as `run_controlled`."""
+async def run_virtual(
+    job: Job,
+    of: Virtual,
+    plan: NetworkPlan,
+    pipelines: Mapping[str, Pipeline],
+    connected: Callable[[Mapping[str, SwitchLine]], None] = lambda _: None,
+) -> Controlled:
+    """Connects to every switch and runs to the end; `connected` is given the connections first.
+
+    Raises as `run_controlled`.
+    """
     async with AsyncExitStack() as stack:
         lines = {
             one.switch: await stack.enter_async_context(connect(of.address, one, pipelines[one.switch]))
             for one in plan.switches
         }
+        connected(lines)
         return await run_controlled(job, _VirtualWorld(of, lines), lines)
 
 

@@ -7,14 +7,13 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from p4cc import _engine
-from p4cc.errors import UserError
-from p4cc.own_algorithms.failed import failed
+from p4cc.running.networks import run_errors
 from p4cc.running.progress import Moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from p4cc import _engine
     from p4cc.running.progress import Runs
 
 
@@ -45,11 +44,8 @@ class Advancing:
             self.runs.moved(self.label, Moment(*told))
 
         try:
-            await asyncio.to_thread(call, look_around)
+            with run_errors(self.label):
+                await asyncio.to_thread(call, look_around)
         except asyncio.CancelledError:
             cancelled.set()
             raise
-        except _engine.AlgorithmError as error:
-            raise failed(error, f"case {self.label}") from error
-        except _engine.RunError as error:
-            raise UserError(error.cause, place=f"case {self.label}", remedy=error.remedy) from error

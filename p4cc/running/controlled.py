@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from p4cc import _engine
 from p4cc.control.faults import faults_of
 from p4cc.control.load import nobody
 from p4cc.control.run import Job
 from p4cc.control.virtual import Virtual, run_virtual
-from p4cc.errors import UserError
 from p4cc.running.in_process import server_at
 from p4cc.running.installer import Installer
+from p4cc.running.networks import serve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from controller.pipeline import Pipeline
+    from p4cc import _engine
     from p4cc.control.load import ControllerClass
     from p4cc.control.run import Controlled
     from p4cc.planning.network import NetworkPlan
@@ -59,19 +59,25 @@ async def run_with_stops(
     Raises UserError, ControllerError.
     """
     (installed, fork), (case, plan, pipelines) = networks, planned
-    try:
-        address = fork.serve(beside=installed)
-    except _engine.ServerError as error:
-        raise UserError(error.cause, place="P4Runtime server", remedy=error.remedy) from error
-    settings = case.scenario.control
-    faults = faults_of(case.scenario.faults, settings.absences, plan.topology)
-    label = f"case {advancing.label}"
-    job = Job(plan.topology, chosen or nobody(), settings, faults, label, plan.changes)
+    address = serve(fork, beside=installed)
+    job = job_of(case, plan, chosen, advancing.label)
     try:
         left = await run_virtual(job, Virtual(fork, address, advancing.to_message), plan, pipelines)
         counters = await Installer(server_at(address), plan, pipelines).read_ports(left.without_program)
     finally:
         fork.stop_server()
+    return left_by(chosen, left, counters)
+
+
+def job_of(case: Case, plan: NetworkPlan, chosen: ControllerClass | None, label: str) -> Job:
+    """What the run of a case does beside its network; `label` is the run, for people."""
+    settings = case.scenario.control
+    faults = faults_of(case.scenario.faults, settings.absences, plan.topology)
+    return Job(plan.topology, chosen or nobody(), settings, faults, f"case {label}", plan.changes)
+
+
+def left_by(chosen: ControllerClass | None, left: Controlled, counters: pa.Table) -> Left:
+    """What a run leaves whose controller, if there is one, has ended."""
     if chosen is None:
         return Left({}, {"counters": counters})
     return Left(_summary(left), {"counters": counters, "control": _table(left)})

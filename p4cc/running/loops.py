@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+T = TypeVar("T")
 _LOOK_S = 0.1
 """Between two looks for Ctrl-C while a thread works."""
 
@@ -70,3 +72,45 @@ class _Worker(threading.Thread):
     def _cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
+
+
+class LoopThread:
+    """A loop that stays, on a thread of its own, for calls of threads that may have a loop themselves."""
+
+    def __init__(self, name: str) -> None:
+        """Starts the thread; `stop` ends it."""
+        self._loop = asyncio.new_event_loop()
+        # A daemon: whoever forgets to stop it can end all the same.
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    def call(self, work: Coroutine[Any, Any, T], interrupt: Callable[[], None] | None = None) -> T:
+        """Runs `work` to its end and gives what it returns; raises what it raises.
+
+        Ctrl-C cancels it, or with `interrupt` calls that and waits for the end that it brings; KeyboardInterrupt is
+        raised then.
+        """
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return _wait(future)
+        except KeyboardInterrupt:
+            if interrupt is None:
+                future.cancel()
+                raise
+            interrupt()
+            _wait(future)
+            raise
+
+    def stop(self) -> None:
+        """Ends the thread; does nothing where it has ended."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+
+def _wait(future: concurrent.futures.Future[T]) -> T:
+    """What a future gives; a signal is heard meanwhile."""
+    while not concurrent.futures.wait([future], _LOOK_S).done:
+        pass
+    return future.result()

@@ -58,6 +58,17 @@ async def served(network: _engine.Network) -> AsyncGenerator[Server]:
 
 
 @contextmanager
+def run_errors(label: str) -> Generator[None]:
+    """What ends a run of the engine becomes a UserError; `label` is the run, for people."""
+    try:
+        yield
+    except _engine.AlgorithmError as error:
+        raise failed(error, f"case {label}") from error
+    except _engine.RunError as error:
+        raise UserError(error.cause, place=f"case {label}", remedy=error.remedy) from error
+
+
+@contextmanager
 def users_errors() -> Generator[None]:
     """Errors of p4cc's controller become UserErrors."""
     try:
