@@ -103,7 +103,7 @@ async def run_served(
         await _wait(network, has_primary=True, limit_s=math.inf)
         await (_by_epochs(network, advancing) if serving.speed is None else _paced(network, advancing, serving.speed))
         say(f"the run has ended, at {network.now_ns / 1e6:g} ms")
-        counters = await _counters(server_at(address), plan, pipelines)
+        counters = await read_counters(server_at(address), plan, pipelines)
         await _wait(network, has_primary=False, limit_s=_GOODBYE_S)
     finally:
         network.stop_server()
@@ -118,7 +118,7 @@ async def _wait(network: _engine.Network, *, has_primary: bool, limit_s: float) 
         await asyncio.sleep(STEP_S)
 
 
-async def _counters(server: Server, plan: NetworkPlan, pipelines: Mapping[str, Pipeline]) -> pa.Table:
+async def read_counters(server: Server, plan: NetworkPlan, pipelines: Mapping[str, Pipeline]) -> pa.Table:
     """Thresholds and counters of the switches that still have the scenario's program."""
     found: list[pa.Table] = []
     for one in plan.switches:
