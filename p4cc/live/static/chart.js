@@ -16,8 +16,8 @@ export function layout(more = {}) {
     linecolor: colour("line"),
     zerolinecolor: colour("line"),
     tickcolor: colour("line"),
-    automargin: true,
-    fixedrange: false,
+    // Room for labels is given by each figure: finding it costs a second layout.
+    automargin: false,
   };
   const { xaxis = {}, yaxis = {}, ...rest } = more;
   return {

@@ -1,17 +1,19 @@
 // Waiting packets of all ports now: the deepest as bars against K and K_dc.
 
 import { Chart, layout } from "./chart.js";
-import { byId, label, say } from "./dom.js";
+import { byId, label, say, short } from "./dom.js";
 import { throttled } from "./frames.js";
-import { colour, depthColours } from "./theme.js";
+import { colour } from "./theme.js";
 
 const ROWS = 40;
+const CHARACTER_PX = 6.4;
 const ROW_PX = 17;
-const INTERVAL_MS = 250;
+const INTERVAL_MS = 400;
 // Bars change places only this often, so that the eye can follow one.
 const ORDER_MS = 1000;
-const NAMES = ["below K", "from K on", "from K_dc on"];
-const PATTERNS = ["", "/", "x"];
+const NAME_CHARACTERS = 24;
+// Colours of the style sheet: below K, from K on, from K_dc on. The legend beside the figure names them.
+const CLASSES = ["depth-low", "depth-k", "depth-k-dc"];
 
 export class Depths {
   /** `onSwitch(name)` when a bar is clicked. */
@@ -21,10 +23,11 @@ export class Depths {
     this.drops = new Map();
     this.paused = new Set();
     this.ordered_ms = -Infinity;
+    this.isMoving = false;
     this.order = [];
     const rows = Math.min(ROWS, network.ports.length, Math.floor((node.clientHeight - 70) / ROW_PX));
     this.rows = Math.max(1, rows);
-    say(byId("depths-note"), `Waiting packets against K and K_dc: ${this.rows} of ${network.ports.length} ports, the deepest first.`);
+    say(byId("depths-note"), `${this.rows} of ${network.ports.length} ports`);
     this.chart = new Chart(node, () => this.figure());
     this.chart.draw();
     this.ask = throttled(() => this.chart.draw(), INTERVAL_MS);
@@ -32,6 +35,7 @@ export class Depths {
   }
 
   look(look) {
+    this.isMoving = look.state === "running";
     if (look.depth_pkts) this.depth = look.depth_pkts;
     this.drops = new Map(look.drops ?? []);
     this.paused = new Set(look.paused ?? []);
@@ -40,7 +44,7 @@ export class Depths {
 
   sort() {
     const now_ms = performance.now();
-    if (this.order.length > 0 && now_ms - this.ordered_ms < ORDER_MS) return;
+    if (this.isMoving && now_ms - this.ordered_ms < ORDER_MS) return;
     this.ordered_ms = now_ms;
     const all = [...this.depth.keys()];
     all.sort((one, other) => (this.depth[other] ?? -1) - (this.depth[one] ?? -1) || one - other);
@@ -55,54 +59,56 @@ export class Depths {
   }
 
   bars() {
-    const colours = depthColours();
-    return NAMES.map((name, which) => {
-      const own = this.order.map((number, row) => [number, row]).filter(([number]) => this.classOf(number) === which);
-      return {
-        type: "bar",
-        orientation: "h",
-        name,
-        x: own.length ? own.map(([number]) => this.depth[number]) : [null],
-        y: own.length ? own.map(([, row]) => row) : [0],
-        customdata: own.map(([number]) => number),
-        text: own.map(([number]) => label(this.network.portNames[number])),
-        textposition: "none",
-        hovertemplate: "%{text}: %{x} packets<extra></extra>",
-        marker: { color: colours[which], pattern: { shape: PATTERNS[which], size: 5, solidity: 0.25, fgcolor: colour("card") } },
-      };
-    });
+    const colours = CLASSES.map((name) => colour(name));
+    return {
+      type: "bar",
+      orientation: "h",
+      x: this.order.map((number) => this.depth[number]),
+      y: [...this.order.keys()],
+      customdata: this.order,
+      text: this.order.map((number) => label(this.network.portNames[number])),
+      textposition: "none",
+      hovertemplate: "%{text}: %{x} packets<extra></extra>",
+      marker: { color: this.order.map((number) => colours[this.classOf(number)]) },
+    };
   }
 
-  limits(name, field, symbol) {
-    const own = this.order.map((number, row) => [number, row]).filter(([number]) => this.network.ports[number][field] !== null);
+  limits(name, field, marker) {
+    const own = [...this.order.entries()].filter(([, number]) => this.network.ports[number][field] !== null);
     return {
       mode: "markers",
-      name,
-      x: own.length ? own.map(([number]) => this.network.ports[number][field]) : [null],
-      y: own.length ? own.map(([, row]) => row) : [0],
-      customdata: own.map(([number]) => number),
+      x: own.map(([, number]) => this.network.ports[number][field]),
+      y: own.map(([row]) => row),
+      customdata: own.map(([, number]) => number),
       hovertemplate: `${name} = %{x}<extra></extra>`,
-      marker: { symbol, size: 11, color: colour("text"), line: { width: 2, color: colour("text") } },
+      marker: { color: colour("text"), ...marker },
     };
   }
 
   figure() {
     this.sort();
+    const names = this.order.map((number) => short(this.network.portNames[number], NAME_CHARACTERS));
+    const widest = Math.max(...names.map((name) => name.length));
     return {
-      traces: [...this.bars(), this.limits("K", "k_pkts", "line-ns-open"), this.limits("K_dc", "k_dc_pkts", "diamond-tall-open")],
+      traces: [
+        this.bars(),
+        this.limits("K", "k_pkts", { symbol: "line-ns", size: 12, line: { width: 2, color: colour("text") } }),
+        this.limits("K_dc", "k_dc_pkts", { symbol: "diamond", size: 6 }),
+      ],
       layout: layout({
-        barmode: "overlay",
+        showlegend: false,
         bargap: 0.25,
         hovermode: "closest",
-        margin: { l: 60, r: 12, t: 8, b: 36 },
+        margin: { l: 14 + CHARACTER_PX * widest, r: 12, t: 8, b: 40 },
         xaxis: { title: { text: "waiting packets", standoff: 6 }, rangemode: "tozero" },
         yaxis: {
           range: [this.rows - 0.5, -0.5],
           tickvals: [...this.order.keys()],
-          ticktext: this.order.map((number) => label(this.network.portNames[number])),
+          ticktext: names.map(label),
           tickfont: { size: 11 },
           fixedrange: true,
           showgrid: false,
+          zeroline: false,
         },
       }),
     };

@@ -32,6 +32,12 @@ export function label(text) {
   return String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 }
 
+/** A name that fits beside a figure; the whole one is shown at the pointer. */
+export function short(text, most) {
+  const characters = [...text];
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join("")}…`;
+}
+
 /** Shows an error of the server or of the page: cause, place and remedy. */
 export function complain(error) {
   const { cause, place, remedy } = error;

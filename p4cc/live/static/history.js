@@ -8,7 +8,9 @@ import { DASHES, lineColours } from "./theme.js";
 
 const POINTS = 2000;
 const REMEMBERED = 24;
-const INTERVAL_MS = 400;
+// A figure draws at most three points of a line in this many pixels of its width.
+const PIXELS = 3;
+const INTERVAL_MS = 500;
 
 /** Points of watched things by key, each with a slot (colour and dash) that it keeps while it is watched. */
 export class History {
@@ -79,6 +81,25 @@ export class History {
   }
 }
 
+/** Points for a figure of this many columns: of a column's points the first, the least and the most. */
+export function thinned(times, values, columns) {
+  if (times.length <= 3 * columns) return [times, values];
+  const kept = [];
+  const wide = (times.at(-1) - times[0]) / columns || 1;
+  for (let from = 0; from < times.length; ) {
+    const end = times[from] + wide;
+    let [to, low, high] = [from, from, from];
+    for (; to < times.length && times[to] < end; to++) {
+      // A gap is kept: it compares as neither less nor more.
+      if (values[to] < values[low] || values[low] === null) low = to;
+      if (values[to] > values[high] || values[high] === null) high = to;
+    }
+    kept.push(...new Set([from, low, high].sort((one, other) => one - other)));
+    from = Math.max(to, from + 1);
+  }
+  return [kept.map((at) => times[at]), kept.map((at) => values[at])];
+}
+
 /** A figure of one value of a history; `more(unit_ns)` gives traces beside the lines. */
 export class LineChart {
   constructor(node, history, value, title, unit, more = () => []) {
@@ -92,21 +113,25 @@ export class LineChart {
     const [unit_ns, unit] = timeUnit(this.end_ns);
     const colours = lineColours();
     const start_ns = Math.min(this.history.start_ns(), this.end_ns);
-    const traces = [...this.history.visible()].map((line) => ({
-      x: line.times_ns.map((time_ns) => time_ns / unit_ns),
-      y: line.values[this.value] ?? [],
+    const columns = Math.max(50, Math.floor(this.node.clientWidth / PIXELS));
+    const traces = [...this.history.visible()].map((line) => {
+      const [times_ns, y] = thinned(line.times_ns, line.values[this.value] ?? [], columns);
+      return {
+      x: times_ns.map((time_ns) => time_ns / unit_ns),
+      y,
       mode: "lines",
       name: label(line.name),
       line: { color: colours[line.slot], width: 1.7, dash: DASHES[line.slot], shape: "hv" },
       hovertemplate: `%{y}${this.unit} at %{x} ${unit}<extra>%{fullData.name}</extra>`,
-    }));
+      };
+    });
     return {
       traces: [...traces, ...this.more(unit_ns, start_ns, this.end_ns)],
       layout: layout({
         showlegend: true,
         hovermode: "closest",
         xaxis: { title: { text: `virtual time (${unit})`, standoff: 6 }, range: [start_ns / unit_ns, Math.max(this.end_ns, start_ns + 1) / unit_ns] },
-        yaxis: { title: { text: this.title, standoff: 8 }, rangemode: "tozero" },
+        yaxis: { title: { text: this.title, standoff: 8 }, rangemode: "tozero", exponentformat: "SI", hoverformat: ".4~s" },
         uirevision: unit,
       }),
     };

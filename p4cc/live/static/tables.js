@@ -21,6 +21,7 @@ function shown(column) {
 export class Table {
   constructor(box, caption, columns, button = null) {
     this.columns = columns;
+    this.box = box;
     this.ids = [];
     this.rows = new Map();
     const node = element("table", { class: "display compact" }, element("caption", { class: "hidden", text: caption }));
@@ -66,6 +67,7 @@ export class Table {
 
   /** Shows these rows; those that are there already keep their place, page and focus. */
   show(rows) {
+    this.box.classList.toggle("few", rows.length <= SHORT);
     const focused = document.activeElement;
     const before = this.rows;
     this.rows = new Map(rows.map((row) => [row.id, row]));

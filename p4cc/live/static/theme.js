@@ -6,18 +6,12 @@ const CHOICES = ["system", "light", "dark"];
 const PLACE = "p4cc-live-theme";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-// Links by load: luminance runs one way, so that the scale reads without colours too.
-const LOADS = {
-  light: ["#c3ccd6", "#8fc93a", "#4db36b", "#1f9e89", "#26828e", "#31688e", "#3e4989", "#440f5c"],
-  dark: ["#394553", "#46509a", "#35719b", "#238a8d", "#27a884", "#5ec962", "#a5db36", "#fde725"],
-};
 // Lines of ports and flows, after Okabe and Ito; from the fifth on a dash tells them apart too.
 const LINES = {
   light: ["#0072b2", "#d55e00", "#008763", "#b8558f", "#2b8cc4", "#b87a00", "#6b5fb5", "#4d4d4d"],
   dark: ["#6cbcf0", "#ff9a52", "#2fc79a", "#e79cc8", "#9ad6ff", "#f2c14e", "#b3a6f5", "#d0d0d0"],
 };
 export const DASHES = ["solid", "solid", "solid", "solid", "dashdot", "dashdot", "dashdot", "dashdot"];
-const DEPTHS = { light: ["#7fa6cc", "#d98200", "#a3195b"], dark: ["#5b83ab", "#f0a830", "#f06aa8"] };
 
 const listeners = [];
 
@@ -30,9 +24,7 @@ function chosen() {
 export const isDark = () => (chosen() === "system" ? dark.matches : chosen() === "dark");
 
 const pick = (sets) => (isDark() ? sets.dark : sets.light);
-export const loadColours = () => pick(LOADS);
 export const lineColours = () => pick(LINES);
-export const depthColours = () => pick(DEPTHS);
 
 /** A colour of the style sheet as the browser computes it. */
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

@@ -1,21 +1,24 @@
 // The network: links coloured by load, nodes as markers, ports that PFC holds or that dropped since the last look.
 
 import { Chart, layout } from "./chart.js";
-import { label, say } from "./dom.js";
+import { byId, element, label, say, short } from "./dom.js";
 import { count, rate, span } from "./format.js";
 import { throttled } from "./frames.js";
-import { colour, loadColours } from "./theme.js";
+import { colour } from "./theme.js";
 
 // Upper ends of the load classes in percent of the line rate; a link without packets is a class of its own.
 const CLASSES = [0, 15, 30, 45, 60, 75, 90, 100];
 const WIDTHS = [1, 1.4, 1.8, 2.2, 2.6, 3, 3.5, 4];
 const NAMES = CLASSES.map((end, at) => (at === 0 ? "idle" : `${CLASSES[at - 1] + 1}–${end} %`));
-const MOVING = CLASSES.length; // traces from here on: paused, dropped, middles of links, hosts, switches
 const INTERVAL_MS = 250;
+// A path must not be empty: this one has no length.
+const NOTHING = "M0,0L0,0";
+const GLYPH_PX = 5;
+const NAME_CHARACTERS = 14;
 const HOST_NAMES_UP_TO = 20;
 const SWITCH_NAMES_UP_TO = 60;
 // How far the rest of the figure stands from its edges, in pixels.
-const MARGIN = { l: 18, r: 18, t: 12, b: 34 };
+const MARGIN = { l: 18, r: 18, t: 12, b: 12 };
 
 const classOf = (load) => CLASSES.findIndex((end) => load <= end);
 
@@ -32,6 +35,7 @@ export class Topology {
     this.hovered = null;
     this.drawn = "";
     this.levels = Math.max(1, ...network.nodes.map((each) => each.y));
+    this.legend();
     this.chart = new Chart(node, () => this.figure(), () => (this.drawn = this.signature()));
     this.chart.draw();
     this.ask = throttled(() => this.redraw(), INTERVAL_MS);
@@ -59,11 +63,24 @@ export class Topology {
     this.chart.draw();
   }
 
+  legend() {
+    const links = NAMES.map((text, at) => element("li", { class: "link", style: `--mark: var(--load-${at}); --high: ${WIDTHS[at]}px`, text }));
+    const held = element("li", { class: "glyph", "data-glyph": "■", style: "--mark: var(--bad)", text: "held by PFC" });
+    const dropped = element("li", { class: "glyph", "data-glyph": "▼", style: "--mark: var(--warn)", text: "dropped now" });
+    byId("topology-legend").replaceChildren(...links, held, dropped);
+  }
+
+  /** Pixels of one unit of x and of y. */
+  pixels() {
+    const wide = Math.max(1, this.node.clientWidth - MARGIN.l - MARGIN.r);
+    const high = Math.max(1, this.node.clientHeight - MARGIN.t - MARGIN.b);
+    return [wide, high / (this.levels + 0.5)];
+  }
+
   /** Where a link's way runs in the figure's units: beside its other way by pixels. */
   way(link, way) {
     const [from, to] = this.network.ends(link, way).map((name) => this.network.node.get(name));
-    const wide = Math.max(1, this.node.clientWidth - MARGIN.l - MARGIN.r);
-    const high = Math.max(1, this.node.clientHeight - MARGIN.t - MARGIN.b) / (this.levels + 0.5);
+    const [wide, high] = this.pixels();
     const dx = (to.x - from.x) * wide;
     const dy = (to.y - from.y) * high;
     const length = Math.hypot(dx, dy) || 1;
@@ -73,27 +90,25 @@ export class Topology {
     return [from.x + ox, from.y + oy, to.x + ox, to.y + oy];
   }
 
-  /** Coordinates of each load class, and of the ports that are paused and that dropped. */
-  coordinates() {
-    const x = Array.from({ length: MOVING }, () => []);
-    const y = Array.from({ length: MOVING }, () => []);
+  /** One path for each load class: all lines of it at once. */
+  paths() {
+    const paths = CLASSES.map(() => []);
     this.ways.forEach(([x0, y0, x1, y1], at) => {
-      const into = classOf(this.load[at] ?? 0);
-      x[into].push(x0, x1, null);
-      y[into].push(y0, y1, null);
+      paths[classOf(this.load[at] ?? 0)].push(`M${x0},${y0}L${x1},${y1}`);
     });
-    for (const ports of [this.paused, this.dropped]) {
-      const places = ports.map((port) => this.portPlace(port));
-      x.push(places.map((place) => place[0]));
-      y.push(places.map((place) => place[1]));
-    }
-    // A trace without points has no entry in the legend.
-    for (const at of x.keys()) {
-      if (x[at].length > 0) continue;
-      x[at] = [null];
-      y[at] = [null];
-    }
-    return { x, y };
+    return paths.map((path) => path.join("") || NOTHING);
+  }
+
+  /** Paths of the ports that are paused and of those that dropped: a square and a triangle near the port. */
+  glyphs() {
+    const [wide, high] = this.pixels();
+    return [
+      [this.paused, [[-1, -1], [1, -1], [1, 1], [-1, 1]]],
+      [this.dropped, [[0, -1], [1.1, 0.8], [-1.1, 0.8]]],
+    ].map(([ports, corners]) => {
+      const one = ([x, y]) => corners.map(([dx, dy]) => `${x + (dx * GLYPH_PX) / wide},${y + (dy * GLYPH_PX) / high}`).join("L");
+      return ports.map((port) => `M${one(this.portPlace(port))}Z`).join("") || NOTHING;
+    });
   }
 
   portPlace(number) {
@@ -108,36 +123,28 @@ export class Topology {
 
   redraw() {
     if (this.signature() === this.drawn || this.node.clientWidth === 0) return;
-    const { x, y } = this.coordinates();
-    window.Plotly.restyle(this.node, { x, y }, [...x.keys()]);
+    const paths = [...this.paths(), ...this.glyphs()];
+    window.Plotly.relayout(this.node, Object.fromEntries(paths.map((path, at) => [`shapes[${at}].path`, path])));
     this.drawn = this.signature();
   }
 
-  lines(coordinates) {
-    const colours = loadColours();
-    const thin = this.network.links.length > 150 ? 0.62 : 1;
-    return NAMES.map((name, at) => ({
-      x: coordinates.x[at],
-      y: coordinates.y[at],
-      mode: "lines",
-      name,
-      hoverinfo: "skip",
-      line: { color: colours[at], width: WIDTHS[at] * thin, simplify: false },
-      legendrank: at,
+  /** Links as shapes, one for each load class, and ports: traces would cost an element for each line. */
+  shapes() {
+    const thin = this.network.links.length > 150 ? 0.55 : 1;
+    const links = this.paths().map((path, at) => ({
+      type: "path",
+      path,
+      layer: "below",
+      line: { color: colour(`load-${at}`), width: WIDTHS[at] * thin },
     }));
-  }
-
-  ports(coordinates, at, name, symbol, shade, numbers) {
-    return {
-      x: coordinates.x[MOVING + at],
-      y: coordinates.y[MOVING + at],
-      mode: "markers",
-      name,
-      marker: { symbol, size: 10, color: colour(shade), line: { width: 1, color: colour("card") } },
-      hoverinfo: "skip",
-      showlegend: true,
-      meta: numbers,
-    };
+    const ports = this.glyphs().map((path, at) => ({
+      type: "path",
+      path,
+      layer: "above",
+      fillcolor: colour(["bad", "warn"][at]),
+      line: { color: colour("card"), width: 1 },
+    }));
+    return [...links, ...ports];
   }
 
   nodes(kind) {
@@ -149,12 +156,12 @@ export class Topology {
       x: all.map((node) => node.x),
       y: all.map((node) => node.y),
       mode: few ? "markers+text" : "markers",
-      text: all.map((node) => label(node.name)),
+      text: all.map((node) => `${isHost || all.length > 20 ? "" : "  "}${label(short(node.name, NAME_CHARACTERS))}`),
+      hovertext: all.map((node) => label(node.name)),
       textposition: isHost ? "bottom center" : all.length > 20 ? "top center" : "middle right",
       textfont: { size: all.length > 20 ? 9 : 11, color: colour("text") },
-      hovertemplate: isHost ? "%{text}<extra>host</extra>" : "%{text}<extra>switch: click to look inside</extra>",
+      hovertemplate: isHost ? "%{hovertext}<extra>host</extra>" : "%{hovertext}<extra>switch: click to look inside</extra>",
       customdata: all.map((node) => ({ node: node.name })),
-      showlegend: false,
       cliponaxis: false,
       marker: {
         symbol: isHost ? "circle" : "square",
@@ -181,31 +188,23 @@ export class Topology {
       hovertemplate: "%{text}<extra></extra>",
       text,
       customdata: this.ways.map((_, way) => ({ way })),
-      showlegend: false,
     };
   }
 
   figure() {
     this.ways = this.network.links.flatMap((_, link) => [this.way(link, 0), this.way(link, 1)]);
-    const coordinates = this.coordinates();
-    const traces = [
-      ...this.lines(coordinates),
-      this.ports(coordinates, 0, "held by PFC", "square-x", "bad", this.paused),
-      this.ports(coordinates, 1, "dropped now", "triangle-down", "warn", this.dropped),
-      this.middles(),
-      this.nodes("host"),
-      this.nodes("switch"),
-    ];
+    const traces = [this.middles(), this.nodes("host"), this.nodes("switch")];
     const hidden = { visible: false };
     return {
       traces,
       layout: layout({
+        shapes: this.shapes(),
         xaxis: { ...hidden, range: [0, 1] },
         yaxis: { ...hidden, range: [-0.25, this.levels + 0.25] },
         margin: MARGIN,
         hovermode: "closest",
         hoverdistance: 12,
-        legend: { orientation: "h", x: 0, y: -0.01, yanchor: "top", font: { size: 11 }, itemwidth: 30, tracegroupgap: 0 },
+        showlegend: false,
       }),
     };
   }
