@@ -26,6 +26,7 @@ from p4cc.analysis.tables import ALGORITHM
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.files import inputs_read
 from p4cc.planning.execution import Exec
+from p4cc.planning.network import NetworkPlan
 from p4cc.planning.programs import CompiledProgram, compiled_sources, read_p4info
 from p4cc.running import provenance
 from p4cc.running.cache import FOLDER as CACHE
@@ -217,7 +218,7 @@ def execute(prepared: Prepared, shown: Runs, of: str = "") -> RunOutcome:
 
 def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
     request, scenario, cases, folder = prepared.request, prepared.scenario, prepared.cases, prepared.folder
-    pushed = _pushed(prepared)
+    pushed = pushed_programs(prepared)
     row_keys = list(cases[0].keys()) if cases else []
     cache = RunCache((request.cache or folder.parent / CACHE) if request.use_cache else None)
     undrawn: UserError | None = None
@@ -275,7 +276,7 @@ def _chosen(cases: list[Case], variants: Sequence[str]) -> list[Case]:
     return [case for case in cases if not variants or case.variant.name in variants]
 
 
-def _pushed(prepared: Prepared) -> dict[str, PushedProgram]:
+def pushed_programs(prepared: Prepared) -> dict[str, PushedProgram]:
     """Each program with the P4Info that belongs to it; raises UserError for one that does not fit."""
     sources = {source.program: source for case in prepared.cases for source in case.sources}
     found: dict[str, PushedProgram] = {}
@@ -304,11 +305,11 @@ def _run_cases(
             collected.warnings.update(dict.fromkeys(run.warnings))
             collected.notes.update(dict.fromkeys(run.notes))
             collected.traced = collected.traced or run.traced
-            measures = _measures(case, run)
+            measures = measures_of(case, run.plan)
             collected.warnings.update(dict.fromkeys(_cut_off(case, run)))
             collected.thresholds[case.label()] = _installed(run)
             for one in run.seeds:
-                keys = {**_named(case), "seed": one.seed}
+                keys = {**keys_of(case), "seed": one.seed}
                 summary, tables = derive(measures, one.summary, one.tables)
                 collected.runs.append({**keys, **summary})
                 writer.add(keys, tables)
@@ -364,16 +365,17 @@ def _swept(cases: list[Case]) -> dict[str, str]:
     return {name: path for case in cases for name, path in case.columns().items()}
 
 
-def _named(case: Case) -> dict[str, Any]:
+def keys_of(case: Case) -> dict[str, Any]:
     """A case's keys, the algorithm behind the variant's name among them."""
     return {"variant": case.variant.name, ALGORITHM: case.algorithm, **case.keys()}
 
 
-def _measures(case: Case, run: CaseRun) -> Measures:
+def measures_of(case: Case, plan: NetworkPlan) -> Measures:
+    """What is worked out of the runs of a case."""
     return Measures(
-        topology=run.plan.topology,
-        paths=run.plan.paths,
-        alone=run.plan.alone,
+        topology=plan.topology,
+        paths=plan.paths,
+        alone=plan.alone,
         windows=case.scenario.measure,
         goodput_interval_ns=case.scenario.record.goodput_interval_ns,
         by_label=len(case.scenario.traffic_items) > 1,
@@ -417,7 +419,7 @@ def _summary(scenario: Scenario, cases: list[Case], collected: _Collected) -> di
         "title": scenario.title or scenario.name,
         "source": scenario.source,
         "program": scenario.switch.program,
-        "cases": [{"case": case.label(), **_named(case)} for case in cases],
+        "cases": [{"case": case.label(), **keys_of(case)} for case in cases],
         "warnings": list(collected.warnings),
         "runs": collected.runs,
     }

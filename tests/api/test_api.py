@@ -15,7 +15,7 @@ from matplotlib import pyplot as plt
 
 import p4cc
 from p4cc.analysis.tables import TABLE_NAMES
-from p4cc.api.result import TableOf
+from p4cc.api.tables import TableOf, Tables
 from p4cc.running.loops import run_to_end
 from tests.p4cc.scenarios import scenario, write
 
@@ -39,7 +39,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> p4cc.Result:
 
 
 def test_every_table_is_an_attribute(result: p4cc.Result) -> None:
-    assert [name for name, held in vars(p4cc.Result).items() if isinstance(held, TableOf)] == list(TABLE_NAMES)
+    assert [name for name, held in vars(Tables).items() if isinstance(held, TableOf)] == list(TABLE_NAMES)
     for name in TABLE_NAMES:
         frame = getattr(result, name)
         assert isinstance(frame, pl.DataFrame)
