@@ -9,13 +9,14 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+from docs._site import gallery
 from p4cc.reference_pages import PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 ALGORITHMS = DOCS / "algorithms"
 # Made of the code when the site is built (docs/_site/hook.py), which checks their anchors.
-GENERATED = frozenset(DOCS / place for place in PAGES)
+GENERATED = frozenset(DOCS / place for place in (*PAGES, gallery.PLACE))
 
 # Written from the root, as code, scenarios and messages do; or as a link of a page, relative to it.
 FROM_ROOT = re.compile(r"(?<![\w./-])docs/[\w./-]*?\w\.md(?:#[\w.-]*\w)?")
