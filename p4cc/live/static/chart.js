@@ -1,5 +1,6 @@
-// What all figures share: Plotly's settings, colours of the page, reaction to its width.
+// What all figures share: Plotly's settings, colours of the page, reaction to its size.
 
+import { throttled } from "./frames.js";
 import { colour, onTheme } from "./theme.js";
 
 const CONFIG = {
@@ -16,8 +17,10 @@ export function layout(more = {}) {
     linecolor: colour("line"),
     zerolinecolor: colour("line"),
     tickcolor: colour("line"),
-    // Room for labels is given by each figure: finding it costs a second layout.
+    // Each figure gives room for its labels: measuring them costs more than drawing.
     automargin: false,
+    tickangle: 0,
+    ticklabeloverflow: "allow",
   };
   const { xaxis = {}, yaxis = {}, ...rest } = more;
   return {
@@ -35,24 +38,39 @@ export function layout(more = {}) {
   };
 }
 
-/** A figure in `node`: `draw()` gives `{traces, layout}`, which are drawn now and at each change of colours or width. */
+// A figure this far outside what is seen of the page is drawn ahead of being scrolled to.
+const AHEAD = "150px";
+
+/**
+ * A figure in `node`: `make()` gives `{traces, layout}`, which are drawn now and at each change of colours or size.
+ * `ask()` draws soon, at most once within `interval_ms`, by `redraw` if given; what nobody sees waits until it is seen.
+ */
 export class Chart {
-  constructor(node, make, after = () => {}) {
-    Object.assign(this, { node, make, after });
+  constructor(node, make, interval_ms, redraw = null) {
+    Object.assign(this, { node, make, size: "", isSeen: true, isStale: false });
+    this.draw();
+    this.ask = throttled(() => {
+      this.isStale = !this.isSeen;
+      if (this.isStale) return;
+      if (redraw) redraw();
+      else this.draw();
+    }, interval_ms);
     onTheme(() => this.draw());
-    this.width = node.clientWidth;
     new ResizeObserver(() => {
-      if (node.clientWidth === this.width || node.clientWidth === 0) return;
-      this.width = node.clientWidth;
-      this.draw();
+      if (`${node.clientWidth} ${node.clientHeight}` !== this.size) this.draw();
     }).observe(node);
+    new IntersectionObserver((entries) => {
+      this.isSeen = entries.at(-1).isIntersecting;
+      if (this.isSeen && this.isStale) this.ask();
+    }, { rootMargin: AHEAD }).observe(node);
   }
 
   draw() {
+    const [width, height] = [this.node.clientWidth, this.node.clientHeight];
     // A hidden node has no width to draw in.
-    if (this.node.clientWidth === 0) return;
+    if (width === 0) return;
+    this.size = `${width} ${height}`;
     const { traces, layout: shape } = this.make();
-    window.Plotly.react(this.node, traces, { ...shape, width: this.node.clientWidth, height: this.node.clientHeight }, CONFIG);
-    this.after();
+    window.Plotly.react(this.node, traces, { ...shape, width, height }, CONFIG);
   }
 }

@@ -2,13 +2,12 @@
 
 import { Chart, layout } from "./chart.js";
 import { byId, label, say, short } from "./dom.js";
-import { throttled } from "./frames.js";
 import { colour } from "./theme.js";
 
 const ROWS = 40;
 const CHARACTER_PX = 6.4;
 const ROW_PX = 17;
-const INTERVAL_MS = 400;
+const INTERVAL_MS = 500;
 // Bars change places only this often, so that the eye can follow one.
 const ORDER_MS = 1000;
 const NAME_CHARACTERS = 24;
@@ -25,12 +24,7 @@ export class Depths {
     this.ordered_ms = -Infinity;
     this.isMoving = false;
     this.order = [];
-    const rows = Math.min(ROWS, network.ports.length, Math.floor((node.clientHeight - 70) / ROW_PX));
-    this.rows = Math.max(1, rows);
-    say(byId("depths-note"), `${this.rows} of ${network.ports.length} ports`);
-    this.chart = new Chart(node, () => this.figure());
-    this.chart.draw();
-    this.ask = throttled(() => this.chart.draw(), INTERVAL_MS);
+    this.chart = new Chart(node, () => this.figure(), INTERVAL_MS);
     node.on("plotly_click", (event) => onSwitch(network.ports[event.points[0].customdata].switch));
   }
 
@@ -39,13 +33,16 @@ export class Depths {
     if (look.depth_pkts) this.depth = look.depth_pkts;
     this.drops = new Map(look.drops ?? []);
     this.paused = new Set(look.paused ?? []);
-    this.ask();
+    this.chart.ask();
   }
 
   sort() {
     const now_ms = performance.now();
     if (this.isMoving && now_ms - this.ordered_ms < ORDER_MS) return;
     this.ordered_ms = now_ms;
+    const fit = Math.floor((this.node.clientHeight - 50) / ROW_PX);
+    this.rows = Math.max(1, Math.min(ROWS, this.network.ports.length, fit));
+    say(byId("depths-note"), `${this.rows} of ${this.network.ports.length} ports`);
     const all = [...this.depth.keys()];
     all.sort((one, other) => (this.depth[other] ?? -1) - (this.depth[one] ?? -1) || one - other);
     this.order = all.slice(0, this.rows);

@@ -7,7 +7,7 @@ function frame(now_ms) {
   scheduled = false;
   let first = null;
   for (const [draw, entry] of waiting) {
-    if (!entry.asked || now_ms - entry.last_ms < entry.interval_ms) continue;
+    if (!entry.asked || now_ms < entry.last_ms + entry.interval_ms) continue;
     if (!first || entry.last_ms < first[1].last_ms) first = [draw, entry];
   }
   if (first) {
@@ -15,13 +15,17 @@ function frame(now_ms) {
     Object.assign(entry, { asked: false, last_ms: now_ms });
     draw();
   }
-  if ([...waiting.values()].some((entry) => entry.asked)) schedule();
+  schedule();
 }
 
+/** Sleeps until the next figure is due: an animation frame that draws nothing would cost too. */
 function schedule() {
-  if (scheduled) return;
+  const due_ms = [...waiting.values()].filter((entry) => entry.asked).map((entry) => entry.last_ms + entry.interval_ms);
+  if (scheduled || due_ms.length === 0) return;
   scheduled = true;
-  requestAnimationFrame(frame);
+  const wait_ms = Math.min(...due_ms) - performance.now();
+  if (wait_ms > 0) setTimeout(() => requestAnimationFrame(frame), wait_ms);
+  else requestAnimationFrame(frame);
 }
 
 /** A function that asks for `draw`, which then runs in a later frame, at most once within `interval_ms`. */

@@ -3,12 +3,11 @@
 import { Chart, layout } from "./chart.js";
 import { label } from "./dom.js";
 import { instant, timeUnit } from "./format.js";
-import { throttled } from "./frames.js";
 import { DASHES, lineColours } from "./theme.js";
 
 const POINTS = 2000;
 const REMEMBERED = 24;
-// A figure draws at most three points of a line in this many pixels of its width.
+// A figure draws at most two points of a line in this many pixels of its width.
 const PIXELS = 3;
 const INTERVAL_MS = 500;
 
@@ -81,9 +80,9 @@ export class History {
   }
 }
 
-/** Points for a figure of this many columns: of a column's points the first, the least and the most. */
+/** Points for a figure of this many columns: of a column's points the least and the most. */
 export function thinned(times, values, columns) {
-  if (times.length <= 3 * columns) return [times, values];
+  if (times.length <= 2 * columns) return [times, values];
   const kept = [];
   const wide = (times.at(-1) - times[0]) / columns || 1;
   for (let from = 0; from < times.length; ) {
@@ -94,7 +93,7 @@ export function thinned(times, values, columns) {
       if (values[to] < values[low] || values[low] === null) low = to;
       if (values[to] > values[high] || values[high] === null) high = to;
     }
-    kept.push(...new Set([from, low, high].sort((one, other) => one - other)));
+    kept.push(...new Set([low, high].sort((one, other) => one - other)));
     from = Math.max(to, from + 1);
   }
   return [kept.map((at) => times[at]), kept.map((at) => values[at])];
@@ -104,9 +103,7 @@ export function thinned(times, values, columns) {
 export class LineChart {
   constructor(node, history, value, title, unit, more = () => []) {
     Object.assign(this, { node, history, value, title, unit, more, end_ns: 0 });
-    this.chart = new Chart(node, () => this.figure());
-    this.chart.draw();
-    this.ask = throttled(() => this.chart.draw(), INTERVAL_MS);
+    this.chart = new Chart(node, () => this.figure(), INTERVAL_MS);
   }
 
   figure() {
@@ -141,6 +138,6 @@ export class LineChart {
   look(end_ns) {
     this.end_ns = end_ns;
     this.node.setAttribute("aria-label", `${this.title} up to ${instant(end_ns)}`);
-    this.ask();
+    this.chart.ask();
   }
 }

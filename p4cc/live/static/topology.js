@@ -3,16 +3,20 @@
 import { Chart, layout } from "./chart.js";
 import { byId, element, label, say, short } from "./dom.js";
 import { count, rate, span } from "./format.js";
-import { throttled } from "./frames.js";
 import { colour } from "./theme.js";
 
 // Upper ends of the load classes in percent of the line rate; a link without packets is a class of its own.
 const CLASSES = [0, 15, 30, 45, 60, 75, 90, 100];
 const WIDTHS = [1, 1.4, 1.8, 2.2, 2.6, 3, 3.5, 4];
 const NAMES = CLASSES.map((end, at) => (at === 0 ? "idle" : `${CLASSES[at - 1] + 1}–${end} %`));
-const INTERVAL_MS = 250;
+const INTERVAL_MS = 300;
 // A path must not be empty: this one has no length.
 const NOTHING = "M0,0L0,0";
+const SQUARE = [[-1, -1], [1, -1], [1, 1], [-1, 1]];
+const TRIANGLE = [[0, -1], [1.1, 0.8], [-1.1, 0.8]];
+const OCTAGON = [...Array(8).keys()].map((corner) => [Math.cos((corner * Math.PI) / 4), Math.sin((corner * Math.PI) / 4)]);
+// Spaces that keep a name off its switch.
+const BESIDE = "\u2003";
 const GLYPH_PX = 5;
 const NAME_CHARACTERS = 14;
 const HOST_NAMES_UP_TO = 20;
@@ -20,6 +24,8 @@ const SWITCH_NAMES_UP_TO = 60;
 // How far the rest of the figure stands from its edges, in pixels.
 const MARGIN = { l: 18, r: 18, t: 12, b: 12 };
 
+// A place in a path; shorter numbers are read faster.
+const at = (x, y) => `${x.toFixed(5)},${y.toFixed(4)}`;
 const classOf = (load) => CLASSES.findIndex((end) => load <= end);
 
 export class Topology {
@@ -36,9 +42,7 @@ export class Topology {
     this.drawn = "";
     this.levels = Math.max(1, ...network.nodes.map((each) => each.y));
     this.legend();
-    this.chart = new Chart(node, () => this.figure(), () => (this.drawn = this.signature()));
-    this.chart.draw();
-    this.ask = throttled(() => this.redraw(), INTERVAL_MS);
+    this.chart = new Chart(node, () => this.figure(), INTERVAL_MS, () => this.redraw());
     node.on("plotly_hover", (event) => this.hover(event.points[0]));
     node.on("plotly_unhover", () => (this.hovered = null));
     node.on("plotly_click", (event) => {
@@ -54,7 +58,7 @@ export class Topology {
     const drops = new Map(look.drops ?? []);
     this.dropped = [...drops.keys()].filter((port) => drops.get(port) > (this.drops.get(port) ?? 0));
     this.drops = drops;
-    this.ask();
+    this.chart.ask();
     if (this.hovered) this.describe();
   }
 
@@ -93,22 +97,23 @@ export class Topology {
   /** One path for each load class: all lines of it at once. */
   paths() {
     const paths = CLASSES.map(() => []);
-    this.ways.forEach(([x0, y0, x1, y1], at) => {
-      paths[classOf(this.load[at] ?? 0)].push(`M${x0},${y0}L${x1},${y1}`);
+    this.ways.forEach(([x0, y0, x1, y1], way) => {
+      paths[classOf(this.load[way] ?? 0)].push(`M${at(x0, y0)}L${at(x1, y1)}`);
     });
     return paths.map((path) => path.join("") || NOTHING);
   }
 
-  /** Paths of the ports that are paused and of those that dropped: a square and a triangle near the port. */
-  glyphs() {
+  /** A path with a glyph at each place; corners are in units of `size_px`. */
+  glyphs(places, corners, size_px) {
     const [wide, high] = this.pixels();
-    return [
-      [this.paused, [[-1, -1], [1, -1], [1, 1], [-1, 1]]],
-      [this.dropped, [[0, -1], [1.1, 0.8], [-1.1, 0.8]]],
-    ].map(([ports, corners]) => {
-      const one = ([x, y]) => corners.map(([dx, dy]) => `${x + (dx * GLYPH_PX) / wide},${y + (dy * GLYPH_PX) / high}`).join("L");
-      return ports.map((port) => `M${one(this.portPlace(port))}Z`).join("") || NOTHING;
-    });
+    const one = ([x, y]) => corners.map(([dx, dy]) => at(x + (dx * size_px) / wide, y + (dy * size_px) / high)).join("L");
+    return places.map((place) => `M${one(place)}Z`).join("") || NOTHING;
+  }
+
+  /** Ports that are paused, and those that dropped. */
+  ports() {
+    const places = (ports) => ports.map((port) => this.portPlace(port));
+    return [this.glyphs(places(this.paused), SQUARE, GLYPH_PX), this.glyphs(places(this.dropped), TRIANGLE, GLYPH_PX)];
   }
 
   portPlace(number) {
@@ -123,8 +128,8 @@ export class Topology {
 
   redraw() {
     if (this.signature() === this.drawn || this.node.clientWidth === 0) return;
-    const paths = [...this.paths(), ...this.glyphs()];
-    window.Plotly.relayout(this.node, Object.fromEntries(paths.map((path, at) => [`shapes[${at}].path`, path])));
+    const paths = [...this.paths(), ...this.ports()];
+    window.Plotly.relayout(this.node, Object.fromEntries(paths.map((path, shape) => [`shapes[${shape}].path`, path])));
     this.drawn = this.signature();
   }
 
@@ -137,38 +142,39 @@ export class Topology {
       layer: "below",
       line: { color: colour(`load-${at}`), width: WIDTHS[at] * thin },
     }));
-    const ports = this.glyphs().map((path, at) => ({
-      type: "path",
-      path,
-      layer: "above",
-      fillcolor: colour(["bad", "warn"][at]),
-      line: { color: colour("card"), width: 1 },
-    }));
-    return [...links, ...ports];
+    const filled = (path, fill, line) => ({ type: "path", path, layer: "above", fillcolor: colour(fill), line: { color: colour(line), width: 1.2 } });
+    const [held, dropped] = this.ports();
+    const places = (nodes) => nodes.map((node) => [node.x, node.y]);
+    const of = (kind) => this.network.nodes.filter((node) => node.kind === kind);
+    const [hosts, switches] = [of("host"), of("switch")];
+    const size_px = switches.length > 20 ? 5.5 : 8.5;
+    return [
+      ...links,
+      filled(held, "bad", "card"),
+      filled(dropped, "warn", "card"),
+      filled(this.glyphs(places(hosts), OCTAGON, hosts.length > 60 ? 2.5 : 5), "muted", "card"),
+      filled(this.glyphs(places(switches), SQUARE, size_px), "accent", "card"),
+      filled(this.glyphs(places(switches.filter((node) => node.name === this.selected)), SQUARE, size_px + 2), "accent", "text"),
+    ];
   }
 
+  /** Nodes are found by the pointer and named by this trace; they are drawn as shapes. */
   nodes(kind) {
     const all = this.network.nodes.filter((node) => node.kind === kind);
     const isHost = kind === "host";
-    const few = all.length <= (isHost ? HOST_NAMES_UP_TO : SWITCH_NAMES_UP_TO);
-    const size = isHost ? (all.length > 60 ? 5 : 9) : all.length > 20 ? 11 : 17;
+    const isNamed = all.length <= (isHost ? HOST_NAMES_UP_TO : SWITCH_NAMES_UP_TO);
+    const isBeside = !isHost && all.length <= 20;
     return {
       x: all.map((node) => node.x),
       y: all.map((node) => node.y),
-      mode: few ? "markers+text" : "markers",
-      text: all.map((node) => `${isHost || all.length > 20 ? "" : "  "}${label(short(node.name, NAME_CHARACTERS))}`),
-      hovertext: all.map((node) => label(node.name)),
-      textposition: isHost ? "bottom center" : all.length > 20 ? "top center" : "middle right",
+      mode: isNamed ? "text" : "none",
+      text: all.map((node) => `${isBeside ? BESIDE : ""}${label(short(node.name, NAME_CHARACTERS))}`),
+      textposition: isHost ? "bottom center" : isBeside ? "middle right" : "top center",
       textfont: { size: all.length > 20 ? 9 : 11, color: colour("text") },
+      hovertext: all.map((node) => label(node.name)),
       hovertemplate: isHost ? "%{hovertext}<extra>host</extra>" : "%{hovertext}<extra>switch: click to look inside</extra>",
       customdata: all.map((node) => ({ node: node.name })),
       cliponaxis: false,
-      marker: {
-        symbol: isHost ? "circle" : "square",
-        size,
-        color: isHost ? colour("muted") : colour("accent"),
-        line: { width: all.map((node) => (node.name === this.selected ? 4 : 1.5)), color: all.map((node) => colour(node.name === this.selected ? "warn" : "card")) },
-      },
     };
   }
 
@@ -183,8 +189,8 @@ export class Topology {
       // Not at the middle itself: there both ways would lie under one another.
       x: this.ways.map(([x0, , x1]) => x0 + 0.4 * (x1 - x0)),
       y: this.ways.map(([, y0, , y1]) => y0 + 0.4 * (y1 - y0)),
-      mode: "markers",
-      marker: { size: 7, opacity: 0 },
+      // Nothing is drawn: the pointer finds points all the same.
+      mode: "none",
       hovertemplate: "%{text}<extra></extra>",
       text,
       customdata: this.ways.map((_, way) => ({ way })),
@@ -193,6 +199,7 @@ export class Topology {
 
   figure() {
     this.ways = this.network.links.flatMap((_, link) => [this.way(link, 0), this.way(link, 1)]);
+    this.drawn = this.signature();
     const traces = [this.middles(), this.nodes("host"), this.nodes("switch")];
     const hidden = { visible: false };
     return {
