@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from p4cc.api.given import request_of
 from p4cc.api.result import Result
-from p4cc.bundled import find_scenario
-from p4cc.errors import UserError
 from p4cc.planning.programs import compile_program
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.runner import run_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from p4cc.planning.programs import CompiledProgram
+    from p4cc.scenario.schema import Scenario
 
 
 def run(
-    scenario: str | PathLike[str] | Mapping[str, Any],
+    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
     changes: Mapping[str, Any] | None = None,
     *,
     variants: Sequence[str] = (),
@@ -36,7 +35,7 @@ def run(
 ) -> Result:
     """Runs a scenario and returns its results, which stand in `out` as `p4cc run` leaves them.
 
-    `scenario` is a file, an experiment's name such as `gst/incast`, or a scenario as a mapping. `changes` are fields by
+    `scenario` is a file, an experiment's name such as `gst/incast`, a mapping, or a `Scenario`. `changes` are fields by
     their dotted paths, `{"topology.senders": 25}`; `overrides` the same as keywords, `topology__senders=25`. Results go
     to `results/NAME` if `out` is not given, those of changed settings to a folder of their own. Finished runs are kept:
     a call that was interrupted goes on where it stopped.
@@ -44,25 +43,21 @@ def run(
     `jobs` runs go side by side, each on `threads` threads; results depend on neither. Works in notebooks, where an
     event loop runs already. Raises UserError for what is wrong with the scenario, InterruptedRunError upon Ctrl-C.
     """
-    paths = {**dict(changes or {}), **{name.replace("__", "."): value for name, value in overrides.items()}}
-    with TemporaryDirectory(prefix="p4cc-run-") as folder:
-        request = RunRequest(
-            scenario=_file_of(scenario, Path(folder)),
-            out=None if out is None else Path(out),
-            overrides=tuple(f"{path}={_text(path, value)}" for path, value in paths.items()),
-            variants=tuple(variants),
-            jobs=jobs,
-            threads=threads,
-            figures=figures,
-            quiet=quiet,
-            use_cache=use_cache,
-            force=force,
-        )
-        return Result(run_scenario(request).folder)
+    request = replace(
+        request_of(scenario, changes, overrides, variants),
+        out=None if out is None else Path(out),
+        jobs=jobs,
+        threads=threads,
+        figures=figures,
+        quiet=quiet,
+        use_cache=use_cache,
+        force=force,
+    )
+    return Result(run_scenario(request).folder)
 
 
 def sweep(
-    scenario: str | PathLike[str] | Mapping[str, Any], over: Mapping[str, Sequence[Any]], **options: Any
+    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario, over: Mapping[str, Sequence[Any]], **options: Any
 ) -> Result:
     """Runs a scenario at all combinations of values: `over` has values by dotted path; `options` are those of `run`.
 
@@ -85,21 +80,3 @@ def compile(  # noqa: A001 - what `p4cc compile` does
     """
     macros = tuple(f"{name}={value}" for name, value in (defines or {}).items())
     return compile_program(Path(program), tuple(Path(folder) for folder in include), macros)
-
-
-def _file_of(scenario: str | PathLike[str] | Mapping[str, Any], folder: Path) -> Path:
-    """The scenario's file; one is written for a mapping, whose files are named from the working folder."""
-    if not isinstance(scenario, str | Path) and hasattr(scenario, "items"):
-        file = folder / "scenario.yaml"
-        file.write_text(_text("scenario", scenario), encoding="utf-8")
-        return file
-    return find_scenario(str(scenario))
-
-
-def _text(place: str, value: Any) -> str:
-    """A value as JSON, which is YAML too; raises UserError for what has no such form."""
-    try:
-        return json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        remedy = "give numbers, texts, lists and dictionaries of them"
-        raise UserError(str(error), place=place, remedy=remedy) from error

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Self, cast, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from p4cc.algorithms import entry_named
+from p4cc.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 Parameter = int | float | str | bool
 """A parameter of an algorithm; its type, range and default are the registry's."""
 
-KIND = Field(description="Which kind this is; it decides what other fields there are.")
+_KIND_IS = "Which kind this is; it decides what other fields there are."
+_SAID = "said"
+KIND = Field(description=_KIND_IS, json_schema_extra={_SAID: True})
+"""Of a kind that data says; in Python the class says it, so that it has a default there."""
+USUAL_KIND = Field(description=_KIND_IS)
+"""Of the kind that is meant where data says none."""
 
 Location = tuple[int | str, ...]
 """Steps from the root of a document to a place in it: keys, and places in lists."""
@@ -25,7 +31,51 @@ MAX_TIME_NS = 3_600_000_000_000
 MAX_FLOW_BYTES = 1 << 50
 
 
-class Model(BaseModel):
+def said_kinds(node: Any) -> Any:
+    """A JSON Schema whose kinds must be said; changes it in place."""
+    if isinstance(node, dict):
+        held = cast("dict[str, Any]", node)
+        kind = held.get("properties", {}).get("kind")
+        if isinstance(kind, dict) and cast("dict[str, Any]", kind).pop(_SAID, False):
+            cast("dict[str, Any]", kind).pop("default", None)
+            required = {*held.get("required", []), "kind"}
+            held["required"] = [name for name in held["properties"] if name in required]
+    for inner in cast("dict[str, Any]", node).values() if isinstance(node, dict) else _items(node):
+        said_kinds(inner)
+    return cast("object", node)
+
+
+def _items(node: Any) -> list[Any]:
+    return cast("list[Any]", node) if isinstance(node, list) else []
+
+
+class Told(BaseModel):
+    """A part of which Python says what is wrong with it as with a scenario's file: place, cause, remedy."""
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, /, **data: Any) -> None:
+            """Checks the values; raises UserError."""
+            try:
+                super().__init__(**data)
+            except ValidationError as error:
+                raise refused(type(self).__name__, error) from error
+
+        # Parts of parts, and those of files, are made by pydantic without it, which collects what is wrong.
+        __init__.__pydantic_base_init__ = True
+
+
+def refused(part: str, error: ValidationError) -> UserError:
+    """What is wrong with the values that Python gave a part."""
+    found = [
+        f"{'.'.join((part, *map(str, one['loc'])))}: {one['msg'].removeprefix('Value error, ')}"
+        + ("" if isinstance(one["input"], dict | list | BaseModel) else f" (it is {one['input']!r})")
+        for one in error.errors()
+    ]
+    return UserError("\n".join(found), remedy="see 'p4cc schema' for the fields of each part")
+
+
+class Model(Told):
     """Base of all parts: unknown keys are errors, values are not coerced, nothing changes after the check."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)

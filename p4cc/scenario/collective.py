@@ -17,7 +17,7 @@ class CollectiveTraffic(FlowTraffic):
     iterations and steps took.
     """
 
-    kind: Annotated[Literal["collective"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["collective"], KIND] = "collective"  # pyright: ignore[reportIncompatibleVariableOverride]
     operation: Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all"]
     """What the ranks want to have."""
     schedule: Literal["ring", "halving_doubling", "pairwise"] | None = Field(

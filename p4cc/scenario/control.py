@@ -15,7 +15,7 @@ Latency = Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
 class UniformLatency(Model):
     """Uniform between two times, both included."""
 
-    kind: Annotated[Literal["uniform"], KIND]
+    kind: Annotated[Literal["uniform"], KIND] = "uniform"
     min_ns: Latency
     """The least."""
     max_ns: Latency
@@ -31,7 +31,7 @@ class UniformLatency(Model):
 class ExponentialLatency(Model):
     """A least time, and an exponential one on top of it."""
 
-    kind: Annotated[Literal["exponential"], KIND]
+    kind: Annotated[Literal["exponential"], KIND] = "exponential"
     mean_ns: Latency
     """Mean of the whole."""
     min_ns: Latency = 0
@@ -47,7 +47,7 @@ class ExponentialLatency(Model):
 class LognormalLatency(Model):
     """Log-normal: most about the median, a few far above it."""
 
-    kind: Annotated[Literal["lognormal"], KIND]
+    kind: Annotated[Literal["lognormal"], KIND] = "lognormal"
     median_ns: Latency
     """The median."""
     sigma: Annotated[float, Field(ge=0, le=5, description="Standard deviation of the logarithm.")] = 0.5

@@ -60,7 +60,7 @@ class RdmaTransport(Model):
     Source: docs/algorithms/substrate.md#pacing, #go-back-n, docs/algorithms/dcqcn.md#dcqcn-receiver.
     """
 
-    kind: Annotated[Literal["rdma"], KIND]
+    kind: Annotated[Literal["rdma"], KIND] = "rdma"
     mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_000
     """Payload of a full packet; 64 bytes of headers come on top."""
     headers: OwnHeaders = Field(

@@ -41,7 +41,7 @@ class FigureBase(Model):
 class SweepFigure(FigureBase):
     """Medians over the swept parameter, a band from the 5th to the 95th percentile over the seeds."""
 
-    kind: Annotated[Literal["over_sweep"], KIND]
+    kind: Annotated[Literal["over_sweep"], KIND] = "over_sweep"
     x: str
     """A swept column."""
     x_label: str = ""
@@ -55,7 +55,7 @@ class SweepFigure(FigureBase):
 class TimeFigure(FigureBase):
     """Time series of one seed, variants side by side in columns."""
 
-    kind: Annotated[Literal["over_time"], KIND]
+    kind: Annotated[Literal["over_time"], KIND] = "over_time"
     seed: int | None = None
     """Which run is drawn; the first seed's if absent."""
     until_ns: Annotated[int, Field(ge=1)] | None = None
@@ -67,7 +67,7 @@ class TimeFigure(FigureBase):
 class TracesFigure(FigureBase):
     """One flow per line, of one seed: columns of windows, goodput in bins, attributes of algorithms."""
 
-    kind: Annotated[Literal["traces"], KIND]
+    kind: Annotated[Literal["traces"], KIND] = "traces"
     seed: int | None = None
     """Which run is drawn; the first seed's if absent."""
     flows: Annotated[list[int], Field(min_length=1, max_length=32)] | None = Field(
@@ -84,7 +84,7 @@ class TracesFigure(FigureBase):
 class CdfFigure(FigureBase):
     """Cumulative distribution of a column of the flows over all seeds, one line per variant (and swept point)."""
 
-    kind: Annotated[Literal["cdf"], KIND]
+    kind: Annotated[Literal["cdf"], KIND] = "cdf"
     table: Literal["flows", "rounds", "rtts"] = "flows"
     """The table that the columns are of."""
     split: str | None = Field(
@@ -104,7 +104,7 @@ class BarFigure(FigureBase):
     (the supported concurrency of docs/algorithms/metrics.md#supported-concurrency with `y: timeouts`).
     """
 
-    kind: Annotated[Literal["bar"], KIND]
+    kind: Annotated[Literal["bar"], KIND] = "bar"
     x: str | None = Field(default=None, description="A swept column; one group if absent.")
     limit_over: str | None = None
     """A swept column whose largest value without any of the panel's column is drawn instead."""
@@ -117,7 +117,7 @@ class BarFigure(FigureBase):
 class PercentilesFigure(FigureBase):
     """Percentiles of a column of the flows, all seeds together, over a swept parameter such as the load."""
 
-    kind: Annotated[Literal["percentiles"], KIND]
+    kind: Annotated[Literal["percentiles"], KIND] = "percentiles"
     x: str
     """A swept column."""
     x_label: str = ""
@@ -141,7 +141,7 @@ class HeatMapFigure(FigureBase):
     supported concurrency of docs/algorithms/metrics.md#metrics with `value: timeouts`).
     """
 
-    kind: Annotated[Literal["heatmap"], KIND]
+    kind: Annotated[Literal["heatmap"], KIND] = "heatmap"
     x: Columns
     """Swept columns along x."""
     y: Columns
@@ -165,7 +165,7 @@ class HeatMapFigure(FigureBase):
 class UtilisationFigure(FigureBase):
     """Utilisation over a swept window of an incast, beside the model of docs/algorithms/slow-start.md#gst-model."""
 
-    kind: Annotated[Literal["utilisation"], KIND]
+    kind: Annotated[Literal["utilisation"], KIND] = "utilisation"
     x: str
     """The swept column that holds the window."""
     by: str | None = None
@@ -175,7 +175,7 @@ class UtilisationFigure(FigureBase):
 class PortSharesFigure(FigureBase):
     """How packets or bytes of switches are shared among their ports: a bar for each variant; of one seed."""
 
-    kind: Annotated[Literal["port_shares"], KIND]
+    kind: Annotated[Literal["port_shares"], KIND] = "port_shares"
     y: Literal["tx_bytes", "tx_pkts", "rx_bytes", "rx_pkts"] = "tx_bytes"
     """The column of `ports`."""
     switches: Patterns = Field(default=["*"], description="Switches whose ports are taken, with * and ?.")

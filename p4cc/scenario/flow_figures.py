@@ -30,7 +30,7 @@ class SweptFigure(FlowFigure):
 class PodMatrixFigure(SweptFigure):
     """A column of `pod_pairs` as a map of full pods by full pods, a row of maps for each variant; of one seed."""
 
-    kind: Annotated[Literal["pod_matrix"], KIND]
+    kind: Annotated[Literal["pod_matrix"], KIND] = "pod_matrix"
     column: str
     """A column of `pod_pairs`."""
     label: str = ""
@@ -43,7 +43,7 @@ class PodMatrixFigure(SweptFigure):
 class PairedFigure(FlowFigure):
     """Completion times of two points of a sweep by rank, a panel for each of the six parts, with the medians' ratio."""
 
-    kind: Annotated[Literal["paired_fct"], KIND]
+    kind: Annotated[Literal["paired_fct"], KIND] = "paired_fct"
     over: str
     """The swept column that tells the two points apart."""
     of: str | int | float
@@ -59,7 +59,7 @@ class PairedFigure(FlowFigure):
 class PodPairFigure(SweptFigure):
     """The flows from one pod to another: bytes over time as they complete, and the distribution of slowdowns."""
 
-    kind: Annotated[Literal["pod_pair"], KIND]
+    kind: Annotated[Literal["pod_pair"], KIND] = "pod_pair"
     src_pod: Pod
     """The pod that sends, counted from 0."""
     dst_pod: Pod
@@ -71,7 +71,7 @@ class PodPairFigure(SweptFigure):
 class BySizeFigure(SweptFigure):
     """A percentile of the slowdown over bins of flow size with as many flows each, a line for each variant."""
 
-    kind: Annotated[Literal["by_size"], KIND]
+    kind: Annotated[Literal["by_size"], KIND] = "by_size"
     percentile: Literal[50, 95, 99] = 95
     """Which percentile of the slowdown."""
     bins: Annotated[int, Field(ge=2, le=100)] = 10
@@ -81,7 +81,7 @@ class BySizeFigure(SweptFigure):
 class DepthsFigure(SweptFigure):
     """How much of the time ports held more than so much: from `queue_histogram`, a line for each variant."""
 
-    kind: Annotated[Literal["depths"], KIND]
+    kind: Annotated[Literal["depths"], KIND] = "depths"
 
 
 class DecidedCellsFigure(FlowFigure):
@@ -90,7 +90,7 @@ class DecidedCellsFigure(FlowFigure):
     Source: docs/algorithms/reproductions.md#u-cells.
     """
 
-    kind: Annotated[Literal["decided_cells"], KIND]
+    kind: Annotated[Literal["decided_cells"], KIND] = "decided_cells"
     variant: str
     """Whose flows."""
     column: Literal["fct_ns", "slowdown"] = "fct_ns"
@@ -107,7 +107,7 @@ class PausesFigure(FlowFigure):
     Needs `record.pauses`.
     """
 
-    kind: Annotated[Literal["pauses"], KIND]
+    kind: Annotated[Literal["pauses"], KIND] = "pauses"
     ports: Annotated[int, Field(ge=1, le=64, description="How many, those that sent most.")] = 24
     bins: Annotated[int, Field(ge=2, le=1_000, description="Of time, up to the last frame.")] = 100
     over: str | None = Field(default=None, description="A swept column.")
@@ -121,7 +121,7 @@ class CollectiveStepsFigure(SweptFigure):
     The colour says the step (docs/algorithms/traffic.md#collectives).
     """
 
-    kind: Annotated[Literal["collective_steps"], KIND]
+    kind: Annotated[Literal["collective_steps"], KIND] = "collective_steps"
     job: str | None = Field(default=None, description="A job of `collectives`; the first if absent.")
     iteration: Annotated[int, Field(ge=0, description="Which iteration, from 0.")] = 0
     seed: int | None = Field(default=None, description="Which run is drawn; the first seed's if absent.")

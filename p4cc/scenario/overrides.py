@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+import json
+from typing import TYPE_CHECKING, Any, cast
 
 from p4cc.errors import UserError
 from p4cc.scenario.variants import named_variants
 from p4cc.scenario.yaml import Location, parse_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MAX_DEPTH = 16
 _SWEEP = "sweep."
@@ -49,6 +53,24 @@ def apply_overrides(data: dict[str, Any], assignments: list[str], origins: Origi
         if origins is not None:
             origins.update(dict.fromkeys(locations, place))
     return changed
+
+
+def assignments(changes: Mapping[str, Any] | None, overrides: Mapping[str, Any]) -> tuple[str, ...]:
+    """`KEY=VALUE` of values by dotted path, and of keywords in which two underscores stand for the dot.
+
+    Raises UserError for a value that no file could have.
+    """
+    paths = {**(changes or {}), **{name.replace("__", "."): value for name, value in overrides.items()}}
+    return tuple(f"{path}={plain_text(path, value)}" for path, value in paths.items())
+
+
+def plain_text(place: str, value: Any) -> str:
+    """A value as JSON, which is YAML too; raises UserError for what has no such form."""
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        remedy = "give numbers, texts, lists and dictionaries of them"
+        raise UserError(str(error), place=place, remedy=remedy) from error
 
 
 def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> list[Location]:

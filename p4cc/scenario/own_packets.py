@@ -43,7 +43,7 @@ class PacketsTraffic(OwnTraffic):
     with flows, in the order in which both are handed over.
     """
 
-    kind: Annotated[Literal["packets"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["packets"], KIND] = "packets"  # pyright: ignore[reportIncompatibleVariableOverride]
     sources: Hosts
     """Hosts that send them, by name, with * and ?; each host sends all of them."""
     hex: Texts | None = Field(default=None, description="Packets, two digits a byte; one, or a list.")
@@ -78,7 +78,7 @@ class PacketsTraffic(OwnTraffic):
 class ReplayTraffic(OwnTraffic):
     """The packets of a capture, sent from one host with the times between them that the capture has."""
 
-    kind: Annotated[Literal["replay"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["replay"], KIND] = "replay"  # pyright: ignore[reportIncompatibleVariableOverride]
     source: HostName
     """The host that sends all of them; the first one leaves at `start_ns`."""
     pcap: FileName

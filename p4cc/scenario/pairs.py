@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from p4cc.scenario.base import KIND, Model
+from p4cc.scenario.base import KIND, USUAL_KIND, Model
 from p4cc.scenario.sizes import CdfSize, FlowSize
 
 Sigma = Annotated[float, Field(ge=0, le=5)]
@@ -19,20 +19,20 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class ExponentialGap(Model):
     """Gaps of a Poisson process."""
 
-    kind: Annotated[Literal["exponential"], KIND]
+    kind: Annotated[Literal["exponential"], KIND] = "exponential"
 
 
 class LognormalGap(Model):
     """Bursts and long silences."""
 
-    kind: Annotated[Literal["lognormal"], KIND]
+    kind: Annotated[Literal["lognormal"], KIND] = "lognormal"
     sigma: Sigma = Field(default=2.0, description="Standard deviation of the logarithm.")
 
 
 class CdfGap(Model):
     """Gaps from a file of `ns percent` lines, linear between them; they are scaled, so only their shape counts."""
 
-    kind: Annotated[Literal["cdf"], KIND]
+    kind: Annotated[Literal["cdf"], KIND] = "cdf"
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
 
 
@@ -63,7 +63,7 @@ class DrawnMatrix(Model):
     Source: docs/algorithms/traffic.md#skewed.
     """
 
-    kind: Annotated[Literal["drawn"], KIND] = "drawn"
+    kind: Annotated[Literal["drawn"], USUAL_KIND] = "drawn"
     pairs: Annotated[int, Field(ge=1, le=100_000)] | None = Field(
         default=None, description="Ordered pairs that talk; as many as hosts if absent."
     )
@@ -88,7 +88,7 @@ class DrawnMatrix(Model):
 class FileMatrix(Model):
     """A matrix of one's own: lines of `src dst intensity [sizes [gaps]]`, the last two files of distributions."""
 
-    kind: Annotated[Literal["file"], KIND]
+    kind: Annotated[Literal["file"], KIND] = "file"
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
     size: FlowSize = Field(description="Sizes of pairs that name no file.")
     gap: PairGap = Field(default=ExponentialGap(kind="exponential"), description="Gaps of pairs that name no file.")

@@ -17,7 +17,7 @@ class RpcTraffic(FlowTraffic):
     `rounds`; a server answers at once, unless `service_jitter_ns` says otherwise.
     """
 
-    kind: Annotated[Literal["rpc"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["rpc"], KIND] = "rpc"  # pyright: ignore[reportIncompatibleVariableOverride]
     clients: Hosts | None = None
     """Hosts that ask, by name, with * and ?; the topology's senders if absent."""
     servers: Hosts | None = Field(default=None, description="As many as clients; the clients themselves if absent.")

@@ -7,17 +7,20 @@ of docs/algorithms ("docs/algorithms/reproductions.md#gst-base"). `p4cc schema` 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, PrivateAttr, Tag, model_validator
 
-from p4cc.scenario.base import KIND, MAX_TIME_NS, Location, Model, Sender, listed
+from p4cc.errors import UserError
+from p4cc.scenario.base import MAX_TIME_NS, USUAL_KIND, Location, Model, Sender, listed, said_kinds
 from p4cc.scenario.changes import MAX_CHANGES, TimedRow
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.control import ControlSettings
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.faults import MAX_FAULTS, Fault
 from p4cc.scenario.figures import Figure, Window
+from p4cc.scenario.overrides import assignments
 from p4cc.scenario.own_headers import HeadersRecord, OwnHeaders
 from p4cc.scenario.own_headers import problems as header_problems
 from p4cc.scenario.own_packets import MAX_PACKET_BYTES, PacketsReceived
@@ -27,9 +30,10 @@ from p4cc.scenario.state_records import DigestsRecord, DropsRecord, LogRecord, S
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
 from p4cc.scenario.traffic_base import FlowTraffic
+from p4cc.scenario.yaml import yaml_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 MAX_RUNS = 100_000
 LinkEnds = Annotated[
@@ -179,7 +183,7 @@ class Transport(Model):
     Source: docs/algorithms/window.md#reno; the base reading of the source: docs/algorithms/reproductions.md#gst-base.
     """
 
-    kind: Annotated[Literal["window"], KIND] = "window"
+    kind: Annotated[Literal["window"], USUAL_KIND] = "window"
     recovery: Literal["reno", "newreno", "sack"] = "newreno"
     """What is sent again after duplicate ACKs: as RFC 5681, RFC 6582, or RFC 6675 with reports of what arrived."""
     packets: Literal["udp", "tcp"] = Field(
@@ -411,6 +415,75 @@ class Scenario(Model):
         default=None,
         description="A scenario that this one is laid over, relative to it; resolved before all else is checked.",
     )
+
+    _place: Path = PrivateAttr(default=Path("scenario of Python"))
+
+    @classmethod
+    def load(cls, name: str | Path, changes: Mapping[str, Any] | None = None, **overrides: Any) -> Scenario:
+        """The scenario of a file, or an experiment's such as `gst/incast`.
+
+        `changes` are fields by their dotted paths, `overrides` the same as keywords with two underscores for the dot.
+        Raises UserError.
+        """
+        from p4cc.scenario import builder
+
+        return builder.loaded(name, assignments(changes, overrides))
+
+    def with_(self, changes: Mapping[str, Any] | None = None, **overrides: Any) -> Scenario:
+        """This scenario with changes, which are given as to `load`; raises UserError."""
+        from p4cc.scenario import builder
+
+        return builder.changed(self, assignments(changes, overrides))
+
+    def check(self) -> Scenario:
+        """This scenario as a file of it would be read: names of algorithms, and all that must fit together.
+
+        `p4cc.run` does it too. Raises UserError with every finding.
+        """
+        return self.with_()
+
+    def to_mapping(self) -> dict[str, Any]:
+        """What a scenario's file says: plain data, without fields that have their defaults."""
+        from p4cc.scenario import builder
+
+        return builder.mapping_of(self)
+
+    def to_yaml(self) -> str:
+        """The text of a scenario's file."""
+        return yaml_of(self.to_mapping())
+
+    def write(self, file: str | Path) -> Path:
+        """Writes the scenario's file and returns its path; files that it names are looked for beside it then.
+
+        Raises UserError where it cannot be written.
+        """
+        path = Path(file)
+        try:
+            path.write_text(self.to_yaml(), encoding="utf-8")
+        except OSError as error:
+            cause = f"cannot be written: {error.strerror or error}"
+            raise UserError(cause, place=str(path), remedy="give a path in a folder of yours") from error
+        return path
+
+    @property
+    def place(self) -> Path:
+        """Beside it are the files that the scenario names; the working folder's are found too."""
+        return self._place
+
+    def keep_place(self, place: Path) -> None:
+        """Says where the scenario's files are."""
+        self._place = place
+
+    @classmethod
+    def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
+        """JSON Schema of a scenario's file."""
+        return cast("dict[str, Any]", said_kinds(super().model_json_schema(*args, **options)))
+
+    def __repr__(self) -> str:
+        """What it is about, in a line."""
+        kinds = ", ".join(item.kind for item in self.traffic_items)
+        senders = ", ".join(variant.name for variant in self.variants)
+        return f"Scenario({self.name}: {self.topology.kind}, {kinds}; {senders}; seeds {self.seeds})"
 
     @property
     def traffic_items(self) -> list[TrafficItem]:

@@ -12,7 +12,7 @@ from p4cc.scenario.base import KIND, FlowBytes, Model
 class FixedSize(Model):
     """Every flow alike."""
 
-    kind: Annotated[Literal["fixed"], KIND]
+    kind: Annotated[Literal["fixed"], KIND] = "fixed"
     bytes: FlowBytes
     """The size of each flow."""
 
@@ -20,7 +20,7 @@ class FixedSize(Model):
 class UniformSize(Model):
     """Sizes between two, equally likely."""
 
-    kind: Annotated[Literal["uniform"], KIND]
+    kind: Annotated[Literal["uniform"], KIND] = "uniform"
     min_bytes: FlowBytes
     """The smallest size."""
     max_bytes: FlowBytes
@@ -36,7 +36,7 @@ class UniformSize(Model):
 class CdfSize(Model):
     """Sizes from a file of `bytes percent` lines, linear between them (docs/algorithms/traffic.md#uniform)."""
 
-    kind: Annotated[Literal["cdf"], KIND]
+    kind: Annotated[Literal["cdf"], KIND] = "cdf"
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
 
 

@@ -57,7 +57,7 @@ class StateFigure(FlowFigure):
     Needs `record.counters` or `record.registers`.
     """
 
-    kind: Annotated[Literal["program_state"], KIND]
+    kind: Annotated[Literal["program_state"], KIND] = "program_state"
     y: Literal["packets", "bytes", "value"]
     """`packets` or `bytes` of counters, the `value` of registers."""
     names: Patterns = Field(default=["*"], description="Counters or registers, as in `record`.")

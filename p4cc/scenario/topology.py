@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from p4cc.files import find_named, read_text
-from p4cc.scenario.base import KIND, kinds
+from p4cc.scenario.base import KIND, Told, kinds
 from topos import (
     DumbbellParams,
     FatTreeParams,
@@ -36,7 +36,7 @@ LinkChanges = Annotated[
 ]
 
 
-class Shape(BaseModel):
+class Shape(Told):
     """Base of the shapes that a generator of `topos` builds."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
@@ -55,7 +55,7 @@ class Shape(BaseModel):
 class StarTopology(StarParams, Shape):
     """N senders, one switch, one aggregator; every link alike (docs/algorithms/topologies.md#topologies, #t-incast)."""
 
-    kind: Annotated[Literal["star"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["star"], KIND] = "star"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class DumbbellTopology(DumbbellParams, Shape):
@@ -64,33 +64,33 @@ class DumbbellTopology(DumbbellParams, Shape):
     Source: docs/algorithms/topologies.md#topologies, #t-geo.
     """
 
-    kind: Annotated[Literal["dumbbell"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["dumbbell"], KIND] = "dumbbell"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class ParkingLotTopology(ParkingLotParams, Shape):
     """A chain of bottlenecks with flows over all and flows over one."""
 
-    kind: Annotated[Literal["parking_lot"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["parking_lot"], KIND] = "parking_lot"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class LeafSpineTopology(LeafSpineParams, Shape):
     """Two tiers, every leaf joined to every spine."""
 
-    kind: Annotated[Literal["leaf_spine"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["leaf_spine"], KIND] = "leaf_spine"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class FatTreeTopology(FatTreeParams, Shape):
     """Three tiers of K-port switches (docs/algorithms/topologies.md#topologies, #t-fat10)."""
 
-    kind: Annotated[Literal["fat_tree"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["fat_tree"], KIND] = "fat_tree"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
-class CustomTopology(BaseModel):
+class CustomTopology(Told):
     """Hosts, switches and links written out; a switch's ports are numbered in the order of its links if not given."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    kind: Annotated[Literal["custom"], KIND]
+    kind: Annotated[Literal["custom"], KIND] = "custom"
     hosts: Annotated[list[dict[str, Any]], Field(min_length=1)]
     """End systems: a list of `{name: h1}`, with `ipv4` (`10.0.1.1/24`), `mac` and `gateway_mac` where wanted."""
     switches: Annotated[list[dict[str, Any]], Field(min_length=1)]
@@ -106,12 +106,12 @@ class CustomTopology(BaseModel):
         return topology_from_plain(self.model_dump(exclude={"kind"}))
 
 
-class Ns3Topology(BaseModel):
+class Ns3Topology(Told):
     """A file in the text format of HPCC's ns-3 simulator (`topos/loaders/ns3.py`)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    kind: Annotated[Literal["ns3"], KIND]
+    kind: Annotated[Literal["ns3"], KIND] = "ns3"
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
     queue_capacity_pkts: QueuePkts = MAX_QUEUE_PKTS
     """Of each queue; the format has none, and the switches' buffer decides before it."""
@@ -122,7 +122,7 @@ class Ns3Topology(BaseModel):
         return read_ns3_topology(read_text(path, "topology"), str(path), self.queue_capacity_pkts)
 
 
-class ImportedTopology(BaseModel):
+class ImportedTopology(Told):
     """`topology.json` of the P4 tutorials or `p4app.json` of p4-utils: its nodes, links, ports and addresses.
 
     Programs that such a file names are the scenario's business (`p4cc init topology.json` writes them down).
@@ -130,7 +130,7 @@ class ImportedTopology(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    kind: Annotated[Literal["import"], KIND]
+    kind: Annotated[Literal["import"], KIND] = "import"
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
     rate_bps: Annotated[int, Field(gt=0, le=MAX_RATE_BPS)] = 10_000_000_000
     """Of links that the file gives no rate."""

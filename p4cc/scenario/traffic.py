@@ -44,7 +44,7 @@ class Shares(Model):
 class IncastTraffic(FlowTraffic, Shares):
     """Every source sends one unit to one destination, all at about the same time."""
 
-    kind: Annotated[Literal["incast"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["incast"], KIND] = "incast"  # pyright: ignore[reportIncompatibleVariableOverride]
     sources: Hosts | None = None
     """Hosts that send, by name, with * and ?; the topology's senders if absent."""
     destination: Annotated[str, Field(min_length=1, max_length=64)] | None = None
@@ -60,7 +60,7 @@ class RoundsTraffic(FlowTraffic, Shares):
     answer is a flow of its own.
     """
 
-    kind: Annotated[Literal["rounds"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["rounds"], KIND] = "rounds"  # pyright: ignore[reportIncompatibleVariableOverride]
     servers: Hosts | None = None
     """Hosts that answer, by name, with * and ?; the topology's senders if absent."""
     client: Annotated[str, Field(min_length=1, max_length=64)] | None = None
@@ -97,7 +97,7 @@ class RoundsTraffic(FlowTraffic, Shares):
 class BulkTraffic(FlowTraffic):
     """Flows of one size, or without end: from each source to the one destination, or to its own one by one."""
 
-    kind: Annotated[Literal["bulk"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["bulk"], KIND] = "bulk"  # pyright: ignore[reportIncompatibleVariableOverride]
     sources: Hosts | None = None
     """Hosts that send, by name, with * and ?; the topology's senders if absent."""
     destinations: Hosts | None = None
@@ -122,7 +122,7 @@ class PoissonTraffic(EndingTraffic):
     Source: docs/algorithms/traffic.md#uniform.
     """
 
-    kind: Annotated[Literal["poisson"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["poisson"], KIND] = "poisson"  # pyright: ignore[reportIncompatibleVariableOverride]
     sources: Hosts | None = None
     """Hosts that send, by name, with * and ?; the topology's senders if absent."""
     destinations: Hosts | None = None
@@ -151,7 +151,7 @@ class Ns3Traffic(FlowTraffic):
     label is the item's with the destination port behind it, which is a class of flows in that simulator.
     """
 
-    kind: Annotated[Literal["ns3"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["ns3"], KIND] = "ns3"  # pyright: ignore[reportIncompatibleVariableOverride]
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
     paths: Annotated[str, Field(min_length=1)] | None = Field(
         default=None, description="A path map: flows that take the way given there, not the one by hash."
@@ -170,7 +170,7 @@ class PairsTraffic(EndingTraffic):
     Source: docs/algorithms/traffic.md#skewed, #gap-scaling.
     """
 
-    kind: Annotated[Literal["pairs"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["pairs"], KIND] = "pairs"  # pyright: ignore[reportIncompatibleVariableOverride]
     pattern: Literal["uniform", "skewed"] = Field(
         description="By the matrix, or each host to all others alike with the same sizes and load."
     )
@@ -205,7 +205,7 @@ class BurstsTraffic(EndingTraffic):
     Source: HPCC's incasts, docs/algorithms/traffic.md#workloads.
     """
 
-    kind: Annotated[Literal["bursts"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["bursts"], KIND] = "bursts"  # pyright: ignore[reportIncompatibleVariableOverride]
     hosts: Hosts | None = Field(default=None, description="Hosts to draw from; those the topology means if absent.")
     senders: Annotated[int, Field(ge=1, le=4_095, description="Of each burst, all different.")] = 60
     sru_bytes: Annotated[FlowBytes, Field(description="Each sender's unit.")] = 500_000

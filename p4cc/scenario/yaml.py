@@ -20,6 +20,7 @@ from p4cc.scenario import extend
 from p4cc.scenario.base import Location
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 MAX_SCENARIO_BYTES = 1 << 20
@@ -78,11 +79,16 @@ class Document:
 
 def read_document(path: Path) -> Document:
     """Parses a YAML file and those that it extends; raises UserError for what cannot be used."""
-    return _read_chain(path, ())
+    return _read_chain(_read_one(path), ())
 
 
-def _read_chain(path: Path, above: tuple[Path, ...]) -> Document:
-    document = _read_one(path)
+def document_of(text: str, path: Path) -> Document:
+    """As `read_document`, of a text that stands in no file: `path` is where it might, for what it names."""
+    return _read_chain(_parsed(text.encode(), path), ())
+
+
+def _read_chain(document: Document, above: tuple[Path, ...]) -> Document:
+    path = document.path
     name: Any = document.root.get(extend.KEY)
     if name is None:
         return document
@@ -96,19 +102,22 @@ def _read_chain(path: Path, above: tuple[Path, ...]) -> Document:
         raise UserError(cause, place=place, remedy=f"a scenario stands on at most {MAX_EXTENDS} others, in one line")
     if not base.is_file():
         raise UserError(f"no file {name!r} to extend", place=place, remedy="the path is relative to this file")
-    return Document(path, document.root, _read_chain(base, seen))
+    return Document(path, document.root, _read_chain(_read_one(base), seen))
 
 
 def _read_one(path: Path) -> Document:
     """Parses a YAML file; raises UserError for what cannot be read, is too long, or is no mapping."""
     try:
-        raw = path.read_bytes()
+        return _parsed(path.read_bytes(), path)
     except OSError as error:
         raise UserError(
             f"cannot read the scenario: {error.strerror}",
             place=str(path),
             remedy="give the path of a YAML file",
         ) from error
+
+
+def _parsed(raw: bytes, path: Path) -> Document:
     if len(raw) > MAX_SCENARIO_BYTES:
         raise UserError(
             f"{len(raw)} bytes are more than the limit of {MAX_SCENARIO_BYTES}",
@@ -135,6 +144,15 @@ def _read_one(path: Path) -> Document:
 def name_of(path: Path) -> str:
     """A file's name without its ending, as far as names of scenarios go; `scenario` where nothing is left."""
     return _NOT_IN_NAMES.sub("-", path.stem.lower()).strip("-_")[:MAX_NAME] or "scenario"
+
+
+def yaml_of(data: Mapping[str, Any]) -> str:
+    """Plain data as YAML, keys in their order."""
+    yaml: Any = YAML(typ="safe", pure=True)
+    yaml.default_flow_style, yaml.sort_base_mapping_type_on_output, yaml.width = False, False, 120
+    out = io.StringIO()
+    yaml.dump(dict(data), out)
+    return out.getvalue()
 
 
 def parse_value(text: str) -> Any:

@@ -1,0 +1,41 @@
+"""What calls are given: a scenario as a file, a name, a mapping or an object, and what is changed of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from p4cc.bundled import find_scenario
+from p4cc.running.runner import RunRequest
+from p4cc.scenario.overrides import assignments, plain_text
+from p4cc.scenario.schema import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+
+def request_of(
+    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
+    changes: Mapping[str, Any] | None,
+    overrides: Mapping[str, Any],
+    variants: Sequence[str] = (),
+) -> RunRequest:
+    """What is to be run; raises UserError for a file that is not there and for values that no file could have."""
+    path, text = _file_of(scenario)
+    return RunRequest(
+        scenario=path,
+        text=text,
+        overrides=assignments(changes, overrides),
+        variants=tuple(variants),
+    )
+
+
+def _file_of(scenario: str | PathLike[str] | Mapping[str, Any] | Scenario) -> tuple[Path, str | None]:
+    """The scenario's file, and what stands in place of that."""
+    if isinstance(scenario, Scenario):
+        return scenario.place, scenario.to_yaml()
+    if isinstance(scenario, Mapping):
+        return Path("scenario.yaml"), plain_text("scenario", dict(scenario))
+    return find_scenario(Path(scenario)), None
