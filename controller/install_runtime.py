@@ -44,10 +44,10 @@ async def install_runtime(session: Session, pipeline: Pipeline, runtime: Runtime
 
 def difference(desired: Sequence[p4r.Entity], held: Iterable[p4r.Entity]) -> list[p4r.Update]:
     """Updates that add or change what is desired, in its order; of two entries with one key the later one counts."""
-    have = {_identity(entity): _state(entity) for entity in held}
+    have = {identity(entity): _state(entity) for entity in held}
     updates: dict[bytes, p4r.Update] = {}
     for entity in desired:
-        key = _identity(entity)
+        key = identity(entity)
         updates.pop(key, None)
         if have.get(key) == _state(entity):
             continue
@@ -114,7 +114,7 @@ def _asked_copies(entity: p4r.Entity) -> p4r.PacketReplicationEngineEntry:
     return p4r.PacketReplicationEngineEntry(clone_session_entry=session)
 
 
-def _identity(entity: p4r.Entity) -> bytes:
+def identity(entity: p4r.Entity) -> bytes:
     """What tells a table entry from others: table, key, priority, and whether it is the default action."""
     plain = _canonical(entity.table_entry)
     plain.ClearField("action")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from p4cc.running.runner import RunOutcome, RunRequest
     from p4cc.running.served import Serving
     from p4cc.running.traced import Tracing
+    from p4cc.running.watched import Watcher
 
 
 def register(app: typer.Typer) -> None:
@@ -89,8 +91,21 @@ def run(
         ),
     ] = None,
     speed: Annotated[
-        str, typer.Option(help="With --serve: virtual seconds in a real one, max, or epochs (a controller leads).")
-    ] = "1",
+        str | None,
+        typer.Option(
+            help="With --serve and --live: virtual seconds in a real one, or max; with --serve also epochs (a "
+            "controller leads). 1 for --serve and 0.001 for --live if not given."
+        ),
+    ] = None,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live", help="Watch the run in a page: pause it, step it, look into switches, change their tables."
+        ),
+    ] = False,
+    live_port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="With --live: port of the loopback; 0 is any that is free.")
+    ] = 0,
     traces: Annotated[
         list[str] | None,
         typer.Option(
@@ -125,6 +140,8 @@ def run(
     * `p4cc run experiments/gst/incast.yaml --serve 9559 --speed 0.001`: for p4runtime-shell or finsy by hand
     * `p4cc run experiments/gst/incast.yaml --variant GST --set seeds=[1] --trace 1:2-4`: packets 2 to 4 of flow 1, step
       by step; `--trace 1:acks:1` is its first ACK, `--trace h1:7` the seventh packet that host h1 sends
+    * `p4cc run experiments/gst/fig8.yaml --variant DCTCP --live`: says the address of a page; what is changed there is
+      written down as a scenario
     * `p4cc run --again results/incast`: exit code 0 if every table has the same bytes, 1 if not
     """
     # Plotting and tables take a second to import; other commands need not wait for them.
@@ -146,15 +163,16 @@ def run(
         jobs=jobs,
         threads=threads,
         figures=figures,
-        quiet=as_json or serve is not None,
+        quiet=as_json or serve is not None or live,
         use_cache=cache,
         force=force,
         back_end=back_end,
-        serving=_serving(serve, speed),
-        tracing=_tracing(traces, trace_limit, is_served=serve is not None),
+        serving=_serving(serve, speed, is_live=live),
+        watcher=_watcher(live_port, speed) if live else None,
+        tracing=_tracing(traces, trace_limit, is_served=serve is not None or live),
     )
     if again is not None:
-        if named or assignments or variants or out is not None or serve is not None or traces:
+        if named or assignments or variants or out is not None or serve is not None or traces or live:
             cause = "runs what was run: nothing of it can be changed, and nothing is written"
             raise UserError(cause, place="--again", remedy="leave out the other options, or name the scenario")
         _again(again, request, as_json=as_json)
@@ -165,14 +183,27 @@ def run(
     )
 
 
-def _serving(address: str | None, speed: str) -> Serving | None:
+def _serving(address: str | None, speed: str | None, *, is_live: bool) -> Serving | None:
     from p4cc.running.served import Serving
 
     if address is not None:
-        return Serving.parse(address, speed)
-    if speed != "1":
-        raise UserError("is for --serve", place="--speed", remedy="add --serve PORT, or leave it out")
+        if is_live:
+            raise UserError("does not go with --serve", place="--live", remedy="leave out one of them")
+        return Serving.parse(address, speed or "1")
+    if speed is not None and not is_live:
+        raise UserError("is for --serve and --live", place="--speed", remedy="add one of them, or leave it out")
     return None
+
+
+def _watcher(port: int, speed: str | None) -> Watcher:
+    # The page's server takes a while to import.
+    from p4cc.live.run import DEFAULT_SPEED, LiveRun
+    from p4cc.running.served import parse_speed
+
+    virtual = DEFAULT_SPEED if speed is None else parse_speed(speed)
+    if virtual is None:
+        raise UserError("epochs are for --serve", place="--speed", remedy="give a number, or max")
+    return LiveRun(port, None if math.isinf(virtual) else virtual)
 
 
 def _tracing(traces: list[str] | None, limit: int, *, is_served: bool) -> Tracing | None:
@@ -181,7 +212,7 @@ def _tracing(traces: list[str] | None, limit: int, *, is_served: bool) -> Tracin
     if not traces:
         return None
     if is_served:
-        raise UserError("does not go with --serve", place="--trace", remedy="leave out one of them")
+        raise UserError("does not go with --serve or --live", place="--trace", remedy="leave out one of them")
     return Tracing.parse(traces, limit)
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from p4cc.control.load import ControllerClass
     from p4cc.planning.programs import CompiledProgram
     from p4cc.running.progress import Runs
+    from p4cc.running.watched import Watcher
     from p4cc.scenario.expand import Case
 
 
@@ -84,6 +85,13 @@ class Session:
     """For controllers that are programs of their own, in a run that nobody keeps."""
     tracing: Tracing | None = None
     """Packets that are followed in the one run."""
+    watcher: Watcher | None = None
+    """Who watches the one run."""
+
+    @property
+    def is_hands_on(self) -> bool:
+        """Whether others have a hand in the run, so that it is not kept for other calls."""
+        return self.serving is not None or self.watcher is not None
 
     def program_of(self, case: Case, switch: str) -> PushedProgram:
         """The program of a switch."""
@@ -106,7 +114,8 @@ async def run_case(case: Case, session: Session) -> CaseRun:
     keys = run_keys(_parts(plan, case, session, chosen), case.scenario.seeds)
     found: dict[int, SeedRun] = {}
     for seed, key in keys.items():
-        if session.serving is None and session.tracing is None and (held := session.cache.load(key)) is not None:
+        reads = not session.is_hands_on and session.tracing is None
+        if reads and (held := session.cache.load(key)) is not None:
             found[seed] = held
             session.runs.ended(session.label(case, seed), 0)
     notes: list[str] = []
@@ -182,6 +191,8 @@ async def _run_seeds(
     (keys, chosen), (notes, traced) = what, told
     network = build_network(plan, case.label(), session.tracing)
     stops = stops_for(case, chosen) if session.serving is None else "virtual time waits for controllers"
+    if session.watcher is not None:
+        stops = stops or "somebody watches it"
     reason = stops or network.one_thread_reason()
     if session.serving is not None and case.scenario.switch.controller is not None:
         notes.append(f"{case.scenario.switch.controller} does not run: controllers at the port take its place")
@@ -201,7 +212,10 @@ async def _run_seeds(
                     fork = fork_network(network, seed, case.label(), session.tracing)
                 started = time.perf_counter()
                 advancing = Advancing(fork, session.label(case, seed), session.runs)
-                if session.serving is not None:
+                if session.watcher is not None:
+                    progress = (session.label(case, seed), session.runs)
+                    left = await session.watcher.run((network, fork), (case, plan, pipelines), chosen, progress)
+                elif session.serving is not None:
                     left = await run_served((network, fork), (plan, pipelines), session.serving, advancing)
                 elif stops is None:
                     await advancing.to_end(session.threads)
@@ -222,7 +236,7 @@ async def _run_seeds(
                 tables = {**engine_tables(result), **left.tables}
                 summary = {**engine_summary(result), **left.summary, "wall_s": round(wall_s, 6)}
                 run = SeedRun(seed, summary, tables, engine_captures(result))
-                if session.serving is None:
+                if not session.is_hands_on:
                     await asyncio.to_thread(session.cache.store, key, run)
             session.runs.ended(session.label(case, seed), run.summary["packet_hops"])
             return run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
@@ -16,17 +16,30 @@ from p4cc.running.installer import Installer
 from p4cc.running.networks import serve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from controller.pipeline import Pipeline
     from p4cc import _engine
+    from p4cc.control.line import SwitchLine
     from p4cc.control.load import ControllerClass
     from p4cc.control.run import Controlled
     from p4cc.planning.network import NetworkPlan
-    from p4cc.running.advance import Advancing
     from p4cc.scenario.expand import Case
 
 _CONTROL = pa.schema([("time_ns", pa.int64()), ("switch", pa.string()), ("name", pa.string()), ("value", pa.float64())])
+
+
+class Moves(Protocol):
+    """Moves a network on in virtual time."""
+
+    @property
+    def label(self) -> str:
+        """The run, for people."""
+        ...
+
+    async def to_message(self, until_ps: int, to_message: bool) -> None:
+        """Runs to an instant, or with `to_message` to the first one at which a switch has a message."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -52,17 +65,18 @@ async def run_with_stops(
     networks: tuple[_engine.Network, _engine.Network],
     planned: tuple[Case, NetworkPlan, Mapping[str, Pipeline]],
     chosen: ControllerClass | None,
-    advancing: Advancing,
+    advancing: Moves,
+    connected: Callable[[Mapping[str, SwitchLine]], None] = lambda _: None,
 ) -> Left:
     """Runs a fork (the second network) of an installed network to its end, with a server of its own.
 
-    Raises UserError, ControllerError.
+    `connected` is given the connections to its switches. Raises UserError, ControllerError.
     """
     (installed, fork), (case, plan, pipelines) = networks, planned
     address = serve(fork, beside=installed)
     job = job_of(case, plan, chosen, advancing.label)
     try:
-        left = await run_virtual(job, Virtual(fork, address, advancing.to_message), plan, pipelines)
+        left = await run_virtual(job, Virtual(fork, address, advancing.to_message), plan, pipelines, connected)
         counters = await Installer(server_at(address), plan, pipelines).read_ports(left.without_program)
     finally:
         fork.stop_server()

@@ -91,7 +91,7 @@ def this_p4cc() -> dict[str, str | None]:
 def write(folder: Path, told: Provenance) -> None:
     """Writes run.json, scenario.json and inputs; raises OSError."""
     kept = _keep_inputs(folder, told)
-    scenario = _renamed(_with_rows(told), {name: one["file"] for name, one in kept.items()})
+    scenario = renamed(_with_rows(told), {name: one["file"] for name, one in kept.items()})
     (folder / SCENARIO_FILE).write_text(json.dumps(scenario, indent=1) + "\n", encoding="utf-8")
     (folder / RUN_FILE).write_text(json.dumps(_plain(told, kept), indent=1) + "\n", encoding="utf-8")
 
@@ -182,11 +182,12 @@ def _free(name: str, taken: set[str]) -> str:
     return found
 
 
-def _renamed(node: Any, files: Mapping[str, str]) -> Any:
+def renamed(node: Any, files: Mapping[str, str]) -> Any:
+    """Data of a scenario whose files have other names: `files` has the new ones."""
     if isinstance(node, dict):
-        return {key: _renamed(value, files) for key, value in cast("dict[str, Any]", node).items()}
+        return {key: renamed(value, files) for key, value in cast("dict[str, Any]", node).items()}
     if isinstance(node, list):
-        return [_renamed(value, files) for value in cast("list[Any]", node)]
+        return [renamed(value, files) for value in cast("list[Any]", node)]
     if not isinstance(node, str) or node in files:
         return files.get(node, node)
     # A class of a file: FILE.py:CLASS.

@@ -101,7 +101,12 @@ class ResultWriter:
 
 def engine_tables(result: _engine.RunResult) -> dict[str, pa.Table]:
     """The engine's tables as Arrow, nulls where there is nothing; other numbers are not copied."""
-    return {name: without_sentinels(name, _engine_table(result, name)) for name in ENGINE_TABLES}
+    return {name: engine_table(result, name) for name in ENGINE_TABLES}
+
+
+def engine_table(result: _engine.RunResult, name: str) -> pa.Table:
+    """One of the engine's tables as Arrow, as `engine_tables` has it."""
+    return without_sentinels(name, _engine_table(result, name))
 
 
 def engine_summary(result: _engine.RunResult) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -44,12 +44,15 @@ from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.schema import Scenario
 from p4cc.scenario.units import plain_numbers
-from p4cc.scenario.yaml import read_document
+from p4cc.scenario.yaml import document_of, read_document
+
+if TYPE_CHECKING:
+    from p4cc.running.watched import Watcher
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What the command line asks for."""
+    """What the command line asks for, or a program."""
 
     scenario: Path
     out: Path | None = None
@@ -71,6 +74,10 @@ class RunRequest:
     """Serve the one run to controllers that are programs of their own."""
     tracing: Tracing | None = None
     """Follow packets of the one run."""
+    watcher: Watcher | None = None
+    """Who watches the one run, leads its time and may change its tables."""
+    text: str | None = None
+    """What stands in the scenario in place of its file, which then says where files that it names are looked for."""
 
     @property
     def settings(self) -> str:
@@ -133,6 +140,8 @@ class Prepared:
         if self.request.out is not None:
             return self.request.out
         settings = self.request.settings
+        if self.request.watcher is not None:
+            return self.request.watcher.folder(Path("results"), self.scenario.name)
         name = self.scenario.name if settings == SETTINGS_AS_WRITTEN else f"{self.scenario.name}-{settings}"
         return Path("results") / name
 
@@ -165,7 +174,7 @@ def prepare(request: RunRequest) -> Prepared:
 
 
 def _prepare(request: RunRequest, inputs: dict[str, Path]) -> Prepared:
-    document = read_document(request.scenario)
+    document = read_document(request.scenario) if request.text is None else document_of(request.text, request.scenario)
     origins: Origins = {}
     data = apply_overrides(document.plain(), list(request.overrides), origins)
     scenario = validate(document, data, origins)
@@ -182,6 +191,8 @@ def _prepare(request: RunRequest, inputs: dict[str, Path]) -> Prepared:
         _check_one(scenario, cases, "serves", "--serve")
     if request.tracing is not None:
         _check_one(scenario, cases, "follows packets of", "--trace")
+    if request.watcher is not None:
+        _check_one(scenario, cases, "shows", "--live")
     programs = compiled_sources([source for case in cases for source in case.sources], request.scenario)
     return Prepared(request, scenario, cases, programs, data, inputs)
 
@@ -225,7 +236,11 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
     figures: list[Path] = []
     started, clock = provenance.now(), time.monotonic()
     with results_into(prepared.claim) as partial:
+        if request.watcher is not None:
+            request.watcher.begin(prepared)
         collected = _run_cases(prepared, pushed, cache, partial, (shown, of))
+        if request.watcher is not None:
+            prepared = request.watcher.as_run(prepared)
         summary = _summary(scenario, cases, collected)
         write_summary(partial, summary)
         provenance.write(partial, _provenance(prepared, collected, started, time.monotonic() - clock))
@@ -327,13 +342,15 @@ def _run_cases(
                 progress_of[1],
                 request.serving,
                 request.tracing,
+                request.watcher,
             )
 
         try:
             run_to_end(lambda: schedule(cases, session, request.jobs, keep))
         except KeyboardInterrupt as error:
-            keeps = request.use_cache and request.serving is None
+            keeps = request.use_cache and request.serving is None and request.watcher is None
             kept = "finished runs are kept: the same command goes on from there" if keeps else ""
+            kept = request.watcher.kept() if request.watcher is not None else kept
             raise InterruptedRunError("interrupted; no results were written", remedy=kept) from error
         finally:
             cache.prune()

@@ -61,10 +61,11 @@ class Serving:
         if not here or not 0 <= number <= 65_535:
             cause = f"{address!r} is no port of this machine's loopback"
             raise UserError(cause, place="--serve", remedy="give PORT or IP:PORT, such as 127.0.0.1:9559")
-        return cls(f"{host}:{number}", _speed(speed))
+        return cls(f"{host}:{number}", parse_speed(speed))
 
 
-def _speed(text: str) -> float | None:
+def parse_speed(text: str) -> float | None:
+    """Virtual seconds in a real one, infinity for `max`; None for epochs. Raises UserError."""
     if text == EPOCHS:
         return None
     try:

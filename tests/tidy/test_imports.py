@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "running": ("scenario", "planning", "analysis", "figures", "control", "own_algorithms"),
     "reproduce": ("scenario", "planning", "analysis", "running"),
     "lab": ("control", "scenario", "planning", "analysis", "figures", "running", "own_algorithms"),
+    "live": ("control", "scenario", "planning", "running", "lab"),
     "api": ("planning", "analysis", "figures", "running"),
     "commands": (
         "scenario",
@@ -41,6 +42,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "running",
         "reproduce",
         "lab",
+        "live",
         "dissector",
     ),
 }

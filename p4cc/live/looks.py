@@ -1,0 +1,210 @@
+"""From looks at a run to messages for the page: loads of links, depths, samples of what is watched; all bounded."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from p4cc import _engine
+    from p4cc.live.network import DrawnNetwork
+
+MAX_WATCHED = 8
+"""Ports, and flows, whose values over time are sent."""
+MAX_SAMPLES = 2_000
+"""Of each of them that are kept."""
+AUTOMATIC = 4
+"""Ports, and flows, that are watched where nobody chose."""
+_PS_PER_S = 1e12
+
+
+@dataclass(frozen=True)
+class FlowName:
+    """A flow, for people."""
+
+    flow_id: int
+    src: str
+    dst: str
+    label: str | None
+    size_bytes: int | None
+
+
+@dataclass
+class _Series:
+    """Samples of a port (depth), or of a flow (window and rate)."""
+
+    kept: deque[tuple[int, Any]] = field(default_factory=lambda: deque[tuple[int, Any]](maxlen=MAX_SAMPLES))
+    fresh: list[tuple[int, Any]] = field(default_factory=list[tuple[int, Any]])
+    done: bool = False
+
+    def add(self, time_ns: int, value: Any) -> None:
+        """A sample; one that says what the last two said takes the place of the last."""
+        for samples in (self.kept, self.fresh):
+            if len(samples) >= 2 and samples[-1][1] == value and samples[-2][1] == value:
+                samples[-1] = (time_ns, value)
+            else:
+                samples.append((time_ns, value))
+
+
+class Looks:
+    """What was seen of a run; `message` is what the page gets."""
+
+    def __init__(self, network: DrawnNetwork, flows: Mapping[int, FlowName]) -> None:
+        self._network = network
+        self.flows = dict(flows)
+        self._asked_ports: list[int] = []
+        self._asked_flows: list[int] = []
+        self._ports: dict[int, _Series] = {}
+        self._flows: dict[int, _Series] = {}
+        self._peak: list[int] = [0] * len(network.ports)
+        self._last: _engine.Look | None = None
+        self._sent: _engine.Look | None = None
+        self._sent_at = time.monotonic()
+        self._load = [0] * (2 * len(network.links))
+        self._reached = 0.0
+        self._hops_per_s = 0.0
+        self._number = 0
+
+    @property
+    def flows_to_look_at(self) -> list[int]:
+        """Flows that the next look should have."""
+        return self._asked_flows or list(self._flows)
+
+    def watch(self, ports: Sequence[Any], flows: Sequence[Any]) -> dict[str, list[int]]:
+        """Chooses what is watched; nothing chosen is the deepest queues and the first active flows.
+
+        Raises UserError.
+        """
+        self._asked_ports = _numbers(ports, range(len(self._network.ports)), "ports")
+        self._asked_flows = _numbers(flows, self.flows, "flows")
+        self._choose()
+        return {"ports": list(self._ports), "flows": list(self._flows)}
+
+    def see(self, look: _engine.Look) -> None:
+        """Takes a look."""
+        self._last = look
+        depths = look.depth_pkts
+        self._peak = [max(pair) for pair in zip(self._peak, depths, strict=True)]
+        if not self._ports or not self._flows:
+            self._choose()
+        time_ns = look.now_ps // 1_000
+        for port, series in self._ports.items():
+            series.add(time_ns, depths[port])
+        for flow_id, begun, ended, cwnd, rate, _ in look.flows:
+            series = self._flows.get(flow_id)
+            if series is None or series.done or not begun:
+                continue
+            series.add(time_ns, (cwnd, rate))
+            series.done = ended
+
+    def _choose(self) -> None:
+        """Keeps the series of what is watched still."""
+        ports, flows = self._asked_ports, self._asked_flows
+        if not ports:
+            deepest = sorted(range(len(self._peak)), key=lambda port: -self._peak[port])[:AUTOMATIC]
+            ports = sorted(port for port in deepest if self._peak[port] > 0)
+        if not flows and self._last is not None:
+            under_way = [flow for flow, series in self._flows.items() if not series.done]
+            flows = (under_way + [one for one in self._last.first_active if one not in under_way])[:AUTOMATIC]
+        self._ports = {port: self._ports.get(port, _Series()) for port in ports}
+        self._flows = {flow: self._flows.get(flow, _Series()) for flow in flows}
+
+    def message(self, of_time: Mapping[str, Any]) -> dict[str, Any]:
+        """What there is to say now; `of_time` has state, speed and why."""
+        look = self._last
+        if look is None:
+            raise RuntimeError("a run is looked at before anything is said of it")
+        self._rates(look)
+        self._number += 1
+        finite, completed, active, timeouts = look.flow_counts
+        level1, level2 = look.marks
+        said = {
+            "number": self._number,
+            "time_ns": look.now_ps // 1_000,
+            **of_time,
+            "reached_speed": self._reached,
+            "packet_hops": look.packet_hops,
+            "hops_per_s": self._hops_per_s,
+            "flows": {"active": active, "completed": completed, "finite": finite, "timeouts": timeouts},
+            "totals": {"marks_level1": level1, "marks_level2": level2, "drops": look.drops,
+                       "pauses": look.pauses, "digests": None},
+            "load": self._load,
+            "depth_pkts": look.depth_pkts,
+            "drops": [[port, count] for port, count in enumerate(look.dropped_pkts) if count],
+            "paused": look.paused_ports,
+            "watched": self._watched(fresh=True),
+        }  # fmt: skip
+        self._refresh()
+        return said
+
+    def with_history(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        """The message for a page that has seen nothing yet."""
+        return {**said, "watched": self._watched(fresh=False)}
+
+    def _watched(self, *, fresh: bool) -> dict[str, Any]:
+        def of(series: _Series) -> list[tuple[int, Any]]:
+            return series.fresh if fresh else list(series.kept)
+
+        ports = [
+            {"port": port, "times_ns": [at for at, _ in of(series)], "depth_pkts": [depth for _, depth in of(series)]}
+            for port, series in self._ports.items()
+        ]
+        flows = [
+            {
+                "flow_id": flow_id,
+                "src": self.flows[flow_id].src,
+                "dst": self.flows[flow_id].dst,
+                "label": self.flows[flow_id].label,
+                "times_ns": [at for at, _ in of(series)],
+                "cwnd_segments": [cwnd for _, (cwnd, _) in of(series)],
+                "rate_bps": [rate for _, (_, rate) in of(series)],
+                "done": series.done,
+            }
+            for flow_id, series in self._flows.items()
+            if flow_id in self.flows
+        ]
+        return {"ports": ports, "flows": flows}
+
+    def _refresh(self) -> None:
+        for series in (*self._ports.values(), *self._flows.values()):
+            series.fresh = []
+        if not self._asked_ports or not self._asked_flows:
+            self._choose()
+
+    def _rates(self, look: _engine.Look) -> None:
+        """Loads since the last message; what they were where time stood still."""
+        now, before = time.monotonic(), self._sent
+        real_s = max(now - self._sent_at, 1e-6)
+        if before is not None:
+            virtual_s = (look.now_ps - before.now_ps) / _PS_PER_S
+            self._reached = virtual_s / real_s
+            self._hops_per_s = (look.packet_hops - before.packet_hops) / real_s
+            if virtual_s > 0:
+                self._load = list(_loads(self._network, (before.link_bytes, look.link_bytes), virtual_s))
+        self._sent, self._sent_at = look, now
+
+
+def _loads(network: DrawnNetwork, carried: tuple[list[int], list[int]], span_s: float) -> Iterable[int]:
+    """By link and way: percent of the line rate, IP bytes."""
+    before, after = carried
+    for place, link in enumerate(network.links):
+        for way in (2 * place, 2 * place + 1):
+            yield min(100, round(100 * (after[way] - before[way]) * 8 / (link.rate_bps * span_s)))
+
+
+def _numbers(given: Sequence[Any], known: Iterable[int], what: str) -> list[int]:
+    if len(given) > MAX_WATCHED:
+        raise UserError(f"{len(given)} {what} are too many", place="watch", remedy=f"choose {MAX_WATCHED} at most")
+    there = set(known)
+    for one in given:
+        if isinstance(one, bool) or not isinstance(one, int) or one not in there:
+            raise UserError(
+                f"there is none of number {one!r}", place=f"watch.{what}", remedy="choose one that is shown"
+            )
+    return list(dict.fromkeys(given))

@@ -1,0 +1,75 @@
+"""What is done in the page, written down as a scenario that repeats the run; the file is whole after each change."""
+
+from __future__ import annotations
+
+import io
+import os
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ruamel.yaml import YAML
+
+from p4cc.errors import UserError
+from p4cc.running import provenance
+from p4cc.scenario.overrides import set_path
+
+if TYPE_CHECKING:
+    from p4cc.running.runner import Prepared
+
+_WIDTH = 110
+_LEFT_OUT = ("sweep", "figures", "reproduces")
+"""Of the scenario: what is of many runs."""
+
+
+@dataclass
+class Recorder:
+    """Changes of one run, in the order of time."""
+
+    file: Path
+    """Where the scenario goes; it is not there before the first change."""
+    prepared: Prepared
+    rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """As `changes` of a scenario has them."""
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Writes a change down; raises UserError where the file cannot be written."""
+        self.rows.append(row)
+        text = self.text() or ""
+        partial = self.file.with_name(f".{self.file.name}.partial")
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_text(text, encoding="utf-8")
+            os.replace(partial, self.file)  # noqa: PTH105 - one step, on one disk
+        except OSError as error:
+            cause = f"the change took effect and cannot be written down: {error.strerror or error}"
+            raise UserError(cause, place=str(self.file), remedy="free some room; the page still has it") from error
+
+    def text(self) -> str | None:
+        """The scenario as YAML; none before the first change."""
+        if not self.rows:
+            return None
+        out = io.StringIO()
+        yaml = YAML(typ="safe", pure=True)
+        yaml.default_flow_style = False
+        yaml.sort_base_mapping_type_on_output = False  # pyright: ignore[reportAttributeAccessIssue]
+        yaml.width = _WIDTH
+        yaml.dump(self._data(), out)  # pyright: ignore[reportUnknownMemberType]
+        return f"# Repeats a run with what was changed in its live page: p4cc run {self.file.name}\n{out.getvalue()}"
+
+    def _data(self) -> dict[str, Any]:
+        """The scenario of this one run, with its files by their whole paths."""
+        (case,) = self.prepared.cases
+        data: dict[str, Any] = deepcopy({key: one for key, one in self.prepared.data.items() if key not in _LEFT_OUT})
+        for path, value in case.point.items():
+            set_path(data, path, value, f"sweep.{path}")
+        files = {name: str(path.resolve()) for name, path in self.prepared.inputs.items()}
+        named = provenance.renamed(data, files)
+        variants = [one for one in named["variants"] if one["name"] == case.variant.name]
+        return {**named, "variants": variants, "seeds": case.scenario.seeds, "changes": self.all_rows}
+
+    @property
+    def all_rows(self) -> list[dict[str, Any]]:
+        """Changes of the scenario's own, then those of the page."""
+        return [*self.prepared.data.get("changes", []), *self.rows]
