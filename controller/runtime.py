@@ -6,6 +6,7 @@ actions, multicast groups and clone sessions. Pure: `controller.install` reads a
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address
 from typing import TypeVar
 
@@ -65,21 +66,27 @@ def _parsed(text: str, place: str) -> int:
     raise PlanError(place, f"{text[:60]!r} is no value", remedy)
 
 
-def _entry(entry: RuntimeEntry, schema: P4Schema) -> p4r.Entity:
+def to_identity(entry: RuntimeEntry, schema: P4Schema) -> p4r.Entity:
+    """What tells an entry from others, without its action: to read it, or to delete it; raises PlanError."""
     table = find_named(entry.table, schema.tables, "table", entry.place)
-    action = find_named(entry.action, schema.actions, "action", entry.place)
     if not entry.default and table.is_const:
         raise PlanError(entry.place, f"table {table.name} has constant entries only", "remove the entry")
+    message = p4r.TableEntry(table_id=table.id, is_default_action=entry.default)
+    if not entry.default:
+        message.match.extend(_matches(entry, table))
+        message.priority = _priority(table, entry.priority, entry.place)
+    return p4r.Entity(table_entry=message)
+
+
+def _entry(entry: RuntimeEntry, schema: P4Schema) -> p4r.Entity:
+    action = find_named(entry.action, schema.actions, "action", entry.place)
     params, priority = list(entry.params), entry.priority
     if not entry.default and params and params[-1][0] == len(list(action.params)):
         # A command line's last number, where the action takes one less.
         priority = HIGHEST_PRIORITY - number_of(params.pop()[1], 24, f"{entry.place}: priority")
-    message = p4r.TableEntry(table_id=table.id, is_default_action=entry.default)
-    if not entry.default:
-        message.match.extend(_matches(entry, table))
-        message.priority = _priority(table, priority, entry.place)
-    message.action.action.CopyFrom(_action(action, params, entry.place))
-    return p4r.Entity(table_entry=message)
+    message = to_identity(replace(entry, priority=priority), schema)
+    message.table_entry.action.action.CopyFrom(_action(action, params, entry.place))
+    return message
 
 
 def find_named(name: str, known: Iterable[_Named], kind: str, place: str) -> _Named:
