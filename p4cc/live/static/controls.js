@@ -24,7 +24,10 @@ export class Controls {
     byId("run").addEventListener("click", () => this.toggle());
     byId("step").addEventListener("click", () => this.step());
     speed.addEventListener("change", () => this.send({ do: "speed", speed: speed.value === "max" ? null : Number(speed.value) }));
-    for (const button of document.querySelectorAll("[data-jump]")) button.addEventListener("click", () => this.jump(button.dataset.jump));
+    byId("finish").addEventListener("click", () => this.send({ do: "finish" }));
+    for (const button of document.querySelectorAll("[data-jump]")) {
+      button.addEventListener("click", () => this.jump(button.dataset.jump));
+    }
     const keys = byId("keys-on");
     keys.checked = localStorage.getItem(KEYS_PLACE) !== "off";
     keys.addEventListener("change", () => localStorage.setItem(KEYS_PLACE, keys.checked ? "on" : "off"));
@@ -39,6 +42,9 @@ export class Controls {
     byId("run").hidden = !this.can.pause;
     byId("step-group").hidden = !this.can.step;
     byId("speed-group").hidden = !this.can.speed;
+    byId("finish").hidden = !this.can.finish;
+    // The command waits at the run's end for those who look: finishing lets it go.
+    byId("finish").disabled = !this.isConnected;
     byId("jump-group").hidden = this.can.jump.length === 0;
     for (const button of document.querySelectorAll("[data-jump]")) {
       button.hidden = !this.can.jump.includes(button.dataset.jump);

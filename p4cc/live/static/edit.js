@@ -3,7 +3,7 @@
 import { post } from "./api.js";
 import { byId, element } from "./dom.js";
 
-/** Opens the dialog: `fields()` gives the form's fields, `request(form)` the path and body to post. */
+/** Opens the dialog: `request(form)` gives path and body to post, `done(answer)` is called after that. */
 function open({ title, about, fields, request, done }) {
   const dialog = byId("edit");
   const failed = element("p", { class: "failed", role: "alert" });
@@ -23,9 +23,9 @@ function open({ title, about, fields, request, done }) {
     failed.textContent = "";
     try {
       const [path, body] = request(form);
-      await post(path, body);
+      const written = await post(path, body);
       dialog.close();
-      await done();
+      await done(written);
     } catch (error) {
       failed.textContent = [error.cause ?? error.message, error.place && `at ${error.place}`, error.remedy].filter(Boolean).join(" · ");
     } finally {

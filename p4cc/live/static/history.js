@@ -54,14 +54,18 @@ export class History {
     const last = line.times_ns.at(-1) ?? -Infinity;
     const from = times_ns.findIndex((time_ns) => time_ns > last);
     if (from < 0) return;
-    line.times_ns.push(...times_ns.slice(from));
-    const over = Math.max(0, line.times_ns.length - POINTS);
-    line.times_ns.splice(0, over);
-    for (const [name, added] of Object.entries(values)) {
-      line.values[name] ??= [];
-      line.values[name].push(...added.slice(from));
-      line.values[name].splice(0, over);
+    const columns = Object.entries(values).map(([name, added]) => [(line.values[name] ??= []), added]);
+    for (let at = from; at < times_ns.length; at++) {
+      // What says the same as the last two takes the place of the last: a constant line has two points.
+      const isSame = columns.every(([kept, added]) => kept.length > 1 && kept.at(-1) === added[at] && kept.at(-2) === added[at]);
+      if (isSame) line.times_ns[line.times_ns.length - 1] = times_ns[at];
+      else {
+        line.times_ns.push(times_ns[at]);
+        for (const [kept, added] of columns) kept.push(added[at]);
+      }
     }
+    const over = Math.max(0, line.times_ns.length - POINTS);
+    for (const kept of [line.times_ns, ...columns.map(([each]) => each)]) kept.splice(0, over);
   }
 
   /** The lines that are shown, in their slots' order. */

@@ -26,7 +26,13 @@ function banner(text, kind = "") {
   say(node, text ?? "");
 }
 
-function choosePorts(network, queues) {
+/** Asks for what is watched; the server is told ports and flows together. */
+async function watch(asked, part) {
+  await post("/api/watch", { ...asked, ...part });
+  Object.assign(asked, part);
+}
+
+function choosePorts(network, queues, asked) {
   const all = network.ports.map((_, key) => ({ key, name: network.portNames[key] }));
   choose({
     title: "Ports to watch",
@@ -36,11 +42,11 @@ function choosePorts(network, queues) {
       const found = all.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
       return { options: found.slice(0, OPTIONS), total: found.length };
     },
-    send: (ports) => post("/api/watch", { ports }),
+    send: (ports) => watch(asked, { ports }),
   });
 }
 
-function chooseFlows(flows) {
+function chooseFlows(flows, asked) {
   choose({
     title: "Flows to watch",
     chosen: flows.history.shown.map((key) => ({ key, name: flows.history.lines.get(key).name })),
@@ -53,7 +59,7 @@ function chooseFlows(flows) {
       }));
       return { options, total };
     },
-    send: (keys) => post("/api/watch", { flows: keys }),
+    send: (keys) => watch(asked, { flows: keys }),
   });
 }
 
@@ -74,10 +80,11 @@ function start(network) {
   const queues = new Queues(byId("queues"), network);
   const flows = new Flows(network);
   const views = [controls, totals, topology, depths, queues, flows];
+  const asked = { ports: [], flows: [] };
   let last = null;
-  const reread = async () => {
+  const reread = async ({ at_ns }) => {
     const { ports } = await get("/api/ports");
-    network.setThresholds(ports, last?.time_ns ?? 0);
+    network.setThresholds(ports, at_ns);
     if (last) for (const view of [depths, queues]) view.look({ ...last, watched: { ports: [], flows: [] } }, false);
     await Promise.all([changes.read(), panel.read()]);
     tell("The change is written.");
@@ -85,17 +92,16 @@ function start(network) {
   const panel = new SwitchPanel(network, depths, { onSelect: (name) => topology.select(name), onChange: reread });
   tableOnDemand(byId("links-table"), "Links", LINK_COLUMNS, () => topology.rows());
   tableOnDemand(byId("ports-table"), "Ports", PORT_COLUMNS, () => depths.tableRows());
-  byId("ports-choose").addEventListener("click", () => choosePorts(network, queues));
-  byId("flows-choose").addEventListener("click", () => chooseFlows(flows));
+  byId("ports-choose").addEventListener("click", () => choosePorts(network, queues, asked));
+  byId("flows-choose").addEventListener("click", () => chooseFlows(flows, asked));
   changes.read();
   new Stream({
     look: (look, isFirst) => {
       last = look;
       for (const view of views) view.look(look, isFirst);
       const isOver = look.state === "ended" || look.state === "failed";
-      panel.isOver = isOver;
       if (look.state === "failed") banner(`The run failed at ${instant(look.time_ns)}: ${look.why ?? "no reason was given"}`, "bad");
-      else if (isOver) banner(`The run has ended at ${instant(look.time_ns)}. The page shows its last state.`, "end");
+      else if (isOver) banner(`The run has ended at ${instant(look.time_ns)}${look.why ? `: ${look.why}` : ""}.`, "end");
       else banner(look.state === "paused" && look.why ? `Paused: ${look.why}` : null);
     },
     lost: () => {
@@ -109,13 +115,13 @@ function start(network) {
       controls.connection(true);
       banner(null);
     },
-    end: () => {
-      panel.isOver = true;
-      if (last?.state === "ended" || last?.state === "failed") return;
+    end: () => changes.read(),
+    gone: () => {
+      panel.isGone = true;
       controls.connection(false);
-      controls.badge("ended", "ended");
-      banner("The run has ended. The page shows its last state.", "end");
-      tell("The run has ended.");
+      const failed = last?.state === "failed" ? `The run failed: ${last.why ?? "no reason was given"}. ` : "The run has ended. ";
+      banner(`${failed}Its command has ended too: the page shows the last state.`, last?.state === "failed" ? "bad" : "end");
+      tell("The run's command has ended.");
     },
     refused: () => {
       banner(`${NO_TOKEN.cause}: ${NO_TOKEN.remedy}`, "bad");

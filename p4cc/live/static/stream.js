@@ -5,8 +5,9 @@ import { get } from "./api.js";
 const AGAIN_MS = 2000;
 
 /**
- * Follows the run. `handlers` has `look(look, isFirst)`, `lost()`, `back()`, `end()` and `refused(error)`. `isFirst` is
- * true for the first look of a connection, which brings the history that the server keeps.
+ * Follows the run. `handlers` has `look(look, isFirst)`, `lost()`, `back()`, `end()`, `gone()` and `refused()`. `isFirst` is
+ * true for the first look of a connection, which brings the history that the server keeps. After the end the connection
+ * stays: the run waits for those who look at what it has come to, and `gone()` says that it waits no longer.
  */
 export class Stream {
   constructor(handlers) {
@@ -30,7 +31,6 @@ export class Stream {
     });
     source.addEventListener("end", () => {
       this.ended = true;
-      source.close();
       this.handlers.end();
     });
     source.addEventListener("error", () => this.broken(source));
@@ -38,15 +38,18 @@ export class Stream {
 
   /** The browser tries again by itself, except after an answer that is no stream: then the reason is asked for. */
   async broken(source) {
-    if (this.ended) return;
+    if (this.ended) {
+      source.close();
+      return this.handlers.gone();
+    }
     if (!this.isLost) this.handlers.lost();
     this.isLost = true;
     if (source.readyState !== EventSource.CLOSED) return;
     try {
       await get("/api/ports");
     } catch (error) {
-      if (error.status === 401 || error.status === 403) return this.handlers.refused(error);
+      if (error.status === 401 || error.status === 403) return this.handlers.refused();
     }
-    setTimeout(() => this.open(), AGAIN_MS);
+    return setTimeout(() => this.open(), AGAIN_MS);
   }
 }

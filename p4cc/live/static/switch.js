@@ -1,6 +1,6 @@
-// Inside a switch: thresholds of its ports, tables with hit counters, registers, counters, what its last packets did.
+// Inside a switch: thresholds of its ports, tables with hit counters, registers, counters, what its next packets meet.
 
-import { get } from "./api.js";
+import { get, post } from "./api.js";
 import { PORT_COLUMNS } from "./depths.js";
 import { byId, complain, element, say } from "./dom.js";
 import { editEntry, editThresholds } from "./edit.js";
@@ -11,20 +11,21 @@ const AGAIN_MS = 2000;
 const PACKETS = [1, 3, 10];
 
 export class SwitchPanel {
-  /** `depths` knows the ports now; `onSelect(name)` when another switch is shown; `onChange()` after a change. */
+  /** `depths` knows the ports now; `onSelect(name)` when another switch is shown; `onChange(written)` after a change. */
   constructor(network, depths, { onSelect, onChange }) {
     Object.assign(this, { network, depths, onSelect, onChange });
     this.name = null;
     this.told = null;
     this.parts = new Map();
     this.isReading = false;
+    this.isGone = false;
     const select = byId("switch");
     select.append(element("option", { value: "", text: "choose …" }), ...network.switches.map((name) => element("option", { value: name, text: name })));
     select.addEventListener("change", () => this.select(select.value || null));
     byId("switch-read").addEventListener("click", () => this.read());
     setInterval(() => {
       const isOpen = document.querySelector("dialog[open]") !== null;
-      if (byId("switch-follow").checked && !document.hidden && !isOpen && !this.isOver) this.read();
+      if (byId("switch-follow").checked && !document.hidden && !isOpen && !this.isGone) this.read();
     }, AGAIN_MS);
   }
 
@@ -77,7 +78,7 @@ export class SwitchPanel {
     for (const table of told.tables) this.showTable(table.name);
     for (const register of told.registers) this.showRegister(register);
     for (const counter of told.counters) this.showCounter(counter);
-    if (isFirst && this.network.can.trace) this.part("trace", "What the last packets did", (box) => this.traceBox(box));
+    if (isFirst && this.network.can.trace) this.part("trace", "Follow packets", (box) => this.traceBox(box));
   }
 
   showPorts() {
@@ -85,7 +86,7 @@ export class SwitchPanel {
       title: "",
       text: "Change",
       isOff: (row) => row.k === null || !this.network.can.change,
-      act: (row) => editThresholds(this.network.ports[Number(row.id)], () => this.onChange()),
+      act: (row) => editThresholds(this.network.ports[Number(row.id)], (written) => this.onChange(written)),
     };
     const { note, content } = this.part("ports", "Ports", (box) => new Table(box, "Ports of the switch", PORT_COLUMNS.slice(1), change));
     const rows = this.depths.tableRows().filter((row) => row.switch === this.name);
@@ -110,7 +111,7 @@ export class SwitchPanel {
         act: (row) => {
           const now = this.told.tables.find((each) => each.name === name);
           const entry = now.entries.find((each) => each.entry === row.id);
-          if (entry) editEntry(this.name, now, entry, () => this.onChange());
+          if (entry) editEntry(this.name, now, entry, (written) => this.onChange(written));
         },
       });
     };
@@ -150,21 +151,34 @@ export class SwitchPanel {
   traceBox(box) {
     const select = element("select", { id: "trace-packets" }, ...PACKETS.map((number) => element("option", { value: String(number), text: String(number) })));
     select.value = "3";
-    const found = element("div", { role: "region", "aria-label": "What the last packets did" });
+    const found = element("div", { role: "region", "aria-label": "What the packets met" });
     const read = async () => {
       try {
-        this.showTrace(found, await get(`/api/trace/${encodeURIComponent(this.name)}?packets=${select.value}`));
+        found.replaceChildren(element("p", { class: "muted", text: "waiting for packets …" }));
+        this.showTrace(found, await post("/api/trace", { switch: this.name, packets: Number(select.value) }));
       } catch (error) {
+        found.replaceChildren();
         complain(error);
       }
     };
-    const button = element("button", { type: "button", id: "trace", class: "small", text: "Show", on: { click: read } });
-    box.append(element("div", { class: "actions" }, element("label", { for: "trace-packets", class: "muted", text: "Packets" }), select, button), found);
+    const button = element("button", { type: "button", id: "trace", class: "small", text: "Follow", on: { click: read } });
+    const about = "Time moves on until the switch is through with them; then it pauses.";
+    box.append(
+      element(
+        "div",
+        { class: "actions" },
+        element("label", { for: "trace-packets", class: "muted", text: "The next packets" }),
+        select,
+        button,
+        element("span", { class: "muted", text: about }),
+      ),
+      found,
+    );
     return found;
   }
 
   showTrace(box, { packets, why }) {
-    if (packets.length === 0) return box.replaceChildren(element("p", { class: "muted", text: why ?? "No packet has passed this switch yet." }));
+    if (packets.length === 0) return box.replaceChildren(element("p", { class: "muted", text: why ?? "No packet came." }));
     const blocks = packets.map(({ number, time_ns, steps }, at) => {
       const lines = steps.map(({ text, is_heading }) => element("li", { class: is_heading ? "heading" : "code", text }));
       return element("details", { open: at === 0 }, element("summary", { text: `Packet ${number} at ${instant(time_ns)}` }), element("ol", { class: "steps" }, ...lines));
