@@ -19,6 +19,7 @@ from p4cc.commands import (
     init,
     lab,
     program,
+    report,
     reproduce,
     run,
     stf,
@@ -41,6 +42,7 @@ init.register(app)
 algorithm.register(app)
 run.register(app)
 compare.register(app)
+report.register(app)
 reproduce.register(app)
 sweep.register(app)
 program.register(app)

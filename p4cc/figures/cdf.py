@@ -70,12 +70,15 @@ def nothing(rows: pl.DataFrame) -> str:
     return "nothing finished" if rows.height else "no rows selected"
 
 
-def distribution(column: pl.Series, scale: float) -> tuple[list[float], list[float]]:
-    """Values in order with the share of all rows up to each: it ends below 1 where some have no value."""
+def distribution(column: pl.Series, scale: float, points: int = _MAX_POINTS) -> tuple[list[float], list[float]]:
+    """Values in order with the share of all rows up to each: it ends below 1 where some have no value.
+
+    About `points` of them where there are more.
+    """
     ordered = (column.cast(pl.Float64).fill_nan(None).drop_nulls() * scale).sort()
     count, rows = len(ordered), len(column)
     if count == 0:
         return [], []
-    step = -(-count // _MAX_POINTS)
+    step = -(-count // points)
     places = sorted({*range(step - 1, count, step), count - 1})
     return [ordered[0], *(ordered[place] for place in places)], [0.0, *((place + 1) / rows for place in places)]

@@ -37,15 +37,15 @@ def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
     if both := [name for name in figure.x if name in figure.y]:
         cause = f"figure {figure.file}: {both[0]!r} is on both axes"
         raise UserError(cause, place="figures", remedy="give x and y columns of their own")
-    columns, rows = _points(runs, figure.x), _points(runs, figure.y)
+    columns, rows = points_of(runs, figure.x), points_of(runs, figure.y)
     variants = runs["variant"].unique(maintain_order=True).to_list()
     maps = [cells(runs.filter(pl.col("variant") == variant), figure) for variant in variants]
     marks = {variant: _marks(runs.filter(pl.col("variant") == variant), figure) for variant in variants}
     drawn = [value * figure.scale for one in maps for value in one.values()]
     low, high = min(drawn, default=0.0), max(drawn, default=1.0)
-    lines = sum(len(_label(figure.y, row).splitlines()) for row in rows)
+    lines = sum(len(label_of(figure.y, row).splitlines()) for row in rows)
     use_style()
-    words = max((len(line) for row in rows for line in _label(figure.y, row).splitlines()), default=0)
+    words = max((len(line) for row in rows for line in label_of(figure.y, row).splitlines()), default=0)
     across = min(_IN_A_ROW, len(variants))
     down = -(-len(variants) // across)
     width = max(2.2, 0.55 * len(columns) + 0.8) * across + 0.07 * words + 1.5
@@ -61,10 +61,10 @@ def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
                     colour = "white" if value < (low + high) / 2 else "black"
                     text = f"{_value(value)}{marks[variant].get((columns[column], rows[row]), '')}"
                     axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
-        axes.set_xticks(range(len(columns)), [_label(figure.x, point) for point in columns], rotation=45, ha="right")
+        axes.set_xticks(range(len(columns)), [label_of(figure.x, point) for point in columns], rotation=45, ha="right")
         # All maps have the same rows: the first of each line of maps names them.
         first = position % across == 0
-        axes.set_yticks(range(len(rows)), [_label(figure.y, point) if first else "" for point in rows])
+        axes.set_yticks(range(len(rows)), [label_of(figure.y, point) if first else "" for point in rows])
         axes.set_xlabel(figure.x_label or ", ".join(figure.x))
         axes.set_ylabel((figure.y_label or ", ".join(figure.y)) if first else "")
         axes.set_title(variant)
@@ -125,11 +125,12 @@ def _say_marks(page: Figure, figure: HeatMapFigure, marks: set[str]) -> None:
         note(page, LEFT_OUT)
 
 
-def _points(runs: pl.DataFrame, columns: Sequence[str]) -> list[Point]:
+def points_of(runs: pl.DataFrame, columns: Sequence[str]) -> list[Point]:
+    """Values of swept columns, in order of appearance: what stands along an axis."""
     return [tuple(row) for row in runs.select(columns).unique(maintain_order=True).iter_rows()]
 
 
-def _label(columns: Sequence[str], point: Point) -> str:
+def label_of(columns: Sequence[str], point: Point) -> str:
     """The values of a row or column of cells, in words of a narrow column."""
     said = " ".join(swept(name, value) for name, value in zip(columns, point, strict=True))
     return textwrap.fill(said, _LABEL_LETTERS)

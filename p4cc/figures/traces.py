@@ -104,7 +104,12 @@ def _values(run: Series, windows: pl.DataFrame, flow: int, name: str) -> pl.Data
 
 def whole_bins(windows: pl.DataFrame, bin_ns: int) -> pl.DataFrame:
     """Goodput of one flow in every bin from its first to its last, zeros included: `time_ns`, `rate_bps`."""
-    bins = goodput_bins(windows, bin_ns).select("time_ns", "rate_bps")
+    return filled(goodput_bins(windows, bin_ns), bin_ns)
+
+
+def filled(goodput: pl.DataFrame, bin_ns: int) -> pl.DataFrame:
+    """Bins of one flow (`goodput_bins`) with those of no goodput between them: `time_ns`, `rate_bps`."""
+    bins = goodput.select("time_ns", "rate_bps")
     if bins.is_empty():
         return bins
     first, last = int(bins["time_ns"][0]), int(bins["time_ns"][-1])

@@ -15,7 +15,7 @@ import os
 import shutil
 import tempfile
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -139,6 +139,34 @@ def results_into(claim: Claim) -> Generator[Path]:
         try:
             yield partial
             _publish(claim, partial, before)
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+
+
+def add_file(folder: Path, name: str, content: bytes, *, force: bool = False) -> None:
+    """Puts one more file into a folder of ours and lists it; its own earlier content is replaced.
+
+    Raises UserError where somebody else's file has that name, unless forced, or another call writes into the folder.
+    """
+    with ExitStack() as stack:
+        lock_folder(folder, stack)
+        manifest = read_manifest(folder)
+        if manifest is None:
+            raise UserError("holds no results of p4cc", place=str(folder), remedy="name a folder that p4cc wrote")
+        if not force and os.path.lexists(folder / name) and name not in manifest.owned(folder):
+            cause = f"{name} is not as p4cc wrote it, or is not p4cc's"
+            remedy = "move or rename it to keep it, give another file with -o, or replace it with --force"
+            raise UserError(cause, place=str(folder), remedy=remedy)
+        try:
+            with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", suffix=PARTIAL, dir=folder.parent) as place:
+                partial = Path(place)
+                (partial / name).write_bytes(content)
+                before, new = manifest.replaced, {**manifest.files, name: digest(partial / name)}
+                # Killed between the two, either file is known as ours.
+                moving = {**before, **({name: manifest.files[name]} if name in manifest.files else {})}
+                write_manifest(folder, partial, replace(manifest, files=new, replaced=moving))
+                (partial / name).replace(folder / name)
+                write_manifest(folder, partial, replace(manifest, files=new, replaced=before))
         except OSError as error:
             raise _unwritable(folder, error) from error
 

@@ -1,0 +1,114 @@
+"""From folders to a document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from p4cc.errors import UserError
+from p4cc.report import causes, differences, flows, lab, network, overview, scenario_figures, summary, time
+from p4cc.report.document import Document, Facts, Section, Text
+from p4cc.report.folders import LabComparison, LabFolder, RunFolder, Unfinished
+from p4cc.report.runs import Runs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p4cc.report.document import Block
+    from p4cc.report.folders import Folder
+
+MAX_FOLDERS = 8
+"""Folders of one report: more colours and letters than these nobody tells apart."""
+
+
+def build(folders: Sequence[Folder]) -> Document:
+    """The report of a folder, or of several runs side by side; raises UserError for what goes not together."""
+    if len(folders) == 1:
+        match folders[0]:
+            case LabFolder() as one:
+                return lab.document(one)
+            case LabComparison() as one:
+                return lab.comparison(one)
+            case Unfinished() as one:
+                return _unfinished(one)
+            case RunFolder() as one:
+                return _of_runs(Runs([one]))
+    others = [one for one in folders if not isinstance(one, RunFolder)]
+    if others:
+        place, remedy = others[0].shown, "give each lab or unfinished run a report of its own"
+        raise UserError("only finished runs of p4cc run go side by side", place=place, remedy=remedy)
+    if len(folders) > MAX_FOLDERS:
+        remedy = "compare fewer at a time"
+        raise UserError(
+            f"{len(folders)} folders; a report has room for {MAX_FOLDERS}", place="p4cc report", remedy=remedy
+        )
+    return _of_runs(Runs([one for one in folders if isinstance(one, RunFolder)]))
+
+
+def _of_runs(runs: Runs) -> Document:
+    first = runs.folders[0]
+    several = len(runs.folders) > 1
+    title = " and ".join(f"{runs.letter(number)} {one.shown}" for number, one in enumerate(runs.folders))
+    scenario = first.ran.told.scenario.model_dump()
+    sections = [
+        Section("notes", "Warnings and notes", overview.warnings(runs)),
+        Section("differences", "Differences", differences.blocks(runs) if several else []),
+        Section("summary", "Summary", summary.blocks(runs)),
+        Section("figures", "Figures of the scenario", scenario_figures.blocks(runs)),
+        Section("network", "The network", network.blocks(runs)),
+        Section("queues", "Queues", time.queue_blocks(runs)),
+        Section("windows", "Windows and rates", time.window_blocks(runs)),
+        Section("flows", "Completion times and slowdowns", flows.blocks(runs)),
+        Section("causes", "Marks, drops and pauses", causes.blocks(runs)),
+        Section("runs", "All runs", [summary.table(runs)]),
+        *_what(runs),
+    ]
+    return Document(
+        title if several else str(scenario.get("title") or first.ran.told.scenario.name),
+        _counted(runs),
+        [one for one in sections if one.blocks],
+        runs.series,
+        runs.points,
+        runs.seeds,
+        runs.first_point,
+    )
+
+
+def _what(runs: Runs) -> list[Section]:
+    found: list[Section] = []
+    for number, one in enumerate(runs.folders):
+        letter = runs.letter(number)
+        title = f"What was run: {letter} {one.shown}" if letter else "What was run"
+        found.append(Section(f"what{letter.lower()}", title, overview.blocks(one)))
+    return found
+
+
+def _counted(runs: Runs) -> str:
+    """How much was run, in one line."""
+    parts = [(len(runs.series), "variant"), (len(runs.points), "point"), (len(runs.seeds), "seed")]
+    said = [f"{count} {word}{'s' if count > 1 else ''}" for count, word in parts if word != "point" or count > 1]
+    return f"{', '.join(said)}: {len(runs.numbers)} run{'s' if len(runs.numbers) > 1 else ''}"
+
+
+def _unfinished(one: Unfinished) -> Document:
+    """What a folder without results is: a run under way, or one that was killed."""
+    identity = one.manifest.identity
+    facts = Facts([(name, value) for name, value in identity.items() if value])
+    what = "lab" if identity.get("kind") == "lab" else "run"
+    said: list[Block] = [
+        Text(
+            f"This {what} is not finished: it is under way, or it was interrupted or killed. There are no results yet.",
+            "warning",
+        ),
+        Text(
+            "Finished runs are kept in the cache beside the folder (.p4cc-cache): the same command goes on from there, "
+            "and ends with the same bytes."
+            if what == "run"
+            else "The next lab there sets its files aside, in killed-N."
+        ),
+        facts,
+    ]
+    if one.manifest.replaced:
+        said.insert(1, Text("A call was killed while it put its results in place: run it once more.", "warning"))
+    return Document(
+        identity.get("scenario") or one.shown, f"{what} without results", [Section("notes", "Unfinished", said)]
+    )

@@ -1,0 +1,190 @@
+"""Marks, drops and pauses: how many, at which ports, and for which cause."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from p4cc.report.document import Chart, Column, Line, Panel, Table, Text
+from p4cc.report.reduce import short
+from p4cc.report.summary import leading, point_column
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p4cc.report.document import Block
+    from p4cc.report.runs import Key, Runs
+
+MAX_ROWS = 1_500
+"""Rows of each table."""
+_DROPPED = "dropped_"
+_COUNTS = (
+    ("marks_level1", "marked at K"),
+    ("marks_level2", "marked at K_dc"),
+    ("drops", "dropped"),
+    ("link_losses", "lost on links"),
+    ("pauses", "pause frames"),
+    ("timeouts", "timeouts"),
+)
+"""Columns of runs and the words below their bars."""
+_NOTHING = "Nothing was marked, dropped or paused, and nothing timed out."
+_NO_CAUSES = (
+    "Which control, table and action of a program dropped packets was not recorded. Set record.drops, such as "
+    "--set record.drops={}."
+)
+
+
+def blocks(runs: Runs) -> list[Block]:
+    """Counts, causes of drops, who paused whom, and the ports."""
+    found: list[Block] = []
+    counts = {name: words for name, words in _COUNTS if any(row.get(name) for row in runs.numbers.values())}
+    if counts:
+        values = {
+            key: {words: row.get(name) or 0 for name, words in counts.items()} for key, row in runs.numbers.items()
+        }
+        caption = "Of a whole run. Packets marked at K_dc are beyond the second threshold of a dual threshold."
+        found.append(_bars("How many", caption, values, list(counts.values()), apart=True))
+    else:
+        found.append(Text(_NOTHING, "why"))
+    return [*found, *_drops(runs), *_pauses(runs), *_ports(runs)]
+
+
+def _bars(
+    title: str, caption: str, values: Mapping[Key, Mapping[str, int]], words: list[str], *, apart: bool = False
+) -> Chart:
+    """Counts of each run as bars: of the seeds that are on, their median and range.
+
+    With `apart` each count has a panel of its own, as one may be a thousand times another.
+    """
+    grouped: dict[tuple[int, int], dict[int, Mapping[str, int]]] = {}
+    for key, of in values.items():
+        grouped.setdefault((key.series, key.point), {})[key.seed] = of
+    parts = [[word] for word in words] if apart else [words]
+    panels: list[Panel] = []
+    for part in parts:
+        lines = [
+            Line(
+                series,
+                "bars",
+                part,
+                [[one.get(word, 0) for one in of.values()] for word in part],
+                point,
+                None,
+                list(of),
+            )
+            for (series, point), of in grouped.items()
+        ]
+        panels.append(Panel("", "count", lines))
+    return Chart(title, caption, panels)
+
+
+def _drops(runs: Runs) -> list[Block]:
+    if not any(row.get("drops") for row in runs.numbers.values()):
+        return []
+    causes: dict[Key, Counter[str]] = {}
+    for key, rows in runs.frames("port_queues"):
+        names = [name for name in rows.columns if name.startswith(_DROPPED)]
+        sums = rows.select(pl.col(names).sum()).row(0)
+        causes[key] = Counter(
+            {name.removeprefix(_DROPPED): int(one or 0) for name, one in zip(names, sums, strict=True)}
+        )
+    words = list(dict.fromkeys(word for of in causes.values() for word, count in of.items() if count))
+    found: list[Block] = []
+    if words:
+        caption = "Packets dropped at queues of switches, by cause, over all ports."
+        found.append(_bars("Causes of drops", caption, {key: dict(of) for key, of in causes.items()}, words))
+    recorded = list(runs.frames("drops"))
+    return [*found, _programs(runs, recorded) if recorded else Text(_NO_CAUSES, "why")]
+
+
+def _programs(runs: Runs, recorded: list[tuple[Key, pl.DataFrame]]) -> Table:
+    """What programs and queues dropped, summed over time."""
+    by = ("switch", "port", "cause", "control", "table", "action", "parser_error")
+    rows: list[tuple[Key, list[Any]]] = []
+    for key, of in recorded:
+        sums = of.group_by(*by, maintain_order=True).agg(pl.col("packets").sum(), pl.col("bytes").sum())
+        rows += [(key, list(row)) for row in sums.sort("packets", descending=True, maintain_order=True).rows()]
+    columns = [*(Column(name, name == "port") for name in by), Column("packets"), Column("bytes")]
+    return _table(runs, "Drops by program, table and action", columns, rows, "Over the whole run.")
+
+
+def _pauses(runs: Runs) -> list[Block]:
+    asked: list[tuple[Key, list[Any]]] = []
+    for key, of in runs.frames("pause_frames"):
+        pauses = of.filter(pl.col("pause") == 1)
+        sums = pauses.group_by("node", "port", "peer", "priority", "towards", maintain_order=True).agg(pl.len())
+        asked += [(key, list(row)) for row in sums.sort("len", descending=True, maintain_order=True).rows()]
+    held: list[tuple[Key, list[Any]]] = []
+    for key, of in runs.frames("pauses"):
+        rows = of.filter((pl.col("paused_ns") > 0) | (pl.col("pauses_sent") > 0))
+        rows = rows.sort("paused_ns", descending=True, maintain_order=True)
+        chosen = rows.select("node", "port", "priority", "pauses_sent", "pauses_received", "paused_ns", "paused_share")
+        held += [(key, [*row[:5], short(row[5] / 1e3), short(100 * row[6])]) for row in chosen.rows()]
+    found: list[Block] = []
+    if held:
+        columns = [Column("node", numeric=False), *map(Column, ("port", "priority", "pauses sent", "pauses received"))]
+        columns += [Column("paused (us)"), Column("paused (% of the run)")]
+        about = "Ports that were paused or paused a neighbour: those that stood still for longest first."
+        found.append(_table(runs, "Pauses by port", columns, held, about))
+    if asked:
+        columns = [Column("switch", numeric=False), Column("port"), Column("stops", numeric=False), Column("priority")]
+        columns += [Column("for packets towards", numeric=False), Column("pause frames")]
+        about = "Which neighbour a switch stopped, and where the packet was to go that asked for it."
+        found.append(_table(runs, "Who paused whom", columns, asked, about))
+    elif held:
+        found.append(Text("Single pause frames were not recorded. Set record.pauses: true.", "why"))
+    return found
+
+
+def _ports(runs: Runs) -> list[Block]:
+    counters = dict(runs.frames("counters", detailed=True))
+    stats = dict(runs.frames("queue_stats", detailed=True))
+    rows: list[tuple[Key, list[Any]]] = []
+    for key, of in runs.frames("ports", detailed=True):
+        frame = of.select("switch", "port", "peer", "tx_pkts", "dropped_pkts", "peak_depth_pkts")
+        more = (
+            (counters.get(key), ("k_pkts", "k_dc_pkts", "level1_pkts", "level2_pkts")),
+            (stats.get(key), ("mean_pkts", "p99_pkts")),
+        )
+        for table, names in more:
+            if table is None:
+                frame = frame.with_columns(pl.lit(None).alias(name) for name in names)
+            else:
+                frame = frame.join(table.select("switch", "port", *names), on=["switch", "port"], how="left")
+        busy = frame.filter(pl.col("tx_pkts") + pl.col("dropped_pkts") > 0)
+        ordered = busy.sort("dropped_pkts", "peak_depth_pkts", descending=True, maintain_order=True)
+        rows += [(key, [short(one) if isinstance(one, float) else one for one in row]) for row in ordered.rows()]
+    if not rows:
+        return [Text("No port of a switch sent anything.", "why")]
+    labels = ("sent (pkts)", "dropped (pkts)", "peak depth (pkts)", "K (pkts)", "K_dc (pkts)", "marked at K")
+    columns = [Column("switch", numeric=False), Column("port"), Column("leads to", numeric=False)]
+    columns += [Column(label) for label in (*labels, "marked at K_dc", "mean depth (pkts)", "p99 depth (pkts)")]
+    about = "Ports of switches that sent or dropped something: those with most drops, then the deepest queue, first."
+    return [_table(runs, "Ports", columns, rows, f"{about} {runs.left_out}".rstrip())]
+
+
+def _table(runs: Runs, title: str, columns: list[Column], rows: list[tuple[Key, list[Any]]], caption: str) -> Table:
+    """A table with the run in front of each row; as many rows of every run as there is room for."""
+    share = max(5, MAX_ROWS // max(len({key for key, _ in rows}), 1))
+    seen: Counter[Key] = Counter()
+    kept: list[tuple[Key, list[Any]]] = []
+    for key, row in rows:
+        seen[key] += 1
+        if seen[key] <= share:
+            kept.append((key, row))
+    left = len(rows) - len(kept)
+    more = (
+        f" {left:,} of {len(rows):,} rows are left out here: the first {share} of each run are shown." if left else ""
+    )
+    return Table(
+        title,
+        [Column("variant", numeric=False), *point_column(runs), Column("seed"), *columns],
+        [[*leading(runs, key), *row] for key, row in kept],
+        caption + more,
+        series=[key.series for key, _ in kept],
+        points=[key.point for key, _ in kept],
+        seeds=[key.seed for key, _ in kept],
+        at_point=True,
+    )

@@ -1,0 +1,194 @@
+"""Flows: completion times, slowdown by size, and a table of those that suffered most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from p4cc.analysis.percentiles import percentile
+from p4cc.analysis.slowdown import FLOOR, LABEL, SUMMARY_BINS, size_bins
+from p4cc.analysis.tables import table as described
+from p4cc.figures.cdf import distribution
+from p4cc.report.document import Chart, Column, Line, Panel, Table, Text
+from p4cc.report.reduce import numbers, short
+from p4cc.report.summary import leading, point_column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from p4cc.report.document import Block
+    from p4cc.report.runs import Key, Runs
+
+MAX_FLOWS = 1_500
+"""Rows of the table of flows."""
+_CDF_VALUES = 60_000
+"""Values of all distributions of one column in a page."""
+_PERCENTILES = (50, 99)
+_NO_FLOWS = "No flow has a size, so nothing could finish: there are no completion times."
+_NOTHING = "No flow had finished when its run ended: there are no completion times and no slowdowns."
+
+
+def blocks(runs: Runs) -> list[Block]:
+    """Distributions, slowdowns by size and the table; why, where there is nothing to show."""
+    flows = dict(runs.frames("flows"))
+    if not flows:
+        return [Text("There were no flows in these runs.", "why")]
+    sized = {key: one.filter(pl.col("size_bytes").is_not_null()) for key, one in flows.items()}
+    found: list[Block] = []
+    if not any(one.height for one in sized.values()):
+        found.append(Text(_NO_FLOWS, "why"))
+    elif not any(one["fct_ns"].count() for one in sized.values()):
+        found.append(Text(_NOTHING, "why"))
+    else:
+        found += [_distributions(sized), _by_size(sized)]
+    return [*found, _table(runs, flows)]
+
+
+def _distributions(flows: Mapping[Key, pl.DataFrame]) -> Chart:
+    points = max(20, min(400, _CDF_VALUES // len(flows)))
+    named = [(key, "", rows) for key, rows in flows.items()]
+    return Chart(
+        "Distributions",
+        "Share of flows that were complete within a time, and within a multiple of the time that they would take alone "
+        "in the network. Seeds that are on are put together; a line ends below 1 where flows did not finish.",
+        [
+            cdf_panel(named, "fct_ns", 1e-6, points, x_label="completion time (ms)", x_log=True),
+            cdf_panel(named, "slowdown", 1.0, points, x_label=LABEL, x_log=True),
+        ],
+    )
+
+
+def cdf_panel(
+    frames: Iterable[tuple[Key, str, pl.DataFrame]],
+    column: str,
+    scale: float,
+    points: int,
+    *,
+    x_label: str,
+    x_log: bool,
+    title: str = "",
+) -> Panel:
+    """The distribution of a column: a line for each series, point and name, its seeds beside each other in it."""
+    grouped: dict[tuple[int, int, str], list[tuple[int, pl.Series]]] = {}
+    for key, name, rows in frames:
+        grouped.setdefault((key.series, key.point, name), []).append((key.seed, rows[column]))
+    lines: list[Line] = []
+    for (series, point, name), of in grouped.items():
+        found = [distribution(values, scale, points) for _, values in of]
+        lines.append(
+            Line(
+                series,
+                "cdf",
+                [numbers(values) for values, _ in found],
+                [numbers(shares) for _, shares in found],
+                point=point,
+                seeds=[seed for seed, _ in of],
+                rows=[values.len() for _, values in of],
+                name=name,
+            )
+        )
+    return Panel(x_label, "share", lines, title, x_log=x_log)
+
+
+def _by_size(flows: Mapping[Key, pl.DataFrame]) -> Chart:
+    """Bins are those of all seeds of a series and point together; each seed has its percentile in each."""
+    grouped: dict[tuple[int, int], dict[int, pl.DataFrame]] = {}
+    for key, rows in flows.items():
+        grouped.setdefault((key.series, key.point), {})[key.seed] = rows
+    lines: dict[int, list[Line]] = {percent: [] for percent in _PERCENTILES}
+    for (series, point), of in grouped.items():
+        pooled = size_bins(pl.concat(of.values()), SUMMARY_BINS)
+        edges = list(dict.fromkeys(int(one["size_bytes"][-1]) for one in pooled))
+        seeds = list(of)
+        cells = [_binned(rows, edges) for rows in of.values()]
+        for percent in _PERCENTILES:
+            y = [[short(percentile(one[place].to_numpy(), percent)) for one in cells] for place in range(len(edges))]
+            lines[percent].append(Line(series, "spread", edges, y, point=point, seeds=seeds))
+    notes = ["All flows have one size."] if all(len(one.x) < 2 for one in lines[_PERCENTILES[0]]) else []
+    return Chart(
+        "Slowdown by size of flow",
+        f"Percentiles of slowdowns over flow size, in up to {SUMMARY_BINS} bins with as many complete flows each; "
+        f"median over the seeds that are on. Slowdowns below {FLOOR:g} count as {FLOOR:g}.",
+        [
+            Panel("flow size (B), upper end of the bin", f"{LABEL}, p{percent}", one, f"p{percent}", True, True)
+            for percent, one in lines.items()
+        ],
+        notes,
+    )
+
+
+def _binned(flows: pl.DataFrame, edges: list[int]) -> list[pl.Series]:
+    """Slowdowns of complete flows by bin of size; `edges` are the bins' upper ends."""
+    done = flows.filter(pl.col("slowdown").is_not_null()).select(
+        size=pl.col("size_bytes").cast(pl.Int64), slowdown=pl.col("slowdown").clip(lower_bound=FLOOR)
+    )
+    found: list[pl.Series] = []
+    low = -1
+    for high in edges:
+        found.append(done.filter((pl.col("size") > low) & (pl.col("size") <= high))["slowdown"])
+        low = high
+    return found
+
+
+_SHOWN: tuple[tuple[str, float, str], ...] = (
+    ("flow_id", 1, "flow"),
+    ("src", 1, "from"),
+    ("dst", 1, "to"),
+    ("class", 1, "class"),
+    ("size_bytes", 1, "size (B)"),
+    ("start_ns", 1e-3, "start (us)"),
+    ("fct_ns", 1e-3, "completion (us)"),
+    ("slowdown", 1, "slowdown"),
+    ("timeouts", 1, "timeouts"),
+    ("retransmitted_pkts", 1, "sent again (pkts)"),
+    ("marks_level1", 1, "marks K"),
+    ("marks_level2", 1, "marks K_dc"),
+)
+_TEXTS = ("src", "dst", "class")
+
+
+def _table(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Table:
+    """Flows that did not finish first, then by slowdown: a bounded number over all runs."""
+    parts = [
+        rows.select(
+            *(pl.col(name) for name, _, _ in _SHOWN),
+            pl.lit(key.series).alias("_series"),
+            pl.lit(key.point).alias("_point"),
+            pl.lit(key.seed).alias("_seed"),
+        )
+        for key, rows in flows.items()
+    ]
+    every = pl.concat(parts, how="vertical_relaxed")
+    worst = every.sort("slowdown", descending=True, nulls_last=False, maintain_order=True).head(MAX_FLOWS)
+    rows: list[list[Any]] = []
+    for row in worst.iter_rows(named=True):
+        values = [_cell(row[name], factor) for name, factor, _ in _SHOWN]
+        rows.append([*leading(runs, (row["_series"], row["_point"], row["_seed"])), *values])
+    left = every.height - worst.height
+    caption = (
+        f"Of {every.height:,} flows these {worst.height:,}: those that did not finish, then by slowdown; {left:,} are "
+        "left out here and stand in flows.parquet."
+        if left
+        else f"All {every.height:,} flows. One without a completion time had not finished, or has no end."
+    )
+    columns = [Column("variant", numeric=False), *point_column(runs), Column("seed")]
+    columns += [Column(label, name not in _TEXTS, _about(name)) for name, _, label in _SHOWN]
+    return Table(
+        "Flows",
+        columns,
+        rows,
+        caption,
+        series=worst["_series"].to_list(),
+        points=worst["_point"].to_list(),
+        seeds=worst["_seed"].to_list(),
+    )
+
+
+def _cell(value: Any, factor: float) -> Any:
+    return short(value if factor == 1 else value * factor) if isinstance(value, int | float) else value
+
+
+def _about(name: str) -> str:
+    column = described("flows").column(name)
+    return "" if column is None else column.text

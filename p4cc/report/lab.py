@@ -1,0 +1,162 @@
+"""Labs in a report: what `lab.json` says of real packets on one machine."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from p4cc.lab.compare import FIGURE
+from p4cc.report.document import Chart, Code, Column, Document, Facts, Image, Section, Series, Table, Text
+from p4cc.report.flows import cdf_panel
+from p4cc.report.folders import listed, mapping
+from p4cc.report.reduce import short
+from p4cc.report.runs import Key
+
+if TYPE_CHECKING:
+    from p4cc.report.document import Block
+    from p4cc.report.folders import LabComparison, LabFolder
+
+MAX_ROWS = 1_500
+"""Rows of each table."""
+_NO_AGENTS = "No agents ran (--no-agents), or the lab ended before they did: there are no flows."
+_NO_PORTS = "The switches' own counters were not read: the lab ended before its flows did, or none ran."
+
+
+def document(folder: LabFolder) -> Document:
+    """The report of one lab."""
+    plain = folder.plain
+    lab = mapping(plain.get("lab"))
+    name = str(lab.get("variant") or "lab")
+    flows = _frame(plain.get("flows"))
+    sections = [
+        Section("notes", "Warnings and notes", _notes(folder)),
+        Section("what", "What was run", [*_what(folder), _table("Switches", plain.get("switches"), _SWITCHES)]),
+        Section("summary", "Summary", _summary(plain)),
+        Section("flows", "Flows", _flows(flows)),
+        Section("ports", "Marks and thresholds by port", _rows("Ports", plain.get("ports"), _NO_PORTS)),
+        Section("lines", "Lines in hosts and faults", _lines(plain)),
+    ]
+    shown = [one for one in sections if one.blocks]
+    return Document(
+        f"Lab: {lab.get('file', folder.shown)}", _subtitle(plain), shown, [Series(name, name, 0)], [""], [0]
+    )
+
+
+def comparison(folder: LabComparison) -> Document:
+    """The report of `p4cc lab --compare`: virtual time beside the lab."""
+    found: list[Block] = [*_rows("Virtual time beside the lab", folder.rows, "No variant was run.")]
+    picture = folder.folder / FIGURE
+    if picture.is_file():
+        address = f"data:image/png;base64,{base64.b64encode(picture.read_bytes()).decode('ascii')}"
+        found.append(
+            Image("Queues and windows", "As the lab drew it: each variant in virtual time and in the lab.", address)
+        )
+    found.append(Text("Each variant's lab has a folder, and a report, of its own inside this one.", "note"))
+    return Document(
+        f"Lab comparison: {folder.shown}", "one machine, one case", [Section("beside", "Side by side", found)]
+    )
+
+
+_SWITCHES = ("switch", "address", "thrift_port", "device_id", "log")
+
+
+def _subtitle(plain: dict[str, Any]) -> str:
+    return f"real packets on one machine, started {plain.get('started', 'at a time that is not known')}"
+
+
+def _notes(folder: LabFolder) -> list[Block]:
+    plain = folder.plain
+    found: list[Block] = []
+    if plain.get("ended") is None:
+        under_way = " Or it is under way still." if folder.is_under_way else ""
+        found.append(Text(f"This lab has no end: it was killed, and what it left is incomplete.{under_way}", "warning"))
+    else:
+        found.append(Text(f"How it ended: {plain['ended']}.", "note" if plain.get("ok") else "warning"))
+    for name in ("failed", "restarts", "warnings"):
+        found += [Text(str(one), "warning") for one in listed(plain.get(name))]
+    return found
+
+
+def _what(folder: LabFolder) -> list[Block]:
+    plain = folder.plain
+    lab, p4cc, host = (mapping(plain.get(name)) for name in ("lab", "p4cc", "host"))
+    rows = [(name, _text(value)) for name, value in lab.items() if value not in (None, [], {}, "", False)]
+    rows += [
+        ("p4cc", " ".join(str(p4cc[name]) for name in ("version", "commit") if p4cc.get(name))),
+        ("machine", str(host.get("system", ""))),
+        ("started", f"{plain.get('started', '')}, {plain.get('duration_s', '?')} s"),
+        ("up after", f"{plain.get('up_s', 0):.3g} s, from the first interface to the last table entry"),
+    ]
+    command = [str(one) for one in listed(plain.get("command"))]
+    return [
+        Facts([(name, text) for name, text in rows if text]),
+        Code(shlex.join(command), "How to repeat it, as root"),
+    ]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _summary(plain: dict[str, Any]) -> list[Block]:
+    numbers = mapping(plain.get("summary"))
+    rows = [[name, _cell(value)] for name, value in numbers.items() if value is not None]
+    if not rows:
+        return [Text(_NO_AGENTS, "why")]
+    columns = [Column("number", numeric=False), Column("value")]
+    return [Table("Numbers of the agents", columns, rows, "One run in real time: there is no spread over seeds.")]
+
+
+def _flows(flows: pl.DataFrame) -> list[Block]:
+    if flows.is_empty():
+        return [Text(_NO_AGENTS, "why")]
+    found: list[Block] = []
+    if "fct_ns" in flows.columns and flows["fct_ns"].count():
+        named = [(Key(0, 0, 0), "", flows)]
+        panel = cdf_panel(named, "fct_ns", 1e-6, 400, x_label="completion time (ms)", x_log=False)
+        found.append(Chart("Completion times", "Share of flows that were complete within a time.", [panel]))
+    else:
+        found.append(Text("No flow finished: there are no completion times.", "why"))
+    return [*found, *_rows("Flows", flows.to_dicts(), _NO_AGENTS)]
+
+
+def _lines(plain: dict[str, Any]) -> list[Block]:
+    found: list[Block] = []
+    for title, name in (("Lines in hosts (--run)", "commands"), ("Faults", "faults")):
+        if listed(plain.get(name)):
+            found += _rows(title, plain.get(name), "")
+    return found
+
+
+def _frame(held: Any) -> pl.DataFrame:
+    rows = [mapping(one) for one in listed(held)]
+    return pl.DataFrame(rows, infer_schema_length=None) if rows else pl.DataFrame()
+
+
+def _rows(title: str, held: Any, why: str) -> list[Block]:
+    rows = [mapping(one) for one in listed(held)]
+    return (
+        [_table(title, rows, list(dict.fromkeys(name for row in rows for name in row)))] if rows else [Text(why, "why")]
+    )
+
+
+def _table(title: str, held: Any, names: list[str] | tuple[str, ...]) -> Table:
+    rows = [mapping(one) for one in listed(held)]
+    kept = rows[:MAX_ROWS]
+    left = f"{len(rows) - len(kept):,} rows are left out here; lab.json has them." if len(rows) > len(kept) else ""
+    values = {name: [row.get(name) for row in rows if row.get(name) is not None] for name in names}
+    numeric = {name: bool(of) and all(isinstance(one, int | float) for one in of) for name, of in values.items()}
+    columns = [Column(name, numeric[name]) for name in names]
+    return Table(title, columns, [[_cell(row.get(name)) for name in names] for row in kept], left)
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return short(value)
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,88 @@
+"""Series of many samples as few: what a page can hold, with the extremes kept. Pure.
+
+A value holds from its sample to the next one.
+"""
+
+# numpy's stubs leave some overloads partly untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from p4cc.report.document import Number
+
+Array = np.ndarray[Any, np.dtype[Any]]
+_DIGITS = 8
+"""Digits of a number in a page: below what a reader can tell, and less text."""
+
+
+def short(value: Any) -> Number:
+    """A number as a page has it; whole numbers stay whole, and nothing is None."""
+    if value is None or (isinstance(value, float) and not isfinite(value)):
+        return None
+    if isinstance(value, int):
+        return value
+    rounded = float(f"{float(value):.{_DIGITS}g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
+
+
+def numbers(values: Sequence[Any] | pl.Series) -> list[Number]:
+    """All of them as `short` has them."""
+    return [short(one) for one in values]
+
+
+def envelope(times: Array, values: Array, bins: int) -> Array:
+    """Places of the samples that stay: the first, last, least and largest of each of `bins` equal spans of time.
+
+    All places where there are not more than four for each span. NaN counts as no value: it is kept where a span begins
+    or ends with it.
+    """
+    count = len(times)
+    if count <= 4 * bins:
+        return np.arange(count)
+    span = max(int(times[-1]) - int(times[0]), 1)
+    bin_of = np.minimum((times.astype(np.int64) - int(times[0])) * bins // span, bins - 1)
+    starts = np.flatnonzero(np.r_[True, bin_of[1:] != bin_of[:-1]])
+    ends = np.r_[starts[1:], count]
+    kept = {0, count - 1}
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        held = values[start:end]
+        kept.update((start, end - 1))
+        if not np.isnan(held).all():
+            kept.update((start + int(np.nanargmin(held)), start + int(np.nanargmax(held))))
+    return np.array(sorted(kept))
+
+
+def largest_in_bins(times: Array, values: Array, span_ns: tuple[int, int], bins: int) -> Array:
+    """The largest value in each of `bins` equal parts of a span, of one that holds until the next sample.
+
+    0 before the first sample.
+    """
+    found = np.zeros(bins)
+    if not len(times):
+        return found
+    begin, end = span_ns
+    width = max(end - begin, 1) / bins
+    inside = times >= begin
+    bin_of = np.minimum(((times[inside] - begin) / width).astype(np.int64), bins - 1)
+    np.maximum.at(found, bin_of, values[inside])
+    # What held when a part began: the last sample before it.
+    before = np.searchsorted(times, begin + np.arange(bins) * width, side="right") - 1
+    held = np.where(before >= 0, values[np.maximum(before, 0)], 0)
+    return np.maximum(found, held)
+
+
+def spread_over(count: int, most: int) -> list[int]:
+    """At most `most` of `count` places, evenly over them, the first and the last among them."""
+    if count <= most:
+        return list(range(count))
+    return sorted({round(place * (count - 1) / (most - 1)) for place in range(most)}) if most > 1 else [0]

@@ -1,0 +1,137 @@
+"""Numbers of runs: the summary with its spread over the seeds, and the table of runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from p4cc.analysis.human import heading, scale
+from p4cc.report.document import Column, Metric, Run, Summary, Table
+from p4cc.report.reduce import short
+
+if TYPE_CHECKING:
+    from p4cc.report.document import Block
+    from p4cc.report.runs import Runs
+
+MAX_RUNS = 2_000
+"""Rows of the table of runs."""
+_SHOWN = (
+    "goodput_bps",
+    "total_goodput_bps",
+    "finish_ns",
+    "fct_p50_ns",
+    "fct_p99_ns",
+    "slowdown_p99",
+    "timeouts",
+    "drops",
+    "marks_level1",
+    "marks_level2",
+    "pauses",
+    "peak_queue_pkts",
+)
+"""Metrics of the summary, in this order; one that is 0 or absent in every run is left out."""
+_ALWAYS = ("goodput_bps", "drops")
+_NAMES = {
+    "marks_level1": "marks K",
+    "marks_level2": "marks K_dc",
+    "jain_index": "Jain's index",
+    "peak_queue_pkts": "peak queue pkts",
+    "pauses": "pause frames",
+}
+_IN_TABLE = (
+    "outcome",
+    *_SHOWN,
+    "slowdown_p50",
+    "jain_index",
+    "flows_completed",
+    "flows_finite",
+    "flows_timed_out",
+    "tail_drops",
+    "buffer_drops",
+)
+
+
+def blocks(runs: Runs) -> list[Block]:
+    """The summary."""
+    metrics = _metrics(runs)
+    rows = [
+        Run(
+            *key,
+            values=[short(numbers.get(one.name)) for one in metrics],
+            few=[place for place, one in enumerate(metrics) if one.name in (numbers.get("few_values") or ())],
+        )
+        for key, numbers in runs.numbers.items()
+    ]
+    count = len(runs.seeds)
+    caption = (
+        f"Median over {count} seeds (those that are on), with the smallest and the largest value below it."
+        if count > 1
+        else "One seed: there is no spread."
+    )
+    if any(row.few for row in rows):
+        caption += " A star: a percentile of so few values in a run that it is their largest."
+    return [Summary("Medians and ranges", caption, metrics, rows)]
+
+
+def _metrics(runs: Runs) -> list[Metric]:
+    rows = list(runs.numbers.values())
+    # Runs without a flow that ends have the goodput of all flows: the 0 of those that end would mislead.
+    endless = all(not row.get("flows_finite") for row in rows)
+    shown = [name for name in _SHOWN if name != ("goodput_bps" if endless else "total_goodput_bps")]
+    found: list[Metric] = []
+    for name in shown:
+        held = [abs(row[name]) for row in rows if isinstance(row.get(name), int | float)]
+        if not any(held) and name not in _ALWAYS:
+            continue
+        factor, unit = scale(name, max(held, default=0))
+        digits = 0 if all(float(one).is_integer() for one in held) and factor == 1 else 3
+        words = _NAMES.get(name, heading(name, unit).replace("_", " "))
+        found.append(Metric(name, words, 1 / factor, digits, f"{name} of summary.json"))
+    return found
+
+
+def table(runs: Runs) -> Table:
+    """A row per run with what summary.json holds of it."""
+    rows = list(runs.numbers.items())[:MAX_RUNS]
+    names = [name for name in _IN_TABLE if any(numbers.get(name) not in (None, 0, 0.0) for _, numbers in rows)]
+    scales = {name: _scale(name, [numbers.get(name) for _, numbers in rows]) for name in names}
+    columns = [Column("variant", numeric=False), *point_column(runs), Column("seed")]
+    columns += [
+        Column(_NAMES.get(name, heading(name, scales[name][1]).replace("_", " ")), name != "outcome", name)
+        for name in names
+    ]
+    cells = [
+        [
+            *leading(runs, key),
+            *(
+                short(value / scales[name][0]) if isinstance(value := numbers.get(name), int | float) else value
+                for name in names
+            ),
+        ]
+        for key, numbers in rows
+    ]
+    left = len(runs.numbers) - len(rows)
+    return Table(
+        "Every run",
+        columns,
+        cells,
+        f"{left} more runs are in summary.json." if left else "Numbers as in summary.json.",
+        series=[key.series for key, _ in rows],
+        points=[key.point for key, _ in rows],
+        seeds=[key.seed for key, _ in rows],
+    )
+
+
+def _scale(name: str, values: list[object]) -> tuple[float, str]:
+    held = [abs(one) for one in values if isinstance(one, int | float)]
+    return scale(name, max(held, default=0))
+
+
+def point_column(runs: Runs) -> list[Column]:
+    """The column of the sweep's points, where there are several."""
+    return [Column("point", numeric=False)] if len(runs.points) > 1 else []
+
+
+def leading(runs: Runs, key: tuple[int, int, int]) -> list[object]:
+    """What stands in front of a row of a run: its series, its point where there are several, its seed."""
+    series, point, seed = key
+    return [runs.series[series].label, *([runs.points[point]] if len(runs.points) > 1 else []), seed]

@@ -1,0 +1,219 @@
+"""What changed over time: depths of queues, windows and rates of flows.
+
+A page holds a bounded number of samples: spans of time keep their extremes (`reduce.envelope`).
+"""
+
+# polars' and numpy's stubs leave some overloads partly untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from p4cc.analysis.metrics import goodput_bins
+from p4cc.figures.traces import filled
+from p4cc.report.document import Chart, HeatMap, Line, Map, Panel, Text
+from p4cc.report.reduce import envelope, largest_in_bins, numbers, spread_over
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p4cc.report.document import Block
+    from p4cc.report.runs import Key, Runs
+
+MAX_PORTS = 40
+"""Rows of a map of queues."""
+MAX_LINES = 10
+"""Ports, or flows, of a run with a line over time."""
+_SAMPLES = 240_000
+"""Samples of one block of a page, over all its lines."""
+_CELLS = 400_000
+"""Cells of the maps of a page."""
+_BINS = 160
+MAX_SPANS = 200
+"""Spans of time of a line, each with up to four samples."""
+BIN_NS = 100_000
+"""Bins of goodput, if the run is not long."""
+_NO_QUEUES = (
+    "Depths of queues were not recorded. Set record.queues_interval_ns, such as --set record.queues_interval_ns=10000."
+)
+_NO_WINDOWS = (
+    "Windows and rates were not recorded. Set record.windows_interval_ns, such as --set "
+    "record.windows_interval_ns=10000."
+)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A value over time that holds until the next sample."""
+
+    times_ns: np.ndarray[Any, Any]
+    values: np.ndarray[Any, Any]
+
+    def reduced(self, spans: int, scale: float = 1.0) -> tuple[list[Any], list[Any]]:
+        """Times in ms and values, as a page has them."""
+        kept = envelope(self.times_ns, self.values, spans)
+        return numbers((self.times_ns[kept] / 1e6).tolist()), numbers((self.values[kept] * scale).tolist())
+
+
+def steps(frame: pl.DataFrame, column: str) -> Steps:
+    """A column of a table with `time_ns`."""
+    return Steps(frame["time_ns"].cast(pl.Int64).to_numpy(), frame[column].cast(pl.Float64).to_numpy())
+
+
+def spans_for(lines: int) -> int:
+    """Spans of time of each of so many lines."""
+    return max(20, min(MAX_SPANS, _SAMPLES // (8 * max(lines, 1))))
+
+
+def queue_blocks(runs: Runs) -> list[Block]:
+    """The map of all ports over time, and the depth of chosen ports."""
+    samples = dict(runs.frames("queues", detailed=True))
+    if not samples:
+        return [Text(_NO_QUEUES, "why")]
+    ports = {key: _deepest(rows) for key, rows in samples.items()}
+    if not any(ports.values()):
+        return [Text("No packet waited in any queue when it was sampled.", "why")]
+    return [_map(runs, ports), _depths(runs, ports)]
+
+
+def _deepest(rows: pl.DataFrame) -> list[tuple[str, Steps]]:
+    """Ports in which something waited, the deepest first."""
+    found: list[tuple[int, str, Steps]] = []
+    for (switch, peer), of in rows.group_by("switch", "peer", maintain_order=True):
+        depth = of["depth_pkts"].max()
+        if isinstance(depth, int) and depth > 0:
+            found.append((depth, f"{switch} to {peer}", steps(of, "depth_pkts")))
+    return [(name, one) for _, name, one in sorted(found, key=lambda port: -port[0])]
+
+
+def _map(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> HeatMap:
+    most = min(MAX_PORTS, max(map(len, ports.values())))
+    bins = max(40, min(_BINS, _CELLS // max(most * len(ports), 1)))
+    maps: list[Map] = []
+    for key, of in ports.items():
+        begin_ns, end_ns = runs.spans[key]
+        last = max((int(one.times_ns[-1]) for _, one in of), default=end_ns)
+        # Where all has ended long before the run did, the rest of the time is empty.
+        end_ns = max(begin_ns + 1, min(end_ns, last + (last - begin_ns) // 50 + 1))
+        shown = of[:most]
+        z = [numbers(largest_in_bins(one.times_ns, one.values, (begin_ns, end_ns), bins).tolist()) for _, one in shown]
+        x = numbers([(begin_ns + (end_ns - begin_ns) * place / bins) / 1e6 for place in range(bins)])
+        maps.append(Map(key.series, x, [name for name, _ in shown], z, key.point, key.seed))
+    hidden = max(len(of) for of in ports.values()) - most
+    notes = [f"The {most} deepest ports; up to {hidden} more had waiting packets."] if hidden > 0 else []
+    notes += filter(None, ["Ports in which nothing ever waited are not shown.", runs.left_out])
+    return HeatMap(
+        "Queues over time",
+        f"The largest number of packets that waited at each port in each of {bins} spans of time.",
+        "time (ms)",
+        "port",
+        "packets",
+        maps,
+        notes,
+    )
+
+
+def _depths(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> Chart:
+    thresholds = dict(runs.frames("counters", detailed=True))
+    spans = spans_for(sum(min(len(of), MAX_LINES) for of in ports.values()))
+    lines: list[Line] = []
+    for key, of in ports.items():
+        for name, one in of[:MAX_LINES]:
+            x, y = one.reduced(spans)
+            place = (key.point, key.seed)
+            lines.append(Line(key.series, "steps", x, y, *place, name=name))
+            for role, value in _thresholds(thresholds.get(key), name):
+                lines.append(Line(key.series, "steps", [x[0], x[-1]], [value, value], *place, name=name, role=role))
+    notes = [f"Of the {MAX_LINES} deepest ports of a run; a line keeps the extremes of each of up to {spans} spans."]
+    return Chart(
+        "Depth of a port's queue",
+        "Packets that wait, and the thresholds K and K_dc as installed where the program has them. A depth holds until "
+        "the next sample.",
+        [Panel("time (ms)", "packets", lines)],
+        [*notes, *filter(None, [runs.left_out])],
+        pick="port",
+    )
+
+
+def _thresholds(counters: pl.DataFrame | None, port: str) -> list[tuple[str, int]]:
+    if counters is None:
+        return []
+    named = pl.format("{} to {}", "switch", "peer") == port
+    rows = counters.filter(named).select("k_pkts", "k_dc_pkts").to_dicts()
+    found = [("K", rows[0]["k_pkts"]), ("K_dc", rows[0]["k_dc_pkts"])] if rows else []
+    return [(role, int(value)) for role, value in found if value is not None]
+
+
+def window_blocks(runs: Runs) -> list[Block]:
+    """Windows, or rates, of flows that the reader chooses."""
+    samples = dict(runs.frames("windows", detailed=True))
+    if not samples:
+        return [Text(_NO_WINDOWS, "why")]
+    flows = dict(runs.frames("flows", detailed=True))
+    chosen = {key: _chosen(rows, flows.get(key)) for key, rows in samples.items()}
+    spans = spans_for(2 * sum(map(len, chosen.values())))
+    cwnd: list[Line] = []
+    rate: list[Line] = []
+    goodput: list[Line] = []
+    for key, rows in samples.items():
+        bin_ns = bin_of(runs.spans[key])
+        ours = rows.filter(pl.col("flow_id").is_in(list(chosen[key])))
+        rates = goodput_bins(ours, bin_ns).partition_by("flow_id", as_dict=True, maintain_order=True)
+        for (flow,), of in ours.partition_by("flow_id", as_dict=True, maintain_order=True).items():
+            place, name = (key.point, key.seed), chosen[key][flow]
+            for column, scale, into in (("cwnd_segments", 1.0, cwnd), ("rate_bps", 1e-9, rate)):
+                held = of.drop_nulls(column)
+                if held.height:
+                    into.append(
+                        Line(key.series, "steps", *steps(held, column).reduced(spans, scale), *place, name=name)
+                    )
+            if (flow,) in rates:
+                series = steps(filled(rates[flow,], bin_ns), "rate_bps").reduced(spans, 1e-9)
+                goodput.append(Line(key.series, "steps", *series, *place, name=name))
+    panels = [
+        Panel("time (ms)", label, lines, title)
+        for lines, label, title in (
+            (cwnd, "segments", "Congestion window"),
+            (rate, "Gb/s", "Sending rate"),
+            (goodput, "Gb/s", "Goodput"),
+        )
+        if lines
+    ]
+    if not panels:
+        return [Text("The samples of senders hold no window and no rate.", "why")]
+    notes = [
+        f"Of up to {MAX_LINES} flows of a run, evenly from the slowest to the fastest; goodput in bins of "
+        f"{BIN_NS / 1e3:g} us or a 200th of the run; a line keeps the extremes of each of up to {spans} spans."
+    ]
+    return [
+        Chart(
+            "Chosen flows",
+            "A value holds until the next sample.",
+            panels,
+            [*notes, *filter(None, [runs.left_out])],
+            pick="flows",
+            picked=3,
+        )
+    ]
+
+
+def bin_of(span_ns: tuple[int, int]) -> int:
+    """Bins for goodput over a run: not so many that a line is a blur."""
+    return max(BIN_NS, (span_ns[1] - span_ns[0]) // MAX_SPANS)
+
+
+def _chosen(windows: pl.DataFrame, flows: pl.DataFrame | None) -> dict[int, str]:
+    """Flows with samples, evenly from the slowest to the fastest, those that never finished in front."""
+    known = windows["flow_id"].unique(maintain_order=True).to_list()
+    if flows is None:
+        return {flow: f"flow {flow}" for flow in known[:MAX_LINES]}
+    sampled = flows.filter(pl.col("flow_id").is_in(known))
+    ordered = sampled.sort("fct_ns", descending=True, nulls_last=False, maintain_order=True)
+    rows = ordered.select("flow_id", "src", "dst").rows()
+    kept = sorted(rows[place] for place in spread_over(len(rows), MAX_LINES))
+    return {flow: f"flow {flow}: {src} to {dst}" for flow, src, dst in kept}
