@@ -26,10 +26,17 @@ export class Changes {
     say(byId("changes-file"), file && changes.length ? `Written to ${file}` : "");
     const body = byId("changes-body");
     if (changes.length === 0) {
-      body.replaceChildren(element("p", { class: "muted", text: "None yet. Changes of thresholds and table entries are written down as a scenario that repeats them." }));
+      body.replaceChildren(
+        element("p", {
+          class: "muted",
+          text: "None yet. Changes of thresholds and table entries are written down as a scenario that repeats them.",
+        }),
+      );
       return;
     }
-    const list = changes.map(({ at_ns, switch: name, what }) => element("li", {}, element("strong", { text: `${instant(at_ns)} · ${name}` }), ` ${what}`));
+    const list = changes.map(({ at_ns, switch: name, what }) =>
+      element("li", {}, element("strong", { text: `${instant(at_ns)} · ${name}` }), ` ${what}`),
+    );
     body.replaceChildren(element("ol", { class: "changes" }, ...list));
     if (scenario) body.append(this.scenario(scenario, file));
   }
@@ -58,7 +65,13 @@ export class Changes {
         element("button", { type: "button", class: "small", text: "Copy", on: { click: copy } }),
         copied,
       ),
-      element("pre", { class: "code", tabindex: "0", role: "region", "aria-label": "Scenario that repeats this run", text }),
+      element("pre", {
+        class: "code",
+        tabindex: "0",
+        role: "region",
+        "aria-label": "Scenario that repeats this run",
+        text,
+      }),
     );
   }
 }

@@ -27,7 +27,12 @@ export function layout(more = {}) {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: "system-ui, sans-serif", size: 12, color: colour("muted") },
-    hoverlabel: { bgcolor: colour("card"), bordercolor: colour("line"), font: { color: colour("text") }, align: "left" },
+    hoverlabel: {
+      bgcolor: colour("card"),
+      bordercolor: colour("line"),
+      font: { color: colour("text") },
+      align: "left",
+    },
     margin: { l: 52, r: 12, t: 8, b: 40 },
     legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 11 } },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("muted"), activecolor: colour("text") },
@@ -59,10 +64,13 @@ export class Chart {
     new ResizeObserver(() => {
       if (`${node.clientWidth} ${node.clientHeight}` !== this.size) this.draw();
     }).observe(node);
-    new IntersectionObserver((entries) => {
-      this.isSeen = entries.at(-1).isIntersecting;
-      if (this.isSeen && this.isStale) this.ask();
-    }, { rootMargin: AHEAD }).observe(node);
+    new IntersectionObserver(
+      (entries) => {
+        this.isSeen = entries.at(-1).isIntersecting;
+        if (this.isSeen && this.isStale) this.ask();
+      },
+      { rootMargin: AHEAD },
+    ).observe(node);
   }
 
   draw() {

@@ -19,11 +19,16 @@ export class Controls {
     this.isConnected = true;
     this.chord_ms = -Infinity;
     const speed = byId("speed");
-    for (const ns of SPEEDS_NS) speed.append(element("option", { value: String(ns / 1e9), text: ns === 1e9 ? "real time" : `${span(ns)} a second` }));
+    for (const ns of SPEEDS_NS)
+      speed.append(
+        element("option", { value: String(ns / 1e9), text: ns === 1e9 ? "real time" : `${span(ns)} a second` }),
+      );
     speed.append(element("option", { value: "max", text: "as fast as it goes" }));
     byId("run").addEventListener("click", () => this.toggle());
     byId("step").addEventListener("click", () => this.step());
-    speed.addEventListener("change", () => this.send({ do: "speed", speed: speed.value === "max" ? null : Number(speed.value) }));
+    speed.addEventListener("change", () =>
+      this.send({ do: "speed", speed: speed.value === "max" ? null : Number(speed.value) }),
+    );
     byId("finish").addEventListener("click", () => this.send({ do: "finish" }));
     for (const button of document.querySelectorAll("[data-jump]")) {
       button.addEventListener("click", () => this.jump(button.dataset.jump));
@@ -53,7 +58,10 @@ export class Controls {
     for (const id of ["run", "step", "span", "span-unit", "speed"]) byId(id).disabled = over;
     const note = byId("control-note");
     note.hidden = this.can.pause;
-    say(note, this.network.kind === "lab" ? "A lab runs in real time: it cannot be paused." : "This run cannot be paused.");
+    say(
+      note,
+      this.network.kind === "lab" ? "A lab runs in real time: it cannot be paused." : "This run cannot be paused.",
+    );
     say(byId("run"), this.state === "running" ? "Pause" : "Run");
   }
 
@@ -68,7 +76,10 @@ export class Controls {
     say(byId("of"), stop_ns === null ? "" : `of ${instant(stop_ns)}`);
     byId("progress").hidden = stop_ns === null;
     if (stop_ns !== null) byId("progress").value = Math.min(1, look.time_ns / stop_ns);
-    const reached = look.state === "running" && look.reached_speed !== null ? `reaches ${span(look.reached_speed * 1e9)} a second` : "";
+    const reached =
+      look.state === "running" && look.reached_speed !== null
+        ? `reaches ${span(look.reached_speed * 1e9)} a second`
+        : "";
     say(byId("reached"), reached);
     this.setSpeed(look.speed);
     if (look.state === this.state) return;
@@ -108,7 +119,8 @@ export class Controls {
 
   step() {
     const span_ns = Math.round(Number(byId("span").value) * Number(byId("span-unit").value));
-    if (!(span_ns >= 1)) return complain({ cause: "a step is at least 1 ns long", place: "Step", remedy: "give a positive number" });
+    if (!(span_ns >= 1))
+      return complain({ cause: "a step is at least 1 ns long", place: "Step", remedy: "give a positive number" });
     return this.send({ do: "step", span_ns });
   }
 

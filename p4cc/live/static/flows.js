@@ -20,7 +20,9 @@ export class Flows {
     const flows = look.watched?.flows ?? null;
     if (isFirst) this.history.clear();
     if (flows && flows.length > 0) {
-      this.history.show(flows.map((flow) => ({ key: flow.flow_id, name: flowName(flow) + (flow.done ? ", complete" : "") })));
+      this.history.show(
+        flows.map((flow) => ({ key: flow.flow_id, name: flowName(flow) + (flow.done ? ", complete" : "") })),
+      );
       for (const flow of flows) {
         this.history.add(flow.flow_id, flow.times_ns, { cwnd: flow.cwnd_segments, rate: flow.rate_bps });
       }
@@ -30,23 +32,27 @@ export class Flows {
     this.rates.look(look.time_ns);
   }
 
+  /** What the flows that are shown do not have. */
+  about() {
+    const [windows, rates] = ["cwnd", "rate"].map((value) => this.history.knows(value));
+    if (windows === rates) return windows ? "" : "; nothing is known of them yet";
+    return windows ? "; they send by window, so that no rate is set" : "; they send by rate, without a window";
+  }
+
   /** Says why a figure is not there, in place of drawing zeros. */
   words() {
     const none = this.history.shown.length === 0;
     const note = byId("flows-note");
     note.hidden = !none;
     say(note, this.isLab ? "Windows and rates of flows are not known in a lab." : "No flow is active yet.");
-    say(byId("flows-watched"), none ? "" : `${this.history.shown.length} watched`);
+    say(byId("flows-watched"), none ? "" : `${this.history.shown.length} watched${this.about()}`);
     byId("flows-choose").hidden = this.isLab && none;
     byId("flows-card").querySelector(".halves").hidden = none;
-    for (const [name, value, why] of [
-      ["windows", "cwnd", "These flows have no windows that are known: they send by rate, or have not begun."],
-      ["rates", "rate", "Rates of these flows are not known yet."],
+    for (const [name, value] of [
+      ["windows", "cwnd"],
+      ["rates", "rate"],
     ]) {
-      const isKnown = this.history.knows(value);
-      byId(name).hidden = !isKnown;
-      byId(`${name}-note`).hidden = isKnown;
-      say(byId(`${name}-note`), why);
+      byId(`${name}-part`).hidden = !this.history.knows(value);
     }
   }
 }

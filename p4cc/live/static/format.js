@@ -14,16 +14,35 @@ function scaled(value, steps) {
 
 /** A large number with three digits: 1.23 M. */
 export const large = (value) =>
-  value === null || value === undefined ? DASH : scaled(value, [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]]);
+  value === null || value === undefined
+    ? DASH
+    : scaled(value, [
+        [1e9, "G"],
+        [1e6, "M"],
+        [1e3, "k"],
+        [1, ""],
+      ]);
 
 /** A line rate or a flow's rate. */
 export const rate = (bps) =>
   bps === null || bps === undefined
     ? DASH
-    : scaled(bps, [[1e12, "Tbit/s"], [1e9, "Gbit/s"], [1e6, "Mbit/s"], [1e3, "kbit/s"], [1, "bit/s"]]);
+    : scaled(bps, [
+        [1e12, "Tbit/s"],
+        [1e9, "Gbit/s"],
+        [1e6, "Mbit/s"],
+        [1e3, "kbit/s"],
+        [1, "bit/s"],
+      ]);
 
 /** A span of time with three digits. */
-export const span = (ns) => scaled(ns, [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]);
+export const span = (ns) =>
+  scaled(ns, [
+    [1e9, "s"],
+    [1e6, "ms"],
+    [1e3, "µs"],
+    [1, "ns"],
+  ]);
 
 /** An instant with its digits down to nanoseconds, of constant width while it moves. */
 export function instant(ns) {

@@ -57,7 +57,9 @@ export class History {
     const columns = Object.entries(values).map(([name, added]) => [(line.values[name] ??= []), added]);
     for (let at = from; at < times_ns.length; at++) {
       // What says the same as the last two takes the place of the last: a constant line has two points.
-      const isSame = columns.every(([kept, added]) => kept.length > 1 && kept.at(-1) === added[at] && kept.at(-2) === added[at]);
+      const isSame = columns.every(
+        ([kept, added]) => kept.length > 1 && kept.at(-1) === added[at] && kept.at(-2) === added[at],
+      );
       if (isSame) line.times_ns[line.times_ns.length - 1] = times_ns[at];
       else {
         line.times_ns.push(times_ns[at]);
@@ -89,7 +91,7 @@ export function thinned(times, values, columns) {
   if (times.length <= 2 * columns) return [times, values];
   const kept = [];
   const wide = (times.at(-1) - times[0]) / columns || 1;
-  for (let from = 0; from < times.length; ) {
+  for (let from = 0; from < times.length;) {
     const end = times[from] + wide;
     let [to, low, high] = [from, from, from];
     for (; to < times.length && times[to] < end; to++) {
@@ -118,12 +120,12 @@ export class LineChart {
     const traces = [...this.history.visible()].map((line) => {
       const [times_ns, y] = thinned(line.times_ns, line.values[this.value] ?? [], columns);
       return {
-      x: times_ns.map((time_ns) => time_ns / unit_ns),
-      y,
-      mode: "lines",
-      name: label(line.name),
-      line: { color: colours[line.slot], width: 1.7, dash: DASHES[line.slot], shape: "hv" },
-      hovertemplate: `%{y}${this.unit} at %{x} ${unit}<extra>%{fullData.name}</extra>`,
+        x: times_ns.map((time_ns) => time_ns / unit_ns),
+        y,
+        mode: "lines",
+        name: label(line.name),
+        line: { color: colours[line.slot], width: 1.7, dash: DASHES[line.slot], shape: "hv" },
+        hovertemplate: `%{y}${this.unit} at %{x} ${unit}<extra>%{fullData.name}</extra>`,
       };
     });
     return {
@@ -131,8 +133,16 @@ export class LineChart {
       layout: layout({
         showlegend: true,
         hovermode: "closest",
-        xaxis: { title: { text: `virtual time (${unit})`, standoff: 6 }, range: [start_ns / unit_ns, Math.max(this.end_ns, start_ns + 1) / unit_ns] },
-        yaxis: { title: { text: this.title, standoff: 8 }, rangemode: "tozero", exponentformat: "SI", hoverformat: ".4~s" },
+        xaxis: {
+          title: { text: `virtual time (${unit})`, standoff: 6 },
+          range: [start_ns / unit_ns, Math.max(this.end_ns, start_ns + 1) / unit_ns],
+        },
+        yaxis: {
+          title: { text: this.title, standoff: 8 },
+          rangemode: "tozero",
+          exponentformat: "SI",
+          hoverformat: ".4~s",
+        },
         uirevision: unit,
       }),
     };

@@ -46,6 +46,8 @@ function choosePorts(network, queues, asked) {
   });
 }
 
+const size = ({ size_bytes }) => (size_bytes === null ? "" : ` of ${count(size_bytes)}`);
+
 function chooseFlows(flows, asked) {
   choose({
     title: "Flows to watch",
@@ -55,7 +57,7 @@ function chooseFlows(flows, asked) {
       const options = found.map((flow) => ({
         key: flow.flow_id,
         name: flowName(flow),
-        about: `${flow.state}, ${count(flow.acked_bytes)}${flow.size_bytes === null ? "" : ` of ${count(flow.size_bytes)}`} bytes`,
+        about: `${flow.state}, ${count(flow.acked_bytes)}${size(flow)} bytes`,
       }));
       return { options, total };
     },
@@ -65,7 +67,9 @@ function chooseFlows(flows, asked) {
 
 function names(network) {
   say(byId("title"), network.title);
-  say(byId("case"), `${network.case} · ${network.kind === "lab" ? "lab" : "virtual time"} · ${count(network.switches.length)} switches, ${count(network.nodes.length - network.switches.length)} hosts, ${count(network.links.length)} links`);
+  const { nodes, switches, links } = network;
+  const sizes = `${count(switches.length)} switches, ${count(nodes.length - switches.length)} hosts, ${count(links.length)} links`;
+  say(byId("case"), `${network.case} · ${network.kind === "lab" ? "lab" : "virtual time"} · ${sizes}`);
   document.title = `${network.title} · p4cc live`;
 }
 
@@ -100,8 +104,10 @@ function start(network) {
       last = look;
       for (const view of views) view.look(look, isFirst);
       const isOver = look.state === "ended" || look.state === "failed";
-      if (look.state === "failed") banner(`The run failed at ${instant(look.time_ns)}: ${look.why ?? "no reason was given"}`, "bad");
-      else if (isOver) banner(`The run has ended at ${instant(look.time_ns)}${look.why ? `: ${look.why}` : ""}.`, "end");
+      if (look.state === "failed")
+        banner(`The run failed at ${instant(look.time_ns)}: ${look.why ?? "no reason was given"}`, "bad");
+      else if (isOver)
+        banner(`The run has ended at ${instant(look.time_ns)}${look.why ? `: ${look.why}` : ""}.`, "end");
       else banner(look.state === "paused" && look.why ? `Paused: ${look.why}` : null);
     },
     lost: () => {
@@ -119,8 +125,12 @@ function start(network) {
     gone: () => {
       panel.isGone = true;
       controls.connection(false);
-      const failed = last?.state === "failed" ? `The run failed: ${last.why ?? "no reason was given"}. ` : "The run has ended. ";
-      banner(`${failed}Its command has ended too: the page shows the last state.`, last?.state === "failed" ? "bad" : "end");
+      const failed =
+        last?.state === "failed" ? `The run failed: ${last.why ?? "no reason was given"}. ` : "The run has ended. ";
+      banner(
+        `${failed}Its command has ended too: the page shows the last state.`,
+        last?.state === "failed" ? "bad" : "end",
+      );
       tell("The run's command has ended.");
     },
     refused: () => {

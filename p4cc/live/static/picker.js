@@ -29,7 +29,13 @@ export function choose({ title, find, chosen, send }) {
     };
     const box = element("input", { type: "checkbox", on: { change } });
     box.checked = picked.has(key);
-    return element("label", {}, box, element("span", { text: name }), element("span", { class: "muted", text: about ?? "" }));
+    return element(
+      "label",
+      {},
+      box,
+      element("span", { text: name }),
+      element("span", { class: "muted", text: about ?? "" }),
+    );
   };
   let asked = 0;
   const fill = async () => {

@@ -8,7 +8,9 @@ export class Queues {
   constructor(node, network) {
     Object.assign(this, { node, network });
     this.history = new History();
-    this.chart = new LineChart(node, this.history, "depth", "waiting packets", " packets", (...span) => this.limits(...span));
+    this.chart = new LineChart(node, this.history, "depth", "waiting packets", " packets", (...span) =>
+      this.limits(...span),
+    );
   }
 
   look(look, isFirst) {
@@ -33,7 +35,10 @@ export class Queues {
     }
     const several = groups.size > 1;
     return [...groups.values()].flatMap(({ steps, ports }) =>
-      [["K", 1, "dash"], ["K_dc", 2, "dot"]].flatMap(([name, at, dash]) => {
+      [
+        ["K", 1, "dash"],
+        ["K_dc", 2, "dot"],
+      ].flatMap(([name, at, dash]) => {
         if (steps.every((step) => step[at] === null)) return [];
         const times = [...steps.map(([time_ns]) => Math.max(time_ns, start_ns)), end_ns];
         const values = [...steps.map((step) => step[at]), steps.at(-1)[at]];

@@ -10,8 +10,18 @@ import { Table } from "./tables.js";
 const AGAIN_MS = 2000;
 const PACKETS = [1, 3, 10];
 
+const UNITS = { both: "packets and bytes" };
+
+/** An entry's action with its parameters. */
+function described({ action, params, is_const }) {
+  const given = Object.entries(params)
+    .map(([param, text]) => `${param} = ${text}`)
+    .join(", ");
+  return `${action}${given ? `(${given})` : ""}${is_const ? ", const in the program" : ""}`;
+}
+
 export class SwitchPanel {
-  /** `depths` knows the ports now; `onSelect(name)` when another switch is shown; `onChange(written)` after a change. */
+  /** `depths` knows the ports; `onSelect(name)` when another switch is shown; `onChange(written)` after a change. */
   constructor(network, depths, { onSelect, onChange }) {
     Object.assign(this, { network, depths, onSelect, onChange });
     this.name = null;
@@ -20,7 +30,10 @@ export class SwitchPanel {
     this.isReading = false;
     this.isGone = false;
     const select = byId("switch");
-    select.append(element("option", { value: "", text: "choose …" }), ...network.switches.map((name) => element("option", { value: name, text: name })));
+    select.append(
+      element("option", { value: "", text: "choose …" }),
+      ...network.switches.map((name) => element("option", { value: name, text: name })),
+    );
     select.addEventListener("change", () => this.select(select.value || null));
     byId("switch-read").addEventListener("click", () => this.read());
     setInterval(() => {
@@ -64,7 +77,9 @@ export class SwitchPanel {
   part(key, title, make) {
     if (!this.parts.has(key)) {
       const [note, box] = [element("p", { class: "muted" }), element("div")];
-      byId("switch-body").append(element("section", { class: "inside", "data-part": key }, element("h3", { text: title }), note, box));
+      byId("switch-body").append(
+        element("section", { class: "inside", "data-part": key }, element("h3", { text: title }), note, box),
+      );
       this.parts.set(key, { note, content: make(box) });
     }
     return this.parts.get(key);
@@ -88,7 +103,11 @@ export class SwitchPanel {
       isOff: (row) => row.k === null || !this.network.can.change,
       act: (row) => editThresholds(this.network.ports[Number(row.id)], (written) => this.onChange(written)),
     };
-    const { note, content } = this.part("ports", "Ports", (box) => new Table(box, "Ports of the switch", PORT_COLUMNS.slice(1), change));
+    const { note, content } = this.part(
+      "ports",
+      "Ports",
+      (box) => new Table(box, "Ports of the switch", PORT_COLUMNS.slice(1), change),
+    );
     const rows = this.depths.tableRows().filter((row) => row.switch === this.name);
     if (rows.every((row) => row.k === null)) say(note, "The program of this switch has no thresholds.");
     content.show(rows);
@@ -96,18 +115,24 @@ export class SwitchPanel {
 
   showTable(name) {
     const table = this.told.tables.find((each) => each.name === name);
-    const named = (entry) => (entry.is_default ? "default action" : table.keys.map((key) => entry.match[key.name] ?? "any").join(", "));
+    const named = (entry) =>
+      entry.is_default ? "default action" : table.keys.map((key) => entry.match[key.name] ?? "any").join(", ");
     const make = (box) => {
       const columns = [
-        { name: "match", title: table.keys.map((key) => `${key.name} (${key.match}, ${key.bits} bits)`).join(", ") || "no key" },
-        ...(table.entries.some((entry) => entry.priority !== null) ? [{ name: "priority", title: "priority", isNumber: true }] : []),
+        {
+          name: "match",
+          title: table.keys.map((key) => `${key.name} (${key.match}, ${key.bits} bits)`).join(", ") || "no key",
+        },
+        ...(table.entries.some((entry) => entry.priority !== null)
+          ? [{ name: "priority", title: "priority", isNumber: true }]
+          : []),
         { name: "action", title: "action" },
         { name: "hits", title: "hits", isNumber: true },
       ];
       return new Table(box, `Entries of ${name}`, columns, {
         title: "",
         text: "Change",
-        isOff: (row) => row.isConst || !this.network.can.change,
+        isOff: (row) => !row.canChange || !this.network.can.change,
         act: (row) => {
           const now = this.told.tables.find((each) => each.name === name);
           const entry = now.entries.find((each) => each.entry === row.id);
@@ -127,29 +152,45 @@ export class SwitchPanel {
         name: named(entry),
         match: named(entry),
         priority: entry.priority,
-        action: `${entry.action}(${Object.entries(entry.params).map(([param, text]) => `${param} = ${text}`).join(", ")})${entry.is_const ? ", const in the program" : ""}`,
+        action: described(entry),
         hits: entry.hits,
-        isConst: entry.is_const,
+        // A member of an action profile is none of the table's own actions.
+        canChange: !entry.is_const && table.actions.some((action) => action.name === entry.action),
       })),
     );
   }
 
   showRegister({ name, size, values, left_out }) {
-    const columns = [{ name: "index", title: "index", isNumber: true }, { name: "value", title: "value" }];
-    const { note, content } = this.part(`register ${name}`, `Register ${name}`, (box) => new Table(box, `Values of ${name}`, columns));
+    const columns = [
+      { name: "index", title: "index", isNumber: true },
+      { name: "value", title: "value" },
+    ];
+    const { note, content } = this.part(
+      `register ${name}`,
+      `Register ${name}`,
+      (box) => new Table(box, `Values of ${name}`, columns),
+    );
     say(note, `${count(size)} cells${left_out > 0 ? `, ${count(left_out)} are not shown` : ""}.`);
     content.show(values.map(([index, value]) => ({ id: String(index), index, value })));
   }
 
   showCounter({ name, unit, rows, left_out }) {
     const columns = ["index", "packets", "bytes"].map((each) => ({ name: each, title: each, isNumber: true }));
-    const { note, content } = this.part(`counter ${name}`, `Counter ${name}`, (box) => new Table(box, `Counts of ${name}`, columns));
-    say(note, `Counts ${unit}${left_out > 0 ? `; ${count(left_out)} rows are not shown` : ""}.`);
+    const { note, content } = this.part(
+      `counter ${name}`,
+      `Counter ${name}`,
+      (box) => new Table(box, `Counts of ${name}`, columns),
+    );
+    say(note, `Counts ${UNITS[unit] ?? unit}${left_out > 0 ? `; ${count(left_out)} rows are not shown` : ""}.`);
     content.show(rows.map(([index, packets, bytes]) => ({ id: String(index), index, packets, bytes })));
   }
 
   traceBox(box) {
-    const select = element("select", { id: "trace-packets" }, ...PACKETS.map((number) => element("option", { value: String(number), text: String(number) })));
+    const select = element(
+      "select",
+      { id: "trace-packets" },
+      ...PACKETS.map((number) => element("option", { value: String(number), text: String(number) })),
+    );
     select.value = "3";
     const found = element("div", { role: "region", "aria-label": "What the packets met" });
     const read = async () => {
@@ -161,7 +202,13 @@ export class SwitchPanel {
         complain(error);
       }
     };
-    const button = element("button", { type: "button", id: "trace", class: "small", text: "Follow", on: { click: read } });
+    const button = element("button", {
+      type: "button",
+      id: "trace",
+      class: "small",
+      text: "Follow",
+      on: { click: read },
+    });
     const about = "Time moves on until the switch is through with them; then it pauses.";
     box.append(
       element(
@@ -178,10 +225,18 @@ export class SwitchPanel {
   }
 
   showTrace(box, { packets, why }) {
-    if (packets.length === 0) return box.replaceChildren(element("p", { class: "muted", text: why ?? "No packet came." }));
+    if (packets.length === 0)
+      return box.replaceChildren(element("p", { class: "muted", text: why ?? "No packet came." }));
     const blocks = packets.map(({ number, time_ns, steps }, at) => {
-      const lines = steps.map(({ text, is_heading }) => element("li", { class: is_heading ? "heading" : "code", text }));
-      return element("details", { open: at === 0 }, element("summary", { text: `Packet ${number} at ${instant(time_ns)}` }), element("ol", { class: "steps" }, ...lines));
+      const lines = steps.map(({ text, is_heading }) =>
+        element("li", { class: is_heading ? "heading" : "code", text }),
+      );
+      return element(
+        "details",
+        { open: at === 0 },
+        element("summary", { text: `Packet ${number} at ${instant(time_ns)}` }),
+        element("ol", { class: "steps" }, ...lines),
+      );
     });
     box.replaceChildren(...blocks);
     if (why) box.append(element("p", { class: "muted", text: why }));

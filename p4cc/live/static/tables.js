@@ -15,8 +15,8 @@ function shown(column) {
 }
 
 /**
- * A table in `box`. `columns` are `{name, title, isNumber}`; rows have an `id` that stays with them. `button`, if given,
- * is `{title, text, isOff(row), act(row)}`: each row's last cell.
+ * A table in `box`. `columns` are `{name, title, isNumber}`; rows have an `id` that stays with them. `button`, if
+ * given, is `{title, text, isOff(row), act(row)}`: each row's last cell.
  */
 export class Table {
   constructor(box, caption, columns, button = null) {
@@ -44,7 +44,11 @@ export class Table {
       pageLength: SHORT,
       lengthMenu: [SHORT, 25, 100],
       layout: { topStart: null, topEnd: "search", bottomStart: "info", bottomEnd: { paging: { buttons: 5 } } },
-      language: { search: `<span class="hidden">${DataTable.util.escapeHtml(caption)}: </span>Filter:`, emptyTable: "nothing here", info: "_START_ to _END_ of _TOTAL_" },
+      language: {
+        search: `<span class="hidden">${DataTable.util.escapeHtml(caption)}: </span>Filter:`,
+        emptyTable: "nothing here",
+        info: "_START_ to _END_ of _TOTAL_",
+      },
     });
   }
 
@@ -59,7 +63,15 @@ export class Table {
         const act = () => button.act(this.rows.get(row.id));
         const name = `${button.text}: ${row.name ?? row.id}`;
         cell.replaceChildren(
-          element("button", { type: "button", class: "small", text: button.text, "aria-label": name, disabled: button.isOff(row), title: button.isOff(row) || null, on: { click: act } }),
+          element("button", {
+            type: "button",
+            class: "small",
+            text: button.text,
+            "aria-label": name,
+            disabled: button.isOff(row),
+            title: button.isOff(row) || null,
+            on: { click: act },
+          }),
         );
       },
     };

@@ -12,9 +12,21 @@ const NAMES = CLASSES.map((end, at) => (at === 0 ? "idle" : `${CLASSES[at - 1] +
 const INTERVAL_MS = 300;
 // A path must not be empty: this one has no length.
 const NOTHING = "M0,0L0,0";
-const SQUARE = [[-1, -1], [1, -1], [1, 1], [-1, 1]];
-const TRIANGLE = [[0, -1], [1.1, 0.8], [-1.1, 0.8]];
-const OCTAGON = [...Array(8).keys()].map((corner) => [Math.cos((corner * Math.PI) / 4), Math.sin((corner * Math.PI) / 4)]);
+const SQUARE = [
+  [-1, -1],
+  [1, -1],
+  [1, 1],
+  [-1, 1],
+];
+const TRIANGLE = [
+  [0, -1],
+  [1.1, 0.8],
+  [-1.1, 0.8],
+];
+const OCTAGON = [...Array(8).keys()].map((corner) => [
+  Math.cos((corner * Math.PI) / 4),
+  Math.sin((corner * Math.PI) / 4),
+]);
 // Spaces that keep a name off its switch.
 const BESIDE = "\u2003";
 const GLYPH_PX = 5;
@@ -42,7 +54,12 @@ export class Topology {
     this.drawn = "";
     this.levels = Math.max(1, ...network.nodes.map((each) => each.y));
     this.legend();
-    this.chart = new Chart(node, () => this.figure(), INTERVAL_MS, () => this.redraw());
+    this.chart = new Chart(
+      node,
+      () => this.figure(),
+      INTERVAL_MS,
+      () => this.redraw(),
+    );
     node.on("plotly_hover", (event) => this.hover(event.points[0]));
     node.on("plotly_unhover", () => (this.hovered = null));
     node.on("plotly_click", (event) => {
@@ -68,9 +85,17 @@ export class Topology {
   }
 
   legend() {
-    const links = NAMES.map((text, at) => element("li", { class: "link", style: `--mark: var(--load-${at}); --high: ${WIDTHS[at]}px`, text }));
-    const held = element("li", { class: "glyph", "data-glyph": "■", style: "--mark: var(--bad)", text: "held by PFC" });
-    const dropped = element("li", { class: "glyph", "data-glyph": "▼", style: "--mark: var(--warn)", text: "dropped now" });
+    const links = NAMES.map((text, at) =>
+      element("li", { class: "link", style: `--mark: var(--load-${at}); --high: ${WIDTHS[at]}px`, text }),
+    );
+    const bad = "--mark: var(--bad)";
+    const held = element("li", { class: "glyph", "data-glyph": "■", style: bad, text: "held by PFC" });
+    const dropped = element("li", {
+      class: "glyph",
+      "data-glyph": "▼",
+      style: "--mark: var(--warn)",
+      text: "dropped now",
+    });
     byId("topology-legend").replaceChildren(...links, held, dropped);
   }
 
@@ -106,7 +131,8 @@ export class Topology {
   /** A path with a glyph at each place; corners are in units of `size_px`. */
   glyphs(places, corners, size_px) {
     const [wide, high] = this.pixels();
-    const one = ([x, y]) => corners.map(([dx, dy]) => at(x + (dx * size_px) / wide, y + (dy * size_px) / high)).join("L");
+    const one = ([x, y]) =>
+      corners.map(([dx, dy]) => at(x + (dx * size_px) / wide, y + (dy * size_px) / high)).join("L");
     return places.map((place) => `M${one(place)}Z`).join("") || NOTHING;
   }
 
@@ -142,7 +168,13 @@ export class Topology {
       layer: "below",
       line: { color: colour(`load-${at}`), width: WIDTHS[at] * thin },
     }));
-    const filled = (path, fill, line) => ({ type: "path", path, layer: "above", fillcolor: colour(fill), line: { color: colour(line), width: 1.2 } });
+    const filled = (path, fill, line) => ({
+      type: "path",
+      path,
+      layer: "above",
+      fillcolor: colour(fill),
+      line: { color: colour(line), width: 1.2 },
+    });
     const [held, dropped] = this.ports();
     const places = (nodes) => nodes.map((node) => [node.x, node.y]);
     const of = (kind) => this.network.nodes.filter((node) => node.kind === kind);
@@ -154,7 +186,11 @@ export class Topology {
       filled(dropped, "warn", "card"),
       filled(this.glyphs(places(hosts), OCTAGON, hosts.length > 60 ? 2.5 : 5), "muted", "card"),
       filled(this.glyphs(places(switches), SQUARE, size_px), "accent", "card"),
-      filled(this.glyphs(places(switches.filter((node) => node.name === this.selected)), SQUARE, size_px + 2), "accent", "text"),
+      filled(
+        this.glyphs(places(switches.filter((node) => node.name === this.selected)), SQUARE, size_px + 2),
+        "accent",
+        "text",
+      ),
     ];
   }
 
@@ -173,7 +209,9 @@ export class Topology {
       textposition: isHost ? "bottom center" : isBeside ? "middle right" : "top center",
       textfont: { size: all.length > 20 ? 9 : 11, color: colour("text") },
       hovertext: all.map((node) => label(node.name)),
-      hovertemplate: isHost ? "%{hovertext}<extra>host</extra>" : "%{hovertext}<extra>switch: click to look inside</extra>",
+      hovertemplate: isHost
+        ? "%{hovertext}<extra>host</extra>"
+        : "%{hovertext}<extra>switch: click to look inside</extra>",
       customdata: all.map((node) => ({ node: node.name })),
       cliponaxis: false,
     };
@@ -233,7 +271,14 @@ export class Topology {
       return;
     }
     const [from, to] = this.network.ends(way >> 1, way & 1);
-    say(this.readout, `${from} → ${to}: ${this.load[way] ?? "–"} % of ${rate(this.network.links[way >> 1].rate_bps)}${this.queue(way)}`);
+    say(
+      this.readout,
+      `${from} → ${to}: ${this.load[way] ?? "–"} % of ${rate(this.rate(way))}${this.queue(way)}`,
+    );
+  }
+
+  rate(way) {
+    return this.network.links[way >> 1].rate_bps;
   }
 
   queue(way) {
@@ -241,7 +286,12 @@ export class Topology {
     if (number === undefined) return "";
     const { k_pkts, k_dc_pkts, port } = this.network.ports[number];
     const limits = [k_pkts !== null && `K ${k_pkts}`, k_dc_pkts !== null && `K_dc ${k_dc_pkts}`].filter(Boolean);
-    const parts = [`port ${port}`, `${count(this.depth[number])} packets wait`, ...limits, `${count(this.drops.get(number) ?? 0)} drops`];
+    const parts = [
+      `port ${port}`,
+      `${count(this.depth[number])} packets wait`,
+      ...limits,
+      `${count(this.drops.get(number) ?? 0)} drops`,
+    ];
     if (this.paused.includes(number)) parts.push("held by PFC");
     return `; ${parts.join(", ")}`;
   }

@@ -41,7 +41,11 @@ export class Totals {
     if (!flows) this.set("flows", "not known", "in a lab");
     else {
       const timeouts = flows.timeouts === null ? "" : `, ${count(flows.timeouts)} timeouts`;
-      this.set("flows", `${count(flows.active)} active`, `${count(flows.completed)} of ${count(flows.finite)} complete${timeouts}`);
+      this.set(
+        "flows",
+        `${count(flows.active)} active`,
+        `${count(flows.completed)} of ${count(flows.finite)} complete${timeouts}`,
+      );
     }
     const hops = look.hops_per_s === null ? "" : `${large(look.hops_per_s)} per second`;
     this.set("hops", large(look.packet_hops), hops);
