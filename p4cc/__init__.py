@@ -17,6 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from p4cc.api.network import Network
+    from p4cc.api.now import Snapshot
     from p4cc.api.result import Result, load
     from p4cc.api.run import compile, run, sweep  # noqa: A004 - the API's name
     from p4cc.bundled import experiments, find_scenario
@@ -31,12 +33,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Controller",
+    "Network",
     "RateAlgorithm",
     "Result",
     "RunOutcome",
     "RunRequest",
     "Scenario",
     "SlowStart",
+    "Snapshot",
     "UserError",
     "WindowAlgorithm",
     "check_algorithm",
@@ -53,7 +57,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Network": "p4cc.api.network",
     "Result": "p4cc.api.result",
+    "Snapshot": "p4cc.api.now",
     "compile": "p4cc.api.run",
     "load": "p4cc.api.result",
     "run": "p4cc.api.run",

@@ -18,13 +18,17 @@ from finsy.proto import p4r
 from controller.client import Session, Target
 from p4cc import _engine
 from p4cc.control.line import ELECTION_ID, connect
+from p4cc.control.load import load_controller
 from p4cc.control.virtual import Virtual, run_virtual
 from p4cc.errors import UserError
+from p4cc.planning.network import plan_case
 from p4cc.running.controlled import Left, job_of, left_by, stops_for
 from p4cc.running.in_process import PATIENCE_S, server_at
 from p4cc.running.installer import Installer
 from p4cc.running.loops import LoopThread
 from p4cc.running.networks import build_network, fork_network, run_errors, serve, users_errors
+from p4cc.running.result_writer import engine_table
+from p4cc.running.runner import pushed_programs
 from p4cc.running.served import read_counters
 from p4cc.scenario.base import MAX_TIME_NS
 
@@ -39,6 +43,8 @@ if TYPE_CHECKING:
     from p4cc.control.run import Controlled
     from p4cc.planning.execution import Exec
     from p4cc.planning.network import NetworkPlan
+    from p4cc.running.case import PushedProgram
+    from p4cc.running.runner import Prepared
     from p4cc.scenario.expand import Case
 
 _PS = 1_000
@@ -239,6 +245,10 @@ class Stepped:
         with users_errors():
             self._loop.call(self._write(switch, updates))
 
+    def flows(self) -> pa.Table:
+        """The engine's table of flows, whatever else is recorded."""
+        return engine_table(self.network.flow_result(), "flows")
+
     def counters(self) -> Left:
         """Thresholds and level counters of all ports now, and what a controller left once the run is over."""
         with users_errors():
@@ -354,6 +364,27 @@ class Stepped:
             with suppress(asyncio.CancelledError, Exception):
                 await self._controlled.task
         await self._stack.aclose()
+
+
+def stage(prepared: Prepared, case: Case) -> Staged:
+    """Plans a case of a scenario that was read; raises UserError."""
+    request = prepared.request
+    programs = pushed_programs(prepared)
+
+    def program_of(switch: str) -> PushedProgram:
+        return programs[case.source_of(switch).program]
+
+    plan = plan_case(
+        case,
+        request.scenario,
+        lambda switch: program_of(switch).pipeline.schema,
+        lambda switch: program_of(switch).header_types,
+    )
+    name = case.scenario.switch.controller
+    parameters = case.scenario.control.parameters
+    chosen = None if name is None else load_controller(name, parameters, request.scenario)
+    pipelines = {one.switch: program_of(one.switch).pipeline for one in plan.switches}
+    return Staged(case, plan, pipelines, chosen, request.back_end)
 
 
 def to_ps(time_ns: int, place: str) -> int:

@@ -1,0 +1,217 @@
+"""Tables, counters and registers of a switch by their names: what is read as frames, what is written as messages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
+from finsy.p4schema import P4CounterUnit, P4MatchType
+from finsy.proto import p4d, p4r
+
+from controller.readable import parts, read_entry, shown
+from controller.runtime import find_named, to_entities, to_identity
+from p4cc.errors import UserError
+from p4cc.planning.entries import entry_of
+from p4cc.scenario.programs import TableRow
+from topos.loaders.runtime import Runtime, RuntimeEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from finsy import P4Schema
+    from finsy.p4schema import P4Action, P4MatchField, P4Table
+    from polars._typing import PolarsDataType
+
+    from p4cc.planning.names import Names
+
+Value = int | str
+"""A number, an address or digits as text, or a name of the network's: `h2.ipv4`, `port(s1, h2)`."""
+Given = Value | tuple[Value, Value] | list[Value]
+"""Of a key: a value; two for a prefix (value, length), a mask (value, mask) or a range (low, high), or their text."""
+_STAND_IN = "action"
+_MOST_BITS = 64
+_BESIDE = ("priority", "action", "packets", "bytes", "is_default", "is_const")
+_SMALLEST, _LARGEST = -(1 << 63), (1 << 63) - 1
+
+
+def table_named(schema: P4Schema, name: str, place: str) -> P4Table:
+    """A table by its name, or the end of it; raises PlanError with those there are."""
+    return find_named(name, schema.tables, "table", place)
+
+
+def asked_entries(table: P4Table) -> list[p4r.Entity]:
+    """What reads all entries of a table, the default action behind them, with their direct counters."""
+    entries = [p4r.TableEntry(table_id=table.id, is_default_action=default) for default in (False, True)]
+    if table.direct_counter is not None:
+        entries[0].counter_data.SetInParent()
+    return [p4r.Entity(table_entry=entry) for entry in entries]
+
+
+def entry_frame(table: P4Table, found: Iterable[p4r.Entity], schema: P4Schema) -> pl.DataFrame:
+    """Entries as rows: a column for each key and parameter; null where a key matches everything."""
+    params = _param_columns(table, schema)
+    columns: dict[str, PolarsDataType] = {key.name: _kind_of_key(key) for key in table.match_fields}
+    columns |= {"priority": pl.Int64, "action": pl.String} | dict(params.values())
+    columns |= {"packets": pl.UInt64, "bytes": pl.UInt64, "is_default": pl.Boolean, "is_const": pl.Boolean}
+    rows: list[dict[str, Any]] = []
+    for one in found:
+        entry = read_entry(one.table_entry, schema)
+        held = {params[entry.action, name][0]: value for name, value in entry.params.items()}
+        beside = {name: getattr(entry, name) for name in _BESIDE}
+        rows.append({**entry.match, **held, **beside, "priority": entry.priority or None})
+    frame = pl.DataFrame(rows, schema=columns)
+    left_out = [] if table.direct_counter is not None else ["packets", "bytes"]
+    if "priority" in frame.columns and frame["priority"].null_count() == frame.height:
+        left_out.append("priority")
+    return frame.drop(left_out)
+
+
+def _kind_of(bits: int, name: str) -> PolarsDataType:
+    return pl.String if isinstance(shown(0, bits, name), str) or bits > _MOST_BITS else pl.UInt64
+
+
+def _kind_of_key(key: P4MatchField) -> PolarsDataType:
+    is_plain = key.match_type in (P4MatchType.EXACT, P4MatchType.OPTIONAL)
+    return _kind_of(key.bitwidth, key.name) if is_plain else pl.String
+
+
+def _param_columns(table: P4Table, schema: P4Schema) -> dict[tuple[str, str], tuple[str, PolarsDataType]]:
+    """Column and type of each parameter of each action; `action.parameter` where the name means several things."""
+    found = [
+        (action.alias, param.name, _kind_of(param.bitwidth, param.name))
+        for action in _actions_of(table, schema)
+        for param in action.params
+    ]
+    kinds = Counter(name for name, _ in {(name, str(kind)) for _, name, kind in found})
+    taken = {*(key.name for key in table.match_fields), *_BESIDE}
+    return {
+        (action, name): (f"{action}.{name}" if kinds[name] > 1 or name in taken else name, kind)
+        for action, name, kind in found
+    }
+
+
+def _actions_of(table: P4Table, schema: P4Schema) -> list[P4Action]:
+    return [schema.actions[action.id] for action in table.actions]
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Updates of tables of one switch, by names."""
+
+    schema: P4Schema
+    names: Names
+    place: str
+    """For messages."""
+
+    def entry(
+        self, table: str, match: Mapping[str, Given], priority: int | None, *, default: bool
+    ) -> tuple[P4Table, RuntimeEntry]:
+        """An entry without its action; raises UserError, PlanError."""
+        held = table_named(self.schema, table, self.place)
+        keys = {name: self._key(held, name) for name in match}
+        plain = {keys[name].name: self._values(keys[name], value) for name, value in match.items()}
+        row = TableRow(
+            switch=self.names.itself,
+            table=held.name,
+            match=cast("Any", plain),
+            action=_STAND_IN,
+            priority=priority,
+            default=default,
+        )
+        return held, entry_of(row, self.names, self.place)
+
+    def with_action(self, of: tuple[P4Table, RuntimeEntry], action: str, params: Mapping[str, Value]) -> p4r.Entity:
+        """The entry with an action of its table; raises UserError, PlanError."""
+        table, entry = of
+        named = find_named(action, _actions_of(table, self.schema), f"action of {table.name}", self.place)
+        resolved = tuple(
+            (name, self.names.value(value, f"{self.place}: parameter {name}")) for name, value in params.items()
+        )
+        (entity,) = to_entities(Runtime(entries=(replace(entry, action=named.name, params=resolved),)), self.schema)
+        return entity
+
+    def changed(self, of: tuple[P4Table, RuntimeEntry], held: p4r.Entity, params: Mapping[str, Value]) -> p4r.Entity:
+        """The entry with some parameters of the action that it has; raises UserError, PlanError."""
+        table, _ = of
+        if not held.table_entry.action.HasField("action"):
+            cause = f"the entry of {table.name} has no action of its own that has parameters"
+            raise UserError(cause, place=self.place, remedy="give the action too")
+        message = held.table_entry.action.action
+        action = self.schema.actions[message.action_id]
+        names = {param.id: param.name for param in action.params}
+        given = {names[one.param_id]: int.from_bytes(one.value, "big") for one in message.params}
+        return self.with_action(of, action.name, {**given, **params})
+
+    def identity(self, of: tuple[P4Table, RuntimeEntry]) -> p4r.Entity:
+        """What tells the entry from others; raises PlanError."""
+        return to_identity(of[1], self.schema)
+
+    def _key(self, table: P4Table, name: str) -> P4MatchField:
+        """A key by its name, or the end of it."""
+        fields = list(table.match_fields)
+        found = [field for field in fields if field.name == name]
+        found = found or [field for field in fields if field.name.endswith(f".{name}")]
+        if len(found) == 1:
+            return found[0]
+        cause = f"table {table.name} has no key {name!r}" if not found else f"{name!r} may be several keys"
+        remedy = f"keys: {', '.join(field.name for field in fields) or 'none'}"
+        raise UserError(cause, place=self.place, remedy=remedy)
+
+    def _values(self, key: P4MatchField, value: Given) -> Value | list[Value]:
+        if isinstance(value, str):
+            taken = parts(value, key.match_type)
+            return value if len(taken) == 1 else [_fitting(one) for one in taken]
+        return _fitting(value) if isinstance(value, int) else [_fitting(one) for one in value]
+
+
+def _fitting(value: Value) -> Value:
+    """A value as rows take it: larger numbers as digits."""
+    return value if isinstance(value, str) or _SMALLEST <= value <= _LARGEST else str(value)
+
+
+def counter_frame(messages: Iterable[p4r.Entity], schema: P4Schema) -> pl.DataFrame:
+    """Cells of counters: name, index, packets, bytes; null for what a counter does not count."""
+    rows: list[tuple[str, int, int | None, int | None]] = []
+    for one in messages:
+        entry = one.counter_entry
+        counter = schema.counters[entry.counter_id]
+        packets = entry.data.packet_count if counter.unit is not P4CounterUnit.BYTES else None
+        size = entry.data.byte_count if counter.unit is not P4CounterUnit.PACKETS else None
+        rows.append((counter.name, entry.index.index, packets, size))
+    columns = {"counter": pl.String, "index": pl.UInt64, "packets": pl.UInt64, "bytes": pl.UInt64}
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def register_frame(messages: Iterable[p4r.Entity], schema: P4Schema) -> pl.DataFrame:
+    """Cells of registers: name, index, value (null above 64 bits, and where it is no number), and the value as text."""
+    rows: list[tuple[str, int, int | None, str]] = []
+    for one in messages:
+        entry = one.register_entry
+        value, text = _data(entry.data)
+        rows.append((schema.registers[entry.register_id].name, entry.index.index, value, text))
+    columns = {"register": pl.String, "index": pl.UInt64, "value": pl.UInt64, "text": pl.String}
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _data(data: p4d.P4Data) -> tuple[int | None, str]:
+    match data.WhichOneof("data"):
+        case "bitstring":
+            number = int.from_bytes(data.bitstring, "big")
+            return (number if number < 1 << _MOST_BITS else None), str(number)
+        case "bool":
+            return int(data.bool), str(data.bool).lower()
+        case _:
+            return None, " ".join(str(data).split())
+
+
+def named_array(arrays: Sequence[Any], kind: str, name: str | None, place: str) -> list[Any]:
+    """The counter or register of this name, or the end of it; all where no name is given. Raises UserError."""
+    if name is None:
+        return list(arrays)
+    found = [one for one in arrays if one.name == name] or [one for one in arrays if one.name.endswith(f".{name}")]
+    if len(found) != 1:
+        known = ", ".join(str(one.name) for one in arrays) or "none"
+        raise UserError(f"the program has no {kind} {name!r}", place=place, remedy=f"{kind}s: {known}")
+    return found

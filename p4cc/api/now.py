@@ -1,0 +1,71 @@
+"""Results of a run on its way: the tables of what happened so far, in memory."""
+
+# pyarrow's stubs leave some types open.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
+
+from p4cc.analysis.metrics import derive
+from p4cc.analysis.tables import TABLE_NAMES, described
+from p4cc.api.tables import Tables
+from p4cc.running.result_writer import engine_summary, engine_tables, with_keys
+from p4cc.running.runner import keys_of, measures_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from p4cc.running.stepped import Stepped
+
+
+class Snapshot(Tables):
+    """What a run had found when it was asked, with the tables and columns of a `Result`; later steps change nothing.
+
+    `net.result().flows`, `net.result().plot.queue("s1", "h9")`.
+    """
+
+    def __init__(self, run: Stepped) -> None:
+        """Reads the run; `Network.result` makes it."""
+        super().__init__()
+        staged = run.staged
+        left = run.counters()
+        result = run.network.result()
+        summary, tables = derive(
+            measures_of(staged.case, staged.plan),
+            {**engine_summary(result), **left.summary},
+            {**engine_tables(result), **left.tables},
+        )
+        keys = {**keys_of(staged.case), "seed": run.seed}
+        self.summary: dict[str, Any] = {**keys, **summary}
+        """The run in a few numbers, as in a row of summary.json; the unit is the end of each key."""
+        self._label = run.label
+        self._now_ns = run.network.now_ns
+        swept = staged.case.columns()
+        self._arrow: dict[str, pa.Table] = {}
+        for name, table in tables.items():
+            if table.num_rows:
+                keyed = with_keys(keys, table)
+                self._arrow[name] = keyed.cast(described(name, keyed, swept))
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables that have rows."""
+        return [name for name in TABLE_NAMES if name in self._arrow]
+
+    def _frame(self, name: str) -> pl.DataFrame:
+        return frame_of(self._arrow[name])
+
+    def _schema(self, name: str) -> pa.Schema:
+        return self._arrow[name].schema
+
+    def __repr__(self) -> str:
+        """The run, how far it was, and how many tables have rows."""
+        return f"Snapshot({self._label} at {self._now_ns} ns: {len(self.tables)} tables)"
+
+
+def frame_of(table: pa.Table) -> pl.DataFrame:
+    """A table as polars has it."""
+    return cast("pl.DataFrame", pl.from_arrow(table))
