@@ -77,8 +77,8 @@ P4_PROGRAMS := $(wildcard p4src/v1model/*.p4)
 SCENARIO ?= experiments/gst/incast.yaml
 
 .PHONY: run
-run: setup ## DCTCP against GST over DCTCP under incast: table and figure (SCENARIO=file.yaml for another)
-	@$(BIN)/p4cc run $(SCENARIO)
+run: setup ## DCTCP against GST over DCTCP under incast: table, figure and a report to read (SCENARIO=file.yaml for another)
+	@$(BIN)/p4cc run $(SCENARIO) --report
 
 .PHONY: figures
 figures: setup ## Every figure of the papers, beside what they say (`p4cc reproduce --list`)

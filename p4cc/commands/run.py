@@ -119,6 +119,7 @@ def run(
         int, typer.Option(min=1, max=1_000_000, help="With --trace: steps that are printed at most.")
     ] = 2_000,
     figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the scenario's figures.")] = True,
+    report: Annotated[bool, typer.Option("--report", help="Write report.html, a page to read, too.")] = False,
     again: Annotated[
         Path | None,
         typer.Option("--again", metavar="FOLDER", help="Run what this folder of results holds once more and compare."),
@@ -163,6 +164,7 @@ def run(
         jobs=jobs,
         threads=threads,
         figures=figures,
+        report=report,
         quiet=as_json or serve is not None or live,
         use_cache=cache,
         force=force,
@@ -247,7 +249,7 @@ def _show(outcome: RunOutcome, *, as_json: bool) -> None:
         errors.print(f"note: {note}", markup=False)
     rows = summary_table.aggregate(outcome.summary["runs"], outcome.row_keys)
     console.print(summary_table.table(outcome.title, rows, outcome.row_keys, console.width))
-    for path in (*outcome.figures, outcome.folder):
+    for path in (*outcome.figures, outcome.folder, *filter(None, [outcome.report])):
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
 
 

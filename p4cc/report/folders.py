@@ -15,14 +15,12 @@ from p4cc.errors import UserError
 from p4cc.lab.compare import TABLE_FILE
 from p4cc.lab.report import FILE as LAB_FILE
 from p4cc.lab.report import FORMAT as LAB_FORMAT
-from p4cc.running.result_folder import Manifest, read_manifest
+from p4cc.running.result_folder import REPORT, Manifest, read_manifest
 from p4cc.scenario.expand import column_names
 
 if TYPE_CHECKING:
     from p4cc.analysis.recorded import Ran
 
-REPORT = "report.html"
-"""Name of a report in a folder of results."""
 _OURS = "name a folder that p4cc run, p4cc sweep or p4cc lab wrote"
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
 from p4cc.report.build import build
-from p4cc.report.folders import REPORT, read_folder
+from p4cc.report.folders import read_folder
 from p4cc.report.page import GENERATOR, render
-from p4cc.running.result_folder import MANIFEST, add_file
+from p4cc.running.result_folder import MANIFEST, REPORT, add_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 MANIFEST = "p4cc-manifest.json"
 FORMAT = "p4cc results 1"
 PARTIAL = ".partial"
+REPORT = "report.html"
+"""Name of a report in a folder of results."""
 SETTINGS_AS_WRITTEN = "as written"
 """What an identity says of results of a scenario without changes from the command line."""
 _MARKER = ".p4cc-partial.json"

@@ -35,7 +35,7 @@ from p4cc.running.captures import FOLDER, CaptureWriter
 from p4cc.running.case import CaseRun, PushedProgram, Session, run_case
 from p4cc.running.loops import run_to_end
 from p4cc.running.progress import Runs, progress
-from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
+from p4cc.running.result_folder import REPORT, SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.running.result_writer import ResultWriter, file_names, write_summary
 from p4cc.running.served import Serving
 from p4cc.running.traced import Traced, Tracing
@@ -70,6 +70,8 @@ class RunRequest:
     """Folder of runs made before; `.cache` beside the results' folder if not given."""
     force: bool = False
     """Replace results of other settings."""
+    report: bool = False
+    """Write a page to read (`p4cc report`) beside the results."""
     serving: Serving | None = None
     """Serve the one run to controllers that are programs of their own."""
     tracing: Tracing | None = None
@@ -101,6 +103,7 @@ class RunOutcome:
     """What this call did that changes no result."""
     traced: Traced | None = None
     """What was kept of packets that are followed."""
+    report: Path | None = None
 
 
 @dataclass
@@ -151,7 +154,13 @@ class Prepared:
         return Claim(
             self.folder,
             {"kind": "run", "scenario": self.scenario.name, "settings": self.request.settings},
-            (*file_names(), f"{FOLDER}/", *provenance.names(), *(figure.file for figure in self.scenario.figures)),
+            (
+                *file_names(),
+                REPORT,
+                f"{FOLDER}/",
+                *provenance.names(),
+                *(figure.file for figure in self.scenario.figures),
+            ),
             self.request.force,
         )
 
@@ -246,6 +255,8 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
         provenance.write(partial, _provenance(prepared, collected, started, time.monotonic() - clock))
         try:
             figures = _draw(scenario, collected.runs, partial) if request.figures else []
+            if request.report:
+                _report(partial, folder)
         except UserError as error:
             # A figure that cannot be drawn does not take the results away.
             undrawn = error
@@ -260,6 +271,7 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
         warnings=list(collected.warnings),
         notes=[*_named_senders(prepared), *collected.notes],
         traced=collected.traced,
+        report=folder / REPORT if request.report else None,
     )
 
 
@@ -448,3 +460,11 @@ def _draw(scenario: Scenario, runs: list[dict[str, Any]], folder: Path) -> list[
 
     frame = pl.DataFrame(runs, infer_schema_length=None)
     return [draw(figure, frame, folder, scenario) for figure in scenario.figures]
+
+
+def _report(partial: Path, folder: Path) -> None:
+    """The report of results that will stand in `folder`."""
+    # As with figures: a run without a report need not wait for what draws it.
+    from p4cc.report.write import report_text
+
+    (partial / REPORT).write_text(report_text([partial], [str(folder)]), encoding="utf-8")
