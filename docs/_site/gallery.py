@@ -130,27 +130,29 @@ def pictures() -> dict[str, Path]:
     return {_place(one.path): one.path for one in shown if not one.path.is_relative_to(DOCS)}
 
 
-def networks(folder: Path) -> dict[str, Path]:
-    """Draws the networks of the scenarios without a picture into `folder`: their places below docs/, and the files."""
+def networks() -> dict[str, Experiment]:
+    """Pictures of networks that the page shows: their places below docs/, and a scenario that each is of."""
+    return {_network_place(one): one for one in _gallery().networks.values()}
+
+
+def draw_network(one: Experiment, folder: Path) -> Path:
+    """Draws a scenario's network into `folder`, at the size of the web; raises UserError."""
     from p4cc.figures.network import draw
 
-    drawn: dict[str, Path] = {}
-    for one in dict.fromkeys(_gallery().networks.values()):
-        path = draw(one.scenario.topology.build(one.path), folder / f"{one.anchor}.png")
-        with Image.open(path) as picture:
-            picture.thumbnail((MAX_PIXELS_WIDE, MAX_PIXELS_WIDE))
-            picture.convert("RGB").quantize(64, dither=Image.Dither.NONE).save(path, optimize=True)
-        drawn[_network_place(one)] = path
-    return drawn
+    path = draw(one.scenario.topology.build(one.path), folder / f"{one.anchor}.png")
+    with Image.open(path) as picture:
+        picture.thumbnail((MAX_PIXELS_WIDE, MAX_PIXELS_WIDE))
+        picture.convert("RGB").quantize(64, dither=Image.Dither.NONE).save(path, optimize=True)
+    return path
 
 
 @cache
-def _gallery() -> _Gallery:
+def _gallery() -> Gallery:
     """Read once: a check of all scenarios takes seconds."""
-    return _Gallery()
+    return Gallery()
 
 
-class _Gallery:
+class Gallery:
     """What the repository holds of experiments, their studies and their pictures."""
 
     def __init__(self) -> None:

@@ -27,9 +27,12 @@ ROOT_PAGES = {
 
 MADE = {**PAGES, gallery.PLACE: gallery.page}
 """Pages below docs/ that no file holds, to what makes them."""
-STYLE = "assets/site.css"
+OWN = ("site.css", "site.js")
+"""Files beside this one that pages load from `assets/` (`extra_css`, `extra_javascript` of mkdocs.yml)."""
 DIAGRAMS = "assets/mermaid.js"
 """The theme asks another server for it unless a page brings it along."""
+SEARCH = 'data-md-component="search" role="dialog"'
+"""How the theme's search begins."""
 
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 
@@ -44,9 +47,11 @@ def on_files(files: Files, *, config: Any) -> Files:
     for place, path in gallery.pictures().items():
         files.append(File.generated(config, place, abs_src_path=str(path)))
     with tempfile.TemporaryDirectory() as folder:
-        for place, path in gallery.networks(Path(folder)).items():
-            files.append(File.generated(config, place, content=path.read_bytes()))
-    files.append(File.generated(config, STYLE, abs_src_path=str(Path(__file__).with_name("site.css"))))
+        for place, one in gallery.networks().items():
+            drawn = gallery.draw_network(one, Path(folder))
+            files.append(File.generated(config, place, content=drawn.read_bytes()))
+    for name in OWN:
+        files.append(File.generated(config, f"assets/{name}", abs_src_path=str(Path(__file__).with_name(name))))
     files.append(File.generated(config, DIAGRAMS, content=mermaid_js()))
     return files
 
@@ -70,6 +75,11 @@ def on_page_content(html: str, *, page: Any, **_: Any) -> str:
         return html
     address = posixpath.relpath(DIAGRAMS, posixpath.dirname(page.file.dest_uri) or ".")
     return f'{html}\n<script src="{address}"></script>'
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Names the theme's search to those who hear the page: its dialog has no name of its own."""
+    return output.replace(SEARCH, f'{SEARCH} aria-label="Search"')
 
 
 def with_links(text: str, source: str, place: str, files: Files) -> str:
