@@ -81,10 +81,10 @@ class Network:
         `scenario`, `changes` and `overrides` are those of `p4cc.run`. `variant` is needed where the scenario has
         several; `seed` is the scenario's first if it is not given. Raises UserError.
         """
+        asked = None if seed is None else _seed(seed, "Network")
         prepared = prepare(request_of(scenario, changes, overrides, () if variant is None else (variant,)))
         case = _one_case(prepared)
-        chosen = prepared.scenario.seeds[0] if seed is None else _seed(seed, "Network")
-        self._stand_on(begin(stage(prepared, case), chosen))
+        self._stand_on(begin(stage(prepared, case), prepared.scenario.seeds[0] if asked is None else asked))
 
     def _stand_on(self, run: Stepped) -> None:
         self._run = run

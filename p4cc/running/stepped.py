@@ -9,6 +9,7 @@ A copy is the same run again: all that was done to it is noted with its virtual 
 from __future__ import annotations
 
 import asyncio
+import threading
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -129,15 +130,41 @@ def begin(staged: Staged, seed: int) -> Stepped:
     base = build_network(staged.plan, staged.case.label())
     if staged.back_end is not None:
         base.set_exec(staged.back_end.value)
-    address = serve(base)
+    installed = _Installed(base)
+    installed.hold()
     loop = LoopThread("p4cc install")
     try:
         with users_errors():
-            loop.call(Installer(server_at(address), staged.plan, staged.pipelines).install())
-        return Stepped(staged, base, base, seed)
+            loop.call(Installer(server_at(installed.address), staged.plan, staged.pipelines).install())
+        return Stepped(staged, base, installed, seed)
     finally:
         loop.stop()
-        base.stop_server()
+        installed.let_go()
+
+
+class _Installed:
+    """The network as it was installed, and its server: runs of it know from there what was pushed.
+
+    It stays as it is, and stays until the last run of it is closed.
+    """
+
+    def __init__(self, network: _engine.Network) -> None:
+        self.network = network
+        self.address = serve(network)
+        self._users = 0
+        self._lock = threading.Lock()
+
+    def hold(self) -> None:
+        """One more needs it."""
+        with self._lock:
+            self._users += 1
+
+    def let_go(self) -> None:
+        """One needs it no more."""
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self.network.stop_server()
 
 
 @dataclass
@@ -155,8 +182,8 @@ class _Controlled:
 class Stepped:
     """A run of a network that was installed."""
 
-    def __init__(self, staged: Staged, base: _engine.Network, beside: _engine.Network, seed: int) -> None:
-        """A run of `base`, a network at time zero; the server of `beside` knows its programs.
+    def __init__(self, staged: Staged, base: _engine.Network, installed: _Installed, seed: int) -> None:
+        """A run of `base`, a network at time zero: the one that was installed, or a run of that begun anew.
 
         Raises UserError: traffic that is too much, a controller's `start` that fails.
         """
@@ -164,7 +191,7 @@ class Stepped:
         self.seed = seed
         self.label = staged.label(seed)
         self.network = fork_network(base, seed, staged.case.label())
-        self._base = base
+        self._base, self._installed = base, installed
         self._done: list[Done] = []
         self._position_ps = BEFORE_PS
         self._plans = {one.switch: one for one in staged.plan.switches}
@@ -173,7 +200,8 @@ class Stepped:
         self._stack = AsyncExitStack()
         self._controlled: _Controlled | None = None
         self._left: Controlled | None = None
-        self._address = serve(self.network, beside)
+        self._address = serve(self.network, installed.network)
+        installed.hold()
         self._loop = LoopThread("p4cc network")
         self.is_closed = False
         if stops_for(staged.case, staged.chosen) is not None:
@@ -258,7 +286,7 @@ class Stepped:
 
     def fork(self) -> Stepped:
         """A run that stands where this one does and goes on by itself; takes as long as this one took so far."""
-        copy = Stepped(self.staged, self._base, self.network, self.seed)
+        copy = Stepped(self.staged, self._base, self._installed, self.seed)
         try:
             for done in self._done:
                 copy._go_to(done.at_ps)
@@ -271,7 +299,8 @@ class Stepped:
 
     def anew(self, seed: int) -> Stepped:
         """A run from time zero with another seed, whose switches begin with what they hold here now."""
-        return Stepped(self.staged, fork_network(self.network, seed, self.staged.case.label()), self.network, seed)
+        base = fork_network(self.network, seed, self.staged.case.label())
+        return Stepped(self.staged, base, self._installed, seed)
 
     def close(self) -> None:
         """Ends connections and server; does nothing where it was called before."""
@@ -283,6 +312,7 @@ class Stepped:
         finally:
             self._loop.stop()
             self.network.stop_server()
+            self._installed.let_go()
 
     def _go_to(self, at_ps: int) -> None:
         if at_ps > self._position_ps:
