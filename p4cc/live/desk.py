@@ -79,13 +79,13 @@ class Desk:
 
     def say(self) -> dict[str, Any]:
         """The next message."""
-        pace = self._mover.pace
-        self._said = self.looks.message({"state": pace.state, "why": pace.why, "speed": pace.speed})
+        self._said = self.looks.message(self._mover.pace.told())
         return self._said
 
     def latest(self) -> dict[str, Any]:
         """The newest message with the whole history."""
-        return self.looks.with_history(self._said or self.say())
+        # Time may have begun to pass since.
+        return self.looks.with_history({**(self._said or self.say()), **self._mover.pace.told()})
 
     async def network(self) -> dict[str, Any]:
         """Nodes, links and ports with their thresholds, and what can be done; raises UserError."""

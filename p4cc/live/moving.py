@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from p4cc.live.pace import Pace
     from p4cc.running.progress import Runs
 
-STRETCH_S = 0.02
-"""Real time that one stretch should take."""
+STRETCH_S = 0.08
+"""Real time that one stretch should take: each gathers the network's events, which takes milliseconds."""
+_LOOK_S = 0.02
+"""Between two stretches of a run that is ahead of its pace."""
 _LEAST_STRETCH_PS, _MOST_STRETCH_PS = 1_000, 1_000_000_000_000
 _IDLE_S = 1.0
 """Between two messages while time stands still."""
@@ -127,7 +129,7 @@ class Mover:
             target = min(target, due)
         if target <= before and pace.until_ps is None:
             self._seen()
-            await self._sleep(STRETCH_S / 4)
+            await self._sleep(_LOOK_S)
             return False
         began, jump = time.monotonic(), pace.jump
         found = False

@@ -60,6 +60,10 @@ class Pace:
                 raise _refused(f"{other!r} is nothing to do", "pause, run, step, speed or jump")
         self.woken.set()
 
+    def told(self) -> dict[str, Any]:
+        """What messages say of it."""
+        return {"state": self.state, "why": self.why, "speed": self.speed}
+
     def go(self, *, jump: str | None = None, until_ps: int | None = None) -> None:
         """Time passes from here on."""
         self.state, self.why, self.jump, self.until_ps = RUNNING, None, jump, until_ps
