@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 PATIENCE_S = 60
 HOSTILE = "<script>document.title='taken'</script><b>star</b>"
 DCTCP = {"name": "dctcp", "g": 0.0625, "alpha0": 1.0, "cwnd_min": 1}
-VARIANT = {"name": "<img src=x onerror=alert(1)>", "congestion_avoidance": DCTCP}
+NAME = "<img src=x onerror=alert(1)>"
+VARIANT = {"name": NAME, "congestion_avoidance": DCTCP}
 # Windows of all senders together stay below K, so that only a change brings marks.
 QUIET: dict[str, Any] = {
     "title": HOSTILE,
@@ -165,7 +166,7 @@ def test_figures_are_drawn_and_say_what_is_under_the_pointer(visit: Visit, addre
     assert "packets at" in hover(page, "queues", 0, 10)
     # The name of a variant and the title are text, and nothing else.
     assert page.locator("#title").text_content() == HOSTILE
-    assert VARIANT["name"] in (page.locator("#case").text_content() or "")
+    assert NAME in (page.locator("#case").text_content() or "")
     assert page.locator("main img, main b, header img").count() == 0
     assert page.title().startswith(HOSTILE)
     assert_calm(visited, address)
