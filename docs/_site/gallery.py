@@ -218,7 +218,7 @@ class Gallery:
             told = linked(study.study.citation or study.study.source, DOCS).rstrip(".")
             yield f"{told}. "
             if page.is_file():
-                yield f"[Ours beside it](reproduction/{page.name}), all by one command:"
+                yield f"[All numbers](reproduction/{page.name}), by one command:"
             else:
                 yield "All of it by one command:"
             yield from ("", "```sh", f"p4cc reproduce {study.study.name}", "```")
