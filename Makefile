@@ -103,9 +103,18 @@ lab-tools: venv
 # ---- checks -------------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: setup ## All tests: Rust, then Python
+test: setup browser ## All tests: Rust, then Python
 	@cargo test --locked --quiet
 	@$(BIN)/pytest --numprocesses auto --dist loadfile
+
+# Tests of pages are skipped where there is no browser.
+.PHONY: browser
+browser:
+	@command -v chromium >/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "test: installing Debian packages: chromium"; \
+			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; \
+		else echo "test: tests of pages are skipped without a browser: sudo apt-get install chromium" >&2; fi; }
 
 SECONDS ?= 60
 TARGETS ?=

@@ -20,6 +20,7 @@ PAGES = (
     "tutorials/first-scenario.md",
     "tutorials/first-lab.md",
     "how-to/write-a-scenario.md",
+    "how-to/watch-a-run.md",
     "how-to/write-a-controller.md",
     "how-to/write-an-algorithm.md",
     "how-to/reproduce-a-source.md",
