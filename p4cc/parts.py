@@ -1,0 +1,205 @@
+"""The parts of a scenario for Python programs: classes with their fields, for an editor to complete.
+
+```
+import p4cc
+from p4cc import parts as P
+
+scenario = p4cc.Scenario(
+    name="mine",
+    topology=P.Star(senders=8),
+    traffic=P.Incast(sru_bytes=64_000),
+    variants=[P.Variant(name="DCTCP", congestion_avoidance=P.algorithm("dctcp", g=0.0625))],
+)
+result = p4cc.run(scenario)
+```
+
+Fields, units and defaults are those of a scenario's file (docs/reference/scenario.md); `kind` is the class's own and is
+not given. A value that cannot be raises `p4cc.UserError` with the field's path.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from p4cc.scenario.base import Algorithm, Parameter, Sender
+from p4cc.scenario.changes import TimedRow as Change
+from p4cc.scenario.collective import CollectiveTraffic as Collective
+from p4cc.scenario.control import Absence, ExponentialLatency, LognormalLatency, UniformLatency
+from p4cc.scenario.control import ControlSettings as Control
+from p4cc.scenario.fabric import BufferSettings as Buffer
+from p4cc.scenario.fabric import RdmaTransport as Rdma
+from p4cc.scenario.fabric import RedCurveSettings as RedCurve
+from p4cc.scenario.faults import Fault
+from p4cc.scenario.figures import (
+    BarFigure,
+    CdfFigure,
+    HeatMapFigure,
+    Panel,
+    PercentilesFigure,
+    PortSharesFigure,
+    SweepFigure,
+    TimeFigure,
+    TracesFigure,
+    UtilisationFigure,
+    Window,
+)
+from p4cc.scenario.flow_figures import (
+    BySizeFigure,
+    CollectiveStepsFigure,
+    DecidedCellsFigure,
+    DepthsFigure,
+    PairedFigure,
+    PausesFigure,
+    PodMatrixFigure,
+    PodPairFigure,
+)
+from p4cc.scenario.own_headers import Announcement, HeadersRecord, OwnHeader
+from p4cc.scenario.own_packets import PacketsReceived
+from p4cc.scenario.own_packets import PacketsTraffic as Packets
+from p4cc.scenario.own_packets import ReplayTraffic as Replay
+from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, SizeClass
+from p4cc.scenario.programs import CloneRow, FileRow, MulticastRow, SwitchProgram, TableRow
+from p4cc.scenario.programs import RouteSettings as Routes
+from p4cc.scenario.rate_switches import BoltSwitchSettings as BoltSwitch
+from p4cc.scenario.rate_switches import CapacityEstimateSettings as CapacityEstimate
+from p4cc.scenario.rate_switches import D3SwitchSettings as D3Switch
+from p4cc.scenario.rate_switches import DualPi2SwitchSettings as DualPi2Switch
+from p4cc.scenario.rate_switches import RcpSwitchSettings as RcpSwitch
+from p4cc.scenario.rpc import RpcTraffic as Rpc
+from p4cc.scenario.schema import Limits, PortThresholds, Record, Scenario, Thresholds, Transport, Variant
+from p4cc.scenario.schema import SwitchSettings as Switch
+from p4cc.scenario.sizes import CdfSize, FixedSize, UniformSize
+from p4cc.scenario.state_records import DigestsRecord, DropsRecord, LogRecord, StateFigure, StateRecord
+from p4cc.scenario.topology import CustomTopology as Custom
+from p4cc.scenario.topology import DumbbellTopology as Dumbbell
+from p4cc.scenario.topology import FatTreeTopology as FatTree
+from p4cc.scenario.topology import ImportedTopology as Imported
+from p4cc.scenario.topology import LeafSpineTopology as LeafSpine
+from p4cc.scenario.topology import Ns3Topology
+from p4cc.scenario.topology import ParkingLotTopology as ParkingLot
+from p4cc.scenario.topology import StarTopology as Star
+from p4cc.scenario.traffic import BulkTraffic as Bulk
+from p4cc.scenario.traffic import BurstsTraffic as Bursts
+from p4cc.scenario.traffic import IncastTraffic as Incast
+from p4cc.scenario.traffic import Ns3Traffic
+from p4cc.scenario.traffic import PairsTraffic as Pairs
+from p4cc.scenario.traffic import PoissonTraffic as Poisson
+from p4cc.scenario.traffic import RoundsTraffic as Rounds
+from p4cc.scenario.traffic_base import Deadline, DeadlineChange
+from topos.generators import LinkChange
+
+__all__ = [
+    "Absence",
+    "Algorithm",
+    "Announcement",
+    "BarFigure",
+    "BoltSwitch",
+    "Buffer",
+    "Bulk",
+    "Bursts",
+    "BySizeFigure",
+    "CapacityEstimate",
+    "CdfFigure",
+    "CdfGap",
+    "CdfSize",
+    "Change",
+    "CloneRow",
+    "Collective",
+    "CollectiveStepsFigure",
+    "Control",
+    "Custom",
+    "D3Switch",
+    "Deadline",
+    "DeadlineChange",
+    "DecidedCellsFigure",
+    "DepthsFigure",
+    "DigestsRecord",
+    "DrawnMatrix",
+    "DropsRecord",
+    "DualPi2Switch",
+    "Dumbbell",
+    "ExponentialGap",
+    "ExponentialLatency",
+    "FatTree",
+    "Fault",
+    "FileMatrix",
+    "FileRow",
+    "FixedSize",
+    "HeadersRecord",
+    "HeatMapFigure",
+    "Imported",
+    "Incast",
+    "LeafSpine",
+    "Limits",
+    "LinkChange",
+    "LogRecord",
+    "LognormalGap",
+    "LognormalLatency",
+    "MulticastRow",
+    "Ns3Topology",
+    "Ns3Traffic",
+    "OwnHeader",
+    "Packets",
+    "PacketsReceived",
+    "PairedFigure",
+    "Pairs",
+    "Panel",
+    "ParkingLot",
+    "PausesFigure",
+    "PercentilesFigure",
+    "PodMatrixFigure",
+    "PodPairFigure",
+    "Poisson",
+    "PortSharesFigure",
+    "PortThresholds",
+    "RcpSwitch",
+    "Rdma",
+    "Record",
+    "RedCurve",
+    "Replay",
+    "Rounds",
+    "Routes",
+    "Rpc",
+    "Scenario",
+    "Sender",
+    "SizeClass",
+    "Star",
+    "StateFigure",
+    "StateRecord",
+    "SweepFigure",
+    "Switch",
+    "SwitchProgram",
+    "TableRow",
+    "Thresholds",
+    "TimeFigure",
+    "TracesFigure",
+    "Transport",
+    "UniformLatency",
+    "UniformSize",
+    "UtilisationFigure",
+    "Variant",
+    "Window",
+    "algorithm",
+    "own_algorithm",
+]
+
+
+def algorithm(name: str, **parameters: Parameter) -> Algorithm:
+    """An algorithm of the registry with its parameters (`p4cc algorithms`): `algorithm("dctcp", g=0.0625)`.
+
+    What the registry says of them is checked with the scenario; raises UserError for a value of another type.
+    """
+    return Algorithm(name=name, **_extra(parameters))
+
+
+def own_algorithm(file_and_class: str, **parameters: Parameter) -> Algorithm:
+    """A class of your own, `FILE.py:CLASS`, with its parameters (docs/how-to/write-an-algorithm.md).
+
+    The file is looked for beside the scenario and in the working folder; raises UserError for a text of another form.
+    """
+    return Algorithm(name=file_and_class.rpartition(":")[2], python=file_and_class, **_extra(parameters))
+
+
+def _extra(parameters: dict[str, Parameter]) -> dict[str, Any]:
+    """Parameters beside the fields; pydantic's constructor declares the fields alone."""
+    return dict(parameters)
