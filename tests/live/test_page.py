@@ -220,7 +220,7 @@ def test_a_threshold_changed_in_the_page_changes_marks_in_the_run(visit: Visit, 
     # A jump ends at the first mark, which the change has brought.
     page.locator("body").press("j")
     page.locator("body").press("m")
-    page.wait_for_function("() => document.getElementById('banner').textContent.includes('marked packet')")
+    page.wait_for_function("() => document.getElementById('why').textContent.includes('marked packet')")
     step(page, "1", "ms")
     assert total(page, "marks_level1") > 5
     page.wait_for_function("() => document.querySelectorAll('#changes-body ol li').length === 1")

@@ -82,6 +82,7 @@ export class Controls {
         : "";
     say(byId("reached"), reached);
     this.setSpeed(look.speed);
+    say(byId("why"), look.state === "paused" ? (look.why ?? "") : "");
     if (look.state === this.state) return;
     this.state = look.state;
     this.badge(WORDS[look.state] ?? look.state, look.state);

@@ -1,6 +1,9 @@
 // When figures are drawn: one a frame, none more often than its interval, none while nobody looks at the page.
 
-const waiting = new Map(); // draw -> { interval_ms, last_ms, asked }
+// A figure takes at most this part of the time: a slow machine draws it less often, and stays at hand.
+const REST = 10;
+
+const waiting = new Map(); // draw -> { least_ms, interval_ms, last_ms, asked }
 let scheduled = false;
 
 function frame(now_ms) {
@@ -13,7 +16,9 @@ function frame(now_ms) {
   if (first) {
     const [draw, entry] = first;
     Object.assign(entry, { asked: false, last_ms: now_ms });
+    const began_ms = performance.now();
     draw();
+    entry.interval_ms = Math.max(entry.least_ms, (performance.now() - began_ms) * REST);
   }
   schedule();
 }
@@ -28,9 +33,9 @@ function schedule() {
   else requestAnimationFrame(frame);
 }
 
-/** A function that asks for `draw`, which then runs in a later frame, at most once within `interval_ms`. */
-export function throttled(draw, interval_ms) {
-  const entry = { interval_ms, last_ms: -Infinity, asked: false };
+/** A function that asks for `draw`, which then runs in a later frame, at most once within `least_ms`. */
+export function throttled(draw, least_ms) {
+  const entry = { least_ms, interval_ms: least_ms, last_ms: -Infinity, asked: false };
   waiting.set(draw, entry);
   return () => {
     entry.asked = true;

@@ -108,7 +108,7 @@ function start(network) {
         banner(`The run failed at ${instant(look.time_ns)}: ${look.why ?? "no reason was given"}`, "bad");
       else if (isOver)
         banner(`The run has ended at ${instant(look.time_ns)}${look.why ? `: ${look.why}` : ""}.`, "end");
-      else banner(look.state === "paused" && look.why ? `Paused: ${look.why}` : null);
+      else banner(null);
     },
     lost: () => {
       controls.connection(false);

@@ -271,10 +271,7 @@ export class Topology {
       return;
     }
     const [from, to] = this.network.ends(way >> 1, way & 1);
-    say(
-      this.readout,
-      `${from} → ${to}: ${this.load[way] ?? "–"} % of ${rate(this.rate(way))}${this.queue(way)}`,
-    );
+    say(this.readout, `${from} → ${to}: ${this.load[way] ?? "–"} % of ${rate(this.rate(way))}${this.queue(way)}`);
   }
 
   rate(way) {

@@ -35,12 +35,14 @@ export class Totals {
     for (const [key] of GROWING) {
       const now = look.totals[key];
       const grown = passed_ms > 0 && now !== null ? (now - since.totals[key]) / passed_ms : null;
-      this.set(key, now === null ? "not known" : count(now), grown === null ? "" : `${large(grown)} per ms`);
+      this.set(key, count(now), grown === null ? "" : `${large(grown)} per ms`);
+      // What this kind of run does not count is left out: a zero would be an answer.
+      this.fields.get(key)[0].parentElement.hidden = now === null;
     }
     const { flows } = look;
     if (!flows) this.set("flows", "not known", "in a lab");
     else {
-      const timeouts = flows.timeouts === null ? "" : `, ${count(flows.timeouts)} timeouts`;
+      const timeouts = flows.timeouts ? `, ${count(flows.timeouts)} timeouts` : "";
       this.set(
         "flows",
         `${count(flows.active)} active`,
