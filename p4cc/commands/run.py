@@ -22,10 +22,9 @@ from p4cc.planning.execution import Exec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p4cc.running.runner import RunOutcome, RunRequest
+    from p4cc.running.runner import RunOutcome, RunRequest, Watcher
     from p4cc.running.served import Serving
     from p4cc.running.traced import Tracing
-    from p4cc.running.watched import Watcher
 
 
 def register(app: typer.Typer) -> None:

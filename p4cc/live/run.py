@@ -47,7 +47,7 @@ _WAITS = "waits for a page"
 
 @dataclass
 class LiveRun:
-    """Watches the one run of a call (`p4cc.running.watched.Watcher`)."""
+    """Watches the one run of a call (`p4cc.running.runner.Watcher`)."""
 
     port: int = 0
     """Of the loopback; 0 is any that is free."""

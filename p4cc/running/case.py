@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from p4cc.control.load import ControllerClass
     from p4cc.planning.programs import CompiledProgram
     from p4cc.running.progress import Runs
-    from p4cc.running.watched import Watcher
+    from p4cc.running.watched import WatchedRun
     from p4cc.scenario.expand import Case
 
 
@@ -85,7 +85,7 @@ class Session:
     """For controllers that are programs of their own, in a run that nobody keeps."""
     tracing: Tracing | None = None
     """Packets that are followed in the one run."""
-    watcher: Watcher | None = None
+    watcher: WatchedRun | None = None
     """Who watches the one run."""
 
     @property

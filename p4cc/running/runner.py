@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -39,6 +39,7 @@ from p4cc.running.result_folder import REPORT, SETTINGS_AS_WRITTEN, Claim, resul
 from p4cc.running.result_writer import ResultWriter, file_names, write_summary
 from p4cc.running.served import Serving
 from p4cc.running.traced import Traced, Tracing
+from p4cc.running.watched import WatchedRun
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides
@@ -46,8 +47,25 @@ from p4cc.scenario.schema import Scenario
 from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import document_of, read_document
 
-if TYPE_CHECKING:
-    from p4cc.running.watched import Watcher
+
+class Watcher(WatchedRun, Protocol):
+    """Who watches the one run of a call."""
+
+    def folder(self, results: Path, name: str) -> Path:
+        """Where the results of a watched run of this scenario go, in the folder of all results."""
+        ...
+
+    def begin(self, prepared: Prepared) -> None:
+        """Is told what will run; raises UserError."""
+        ...
+
+    def as_run(self, prepared: Prepared) -> Prepared:
+        """What was run in the end, with what was changed on the way: it repeats the run."""
+        ...
+
+    def kept(self) -> str:
+        """What a call leaves that was interrupted, for people; empty for nothing."""
+        ...
 
 
 @dataclass(frozen=True)

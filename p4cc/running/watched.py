@@ -1,4 +1,4 @@
-"""A run that somebody watches on its way: what runs need to know of the watcher."""
+"""A run that somebody watches on its way: what a case needs to know of whoever does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from controller.pipeline import Pipeline
     from p4cc import _engine
@@ -14,16 +13,11 @@ if TYPE_CHECKING:
     from p4cc.planning.network import NetworkPlan
     from p4cc.running.controlled import Left
     from p4cc.running.progress import Runs
-    from p4cc.running.runner import Prepared
     from p4cc.scenario.expand import Case
 
 
-class Watcher(Protocol):
-    """Who watches the one run of a call, leads its time, and may change its tables."""
-
-    def begin(self, prepared: Prepared) -> None:
-        """Is told what will run; raises UserError."""
-        ...
+class WatchedRun(Protocol):
+    """Leads the time of the one run of a call, and may change its tables."""
 
     async def run(
         self,
@@ -33,16 +27,4 @@ class Watcher(Protocol):
         progress: tuple[str, Runs],
     ) -> Left:
         """Runs a fork (the second network) of an installed network to its end; raises UserError, ControllerError."""
-        ...
-
-    def as_run(self, prepared: Prepared) -> Prepared:
-        """What was run in the end, with what was changed on the way: it repeats the run."""
-        ...
-
-    def kept(self) -> str:
-        """What a call leaves that was interrupted, for people; empty for nothing."""
-        ...
-
-    def folder(self, results: Path, name: str) -> Path:
-        """Where the results of a watched run of this scenario go, in the folder of all results."""
         ...

@@ -1,5 +1,5 @@
-//! Packets that the caller of a run gives it between two steps: a host sends one, or one comes in at a port of
-//! a switch.
+//! Packets that the caller of a run gives it between two steps: a host sends one, or one comes in at a port
+//! of a switch.
 //!
 //! The bytes are sent as they are given. A host's packet takes its turn behind what waits at the interface
 //! already, and PFC (IEEE 802.1Qbb) may hold it there. The traffic of the run is another afterwards: the same

@@ -20,7 +20,8 @@ pub struct Progress {
 }
 
 /// Where every packet went. Conserved:
-/// `sent + injected + copies + packet_outs = delivered + refused + dropped + lost + on_way + waiting + packet_ins`.
+/// `sent + injected + copies + packet_outs =
+/// delivered + refused + dropped + lost + on_way + waiting + packet_ins`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PacketBalance {
     /// Left a host.

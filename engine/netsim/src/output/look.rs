@@ -1,5 +1,5 @@
 //! A look at a run on its way: bounded by ports, links and the flows that are asked for, whatever the run has
-//! recorded so far. For whoever watches; nothing changes by it.
+//! recorded so far; pauses of PFC (IEEE 802.1Qbb) among it. For whoever watches; nothing changes by it.
 
 use p4cc_cc::Window;
 use p4cc_switch::config::PRIORITIES;

@@ -5,8 +5,8 @@
 //! [`received_log`] keeps what arrived that no flow took, [`headers_log`] the user's headers; [`captures`]
 //! makes files of what [`link_log`] kept of a link; [`results`] makes [tables](table) and the summary.
 //!
-//! [`collectives`] makes the tables of collectives. For whoever watches a run on its way, [`look`] reads what is
-//! bounded, [`news`] says when something happened, and [`followed`] what one switch did with packets.
+//! [`collectives`] makes the tables of collectives. For whoever watches a run on its way, [`look`] reads what
+//! is bounded, [`news`] says when something happened, and [`followed`] what one switch did with packets.
 //!
 //! Nothing here changes what happens in a run.
 

@@ -1,5 +1,5 @@
-//! Whoever watches a run: looks that agree with its tables, stops at news, packets followed by a switch. None of
-//! it changes what happens.
+//! Whoever watches a run: looks that agree with its tables, stops at news, packets followed by a switch. None
+//! of it changes what happens.
 
 use std::sync::atomic::AtomicBool;
 
