@@ -29,7 +29,7 @@ MAX_PORTS = 40
 """Rows of a map of queues."""
 MAX_LINES = 10
 """Ports, or flows, of a run with a line over time."""
-_SAMPLES = 240_000
+_SAMPLES = 480_000
 """Samples of one block of a page, over all its lines."""
 _CELLS = 400_000
 """Cells of the maps of a page."""
@@ -53,6 +53,11 @@ class Steps:
 
     times_ns: np.ndarray[Any, Any]
     values: np.ndarray[Any, Any]
+
+    def since(self, begin_ns: int) -> Steps:
+        """From an instant on, with what held then."""
+        first = max(int(np.searchsorted(self.times_ns, begin_ns, side="right")) - 1, 0)
+        return Steps(np.maximum(self.times_ns[first:], begin_ns), self.values[first:])
 
     def reduced(self, spans: int, scale: float = 1.0) -> tuple[list[Any], list[Any]]:
         """Times in ms and values, as a page has them."""
@@ -124,7 +129,7 @@ def _depths(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> Chart:
     lines: list[Line] = []
     for key, of in ports.items():
         for name, one in of[:MAX_LINES]:
-            x, y = one.reduced(spans)
+            x, y = one.since(runs.spans[key][0]).reduced(spans)
             place = (key.point, key.seed)
             lines.append(Line(key.series, "steps", x, y, *place, name=name))
             for role, value in _thresholds(thresholds.get(key), name):
@@ -155,7 +160,7 @@ def window_blocks(runs: Runs) -> list[Block]:
     if not samples:
         return [Text(_NO_WINDOWS, "why")]
     flows = dict(runs.frames("flows", detailed=True))
-    chosen = {key: _chosen(rows, flows.get(key)) for key, rows in samples.items()}
+    chosen = _chosen_of(runs, samples, flows)
     spans = spans_for(2 * sum(map(len, chosen.values())))
     cwnd: list[Line] = []
     rate: list[Line] = []
@@ -205,6 +210,21 @@ def window_blocks(runs: Runs) -> list[Block]:
 def bin_of(span_ns: tuple[int, int]) -> int:
     """Bins for goodput over a run: not so many that a line is a blur."""
     return max(BIN_NS, (span_ns[1] - span_ns[0]) // MAX_SPANS)
+
+
+def _chosen_of(
+    runs: Runs, samples: Mapping[Key, pl.DataFrame], flows: Mapping[Key, pl.DataFrame]
+) -> dict[Key, dict[int, str]]:
+    """Flows of each run: those of the first variant at a point and seed, so that variants stand beside each other."""
+    first: dict[tuple[int, int, int], dict[int, str]] = {}
+    found: dict[Key, dict[int, str]] = {}
+    for key, rows in samples.items():
+        at = (runs.series[key.series].folder, key.point, key.seed)
+        own = _chosen(rows, flows.get(key))
+        known = set(rows["flow_id"].unique().to_list())
+        both = {flow: name for flow, name in first.setdefault(at, own).items() if flow in known}
+        found[key] = both or own
+    return found
 
 
 def _chosen(windows: pl.DataFrame, flows: pl.DataFrame | None) -> dict[int, str]:
