@@ -76,18 +76,19 @@ export class Controls {
     say(byId("of"), stop_ns === null ? "" : `of ${instant(stop_ns)}`);
     byId("progress").hidden = stop_ns === null;
     if (stop_ns !== null) byId("progress").value = Math.min(1, look.time_ns / stop_ns);
-    const reached =
-      look.state === "running" && look.reached_speed !== null
-        ? `reaches ${span(look.reached_speed * 1e9)} a second`
-        : "";
-    say(byId("reached"), reached);
     this.setSpeed(look.speed);
-    say(byId("why"), look.state === "paused" ? (look.why ?? "") : "");
+    say(byId("why"), this.about(look));
     if (look.state === this.state) return;
     this.state = look.state;
     this.badge(WORDS[look.state] ?? look.state, look.state);
     tell(`${WORDS[look.state] ?? look.state} at ${instant(look.time_ns)}${look.why ? `: ${look.why}` : ""}`);
     this.show();
+  }
+
+  /** Why time stands still, or how fast it passes. */
+  about({ state, why, reached_speed }) {
+    if (state === "paused") return why ?? "";
+    return state === "running" && reached_speed !== null ? `passes at ${span(reached_speed * 1e9)} a second` : "";
   }
 
   badge(text, state) {
