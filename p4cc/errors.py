@@ -18,6 +18,10 @@ class UserError(Exception):
         text = f"{self.place}: {self.cause}" if self.place else self.cause
         return f"{text}\n  remedy: {self.remedy}" if self.remedy else text
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows of it: the message, as the command line does."""
+        return str(self).splitlines()
+
 
 class InterruptedRunError(UserError):
     """Ctrl-C during a run."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import html
 import json
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from controller.pipeline import parse_p4info
 from p4cc import _engine, bundled
 from p4cc.errors import UserError
 from p4cc.files import find_named, read_text
 from p4cc.planning.execution import Exec
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from p4cc.scenario.programs import ProgramSource
 
@@ -56,6 +59,38 @@ class CompiledProgram:
         self.diagnostics = [
             Finding(one.file, one.line, one.column, one.severity, one.message, one.help) for one in program.diagnostics
         ]
+
+    def __repr__(self) -> str:
+        """Whether it compiled, and what a controller sees of it."""
+        if not self.ok:
+            return f"CompiledProgram({sum(one.severity == 'error' for one in self.diagnostics)} errors)"
+        counts = Counter(kind for kind, *_ in self._seen())
+        told = ", ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items())
+        return f"CompiledProgram({told or 'nothing that a controller sees'})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: tables and arrays, or the diagnostics."""
+        told = f"<p>{html.escape(repr(self))}</p>"
+        if self.rendered:
+            told += f"<pre>{html.escape(self.rendered)}</pre>"
+        if not self.ok:
+            return told
+        cells = ["".join(f"<td>{html.escape(text)}</td>" for text in row) for row in self._seen()]
+        head = "".join(f"<th>{name}</th>" for name in ("", "name", "size", "key", "actions"))
+        rows = "".join(f"<tr>{row}</tr>" for row in cells)
+        return f"{told}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+    def _seen(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """Kind, name, size, keys and actions of what a controller sees."""
+        info = parse_p4info(self.p4info_bytes())
+        actions = {action.preamble.id: action.preamble.alias for action in info.actions}
+        for table in info.tables:
+            keys = ", ".join(f"{key.name}: {key.MatchType.Name(key.match_type).lower()}" for key in table.match_fields)
+            named = ", ".join(actions[one.id] for one in table.action_refs)
+            yield "table", table.preamble.name, str(table.size), keys, named
+        for kind, arrays in (("counter", info.counters), ("meter", info.meters), ("register", info.registers)):
+            for array in arrays:
+                yield kind, array.preamble.name, str(array.size), "", ""
 
     def p4info_text(self) -> str:
         """P4Info as protobuf text."""

@@ -1,7 +1,11 @@
-"""Progress: a bar on a terminal, a line a minute elsewhere; always on standard error, so that results can be piped."""
+"""Progress: a bar on a terminal or in a notebook, a line a minute elsewhere.
+
+Outside of notebooks it stands on standard error, so that results can be piped.
+"""
 
 from __future__ import annotations
 
+import html
 import sys
 import threading
 import time
@@ -12,6 +16,10 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 
+from p4cc.running.notebook import cell, in_notebook
+
+CELL_S = 0.25
+"""Time between two looks of a bar in a notebook."""
 LINE_S = 60.0
 """Time between two lines where there is no terminal."""
 
@@ -106,6 +114,13 @@ def progress(total: int, quiet: bool) -> Generator[Runs]:
     if quiet:
         yield Runs(total, lambda _: None)
         return
+    if in_notebook():
+        bar = _CellBar(total, cell())
+        try:
+            yield Runs(total, bar)
+        finally:
+            bar.end()
+        return
     console = Console(stderr=True)
     if not console.is_terminal:
         yield Runs(total, _Lines())
@@ -126,6 +141,32 @@ def progress(total: int, quiet: bool) -> Generator[Runs]:
             )
 
         yield Runs(total, show)
+
+
+class _CellBar:
+    """A bar in a notebook's cell."""
+
+    def __init__(self, total: int, show: Callable[[str], None]) -> None:
+        self._total = total
+        self._show = show
+        self._said = 0.0
+        self._started = time.monotonic()
+
+    def __call__(self, runs: Runs) -> None:
+        now = time.monotonic()
+        if now - self._said < CELL_S:
+            return
+        self._said = now
+        elapsed = now - self._started
+        rate = f"{runs.packet_hops / elapsed / 1e6:.2f} M packet-hops/s" if elapsed > 0 and runs.packet_hops else ""
+        told = html.escape(" ".join((f"{runs.done}/{self._total} runs", rate, runs.last)).strip())
+        label = html.escape(f"{runs.done} of {self._total} runs")
+        bar = f'<progress value="{runs.completed:.4f}" max="{self._total}" aria-label="{label}"></progress>'
+        self._show(f"{bar} <span>{told}</span>")
+
+    def end(self) -> None:
+        """Takes the bar away: what a cell shows is its result."""
+        self._show("")
 
 
 class _Lines:
