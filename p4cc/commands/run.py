@@ -20,7 +20,7 @@ from p4cc.exit_codes import DIFFERS
 from p4cc.planning.execution import Exec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from p4cc.running.runner import RunOutcome, RunRequest, Watcher
     from p4cc.running.served import Serving
@@ -163,7 +163,7 @@ def run(
         jobs=jobs,
         threads=threads,
         figures=figures,
-        report=report,
+        report=_reporter() if report else None,
         quiet=as_json or serve is not None or live,
         use_cache=cache,
         force=force,
@@ -182,6 +182,12 @@ def run(
         _run_import(imported, programs or (), request) if imported is not None else run_scenario(request),
         as_json=as_json,
     )
+
+
+def _reporter() -> Callable[[Path, str], str]:
+    from p4cc.report.write import report_of
+
+    return report_of
 
 
 def _serving(address: str | None, speed: str | None, *, is_live: bool) -> Serving | None:

@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 512
 
 
-def report_text(folders: Sequence[Path], shown: Sequence[str] | None = None) -> str:
-    """The report of these folders; `shown` is how the reader knows them. Raises UserError."""
-    names = [str(one) for one in folders] if shown is None else shown
-    return render(build([read_folder(folder, name) for folder, name in zip(folders, names, strict=True)]))
+def report_text(folders: Sequence[Path]) -> str:
+    """The report of these folders; raises UserError."""
+    return render(build([read_folder(folder) for folder in folders]))
+
+
+def report_of(folder: Path, shown: str) -> str:
+    """The report of one folder, which the reader knows by another name; raises UserError."""
+    return render(build([read_folder(folder, shown)]))
 
 
 def write_report(folders: Sequence[Path], out: Path | None, *, force: bool = False) -> Path:

@@ -88,8 +88,8 @@ class RunRequest:
     """Folder of runs made before; `.cache` beside the results' folder if not given."""
     force: bool = False
     """Replace results of other settings."""
-    report: bool = False
-    """Write a page to read (`p4cc report`) beside the results."""
+    report: Callable[[Path, str], str] | None = None
+    """Makes a page to read, which stands beside the results, of a folder and the name that the reader knows it by."""
     serving: Serving | None = None
     """Serve the one run to controllers that are programs of their own."""
     tracing: Tracing | None = None
@@ -273,8 +273,8 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
         provenance.write(partial, _provenance(prepared, collected, started, time.monotonic() - clock))
         try:
             figures = _draw(scenario, collected.runs, partial) if request.figures else []
-            if request.report:
-                _report(partial, folder)
+            if request.report is not None:
+                (partial / REPORT).write_text(request.report(partial, str(folder)), encoding="utf-8")
         except UserError as error:
             # A figure that cannot be drawn does not take the results away.
             undrawn = error
@@ -289,7 +289,7 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
         warnings=list(collected.warnings),
         notes=[*_named_senders(prepared), *collected.notes],
         traced=collected.traced,
-        report=folder / REPORT if request.report else None,
+        report=None if request.report is None else folder / REPORT,
     )
 
 
@@ -478,11 +478,3 @@ def _draw(scenario: Scenario, runs: list[dict[str, Any]], folder: Path) -> list[
 
     frame = pl.DataFrame(runs, infer_schema_length=None)
     return [draw(figure, frame, folder, scenario) for figure in scenario.figures]
-
-
-def _report(partial: Path, folder: Path) -> None:
-    """The report of results that will stand in `folder`."""
-    # As with figures: a run without a report need not wait for what draws it.
-    from p4cc.report.write import report_text
-
-    (partial / REPORT).write_text(report_text([partial], [str(folder)]), encoding="utf-8")

@@ -18,7 +18,7 @@ from p4cc.errors import UserError
 from p4cc.figures.counts import spread
 from p4cc.report import runs
 from p4cc.report.reduce import envelope, largest_in_bins, short, spread_over
-from p4cc.report.write import report_text, write_report
+from p4cc.report.write import report_of, report_text, write_report
 from p4cc.running.result_folder import REPORT, Claim, read_manifest, results_into
 from p4cc.running.runner import RunRequest, run_scenario
 from tests.p4cc.scenarios import run, scenario, write
@@ -67,7 +67,7 @@ def test_values_of_a_swept_figure_are_those_of_the_file_that_a_run_draws(ran: Ra
 def test_run_writes_a_report_that_is_listed_and_goes_with_the_results(tmp_path: Path) -> None:
     path = write(tmp_path, scenario())
     out = tmp_path / "out"
-    outcome = run_scenario(RunRequest(path, out=out, figures=False, quiet=True, report=True))
+    outcome = run_scenario(RunRequest(path, out=out, figures=False, quiet=True, report=report_of))
     assert outcome.report == out / REPORT
     manifest = read_manifest(out)
     assert manifest is not None

@@ -31,7 +31,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "running": ("scenario", "planning", "analysis", "figures", "control", "own_algorithms"),
     "reproduce": ("scenario", "planning", "analysis", "running"),
     "lab": ("control", "scenario", "planning", "analysis", "figures", "running", "own_algorithms"),
-    "live": ("control", "scenario", "planning", "running", "lab"),
+    "pages": (),
+    "report": ("scenario", "analysis", "figures", "running", "lab", "pages"),
+    "live": ("control", "scenario", "planning", "running", "lab", "pages"),
     "api": ("planning", "analysis", "figures", "running"),
     "commands": (
         "scenario",
@@ -43,6 +45,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "reproduce",
         "lab",
         "live",
+        "report",
         "dissector",
     ),
 }
