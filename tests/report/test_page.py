@@ -67,6 +67,9 @@ def test_every_figure_is_drawn_and_has_its_numbers_and_names_are_text(visit: Vis
     assert page.locator("#figures img[alt^='as drawn']").count() == 1
     drawn = page.evaluate("[...document.querySelectorAll('.plot')].map((one) => one.data.length)")
     assert all(drawn), drawn
+    offered = page.locator("#figures .modebar-btn").evaluate_all("(all) => all.map((one) => one.ariaLabel)")
+    assert "Zoom in" in offered
+    assert not [one for one in offered if "share" in one.lower() or "cloud" in one.lower()], "nothing is uploaded"
     # Plotly shows what it was given as text, and no element of it.
     assert page.locator("#figures .plot").first.locator(".ytitle").text_content() == f"goodput {HOSTILE}"
     assert page.locator("#series label").all_inner_texts()[1].strip() == IMAGE

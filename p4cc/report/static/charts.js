@@ -1,6 +1,9 @@
 // Figures of lines and bars: which traces Plotly draws for what is switched on.
 
-const CONFIG = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
+// Plotly 4 offers to upload figures ("Share chart...") unless it is told not to: a report asks nobody for anything.
+const CONFIG = {
+  displaylogo: false, responsive: true, showSendToCloud: false, plotlyServerURL: "", modeBarButtonsToRemove: ["lasso2d", "select2d"],
+};
 
 /** What every figure shares: fonts and colours of the page. */
 function baseLayout(height) {
