@@ -60,6 +60,11 @@ class Look(Protocol):
         ...
 
     @property
+    def digests(self) -> int | None:
+        """Digest messages of programs."""
+        ...
+
+    @property
     def pauses(self) -> int | None:
         """Pause frames that switches sent."""
         ...
@@ -199,7 +204,7 @@ class Looks:
             "hops_per_s": self._hops_per_s,
             "flows": _flow_counts(look),
             "totals": {"marks_level1": level1, "marks_level2": level2, "drops": look.drops,
-                       "pauses": look.pauses, "digests": None},
+                       "pauses": look.pauses, "digests": look.digests},
             "load": self._load,
             "depth_pkts": _known(look.depth_pkts),
             "drops": _dropped(look.dropped_pkts),
