@@ -105,7 +105,8 @@ class LabPage:
                 levels.cancel()
                 await asyncio.gather(levels, return_exceptions=True)
                 desk.end()
-                server.tell(desk.say(), "end")
+                for event in ("look", "end"):
+                    server.tell(desk.say(), event)
 
 
 async def _look_on(desk: LabDesk, looker: LabLooker, server: PageServer, over: threading.Event) -> None:

@@ -39,10 +39,9 @@ class LabLook:
     paused_ports: Sequence[int]
     marks: tuple[int, int] | None
     drops: int | None
+    digests: int | None
     pauses: None = None
     """A lab's switches send no pause frames."""
-    digests: None = None
-    """Those are their controller's."""
     flow_counts: None = None
     """What flows do, their hosts know."""
     first_active: tuple[int, ...] = ()
@@ -56,12 +55,16 @@ class Count:
         self._before = 0
         self._last = 0
 
-    def see(self, told: int) -> int:
-        """The count over all starts of the switch."""
+    @property
+    def total(self) -> int:
+        """Over all starts of the switch."""
+        return self._before + self._last
+
+    def see(self, told: int) -> None:
+        """Takes what the switch says now."""
         if told < self._last:
             self._before += self._last
         self._last = told
-        return self._before + told
 
 
 @dataclass
@@ -71,8 +74,8 @@ class PortSocket:
     path: Path
     _stream: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self) -> dict[int, dict[str, Any]] | None:
-        """Depth, drops and pause by port number; None while the switch does not answer."""
+    async def ask(self) -> tuple[int, dict[int, dict[str, Any]]] | None:
+        """Digests; depth, drops and pause by port number. None while the switch does not answer."""
         try:
             async with asyncio.timeout(_ANSWER_S):
                 reader, writer = self._stream or await self._connect()
@@ -82,7 +85,7 @@ class PortSocket:
         except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             self.close()
             return None
-        return {one["port"]: one for one in answer["ports"]}
+        return answer["digests"], {one["port"]: one for one in answer["ports"]}
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         # An address has 107 bytes at most, and folders have longer names.
@@ -111,8 +114,9 @@ class LabLooker:
     _levels: dict[tuple[str, int], tuple[Count, Count]] = field(
         default_factory=dict[tuple[str, int], tuple[Count, Count]]
     )
-    _dropped: dict[int, Count] = field(default_factory=dict[int, Count])
-    _drops: dict[int, int] = field(default_factory=dict[int, int])
+    _drops: dict[int, Count] = field(default_factory=dict[int, Count])
+    """By place of a port."""
+    _digests: dict[str, Count] = field(default_factory=dict[str, Count])
 
     def __post_init__(self) -> None:
         self.sockets = {name: PortSocket(path) for name, path in self.lab.looks.items()}
@@ -130,30 +134,41 @@ class LabLooker:
         for state in states:
             counts = self._levels.setdefault((state.switch, state.port), (Count(), Count()))
             for level, told in enumerate((state.level1_pkts, state.level2_pkts)):
-                total[level] += counts[level].see(told)
+                counts[level].see(told)
+                total[level] += counts[level].total
         self._marks = (total[0], total[1]) if states else None
 
     async def look(self) -> LabLook:
         """What there is to see now."""
-        names = list(self.sockets)
-        answers = await asyncio.gather(*(self.sockets[name].ask() for name in names))
-        told = dict(zip(names, answers, strict=True))
+        ports = await self._ports()
         counters = _counters()
         carried = [counters.get(interface, _NOTHING)[way : way + 2] for interface, way in self._carriers]
-        ports = [(told.get(port.switch) or {}).get(port.port) for port in self.shape.ports]
-        for place, port in enumerate(ports):
-            if port is not None:
-                self._drops[place] = self._dropped.setdefault(place, Count()).see(port["dropped_pkts"])
         return LabLook(
             now_ps=self.now_ns() * 1_000,
             packet_hops=sum(packets for _, packets in carried),
             link_bytes=[max(0, total - ETHERNET_BYTES * packets) for total, packets in carried],
             depth_pkts=[None if port is None else port["depth_pkts"] for port in ports],
-            dropped_pkts=[self._drops.get(place) for place in range(len(ports))],
+            dropped_pkts=[self._drops[place].total if place in self._drops else None for place in range(len(ports))],
             paused_ports=[place for place, port in enumerate(ports) if port is not None and port["paused"]],
             marks=self._marks,
-            drops=sum(self._drops.values()) if self._drops else None,
+            drops=_sum(self._drops),
+            digests=_sum(self._digests),
         )
+
+    async def _ports(self) -> list[dict[str, Any] | None]:
+        """What switches say of their ports, in the drawn order; None of those that do not answer."""
+        names = list(self.sockets)
+        answers = await asyncio.gather(*(self.sockets[name].ask() for name in names))
+        told: dict[str, dict[int, dict[str, Any]]] = {}
+        for name, answer in zip(names, answers, strict=True):
+            if answer is not None:
+                digests, told[name] = answer
+                self._digests.setdefault(name, Count()).see(digests)
+        ports = [told.get(port.switch, {}).get(port.port) for port in self.shape.ports]
+        for place, port in enumerate(ports):
+            if port is not None:
+                self._drops.setdefault(place, Count()).see(port["dropped_pkts"])
+        return ports
 
     def close(self) -> None:
         """Ends the connections."""
@@ -162,6 +177,11 @@ class LabLooker:
 
 
 _NOTHING = (0,) * 16
+
+
+def _sum(counts: Mapping[Any, Count]) -> int | None:
+    """None where nobody tells."""
+    return sum(count.total for count in counts.values()) if counts else None
 
 
 def _counters() -> dict[str, tuple[int, ...]]:

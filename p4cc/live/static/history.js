@@ -135,7 +135,7 @@ export class LineChart {
         showlegend: true,
         hovermode: "closest",
         xaxis: {
-          title: { text: `virtual time (${unit})`, standoff: 6 },
+          title: { text: `time (${unit})`, standoff: 6 },
           range: [start_ns / unit_ns, Math.max(this.end_ns, start_ns + 1) / unit_ns],
         },
         yaxis: {
