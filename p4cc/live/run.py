@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SPEED = 1e-3
 """A millisecond of virtual time in a second."""
-_MESSAGE_S = 0.1
+_MESSAGE_S = 0.09
 """Between two messages to the page while time passes."""
 _GONE_S = 2.0
 """How long nobody must look after the end until the run is over."""
