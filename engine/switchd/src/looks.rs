@@ -7,7 +7,8 @@
 //!  "ports":[{"port":1,"depth_pkts":3,"dropped_pkts":0,"paused":false}]}
 //! ```
 //!
-//! `time_ns` counts from the Epoch, `digests` are messages that the program made. The socket is its owner's only.
+//! `time_ns` counts from the Epoch, `digests` are messages that the program made. The socket is its
+//! owner's only.
 //! One thread serves all clients: it waits for none of them, and holds the switch for one answer at a time.
 
 use std::fmt::Write as _;
