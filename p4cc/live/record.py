@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import os
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ruamel.yaml import YAML
-
 from p4cc.errors import UserError
 from p4cc.running import provenance
 from p4cc.scenario.overrides import set_path
+from p4cc.scenario.yaml import yaml_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from p4cc.running.runner import Prepared
     from p4cc.scenario.expand import Case
 
-_WIDTH = 110
 _LEFT_OUT = ("sweep", "figures", "reproduces")
 """Of the scenario: what is of many runs."""
 
@@ -72,14 +69,8 @@ class Recorder:
         """The scenario as YAML; none before the first change."""
         if not self.rows:
             return None
-        out = io.StringIO()
-        yaml = YAML(typ="safe", pure=True)
-        yaml.default_flow_style = False
-        yaml.sort_base_mapping_type_on_output = False  # pyright: ignore[reportAttributeAccessIssue]
-        yaml.width = _WIDTH
-        yaml.dump(self._data(), out)  # pyright: ignore[reportUnknownMemberType]
-        again = self.run.command.replace("FILE", self.file.name)
-        return f"# Repeats a run with what was changed in its live page: {again}\n{out.getvalue()}"
+        again = self.run.command.replace("FILE", str(self.file))
+        return f"# Repeats a run with what was changed in its live page: {again}\n{yaml_of(self._data())}"
 
     def _data(self) -> dict[str, Any]:
         """The scenario of this one run, with its files by their whole paths."""
