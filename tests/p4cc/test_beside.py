@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from pydantic import ValidationError
 
 from p4cc.errors import UserError
 from p4cc.reproduce.beside import bins_beside, count_off
@@ -69,5 +68,5 @@ def test_other_bins_are_refused() -> None:
     ],
 )
 def test_faults_of_the_measure_are_named(sizes: list[int], theirs: list[list[float]], cause: str) -> None:
-    with pytest.raises(ValidationError, match=cause):
+    with pytest.raises(UserError, match=cause):
         measure(theirs, sizes=sizes)

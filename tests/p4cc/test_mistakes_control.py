@@ -166,7 +166,7 @@ MISTAKES = (
         (*RUN, "--serve", "0", "--speed", "0"),
         ("--speed", "'0' is no speed", "1e-06 to 1000, max or epochs"),
     ),
-    Mistake("a speed of nothing", (*RUN, "--speed", "2"), ("--speed", "is for --serve", "add --serve PORT")),
+    Mistake("a speed of nothing", (*RUN, "--speed", "2"), ("--speed", "is for --serve", "add one of them")),
     Mistake(
         "many runs at a port",
         (*RUN, "--serve", "0"),

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from markdown_it import MarkdownIt
 from PIL import Image
-from pydantic import ValidationError
 
 from p4cc.errors import UserError
 from p4cc.reproduce.items import SourceItem, check, place
@@ -212,7 +211,7 @@ def test_results_from_before_a_new_option_stay_good(tmp_path: Path, results: Pat
 
 
 def test_an_item_needs_a_figure_or_a_reason() -> None:
-    with pytest.raises(ValidationError, match="no figure serves this item"):
+    with pytest.raises(UserError, match="no figure serves this item"):
         SourceItem(item="figure 1", shows="something", not_reproduced=" ")
 
 
