@@ -6,6 +6,11 @@
 
 #include "core.p4"
 
+// What p4c defines for Tofino 1: programs for several chips ask.
+#ifndef __TARGET_TOFINO__
+#define __TARGET_TOFINO__ 1
+#endif
+
 // Widths of the chip's numbers.
 
 #define PORT_ID_WIDTH 9

@@ -150,6 +150,8 @@ impl Checker {
         for (param, arg) in sig.params.iter().zip(&bound.args) {
             if let Some(arg) = arg
                 && param.direction == Direction::None
+                // A packet has no value (TNA's `port_metadata_unpack`).
+                && !matches!(arg.ty, Ty::Extern(..))
                 && !self.is_compile_time(arg)
             {
                 return self.poison_error(
