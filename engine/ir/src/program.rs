@@ -1,8 +1,8 @@
 //! The program: variables, headers, code, tables, externs, and the entry points of the architecture.
 
 use crate::{
-    ActionId, Bits, BlockId, CounterId, DataType, DataTypes, FuncId, HalfPipeline, HeaderId, HeaderTypeId, Inst, MeterId,
-    ProfileId, Psa, Terminator, Tna, UnionId, VarId,
+    ActionId, Bits, BlockId, CounterId, DataType, DataTypes, FuncId, HalfPipeline, HeaderId, HeaderTypeId,
+    Inst, MeterId, ProfileId, Psa, Terminator, Tna, UnionId, VarId,
 };
 
 /// Type of a variable.
@@ -569,11 +569,7 @@ impl Architecture {
 /// The entry points of pipelines that are parsed and deparsed twice.
 fn halves(of: impl IntoIterator<Item = HalfPipeline>) -> Vec<(FuncId, Role)> {
     let entries = |half: HalfPipeline| {
-        [
-            (half.parser, Role::Parser),
-            (half.control, Role::Control),
-            (half.deparser, Role::CallingDeparser),
-        ]
+        [(half.parser, Role::Parser), (half.control, Role::Control), (half.deparser, Role::CallingDeparser)]
     };
     of.into_iter().flat_map(entries).collect()
 }

@@ -7,8 +7,8 @@ use core::fmt::{self, Display, Write};
 use std::collections::BTreeMap;
 
 use crate::{
-    ActionCall, Architecture, BinOp, ControlPlaneName, ExternCall, Func, HeaderId, Inst, Keyset, MatchValue,
-    Operand, Program, Psa, HalfPipeline, Table, Terminator, Tna, UnOp, VarId, VarType,
+    ActionCall, Architecture, BinOp, ControlPlaneName, ExternCall, Func, HalfPipeline, HeaderId, Inst,
+    Keyset, MatchValue, Operand, Program, Psa, Table, Terminator, Tna, UnOp, VarId, VarType,
 };
 
 /// The program as text.

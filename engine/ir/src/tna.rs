@@ -1,8 +1,8 @@
 //! Entry points of a program of the Tofino Native Architecture (TNA 2.0.1, Tofino 1).
 //!
-//! As in PSA a packet is deparsed at the end of ingress and parsed again by egress. What ingress knows of it goes
-//! along as bytes that the program writes in front of the packet and reads again. Before each parser the switch
-//! puts intrinsic metadata in front, which the program extracts like a header.
+//! As in PSA a packet is deparsed at the end of ingress and parsed again by egress. What ingress knows of it
+//! goes along as bytes that the program writes in front of the packet and reads again. Before each parser the
+//! switch puts intrinsic metadata in front, which the program extracts like a header.
 
 use crate::{HalfPipeline, VarId};
 
@@ -87,8 +87,8 @@ pub struct TnaPipe {
 /// A TNA program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tna {
-    /// One to four pipes. A port belongs to the pipe that bits 8 and 7 of its number say, modulo how many there
-    /// are.
+    /// One to four pipes. A port belongs to the pipe that bits 8 and 7 of its number say, modulo how many
+    /// there are.
     pub pipes: Vec<TnaPipe>,
     /// Where parsers leave their error.
     pub parser_error: VarId,

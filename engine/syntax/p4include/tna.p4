@@ -1,5 +1,5 @@
-// Declarations of the Tofino Native Architecture (TNA, version 2.0.1) for Tofino 1: names, types and widths as
-// the published API has them. docs/reference/p4-support.md says what of it is run.
+// Declarations of the Tofino Native Architecture (TNA, version 2.0.1) for Tofino 1: names, types and widths
+// as the published API has them. docs/reference/p4-support.md says what of it is run.
 
 #ifndef __TNA_P4__
 #define __TNA_P4__

@@ -1,10 +1,10 @@
 //! Calls: functions, built-in methods, and the way to the rest.
 
-use super::{Kind, Lowerer};
 use super::env::{Env, EnvId, Object, Owner};
 use super::inline::Passing;
 use super::storage::{Rvalue, StaticStorage, Target};
 use super::target::Array;
+use super::{Kind, Lowerer};
 use crate::types::hir::{Builtin, Call, Callee, Expr, FnId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
@@ -26,12 +26,11 @@ impl Lowerer<'_> {
                     None => this.extern_function(name, type_args, call).map(|()| nothing),
                 })
             }
-            Callee::Extern { name, .. } if self.kind == Kind::Psa && name.starts_with("psa_") => {
-                self.with_args(call, |this, call| match this.psa_function(name, call) {
+            Callee::Extern { name, .. } if self.kind == Kind::Psa && name.starts_with("psa_") => self
+                .with_args(call, |this, call| match this.psa_function(name, call) {
                     Some(result) => result,
                     None => this.extern_function(name, &[], call).map(|()| nothing),
-                })
-            }
+                }),
             Callee::Extern { name, .. } if name == "static_assert" => self.static_assert(call),
             Callee::Extern { name, type_args, .. } => {
                 self.with_args(call, |this, call| this.extern_function(name, type_args, call))?;

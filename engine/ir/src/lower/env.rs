@@ -1,7 +1,7 @@
 //! Instances: environments of parsers and controls, extern objects, names for the control plane.
 
-use super::{Kind, Lowerer};
 use super::storage::Binding;
+use super::{Kind, Lowerer};
 use crate::limits::{MAX_ARRAY_CELLS, MAX_TABLE_SIZE, MAX_WIDTH};
 use crate::types::hir::{
     ActId, Annotations, Construct, Constructed, ControlId, Expr, InstId, LocalId, ParserId, SetId, TabId,
@@ -392,7 +392,13 @@ impl Lowerer<'_> {
         Some(Object::Profile(ProfileId::from_index(self.out.profiles.len() - 1)))
     }
 
-    pub(super) fn size_arg(&mut self, construct: &Construct, at: usize, most: u32, span: Span) -> Option<u32> {
+    pub(super) fn size_arg(
+        &mut self,
+        construct: &Construct,
+        at: usize,
+        most: u32,
+        span: Span,
+    ) -> Option<u32> {
         let arg = construct.args.get(at)?.as_ref()?;
         self.bounded_number(arg, "size", 1, most, span)
     }

@@ -1,9 +1,9 @@
 //! Externs of core.p4 and v1model.
 
-use super::{Kind, Lowerer};
 use super::env::Object;
 use super::storage::{INDEX_BITS, Rvalue, StaticStorage, Target};
 use super::target::Array;
+use super::{Kind, Lowerer};
 use crate::limits::MAX_WIDTH;
 use crate::types::hir::{Call, Expr, ExprKind};
 use crate::types::ty::Ty;

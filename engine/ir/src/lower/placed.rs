@@ -3,9 +3,9 @@
 //! asks nothing of the switch and keeps no state, since the switch looks at its answers before (as p4c and
 //! BMv2 have it).
 
-use super::{Kind, Lowerer};
 use super::env::Object;
 use super::storage::Rvalue;
+use super::{Kind, Lowerer};
 use crate::types::hir::{Call, Callee};
 use crate::types::ty::Ty;
 use crate::{HeaderField, Operand, VarType};

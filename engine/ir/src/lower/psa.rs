@@ -9,8 +9,8 @@ use super::env::EnvId;
 use super::storage::StaticStorage;
 use crate::types::hir::{Construct, Constructed, Expr, ExprKind, Instance};
 use crate::{
-    Architecture, Bridge, Psa, PsaEgressInput, PsaEgressOutput, PsaIngressInput, PsaIngressOutput,
-    PsaParserInput, HalfPipeline, VarId, VarKind, VarType,
+    Architecture, Bridge, HalfPipeline, Psa, PsaEgressInput, PsaEgressOutput, PsaIngressInput,
+    PsaIngressOutput, PsaParserInput, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeSet;

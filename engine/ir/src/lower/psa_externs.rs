@@ -4,10 +4,10 @@
 //! calls: methods that give their result back, hashes and digests as objects,
 //! colours numbered otherwise. An `InternetChecksum` is a variable of its own.
 
-use super::{Kind, Lowerer};
 use super::env::{EnvId, Object};
 use super::storage::Rvalue;
 use super::tna_objects::TnaObject;
+use super::{Kind, Lowerer};
 use crate::types::hir::{Call, Construct, Expr};
 use crate::types::ty::Ty;
 use crate::{

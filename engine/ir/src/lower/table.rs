@@ -2,8 +2,8 @@
 
 use super::Lowerer;
 use super::env::Object;
-use super::tna_objects::TnaObject;
 use super::storage::{Rvalue, StaticStorage};
+use super::tna_objects::TnaObject;
 use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{self, ActionRef, Annotations, Attached, Expr, ExprKind, TabId};
 use crate::types::stmt::has_call;

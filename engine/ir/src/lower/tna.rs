@@ -1,7 +1,7 @@
 //! TNA: from `main` to the entry points of one to four pipes.
 //!
-//! Ingress and egress have headers and metadata of their own, since the packet is parsed twice. A block may leave
-//! out intrinsic metadata that it does not need: parameters are told apart by their types.
+//! Ingress and egress have headers and metadata of their own, since the packet is parsed twice. A block may
+//! leave out intrinsic metadata that it does not need: parameters are told apart by their types.
 
 use super::Lowerer;
 use super::arch::BlockShape;
@@ -74,16 +74,16 @@ impl Lowerer<'_> {
         Some((Architecture::Tna(Box::new(Tna { pipes: made, parser_error })), envs))
     }
 
-    /// The blocks of a pipe. With several pipes, the pipe's name stands in front of what the control plane sees.
+    /// The blocks of a pipe. With several pipes, the pipe's name stands in front of what the control plane
+    /// sees.
     fn pipe_blocks(&mut self, arg: &Expr, many: bool) -> Option<[Block; 6]> {
         let construct = self.construct_of(arg).cloned();
         let construct =
             construct.filter(|made| matches!(&made.what, Constructed::Package(name) if name == "Pipeline"));
         let Some(construct) = construct else {
-            self.push(
-                Diagnostic::error(arg.span, "this is not an instance of `Pipeline`")
-                    .with_help("make one of the package of tna.p4: parser, control and deparser of ingress, then of egress"),
-            );
+            self.push(Diagnostic::error(arg.span, "this is not an instance of `Pipeline`").with_help(
+                "make one of the package of tna.p4: parser, control and deparser of ingress, then of egress",
+            ));
             return None;
         };
         let prefix = if many { self.instance_name(arg).unwrap_or_default() } else { String::new() };
@@ -203,13 +203,7 @@ impl Lowerer<'_> {
     }
 
     /// The variable of a field of one of the architecture's structs.
-    fn intrinsic_field(
-        &mut self,
-        half: &Half,
-        name: &'static str,
-        field: &str,
-        span: Span,
-    ) -> Option<VarId> {
+    fn intrinsic_field(&mut self, half: &Half, name: &'static str, field: &str, span: Span) -> Option<VarId> {
         let agg = self.hir.aggregates.iter().find(|agg| agg.name == name)?;
         let at = agg.fields.iter().position(|known| known.name == field);
         let var = match half.intrinsic.get(name) {

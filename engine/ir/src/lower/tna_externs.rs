@@ -1,8 +1,8 @@
 //! Calls of TNA's externs.
 //!
 //! They become the calls that v1model and PSA have. What the chip's deparser sends beside the packet, mirror
-//! headers and what a resubmission keeps, is a variable that a field list names; the switch writes its bits in
-//! front of the copy.
+//! headers and what a resubmission keeps, is a variable that a field list names; the switch writes its bits
+//! in front of the copy.
 
 use super::Lowerer;
 use super::env::Object;
@@ -11,8 +11,8 @@ use super::tna_objects::{HalfTypes, TnaHash, TnaObject};
 use crate::types::hir::{Call, Expr};
 use crate::types::ty::Ty;
 use crate::{
-    BinOp, Bits, CloneKind, DigestId, ExternCall, FieldList, HashAlgorithm, Inst, MeterId, Operand, TNA_NO_PORT,
-    TNA_PORT_METADATA_BYTES, Terminator, VarId, VarKind, VarType,
+    BinOp, Bits, CloneKind, DigestId, ExternCall, FieldList, HashAlgorithm, Inst, MeterId, Operand,
+    TNA_NO_PORT, TNA_PORT_METADATA_BYTES, Terminator, VarId, VarKind, VarType,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -95,7 +95,8 @@ impl Lowerer<'_> {
     /// Reads the cell, runs `apply` on it, writes it back.
     fn execute(&mut self, at: usize, call: &Call) -> Option<Rvalue> {
         if self.tna.running {
-            let help = "the chip's register unit runs one action for a packet: let the other one come after it";
+            let help =
+                "the chip's register unit runs one action for a packet: let the other one come after it";
             return self.refused(call.span, "a register action cannot run another one", help);
         }
         self.count_inlined(call.span)?;
@@ -343,8 +344,8 @@ impl Lowerer<'_> {
         Some(nothing())
     }
 
-    /// `set(field, max, rotate, mask, add)`: the field's low byte rotated right, masked to `mask + 1` bits, and a
-    /// number added.
+    /// `set(field, max, rotate, mask, add)`: the field's low byte rotated right, masked to `mask + 1` bits,
+    /// and a number added.
     fn load_counter(&mut self, counter: VarId, call: &Call) -> Option<()> {
         let mut numbers = Vec::new();
         for at in 1..5 {
@@ -422,7 +423,11 @@ impl Lowerer<'_> {
     fn resubmit(&mut self, number: Option<u32>, call: &Call) -> Option<Rvalue> {
         let half = self.deparsed_half("Resubmit.emit", call.span)?;
         let Some(var) = half.resubmit else {
-            return self.refused(call.span, "egress cannot resubmit a packet", "only the ingress deparser can");
+            return self.refused(
+                call.span,
+                "egress cannot resubmit a packet",
+                "only the ingress deparser can",
+            );
         };
         self.if_type(var, number, |this| {
             let field_list = match call.args.first() {
@@ -578,7 +583,10 @@ impl Lowerer<'_> {
                 return Some(nothing());
             }
         }
-        self.not_supported(span, "`invalidate` of other fields than the unicast port and the multicast groups");
+        self.not_supported(
+            span,
+            "`invalidate` of other fields than the unicast port and the multicast groups",
+        );
         None
     }
 

@@ -115,8 +115,8 @@ const REFUSED: [(&str, &str); 8] = [
 ];
 
 impl Lowerer<'_> {
-    /// An instance of an extern that TNA has otherwise than PSA; `None` in the outer option if PSA's reading is
-    /// the same.
+    /// An instance of an extern that TNA has otherwise than PSA; `None` in the outer option if PSA's reading
+    /// is the same.
     pub(super) fn make_tna_extern(
         &mut self,
         (name, types): (&str, &[Ty]),
@@ -196,7 +196,8 @@ impl Lowerer<'_> {
         let [written, _, result] = types else { return self.shape_error(span) };
         if *written != cell && *written != Ty::DontCare {
             let (has, wants) = (self.hir.show(written), self.hir.show(&cell));
-            let message = format!("this works on cells of type `{has}`, the register has cells of type `{wants}`");
+            let message =
+                format!("this works on cells of type `{has}`, the register has cells of type `{wants}`");
             return self.refused(span, message, "give the register's type");
         }
         let Some(apply) = methods.first().copied() else { return self.shape_error(span) };
@@ -279,7 +280,11 @@ impl Lowerer<'_> {
         let name = self.enum_member(algorithm?).map(str::to_owned);
         let (bits, hash) = match (name.as_deref(), given) {
             (Some("CUSTOM"), Some((bits, start))) => {
-                self.out.custom_crcs.push(CustomCrc { name: cp.name.clone(), width: bits, start: Some(start) });
+                self.out.custom_crcs.push(CustomCrc {
+                    name: cp.name.clone(),
+                    width: bits,
+                    start: Some(start),
+                });
                 let id = CustomCrcId::from_index(self.out.custom_crcs.len() - 1);
                 let algorithm =
                     if bits == 16 { HashAlgorithm::Crc16Custom(id) } else { HashAlgorithm::Crc32Custom(id) };

@@ -1,8 +1,9 @@
 //! Methods that an extern leaves to its instances: `Extern(...) name = { method implementations };`
 //!
-//! The architecture decides what calls them: those of TNA's `RegisterAction` run where its `execute` is called.
-//! Of other architectures' externs none has such methods; they are checked here, and refused with their extern
-//! when the program is lowered. A method sees what the instance sees: it may read what is around it.
+//! The architecture decides what calls them: those of TNA's `RegisterAction` run where its `execute` is
+//! called. Of other architectures' externs none has such methods; they are checked here, and refused with
+//! their extern when the program is lowered. A method sees what the instance sees: it may read what is around
+//! it.
 
 use super::Checker;
 use super::hir::{Construct, Constructed, FnId, Sig};
@@ -90,7 +91,8 @@ impl Checker {
         let types = super::typexpr::signature_params;
         let (has, wanted) = (types(written), types(&declared));
         let least = super::typexpr::least_params(&declared);
-        let fits = (least..=wanted.len()).contains(&has.len()) && has.iter().zip(&wanted).all(|(a, b)| a == b);
+        let fits =
+            (least..=wanted.len()).contains(&has.len()) && has.iter().zip(&wanted).all(|(a, b)| a == b);
         if !fits || written.ret != declared.ret {
             self.push(
                 Diagnostic::error(name.span, format!("`{}` differs from its declaration", name.name))

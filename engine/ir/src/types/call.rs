@@ -351,7 +351,14 @@ impl Checker {
         };
         let id = InstId::from_index(self.hir.instances.len());
         let annotations = super::hir::Annotations::default();
-        self.hir.instances.push(Instance { name, construct, annotations, methods: Vec::new(), apply_sites: 0, span });
+        self.hir.instances.push(Instance {
+            name,
+            construct,
+            annotations,
+            methods: Vec::new(),
+            apply_sites: 0,
+            span,
+        });
         self.instances.push(id);
         id
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Verifier;
 use crate::{
-    ActionCall, ActionScope, Architecture, HeaderId, MatchKind, MatchValue, Psa, SourceEntry, Tna,
-    StandardMetadata, Table, UnionId, VarId, VarKind, VarType, limits,
+    ActionCall, ActionScope, Architecture, HeaderId, MatchKind, MatchValue, Psa, SourceEntry,
+    StandardMetadata, Table, Tna, UnionId, VarId, VarKind, VarType, limits,
 };
 
 impl Verifier<'_> {

@@ -1,10 +1,10 @@
 //! TNA's ingress and egress pipeline (`tna.p4`; Tofino 1).
 //!
 //! Ingress is parser, control and deparser, then mirroring, resubmission, the copy to the CPU, multicast and
-//! unicast. Egress runs when a packet leaves its queue, unless ingress asked to leave it out. Between them the
-//! packet is bytes: what ingress tells egress the program writes in front. Before each parser runs, the switch
-//! puts the chip's intrinsic metadata in front of the packet; in ingress port metadata follow, which are zeros,
-//! or what a resubmission brought.
+//! unicast. Egress runs when a packet leaves its queue, unless ingress asked to leave it out. Between them
+//! the packet is bytes: what ingress tells egress the program writes in front. Before each parser runs, the
+//! switch puts the chip's intrinsic metadata in front of the packet; in ingress port metadata follow, which
+//! are zeros, or what a resubmission brought.
 //!
 //! Times are in nanoseconds whatever the switch's timestamp unit. Depths are in the port's unit.
 //!
@@ -273,7 +273,8 @@ impl TnaSwitch {
         }
     }
 
-    /// Puts a packet into the queue of a port. A recirculation port that is none of the switch's has no queue.
+    /// Puts a packet into the queue of a port. A recirculation port that is none of the switch's has no
+    /// queue.
     fn enqueue(&mut self, core: &mut Core, port: u32, priority: u8, queued: Queued) {
         let leads_back = RECIRCULATION_PORTS.contains(&(port & PORT_OF_PIPE));
         if !leads_back || core.tm.port(port).is_some() || core.config.cpu_port == Some(port) {
