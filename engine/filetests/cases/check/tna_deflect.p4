@@ -10,15 +10,14 @@ struct headers_t {
     data_t data;
 }
 
-struct metadata_t {
-    bit<32> x;
-}
+struct metadata_t { }
 
 parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_intrinsic_metadata_t intr) {
     state start {
         pkt.extract(intr);
         pkt.advance(PORT_METADATA_SIZE);
         pkt.extract(hdr.data);
+        verify(hdr.data.a == 1, error.NoMatch); //~ WARN `verify` does nothing on the chip
         transition accept;
     }
 }

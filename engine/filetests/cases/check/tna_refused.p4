@@ -10,24 +10,21 @@ struct headers_t {
     data_t data;
 }
 
-struct metadata_t {
-    bit<32> x;
-}
+struct metadata_t { }
 
 parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_intrinsic_metadata_t intr) {
     state start {
         pkt.extract(intr);
         pkt.advance(PORT_METADATA_SIZE);
         pkt.extract(hdr.data);
-        verify(hdr.data.a == 1, error.NoMatch); //~ WARNING `verify` does nothing on the chip
         transition accept;
     }
 }
 
 control Refused(inout headers_t hdr, inout metadata_t meta) {
-    Lpf<bit<32>, bit<8>>(16) lpf; //~ ERROR extern `Lpf` of TNA
+    Lpf<bit<8>, bit<8>>(16) lpf; //~ ERROR extern `Lpf` of TNA
     apply {
-        meta.x = lpf.execute(meta.x, hdr.data.a);
+        hdr.data.a = lpf.execute(hdr.data.a, hdr.data.a);
     }
 }
 

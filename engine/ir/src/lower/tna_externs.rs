@@ -8,6 +8,7 @@ use super::Lowerer;
 use super::env::Object;
 use super::storage::{Binding, Rvalue, StaticStorage, Target};
 use super::tna_objects::{HalfTypes, TnaHash, TnaObject};
+use crate::limits::MAX_WIDTH;
 use crate::types::hir::{Call, Expr};
 use crate::types::ty::Ty;
 use crate::{
@@ -234,7 +235,7 @@ impl Lowerer<'_> {
         let dst = self.temp(VarType::Bit(width));
         match hash {
             TnaHash::Identity => {
-                let src = self.packed(data)?;
+                let src = self.one_number(data, call.span)?;
                 self.emit(Inst::Resize { dst, src, signed: false });
             }
             TnaHash::Algorithm(algorithm) => {
@@ -455,7 +456,7 @@ impl Lowerer<'_> {
     fn header_list(&mut self, call: &Call, at: usize) -> Option<Operand> {
         let span = self.arg_expr(call, at)?.span;
         let data = self.data(call, at)?;
-        let src = self.packed(data)?;
+        let src = self.one_number(data, span)?;
         let width = self.operand_width(&src)?;
         if width == 0 || width % 8 != 0 {
             let message = format!("the header has {width} bits; the chip sends whole bytes");
@@ -465,6 +466,16 @@ impl Lowerer<'_> {
         let dst = self.new_var(&name, VarType::Bit(width), VarKind::Metadata);
         self.emit(Inst::Assign { dst, src });
         Some(self.list_of(vec![dst]))
+    }
+
+    /// Values one behind the other, as many bits as a variable may have.
+    fn one_number(&mut self, data: Vec<Operand>, span: Span) -> Option<Operand> {
+        let bits: u64 = data.iter().filter_map(|value| self.operand_width(value)).map(u64::from).sum();
+        if (1..=u64::from(MAX_WIDTH)).contains(&bits) {
+            return self.packed(data);
+        }
+        let message = format!("the data have {bits} bits; 1 to {MAX_WIDTH} are allowed here");
+        self.refused(span, message, "give other fields")
     }
 
     fn list_of(&mut self, vars: Vec<VarId>) -> Operand {
@@ -526,6 +537,9 @@ impl Lowerer<'_> {
         let amount = self.arg_expr(call, 3)?;
         let (span, amount) = (amount.span, self.const_value(amount)?);
         let width = self.operand_width(&lo)?;
+        if 2 * width > MAX_WIDTH {
+            return self.refused(call.span, "the fields are too wide for this shift", "shift fewer bits");
+        }
         let by = amount.as_int().and_then(ToPrimitive::to_u32).filter(|by| *by <= width);
         let Some(by) = by else {
             return self.refused(span, "the shift is longer than the field", "shift by its width at most");
