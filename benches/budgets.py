@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benches.large import large_rows
+from benches.live import live_row
 from benches.own_algorithms import own_algorithm_row
 from benches.row import Row
 from benches.table_writes import BATCH, ROOT, insertions_per_second
@@ -31,7 +32,7 @@ FIGURES = ROOT / "benches" / "figures.json"
 
 def main() -> int:
     """Measures and prints."""
-    rows = large_rows() if "--large" in sys.argv else [*_engine_rows(), own_algorithm_row(), _write_row(), _run_row()]
+    rows = large_rows() if "--large" in sys.argv else _rows()
     kept: dict[str, dict[str, float]] = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     before = kept.get(_machine(), {})
     table = Table()
@@ -54,6 +55,10 @@ def main() -> int:
         kept[_machine()] = {**before, **{row.what: float(f"{row.figure:.4g}") for row in rows}}
         FIGURES.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
     return 0
+
+
+def _rows() -> list[Row]:
+    return [*_engine_rows(), own_algorithm_row(), live_row(), _write_row(), _run_row()]
 
 
 def _machine() -> str:

@@ -109,14 +109,16 @@ async def read_ports(server: Server, pipelines: Pipelines, plans: Sequence[Switc
     for plan in plans:
         if not plan.marks:
             continue
-        pipeline = _of(pipelines, plan)
         async with connect(server.target(plan), server.timeout_s) as session:
-            counter = plan.name_of(program.LEVEL_PACKETS)
-            cells = await session.read_counter(counter, level_cells(plan.ports), pipeline)
-            scope = Scope(tables=(plan.name_of(program.THRESHOLDS),), profiles=())
-            entities = await session.read(scope, pipeline)
-        found.extend(port_states(plan, cells, entities))
+            found.extend(await read_switch_ports(session, _of(pipelines, plan), plan))
     return tuple(found)
+
+
+async def read_switch_ports(session: Session, pipeline: Pipeline, plan: SwitchPlan) -> list[PortState]:
+    """Thresholds and level counters of every port of a switch that marks, over an open session; raises SwitchError."""
+    cells = await session.read_counter(plan.name_of(program.LEVEL_PACKETS), level_cells(plan.ports), pipeline)
+    entities = await session.read(Scope(tables=(plan.name_of(program.THRESHOLDS),), profiles=()), pipeline)
+    return port_states(plan, cells, entities)
 
 
 def port_states(plan: SwitchPlan, cells: Mapping[int, int], entities: Iterable[Entity]) -> list[PortState]:

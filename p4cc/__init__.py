@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from p4cc.own_algorithms.check import check_algorithm
     from p4cc.own_algorithms.parameters import choice, number
     from p4cc.running.runner import RunOutcome, RunRequest, run_scenario
-    from p4cc.scenario.load import load_scenario
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.built import Scenario, load_scenario
 
 __all__ = [
     "Controller",
@@ -73,11 +72,11 @@ _HOMES = {
     "number": "p4cc.own_algorithms.parameters",
     "RunOutcome": "p4cc.running.runner",
     "RunRequest": "p4cc.running.runner",
-    "Scenario": "p4cc.scenario.schema",
+    "Scenario": "p4cc.scenario.built",
     "UserError": "p4cc.errors",
     "experiments": "p4cc.bundled",
     "find_scenario": "p4cc.bundled",
-    "load_scenario": "p4cc.scenario.load",
+    "load_scenario": "p4cc.scenario.built",
     "run_scenario": "p4cc.running.runner",
 }
 

@@ -411,6 +411,9 @@ class Look:
     def pauses(self) -> int:
         """Pause frames that switches sent."""
     @property
+    def digests(self) -> int:
+        """Digest messages of programs."""
+    @property
     def depth_pkts(self) -> list[int]:
         """By port: packets that wait."""
     @property

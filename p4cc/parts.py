@@ -22,6 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 from p4cc.scenario.base import Algorithm, Parameter, Sender
+from p4cc.scenario.built import Scenario
 from p4cc.scenario.changes import TimedRow as Change
 from p4cc.scenario.collective import CollectiveTraffic as Collective
 from p4cc.scenario.control import Absence, ExponentialLatency, LognormalLatency, UniformLatency
@@ -66,7 +67,7 @@ from p4cc.scenario.rate_switches import D3SwitchSettings as D3Switch
 from p4cc.scenario.rate_switches import DualPi2SwitchSettings as DualPi2Switch
 from p4cc.scenario.rate_switches import RcpSwitchSettings as RcpSwitch
 from p4cc.scenario.rpc import RpcTraffic as Rpc
-from p4cc.scenario.schema import Limits, PortThresholds, Record, Scenario, Thresholds, Transport, Variant
+from p4cc.scenario.schema import Limits, PortThresholds, Record, Thresholds, Transport, Variant
 from p4cc.scenario.schema import SwitchSettings as Switch
 from p4cc.scenario.sizes import CdfSize, FixedSize, UniformSize
 from p4cc.scenario.state_records import DigestsRecord, DropsRecord, LogRecord, StateFigure, StateRecord

@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel
 
 TEXT_WIDTH = 100
 """Columns of the texts of `p4cc schema` on the page of scenarios."""
@@ -80,8 +84,85 @@ def command_line_page() -> str:
     return get_docs_for_click(obj=command, ctx=context, name="p4cc", title="Command line")
 
 
+def python_page() -> str:
+    """What `import p4cc` and `p4cc.parts` offer: signatures and docstrings."""
+    return "\n".join(_python_lines())
+
+
+def _python_lines() -> Iterator[str]:
+    import p4cc
+    from p4cc import parts
+
+    yield "# Python"
+    yield ""
+    yield "What `import p4cc` offers, made of the code. [The page about it](../how-to/use-from-python.md) shows the way"
+    yield "and says what is public."
+    for name in p4cc.__all__:
+        yield from _python_entry(f"p4cc.{name}", getattr(p4cc, name))
+    yield from ("", "## p4cc.parts", "")
+    yield "The parts of a scenario as classes; [their fields](scenario.md) are those of a scenario's file."
+    yield from ("", "| name | what it is |", "|---|---|")
+    for name in parts.__all__:
+        yield f"| `{name}` | {_cell(_documented(getattr(parts, name)).partition(chr(10))[0])} |"
+
+
+def _python_entry(name: str, value: Any) -> Iterator[str]:
+    """A function, or a class with its public methods."""
+    from p4cc.api.tables import TableOf
+
+    is_class = inspect.isclass(value)
+    yield from ("", f"## {name}", "")
+    # A model's fields stand on the page of scenarios.
+    if not (is_class and issubclass(value, (BaseException, BaseModel))):
+        yield from ("```python", _signature(name, value), "```", "")
+    yield _documented(value)
+    if not is_class or issubclass(value, BaseException):
+        return
+    tables = [held for held, one in inspect.getmembers_static(value) if isinstance(one, TableOf)]
+    if tables:
+        yield from ("", f"Tables, each a frame: {', '.join(f'`{held}`' for held in tables)}.")
+    for held, one in _members(value):
+        yield from ("", f"### {name}.{held}", "")
+        if not isinstance(one, property):
+            yield from ("```python", _signature(held, getattr(value, held)), "```", "")
+        yield _documented(one if isinstance(one, property) else getattr(value, held))
+
+
+def _members(kind: type) -> Iterator[tuple[str, Any]]:
+    """Public methods and properties of p4cc's own classes, in the order of the code."""
+    own = [base for base in reversed(kind.__mro__) if base.__module__.startswith("p4cc.")]
+    found = {name: one for base in own for name, one in vars(base).items() if not name.startswith(("_", "model_"))}
+    for name, one in found.items():
+        if isinstance(one, property | classmethod | staticmethod) or inspect.isfunction(one):
+            yield name, one
+
+
+def _signature(name: str, value: Any) -> str:
+    """A call as one would write it, a parameter on each line where it is long."""
+    try:
+        found = inspect.signature(value)
+    except ValueError:
+        # Classes of the engine say nothing of theirs.
+        return f"{name}(...)"
+    shown = [one for one in found.parameters.values() if one.name != "self"]
+    texts = [str(one).replace("'", "") for one in shown]
+    starred = next((place for place, one in enumerate(shown) if one.kind is one.KEYWORD_ONLY), None)
+    if starred is not None and not any(one.kind is one.VAR_POSITIONAL for one in shown):
+        texts.insert(starred, "*")
+    returns = found.return_annotation
+    end = "" if returns in (found.empty, None, "None") or inspect.isclass(value) else f" -> {returns}".replace("'", "")
+    name = f"async {name}" if inspect.iscoroutinefunction(value) else name
+    line = f"{name}({', '.join(texts)}){end}"
+    return line if len(line) <= TEXT_WIDTH else f"{name}(\n" + "".join(f"    {text},\n" for text in texts) + f"){end}"
+
+
+def _documented(value: Any) -> str:
+    return inspect.getdoc(value) or ""
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "reference/scenario.md": scenario_page,
     "reference/parameters.md": algorithms_page,
     "reference/command-line.md": command_line_page,
+    "reference/python.md": python_page,
 }

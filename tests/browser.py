@@ -88,7 +88,14 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visit]:
-    """Opens pages; each has a fresh profile."""
+    """Opens pages, which go with the test."""
+    with visits(browser) as opened:
+        yield opened
+
+
+@contextmanager
+def visits(browser: Browser) -> Generator[Visit]:
+    """Opens pages; each has a fresh profile, and all are closed at the end."""
     contexts = []
 
     def opened(address: str, *, scheme: Literal["light", "dark"] = "light", size: ViewportSize = DESK) -> Visited:

@@ -31,6 +31,7 @@ from p4cc.running.networks import users_errors
 from p4cc.running.runner import prepare
 from p4cc.running.stepped import Stepped, begin, stage, to_ps
 from p4cc.scenario.base import MAX_TIME_NS
+from p4cc.scenario.built import Scenario
 from topos import plan_addresses
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
     from p4cc.running.runner import Prepared
     from p4cc.scenario.expand import Case
-    from p4cc.scenario.schema import Scenario
     from topos import Topology
 
 Packet = bytes | bytearray | memoryview | SupportsBytes
@@ -103,7 +103,7 @@ class Network:
     @property
     def scenario(self) -> Scenario:
         """What is run, at its point of a sweep."""
-        return self._run.staged.case.scenario
+        return Scenario.over(self._run.staged.case.scenario)
 
     @property
     def variant(self) -> str:
@@ -333,7 +333,7 @@ class Network:
         """The run, and how far it is."""
         state = "closed" if self._run.is_closed else "ended" if self.has_ended else "under way"
         size = f"{len(self.switches)} switches, {len(self.hosts)} hosts"
-        return f"Network({self.scenario.name}, {self._run.label}: {size}, {self.now_ns} ns, {state})"
+        return f"Network({self._run.staged.case.scenario.name}, {self._run.label}: {size}, {self.now_ns} ns, {state})"
 
     def _repr_html_(self) -> str:
         """For notebooks: how far it is, and its deepest queues."""

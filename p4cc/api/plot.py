@@ -25,7 +25,10 @@ _TABLES = {"rtt_ns": "rtts"}
 
 
 class Plot:
-    """Draws from the tables of a result; every method takes `ax` to draw into, and returns the axes."""
+    """Draws from the tables of a result; every method takes `ax` to draw into, and returns the axes.
+
+    Lines drawn into axes with lines have colours of their own.
+    """
 
     def __init__(self, table: Callable[[str], pl.DataFrame]) -> None:
         """`table` gives a table of the result by its name."""
@@ -42,7 +45,7 @@ class Plot:
         _need(frame, name)
         axes = _axes(ax)
         scale, unit = (1e-3, " (us)") if name.endswith("_ns") else (1.0, "")
-        for number, (variant, rows) in enumerate(frame.group_by("variant", maintain_order=True)):
+        for number, (variant, rows) in enumerate(frame.group_by("variant", maintain_order=True), len(axes.get_lines())):
             values, shares = distribution(rows[name], scale)
             colour = COLOURS[number % len(COLOURS)]
             axes.step(values, shares, where="post", color=colour, label=labelled(str(variant[0]), rows[name]))
@@ -98,7 +101,8 @@ class Plot:
         if percentile not in (50, 95, 99):
             raise UserError(f"percentile {percentile}", place="plot.slowdown", remedy="give 50, 95 or 99")
         axes = _axes(ax)
-        for number, (variant, rows) in enumerate(self._table("flows").group_by("variant", maintain_order=True)):
+        lines = len(axes.get_lines())
+        for number, (variant, rows) in enumerate(self._table("flows").group_by("variant", maintain_order=True), lines):
             found = by_size(rows, bins)
             sizes, values = [one["max_size_bytes"] for one in found], [one[f"p{percentile}"] for one in found]
             colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
@@ -116,7 +120,9 @@ class Plot:
         if chosen.is_empty():
             seeds = rows["seed"].unique(maintain_order=True).to_list()
             raise UserError(f"seed {seed} was not run", place="plot", remedy=f"seeds: {seeds}")
-        for number, (variant, line) in enumerate(chosen.group_by("variant", maintain_order=True)):
+        for number, (variant, line) in enumerate(
+            chosen.group_by("variant", maintain_order=True), len(axes.get_lines())
+        ):
             times = (line["time_ns"] / 1e3).to_numpy()
             colour = COLOURS[number % len(COLOURS)]
             axes.step(times, line[column].to_numpy(), where="post", color=colour, lw=0.8, label=str(variant[0]))

@@ -15,8 +15,12 @@ from p4cc.bundled import find_scenario
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from p4cc.lab.plan import LabRequest
     from p4cc.lab.run import LabOptions, LabReport
+    from p4cc.lab.standing import Lab
 
 FAILED = 1
 
@@ -68,6 +72,12 @@ def lab(
         bool, typer.Option("--compare", help="All variants here and in virtual time: one table, one figure.")
     ] = False,
     trace: Annotated[bool, typer.Option("--trace", help="Log what every packet does in a switch.")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Watch the lab in a page: look into switches, change their tables.")
+    ] = False,
+    live_port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="With --live: port of the loopback; 0 is any that is free.")
+    ] = 0,
     grpc_port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Of the first switch.")] = None,
     thrift_port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Of the first switch.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a lab of other settings in that folder.")] = False,
@@ -82,6 +92,7 @@ def lab(
     * `sudo p4cc lab --import topology.json --program solution/basic.p4 --no-cli --run 'h1 ping -c 3 h2'`
     * `sudo p4cc lab star.yaml --no-agents --no-cli --run 'h1 iperf3 -s &' --run 'h2 iperf3 -c h1 -t 5'`
     * `sudo p4cc lab experiments/cubic/beside.yaml --kernel-tcp linux`
+    * `sudo p4cc lab experiments/lab/incast.yaml --live`: says the address of a page
     * `sudo p4cc lab --clean`
     """
     # Planning and P4Runtime take a second to import; other commands need not wait for them.
@@ -117,6 +128,7 @@ def lab(
         force=force,
         say=lambda text: typer.echo(text, err=as_json),
         stands=(lambda _: None) if as_json or compare else _print_switches,
+        beside=_page(request, live_port, is_compared=compare) if live else None,
     )
     if compare:
         _compare(request, options, as_json=as_json)
@@ -128,6 +140,17 @@ def lab(
         _print(report, options.folder)
     if not report.ok:
         raise typer.Exit(FAILED)
+
+
+def _page(request: LabRequest, port: int, *, is_compared: bool) -> Callable[[Lab], AbstractContextManager[None]]:
+    """What serves the page of a lab; raises UserError."""
+    from p4cc.live.lab import LabPage, no_scenario
+
+    if is_compared:
+        raise UserError("shows one lab, and --compare makes several", place="--live", remedy="leave out one of them")
+    if request.is_import:
+        raise no_scenario()
+    return LabPage(request, port).beside
 
 
 def _compare(request: LabRequest, options: LabOptions, *, as_json: bool) -> None:

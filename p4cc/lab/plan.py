@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from p4cc.running.result_folder import SETTINGS_AS_WRITTEN
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides
+from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import read_document
 from topos import TopologyError
 from topos.lab import LabLink, LabNetwork, LabSwitch, lab_of
@@ -113,6 +114,8 @@ class LabPlan:
     imported: Imported | None = None
     kernel_tcp: frozenset[str] = frozenset()
     """Labels of traffic whose flows are the kernel's TCP."""
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """A scenario after `extends` and what the command line changes."""
     warnings: tuple[str, ...] = ()
 
     def ports(self, switch: str, interfaces: Mapping[Any, str]) -> tuple[PortShape, ...]:
@@ -256,6 +259,7 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
         holds=True,
         case=case,
         kernel_tcp=kernel_labels(case, request.kernel_tcp),
+        data=plain_numbers(data, []),
         warnings=tuple(warnings),
     )
 

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_S = 30.0
 INSTALL_TIMEOUT_S = 60.0
+SOCKETS = "sockets"
+"""Folder of a lab with somebody beside it, for as long as it stands."""
 
 
 def clean() -> str:
@@ -100,12 +102,17 @@ def standing_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> 
                 down.callback(built.release)
                 lab = Lab(plan, kind, built, options, report)
                 lab.lines = lines
+                if options.beside is not None:
+                    down.callback(_remove_sockets, lab)
                 notes = Notes(options.folder, request, report)
                 down.enter_context(_taken_down(lab, notes))
                 down.callback(ends)
                 _Start(lab, request).all()
                 report.up_s = round(time.monotonic() - started, 3)
                 notes.write(None)
+                if options.beside is not None:
+                    down.enter_context(options.beside(lab))
+                    down.callback(ends)
                 yield lab
 
 
@@ -130,6 +137,14 @@ def _taken_down(lab: Lab, notes: Notes) -> Generator[None]:
             lab.report.warnings += lab.report.control.warnings
         lab.report.restarts = lab.supervisor.restarts
         notes.write(ended)
+
+
+def _remove_sockets(lab: Lab) -> None:
+    """What switches leave that had to be killed."""
+    for path in lab.looks.values():
+        path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # Somebody's files are in it, or no switch was started.
+        (lab.options.folder / SOCKETS).rmdir()
 
 
 @contextlib.contextmanager
@@ -198,6 +213,10 @@ class _Start:
 
     def _launch(self, switch: LabSwitch) -> Launch:
         options, plan = self.lab.options, self.lab.plan
+        looks = None
+        if options.beside is not None and self.kind.tells_ports:
+            looks = self.lab.looks[switch.name] = options.folder / SOCKETS / f"{switch.name}.socket"
+            looks.parent.mkdir(mode=0o700, exist_ok=True)
         return Launch(
             switch,
             plan.ports(switch.name, self.lab.built.interfaces),
@@ -205,6 +224,7 @@ class _Start:
             self.logs,
             self.pcaps if options.pcaps else None,
             options.trace,
+            looks,
         )
 
     def _switch(self, launch: Launch) -> None:

@@ -16,6 +16,7 @@ from p4cc.lab.shell import TIMEOUT_S, Line, Shells
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from controller.pipeline import Pipeline
@@ -44,6 +45,8 @@ class LabOptions:
     say: Callable[[str], None] = print
     stands: Callable[[LabReport], None] = lambda _: None
     """Called when the switches hold what they shall, before flows, commands and command line."""
+    beside: Callable[[Lab], AbstractContextManager[None]] | None = None
+    """Stays beside the lab from when it stands until it is taken down, and asks the switches for their ports."""
 
 
 class Lab:
@@ -68,6 +71,8 @@ class Lab:
         """The scenario as virtual time plans it."""
         self.pipelines: dict[str, Pipeline] = {}
         """What was pushed, by switch."""
+        self.looks: dict[str, Path] = {}
+        """By switch that tells of its ports: the socket where it is asked."""
         self.shells = Shells(built, options.folder / "logs" / "run")
         self.lines: tuple[Line, ...] = ()
         """What is asked for with `--run`."""

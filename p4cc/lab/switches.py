@@ -80,6 +80,8 @@ class Launch:
     pcaps: Path | None
     trace: bool = False
     """Log what every packet does."""
+    looks: Path | None = None
+    """Socket where the switch is asked for its ports; of a kind that tells."""
 
     @property
     def address(self) -> str:
@@ -115,6 +117,8 @@ class SwitchKind(Protocol):
     name: str
     delays: bool
     """Whether it makes the links' delay, so that what it captures leaving has been delayed."""
+    tells_ports: bool
+    """Whether it can be asked for depth and drops of its ports."""
 
     def missing(self) -> list[Missing]:
         """Its programs that are not there, and how to get them."""
@@ -201,6 +205,7 @@ class OwnSwitch:
 
     name = "p4cc"
     delays = True
+    tells_ports = True
 
     def __init__(self) -> None:
         self._found: str | None = None
@@ -243,6 +248,8 @@ class OwnSwitch:
         setup = launch.setup
         words += ["--timestamps", setup.timestamp_unit, "--seed", str(setup.seed)]
         words += ["--qdepth-unit", setup.qdepth_unit.replace("_", "").removesuffix("B")]
+        if launch.looks is not None:
+            words += ["--looks", str(launch.looks)]
         if setup.pass_limit is not None:
             words += ["--pass-limit", str(setup.pass_limit)]
         if setup.buffer_bytes is not None:
@@ -264,6 +271,7 @@ class Bmv2:
 
     name = "bmv2"
     delays = False
+    tells_ports = False
     SWITCH = "simple_switch_grpc"
     COMPILER = "p4c-bm2-ss"
     COMMAND_LINE = "simple_switch_CLI"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from p4cc import _engine
     from p4cc.live.network import DrawnNetwork
 
 MAX_WATCHED = 8
@@ -22,6 +21,78 @@ MAX_SAMPLES = 2_000
 AUTOMATIC = 4
 """Ports, and flows, that are watched where nobody chose."""
 _PS_PER_S = 1e12
+
+
+class Look(Protocol):
+    """What was seen of a network at an instant; None is what its kind of run does not tell.
+
+    Ports and links stand in the order of the drawn network.
+    """
+
+    @property
+    def now_ps(self) -> int:
+        """The run's time, in picoseconds."""
+        ...
+
+    @property
+    def packet_hops(self) -> int:
+        """Traversals of a link by a packet."""
+        ...
+
+    @property
+    def flow_counts(self) -> tuple[int, int, int, int] | None:
+        """Flows with a size, of these complete; flows under way; retransmission timeouts of all."""
+        ...
+
+    @property
+    def first_active(self) -> Sequence[int]:
+        """The first flows under way, by their numbers."""
+        ...
+
+    @property
+    def marks(self) -> tuple[int, int] | None:
+        """Packets with a mark of level 1 (K) and of level 2 (K_dc)."""
+        ...
+
+    @property
+    def drops(self) -> int | None:
+        """Packets that switches dropped."""
+        ...
+
+    @property
+    def digests(self) -> int | None:
+        """Digest messages of programs."""
+        ...
+
+    @property
+    def pauses(self) -> int | None:
+        """Pause frames that switches sent."""
+        ...
+
+    @property
+    def depth_pkts(self) -> Sequence[int | None]:
+        """By port: packets that wait."""
+        ...
+
+    @property
+    def dropped_pkts(self) -> Sequence[int | None]:
+        """By port: packets that were dropped at its queues."""
+        ...
+
+    @property
+    def paused_ports(self) -> Sequence[int]:
+        """Places of the ports that PFC holds."""
+        ...
+
+    @property
+    def link_bytes(self) -> Sequence[int]:
+        """By link, both ways one after the other: IP bytes carried."""
+        ...
+
+    @property
+    def flows(self) -> Sequence[tuple[int, bool, bool, float | None, float | None, int]]:
+        """Chosen flows: number, begun, ended, window in segments, rate in bit/s, payload bytes acknowledged."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -44,9 +115,10 @@ class _Series:
     done: bool = False
 
     def add(self, time_ns: int, value: Any) -> None:
-        """A sample; one that says what the last two said takes the place of the last."""
+        """A sample; one of the same instant, or that says what the last two said, takes the place of the last."""
         for samples in (self.kept, self.fresh):
-            if len(samples) >= 2 and samples[-1][1] == value and samples[-2][1] == value:
+            is_same_time = len(samples) >= 1 and samples[-1][0] == time_ns
+            if is_same_time or (len(samples) >= 2 and samples[-1][1] == value and samples[-2][1] == value):
                 samples[-1] = (time_ns, value)
             else:
                 samples.append((time_ns, value))
@@ -63,8 +135,8 @@ class Looks:
         self._ports: dict[int, _Series] = {}
         self._flows: dict[int, _Series] = {}
         self._peak: list[int] = [0] * len(network.ports)
-        self._last: _engine.Look | None = None
-        self._sent: _engine.Look | None = None
+        self._last: Look | None = None
+        self._sent: Look | None = None
         self._sent_at = time.monotonic()
         self._load = [0] * (2 * len(network.links))
         self._reached = 0.0
@@ -86,11 +158,11 @@ class Looks:
         self._choose()
         return {"ports": list(self._ports), "flows": list(self._flows)}
 
-    def see(self, look: _engine.Look) -> None:
+    def see(self, look: Look) -> None:
         """Takes a look."""
         self._last = look
         depths = look.depth_pkts
-        self._peak = [max(pair) for pair in zip(self._peak, depths, strict=True)]
+        self._peak = [max(peak, depth or 0) for peak, depth in zip(self._peak, depths, strict=True)]
         if not self._ports or not self._flows:
             self._choose()
         time_ns = look.now_ps // 1_000
@@ -122,8 +194,7 @@ class Looks:
             raise RuntimeError("a run is looked at before anything is said of it")
         self._rates(look)
         self._number += 1
-        finite, completed, active, timeouts = look.flow_counts
-        level1, level2 = look.marks
+        level1, level2 = look.marks or (None, None)
         said = {
             "number": self._number,
             "time_ns": look.now_ps // 1_000,
@@ -131,13 +202,13 @@ class Looks:
             "reached_speed": self._reached,
             "packet_hops": look.packet_hops,
             "hops_per_s": self._hops_per_s,
-            "flows": {"active": active, "completed": completed, "finite": finite, "timeouts": timeouts},
+            "flows": _flow_counts(look),
             "totals": {"marks_level1": level1, "marks_level2": level2, "drops": look.drops,
-                       "pauses": look.pauses, "digests": None},
+                       "pauses": look.pauses, "digests": look.digests},
             "load": self._load,
-            "depth_pkts": look.depth_pkts,
-            "drops": [[port, count] for port, count in enumerate(look.dropped_pkts) if count],
-            "paused": look.paused_ports,
+            "depth_pkts": _known(look.depth_pkts),
+            "drops": _dropped(look.dropped_pkts),
+            "paused": list(look.paused_ports),
             "watched": self._watched(fresh=True),
         }  # fmt: skip
         self._refresh()
@@ -177,7 +248,7 @@ class Looks:
         if not self._asked_ports or not self._asked_flows:
             self._choose()
 
-    def _rates(self, look: _engine.Look) -> None:
+    def _rates(self, look: Look) -> None:
         """Loads since the last message; what they were where time stood still."""
         now, before = time.monotonic(), self._sent
         real_s = max(now - self._sent_at, 1e-6)
@@ -190,7 +261,26 @@ class Looks:
         self._sent, self._sent_at = look, now
 
 
-def _loads(network: DrawnNetwork, carried: tuple[list[int], list[int]], span_s: float) -> Iterable[int]:
+def _known(values: Sequence[int | None]) -> list[int | None] | None:
+    """Values by port; None where there is none at all."""
+    return list(values) if any(value is not None for value in values) else None
+
+
+def _dropped(counts: Sequence[int | None]) -> list[list[int]] | None:
+    """Ports that dropped, with their counts; None where nothing is known of any."""
+    if all(count is None for count in counts):
+        return None
+    return [[port, count] for port, count in enumerate(counts) if count]
+
+
+def _flow_counts(look: Look) -> dict[str, int] | None:
+    if look.flow_counts is None:
+        return None
+    finite, completed, active, timeouts = look.flow_counts
+    return {"active": active, "completed": completed, "finite": finite, "timeouts": timeouts}
+
+
+def _loads(network: DrawnNetwork, carried: tuple[Sequence[int], Sequence[int]], span_s: float) -> Iterable[int]:
     """By link and way: percent of the line rate, IP bytes."""
     before, after = carried
     for place, link in enumerate(network.links):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from p4cc.live.pace import Pace
     from p4cc.running.progress import Runs
 
-STRETCH_S = 0.08
+STRETCH_S = 0.095
 """Real time that one stretch should take: each gathers the network's events, which takes milliseconds."""
 _LOOK_S = 0.02
 """Between two stretches of a run that is ahead of its pace."""

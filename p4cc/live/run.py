@@ -17,7 +17,7 @@ from p4cc.live.looks import AUTOMATIC, Looks
 from p4cc.live.moving import Mover
 from p4cc.live.network import drawn
 from p4cc.live.pace import ENDED, FAILED, PAUSED, Pace
-from p4cc.live.record import Recorder
+from p4cc.live.record import Recorder, free_file, recorded
 from p4cc.live.server import PageServer
 from p4cc.running.controlled import run_with_stops
 from p4cc.scenario.changes import TimedRow
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SPEED = 1e-3
 """A millisecond of virtual time in a second."""
-_MESSAGE_S = 0.1
+_MESSAGE_S = 0.09
 """Between two messages to the page while time passes."""
 _GONE_S = 2.0
 """How long nobody must look after the end until the run is over."""
@@ -65,7 +65,7 @@ class LiveRun:
 
     def begin(self, prepared: Prepared) -> None:
         """Is told what will run."""
-        self.recorder = Recorder(_free(prepared.folder), prepared)
+        self.recorder = Recorder(free_file(prepared.folder), recorded(prepared))
 
     def as_run(self, prepared: Prepared) -> Prepared:
         """What was run, with what was changed in the page."""
@@ -177,14 +177,3 @@ class _Session:
                 gone_since = time.monotonic()
             # The server tells nobody who comes and goes.
             await asyncio.sleep(_POLL_S)
-
-
-def _free(folder: Path) -> Path:
-    """A file beside the results that is not there yet."""
-    number = 1
-    while True:
-        more = "" if number == 1 else f"-{number}"
-        file = folder.with_name(f"{folder.name}{more}.yaml")
-        if not file.exists():
-            return file
-        number += 1

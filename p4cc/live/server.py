@@ -179,7 +179,8 @@ class PageServer:
             "datatables.js": (assets.datatables_js, "text/javascript"),
             "datatables.css": (assets.datatables_css, "text/css"),
         }[request.path_params["name"]]
-        return Response(made(), media_type=kind, headers=_HEADERS)
+        # The first time takes a second, which looks at a run in real time must not wait for.
+        return Response(await asyncio.to_thread(made), media_type=kind, headers=_HEADERS)
 
     async def _get(self, request: Request) -> Response:
         what, name = request.path_params["what"], request.path_params.get("name", "")

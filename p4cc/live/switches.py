@@ -15,7 +15,7 @@ from controller.readable import parts, read_entry
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from finsy import P4Schema
     from finsy.p4schema import P4Table
@@ -121,26 +121,28 @@ class SwitchView:
         }
 
     async def _register(self, register: p4i.Register) -> dict[str, Any]:
-        shown = min(register.size, MAX_CELLS)
-        asked = [
-            p4r.Entity(register_entry=p4r.RegisterEntry(register_id=register.preamble.id, index=p4r.Index(index=index)))
-            for index in range(shown)
-        ]
-        found = [entity.register_entry for entity in await self._read(asked)]
+        key = register.preamble.id
+        cells, left_out = await self._cells(
+            register.size, lambda at: p4r.Entity(register_entry=p4r.RegisterEntry(register_id=key, index=at))
+        )
+        found = [cell.register_entry for cell in cells]
         values = [[int(one.index.index), " ".join(_parts(one.data)) or "-"] for one in found]
-        left_out = register.size - shown
         return {"name": register.preamble.name, "size": register.size, "values": values, "left_out": left_out}
 
     async def _counter(self, counter: p4i.Counter) -> dict[str, Any]:
-        shown = min(counter.size, MAX_CELLS)
-        asked = [
-            p4r.Entity(counter_entry=p4r.CounterEntry(counter_id=counter.preamble.id, index=p4r.Index(index=index)))
-            for index in range(shown)
-        ]
-        found = [entity.counter_entry for entity in await self._read(asked)]
+        key = counter.preamble.id
+        cells, left_out = await self._cells(
+            counter.size, lambda at: p4r.Entity(counter_entry=p4r.CounterEntry(counter_id=key, index=at))
+        )
+        found = [cell.counter_entry for cell in cells]
         rows = [[int(one.index.index), int(one.data.packet_count), int(one.data.byte_count)] for one in found]
         unit = _UNITS.get(counter.spec.unit, "packets")
-        return {"name": counter.preamble.name, "unit": unit, "rows": rows, "left_out": counter.size - shown}
+        return {"name": counter.preamble.name, "unit": unit, "rows": rows, "left_out": left_out}
+
+    async def _cells(self, size: int, asked: Callable[[p4r.Index], p4r.Entity]) -> tuple[list[p4r.Entity], int]:
+        """The first cells of a register or counter, and how many are left out; raises UserError."""
+        shown = min(size, MAX_CELLS)
+        return await self._read([asked(p4r.Index(index=index)) for index in range(shown)]), size - shown
 
     def changed_row(self, key: str, action: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """A row of `changes`, without its time, for an entry that was shown; raises UserError where that cannot be."""

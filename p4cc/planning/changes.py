@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from controller.runtime import to_entities
-from p4cc.errors import UserError
-from p4cc.planning.entries import entry_of
+from p4cc.planning.entries import entry_of, switches_named
 from p4cc.planning.names import Names
 from topos import plan_addresses
 from topos.loaders.runtime import Runtime
@@ -48,11 +46,7 @@ def plan_changes(
     found: list[TimedChange] = []
     for number, row in enumerate(settings.changes):
         place = f"{scenario} at changes[{number}]"
-        switches = [name for name in topology.switch_names if fnmatchcase(name, row.switch)]
-        if not switches:
-            listed = ", ".join(topology.switch_names[:10])
-            raise UserError(f"no switch is named {row.switch!r}", place=place, remedy=f"switches: {listed}")
-        for switch in switches:
+        for switch in switches_named(row.switch, topology, place):
             entry = entry_of(row, Names(topology, addresses, switch), place)
             (entity,) = to_entities(Runtime(entries=(entry,)), schema_of(switch))
             found.append(TimedChange(row.at_ns, switch, entity.SerializeToString(deterministic=True), place))

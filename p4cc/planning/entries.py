@@ -85,14 +85,19 @@ def plan_entries(settings: Scenario, topology: Topology, scenario: Path) -> Mapp
     addresses = plan_addresses(topology)
     for key, row in rows_of(settings, scenario):
         place = f"{scenario} at {key}"
-        switches = [name for name in topology.switch_names if fnmatchcase(name, row.switch)]
-        if not switches:
-            listed = ", ".join(topology.switch_names[:10])
-            raise UserError(f"no switch is named {row.switch!r}", place=place, remedy=f"switches: {listed}")
-        for switch in switches:
+        for switch in switches_named(row.switch, topology, place):
             names = Names(topology, addresses, switch)
             found[switch] = found.get(switch, NOTHING).joined(_runtime(row, names, scenario, place))
     return found
+
+
+def switches_named(pattern: str, topology: Topology, place: str) -> list[str]:
+    """The switches that a pattern names; raises UserError where it names none."""
+    switches = [name for name in topology.switch_names if fnmatchcase(name, pattern)]
+    if not switches:
+        listed = ", ".join(topology.switch_names[:10])
+        raise UserError(f"no switch is named {pattern!r}", place=place, remedy=f"switches: {listed}")
+    return switches
 
 
 def _runtime(row: Row, names: Names, scenario: Path, place: str) -> Runtime:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from controller.pipeline import parse_p4info
 from p4cc import _engine, bundled
 from p4cc.errors import UserError
 from p4cc.files import find_named, read_text
@@ -82,6 +81,9 @@ class CompiledProgram:
 
     def _seen(self) -> Iterator[tuple[str, str, str, str, str]]:
         """Kind, name, size, keys and actions of what a controller sees."""
+        # P4Runtime's messages take a while to import; other commands need not wait for them.
+        from controller.pipeline import parse_p4info
+
         info = parse_p4info(self.p4info_bytes())
         actions = {action.preamble.id: action.preamble.alias for action in info.actions}
         for table in info.tables:

@@ -20,10 +20,10 @@ from p4cc.scenario.control import ControlSettings
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.faults import MAX_FAULTS, Fault
 from p4cc.scenario.figures import Figure, Window
-from p4cc.scenario.overrides import assignments
 from p4cc.scenario.own_headers import HeadersRecord, OwnHeaders
 from p4cc.scenario.own_headers import problems as header_problems
 from p4cc.scenario.own_packets import MAX_PACKET_BYTES, PacketsReceived
+from p4cc.scenario.plain import plain
 from p4cc.scenario.programs import FileName, Name, RouteSettings, Rows, SwitchProgram
 from p4cc.scenario.rate_switches import BoltSwitchSettings, D3SwitchSettings, DualPi2SwitchSettings, RcpSwitchSettings
 from p4cc.scenario.state_records import DigestsRecord, DropsRecord, LogRecord, StateRecord
@@ -33,7 +33,7 @@ from p4cc.scenario.traffic_base import FlowTraffic
 from p4cc.scenario.yaml import yaml_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 MAX_RUNS = 100_000
 LinkEnds = Annotated[
@@ -418,35 +418,9 @@ class Scenario(Model):
 
     _place: Path = PrivateAttr(default=Path("scenario of Python"))
 
-    @classmethod
-    def load(cls, name: str | Path, changes: Mapping[str, Any] | None = None, **overrides: Any) -> Scenario:
-        """The scenario of a file, or an experiment's such as `gst/incast`.
-
-        `changes` are fields by their dotted paths, `overrides` the same as keywords with two underscores for the dot.
-        Raises UserError.
-        """
-        from p4cc.scenario import builder
-
-        return builder.loaded(name, assignments(changes, overrides))
-
-    def with_(self, changes: Mapping[str, Any] | None = None, **overrides: Any) -> Scenario:
-        """This scenario with changes, which are given as to `load`; raises UserError."""
-        from p4cc.scenario import builder
-
-        return builder.changed(self, assignments(changes, overrides))
-
-    def check(self) -> Scenario:
-        """This scenario as a file of it would be read: names of algorithms, and all that must fit together.
-
-        `p4cc.run` does it too. Raises UserError with every finding.
-        """
-        return self.with_()
-
     def to_mapping(self) -> dict[str, Any]:
         """What a scenario's file says: plain data, without fields that have their defaults."""
-        from p4cc.scenario import builder
-
-        return builder.mapping_of(self)
+        return cast("dict[str, Any]", plain(self))
 
     def to_yaml(self) -> str:
         """The text of a scenario's file."""

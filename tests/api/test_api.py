@@ -82,6 +82,7 @@ def test_plots_hold_what_the_tables_hold(result: p4cc.Result) -> None:
     switch, peer = result.queues.select("switch", "peer").row(0)
     same = result.plot.queue(switch, peer, ax=axes)
     assert same is axes, "a plot goes where it is told to"
+    assert len({str(one.get_color()) for one in axes.get_lines()}) == len(axes.get_lines()) == 2
     deepest = result.plot.queue(switch, peer, seed=2).get_lines()[0].get_ydata()
     of_port = result.queues.filter((pl.col("seed") == 2) & (pl.col("peer") == peer) & (pl.col("switch") == switch))
     assert np.asarray(deepest).max() == of_port["depth_pkts"].max()

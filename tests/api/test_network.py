@@ -161,7 +161,12 @@ def test_packets_arrive_where_they_are_sent(net: p4cc.Network) -> None:
     net.run_until(50_000)
     routes = net.table("s1", "ipv4_lpm")
     to = routes.filter(~pl.col("is_default"))["hdr.ipv4.dst_addr"][1].removesuffix("/32")
-    packet = Ether(dst="02:00:00:00:00:fe") / IP(dst=to, ttl=9) / UDP(dport=9) / (b"x" * 100)
+    packet = (
+        Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:fe")
+        / IP(src="10.0.0.1", dst=to, ttl=9)
+        / UDP(dport=9)
+        / (b"x" * 100)
+    )
     net.inject("h1", packet)
     net.inject("s1", bytearray(bytes(packet)), port=1)
     arrived = net.run().result().packets_received

@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
     from pathlib import Path
 
+    from p4cc.live.lab import LabPage
+
 PATIENCE_S = 30
 
 
 @dataclass
 class Client:
-    """Asks the server of a watched run."""
+    """Asks the server of a watched run, or of a lab."""
 
-    run: LiveRun
+    run: LiveRun | LabPage
     opener: OpenerDirector = field(default_factory=lambda: build_opener(HTTPCookieProcessor(CookieJar())))
 
     @property

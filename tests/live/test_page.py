@@ -172,6 +172,24 @@ def test_figures_are_drawn_and_say_what_is_under_the_pointer(visit: Visit, addre
     assert_calm(visited, address)
 
 
+def test_a_hostile_name_is_text_in_a_figure(visit: Visit, address: str) -> None:
+    visited = visit(address)
+    page = visited.page
+    paused(page)
+    page.locator("#queues").scroll_into_view_if_needed()
+    page.wait_for_selector("#queues .legendtext")
+    # Plotly takes some HTML in labels; all names go through `label`.
+    page.evaluate(
+        """async (name) => {
+            const { label } = await import("/static/dom.js");
+            await Plotly.restyle("queues", { name: label(name) }, [0]);
+        }""",
+        HOSTILE,
+    )
+    assert page.locator("#queues .legendtext").first.text_content() == HOSTILE
+    assert_calm(visited, address)
+
+
 def test_time_is_led_by_buttons_and_keys(visit: Visit, address: str) -> None:
     visited = visit(address)
     page = visited.page
@@ -238,7 +256,10 @@ def test_a_switch_shows_its_tables_and_what_packets_meet(visit: Visit, address: 
     visited = visit(address)
     page = visited.page
     paused(page)
-    page.locator("#switch").select_option("s1")
+    assert "s1" in hover(page, "topology", 2, 0)
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_function("() => document.getElementById('switch').value === 's1'")
     rows = page.locator("[data-part$='egress.ecn.thresholds'] tbody tr")
     rows.first.wait_for()
     entries = rows.count()
@@ -249,6 +270,7 @@ def test_a_switch_shows_its_tables_and_what_packets_meet(visit: Visit, address: 
     assert "thresholds" in " ".join(steps.all_text_contents())
     page.locator("#links-table summary").click()
     links = page.locator("#links-table tbody tr")
+    links.first.wait_for()
     assert links.count() == 10
     page.locator("#links-table input").fill("aggregator")
     page.wait_for_function("() => document.querySelectorAll('#links-table tbody tr').length === 2")

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser import PHONE
+from tests.browser import PHONE, visits
 from tests.report.reports import HOSTILE, IMAGE, INTERACTIVE, lab, report_of, swept, without_flows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
     from tests.browser import Visit, Visited
     from tests.p4cc.scenarios import Ran
@@ -26,6 +27,13 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 @pytest.fixture(scope="module")
 def address(ran: Ran) -> str:
     return report_of(ran.outcome.folder)
+
+
+@pytest.fixture(scope="module")
+def desk(browser: Browser, address: str) -> Iterator[Visited]:
+    """One page for tests that leave its variants, seeds and point as they are."""
+    with visits(browser) as visit:
+        yield shown(visit, address)
 
 
 def shown(visit: Visit, address: str, **how: Any) -> Visited:
@@ -57,16 +65,18 @@ def clean(visited: Visited, address: str) -> None:
     assert visited.page.locator("img[src=x], .plot b, section script").count() == 0
 
 
-def test_every_figure_is_drawn_and_has_its_numbers_and_names_are_text(visit: Visit, address: str) -> None:
-    visited = shown(visit, address)
-    page = visited.page
-    clean(visited, address)
+def test_every_figure_is_drawn_and_has_its_numbers_and_names_are_text(desk: Visited, address: str) -> None:
+    page = desk.page
+    clean(desk, address)
     assert page.locator("h1").inner_text() == HOSTILE
     assert page.locator("[data-block]").count() == page.locator("[data-state=drawn]").count()
     assert page.locator("#figures .plot").count() == INTERACTIVE
     assert page.locator("#figures img[alt^='as drawn']").count() == 1
     drawn = page.evaluate("[...document.querySelectorAll('.plot')].map((one) => one.data.length)")
     assert all(drawn), drawn
+    offered = page.locator("#figures .modebar-btn").evaluate_all("(all) => all.map((one) => one.ariaLabel)")
+    assert "Zoom in" in offered
+    assert not [one for one in offered if "share" in one.lower() or "cloud" in one.lower()], "nothing is uploaded"
     # Plotly shows what it was given as text, and no element of it.
     assert page.locator("#figures .plot").first.locator(".ytitle").text_content() == f"goodput {HOSTILE}"
     assert page.locator("#series label").all_inner_texts()[1].strip() == IMAGE
@@ -80,8 +90,8 @@ def test_every_figure_is_drawn_and_has_its_numbers_and_names_are_text(visit: Vis
     assert links.locator("tbody tr").count() == 10
 
 
-def test_hover_shows_the_value(visit: Visit, address: str, ran: Ran) -> None:
-    page = shown(visit, address).page
+def test_hover_shows_the_value(desk: Visited, ran: Ran) -> None:
+    page = desk.page
     plot = page.locator("#figures .plot").first
     plot.scroll_into_view_if_needed()
     # The second point of the first line of markers, where Plotly has it on the page.
@@ -129,8 +139,8 @@ def test_switches_act_on_all_figures_and_tables(visit: Visit, address: str) -> N
     assert "nothing to show" in (page.locator(f"[data-block='{places[0]}'] .plot").text_content() or "")
 
 
-def test_axes_become_logarithmic_and_flows_are_picked(visit: Visit, address: str) -> None:
-    page = shown(visit, address).page
+def test_axes_become_logarithmic_and_flows_are_picked(desk: Visited) -> None:
+    page = desk.page
     place = titled(page, "Chosen flows")
     layout = "(one) => [one.layout.yaxis.type, one.layout.xaxis.type]"
     plot = page.locator(f"[data-block='{place}'] .plot")
@@ -146,8 +156,8 @@ def test_axes_become_logarithmic_and_flows_are_picked(visit: Visit, address: str
     assert len(traces(page, place)) > before
 
 
-def test_tables_filter_and_sort(visit: Visit, address: str) -> None:
-    page = shown(visit, address).page
+def test_tables_filter_and_sort(desk: Visited) -> None:
+    page = desk.page
     block = page.locator(f"[data-block='{titled(page, 'Every run')}']")
     assert "16 entries" in block.locator(".dt-info").inner_text()
     block.get_by_role("searchbox").fill("k_pkts=20")

@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "pages": (),
     "report": ("scenario", "analysis", "figures", "running", "lab", "pages"),
     "live": ("control", "scenario", "planning", "running", "lab", "pages"),
-    "api": ("planning", "analysis", "figures", "running"),
+    "api": ("scenario", "planning", "analysis", "figures", "running"),
     "commands": (
         "scenario",
         "own_algorithms",
@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 }
 """Rooms of p4cc, and those that a room may import; modules of no room below are free to all."""
 
-ABOVE_ALL = ("p4cc", "p4cc.cli", "p4cc.start", "p4cc.reference_pages", "p4cc.results_page")
+ABOVE_ALL = ("p4cc", "p4cc.cli", "p4cc.parts", "p4cc.start", "p4cc.reference_pages", "p4cc.results_page")
 """Modules of no room that put rooms together: no room imports them."""
 
 

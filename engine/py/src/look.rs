@@ -60,6 +60,11 @@ impl Look {
     }
 
     #[getter]
+    fn digests(&self) -> u64 {
+        self.look.digests
+    }
+
+    #[getter]
     fn depth_pkts(&self) -> Vec<u32> {
         self.look.depth_pkts.clone()
     }

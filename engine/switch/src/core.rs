@@ -283,6 +283,7 @@ impl Core {
 
     #[cold]
     fn keep_more_digests(&mut self, digests: &mut Vec<DigestMessage>) {
+        self.counters.digests += digests.len() as u64;
         for message in digests.drain(..) {
             if self.digests.len() < MAX_CONTROLLER_QUEUE {
                 self.digests.push_back(message);

@@ -220,7 +220,9 @@ pub struct SwitchCounters {
     pub recirculated: u64,
     /// Packets whose parser rejected them; the program decides what becomes of them.
     pub parser_errors: u64,
-    /// Digests lost because the controller did not fetch earlier ones.
+    /// Digest messages of the program.
+    pub digests: u64,
+    /// Of these, lost because the controller did not fetch earlier ones.
     pub digests_lost: u64,
     /// `assert` or `assume` that did not hold.
     pub assertions_failed: u64,

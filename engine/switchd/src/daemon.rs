@@ -14,6 +14,7 @@ use p4cc_thrift::Notifier;
 use crate::capture::Capture;
 use crate::dataplane::{Dataplane, Manner};
 use crate::links::Links;
+use crate::looks::Looks;
 use crate::notifications::Publisher;
 use crate::options::{General, Options, Target};
 use crate::packet_io::{Interface, InterfaceError};
@@ -60,6 +61,7 @@ pub struct Daemon {
     thrift: Option<p4cc_thrift::Server>,
     dataplane: JoinHandle<Vec<Port>>,
     messenger: JoinHandle<()>,
+    looks: Option<Looks>,
 }
 
 impl Daemon {
@@ -91,6 +93,7 @@ impl Daemon {
                 tracing::warn!("the register machine runs the program: {error}");
             }
         }
+        let looks = looks(general, &shared)?;
         let publisher = publisher(general)?;
         let thrift = start_thrift(general, &shared, &server, publisher.as_ref())?;
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
@@ -104,7 +107,7 @@ impl Daemon {
         let dataplane = Dataplane::new(Arc::clone(&shared), woken, manner, ports, messenger.thread().clone());
         let dataplane = thread("dataplane").spawn(move || dataplane.run()).map_err(failed)?;
         tracing::info!(device_id = general.device_id, ports = general.interfaces.len(), "switch runs");
-        Ok(Self { shared, server, thrift, dataplane, messenger })
+        Ok(Self { shared, server, thrift, dataplane, messenger, looks })
     }
 
     /// Stops in order: no more packets, then no more controllers. Says what was lost.
@@ -114,6 +117,9 @@ impl Daemon {
         self.messenger.thread().unpark();
         // A thread that panicked has said so itself.
         let _ = self.messenger.join();
+        if let Some(looks) = self.looks {
+            looks.join();
+        }
         drop(self.thrift);
         if let Some(server) = Arc::into_inner(self.server) {
             server.stop();
@@ -244,6 +250,15 @@ fn install(server: &Server, general: &General, program: String) -> Result<(), St
         server.restore(general.device_id, &p4cc_thrift::state_file::decode(&program, &text)?)
     });
     restored.map_err(|cause| StartError::Option(format!("--restore-state {}: {cause}", path.display())))
+}
+
+/// Who answers looks at the ports, where somebody is to.
+fn looks(general: &General, shared: &Arc<Shared>) -> Result<Option<Looks>, StartError> {
+    let Some(path) = &general.looks else { return Ok(None) };
+    let opened = Looks::open(path, Arc::clone(shared));
+    opened.map(Some).map_err(|error| {
+        StartError::Option(format!("--looks {}: {error}; name a file that can be made", path.display()))
+    })
 }
 
 /// Where notifications go for controllers that use Thrift. BMv2's address, when nobody asked for it, may be

@@ -18,6 +18,7 @@ mod daemon;
 mod dataplane;
 mod links;
 pub mod log;
+mod looks;
 mod notifications;
 pub mod options;
 mod packet_io;

@@ -148,6 +148,10 @@ pub struct General {
     /// BMv2 does [default: ipc:///tmp/bmv2-ID-notifications.ipc]
     #[arg(long, value_name = "ADDRESS")]
     pub notifications_addr: Option<String>,
+    /// Answer each line `look` at this Unix socket with
+    /// depth, drops and pauses of every port, as a line of JSON
+    #[arg(long, value_name = "PATH")]
+    pub looks: Option<PathBuf>,
     /// Print the version
     #[arg(short = 'v', long, action = clap::ArgAction::Version)]
     version: Option<bool>,

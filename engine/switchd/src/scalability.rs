@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A peer that does not greet is given up.
@@ -37,6 +37,13 @@ impl Protocol {
 /// A socket's file, removed with its owner.
 #[derive(Debug)]
 pub(crate) struct SocketFile(PathBuf);
+
+impl SocketFile {
+    /// The file of a socket that was bound to this path.
+    pub fn of(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+}
 
 impl Drop for SocketFile {
     fn drop(&mut self) {

@@ -1,6 +1,6 @@
 // Requests to the server of the run. A failure is an `ApiError` with cause, place and remedy.
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor({ cause, place = null, remedy = null }, status = 0) {
     super(cause);
     Object.assign(this, { cause, place, remedy, status });

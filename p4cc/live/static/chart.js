@@ -6,6 +6,9 @@ import { colour, onTheme } from "./theme.js";
 const CONFIG = {
   displaylogo: false,
   responsive: false,
+  // Nothing of a run leaves this machine.
+  showSendToCloud: false,
+  plotlyServerURL: "",
   modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
   displayModeBar: "hover",
 };

@@ -11,6 +11,7 @@ const INTERVAL_MS = 500;
 // Bars change places only this often, so that the eye can follow one.
 const ORDER_MS = 1000;
 const NAME_CHARACTERS = 24;
+export const UNKNOWN = "What waits is not known: these switches do not tell.";
 // Colours of the style sheet: below K, from K on, from K_dc on. The legend beside the figure names them.
 const CLASSES = ["depth-low", "depth-k", "depth-k-dc"];
 
@@ -20,6 +21,7 @@ export class Depths {
     Object.assign(this, { node, network });
     this.depth = network.ports.map(() => null);
     this.drops = new Map();
+    this.knowsDrops = false;
     this.paused = new Set();
     this.ordered_ms = -Infinity;
     this.isMoving = false;
@@ -30,7 +32,9 @@ export class Depths {
 
   look(look) {
     this.isMoving = look.state === "running";
-    if (look.depth_pkts) this.depth = look.depth_pkts;
+    this.depth = look.depth_pkts ?? this.network.ports.map(() => null);
+    // Where nothing is known, nothing is said: a zero would be an answer.
+    this.knowsDrops = Boolean(look.drops);
     this.drops = new Map(look.drops ?? []);
     this.paused = new Set(look.paused ?? []);
     this.chart.ask();
@@ -42,7 +46,8 @@ export class Depths {
     this.ordered_ms = now_ms;
     const fit = Math.floor((this.node.clientHeight - 50) / ROW_PX);
     this.rows = Math.max(1, Math.min(ROWS, this.network.ports.length, fit));
-    say(byId("depths-note"), `${this.rows} of ${this.network.ports.length} ports`);
+    const isKnown = this.depth.some((depth) => depth !== null);
+    say(byId("depths-note"), isKnown ? `${this.rows} of ${this.network.ports.length} ports` : UNKNOWN);
     const all = [...this.depth.keys()];
     all.sort((one, other) => (this.depth[other] ?? -1) - (this.depth[one] ?? -1) || one - other);
     this.order = all.slice(0, this.rows);
@@ -121,7 +126,7 @@ export class Depths {
       depth: this.depth[number],
       k: port.k_pkts,
       k_dc: port.k_dc_pkts,
-      drops: this.drops.get(number) ?? 0,
+      drops: this.knowsDrops ? (this.drops.get(number) ?? 0) : null,
       paused: this.paused.has(number) ? "held" : "",
       name: this.network.portNames[number],
     }));

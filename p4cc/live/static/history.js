@@ -87,7 +87,7 @@ export class History {
 }
 
 /** Points for a figure of this many columns: of a column's points the least and the most. */
-export function thinned(times, values, columns) {
+function thinned(times, values, columns) {
   if (times.length <= 2 * columns) return [times, values];
   const kept = [];
   const wide = (times.at(-1) - times[0]) / columns || 1;
@@ -128,13 +128,14 @@ export class LineChart {
         hovertemplate: `%{y}${this.unit} at %{x} ${unit}<extra>%{fullData.name}</extra>`,
       };
     });
+    this.node.setAttribute("aria-label", this.words());
     return {
       traces: [...traces, ...this.more(unit_ns, start_ns, this.end_ns)],
       layout: layout({
         showlegend: true,
         hovermode: "closest",
         xaxis: {
-          title: { text: `virtual time (${unit})`, standoff: 6 },
+          title: { text: `time (${unit})`, standoff: 6 },
           range: [start_ns / unit_ns, Math.max(this.end_ns, start_ns + 1) / unit_ns],
         },
         yaxis: {
@@ -148,10 +149,17 @@ export class LineChart {
     };
   }
 
+  /** The figure for people who do not see it: the newest value of each line. */
+  words() {
+    const values = [...this.history.visible()].map(
+      (line) => `${line.name} ${line.values[this.value]?.at(-1) ?? "none"}`,
+    );
+    return `${this.title} at ${instant(this.end_ns)}: ${values.join("; ") || "nothing yet"}`;
+  }
+
   /** Redraws up to this instant. */
   look(end_ns) {
     this.end_ns = end_ns;
-    this.node.setAttribute("aria-label", `${this.title} up to ${instant(end_ns)}`);
     this.chart.ask();
   }
 }

@@ -68,7 +68,8 @@ function chooseFlows(flows, asked) {
 function names(network) {
   say(byId("title"), network.title);
   const { nodes, switches, links } = network;
-  const sizes = `${count(switches.length)} switches, ${count(nodes.length - switches.length)} hosts, ${count(links.length)} links`;
+  const hosts = nodes.length - switches.length;
+  const sizes = `${count(switches.length)} switches, ${count(hosts)} hosts, ${count(links.length)} links`;
   say(byId("case"), `${network.case} · ${network.kind === "lab" ? "lab" : "virtual time"} · ${sizes}`);
   document.title = `${network.title} · p4cc live`;
 }

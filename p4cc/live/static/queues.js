@@ -1,5 +1,6 @@
 // Queues of watched ports over virtual time, against the K and K_dc that held at each instant.
 
+import { UNKNOWN } from "./depths.js";
 import { byId, say } from "./dom.js";
 import { History, LineChart } from "./history.js";
 import { colour } from "./theme.js";
@@ -21,7 +22,9 @@ export class Queues {
       for (const { port, times_ns, depth_pkts } of ports) this.history.add(port, times_ns, { depth: depth_pkts });
     }
     const names = this.history.shown.map((port) => this.network.portNames[port]);
-    say(byId("ports-watched"), names.length ? `${names.length} watched` : "No port is watched yet.");
+    const none = look.depth_pkts ? "No port is watched yet." : UNKNOWN;
+    say(byId("ports-watched"), names.length ? `${names.length} watched` : none);
+    byId("ports-choose").hidden = !look.depth_pkts && names.length === 0;
     this.chart.look(look.time_ns);
   }
 

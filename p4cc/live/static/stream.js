@@ -6,8 +6,9 @@ const AGAIN_MS = 2000;
 
 /**
  * Follows the run. `handlers` has `look(look, isFirst)`, `lost()`, `back()`, `end()`, `gone()` and `refused()`.
- * `isFirst` is true for the first look of a connection, which brings the history that the server keeps. After the end the connection
- * stays: the run waits for those who look at what it has come to, and `gone()` says that it waits no longer.
+ * `isFirst` is true for the first look of a connection, which brings the history that the server keeps. After the end
+ * the connection stays: the run waits for those who look at what it has come to, and `gone()` says that it waits no
+ * longer.
  */
 export class Stream {
   constructor(handlers) {

@@ -21,7 +21,7 @@ function chosen() {
 }
 
 /** Whether the page is dark now. */
-export const isDark = () => (chosen() === "system" ? dark.matches : chosen() === "dark");
+const isDark = () => (chosen() === "system" ? dark.matches : chosen() === "dark");
 
 const pick = (sets) => (isDark() ? sets.dark : sets.light);
 export const lineColours = () => pick(LINES);

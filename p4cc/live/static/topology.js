@@ -47,6 +47,7 @@ export class Topology {
     this.load = new Array(2 * network.links.length).fill(0);
     this.depth = [];
     this.drops = new Map();
+    this.knowsDrops = false;
     this.dropped = [];
     this.paused = [];
     this.selected = null;
@@ -75,6 +76,7 @@ export class Topology {
     const drops = new Map(look.drops ?? []);
     this.dropped = [...drops.keys()].filter((port) => drops.get(port) > (this.drops.get(port) ?? 0));
     this.drops = drops;
+    this.knowsDrops = Boolean(look.drops);
     this.chart.ask();
     if (this.hovered) this.describe();
   }
@@ -266,12 +268,18 @@ export class Topology {
     const { way, node } = this.hovered;
     if (way === undefined) {
       const own = this.network.ports.flatMap((port, number) => (port.switch === node ? [number] : []));
-      const waiting = own.reduce((sum, port) => sum + (this.depth[port] ?? 0), 0);
+      const isKnown = own.every((port) => (this.depth[port] ?? null) !== null);
+      const waiting = isKnown ? own.reduce((sum, port) => sum + this.depth[port], 0) : null;
       say(this.readout, own.length ? `${node}: ${own.length} ports, ${count(waiting)} packets wait` : `${node}: host`);
       return;
     }
     const [from, to] = this.network.ends(way >> 1, way & 1);
     say(this.readout, `${from} → ${to}: ${this.load[way] ?? "–"} % of ${rate(this.rate(way))}${this.queue(way)}`);
+  }
+
+  /** Drops of a port; null where they are not known. */
+  dropsOf(port) {
+    return this.knowsDrops ? (this.drops.get(port) ?? 0) : null;
   }
 
   rate(way) {
@@ -287,7 +295,7 @@ export class Topology {
       `port ${port}`,
       `${count(this.depth[number])} packets wait`,
       ...limits,
-      `${count(this.drops.get(number) ?? 0)} drops`,
+      `${count(this.dropsOf(number))} drops`,
     ];
     if (this.paused.includes(number)) parts.push("held by PFC");
     return `; ${parts.join(", ")}`;
@@ -305,7 +313,7 @@ export class Topology {
         to,
         rate_bps: this.network.links[at >> 1].rate_bps,
         load: this.load[at] ?? null,
-        drops: known ? (this.drops.get(port) ?? 0) : null,
+        drops: known ? this.dropsOf(port) : null,
         paused: known && this.paused.includes(port) ? "held" : "",
       };
     });

@@ -1,6 +1,9 @@
 // Figures of lines and bars: which traces Plotly draws for what is switched on.
 
-const CONFIG = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
+// Plotly 4 offers to upload figures ("Share chart...") unless it is told not to: a report asks nobody for anything.
+const CONFIG = {
+  displaylogo: false, responsive: true, showSendToCloud: false, plotlyServerURL: "", modeBarButtonsToRemove: ["lasso2d", "select2d"],
+};
 
 /** What every figure shares: fonts and colours of the page. */
 function baseLayout(height) {
@@ -10,7 +13,7 @@ function baseLayout(height) {
     height, autosize: true, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: style.getPropertyValue("--font").trim(), size: 12.5, color: ink },
     margin: { l: 62, r: 16, t: 34, b: 48 }, hovermode: "closest", bargap: 0.25,
-    legend: { orientation: "h", y: -0.2, yanchor: "top", x: 0 },
+    legend: { orientation: "h", yref: "container", y: 0, yanchor: "bottom", x: 0 },
     hoverlabel: { bgcolor: style.getPropertyValue("--raised").trim(), font: { color: ink }, namelength: -1 },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: style.getPropertyValue("--quiet").trim() },
   };
@@ -21,7 +24,7 @@ function axis(title, isLog, more = {}) {
   const rule = style.getPropertyValue("--rule").trim();
   return {
     title: { text: safe(title), standoff: 6 }, type: isLog ? "log" : undefined, gridcolor: rule, linecolor: rule, zerolinecolor: rule,
-    automargin: true, exponentformat: "power", ...(isLog ? { dtick: undefined, minor: { showgrid: false } } : {}), ...more,
+    automargin: true, exponentformat: "power", minexponent: 6, ...(isLog ? { dtick: undefined, minor: { showgrid: false } } : {}), ...more,
   };
 }
 
@@ -98,12 +101,26 @@ function drawChart(block, place) {
       if (!made.length) layout.annotations.push(nothing(left + width / 2, top - height / 2));
     });
     layout.barmode = "group";
-    layout.legend.y = -0.17 * 390 / layout.height - 0.02;
+    makeRoom(layout, traces, parts.plot.clientWidth);
     Plotly.react(parts.plot, traces, layout, CONFIG);
     parts.say(seeds.length ? shownText(seed, seeds) : block.panels.some((panel) => panel.lines.some((line) => line.point !== null)) ? pointText() : "");
     parts.numbers(() => numbersOf(traces));
   }
   return draw;
+}
+
+/** Room below a figure for its legend, by the width that its entries need. */
+function makeRoom(layout, traces, width) {
+  const room = width - layout.margin.l - layout.margin.r;
+  let lines = 1, used = 0;
+  for (const trace of traces) {
+    if (trace.showlegend === false) continue;
+    const needed = 52 + 7 * plainText(trace.name).length;
+    if (used && used + needed > room) { lines += 1; used = 0; }
+    used += needed;
+  }
+  layout.margin.b = 56 + 21 * lines;
+  layout.height += 21 * (lines - 1);
 }
 
 function heading(text, x, y) {
@@ -128,10 +145,13 @@ function look(line, { several, order, names }) {
   const own = names.length > 0 && !several;
   return {
     colour: colour(own ? name : colourPlace(line.series)),
-    dash: DASHES[(own ? Math.floor(name / PALETTES.light.length) : names.length ? name : folder) % DASHES.length],
+    dash: DASHES[(own ? again(name) : names.length ? name : folder + again(colourPlace(line.series))) % DASHES.length],
     symbol: SYMBOLS[(colourPlace(line.series) + 4 * folder) % SYMBOLS.length],
   };
 }
+
+/** How often the palette was used up before a place: more series than colours differ in their dashes. */
+function again(place) { return Math.floor(place / PALETTES.light.length); }
 
 function tracesOf(line, panel, how) {
   const { colour: ink, dash, symbol } = look(line, how);

@@ -27,7 +27,7 @@ function drawHeat(block, place) {
         type: "heatmap", x: numeric ? map.x : map.x.map(safe), y: map.y.map(safe), customdata: map.z,
         z: log ? map.z.map((line) => line.map((one) => (one > 0 ? Math.log10(one) : null))) : map.z,
         colorscale: SCALES[state.theme], ...data, hoverongaps: false, xgap: map.text ? 2 : 0, ygap: map.text ? 2 : 1,
-        colorbar: { title: { text: label, side: "right" }, thickness: 12, outlinewidth: 0 },
+        colorbar: { title: { text: label, side: "right" }, thickness: 12, outlinewidth: 0, exponentformat: "power" },
         hovertemplate: `<b>%{y}</b><br>${safe(block.x_label)}: %{x}<br>${safe(block.z_label)}: %{customdata:.8~g}<extra></extra>`,
       });
     } else {

@@ -1,6 +1,7 @@
 // Tables that sort and filter (DataTables), and the summary with its spread over the seeds that are on.
 
 const LENGTHS = [10, 25, 100];
+const FEW = 4; // Rows that nobody filters.
 
 /** A row's cells with numbers as people read them; sorting and filtering use the values themselves. */
 function cellOf(column) {
@@ -32,7 +33,7 @@ function drawTable(block, place) {
     if (made) {
       made.clear().rows.add(rows).draw();
     } else {
-      made = new DataTable(table, tableOptions(block.columns.map((one) => ({ render: cellOf(one), className: one.numeric ? "number" : "" })), rows, block.order ? [block.order] : []));
+      made = new DataTable(table, tableOptions(block.columns.map((one) => ({ render: cellOf(one), className: one.numeric ? "number" : "text" })), rows, block.order ? [block.order] : []));
     }
     parts.say(block.at_point && held.points.length > 1 ? pointText() : "");
   };
@@ -41,7 +42,10 @@ function drawTable(block, place) {
 function tableOptions(columns, data, order) {
   return {
     columns, data, order, deferRender: true, autoWidth: false, pageLength: LENGTHS[0], lengthMenu: LENGTHS, paging: data.length > LENGTHS[0],
-    layout: { topStart: data.length > LENGTHS[0] ? "pageLength" : null, topEnd: "search", bottomStart: "info", bottomEnd: data.length > LENGTHS[0] ? "paging" : null },
+    layout: {
+      topStart: data.length > LENGTHS[0] ? "pageLength" : null, topEnd: data.length > FEW ? "search" : null,
+      bottomStart: data.length > FEW ? "info" : null, bottomEnd: data.length > LENGTHS[0] ? "paging" : null,
+    },
     language: { search: "Filter:", emptyTable: "nothing of what is switched on", lengthMenu: "_MENU_ rows" },
   };
 }
@@ -90,8 +94,8 @@ function drawSummary(block, place) {
       return;
     }
     const text = DataTable.render.text().display;
-    const columns = [{ render: (value) => text(value) }];
-    if (several) columns.push({ render: (value, kind) => (kind === "display" || kind === "filter" ? text(held.points[value]) : value) });
+    const columns = [{ render: (value) => text(value), className: "text" }];
+    if (several) columns.push({ render: (value, kind) => (kind === "display" || kind === "filter" ? text(held.points[value]) : value), className: "text" });
     block.metrics.forEach(() => columns.push({ render: summaryCell, className: "number" }));
     columns.push({ className: "number" });
     made = new DataTable(table, tableOptions(columns, rows(), []));

@@ -18,13 +18,13 @@ function drawTopology(block, place) {
     offerSeries(choice, block.loads.map((load) => load.series));
     const load = block.loads.find((one) => one.series === Number(choice.value) && one.point === state.point && one.seed === seed);
     const layout = { ...baseLayout(430), annotations: [] };
-    layout.margin = { l: 10, r: 10, t: 10, b: 20 };
+    layout.margin = { l: 10, r: 10, t: 10, b: 50 };
     layout.xaxis = { visible: false, fixedrange: false };
     layout.yaxis = { visible: false };
-    layout.legend.title = { text: "mean load" };
-    layout.legend.y = -0.03;
-    const traces = load ? networkTraces(block.networks[load.network], load) : [];
+    if (parts.plot.clientWidth > 640) layout.legend.title = { text: "mean load" };
+    const traces = load ? networkTraces(block.networks[load.network], load, parts.plot.clientWidth) : [];
     if (!load) layout.annotations.push(nothing(0.5, 0.5));
+    makeRoom(layout, traces, parts.plot.clientWidth - 80);
     Plotly.react(parts.plot, traces, layout, CONFIG);
     parts.say(shownText(seed, seeds));
     parts.numbers(() => linkNumbers(load ? block.networks[load.network] : null, load));
@@ -36,7 +36,7 @@ function loadsOf(network, load, link) {
   return [0, 1].map((way) => (load.span_ns ? load.bytes[way][link] * 8e9 / (network.rates_bps[link] * load.span_ns) : 0));
 }
 
-function networkTraces(network, load) {
+function networkTraces(network, load, width) {
   const inks = CLASS_INKS[state.theme], quiet = getComputedStyle(document.documentElement).getPropertyValue("--quiet").trim();
   const classes = CLASSES.map(() => ({ x: [], y: [] }));
   const middle = { x: [], y: [], text: [] }, rings = { x: [], y: [], text: [], size: [] };
@@ -61,7 +61,8 @@ function networkTraces(network, load) {
     type: "scatter", mode: "lines", ...one, name: CLASS_NAMES[at], hoverinfo: "skip",
     line: { color: inks[at], width: 1.2 + at * 0.7 }, showlegend: one.x.length > 0, meta: { role: "links" },
   })).filter((one) => one.x.length);
-  const many = network.names.length - network.switches > 40;
+  // Names of hosts stand beside each other where there is room for them.
+  const many = (network.names.length - network.switches) * 28 > width;
   const node = (from, to, name, symbol, ink, size, isNamed) => ({
     type: "scatter", mode: isNamed ? "markers+text" : "markers", name, x: network.x.slice(from, to), y: network.y.slice(from, to),
     text: network.names.slice(from, to).map(safe), textposition: from ? "bottom center" : "top center", textfont: { size: 10 },

@@ -11,40 +11,8 @@ use p4cc_transport::wire::TrafficClass;
 use crate::SpecError;
 use crate::describe::in_range;
 use crate::hosts::packets::Outgoing;
+use crate::hosts::source::MAX_WAITING_INJECTED;
 use crate::network::Network;
-
-/// Most given packets that wait at one interface.
-pub const MAX_WAITING_INJECTED: usize = 4_096;
-
-/// Given packets that wait at an interface. Those of a paused priority are overtaken, so each has a place of
-/// its own.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Injected {
-    places: Vec<Option<Packet>>,
-    free: Vec<u32>,
-}
-
-impl Injected {
-    /// Keeps a packet until it leaves, at the place that is returned; none if too many wait.
-    fn put(&mut self, packet: Packet) -> Option<u32> {
-        if let Some(place) = self.free.pop() {
-            self.places[place as usize] = Some(packet);
-            return Some(place);
-        }
-        if self.places.len() == MAX_WAITING_INJECTED {
-            return None;
-        }
-        self.places.push(Some(packet));
-        Some(self.places.len() as u32 - 1)
-    }
-
-    /// The packet at a place, which leaves now.
-    pub fn take(&mut self, place: u32) -> Option<Packet> {
-        let packet = self.places.get_mut(place as usize)?.take()?;
-        self.free.push(place);
-        Some(packet)
-    }
-}
 
 impl Network {
     /// Hands a packet to the interface of a host, now; `priority` is the class that PFC pauses it by, 0 to 7.

@@ -43,6 +43,6 @@ pub(crate) use connections::Connections;
 pub(crate) use flow::{Ends, Flow};
 pub(crate) use host::Host;
 pub use host::HostCounters;
-pub use injected::MAX_WAITING_INJECTED;
 pub(crate) use new_flow::new_flow;
+pub use source::MAX_WAITING_INJECTED;
 pub(crate) use source::{OwnPackets, Source};

@@ -6,9 +6,9 @@
 
 use std::collections::VecDeque;
 
+use p4cc_switch::Packet;
 use p4cc_units::{Span, Time};
 
-use crate::hosts::injected::Injected;
 use crate::output::{HeadersLog, ReceivedLog};
 use crate::traffic::packets::PacketsPlan;
 
@@ -85,5 +85,38 @@ impl Source {
             self.most_late = self.most_late.max(now.since(due));
         }
         core::mem::take(&mut self.is_held)
+    }
+}
+
+/// Most given packets that wait at one interface.
+pub const MAX_WAITING_INJECTED: usize = 4_096;
+
+/// Given packets that wait at an interface. Those of a paused priority are overtaken, so each has a place of
+/// its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Injected {
+    places: Vec<Option<Packet>>,
+    free: Vec<u32>,
+}
+
+impl Injected {
+    /// Keeps a packet until it leaves, at the place that is returned; none if too many wait.
+    pub fn put(&mut self, packet: Packet) -> Option<u32> {
+        if let Some(place) = self.free.pop() {
+            self.places[place as usize] = Some(packet);
+            return Some(place);
+        }
+        if self.places.len() == MAX_WAITING_INJECTED {
+            return None;
+        }
+        self.places.push(Some(packet));
+        Some(self.places.len() as u32 - 1)
+    }
+
+    /// The packet at a place, which leaves now.
+    pub fn take(&mut self, place: u32) -> Option<Packet> {
+        let packet = self.places.get_mut(place as usize)?.take()?;
+        self.free.push(place);
+        Some(packet)
     }
 }

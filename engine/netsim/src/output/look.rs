@@ -29,6 +29,8 @@ pub struct Look {
     pub drops: u64,
     /// Pause frames that switches sent.
     pub pauses: u64,
+    /// Digest messages of programs.
+    pub digests: u64,
     /// By port, switch by switch: packets that wait.
     pub depth_pkts: Vec<u32>,
     /// By port: packets dropped at its queues.
@@ -72,6 +74,7 @@ impl Network {
             marks: [0; 2],
             drops: 0,
             pauses: 0,
+            digests: 0,
             depth_pkts: Vec::new(),
             dropped_pkts: Vec::new(),
             is_paused: Vec::new(),
@@ -99,6 +102,7 @@ impl Network {
     fn look_at_switches(&self, look: &mut Look) {
         for switch in self.nodes.switches.iter().map(|node| &node.switch) {
             look.drops += switch.counters().drops.total();
+            look.digests += switch.counters().digests;
             for port in switch.config().ports.iter().map(|port| port.port) {
                 let counters = switch.port_counters(port).unwrap_or_default();
                 let is_paused =

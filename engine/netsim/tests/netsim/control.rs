@@ -47,6 +47,7 @@ fn a_run_stops_at_the_instant_of_a_message() {
         let switch = network.switch_mut(1).expect("the switch");
         assert_eq!((switch.take_packet_ins().len(), switch.take_digests().len()), (packets, packets));
     }
+    assert_eq!(network.look(&[], 0).digests, 2);
     // The timeout is later than the end.
     advance(&mut network, Time::MAX);
     assert_eq!((network.now(), network.has_ended()), (Time::from_ns(500_000), true));

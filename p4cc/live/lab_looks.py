@@ -1,0 +1,200 @@
+"""Looks at a lab: what its links carry, as the kernel counts it, and what its switches hold, as they tell it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from topos.lab import LabEnd
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from controller.install import PortState
+    from p4cc.lab.standing import Lab
+    from p4cc.live.network import DrawnLink, DrawnNetwork
+
+ETHERNET_BYTES = 14
+"""What the kernel counts of a frame beside its IP bytes."""
+_COUNTERS = Path("/proc/net/dev")
+_ANSWER_S = 1.0
+_MAX_ANSWER_BYTES = 1 << 20
+_RX, _TX = 0, 8
+"""Places of a direction's bytes, and behind them packets, in a line of the kernel's."""
+
+
+@dataclass(frozen=True)
+class LabLook:
+    """A lab at an instant (`p4cc.live.looks.Look`)."""
+
+    now_ps: int
+    packet_hops: int
+    link_bytes: Sequence[int]
+    depth_pkts: Sequence[int | None]
+    dropped_pkts: Sequence[int | None]
+    paused_ports: Sequence[int]
+    marks: tuple[int, int] | None
+    drops: int | None
+    digests: int | None
+    pauses: None = None
+    """A lab's switches send no pause frames."""
+    flow_counts: None = None
+    """What flows do, their hosts know."""
+    first_active: tuple[int, ...] = ()
+    flows: tuple[tuple[int, bool, bool, float | None, float | None, int], ...] = ()
+
+
+class Count:
+    """A count of a switch's that goes on where the switch, started again, begins anew."""
+
+    def __init__(self) -> None:
+        self._before = 0
+        self._last = 0
+
+    @property
+    def total(self) -> int:
+        """Over all starts of the switch."""
+        return self._before + self._last
+
+    def see(self, told: int) -> None:
+        """Takes what the switch says now."""
+        if told < self._last:
+            self._before += self._last
+        self._last = told
+
+
+@dataclass
+class PortSocket:
+    """Asks a p4cc-switch for its ports (`--looks`); a switch that was started again is found again."""
+
+    path: Path
+    _stream: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self) -> tuple[int, dict[int, dict[str, Any]]] | None:
+        """Digests; depth, drops and pause by port number. None while the switch does not answer."""
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                reader, writer = self._stream or await self._connect()
+                self._stream = (reader, writer)
+                writer.write(b"look\n")
+                answer = json.loads(await reader.readuntil())
+        except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            self.close()
+            return None
+        return answer["digests"], {one["port"]: one for one in answer["ports"]}
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        # An address has 107 bytes at most, and folders have longer names.
+        folder = os.open(self.path.parent, os.O_PATH | os.O_DIRECTORY)
+        try:
+            short = f"/proc/self/fd/{folder}/{self.path.name}"
+            return await asyncio.open_unix_connection(short, limit=_MAX_ANSWER_BYTES)
+        finally:
+            os.close(folder)
+
+    def close(self) -> None:
+        """Ends the connection; the next question makes another."""
+        if self._stream is not None:
+            self._stream[1].close()
+            self._stream = None
+
+
+@dataclass
+class LabLooker:
+    """Looks at one lab."""
+
+    lab: Lab
+    shape: DrawnNetwork
+    sockets: dict[str, PortSocket] = field(init=False)
+    _marks: tuple[int, int] | None = None
+    _levels: dict[tuple[str, int], tuple[Count, Count]] = field(
+        default_factory=dict[tuple[str, int], tuple[Count, Count]]
+    )
+    _drops: dict[int, Count] = field(default_factory=dict[int, Count])
+    """By place of a port."""
+    _digests: dict[str, Count] = field(default_factory=dict[str, Count])
+
+    def __post_init__(self) -> None:
+        self.sockets = {name: PortSocket(path) for name, path in self.lab.looks.items()}
+        interfaces = self.lab.built.interfaces
+        self._carriers = [carrier for link in self.shape.links for carrier in _carriers(link, interfaces)]
+
+    def now_ns(self) -> int:
+        """Since time 0 of the lab; 0 before it."""
+        clock = self.lab.clock
+        return 0 if clock is None else max(0, clock.now_ns())
+
+    def marked(self, states: Sequence[PortState]) -> None:
+        """Takes what switches count of packets by level."""
+        total = [0, 0]
+        for state in states:
+            counts = self._levels.setdefault((state.switch, state.port), (Count(), Count()))
+            for level, told in enumerate((state.level1_pkts, state.level2_pkts)):
+                counts[level].see(told)
+                total[level] += counts[level].total
+        self._marks = (total[0], total[1]) if states else None
+
+    async def look(self) -> LabLook:
+        """What there is to see now."""
+        ports = await self._ports()
+        counters = _counters()
+        carried = [counters.get(interface, _NOTHING)[way : way + 2] for interface, way in self._carriers]
+        return LabLook(
+            now_ps=self.now_ns() * 1_000,
+            packet_hops=sum(packets for _, packets in carried),
+            link_bytes=[max(0, total - ETHERNET_BYTES * packets) for total, packets in carried],
+            depth_pkts=[None if port is None else port["depth_pkts"] for port in ports],
+            dropped_pkts=[self._drops[place].total if place in self._drops else None for place in range(len(ports))],
+            paused_ports=[place for place, port in enumerate(ports) if port is not None and port["paused"]],
+            marks=self._marks,
+            drops=_sum(self._drops),
+            digests=_sum(self._digests),
+        )
+
+    async def _ports(self) -> list[dict[str, Any] | None]:
+        """What switches say of their ports, in the drawn order; None of those that do not answer."""
+        names = list(self.sockets)
+        answers = await asyncio.gather(*(self.sockets[name].ask() for name in names))
+        told: dict[str, dict[int, dict[str, Any]]] = {}
+        for name, answer in zip(names, answers, strict=True):
+            if answer is not None:
+                digests, told[name] = answer
+                self._digests.setdefault(name, Count()).see(digests)
+        ports = [told.get(port.switch, {}).get(port.port) for port in self.shape.ports]
+        for place, port in enumerate(ports):
+            if port is not None:
+                self._drops.setdefault(place, Count()).see(port["dropped_pkts"])
+        return ports
+
+    def close(self) -> None:
+        """Ends the connections."""
+        for one in self.sockets.values():
+            one.close()
+
+
+_NOTHING = (0,) * 16
+
+
+def _sum(counts: Mapping[Any, Count]) -> int | None:
+    """None where nobody tells."""
+    return sum(count.total for count in counts.values()) if counts else None
+
+
+def _counters() -> dict[str, tuple[int, ...]]:
+    """By interface: 8 numbers of what it received, 8 of what it sent, each beginning with bytes and packets."""
+    lines = (line.partition(":") for line in _COUNTERS.read_text(encoding="ascii").splitlines())
+    return {name.strip(): tuple(map(int, numbers.split())) for name, colon, numbers in lines if colon}
+
+
+def _carriers(link: DrawnLink, interfaces: Mapping[LabEnd, str]) -> tuple[tuple[str, int], tuple[str, int]]:
+    """Interface and direction that count what goes from `a` to `b`, and back: those of a switch's end."""
+    a, b = (interfaces.get(LabEnd(end.node, end.port)) if end.port is not None else None for end in (link.a, link.b))
+    if a is not None:
+        return (a, _TX), (a, _RX)
+    if b is not None:
+        return (b, _RX), (b, _TX)
+    raise ValueError(f"no switch is at the link of {link.a.node} and {link.b.node}")

@@ -1,0 +1,27 @@
+"""A part of a scenario as plain data: what a file would say of it."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
+
+_ALWAYS = ("kind", "name")
+
+
+def plain(value: Any) -> Any:
+    """Fields that differ from their defaults, kinds and names beside."""
+    if isinstance(value, BaseModel):
+        held: dict[str, Any] = {}
+        for name, field in type(value).model_fields.items():
+            inner = getattr(value, name)
+            is_default = not field.is_required() and inner == field.get_default(call_default_factory=True)
+            if not is_default or (name in _ALWAYS and inner is not None):
+                held[field.alias or name] = plain(inner)
+        return {**held, **(value.model_extra or {})}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in cast("dict[Any, Any]", value).items()}
+    return to_jsonable_python(value)
