@@ -1,4 +1,4 @@
-"""Where the nodes of a network stand in a drawing: hosts at the bottom, switches in layers by their distance from hosts."""
+"""Where the nodes of a network stand in a drawing: hosts at the bottom, switches in layers above them."""
 
 from __future__ import annotations
 
