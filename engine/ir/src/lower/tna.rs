@@ -106,7 +106,7 @@ impl Lowerer<'_> {
 
     fn pipe(&mut self, [ip, ig, id, ep, eg, ed]: &[Block; 6]) -> Option<TnaPipe> {
         let half = self.half(ip, &INGRESS_STRUCTS)?;
-        let ingress_from_parser = self.from_parser(&half, INGRESS_STRUCTS[2], ip.1)?;
+        let ingress_from_parser = self.told_by_parser(&half, INGRESS_STRUCTS[2], ip.1)?;
         let mut var = |name: &'static str, field: &str| self.intrinsic_field(&half, name, field, ip.1);
         let for_deparser = TnaForDeparser {
             drop_ctl: var(INGRESS_STRUCTS[3], "drop_ctl")?,
@@ -139,7 +139,7 @@ impl Lowerer<'_> {
         self.refuse_write(first, deflect, "`deflect_on_drop`", ig.1)?;
 
         let half = self.half(ep, &EGRESS_STRUCTS)?;
-        let egress_from_parser = self.from_parser(&half, EGRESS_STRUCTS[1], ep.1)?;
+        let egress_from_parser = self.told_by_parser(&half, EGRESS_STRUCTS[1], ep.1)?;
         let mut var = |field: &str| self.intrinsic_field(&half, EGRESS_STRUCTS[2], field, ep.1);
         let for_egress_deparser =
             TnaForEgressDeparser { drop_ctl: var("drop_ctl")?, mirror_type: var("mirror_type")? };
@@ -195,7 +195,7 @@ impl Lowerer<'_> {
         })
     }
 
-    fn from_parser(&mut self, half: &Half, name: &'static str, span: Span) -> Option<TnaFromParser> {
+    fn told_by_parser(&mut self, half: &Half, name: &'static str, span: Span) -> Option<TnaFromParser> {
         Some(TnaFromParser {
             global_tstamp: self.intrinsic_field(half, name, "global_tstamp", span)?,
             parser_err: self.intrinsic_field(half, name, "parser_err", span)?,
