@@ -161,7 +161,7 @@ impl TnaSwitch {
         let parsed = runtime.parse(core, now, pipe.ingress.parser, &whole);
         let front = (TNA_INGRESS_METADATA_BYTES + TNA_PORT_METADATA_BYTES) as u32;
         let taken = parsed.consumed_bytes().max(front);
-        self.from_parser(now, pipe.ingress_from_parser, parser_error, parsed);
+        self.told_by_parser(now, pipe.ingress_from_parser, parser_error, parsed);
         let runtime = &mut self.runtime;
         runtime.run(core, now, pipe.ingress.control, &whole, taken, length);
         runtime.deparse(core, now, pipe.ingress.deparser, length);
@@ -184,7 +184,7 @@ impl TnaSwitch {
     }
 
     /// What the chip knows once a parser has run.
-    fn from_parser(
+    fn told_by_parser(
         &mut self,
         now: Time,
         into: TnaFromParser,
@@ -304,7 +304,7 @@ impl TnaSwitch {
         runtime.effects.reset();
         let parsed = runtime.parse(core, now, pipe.egress.parser, &packet);
         let taken = parsed.consumed_bytes().max(TNA_EGRESS_METADATA_BYTES as u32);
-        self.from_parser(now, pipe.egress_from_parser, tna.parser_error, parsed);
+        self.told_by_parser(now, pipe.egress_from_parser, tna.parser_error, parsed);
         let runtime = &mut self.runtime;
         runtime.run(core, now, pipe.egress.control, &packet, taken, length);
         runtime.deparse(core, now, pipe.egress.deparser, length);
