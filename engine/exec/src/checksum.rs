@@ -2,7 +2,7 @@
 //!
 //! The input is a byte string, then a payload. The payload's tail may be zeros that are not stored.
 
-use p4cc_ir::{CustomCrc, CustomCrcId, HashAlgorithm};
+use p4cc_ir::{CrcStart, CustomCrc, CustomCrcId, HashAlgorithm};
 
 use crate::env::PacketView;
 
@@ -33,6 +33,18 @@ impl CrcParams {
         reflect_data: true,
         reflect_result: true,
     };
+}
+
+impl From<&CrcStart> for CrcParams {
+    fn from(start: &CrcStart) -> Self {
+        Self {
+            polynomial: start.polynomial,
+            initial: start.initial,
+            final_xor: start.final_xor,
+            reflect_data: start.reversed,
+            reflect_result: start.reversed,
+        }
+    }
 }
 
 /// Tables that take bytes in, lowest bit first: entry `k` of `byte` is the
@@ -239,10 +251,14 @@ pub(crate) struct Hashes {
 }
 
 impl Hashes {
-    /// Custom checks start as the standard ones of their width, as in BMv2.
+    /// Custom checks start as the program says, or else as the standard ones of their width, as in BMv2.
     pub fn new(custom: &[CustomCrc]) -> Self {
         let (crc16, crc32) = (Crc::crc16(), Crc::crc32());
-        let of = |one: &CustomCrc| if one.width == 16 { crc16.clone() } else { crc32.clone() };
+        let of = |one: &CustomCrc| match &one.start {
+            Some(start) => Crc::new(one.width, CrcParams::from(start)),
+            None if one.width == 16 => crc16.clone(),
+            None => crc32.clone(),
+        };
         Self { custom: custom.iter().map(of).collect(), crc16, crc32 }
     }
 

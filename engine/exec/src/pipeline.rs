@@ -49,7 +49,7 @@ impl Pipeline {
         let code = Arc::new(compile::compile(&program));
         let v1_pipelines = match &program.architecture {
             Architecture::V1Model(v1) => Some(Arc::new(V1Pipelines::new(&program, &code, v1))),
-            Architecture::Psa(_) => None,
+            Architecture::Psa(_) | Architecture::Tna(_) => None,
         };
         Ok(Pipeline { program, code, v1_pipelines, native: Arc::default(), interpreted: Arc::default() })
     }
@@ -64,7 +64,7 @@ impl Pipeline {
     pub fn v1model(&self) -> Option<&V1Model> {
         match &self.program.architecture {
             Architecture::V1Model(v1model) => Some(v1model),
-            Architecture::Psa(_) => None,
+            Architecture::Psa(_) | Architecture::Tna(_) => None,
         }
     }
 

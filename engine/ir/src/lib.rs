@@ -20,6 +20,7 @@ mod lower;
 pub mod program;
 pub mod psa;
 pub mod text;
+pub mod tna;
 pub mod types;
 pub mod verify;
 
@@ -29,6 +30,7 @@ pub use entities::*;
 pub use inst::*;
 pub use program::*;
 pub use psa::*;
+pub use tna::*;
 
 use p4cc_syntax::{Diagnostic, Severity, ast};
 

@@ -1,8 +1,8 @@
 //! The program: variables, headers, code, tables, externs, and the entry points of the architecture.
 
 use crate::{
-    ActionId, Bits, BlockId, CounterId, DataType, DataTypes, FuncId, HeaderId, HeaderTypeId, Inst, MeterId,
-    ProfileId, Psa, Terminator, UnionId, VarId,
+    ActionId, Bits, BlockId, CounterId, DataType, DataTypes, FuncId, HalfPipeline, HeaderId, HeaderTypeId,
+    Inst, MeterId, ProfileId, Psa, Terminator, Tna, UnionId, VarId,
 };
 
 /// Type of a variable.
@@ -406,6 +406,8 @@ pub struct CustomCrc {
     pub name: String,
     /// 16 or 32 bits.
     pub width: u32,
+    /// What it starts with, where the program says so (TNA's `CRCPolynomial`).
+    pub start: Option<CrcStart>,
 }
 
 /// A parser value set.
@@ -493,6 +495,8 @@ pub enum Architecture {
     V1Model(V1Model),
     /// `PSA_Switch`
     Psa(Box<Psa>),
+    /// `Switch` of TNA
+    Tna(Box<Tna>),
 }
 
 /// Where a function runs, and so what may stand in it.
@@ -514,6 +518,7 @@ impl Architecture {
         match self {
             Self::V1Model(_) => "v1model",
             Self::Psa(_) => "psa",
+            Self::Tna(_) => "tna",
         }
     }
 
@@ -528,32 +533,26 @@ impl Architecture {
                 (v1.compute_checksum, Role::Control),
                 (v1.deparser, Role::Deparser),
             ],
-            Self::Psa(psa) => [psa.ingress, psa.egress]
-                .into_iter()
-                .flat_map(|half| {
-                    [
-                        (half.parser, Role::Parser),
-                        (half.control, Role::Control),
-                        (half.deparser, Role::CallingDeparser),
-                    ]
-                })
-                .collect(),
+            Self::Psa(psa) => halves([psa.ingress, psa.egress]),
+            Self::Tna(tna) => halves(tna.pipes.iter().flat_map(|pipe| [pipe.ingress, pipe.egress])),
         }
     }
 
     /// The parser that a packet meets first.
-    pub const fn first_parser(&self) -> FuncId {
+    pub fn first_parser(&self) -> FuncId {
         match self {
             Self::V1Model(v1) => v1.parser,
             Self::Psa(psa) => psa.ingress.parser,
+            Self::Tna(tna) => tna.pipes.first().map_or(FuncId(0), |pipe| pipe.ingress.parser),
         }
     }
 
     /// The deparser that a packet meets last.
-    pub const fn last_deparser(&self) -> FuncId {
+    pub fn last_deparser(&self) -> FuncId {
         match self {
             Self::V1Model(v1) => v1.deparser,
             Self::Psa(psa) => psa.egress.deparser,
+            Self::Tna(tna) => tna.pipes.last().map_or(FuncId(0), |pipe| pipe.egress.deparser),
         }
     }
 
@@ -562,8 +561,30 @@ impl Architecture {
         match self {
             Self::V1Model(v1) => v1.metadata.parser_error,
             Self::Psa(psa) => psa.parser_error,
+            Self::Tna(tna) => tna.parser_error,
         }
     }
+}
+
+/// The entry points of pipelines that are parsed and deparsed twice.
+fn halves(of: impl IntoIterator<Item = HalfPipeline>) -> Vec<(FuncId, Role)> {
+    let entries = |half: HalfPipeline| {
+        [(half.parser, Role::Parser), (half.control, Role::Control), (half.deparser, Role::CallingDeparser)]
+    };
+    of.into_iter().flat_map(entries).collect()
+}
+
+/// Parameters that a CRC starts with, if not those of the standard one of its width.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrcStart {
+    /// Generator polynomial, highest power left out.
+    pub polynomial: u32,
+    /// Register at the start.
+    pub initial: u32,
+    /// Exclusive-or at the end.
+    pub final_xor: u32,
+    /// Bytes go in lowest bit first, and the result is reversed.
+    pub reversed: bool,
 }
 
 /// A field list of `@field_list(n)`: what a clone, resubmit or recirculation keeps.

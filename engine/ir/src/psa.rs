@@ -10,9 +10,9 @@ pub const PSA_PORT_RECIRCULATE: u32 = 0xffff_fffa;
 /// The controller's port.
 pub const PSA_PORT_CPU: u32 = 0xffff_fffd;
 
-/// Parser, control and deparser of one of the two pipelines.
+/// Parser, control and deparser of one of the two pipelines of PSA and TNA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PsaPipeline {
+pub struct HalfPipeline {
     /// Parser.
     pub parser: FuncId,
     /// Control.
@@ -103,9 +103,9 @@ pub struct PsaEgressOutput {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Psa {
     /// Ingress.
-    pub ingress: PsaPipeline,
+    pub ingress: HalfPipeline,
     /// Egress.
-    pub egress: PsaPipeline,
+    pub egress: HalfPipeline,
     /// Where parsers leave their error.
     pub parser_error: VarId,
     /// Input of the ingress parser.

@@ -7,8 +7,8 @@ use core::fmt::{self, Display, Write};
 use std::collections::BTreeMap;
 
 use crate::{
-    ActionCall, Architecture, BinOp, ControlPlaneName, ExternCall, Func, HeaderId, Inst, Keyset, MatchValue,
-    Operand, Program, Psa, PsaPipeline, Table, Terminator, UnOp, VarId, VarType,
+    ActionCall, Architecture, BinOp, ControlPlaneName, ExternCall, Func, HalfPipeline, HeaderId, Inst,
+    Keyset, MatchValue, Operand, Program, Psa, Table, Terminator, Tna, UnOp, VarId, VarType,
 };
 
 /// The program as text.
@@ -164,6 +164,7 @@ impl Printer<'_> {
         let v1 = match &self.program.architecture {
             Architecture::V1Model(v1) => v1,
             Architecture::Psa(psa) => return self.psa_entry_points(psa),
+            Architecture::Tna(tna) => return self.tna_entry_points(tna),
         };
         line!(
             self,
@@ -178,11 +179,21 @@ impl Printer<'_> {
     }
 
     fn psa_entry_points(&mut self, psa: &Psa) -> fmt::Result {
-        for (name, half) in [("ingress", psa.ingress), ("egress", psa.egress)] {
-            let PsaPipeline { parser, control, deparser } = half;
-            line!(self, "psa {name} parser={parser} control={control} deparser={deparser}")?;
+        self.half("psa ingress", psa.ingress)?;
+        self.half("psa egress", psa.egress)
+    }
+
+    fn tna_entry_points(&mut self, tna: &Tna) -> fmt::Result {
+        for (index, pipe) in tna.pipes.iter().enumerate() {
+            self.half(&format!("tna pipe {index} ingress"), pipe.ingress)?;
+            self.half(&format!("tna pipe {index} egress"), pipe.egress)?;
         }
         Ok(())
+    }
+
+    fn half(&mut self, name: &str, half: HalfPipeline) -> fmt::Result {
+        let HalfPipeline { parser, control, deparser } = half;
+        line!(self, "{name} parser={parser} control={control} deparser={deparser}")
     }
 
     fn shapes(&mut self) -> fmt::Result {

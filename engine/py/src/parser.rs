@@ -1,15 +1,12 @@
 //! The parser of a program as JSON, for what is generated from it.
 
-use p4cc_ir::{Architecture, Block, Header, Inst, Keyset, Operand, Program, Terminator, VarType};
+use p4cc_ir::{Block, Header, Inst, Keyset, Operand, Program, Terminator, VarType};
 use serde_json::{Value, json};
 
 /// Header instances with their fields, and the blocks of the (ingress) parser with instructions and ways on.
 /// Headers, variables and blocks are numbers; numbers of more than 53 bits are texts.
 pub(crate) fn parser_json(program: &Program) -> String {
-    let func = match &program.architecture {
-        Architecture::V1Model(v1model) => v1model.parser,
-        Architecture::Psa(psa) => psa.ingress.parser,
-    };
+    let func = program.architecture.first_parser();
     let stack = |stack: &p4cc_ir::Stack| {
         let elements: Vec<usize> = stack.elements.iter().map(|header| header.index()).collect();
         json!({"name": stack.name, "elements": elements})

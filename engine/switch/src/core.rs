@@ -36,6 +36,10 @@ impl Instance {
     pub const RECIRCULATED: Self = Self(4);
     pub const REPLICA: Self = Self(5);
     pub const RESUBMITTED: Self = Self(6);
+    /// Of TNA: the packet leaves by its port without egress.
+    pub const NO_EGRESS: Self = Self(7);
+    /// Of TNA: the first of a group's replicas.
+    pub const FIRST_REPLICA: Self = Self(8);
 
     /// BMv2's value.
     #[inline]
@@ -96,7 +100,7 @@ pub(crate) struct Core {
     pub pre: ReplicationEngine,
     pub random: Stream,
     pub logs: VecDeque<LogLine>,
-    /// Of a PSA program: packets on their way through egress to ingress. Empty between calls.
+    /// Of a PSA or TNA program: packets on their way through egress to ingress. Empty between calls.
     pub loopback: VecDeque<Unqueued>,
     lineages: Lineages,
     /// Ports that are down; all others are up.

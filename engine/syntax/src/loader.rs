@@ -73,7 +73,7 @@ const BUILTIN_FOLDER: &str = "<p4cc>";
 /// The architecture whose declarations a file of this name holds, of those that are known but not supported.
 pub(crate) fn other_architecture(path: &str) -> Option<&'static str> {
     Some(match path {
-        "tna.p4" | "tofino.p4" | "tofino1arch.p4" | "tofino1_arch.p4" => "TNA, the architecture of Tofino",
+        "tofino.p4" | "tofino1arch.p4" | "tofino1_arch.p4" => "TNA, which `tna.p4` declares here",
         "t2na.p4" | "tofino2.p4" | "tofino2arch.p4" | "tofino2_arch.p4" => {
             "T2NA, the architecture of Tofino 2"
         }
@@ -98,6 +98,7 @@ pub(crate) fn builtin(name: &str) -> Option<(String, &'static str)> {
         "v1model.p4" => include_str!("../p4include/v1model.p4"),
         // p4c keeps the file for BMv2 in a folder.
         "psa.p4" | "bmv2/psa.p4" => include_str!("../p4include/psa.p4"),
+        "tna.p4" => include_str!("../p4include/tna.p4"),
         _ => return None,
     };
     Some((format!("{BUILTIN_FOLDER}/{name}"), text))

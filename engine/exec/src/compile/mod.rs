@@ -31,7 +31,7 @@ pub(crate) fn compile(program: &Program) -> Code {
             egress_spec: layout.var(v1.metadata.egress_spec),
             mcast_grp: layout.var(v1.metadata.mcast_grp).slot,
         }),
-        Architecture::Psa(_) => None,
+        Architecture::Psa(_) | Architecture::Tna(_) => None,
     };
     let code = Code {
         parser_error: layout.var(program.architecture.parser_error()).slot,

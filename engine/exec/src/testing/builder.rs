@@ -132,7 +132,7 @@ impl ProgramBuilder {
     pub fn v1model(&self) -> V1Model {
         match &self.program.architecture {
             Architecture::V1Model(v1model) => *v1model,
-            Architecture::Psa(_) => unreachable!("the builder makes v1model programs"),
+            Architecture::Psa(_) | Architecture::Tna(_) => unreachable!("the builder makes v1model programs"),
         }
     }
 
@@ -300,7 +300,7 @@ impl ProgramBuilder {
 
     /// A custom check of 16 or 32 bits.
     pub fn custom_crc(&mut self, name: &str, width: u32) -> CustomCrcId {
-        self.program.custom_crcs.push(CustomCrc { name: name.to_owned(), width });
+        self.program.custom_crcs.push(CustomCrc { name: name.to_owned(), width, start: None });
         CustomCrcId::from_index(self.program.custom_crcs.len() - 1)
     }
 

@@ -1,6 +1,6 @@
 // A file of an architecture that is known but not supported.
 #include <core.p4>
-#include <tna.p4> //~ ERROR included file `tna.p4` was not found: it declares TNA, the architecture of Tofino, which is not supported
+#include <pna.p4> //~ ERROR included file `pna.p4` was not found: it declares PNA, the architecture of network interface cards, which is not supported
 #include "t2na.p4" //~ ERROR it declares T2NA, the architecture of Tofino 2, which is not supported
 #include <nowhere.p4> //~ ERROR included file `nowhere.p4` was not found
 

@@ -64,7 +64,7 @@ pub(super) fn visible(name: &str) -> ControlPlaneName {
 /// The algorithm of a calculation or selector of this name.
 fn algorithm<'j>(program: &mut Program, name: &str, value: &'j Value) -> Res<'j, HashAlgorithm> {
     let mut custom = |width| {
-        program.custom_crcs.push(CustomCrc { name: name.to_owned(), width });
+        program.custom_crcs.push(CustomCrc { name: name.to_owned(), width, start: None });
         CustomCrcId::from_index(program.custom_crcs.len() - 1)
     };
     Ok(match text(value)? {

@@ -2,7 +2,7 @@
 
 use super::env::{EnvId, Object, Owner};
 use super::storage::{Binding, StaticStorage};
-use super::{Flow, Lowerer};
+use super::{Flow, Kind, Lowerer};
 use crate::limits::MAX_FRAME_BITS;
 use crate::types::hir::{ActId, Constructed, Expr, Field, Instance, LocalId};
 use crate::types::ty::Ty;
@@ -12,6 +12,7 @@ use crate::{
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 /// What a package wants of a block.
 pub(super) struct BlockShape {
@@ -20,16 +21,16 @@ pub(super) struct BlockShape {
     /// A parser, not a control.
     pub is_parser: bool,
     /// Number of parameters.
-    pub params: usize,
+    pub params: RangeInclusive<usize>,
 }
 
 const V1_BLOCKS: [BlockShape; 6] = [
-    BlockShape { what: "parser", is_parser: true, params: 4 },
-    BlockShape { what: "checksum verification", is_parser: false, params: 2 },
-    BlockShape { what: "ingress", is_parser: false, params: 3 },
-    BlockShape { what: "egress", is_parser: false, params: 3 },
-    BlockShape { what: "checksum computation", is_parser: false, params: 2 },
-    BlockShape { what: "deparser", is_parser: false, params: 2 },
+    BlockShape { what: "parser", is_parser: true, params: 4..=4 },
+    BlockShape { what: "checksum verification", is_parser: false, params: 2..=2 },
+    BlockShape { what: "ingress", is_parser: false, params: 3..=3 },
+    BlockShape { what: "egress", is_parser: false, params: 3..=3 },
+    BlockShape { what: "checksum computation", is_parser: false, params: 2..=2 },
+    BlockShape { what: "deparser", is_parser: false, params: 2..=2 },
 ];
 
 /// State that the blocks of the pipeline share.
@@ -57,11 +58,17 @@ impl Lowerer<'_> {
         if !super::PACKAGES.contains(&package) {
             self.not_supported(
                 main.span,
-                format!("architecture `{package}`; known are `V1Switch` of v1model and `PSA_Switch` of PSA"),
+                format!(
+                    "architecture `{package}`; known are `V1Switch` of v1model, `PSA_Switch` of PSA and `Switch` of TNA"
+                ),
             );
             return None;
         }
-        self.is_psa = package == "PSA_Switch";
+        self.kind = match package {
+            "PSA_Switch" => Kind::Psa,
+            "Switch" => Kind::Tna,
+            _ => Kind::V1Model,
+        };
         self.core_errors(main.span)?;
         for id in &hir.global_instances {
             let instance = hir.instances.get(id.index())?;
@@ -69,7 +76,11 @@ impl Lowerer<'_> {
                 self.elaborate(*id)?;
             }
         }
-        let (architecture, blocks) = if self.is_psa { self.psa(main)? } else { self.v1model(main)? };
+        let (architecture, blocks) = match self.kind {
+            Kind::V1Model => self.v1model(main)?,
+            Kind::Psa => self.psa(main)?,
+            Kind::Tna => self.tna(main)?,
+        };
         self.declare_inlined()?;
         self.controller_headers()?;
         self.rank_objects(&blocks);
@@ -100,7 +111,11 @@ impl Lowerer<'_> {
 
     /// The architecture's name, for messages.
     pub(super) fn architecture(&self) -> &'static str {
-        if self.is_psa { "PSA" } else { "v1model" }
+        match self.kind {
+            Kind::V1Model => "v1model",
+            Kind::Psa => "PSA",
+            Kind::Tna => "TNA",
+        }
     }
 
     /// The entry points of `V1Switch(...) main`, and its blocks in order.
@@ -135,7 +150,7 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<Vec<(EnvId, Span)>> {
         let wanted = shapes.iter().map(|shape| shape.what).collect::<Vec<_>>().join(", ");
-        let file = if self.is_psa { "psa.p4" } else { "v1model.p4" };
+        let file = format!("{}.p4", self.architecture().to_lowercase());
         let help = format!("use `{package}` as {file} declares it: {wanted}");
         let has = args.iter().flatten().count();
         if has != shapes.len() {
@@ -174,8 +189,8 @@ impl Lowerer<'_> {
             return Some(Some(format!("it is {}, not {}", kind(is_parser), kind(shape.is_parser))));
         }
         let params = self.params(env)?.len();
-        let fits = params == shape.params;
-        Some((!fits).then(|| format!("it has {params} parameters, not {}", shape.params)))
+        let fits = shape.params.contains(&params);
+        Some((!fits).then(|| format!("it has {params} parameters, not {}", shape.params.end())))
     }
 
     /// The control plane finds objects by name, so that no two of a kind may share one.

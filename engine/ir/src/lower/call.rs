@@ -1,10 +1,10 @@
 //! Calls: functions, built-in methods, and the way to the rest.
 
-use super::Lowerer;
 use super::env::{Env, EnvId, Object, Owner};
 use super::inline::Passing;
 use super::storage::{Rvalue, StaticStorage, Target};
 use super::target::Array;
+use super::{Kind, Lowerer};
 use crate::types::hir::{Builtin, Call, Callee, Expr, FnId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
@@ -20,12 +20,17 @@ impl Lowerer<'_> {
         match &call.callee {
             Callee::Function(id) => self.call_function(*id, call),
             Callee::Action(id) => self.call_action(*id, call).map(|()| nothing),
-            Callee::Extern { name, .. } if self.is_psa && name.starts_with("psa_") => {
-                self.with_args(call, |this, call| match this.psa_function(name, call) {
+            Callee::Extern { name, type_args, .. } if self.kind == Kind::Tna => {
+                self.with_args(call, |this, call| match this.tna_function(name, type_args, call, ty) {
                     Some(result) => result,
-                    None => this.extern_function(name, &[], call).map(|()| nothing),
+                    None => this.extern_function(name, type_args, call).map(|()| nothing),
                 })
             }
+            Callee::Extern { name, .. } if self.kind == Kind::Psa && name.starts_with("psa_") => self
+                .with_args(call, |this, call| match this.psa_function(name, call) {
+                    Some(result) => result,
+                    None => this.extern_function(name, &[], call).map(|()| nothing),
+                }),
             Callee::Extern { name, .. } if name == "static_assert" => self.static_assert(call),
             Callee::Extern { name, type_args, .. } => {
                 self.with_args(call, |this, call| this.extern_function(name, type_args, call))?;

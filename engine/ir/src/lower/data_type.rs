@@ -1,6 +1,6 @@
 //! Types for the control plane: which names it sees, and what P4Info's `type_info` says of them.
 
-use super::Lowerer;
+use super::{Kind, Lowerer};
 use crate::types::hir::{AggId, EnumId, NewTypeId};
 use crate::types::ty::Ty;
 use crate::{ControlPlaneName, DataType, NewType, VarType};
@@ -40,7 +40,7 @@ impl Lowerer<'_> {
     /// An array with the type of its index. v1model has numbers only.
     pub(super) fn indexed(&mut self, cp: ControlPlaneName, index: Option<&Ty>) -> ControlPlaneName {
         match index {
-            Some(index) if self.is_psa => self.typed(cp, index),
+            Some(index) if self.kind != Kind::V1Model => self.typed(cp, index),
             _ => cp,
         }
     }

@@ -1,7 +1,7 @@
 //! Instances: environments of parsers and controls, extern objects, names for the control plane.
 
-use super::Lowerer;
 use super::storage::Binding;
+use super::{Kind, Lowerer};
 use crate::limits::{MAX_ARRAY_CELLS, MAX_TABLE_SIZE, MAX_WIDTH};
 use crate::types::hir::{
     ActId, Annotations, Construct, Constructed, ControlId, Expr, InstId, LocalId, ParserId, SetId, TabId,
@@ -55,6 +55,8 @@ pub enum Object {
     Digest(DigestId),
     /// A fixed part of PSA's pipeline.
     Fixed,
+    /// TNA's objects that are not as PSA has them.
+    Tna(super::tna_objects::TnaObject),
     /// A parser or control.
     Block(EnvId),
 }
@@ -162,6 +164,7 @@ impl Lowerer<'_> {
         let instance = self.hir.instances.get(id.index())?;
         let cp = self.cp_name(&instance.name, &instance.annotations);
         let (sites, span) = (instance.apply_sites, instance.span);
+        self.tna.methods.clone_from(&instance.methods);
         let object = self.within("instance", span, |this| {
             this.make(&instance.construct, cp, &instance.annotations, sites, span)
         })?;
@@ -279,6 +282,11 @@ impl Lowerer<'_> {
         annotations: &Annotations,
         span: Span,
     ) -> Option<Object> {
+        if self.kind == Kind::Tna
+            && let Some(made) = self.make_tna_extern((name, types), construct, &cp, annotations, span)
+        {
+            return made;
+        }
         match name {
             "register" | "Register" => {
                 let size = self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?;
@@ -325,7 +333,7 @@ impl Lowerer<'_> {
             "action_profile" | "action_selector" | "ActionProfile" | "ActionSelector" => {
                 self.make_profile(name, construct, cp, annotations, span)
             }
-            _ if self.is_psa => self.make_psa_extern(name, types, construct, &cp, span),
+            _ if self.kind == Kind::Psa => self.make_psa_extern(name, types, construct, &cp, span),
             _ => {
                 self.push(
                     Diagnostic::error(span, format!("v1model has no extern `{name}`"))
@@ -384,7 +392,13 @@ impl Lowerer<'_> {
         Some(Object::Profile(ProfileId::from_index(self.out.profiles.len() - 1)))
     }
 
-    fn size_arg(&mut self, construct: &Construct, at: usize, most: u32, span: Span) -> Option<u32> {
+    pub(super) fn size_arg(
+        &mut self,
+        construct: &Construct,
+        at: usize,
+        most: u32,
+        span: Span,
+    ) -> Option<u32> {
         let arg = construct.args.get(at)?.as_ref()?;
         self.bounded_number(arg, "size", 1, most, span)
     }
@@ -443,8 +457,8 @@ impl Lowerer<'_> {
     }
 
     /// A check of its own, whose parameters the control plane sets under this name.
-    fn custom_crc(&mut self, name: &str, width: u32) -> CustomCrcId {
-        self.out.custom_crcs.push(CustomCrc { name: name.to_owned(), width });
+    pub(super) fn custom_crc(&mut self, name: &str, width: u32) -> CustomCrcId {
+        self.out.custom_crcs.push(CustomCrc { name: name.to_owned(), width, start: None });
         CustomCrcId::from_index(self.out.custom_crcs.len() - 1)
     }
 

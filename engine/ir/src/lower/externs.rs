@@ -1,9 +1,9 @@
 //! Externs of core.p4 and v1model.
 
-use super::Lowerer;
 use super::env::Object;
 use super::storage::{INDEX_BITS, Rvalue, StaticStorage, Target};
 use super::target::Array;
+use super::{Kind, Lowerer};
 use crate::limits::MAX_WIDTH;
 use crate::types::hir::{Call, Expr, ExprKind};
 use crate::types::ty::Ty;
@@ -363,9 +363,12 @@ impl Lowerer<'_> {
         ret: Option<&Ty>,
     ) -> Option<Rvalue> {
         self.placed_method(object, (extern_name, name), call.span)?;
-        if self.is_psa
-            && let Some(done) = self.psa_method(object, name, call, ret)
-        {
+        let done = match self.kind {
+            Kind::V1Model => None,
+            Kind::Psa => self.psa_method(object, name, call, ret),
+            Kind::Tna => self.tna_method(object, name, call, ret),
+        };
+        if let Some(done) = done {
             return done;
         }
         let nothing = Rvalue::Struct(Vec::new());
@@ -627,7 +630,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn lookahead(&mut self, ty: &Ty, span: Span) -> Option<Rvalue> {
+    pub(super) fn lookahead(&mut self, ty: &Ty, span: Span) -> Option<Rvalue> {
         let Some(width) = self.hir.width_bits(ty).filter(|width| (1..=MAX_WIDTH).contains(width)) else {
             let shown = self.hir.show(ty);
             self.not_supported(span, format!("lookahead of type `{shown}`"));

@@ -32,6 +32,9 @@ mod stmt;
 mod storage;
 mod table;
 mod target;
+mod tna;
+mod tna_externs;
+mod tna_objects;
 
 use crate::limits::MAX_INSTS;
 use crate::types::hir::{ActId, AggId, Program};
@@ -50,7 +53,15 @@ use storage::{CopyOut, StaticStorage};
 const MAX_INLINED: usize = 20_000;
 
 /// The packages of the architectures that are known here.
-pub const PACKAGES: [&str; 2] = ["V1Switch", "PSA_Switch"];
+pub const PACKAGES: [&str; 3] = ["V1Switch", "PSA_Switch", "Switch"];
+
+/// The architecture that a program is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    V1Model,
+    Psa,
+    Tna,
+}
 
 /// Lowers a program that was checked without errors.
 pub fn lower(hir: &Program, name: &str) -> (Option<crate::Program>, Vec<Diagnostic>) {
@@ -152,8 +163,10 @@ struct Lowerer<'h> {
     header_types: BTreeMap<AggId, HeaderTypeId>,
     /// Standard metadata.
     standard: Option<StaticStorage>,
-    /// The program is one of PSA, not of v1model.
-    is_psa: bool,
+    /// The architecture.
+    kind: Kind,
+    /// What is made of TNA's externs.
+    tna: tna_objects::TnaObjects,
     /// A deparser is being made.
     in_deparser: bool,
     /// Ends of the ranges of PSA's `Random` objects.
@@ -190,7 +203,8 @@ impl<'h> Lowerer<'h> {
             name: String::new(),
             header_types: BTreeMap::new(),
             standard: None,
-            is_psa: false,
+            kind: Kind::V1Model,
+            tna: tna_objects::TnaObjects::default(),
             in_deparser: false,
             randoms: Vec::new(),
             wrappers: Vec::new(),

@@ -3,9 +3,9 @@
 //! asks nothing of the switch and keeps no state, since the switch looks at its answers before (as p4c and
 //! BMv2 have it).
 
-use super::Lowerer;
 use super::env::Object;
 use super::storage::Rvalue;
+use super::{Kind, Lowerer};
 use crate::types::hir::{Call, Callee};
 use crate::types::ty::Ty;
 use crate::{HeaderField, Operand, VarType};
@@ -17,7 +17,7 @@ const IN_DEPARSER: [&str; 6] = ["assert", "assume", "hash", "log_msg", "mark_to_
 impl Lowerer<'_> {
     /// Whether the deparser of v1model is being made.
     pub(super) fn in_plain_deparser(&self) -> bool {
-        self.in_deparser && !self.is_psa
+        self.in_deparser && self.kind == Kind::V1Model
     }
 
     /// Whether an extern function may be called here.
@@ -79,6 +79,11 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn misplaced(&mut self, span: Span, message: impl Into<String>, help: &str) -> Option<()> {
+        self.refused(span, message, help)
+    }
+
+    /// The same in place of a value.
+    pub(super) fn refused<T>(&mut self, span: Span, message: impl Into<String>, help: &str) -> Option<T> {
         self.push(Diagnostic::error(span, message).with_help(help));
         None
     }

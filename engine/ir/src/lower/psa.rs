@@ -9,22 +9,22 @@ use super::env::EnvId;
 use super::storage::StaticStorage;
 use crate::types::hir::{Construct, Constructed, Expr, ExprKind, Instance};
 use crate::{
-    Architecture, Bridge, Psa, PsaEgressInput, PsaEgressOutput, PsaIngressInput, PsaIngressOutput,
-    PsaParserInput, PsaPipeline, VarId, VarKind, VarType,
+    Architecture, Bridge, HalfPipeline, Psa, PsaEgressInput, PsaEgressOutput, PsaIngressInput,
+    PsaIngressOutput, PsaParserInput, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeSet;
 
 const INGRESS_BLOCKS: [BlockShape; 3] = [
-    BlockShape { what: "ingress parser", is_parser: true, params: 6 },
-    BlockShape { what: "ingress", is_parser: false, params: 4 },
-    BlockShape { what: "ingress deparser", is_parser: false, params: 7 },
+    BlockShape { what: "ingress parser", is_parser: true, params: 6..=6 },
+    BlockShape { what: "ingress", is_parser: false, params: 4..=4 },
+    BlockShape { what: "ingress deparser", is_parser: false, params: 7..=7 },
 ];
 
 const EGRESS_BLOCKS: [BlockShape; 3] = [
-    BlockShape { what: "egress parser", is_parser: true, params: 7 },
-    BlockShape { what: "egress", is_parser: false, params: 4 },
-    BlockShape { what: "egress deparser", is_parser: false, params: 7 },
+    BlockShape { what: "egress parser", is_parser: true, params: 7..=7 },
+    BlockShape { what: "egress", is_parser: false, params: 4..=4 },
+    BlockShape { what: "egress deparser", is_parser: false, params: 7..=7 },
 ];
 
 /// A pipeline's blocks with their places in the source: parser, control, deparser.
@@ -76,7 +76,7 @@ impl Lowerer<'_> {
 
 impl<'h> Lowerer<'h> {
     /// What an instance was made by.
-    fn construct_of<'e>(&self, arg: &'e Expr) -> Option<&'e Construct>
+    pub(super) fn construct_of<'e>(&self, arg: &'e Expr) -> Option<&'e Construct>
     where
         'h: 'e,
     {
@@ -103,12 +103,12 @@ impl Lowerer<'_> {
         let normal = self.param_place(ep, 4)?;
         let (clone_i2e, clone_e2e) = (self.param_place(ep, 5)?, self.param_place(ep, 6)?);
         let error = self.new_var("parser_error", VarType::Bit(32), VarKind::Metadata);
-        let ingress = PsaPipeline {
+        let ingress = HalfPipeline {
             parser: self.entry(ip.0, &[&ih, &im, &ipi.place, &resubmit, &recirculate], ip.1)?,
             control: self.entry(ig.0, &[&ih, &im, &igi.place, &igo.place], ig.1)?,
             deparser: self.deparser(id.0, &[&clone_i2e, &resubmit, &normal, &ih, &im, &igo.place], id.1)?,
         };
-        let egress = PsaPipeline {
+        let egress = HalfPipeline {
             parser: self.entry(ep.0, &[&eh, &em, &epi.place, &normal, &clone_i2e, &clone_e2e], ep.1)?,
             control: self.entry(eg.0, &[&eh, &em, &egi.place, &ego.place], eg.1)?,
             deparser: self.deparser(
@@ -179,7 +179,7 @@ impl Lowerer<'_> {
     }
 
     /// Storage for a parameter of a block.
-    fn param_place(&mut self, block: &(EnvId, Span), at: usize) -> Option<StaticStorage> {
+    pub(super) fn param_place(&mut self, block: &(EnvId, Span), at: usize) -> Option<StaticStorage> {
         let id = self.params(block.0)?.get(at).copied()?;
         let local = self.hir.locals.get(id.index())?;
         self.alloc(&local.ty, &local.name, VarKind::Metadata, local.span)

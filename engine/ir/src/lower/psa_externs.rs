@@ -4,9 +4,10 @@
 //! calls: methods that give their result back, hashes and digests as objects,
 //! colours numbered otherwise. An `InternetChecksum` is a variable of its own.
 
-use super::Lowerer;
 use super::env::{EnvId, Object};
 use super::storage::Rvalue;
+use super::tna_objects::TnaObject;
+use super::{Kind, Lowerer};
 use crate::types::hir::{Call, Construct, Expr};
 use crate::types::ty::Ty;
 use crate::{
@@ -102,9 +103,13 @@ impl Lowerer<'_> {
     pub(super) fn clear_sums(&mut self, env: EnvId) {
         let objects = self.envs.get(env.0).map(|env| env.instances.values().copied().collect::<Vec<_>>());
         for object in objects.unwrap_or_default() {
-            if let Object::InternetChecksum(dst) = object {
-                self.emit(Inst::Assign { dst, src: constant(SUM_BITS, 0) });
-            }
+            let (Object::InternetChecksum(dst)
+            | Object::Tna(TnaObject::Checksum(dst) | TnaObject::ParserCounter(dst))) = object
+            else {
+                continue;
+            };
+            let Some(width) = self.out.vars.get(dst.index()).map(|var| var.ty.width()) else { continue };
+            self.emit(Inst::Assign { dst, src: constant(width, 0) });
         }
     }
 
@@ -186,7 +191,7 @@ impl Lowerer<'_> {
     }
 
     /// What a digest message holds, field by field.
-    fn digest_data(&mut self, digest: DigestId, call: &Call) -> Option<Vec<Operand>> {
+    pub(super) fn digest_data(&mut self, digest: DigestId, call: &Call) -> Option<Vec<Operand>> {
         let data = self.cell_arg(call, 0)?;
         let fields = self.out.digests.get(digest.index())?.fields.clone();
         self.same_sizes(&data, &fields, call.span)?;
@@ -260,7 +265,7 @@ impl Lowerer<'_> {
     }
 
     /// Data in whole bytes: zero bits in front, as in BMv2's psa_switch (v1model has them behind).
-    fn padded(&mut self, mut data: Vec<Operand>) -> Option<Vec<Operand>> {
+    pub(super) fn padded(&mut self, mut data: Vec<Operand>) -> Option<Vec<Operand>> {
         let bits = self.data_bits(&data)?;
         if let missing @ 1.. = bits.next_multiple_of(8) - bits {
             data.insert(0, constant(missing, 0));
@@ -268,7 +273,7 @@ impl Lowerer<'_> {
         Some(data)
     }
 
-    fn data_bits(&self, data: &[Operand]) -> Option<u32> {
+    pub(super) fn data_bits(&self, data: &[Operand]) -> Option<u32> {
         data.iter().map(|operand| self.operand_width(operand)).sum()
     }
 
@@ -307,8 +312,11 @@ impl Lowerer<'_> {
     }
 
     /// Adds 16-bit words, or their complements to take them out again (RFC 1624).
-    fn add_to_sum(&mut self, sum: VarId, complement: bool, call: &Call) -> Option<()> {
-        let data = self.data(call, 0)?;
+    pub(super) fn add_to_sum(&mut self, sum: VarId, complement: bool, call: &Call) -> Option<()> {
+        let mut data = self.data(call, 0)?;
+        if self.kind == Kind::Tna {
+            self.whole_words(&mut data, call.span)?;
+        }
         let bits = self.data_bits(&data)?;
         if bits % SUM_BITS != 0 {
             self.push(

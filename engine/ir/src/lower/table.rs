@@ -3,6 +3,7 @@
 use super::Lowerer;
 use super::env::Object;
 use super::storage::{Rvalue, StaticStorage};
+use super::tna_objects::TnaObject;
 use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{self, ActionRef, Annotations, Attached, Expr, ExprKind, TabId};
 use crate::types::stmt::has_call;
@@ -126,7 +127,8 @@ impl Lowerer<'_> {
     fn key(&mut self, table: &str, keys: &[hir::Key], at: usize) -> Option<Key> {
         let key = keys.get(at)?;
         let kind = match key.match_kind.as_str() {
-            "exact" => MatchKind::Exact,
+            // The partition of a table that the chip keeps in memory, whose keys say which one it is.
+            "exact" | "atcam_partition_index" => MatchKind::Exact,
             "lpm" => MatchKind::Lpm,
             "ternary" => MatchKind::Ternary,
             "range" => MatchKind::Range,
@@ -188,6 +190,7 @@ impl Lowerer<'_> {
             let expr = &attached.object;
             match self.attached(attached, &table.cp.name, "implementation")? {
                 Object::Profile(id) => table.profile = Some(id),
+                Object::Tna(TnaObject::Storage) => {}
                 _ => {
                     return self.wrong_property(
                         expr,

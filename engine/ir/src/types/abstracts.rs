@@ -1,17 +1,25 @@
 //! Methods that an extern leaves to its instances: `Extern(...) name = { method implementations };`
 //!
-//! The architecture decides what calls them. v1model has no such extern, so that they are checked here and
-//! refused with their extern when the program is lowered.
+//! The architecture decides what calls them: those of TNA's `RegisterAction` run where its `execute` is
+//! called. Of other architectures' externs none has such methods; they are checked here, and refused with
+//! their extern when the program is lowered. A method sees what the instance sees: it may read what is around
+//! it.
 
 use super::Checker;
-use super::hir::{Construct, Constructed, Sig};
+use super::hir::{Construct, Constructed, FnId, Sig};
 use super::ty::Substitution;
 use p4cc_syntax::Diagnostic;
 use p4cc_syntax::ast::{Block, Decl, DeclKind, FunctionSignature, Ident};
 
 impl Checker {
     /// Checks that an instance implements each abstract method of its extern, as declared, and nothing else.
-    pub(super) fn implementations(&mut self, name: &Ident, construct: &Construct, body: Option<&[Decl]>) {
+    /// Gives what it implements.
+    pub(super) fn implementations(
+        &mut self,
+        name: &Ident,
+        construct: &Construct,
+        body: Option<&[Decl]>,
+    ) -> Vec<FnId> {
         let Constructed::Extern(id, args) = &construct.what else {
             if body.is_some() && construct.what != Constructed::Poison {
                 self.push(
@@ -19,9 +27,9 @@ impl Checker {
                         .with_help("leave out `= { ... }`"),
                 );
             }
-            return;
+            return Vec::new();
         };
-        let Some(ext) = self.hir.externs.get(id.index()).cloned() else { return };
+        let Some(ext) = self.hir.externs.get(id.index()).cloned() else { return Vec::new() };
         if body.is_some() && ext.abstracts.is_empty() {
             let message = format!("extern `{}` has no abstract methods to implement", ext.name);
             self.push(Diagnostic::error(name.span, message).with_help("leave out `= { ... }`"));
@@ -35,20 +43,23 @@ impl Checker {
                 param.ty = self.fill(&param.ty, &with);
             }
         }
-        self.with_types(&[], &[], |this| {
-            for decl in body.unwrap_or_default() {
-                match &decl.kind {
-                    DeclKind::Function { signature, body } => {
-                        let written = this.implementation_signature(signature);
-                        // Without abstract methods that is what was told.
-                        if !ext.abstracts.is_empty() {
-                            this.implementation(signature, &written, body, &mut open);
-                        }
+        let mut made = Vec::new();
+        self.scopes.push();
+        let return_ty = self.return_ty.take();
+        for decl in body.unwrap_or_default() {
+            match &decl.kind {
+                DeclKind::Function { signature, body } => {
+                    let written = self.implementation_signature(signature);
+                    // Without abstract methods that is what was told.
+                    if !ext.abstracts.is_empty() {
+                        made.extend(self.implementation(signature, &written, body, &mut open));
                     }
-                    _ => drop(this.local_decl(decl)),
                 }
+                _ => drop(self.local_decl(decl)),
             }
-        });
+        }
+        self.return_ty = return_ty;
+        self.scopes.pop();
         for missing in open {
             self.push(
                 Diagnostic::error(name.span, format!("method `{}` is not implemented", missing.name))
@@ -56,6 +67,7 @@ impl Checker {
                     .with_help("implement it: `Extern(...) name = { ... };`"),
             );
         }
+        made
     }
 
     fn implementation_signature(&mut self, signature: &FunctionSignature) -> Sig {
@@ -69,21 +81,25 @@ impl Checker {
         written: &Sig,
         body: &Block,
         open: &mut Vec<Sig>,
-    ) {
+    ) -> Option<FnId> {
         let name = &signature.name;
         let Some(at) = open.iter().position(|sig| sig.name == name.name) else {
             self.error(name.span, format!("there is no abstract method `{}` left to implement", name.name));
-            return;
+            return None;
         };
         let declared = open.remove(at);
         let types = super::typexpr::signature_params;
-        if types(written) != types(&declared) || written.ret != declared.ret {
+        let (has, wanted) = (types(written), types(&declared));
+        let least = super::typexpr::least_params(&declared);
+        let fits =
+            (least..=wanted.len()).contains(&has.len()) && has.iter().zip(&wanted).all(|(a, b)| a == b);
+        if !fits || written.ret != declared.ret {
             self.push(
                 Diagnostic::error(name.span, format!("`{}` differs from its declaration", name.name))
                     .with_related(declared.span, "declared abstract here"),
             );
-            return;
+            return None;
         }
-        self.function_body(signature, body);
+        Some(self.function_body(signature, body))
     }
 }

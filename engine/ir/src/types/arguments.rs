@@ -32,6 +32,14 @@ impl Checker {
         let mut fitting = sigs.iter().filter(fits);
         if let Some(sig) = fitting.next() {
             let Some(other) = fitting.next() else { return Some(sig) };
+            // One that takes all that it asks for goes before one with optional arguments.
+            let asks = |sig: &&Sig| {
+                sig.params.iter().filter(|p| p.default.is_none() && !p.optional).count() == args.len()
+            };
+            let mut exact = sigs.iter().filter(fits).filter(asks);
+            if let (Some(only), None) = (exact.next(), exact.next()) {
+                return Some(only);
+            }
             self.push(
                 Diagnostic::error(
                     span,
@@ -374,7 +382,7 @@ fn param_fits(found: &(Direction, Ty), wanted: &(Direction, Ty)) -> bool {
 
 fn block_fits(found: &BlockType, wanted: &BlockType) -> bool {
     found.is_parser == wanted.is_parser
-        && found.params.len() == wanted.params.len()
+        && wanted.takes_as_many(found)
         && found.params.iter().zip(&wanted.params).all(|(found, wanted)| param_fits(found, wanted))
 }
 
@@ -492,7 +500,7 @@ impl Checker {
                 }
             }
             (Ty::Block(a), Ty::Block(b))
-                if a.is_parser == b.is_parser && a.params.len() == b.params.len() =>
+                if a.is_parser == b.is_parser && (a.takes_as_many(b) || b.takes_as_many(a)) =>
             {
                 for ((_, a), (_, b)) in a.params.iter().zip(&b.params) {
                     self.infer(a, b, types);

@@ -150,6 +150,8 @@ impl Checker {
         for (param, arg) in sig.params.iter().zip(&bound.args) {
             if let Some(arg) = arg
                 && param.direction == Direction::None
+                // A packet has no value (TNA's `port_metadata_unpack`).
+                && !matches!(arg.ty, Ty::Extern(..))
                 && !self.is_compile_time(arg)
             {
                 return self.poison_error(
@@ -349,7 +351,14 @@ impl Checker {
         };
         let id = InstId::from_index(self.hir.instances.len());
         let annotations = super::hir::Annotations::default();
-        self.hir.instances.push(Instance { name, construct, annotations, apply_sites: 0, span });
+        self.hir.instances.push(Instance {
+            name,
+            construct,
+            annotations,
+            methods: Vec::new(),
+            apply_sites: 0,
+            span,
+        });
         self.instances.push(id);
         id
     }

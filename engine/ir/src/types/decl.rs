@@ -116,8 +116,11 @@ impl Checker {
         match &decl.kind {
             DeclKind::Const { ty, name, value } => self.const_decl(ty, name, value),
             DeclKind::Instance { ty, args, name, body } => {
-                let construct = self.instance_decl(ty, args, name, &decl.annotations, decl.span);
-                self.implementations(name, &construct, body.as_deref());
+                let (id, construct) = self.instance_decl(ty, args, name, &decl.annotations, decl.span);
+                let methods = self.implementations(name, &construct, body.as_deref());
+                if let Some(instance) = self.hir.instances.get_mut(id.index()) {
+                    instance.methods = methods;
+                }
             }
             _ => {}
         }
@@ -191,7 +194,7 @@ impl Checker {
         name: &Ident,
         annotations: &[Annotation],
         span: Span,
-    ) -> Construct {
+    ) -> (InstId, Construct) {
         if matches!(self.place, CodeContext::Action | CodeContext::Function) {
             self.error(span, "an instance cannot be made inside an action or function");
         }
@@ -203,6 +206,7 @@ impl Checker {
             name: name_text,
             construct: construct.clone(),
             annotations,
+            methods: Vec::new(),
             apply_sites: 0,
             span: name.span,
         });
@@ -215,7 +219,7 @@ impl Checker {
         } else {
             self.instances.push(id);
         }
-        construct
+        (id, construct)
     }
 
     fn error_decl(&mut self, members: &[Ident]) {

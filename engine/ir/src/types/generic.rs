@@ -172,6 +172,7 @@ impl Checker {
             name: generic.apply.name.clone(),
             params: super::typexpr::signature_params(&generic.apply),
             param_names: generic.apply.params.iter().map(|param| param.name.clone()).collect(),
+            least: super::typexpr::least_params(&generic.apply),
         };
         Some((Ty::Block(Rc::new(block)), generic.type_vars.clone()))
     }

@@ -224,6 +224,8 @@ pub struct Instance {
     pub construct: Construct,
     /// Annotations.
     pub annotations: Annotations,
+    /// What it implements of the abstract methods of its extern.
+    pub methods: Vec<FnId>,
     /// How often `apply` is called on it in the source; at least 2 when it is handed on as an argument.
     pub apply_sites: u32,
     /// Place.

@@ -257,7 +257,8 @@ impl Checker {
             "counters" | "psa_direct_counter" => table.counters = Some(self.attached(value, written)),
             "meters" | "psa_direct_meter" => table.meters = Some(self.attached(value, written)),
             "psa_idle_timeout" => table.support_timeout = self.idle_timeout(value),
-            "support_timeout" => table.support_timeout = self.flag(value),
+            // TNA has it under another name.
+            "support_timeout" | "idle_timeout" => table.support_timeout = self.flag(value),
             "largest_priority_wins" => table.largest_priority_wins = self.flag(value),
             "priority_delta" => {
                 if let Some(delta) = self.number(value, "priority delta", 1, i32::MAX as u32) {

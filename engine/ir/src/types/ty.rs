@@ -76,6 +76,15 @@ pub struct BlockType {
     pub params: Vec<(Direction, Ty)>,
     /// Their names.
     pub param_names: Vec<String>,
+    /// Parameters, from the first on, that none may leave out: the others are `@optional`.
+    pub least: usize,
+}
+
+impl BlockType {
+    /// Whether a block of another type has as many parameters as this one asks for.
+    pub fn takes_as_many(&self, found: &BlockType) -> bool {
+        (self.least..=self.params.len()).contains(&found.params.len())
+    }
 }
 
 /// What type variables stand for.
@@ -114,6 +123,7 @@ impl Ty {
                 name: block.name.clone(),
                 params: block.params.iter().map(|(dir, ty)| (*dir, ty.subst(with))).collect(),
                 param_names: block.param_names.clone(),
+                least: block.least,
             })),
             _ => self.clone(),
         }

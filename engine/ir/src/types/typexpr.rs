@@ -375,9 +375,15 @@ fn block_type(is_parser: bool, name: Option<String>, sig: Option<&hir::Sig>) -> 
             name,
             params: signature_params(sig),
             param_names: sig.params.iter().map(|param| param.name.clone()).collect(),
+            least: least_params(sig),
         })),
         _ => Ty::Unknown,
     }
+}
+
+/// Parameters, from the first on, that are not `@optional`.
+pub(super) fn least_params(sig: &hir::Sig) -> usize {
+    sig.params.iter().rposition(|param| !param.optional).map_or(0, |last| last + 1)
 }
 
 /// Directions and types of a signature's parameters.

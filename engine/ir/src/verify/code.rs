@@ -356,8 +356,14 @@ impl Verifier<'_> {
                 | ExternCall::Resubmit { .. }
                 | ExternCall::Recirculate { .. }
         );
-        let allowed = !of_v1model || matches!(self.program.architecture, Architecture::V1Model(_));
-        self.check(allowed, || "is a call of v1model's".to_owned());
+        // TNA's deparsers mirror and resubmit, too.
+        let of_tna = matches!(call, ExternCall::Clone { .. } | ExternCall::Resubmit { .. });
+        let allowed = match self.program.architecture {
+            Architecture::V1Model(_) => true,
+            Architecture::Psa(_) => !of_v1model,
+            Architecture::Tna(_) => !of_v1model || of_tna,
+        };
+        self.check(allowed, || "is a call of another architecture's".to_owned());
         match call {
             ExternCall::CounterCount { counter, index } => {
                 self.fixed_operand(index);

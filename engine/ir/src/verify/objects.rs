@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Verifier;
 use crate::{
     ActionCall, ActionScope, Architecture, HeaderId, MatchKind, MatchValue, Psa, SourceEntry,
-    StandardMetadata, Table, UnionId, VarId, VarKind, VarType, limits,
+    StandardMetadata, Table, Tna, UnionId, VarId, VarKind, VarType, limits,
 };
 
 impl Verifier<'_> {
@@ -297,18 +297,28 @@ impl Verifier<'_> {
         match &program.architecture {
             Architecture::V1Model(v1) => self.standard_metadata(&v1.metadata),
             Architecture::Psa(psa) => self.psa_metadata(psa),
+            Architecture::Tna(tna) => self.tna_metadata(tna),
         }
     }
 
-    fn psa_metadata(&mut self, psa: &Psa) {
+    fn tna_metadata(&mut self, tna: &Tna) {
+        self.intrinsic(tna.intrinsic(), tna.parser_error);
+        self.check((1..=4).contains(&tna.pipes.len()), || format!("{} pipes, not 1 to 4", tna.pipes.len()));
+    }
+
+    fn intrinsic(&mut self, vars: Vec<VarId>, parser_error: VarId) {
         self.place = "intrinsic metadata".to_owned();
-        for var in psa.intrinsic() {
+        for var in vars {
             self.narrow_var(var);
         }
-        let width = self.fixed_var(psa.parser_error);
+        let width = self.fixed_var(parser_error);
         self.check(width.is_none_or(|width| width >= 32), || {
             "the parser error has less than 32 bits".to_owned()
         });
+    }
+
+    fn psa_metadata(&mut self, psa: &Psa) {
+        self.intrinsic(psa.intrinsic(), psa.parser_error);
         for bridge in [&psa.normal, &psa.resubmit, &psa.recirculate, &psa.clone_i2e, &psa.clone_e2e] {
             for &var in &bridge.vars {
                 self.var(var);

@@ -4,6 +4,7 @@
 
 mod psa;
 mod runtime;
+mod tna;
 mod v1model;
 
 use std::sync::Arc;
@@ -67,6 +68,7 @@ pub(crate) type LeftQueue = Dequeued<Queued>;
 pub(crate) enum Program {
     V1Model(v1model::V1Switch),
     Psa(psa::PsaSwitch),
+    Tna(tna::TnaSwitch),
 }
 
 impl Program {
@@ -76,6 +78,7 @@ impl Program {
         match &program.architecture {
             Architecture::V1Model(v1) => Self::V1Model(v1model::V1Switch::new(runtime, *v1)),
             Architecture::Psa(psa) => Self::Psa(psa::PsaSwitch::new(runtime, psa)),
+            Architecture::Tna(tna) => Self::Tna(tna::TnaSwitch::new(runtime, tna)),
         }
     }
 
@@ -84,6 +87,7 @@ impl Program {
         match self {
             Self::V1Model(v1) => &v1.runtime,
             Self::Psa(psa) => &psa.runtime,
+            Self::Tna(tna) => &tna.runtime,
         }
     }
 
@@ -92,6 +96,7 @@ impl Program {
         match self {
             Self::V1Model(v1) => &mut v1.runtime,
             Self::Psa(psa) => &mut psa.runtime,
+            Self::Tna(tna) => &mut tna.runtime,
         }
     }
 
@@ -103,6 +108,10 @@ impl Program {
             Self::V1Model(v1) => v1.receive(core, now, arrival),
             Self::Psa(psa) => {
                 psa.receive(core, now, arrival);
+                None
+            }
+            Self::Tna(tna) => {
+                tna.receive(core, now, arrival);
                 None
             }
         }
@@ -125,6 +134,10 @@ impl Program {
                 psa.receive(core, now, arrival);
                 IngressResult::Done
             }
+            Self::Tna(tna) => {
+                tna.receive(core, now, arrival);
+                IngressResult::Done
+            }
         }
     }
 
@@ -134,6 +147,7 @@ impl Program {
         match self {
             Self::V1Model(v1) => v1.egress(core, now, left),
             Self::Psa(psa) => psa.egress(core, now, left),
+            Self::Tna(tna) => tna.egress(core, now, left),
         }
     }
 

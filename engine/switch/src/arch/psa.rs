@@ -163,7 +163,7 @@ impl PsaSwitch {
         runtime.set(psa.ingress_parser_input.port, port);
         runtime.set(psa.ingress_parser_input.packet_path, path);
         runtime.effects.reset();
-        let payload_at = runtime.parse(core, now, psa.ingress.parser, packet);
+        let payload_at = runtime.parse(core, now, psa.ingress.parser, packet).consumed_bytes();
         let input = psa.ingress_input;
         runtime.set(input.ingress_port, port);
         runtime.set(input.packet_path, path);
@@ -322,7 +322,7 @@ impl PsaSwitch {
         let length = packet.len();
         let runtime = &mut self.runtime;
         runtime.effects.reset();
-        let payload_at = runtime.parse(core, now, psa.egress.parser, &packet);
+        let payload_at = runtime.parse(core, now, psa.egress.parser, &packet).consumed_bytes();
         let (input, output) = (psa.egress_input, psa.egress_output);
         for (var, value) in [
             (input.class_of_service, u64::from(priority)),

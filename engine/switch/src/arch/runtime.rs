@@ -343,8 +343,8 @@ impl Runtime {
         saved
     }
 
-    /// Runs a parser into the frame; returns the number of bytes taken.
-    pub fn parse(&mut self, core: &mut Core, now: Time, func: FuncId, packet: &Packet) -> u32 {
+    /// Runs a parser into the frame.
+    pub fn parse(&mut self, core: &mut Core, now: Time, func: FuncId, packet: &Packet) -> ParseResult {
         self.warm();
         let mut env = Env {
             state: &mut self.state,
@@ -364,7 +364,7 @@ impl Runtime {
         if let Some(error) = outcome.error {
             self.on_parser_error(core, error);
         }
-        outcome.consumed_bytes()
+        outcome
     }
 
     /// Runs a control on a packet whose first bytes were parsed; `length` is what counters count.

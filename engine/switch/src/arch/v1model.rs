@@ -367,7 +367,7 @@ impl V1Switch {
         self.runtime.frame.reset();
         let ingress_port = u64::from(arrival.ingress_port);
         self.runtime.set(self.v1.metadata.ingress_port, ingress_port);
-        let payload_at = self.runtime.parse(core, now, self.v1.parser, &arrival.packet);
+        let payload_at = self.runtime.parse(core, now, self.v1.parser, &arrival.packet).consumed_bytes();
         core::mem::swap(&mut self.runtime.frame, &mut self.runtime.spare);
         self.runtime.effects = effects;
         let parsed = self.runtime.spare.clone();

@@ -1,0 +1,622 @@
+//! Calls of TNA's externs.
+//!
+//! They become the calls that v1model and PSA have. What the chip's deparser sends beside the packet, mirror
+//! headers and what a resubmission keeps, is a variable that a field list names; the switch writes its bits
+//! in front of the copy.
+
+use super::Lowerer;
+use super::env::Object;
+use super::storage::{Binding, Rvalue, StaticStorage, Target};
+use super::tna_objects::{HalfTypes, TnaHash, TnaObject};
+use crate::limits::MAX_WIDTH;
+use crate::types::hir::{Call, Expr};
+use crate::types::ty::Ty;
+use crate::{
+    BinOp, Bits, CloneKind, DigestId, ExternCall, FieldList, HashAlgorithm, Inst, MeterId, Operand,
+    TNA_NO_PORT, TNA_PORT_METADATA_BYTES, Terminator, VarId, VarKind, VarType,
+};
+use num_traits::ToPrimitive;
+use p4cc_syntax::{Diagnostic, Span};
+
+/// Width of the ones' complement sum.
+const SUM_BITS: u32 = 16;
+/// Width of the parser's counter.
+const COUNTER_BITS: u32 = 8;
+/// Numbers of field lists from here on are not those of `@field_list`, which are 8 bits wide.
+const FIRST_LIST: u32 = 1 << 8;
+
+fn constant(width: u32, value: u128) -> Operand {
+    Operand::Const(Bits::from_u128(width, value))
+}
+
+fn nothing() -> Rvalue {
+    Rvalue::Struct(Vec::new())
+}
+
+impl Lowerer<'_> {
+    /// A method of an object as TNA has it; `None` in the outer option if v1model's reading is the same.
+    pub(super) fn tna_method(
+        &mut self,
+        object: Object,
+        name: &str,
+        call: &Call,
+        ret: Option<&Ty>,
+    ) -> Option<Option<Rvalue>> {
+        let made = match (object, name) {
+            (Object::Register(_), "read") => return self.psa_method(object, name, call, ret),
+            (Object::Counter(_), "count") => return self.without_adjustment(call, 1),
+            (Object::DirectCounter(_), "count") => return self.without_adjustment(call, 0),
+            (Object::Meter(meter), "execute") => self.tna_meter(meter, call),
+            (Object::DirectMeter(meter), "execute") => self.tna_direct_meter(meter, call),
+            (Object::Tna(object), _) => self.tna_object_method(object, name, call, ret),
+            _ => return None,
+        };
+        Some(made)
+    }
+
+    fn tna_object_method(
+        &mut self,
+        object: TnaObject,
+        name: &str,
+        call: &Call,
+        ret: Option<&Ty>,
+    ) -> Option<Rvalue> {
+        match (object, name) {
+            (TnaObject::RegisterAction(at), "execute") => self.execute(at, call),
+            (TnaObject::RegisterParam(register), "read") => {
+                let ty = self.out.registers.get(register.index())?.ty;
+                let dst = self.temp(ty);
+                let index = constant(32, 0);
+                self.emit(Inst::Extern(ExternCall::RegisterRead { register, dst, index }));
+                Some(Rvalue::Scalar(Operand::Var(dst)))
+            }
+            (TnaObject::Checksum(sum), _) => self.tna_checksum(sum, name, call),
+            (TnaObject::ParserCounter(counter), _) => self.parser_counter(counter, name, call),
+            // It says whom a congested input buffer drops first; the model has no such buffer.
+            (TnaObject::ParserPriority, "set") => self.arg(call, 0).map(|_| nothing()),
+            (TnaObject::Hash(hash, width), "get") => self.tna_hash(hash, width, call),
+            (TnaObject::Random, "get") => self.tna_random(call, ret),
+            (TnaObject::Mirror(number), "emit") => self.mirror(number, call),
+            (TnaObject::Resubmit(number), "emit") => self.resubmit(number, call),
+            (TnaObject::Digest(digest, number), "pack") => self.tna_pack(digest, number, call),
+            _ => {
+                self.not_supported(call.span, format!("method `{name}` of this extern of TNA"));
+                None
+            }
+        }
+    }
+
+    /// Counts as v1model does unless bytes are taken off, which is not done here.
+    fn without_adjustment(&mut self, call: &Call, at: usize) -> Option<Option<Rvalue>> {
+        let Some(Some(given)) = call.args.get(at) else { return None };
+        self.not_supported(given.span, "`adjust_byte_count`");
+        Some(None)
+    }
+
+    /// Reads the cell, runs `apply` on it, writes it back.
+    fn execute(&mut self, at: usize, call: &Call) -> Option<Rvalue> {
+        if self.tna.running {
+            let help =
+                "the chip's register unit runs one action for a packet: let the other one come after it";
+            return self.refused(call.span, "a register action cannot run another one", help);
+        }
+        self.count_inlined(call.span)?;
+        let action = self.tna.actions.get(at)?.clone();
+        let function = self.hir.functions.get(action.apply.index())?;
+        let index = self.arg(call, 0)?;
+        let index = self.snapshot_operand(index)?;
+        let register = action.register;
+        let ty = self.out.registers.get(register.index())?.ty;
+        let whole = self.temp(ty);
+        self.emit(Inst::Extern(ExternCall::RegisterRead { register, dst: whole, index: index.clone() }));
+        let outer_env = std::mem::replace(&mut self.env, action.env);
+        self.tna.running = true;
+        let made = self.run_apply(&action.cell, &function.params, &function.body, whole, call.span);
+        self.tna.running = false;
+        self.env = outer_env;
+        let (value, result) = made?;
+        let mut parts = Vec::new();
+        self.cell_data(value.read(), &action.cell, call.span, &mut parts)?;
+        let value = self.packed(parts)?;
+        self.emit(Inst::Extern(ExternCall::RegisterWrite { register, index, value }));
+        match result {
+            Some(place) => Some(place.read()),
+            None => self.default_value(&action.result, call.span),
+        }
+    }
+
+    /// Runs the body of an `apply`; gives the places of the cell's new value and of the result.
+    fn run_apply(
+        &mut self,
+        cell: &Ty,
+        params: &[crate::types::hir::LocalId],
+        body: &[crate::types::hir::Stmt],
+        whole: VarId,
+        span: Span,
+    ) -> Option<(StaticStorage, Option<StaticStorage>)> {
+        let mut places = Vec::new();
+        for param in params {
+            let local = self.hir.locals.get(param.index())?;
+            let name = format!("{}.{}", self.name, local.name);
+            let place = self.alloc(&local.ty, &name, VarKind::Local, local.span)?;
+            let value = if places.is_empty() {
+                let mut left = self.out.vars.get(whole.index())?.ty.width();
+                match self.var_type(cell) {
+                    Some(_) => Rvalue::Scalar(Operand::Var(whole)),
+                    None => self.cell_value(cell, whole, &mut left, span)?,
+                }
+            } else {
+                self.default_value(&local.ty, span)?
+            };
+            self.assign(Target::StaticStorage(place.clone()), value, &local.ty, span)?;
+            self.bind(*param, Binding::StaticStorage(place.clone()));
+            places.push(place);
+        }
+        let end = self.func.block("");
+        let outer_end = self.flow.end.replace(end);
+        let outer_result = self.flow.result.take();
+        let outer_loops = std::mem::take(&mut self.flow.loops);
+        let made = self.stmts(body);
+        self.flow.loops = outer_loops;
+        self.flow.result = outer_result;
+        self.flow.end = outer_end;
+        made?;
+        self.func.end(Terminator::Jump(end));
+        self.func.open(end);
+        let mut places = places.into_iter();
+        Some((places.next()?, places.next()))
+    }
+
+    /// A colour: 0, 1 and 2 here are 0, 1 and 3 on the chip.
+    fn color_out(&mut self, color: VarId) -> Rvalue {
+        let (half, sum) = (self.temp(VarType::Bit(32)), self.temp(VarType::Bit(32)));
+        let dst = self.temp(VarType::Bit(8));
+        let op = BinOp::Shr { signed: false };
+        self.emit(Inst::Binary { dst: half, op, a: Operand::Var(color), b: constant(32, 1) });
+        self.emit(Inst::Binary { dst: sum, op: BinOp::Add, a: Operand::Var(color), b: Operand::Var(half) });
+        self.emit(Inst::Resize { dst, src: Operand::Var(sum), signed: false });
+        Rvalue::Scalar(Operand::Var(dst))
+    }
+
+    fn color_in(&mut self, color: Operand) -> Operand {
+        let color = Operand::Var(self.resized(color, VarType::Bit(32)));
+        let (half, dst) = (self.temp(VarType::Bit(32)), self.temp(VarType::Bit(32)));
+        let op = BinOp::Shr { signed: false };
+        self.emit(Inst::Binary { dst: half, op, a: color.clone(), b: constant(32, 1) });
+        self.emit(Inst::Binary { dst, op: BinOp::Sub, a: color, b: Operand::Var(half) });
+        Operand::Var(dst)
+    }
+
+    fn resized(&mut self, src: Operand, ty: VarType) -> VarId {
+        let dst = self.temp(ty);
+        self.emit(Inst::Resize { dst, src, signed: false });
+        dst
+    }
+
+    /// Whether an argument is the colour that a meter is given, not `adjust_byte_count`.
+    fn is_color(&self, arg: &Expr) -> bool {
+        let Ty::Enum(id) = &arg.ty else { return false };
+        self.hir.enums.get(id.index()).is_some_and(|def| def.name == "MeterColor_t")
+    }
+
+    fn tna_meter(&mut self, meter: MeterId, call: &Call) -> Option<Rvalue> {
+        let index = self.arg_before(call, 0)?;
+        let mut color = None;
+        for (at, arg) in call.args.iter().enumerate().skip(1) {
+            let Some(arg) = arg else { continue };
+            if !self.is_color(arg) {
+                self.not_supported(arg.span, "`adjust_byte_count`");
+                return None;
+            }
+            let given = self.arg(call, at)?;
+            color = Some(self.color_in(given));
+        }
+        let dst = self.temp(VarType::Bit(32));
+        self.emit(Inst::Extern(ExternCall::MeterExecute { meter, index, color, dst }));
+        Some(self.color_out(dst))
+    }
+
+    fn tna_direct_meter(&mut self, meter: MeterId, call: &Call) -> Option<Rvalue> {
+        if let Some(arg) = call.args.iter().flatten().next() {
+            let color = self.is_color(arg);
+            self.not_supported(
+                arg.span,
+                if color { "a colour given to a direct meter" } else { "`adjust_byte_count`" },
+            );
+            return None;
+        }
+        let dst = self.temp(VarType::Bit(32));
+        self.emit(Inst::Extern(ExternCall::DirectMeterRead { meter, dst }));
+        Some(self.color_out(dst))
+    }
+
+    fn tna_hash(&mut self, hash: TnaHash, width: u32, call: &Call) -> Option<Rvalue> {
+        let data = self.data(call, 0)?;
+        let dst = self.temp(VarType::Bit(width));
+        match hash {
+            TnaHash::Identity => {
+                let src = self.one_number(data, call.span)?;
+                self.emit(Inst::Resize { dst, src, signed: false });
+            }
+            TnaHash::Algorithm(algorithm) => {
+                let data = self.padded(data)?;
+                let (base, max) = (constant(width, 0), constant(65, 1 << 64));
+                self.emit(Inst::Extern(ExternCall::Hash { dst, algorithm, base, data, max }));
+            }
+        }
+        Some(Rvalue::Scalar(Operand::Var(dst)))
+    }
+
+    fn tna_random(&mut self, call: &Call, ret: Option<&Ty>) -> Option<Rvalue> {
+        // A number that nobody takes is drawn nevertheless.
+        let ty = ret.and_then(|ret| self.var_type(ret)).unwrap_or(VarType::Bit(32));
+        let width = ty.width();
+        if width > 64 {
+            self.not_supported(call.span, "random numbers that are not of 1 to 64 bits");
+            return None;
+        }
+        let dst = self.temp(ty);
+        let (low, high) = (constant(width, 0), Operand::Const(super::table::ones(width)));
+        self.emit(Inst::Extern(ExternCall::Random { dst, low, high }));
+        Some(Rvalue::Scalar(Operand::Var(dst)))
+    }
+
+    fn tna_checksum(&mut self, sum: VarId, name: &str, call: &Call) -> Option<Rvalue> {
+        match name {
+            "add" | "subtract" => {
+                self.add_to_sum(sum, name == "subtract", call)?;
+                Some(nothing())
+            }
+            // The sum itself: what `update` is given then adds the rest of the packet.
+            "get" => {
+                let dst = self.temp(VarType::Bit(SUM_BITS));
+                self.emit(Inst::Assign { dst, src: Operand::Var(sum) });
+                Some(Rvalue::Scalar(Operand::Var(dst)))
+            }
+            "verify" => {
+                let flag = self.equals(Operand::Var(sum), SUM_BITS, 0xffff);
+                Some(Rvalue::Scalar(Operand::Var(flag)))
+            }
+            "update" => self.update_sum(call),
+            _ => {
+                self.not_supported(call.span, format!("method `Checksum.{name}`"));
+                None
+            }
+        }
+    }
+
+    fn update_sum(&mut self, call: &Call) -> Option<Rvalue> {
+        let mut data = self.data(call, 0)?;
+        self.whole_words(&mut data, call.span)?;
+        let dst = self.temp(VarType::Bit(SUM_BITS));
+        let (base, max) = (constant(SUM_BITS, 0), constant(32, 1 << SUM_BITS));
+        let algorithm = HashAlgorithm::Csum16;
+        self.emit(Inst::Extern(ExternCall::Hash { dst, algorithm, base, data, max }));
+        if let Some(Some(_)) = call.args.get(1) {
+            let wanted = self.arg(call, 1)?;
+            let zero = self.equals(Operand::Var(dst), SUM_BITS, 0);
+            let both = self.temp(VarType::Bool);
+            self.emit(Inst::Binary { dst: both, op: BinOp::And, a: Operand::Var(zero), b: wanted });
+            self.if_valid(both, |this, holds| {
+                if holds {
+                    this.emit(Inst::Assign { dst, src: constant(SUM_BITS, 0xffff) });
+                }
+            });
+        }
+        Some(Rvalue::Scalar(Operand::Var(dst)))
+    }
+
+    fn equals(&mut self, a: Operand, width: u32, value: u128) -> VarId {
+        let dst = self.temp(VarType::Bool);
+        self.emit(Inst::Binary { dst, op: BinOp::Eq, a, b: constant(width, value) });
+        dst
+    }
+
+    fn parser_counter(&mut self, counter: VarId, name: &str, call: &Call) -> Option<Rvalue> {
+        if !self.flow.in_parser {
+            let message = format!("`ParserCounter.{name}` cannot be called here");
+            return self.refused(call.span, message, "only a parser has the counter");
+        }
+        let now = Operand::Var(counter);
+        match name {
+            "set" if call.args.iter().flatten().count() > 1 => self.load_counter(counter, call)?,
+            "set" => {
+                let src = self.arg(call, 0)?;
+                self.emit(Inst::Resize { dst: counter, src, signed: false });
+            }
+            "increment" | "decrement" => {
+                let op = if name == "increment" { BinOp::Add } else { BinOp::Sub };
+                let b = self.arg(call, 0)?;
+                self.fits(call, 0, &b, &Ty::Bit(COUNTER_BITS))?;
+                self.emit(Inst::Binary { dst: counter, op, a: now, b });
+            }
+            "is_zero" => {
+                let flag = self.equals(now, COUNTER_BITS, 0);
+                return Some(Rvalue::Scalar(Operand::Var(flag)));
+            }
+            "is_negative" => {
+                let sign = self.temp(VarType::Bit(1));
+                self.emit(Inst::Slice { dst: sign, src: now, lo: COUNTER_BITS - 1 });
+                let flag = self.equals(Operand::Var(sign), 1, 1);
+                return Some(Rvalue::Scalar(Operand::Var(flag)));
+            }
+            _ => return self.shape_error(call.span),
+        }
+        Some(nothing())
+    }
+
+    /// `set(field, max, rotate, mask, add)`: the field's low byte rotated right, masked to `mask + 1` bits,
+    /// and a number added.
+    fn load_counter(&mut self, counter: VarId, call: &Call) -> Option<()> {
+        let mut numbers = Vec::new();
+        for at in 1..5 {
+            let expr = self.arg_expr(call, at)?;
+            numbers.push(self.const_value(expr)?.as_int().and_then(ToPrimitive::to_u32)?);
+        }
+        let [max, rotate, mask, add] = numbers[..] else { return self.shape_error(call.span) };
+        let field = self.arg(call, 0)?;
+        let byte = self.resized(field, VarType::Bit(COUNTER_BITS));
+        let within = self.temp(VarType::Bool);
+        let number = |value: u32| constant(COUNTER_BITS, u128::from(value));
+        let op = BinOp::Le { signed: false };
+        self.emit(Inst::Binary { dst: within, op, a: Operand::Var(byte), b: number(max) });
+        let range = self.hir.errors.iter().position(|error| error == "CounterRange").unwrap_or(0);
+        self.emit(Inst::Verify { cond: Operand::Var(within), error: constant(32, range as u128) });
+        let turn = rotate % COUNTER_BITS;
+        let (right, left) = (self.temp(VarType::Bit(COUNTER_BITS)), self.temp(VarType::Bit(COUNTER_BITS)));
+        let op = BinOp::Shr { signed: false };
+        self.emit(Inst::Binary { dst: right, op, a: Operand::Var(byte), b: number(turn) });
+        self.emit(Inst::Binary {
+            dst: left,
+            op: BinOp::Shl,
+            a: Operand::Var(byte),
+            b: number(COUNTER_BITS - turn),
+        });
+        let (turned, masked) = (self.temp(VarType::Bit(COUNTER_BITS)), self.temp(VarType::Bit(COUNTER_BITS)));
+        self.emit(Inst::Binary { dst: turned, op: BinOp::Or, a: Operand::Var(right), b: Operand::Var(left) });
+        let kept = number((1 << (mask % COUNTER_BITS + 1)) - 1);
+        self.emit(Inst::Binary { dst: masked, op: BinOp::And, a: Operand::Var(turned), b: kept });
+        self.emit(Inst::Binary { dst: counter, op: BinOp::Add, a: Operand::Var(masked), b: number(add) });
+        Some(())
+    }
+
+    /// The half of a pipe whose deparser this is.
+    fn deparsed_half(&mut self, what: &str, span: Span) -> Option<HalfTypes> {
+        match self.tna.half {
+            Some(half) if self.in_deparser => Some(half),
+            _ => self.refused(span, format!("`{what}` cannot be called here"), "only a deparser calls it"),
+        }
+    }
+
+    /// Makes code that runs if a variable has the number that an object is for.
+    fn if_type(
+        &mut self,
+        var: VarId,
+        number: Option<u32>,
+        make: impl FnOnce(&mut Self) -> Option<()>,
+    ) -> Option<Rvalue> {
+        let Some(number) = number else { return make(self).map(|()| nothing()) };
+        let width = self.out.vars.get(var.index())?.ty.width();
+        let flag = self.equals(Operand::Var(var), width, u128::from(number));
+        let (then, end) = (self.func.block(""), self.func.block(""));
+        self.func.end(Terminator::Branch { cond: Operand::Var(flag), then, otherwise: end });
+        self.func.open(then);
+        let made = make(self);
+        self.func.end(Terminator::Jump(end));
+        self.func.open(end);
+        made.map(|()| nothing())
+    }
+
+    fn mirror(&mut self, number: Option<u32>, call: &Call) -> Option<Rvalue> {
+        let half = self.deparsed_half("Mirror.emit", call.span)?;
+        self.if_type(half.mirror, number, |this| {
+            let session = this.arg_before(call, 0)?;
+            let field_list = match call.args.get(1) {
+                Some(Some(_)) => Some(this.header_list(call, 1)?),
+                _ => None,
+            };
+            let kind = if half.is_egress { CloneKind::E2E } else { CloneKind::I2E };
+            this.emit(Inst::Extern(ExternCall::Clone { kind, session, field_list }));
+            Some(())
+        })
+    }
+
+    fn resubmit(&mut self, number: Option<u32>, call: &Call) -> Option<Rvalue> {
+        let half = self.deparsed_half("Resubmit.emit", call.span)?;
+        let Some(var) = half.resubmit else {
+            return self.refused(
+                call.span,
+                "egress cannot resubmit a packet",
+                "only the ingress deparser can",
+            );
+        };
+        self.if_type(var, number, |this| {
+            let field_list = match call.args.first() {
+                Some(Some(_)) => this.header_list(call, 0)?,
+                _ => this.list_of(Vec::new()),
+            };
+            this.emit(Inst::Extern(ExternCall::Resubmit { field_list }));
+            Some(())
+        })
+    }
+
+    fn tna_pack(&mut self, digest: DigestId, number: Option<u32>, call: &Call) -> Option<Rvalue> {
+        let half = self.deparsed_half("Digest.pack", call.span)?;
+        let Some(var) = half.digest else {
+            return self.refused(call.span, "egress cannot send a digest", "only the ingress deparser can");
+        };
+        self.if_type(var, number, |this| {
+            let data = this.digest_data(digest, call)?;
+            this.emit(Inst::Extern(ExternCall::Digest { digest, data }));
+            Some(())
+        })
+    }
+
+    /// Keeps a header as one number that a field list names.
+    fn header_list(&mut self, call: &Call, at: usize) -> Option<Operand> {
+        let span = self.arg_expr(call, at)?.span;
+        let data = self.data(call, at)?;
+        let src = self.one_number(data, span)?;
+        let width = self.operand_width(&src)?;
+        if width == 0 || width % 8 != 0 {
+            let message = format!("the header has {width} bits; the chip sends whole bytes");
+            return self.refused(span, message, "add a field that fills the last byte");
+        }
+        let name = format!("{}.sent{}", self.name, self.out.vars.len());
+        let dst = self.new_var(&name, VarType::Bit(width), VarKind::Metadata);
+        self.emit(Inst::Assign { dst, src });
+        Some(self.list_of(vec![dst]))
+    }
+
+    /// Values one behind the other, as many bits as a variable may have.
+    fn one_number(&mut self, data: Vec<Operand>, span: Span) -> Option<Operand> {
+        let bits: u64 = data.iter().filter_map(|value| self.operand_width(value)).map(u64::from).sum();
+        if (1..=u64::from(MAX_WIDTH)).contains(&bits) {
+            return self.packed(data);
+        }
+        let message = format!("the data have {bits} bits; 1 to {MAX_WIDTH} are allowed here");
+        self.refused(span, message, "give other fields")
+    }
+
+    fn list_of(&mut self, vars: Vec<VarId>) -> Operand {
+        let last = self.out.field_lists.iter().map(|list| list.index).max().unwrap_or(0);
+        let index = last.saturating_add(1).max(FIRST_LIST);
+        self.out.field_lists.push(FieldList { index, vars });
+        constant(32, u128::from(index))
+    }
+
+    /// An extern function of TNA with a result; `None` in the outer option if TNA has none of that name.
+    pub(super) fn tna_function(
+        &mut self,
+        name: &str,
+        types: &[Ty],
+        call: &Call,
+        ret: Option<&Ty>,
+    ) -> Option<Option<Rvalue>> {
+        Some(match name {
+            "max" | "min" => self.extreme(call, name == "max"),
+            "funnel_shift_right" => self.funnel_shift(call),
+            "port_metadata_unpack" => self.port_metadata(types.first().or(ret), call.span),
+            "sizeInBits" | "sizeInBytes" => self.size_of(call, name == "sizeInBytes"),
+            "invalidate" => self.invalidate_field(call),
+            "is_validated" => {
+                self.not_supported(call.span, "`is_validated`");
+                None
+            }
+            "verify" => {
+                self.push(
+                    Diagnostic::warning(call.span, "`verify` does nothing on the chip: p4c drops it")
+                        .with_label("it rejects the packet here")
+                        .with_help("use `select` with a transition to `reject`"),
+                );
+                return None;
+            }
+            _ => return None,
+        })
+    }
+
+    fn extreme(&mut self, call: &Call, greatest: bool) -> Option<Rvalue> {
+        let ty = self.arg_expr(call, 0)?.ty.clone();
+        let (a, b) = (self.arg_before(call, 0)?, self.arg(call, 1)?);
+        let Some(scalar @ (VarType::Bit(_) | VarType::Int(_))) = self.var_type(&ty) else {
+            return self.shape_error(call.span);
+        };
+        let (dst, less) = (self.temp(scalar), self.temp(VarType::Bool));
+        let op = BinOp::Lt { signed: matches!(scalar, VarType::Int(_)) };
+        self.emit(Inst::Binary { dst: less, op, a: a.clone(), b: b.clone() });
+        self.if_valid(less, |this, less| {
+            let src = if less == greatest { b.clone() } else { a.clone() };
+            this.emit(Inst::Assign { dst, src });
+        });
+        Some(Rvalue::Scalar(Operand::Var(dst)))
+    }
+
+    /// The low bits of two numbers, one behind the other, shifted right.
+    fn funnel_shift(&mut self, call: &Call) -> Option<Rvalue> {
+        let (hi, lo) = (self.arg_before(call, 1)?, self.arg(call, 2)?);
+        let amount = self.arg_expr(call, 3)?;
+        let (span, amount) = (amount.span, self.const_value(amount)?);
+        let width = self.operand_width(&lo)?;
+        if 2 * width > MAX_WIDTH {
+            return self.refused(call.span, "the fields are too wide for this shift", "shift fewer bits");
+        }
+        let by = amount.as_int().and_then(ToPrimitive::to_u32).filter(|by| *by <= width);
+        let Some(by) = by else {
+            return self.refused(span, "the shift is longer than the field", "shift by its width at most");
+        };
+        let (whole, dst) = (self.temp(VarType::Bit(2 * width)), self.temp(VarType::Bit(width)));
+        self.emit(Inst::Concat { dst: whole, hi, lo });
+        self.emit(Inst::Slice { dst, src: Operand::Var(whole), lo: by });
+        let arg = self.arg_expr(call, 0)?;
+        let target = self.target(arg)?;
+        self.assign(target, Rvalue::Scalar(Operand::Var(dst)), &arg.ty, call.span)?;
+        Some(nothing())
+    }
+
+    /// Reads what stands in front of the packet, all of which is taken.
+    fn port_metadata(&mut self, ty: Option<&Ty>, span: Span) -> Option<Rvalue> {
+        if !self.flow.in_parser {
+            let message = "`port_metadata_unpack` cannot be called here";
+            return self.refused(span, message, "only the ingress parser reads port metadata");
+        }
+        let bits = 8 * TNA_PORT_METADATA_BYTES as u32;
+        let ty = ty?;
+        if self.hir.width_bits(ty).is_none_or(|width| width > bits) {
+            let message = format!("port metadata have {bits} bits, fewer than this type");
+            return self.refused(span, message, "leave fields out");
+        }
+        let value = self.lookahead(ty, span)?;
+        self.emit(Inst::Advance { bits: constant(32, u128::from(bits)) });
+        Some(value)
+    }
+
+    fn size_of(&mut self, call: &Call, in_bytes: bool) -> Option<Rvalue> {
+        let arg = self.arg_expr(call, 0)?;
+        let Some(bits) = self.hir.width_bits(&arg.ty) else { return self.shape_error(call.span) };
+        let size = if in_bytes { bits.div_ceil(8) } else { bits };
+        Some(Rvalue::Scalar(constant(32, u128::from(size))))
+    }
+
+    /// A field that the traffic manager is not to see.
+    fn invalidate_field(&mut self, call: &Call) -> Option<Rvalue> {
+        let arg = self.arg_expr(call, 0)?;
+        let span = arg.span;
+        let place = self.static_place(arg);
+        let half = self.tna.half;
+        if let Some(StaticStorage::Scalar(dst)) = place {
+            let name = self.out.vars.get(dst.index())?.name.clone();
+            let width = self.out.vars.get(dst.index())?.ty.width();
+            let value = if half.is_some_and(|half| half.unicast_port == Some(dst)) {
+                Some(u128::from(TNA_NO_PORT))
+            } else {
+                let group = name.ends_with(".mcast_grp_a") || name.ends_with(".mcast_grp_b");
+                group.then_some(0)
+            };
+            if let Some(value) = value {
+                self.emit(Inst::Assign { dst, src: constant(width, value) });
+                return Some(nothing());
+            }
+        }
+        self.not_supported(
+            span,
+            "`invalidate` of other fields than the unicast port and the multicast groups",
+        );
+        None
+    }
+
+    /// Fills the last 16-bit word with zeros.
+    pub(super) fn whole_words(&mut self, data: &mut Vec<Operand>, span: Span) -> Option<()> {
+        let bits = self.data_bits(data)?;
+        if bits % 8 != 0 {
+            self.push(
+                Diagnostic::error(span, format!("the data has {bits} bits; a checksum takes whole bytes"))
+                    .with_help("add fields of zeros to fill the last byte"),
+            );
+            return None;
+        }
+        if bits % SUM_BITS != 0 {
+            data.push(constant(8, 0));
+        }
+        Some(())
+    }
+}
