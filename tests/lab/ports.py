@@ -1,19 +1,12 @@
-"""TCP ports for the switches of a test's lab: a block that nobody listens at.
-
-Workers of pytest-xdist have labs at the same time, so no two of them look among the same blocks.
-"""
+"""TCP ports for the switches of a test's lab: a block that nobody listens at."""
 
 from __future__ import annotations
 
-import os
 import socket
 
 # More switches than any lab of the tests has, and below the ports that the kernel hands out by itself.
 BLOCK = 50
-FIRST, LAST = 19_500, 32_000
-WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-CANDIDATES = range(FIRST + WORKER * BLOCK, LAST, WORKERS * BLOCK)
+CANDIDATES = range(19_500, 32_000, BLOCK)
 
 
 def _free(port: int) -> bool:
