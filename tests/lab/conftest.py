@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +14,9 @@ from p4cc.lab import tools
 from p4cc.lab.switches import kind_named
 from topos import TopologyError
 from topos import mininet as builder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FILES = Path(__file__).parent / "files"
 
@@ -25,11 +31,13 @@ def _missing(kind: str) -> str:
 
 
 @pytest.fixture
-def lab_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Records of labs that only this test has."""
+def lab_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Records of labs that only this test has; the labs of other workers, whose interfaces have equal names, wait."""
     folder = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("P4CC_LAB_STATE", str(folder))
-    return folder
+    with (Path(tempfile.gettempdir()) / "p4cc-test-labs.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
 
 
 @pytest.fixture(params=["p4cc", "bmv2"])
