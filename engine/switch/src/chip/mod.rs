@@ -35,6 +35,16 @@ pub struct Chip {
     pub generator: PacketGenerator,
     port_metadata: BTreeMap<u32, [u8; MAX_PORT_METADATA_BYTES]>,
     looped: BTreeSet<u32>,
+    deflections: BTreeMap<u8, Deflection>,
+}
+
+/// Where packets with `deflect_on_drop` go whose queue is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Deflection {
+    /// The port.
+    pub port: u32,
+    /// Its queue.
+    pub queue: u32,
 }
 
 impl Chip {
@@ -46,6 +56,7 @@ impl Chip {
             generator: PacketGenerator::new(seed, device_id),
             port_metadata: BTreeMap::new(),
             looped: BTreeSet::new(),
+            deflections: BTreeMap::new(),
         }
     }
 
@@ -85,6 +96,30 @@ impl Chip {
     /// Ports that have metadata, with them.
     pub fn ports_with_metadata(&self) -> impl Iterator<Item = (u32, &[u8; MAX_PORT_METADATA_BYTES])> {
         self.port_metadata.iter().map(|(port, bytes)| (*port, bytes))
+    }
+
+    /// Where packets from a pipe go that deflect.
+    pub fn deflection(&self, pipe: u8) -> Option<Deflection> {
+        self.deflections.get(&pipe).copied()
+    }
+
+    /// Sets where packets from a pipe go that deflect (the traffic manager's destination of negative mirrors).
+    ///
+    /// # Errors
+    /// Pipe or port is none of the chip's.
+    pub fn set_deflection(&mut self, pipe: u8, to: Option<Deflection>) -> Result<(), ControlError> {
+        if pipe >= PIPES {
+            let text = format!("deflection: pipe {pipe} is not a number from 0 to {}", PIPES - 1);
+            return Err(ControlError::InvalidArgument(text));
+        }
+        match to {
+            Some(to) => {
+                check_port("deflection", to.port)?;
+                self.deflections.insert(pipe, to);
+            }
+            None => drop(self.deflections.remove(&pipe)),
+        }
+        Ok(())
     }
 
     /// Whether what a port sends comes back in on it.
