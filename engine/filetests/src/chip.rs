@@ -99,9 +99,7 @@ fn multicast(switch: &mut Switch, what: &str, words: &[&str]) -> Result<(), Stri
             node.lags.push(*id as u8);
             told(tree.modify_node(node))
         }
-        ("prune", [xid, ports @ ..]) => {
-            told(tree.set_prune(*xid as u16, ports.iter().copied().collect()))
-        }
+        ("prune", [xid, ports @ ..]) => told(tree.set_prune(*xid as u16, ports.iter().copied().collect())),
         _ => Err(format!("`chip {what}` has too few numbers")),
     }
 }
@@ -109,8 +107,7 @@ fn multicast(switch: &mut Switch, what: &str, words: &[&str]) -> Result<(), Stri
 fn generator(switch: &mut Switch, now: Time, words: &[&str]) -> Result<(), String> {
     match words {
         ["generates", port] => {
-            let known =
-                GeneratorPort { generates: true, matches_pattern: true, ..GeneratorPort::default() };
+            let known = GeneratorPort { generates: true, matches_pattern: true, ..GeneratorPort::default() };
             told(switch.chip_mut().generator.set_port(small(port)?, known))
         }
         ["buffer", pipe, offset, hex] => {

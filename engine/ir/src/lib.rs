@@ -106,11 +106,7 @@ fn bounded(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     shown
 }
 
-fn compile_all(
-    tree: &ast::Program,
-    libraries: bool,
-    strict: Strict,
-) -> (Option<Unit>, Vec<Diagnostic>) {
+fn compile_all(tree: &ast::Program, libraries: bool, strict: Strict) -> (Option<Unit>, Vec<Diagnostic>) {
     let mut diagnostics = check::syntax(tree);
     let (hir, found) = types::check(tree);
     diagnostics.extend(found);

@@ -157,7 +157,8 @@ control E(inout headers_t hdr, inout metadata_t meta, in egress_intrinsic_metada
     }
 }
 
-control ED(packet_out pkt, inout headers_t hdr, in metadata_t meta) {
+control ED(packet_out pkt, inout headers_t hdr, in metadata_t meta,
+           in egress_intrinsic_metadata_for_deparser_t dprsr) {
     Mirror(3) mirror;
     apply {
         mirror.emit<note_t>(7, { 0xe1 });

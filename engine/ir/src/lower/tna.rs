@@ -10,9 +10,9 @@ use super::storage::StaticStorage;
 use crate::types::hir::{AggId, Constructed, Expr, Instance};
 use crate::types::ty::Ty;
 use crate::{
-    Architecture, FuncId, Ghost, HalfPipeline, Inst, Operand, T2naForDeparser, Terminator, Tna, TnaForDeparser,
-    TnaForEgressDeparser, TnaForTm, TnaFromParser, TnaGhost, TnaPipe, TnaPortMetadata, TofinoChip, VarId, VarKind,
-    VarType,
+    Architecture, FuncId, Ghost, HalfPipeline, Inst, Operand, T2naForDeparser, Terminator, Tna,
+    TnaForDeparser, TnaForEgressDeparser, TnaForTm, TnaFromParser, TnaGhost, TnaPipe, TnaPortMetadata,
+    TofinoChip, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeMap;
@@ -119,8 +119,8 @@ impl Lowerer<'_> {
             )));
             return None;
         };
-        let has_ghost = self.tna.chip == TofinoChip::Tofino2
-            && construct.args.iter().flatten().count() == BLOCKS.len();
+        let has_ghost =
+            self.tna.chip == TofinoChip::Tofino2 && construct.args.iter().flatten().count() == BLOCKS.len();
         let shapes = if has_ghost { &BLOCKS[..] } else { &BLOCKS[..PIPE_BLOCKS] };
         let prefix = if many { self.instance_name(arg).unwrap_or_default() } else { String::new() };
         let outer = self.envs.get_mut(GLOBAL.0).map(|env| std::mem::replace(&mut env.prefix, prefix));
@@ -233,8 +233,7 @@ impl Lowerer<'_> {
         }
         let mirror_io_select = self.intrinsic_field(half, name, "mirror_io_select", span)?;
         let is_ingress = name == INGRESS_STRUCTS[3];
-        let pktgen =
-            if is_ingress { Some(self.intrinsic_field(half, name, "pktgen", span)?) } else { None };
+        let pktgen = if is_ingress { Some(self.intrinsic_field(half, name, "pktgen", span)?) } else { None };
         Some(Some(T2naForDeparser { mirror_io_select, pktgen }))
     }
 
@@ -277,8 +276,7 @@ impl Lowerer<'_> {
         };
         let vars = self.out.headers.get(header.index())?.fields.clone();
         let [ping_pong, qlength, qid, pipe_id] = vars.as_slice() else { return self.shape_error(block.1) };
-        let told =
-            TnaGhost { ping_pong: *ping_pong, qlength: *qlength, qid: *qid, pipe_id: *pipe_id };
+        let told = TnaGhost { ping_pong: *ping_pong, qlength: *qlength, qid: *qid, pipe_id: *pipe_id };
         Some(Ghost { control: self.tna_entry(block, half)?, told })
     }
 

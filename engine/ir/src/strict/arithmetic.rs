@@ -125,11 +125,15 @@ impl Pass<'_> {
                 "shifts by constants only",
                 "make one action for each number of bits, and choose it by a table",
             ),
-            BinaryOp::AddSat | BinaryOp::SubSat if width(&expr.ty).is_none_or(|bits| !SATURATING.contains(&bits)) => (
-                "saturation",
-                "saturates numbers of 8, 16 and 32 bits only",
-                "widen the operands to 8, 16 or 32 bits",
-            ),
+            BinaryOp::AddSat | BinaryOp::SubSat
+                if width(&expr.ty).is_none_or(|bits| !SATURATING.contains(&bits)) =>
+            {
+                (
+                    "saturation",
+                    "saturates numbers of 8, 16 and 32 bits only",
+                    "widen the operands to 8, 16 or 32 bits",
+                )
+            }
             _ => return,
         };
         self.found.push(refused(rule, expr.span, what, instead));

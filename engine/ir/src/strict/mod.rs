@@ -54,7 +54,8 @@ fn tofino(program: &Program) -> Vec<Diagnostic> {
     let main = program.main.and_then(|id| program.instances.get(id.index()));
     let Some(main) = main else { return Vec::new() };
     if !matches!(&main.construct.what, Constructed::Package(name) if name == "Switch") {
-        let text = "the rules of Tofino are for programs of TNA and T2NA, and this is one of another architecture";
+        let text =
+            "the rules of Tofino are for programs of TNA and T2NA, and this is one of another architecture";
         let help = "include `tna.p4` or `t2na.p4` and make `Switch(...) main`, or leave `--strict` out";
         return vec![Diagnostic::error(main.span, text).with_help(help)];
     }

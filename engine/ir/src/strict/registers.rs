@@ -9,7 +9,8 @@ use p4cc_syntax::{Diagnostic, Span};
 use super::refused;
 use crate::check::walk::{each_part, stmt_parts};
 use crate::types::hir::{
-    ActId, ActionRef, Call, Callee, Constructed, Control, Expr, ExprKind, InstId, Program, Stmt, StmtKind, TabId,
+    ActId, ActionRef, Call, Callee, Constructed, Control, Expr, ExprKind, InstId, Program, Stmt, StmtKind,
+    TabId,
 };
 
 /// A register: the controls around it, and its instance.
@@ -73,7 +74,8 @@ impl Pass<'_> {
             }
             StmtKind::SwitchAction { table, cases, default } => {
                 let of_table = self.table(*table, &seen);
-                let named: Vec<ActId> = cases.iter().flat_map(|(actions, _)| actions.iter().copied()).collect();
+                let named: Vec<ActId> =
+                    cases.iter().flat_map(|(actions, _)| actions.iter().copied()).collect();
                 let behind = |wanted: &dyn Fn(ActId) -> bool| {
                     let fitting = of_table.iter().filter(|(action, _)| wanted(*action));
                     fitting.fold(seen.clone(), |all, (_, of)| &all | of)
@@ -200,8 +202,12 @@ impl Pass<'_> {
     fn table(&mut self, table: TabId, seen: &Seen) -> Vec<(ActId, Seen)> {
         let program = self.program;
         let Some(table) = program.tables.get(table.index()) else { return Vec::new() };
-        let actions: BTreeSet<ActId> =
-            table.actions.iter().chain(&table.default_action).map(|action: &ActionRef| action.action).collect();
+        let actions: BTreeSet<ActId> = table
+            .actions
+            .iter()
+            .chain(&table.default_action)
+            .map(|action: &ActionRef| action.action)
+            .collect();
         actions.into_iter().map(|action| (action, self.action(action, seen.clone()))).collect()
     }
 

@@ -37,8 +37,12 @@ pub(super) fn check(program: &Program, found: &mut Vec<Diagnostic>) {
     calls(program, &mut |_, _, call| {
         let Callee::Method { extern_name, name, .. } = &call.callee else { return };
         let (data, most, what) = match (extern_name.as_str(), name.as_str()) {
-            ("Resubmit", "emit") if is_first => (call.args.first(), RESUBMIT_BITS, "brings 64 bits with a resubmission"),
-            ("Mirror", "emit") => (call.args.get(1), MIRROR_BITS, "writes mirror headers of 32 bytes at most"),
+            ("Resubmit", "emit") if is_first => {
+                (call.args.first(), RESUBMIT_BITS, "brings 64 bits with a resubmission")
+            }
+            ("Mirror", "emit") => {
+                (call.args.get(1), MIRROR_BITS, "writes mirror headers of 32 bytes at most")
+            }
             _ => return,
         };
         let Some(Some(data)) = data else { return };

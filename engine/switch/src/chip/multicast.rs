@@ -279,7 +279,9 @@ impl MulticastTree {
 
     /// All ECMP groups by id.
     pub fn ecmps(&self) -> impl Iterator<Item = Ecmp> {
-        self.ecmps.iter().map(|(id, slots)| Ecmp { id: *id, nodes: slots.iter().flatten().copied().collect() })
+        self.ecmps
+            .iter()
+            .map(|(id, slots)| Ecmp { id: *id, nodes: slots.iter().flatten().copied().collect() })
     }
 
     /// Places of an ECMP group's nodes, given those that it had.
@@ -438,13 +440,7 @@ impl MulticastTree {
 
     /// The port of a LAG that the hash falls on, another that is up if it is down; none if the hash falls on
     /// a member of another chip.
-    fn port_of_lag(
-        &self,
-        lag: &Lag,
-        rid: u16,
-        packet: &PacketOfGroup,
-        down: &BTreeSet<u32>,
-    ) -> Option<u32> {
+    fn port_of_lag(&self, lag: &Lag, rid: u16, packet: &PacketOfGroup, down: &BTreeSet<u32>) -> Option<u32> {
         let mixed = if packet.mixes_rid { packet.hash2 ^ rid } else { packet.hash2 };
         let hash = u64::from(u32::from(mixed) & HASH_MASK);
         let here = lag.ports.len() as u64;
@@ -560,7 +556,8 @@ mod tests {
         let mut tree = tree();
         tree.insert_node(node(3, 30, &[], &[4])).expect("a right node");
         tree.insert_ecmp(&Ecmp { id: 1, nodes: vec![1, 2] }).expect("a right group");
-        tree.put_lag(Lag { id: 4, ports: vec![9, 8], remote_msb_count: 1, remote_lsb_count: 1 }).expect("a LAG");
+        tree.put_lag(Lag { id: 4, ports: vec![9, 8], remote_msb_count: 1, remote_lsb_count: 1 })
+            .expect("a LAG");
         tree.modify_group(group(7, &[(3, None)], &[1])).expect("a right group");
         let chosen = |tree: &MulticastTree, hash1, hash2, down: &[u32]| {
             ports(tree, PacketOfGroup { rid: 1, hash1, hash2, ..PacketOfGroup::default() }, down)

@@ -518,7 +518,9 @@ fn header(burst: &Burst, chip: TofinoChip) -> Vec<u8> {
     let middle = match burst.cause {
         Cause::Timer => batch,
         Cause::Port(port) => [0, (port >> 8) as u8, port as u8],
-        Cause::Context([_, key @ .., _, _, _, _, _, _, _, _, _, _, _, _]) if chip == TofinoChip::Tofino1 => key,
+        Cause::Context([_, key @ .., _, _, _, _, _, _, _, _, _, _, _, _]) if chip == TofinoChip::Tofino1 => {
+            key
+        }
         Cause::Context(_) => batch,
     };
     let mut bytes = Vec::with_capacity(HEADER_BYTES + CONTEXT_BYTES);

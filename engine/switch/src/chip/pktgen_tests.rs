@@ -28,7 +28,13 @@ fn all(generator: &mut PacketGenerator, until_ns: u64, chip: TofinoChip) -> Vec<
 #[test]
 fn a_timer_starts_batches_of_packets_once_or_again_and_again() {
     let mut generator = generator();
-    let once = App { last_batch: 1, last_packet: 1, batch_gap_ns: 100, packet_gap_ns: 10, ..app(Trigger::OneShot { timer_ns: 50 }) };
+    let once = App {
+        last_batch: 1,
+        last_packet: 1,
+        batch_gap_ns: 100,
+        packet_gap_ns: 10,
+        ..app(Trigger::OneShot { timer_ns: 50 })
+    };
     generator.set_app(Time::from_ns(7), 1, 5, once.clone()).expect("a right application");
     let made = all(&mut generator, 1_000_000, TofinoChip::Tofino1);
     let packet = |batch, number| vec![0b0000_1101, 0, 0, batch, 0, number, 0xaa, 0xbb];
@@ -45,7 +51,8 @@ fn a_timer_starts_batches_of_packets_once_or_again_and_again() {
     let again = App { trigger: Trigger::Periodic { timer_ns: 300 }, ..known };
     generator.set_app(Time::from_ns(600), 1, 5, again).expect("a right application");
     let made = all(&mut generator, 1_600, TofinoChip::Tofino1);
-    let starts: Vec<u64> = made.iter().filter(|(_, _, bytes)| bytes[3] == 0 && bytes[5] == 0).map(|made| made.0).collect();
+    let starts: Vec<u64> =
+        made.iter().filter(|(_, _, bytes)| bytes[3] == 0 && bytes[5] == 0).map(|made| made.0).collect();
     assert_eq!(starts, [900, 1_200, 1_500]);
 }
 
@@ -82,7 +89,8 @@ fn tofino_2_counts_gaps_from_the_end_of_a_packet_and_jitter_is_bounded() {
     assert_eq!(made[3], (123, 134, vec![0b0001_1100, 0, 0, 1, 0, 1, 0xaa, 0xbb]));
     let jittery = App { packet_jitter_ns: 50, last_packet: 99, ..once };
     generator.set_app(Time::ZERO, 1, 3, jittery).expect("a right application");
-    let times: Vec<u64> = all(&mut generator, 100_000, TofinoChip::Tofino2).iter().map(|made| made.0).collect();
+    let times: Vec<u64> =
+        all(&mut generator, 100_000, TofinoChip::Tofino2).iter().map(|made| made.0).collect();
     let gaps: Vec<u64> = times[..100].windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(gaps.iter().all(|gap| (11..=61).contains(gap)) && gaps.iter().any(|gap| *gap > 40), "{gaps:?}");
 }

@@ -17,7 +17,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         hdr.data.d = hdr.data.d / 3; //~ ERROR rule `division`
     }
     action remainder() {
-        hdr.data.d = hdr.data.d % hdr.data.e; //~ ERROR rule `division`
+        hdr.data.d = hdr.data.d % 6; //~ ERROR rule `division`
     }
     action shift() {
         hdr.data.d = hdr.data.d << hdr.data.a; //~ ERROR shifts by constants only (rule `shift`)

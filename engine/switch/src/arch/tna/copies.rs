@@ -228,13 +228,7 @@ impl TnaSwitch {
 
     /// A packet whose queue is full goes where the control plane wants to see such packets, or is dropped.
     #[cold]
-    fn deflect(
-        &mut self,
-        core: &mut Core,
-        now: Time,
-        (port, priority): (u32, u8),
-        queued: Queued,
-    ) {
+    fn deflect(&mut self, core: &mut Core, now: Time, (port, priority): (u32, u8), queued: Queued) {
         let pipe = (queued.ingress_port >> 7 & 3) as u8;
         match core.chip.deflection(pipe) {
             Some(to) => {

@@ -19,9 +19,7 @@ mod metadata;
 use std::sync::Arc;
 
 use p4cc_exec::ParseResult;
-use p4cc_ir::{
-    CloneKind, T2naForDeparser, TNA_NO_PORT, Tna, TnaFromParser, TnaPipe, TofinoChip,
-};
+use p4cc_ir::{CloneKind, T2naForDeparser, TNA_NO_PORT, Tna, TnaFromParser, TnaPipe, TofinoChip};
 use p4cc_units::Time;
 
 use super::runtime::Runtime;
@@ -117,7 +115,9 @@ impl TnaSwitch {
     /// Takes what the packet generator sends by now through ingress.
     pub fn generate(&mut self, core: &mut Core, now: Time) {
         for _ in 0..MAX_GENERATED {
-            let Some(Generated { port, packet }) = core.chip.generator.take(now, self.tna.chip) else { return };
+            let Some(Generated { port, packet }) = core.chip.generator.take(now, self.tna.chip) else {
+                return;
+            };
             core.counters.generated += 1;
             let lineage = Lineage::NONE;
             self.ingress(core, now, Entering { packet, ingress_port: port, resubmitted: None, lineage });

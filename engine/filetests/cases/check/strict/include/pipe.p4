@@ -21,6 +21,7 @@ struct metadata_t {
 parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_intrinsic_metadata_t intr) {
     state start {
         pkt.extract(intr);
+        meta.depth = 0;
         pkt.advance(PORT_METADATA_SIZE);
         pkt.extract(hdr.data);
         transition accept;
@@ -36,6 +37,7 @@ control ID(packet_out pkt, inout headers_t hdr, in metadata_t meta) {
 parser EP(packet_in pkt, out headers_t hdr, out metadata_t meta, out egress_intrinsic_metadata_t intr) {
     state start {
         pkt.extract(intr);
+        meta.depth = 0;
         transition accept;
     }
 }
