@@ -271,7 +271,7 @@ def _source(given: ScenarioProgram, scenario: Path) -> ProgramSource:
         p4info = find_named(given.p4info, scenario, what="P4Info", key="switch.p4info")
     beside = scenario.resolve().parent
     include = tuple(beside / folder for folder in given.include)
-    return ProgramSource(find_program(given.program, scenario), p4info, include, tuple(given.defines))
+    return ProgramSource(find_program(given.program, scenario), p4info, include, tuple(given.defines), given.strict)
 
 
 def variants_of(request: LabRequest) -> tuple[str, ...]:
