@@ -90,8 +90,8 @@ class SwitchSettings(Model):
 
     program: Annotated[str, Field(min_length=1)] = Field(
         default="p4src/v1model/ecn_dual.p4",
-        description="P4-16 source of any v1model, PSA, TNA or T2NA program, or BMv2 JSON; relative to the scenario or the "
-        "project, or one of p4cc's own.",
+        description="P4-16 source of any v1model, PSA, TNA or T2NA program, or BMv2 JSON; relative to the scenario "
+        "or the project, or one of p4cc's own.",
     )
     include: list[FileName] = Field(default=[], max_length=64, description="Folders that `#include` looks in.")
     defines: list[Name] = Field(default=[], max_length=256, description="Macros: NAME or NAME=VALUE.")
