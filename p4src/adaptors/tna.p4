@@ -1,0 +1,85 @@
+// What the controls need of an architecture, on Tofino (TNA and T2NA). A program includes this file behind its
+// `headers_t` and before its controls; without it they get v1model's (the other files of this folder).
+//
+// The chip compares no two fields, multiplies by powers of two only, and gives a packet one access to a register.
+
+#ifndef P4CC_TNA
+#define P4CC_TNA
+
+#define P4CC_ARITHMETIC
+#define P4CC_OBJECTS
+#define P4CC_ECMP
+
+#include "../include/headers.p4"
+#include "../include/sizes.p4"
+
+#define PACKET_COUNTER(SIZE) Counter<bit<32>, bit<32>>(SIZE, CounterType_t.PACKETS)
+
+// A depth has reached a threshold if nothing is left of the threshold
+// without it. Saturation needs 32 bits, and an action of its own: what
+// stands in `apply` the compiler makes a comparison of two fields again.
+control DepthReaches(in queue_depth_t depth, in queue_depth_t threshold, out bool reached) {
+    bit<32> left;
+
+    action subtract(bit<32> whole, bit<32> part) {
+        left = whole |-| part;
+    }
+
+    apply {
+        subtract((bit<32>)threshold, (bit<32>)depth);
+        reached = left == 0;
+    }
+}
+
+// One access both adds and reads.
+#define SUM_REGISTER(NAME, SIZE, BYTES) \
+    Register<bit<32>, bit<32>>(SIZE) NAME; \
+    RegisterAction<bit<32>, bit<32>, bit<32>>(NAME) NAME##_add = { \
+        void apply(inout bit<32> sum, out bit<32> before) { \
+            before = sum; \
+            sum = sum + BYTES; \
+        } \
+    }
+#define ADD_TO_SUM(NAME, INDEX, BYTES, BEFORE) BEFORE = NAME##_add.execute((bit<32>)INDEX)
+
+control Below(in bit<8> number, in bit<8> bound, out bool below) {
+    bit<8> left;
+
+    action subtract(bit<8> whole, bit<8> part) {
+        left = whole |-| part;
+    }
+
+    apply {
+        subtract(bound, number);
+        below = left != 0;
+    }
+}
+
+// Members have the selector's name, by which a controller knows them.
+#define ECMP_SELECTOR(NAME) \
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) NAME##_hash; \
+    @name(#NAME) \
+    ActionProfile(ECMP_SELECTOR_SIZE) NAME##_members; \
+    @name("ecmp_selector") \
+    ActionSelector(NAME##_members, NAME##_hash, SelectorMode_t.FAIR, ECMP_MAX_GROUP_SIZE, ECMP_GROUPS) NAME
+
+// A selector's CRC of the flow is the same in every switch, and with a seed among its fields it would only permute
+// the choice: CRCs are linear. So each switch adds those bits of a second CRC that its seed picks: another linear
+// function of the flow in each of them.
+control EcmpSalt(in headers_t hdr, in bit<32> seed, out bit<16> salt) {
+    Hash<bit<16>>(HashAlgorithm_t.CUSTOM, CRCPolynomial<bit<16>>(16w0x1021, false, false, false, 16w0xffff, 16w0)) crc;
+
+    bit<16> bits;
+
+    action pick(bit<16> mask) {
+        salt = bits & mask;
+    }
+
+    apply {
+        bits = crc.get({ hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, hdr.l4_ports.src_port,
+                         hdr.l4_ports.dst_port });
+        pick(seed[31:16]);
+    }
+}
+
+#endif
