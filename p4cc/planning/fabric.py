@@ -13,6 +13,7 @@ from controller.features import (
     PortName,
     QueueSettings,
     RedSettings,
+    RedStepsSettings,
     SpraySettings,
     TelemetrySettings,
 )
@@ -60,6 +61,8 @@ class FabricPlanner:
         found: list[Feature] = []
         if program.CURVES in tables:
             found.append(RedSettings(dict(self._curves(self._red))))
+        if program.RED_STEPS in tables:
+            found.append(RedStepsSettings(dict(self._curves(self._red))))
         if program.INT_PORTS in tables:
             found.append(TelemetrySettings({name: self._int_port(name, link) for name, link in self._ports()}))
         if program.PRIORITIES in tables:

@@ -20,4 +20,11 @@ control Below(in bit<8> number, in bit<8> bound, out bool below) {
     }
 }
 
+// Whether one of two numbers of 16 bits is the lower one.
+control Lower(in bit<16> number, in bit<16> bound, out bool lower) {
+    apply {
+        lower = number < bound;
+    }
+}
+
 #endif

@@ -9,6 +9,7 @@
 #define P4CC_ARITHMETIC
 #define P4CC_OBJECTS
 #define P4CC_ECMP
+#define P4CC_DICE
 
 #include "../include/headers.p4"
 #include "../include/sizes.p4"
@@ -52,6 +53,27 @@ control Below(in bit<8> number, in bit<8> bound, out bool below) {
     apply {
         subtract(bound, number);
         below = left != 0;
+    }
+}
+
+control Lower(in bit<16> number, in bit<16> bound, out bool lower) {
+    bit<16> left;
+
+    action subtract(bit<16> whole, bit<16> part) {
+        left = whole |-| part;
+    }
+
+    apply {
+        subtract(bound, number);
+        lower = left != 0;
+    }
+}
+
+control Dice(out bit<16> drawn) {
+    Random<bit<16>>() numbers;
+
+    apply {
+        drawn = numbers.get();
     }
 }
 

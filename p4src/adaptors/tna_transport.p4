@@ -8,6 +8,7 @@
 #include "../controls/forward.p4"
 #include "../controls/ack_priority.p4"
 #include "tna_deparser.p4"
+#include "tna_no_bridge.p4"
 #include "tna_transport_parser.p4"
 
 struct ingress_metadata_t {
@@ -38,6 +39,7 @@ control ingress(inout headers_t hdr,
                 inout ingress_intrinsic_metadata_for_tm_t for_tm) {
     Forward() forward;
     AckPriority() ack_priority;
+    FillBridge() bridge;
 
     apply {
         bool drop = true;
@@ -50,6 +52,7 @@ control ingress(inout headers_t hdr,
             priority_t priority = 0;
             ack_priority.apply(hdr, priority);
             for_tm.qid = (QueueId_t)priority;
+            bridge.apply(hdr, from_port.ingress_port, from_parser.global_tstamp);
         }
     }
 }
@@ -67,10 +70,12 @@ parser egress_parser(packet_in packet,
                      out headers_t hdr,
                      out egress_metadata_t meta,
                      out egress_intrinsic_metadata_t from_tm) {
+    BridgeParser() bridge;
     EgressTransportParser() common;
 
     state start {
         packet.extract(from_tm);
+        bridge.apply(packet, hdr);
         common.apply(packet, hdr);
         transition accept;
     }

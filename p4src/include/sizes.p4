@@ -32,6 +32,9 @@ const bit<32> LEVEL_COUNTER_SIZE = 2048;
 // Two levels above zero times three capable codepoints, and the same for level zero.
 const bit<32> CODEPOINT_MAP_SIZE = 16;
 
+// Steps of RED curves, over all ports (controller/red.py has the same number).
+const bit<32> RED_STEPS_SIZE = 1024;
+
 // Priorities by traffic class: eight classes of data and eight of everything else.
 const bit<32> PRIORITY_MAP_SIZE = 16;
 
