@@ -208,6 +208,16 @@ FEATURES = (
             ),
         ),
     ),
+    Feature(
+        "rcp_stamp",
+        "egress.rcp",
+        (TableContract("stamped", _PORT, {"set_rate": {"fair": 32, "framing": 8}}),),
+    ),
+    Feature(
+        "d3_stamp",
+        "egress.allocator",
+        (TableContract("stamped", _PORT, {"set_share": {"rate": 32, "most": 32, "fair": 32, "number": 32}}),),
+    ),
 )
 
 

@@ -10,8 +10,8 @@ from controller import program
 from controller.bolt import EXTENSION_BYTES, BoltSettings, bolt_port
 from controller.d3 import CapacityEstimate, capacity_estimate, d3_port
 from controller.dualpi2 import DualPi2Port, DualPi2Settings, dualpi2_port
-from controller.rate_features import D3PortPlan, D3Settings, RcpSettings
-from controller.rcp import rcp_port
+from controller.rate_features import D3PortPlan, D3Settings, D3StampSettings, RcpSettings, RcpStampSettings
+from controller.rcp import RcpPort, rcp_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,25 +38,12 @@ class RatePlanner:
         """Features of the program by the tables that it has; raises PlannerError for what a port cannot hold."""
         if program.D3_PORTS in tables:
             yield D3Settings({name: self._d3(name[0], link) for name, link in self._ports()})
+        if program.D3_STAMPED in tables:
+            yield D3StampSettings({name: self._d3(name[0], link) for name, link in self._ports()})
         if program.RCP_PORTS in tables:
-            rcp = self.switch.rcp
-            yield RcpSettings(
-                {
-                    name: rcp_port(
-                        rate_bps=link.rate_bps,
-                        interval_ns=rcp.interval_ns or self.rtt_ns,
-                        rtt_ns=self.rtt_ns,
-                        depth_bytes=self.units.depth_bytes(name[0]),
-                        initial_share=_fraction(rcp.initial_share),
-                        alpha=_fraction(rcp.alpha),
-                        beta=_fraction(rcp.beta),
-                        framing_bytes=link.framing_bytes,
-                        time_unit_ns=self.units.tick_ns(name[0]),
-                    )
-                    for name, link in self._ports()
-                }
-            )
-
+            yield RcpSettings({name: self._rcp(name[0], link) for name, link in self._ports()})
+        if program.RCP_STAMPED in tables:
+            yield RcpStampSettings({name: self._rcp(name[0], link) for name, link in self._ports()})
         if program.DUALPI2_PORTS in tables:
             yield DualPi2Settings({name: self._dualpi2(name[0], link) for name, link in self._ports()})
         if program.BOLT_PORTS in tables:
@@ -77,6 +64,20 @@ class RatePlanner:
                     for name, link in self._ports()
                 }
             )
+
+    def _rcp(self, switch: str, link: Link) -> RcpPort:
+        rcp = self.switch.rcp
+        return rcp_port(
+            rate_bps=link.rate_bps,
+            interval_ns=rcp.interval_ns or self.rtt_ns,
+            rtt_ns=self.rtt_ns,
+            depth_bytes=self.units.depth_bytes(switch),
+            initial_share=_fraction(rcp.initial_share),
+            alpha=_fraction(rcp.alpha),
+            beta=_fraction(rcp.beta),
+            framing_bytes=link.framing_bytes,
+            time_unit_ns=self.units.tick_ns(switch),
+        )
 
     def _dualpi2(self, switch: str, link: Link) -> DualPi2Port:
         dual = self.switch.dualpi2

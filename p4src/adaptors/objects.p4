@@ -13,4 +13,8 @@
     NAME.read(BEFORE, (bit<32>)INDEX); \
     NAME.write((bit<32>)INDEX, BEFORE + BYTES)
 
+// An array of 32 bits, of which a packet writes one.
+#define KEEP_REGISTER(NAME, SIZE, VALUE) register<bit<32>>(SIZE) NAME
+#define KEEP(NAME, INDEX, VALUE) NAME.write((bit<32>)INDEX, VALUE)
+
 #endif

@@ -10,9 +10,11 @@
 #define P4CC_OBJECTS
 #define P4CC_ECMP
 #define P4CC_DICE
+#define P4CC_RATES
 
 #include "../include/headers.p4"
 #include "../include/sizes.p4"
+#include "../include/transport.p4"
 
 #define PACKET_COUNTER(SIZE) Counter<bit<32>, bit<32>>(SIZE, CounterType_t.PACKETS)
 
@@ -42,6 +44,63 @@ control DepthReaches(in queue_depth_t depth, in queue_depth_t threshold, out boo
         } \
     }
 #define ADD_TO_SUM(NAME, INDEX, BYTES, BEFORE) BEFORE = NAME##_add.execute((bit<32>)INDEX)
+
+#define KEEP_REGISTER(NAME, SIZE, VALUE) \
+    Register<bit<32>, bit<32>>(SIZE) NAME; \
+    RegisterAction<bit<32>, bit<32>, bit<32>>(NAME) NAME##_keep = { \
+        void apply(inout bit<32> kept) { \
+            kept = VALUE; \
+        } \
+    }
+#define KEEP(NAME, INDEX, VALUE) NAME##_keep.execute((bit<32>)INDEX)
+
+control LowerRate(inout rate_kbps_t rate, in rate_kbps_t bound) {
+    action choose(rate_kbps_t other) {
+        rate = min(rate, other);
+    }
+
+    apply {
+        choose(bound);
+    }
+}
+
+control RateExceeds(in rate_kbps_t rate, in rate_kbps_t bound, out bool exceeds) {
+    rate_kbps_t over;
+
+    action subtract(rate_kbps_t whole, rate_kbps_t part) {
+        over = whole |-| part;
+    }
+
+    apply {
+        subtract(rate, bound);
+        exceeds = over != 0;
+    }
+}
+
+struct round_sum_t {
+    bit<32> round;
+    bit<32> sum;
+}
+
+// Both halves of a register in one access.
+control RoundSum(in port_t port, in bit<32> round, in rate_kbps_t amount, out rate_kbps_t sum) {
+    Register<round_sum_t, bit<32>>(PORT_COUNT) sums;
+    RegisterAction<round_sum_t, bit<32>, bit<32>>(sums) add = {
+        void apply(inout round_sum_t kept, out bit<32> now) {
+            if (kept.round == round) {
+                kept.sum = kept.sum + amount;
+            } else {
+                kept.sum = amount;
+            }
+            kept.round = round;
+            now = kept.sum;
+        }
+    };
+
+    apply {
+        sum = add.execute((bit<32>)port);
+    }
+}
 
 control Below(in bit<8> number, in bit<8> bound, out bool below) {
     bit<8> left;
