@@ -136,9 +136,11 @@ control Dice(out bit<16> drawn) {
     }
 }
 
-// Members have the selector's name, by which a controller knows them.
+// Members have the selector's name, by which a controller knows them. The polynomial is CCITT's: that of the algorithm
+// CRC16 is the product of x + 1 and a trinomial, and its lowest bits hang together over ports in a row.
 #define ECMP_SELECTOR(NAME) \
-    Hash<bit<16>>(HashAlgorithm_t.CRC16) NAME##_hash; \
+    CRCPolynomial<bit<16>>(16w0x1021, true, false, false, 16w0xffff, 16w0) NAME##_ccitt; \
+    Hash<bit<16>>(HashAlgorithm_t.CUSTOM, NAME##_ccitt) NAME##_hash; \
     @name(#NAME) \
     ActionProfile(ECMP_SELECTOR_SIZE) NAME##_members; \
     @name("ecmp_selector") \
@@ -146,20 +148,33 @@ control Dice(out bit<16> drawn) {
 
 // A selector's CRC of the flow is the same in every switch, and with a seed among its fields it would only permute
 // the choice: CRCs are linear. So each switch adds those bits of a second CRC that its seed picks: another linear
-// function of the flow in each of them.
+// function of the flow in each of them. Both halves of the seed pick, since with sixteen bits one pair of switches in
+// ten would still choose alike among 32 members.
 control EcmpSalt(in headers_t hdr, in bit<32> seed, out bit<16> salt) {
-    Hash<bit<16>>(HashAlgorithm_t.CUSTOM, CRCPolynomial<bit<16>>(16w0x1021, false, false, false, 16w0xffff, 16w0)) crc;
+    Hash<bit<32>>(HashAlgorithm_t.CRC32) crc;
 
-    bit<16> bits;
+    bit<32> bits;
+    bit<16> more;
 
-    action pick(bit<16> mask) {
-        salt = bits & mask;
+    action pick(bit<32> mask) {
+        bits = bits & mask;
+    }
+
+    action split() {
+        salt = bits[31:16];
+        more = bits[15:0];
+    }
+
+    action add() {
+        salt = salt ^ more;
     }
 
     apply {
         bits = crc.get({ hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, hdr.l4_ports.src_port,
                          hdr.l4_ports.dst_port });
-        pick(seed[31:16]);
+        pick(seed);
+        split();
+        add();
     }
 }
 
