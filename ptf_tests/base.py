@@ -78,7 +78,7 @@ class SwitchTest(BaseTest):
         """What so many packets like this one are in the switch's unit: packets, or cells on the chip."""
         if self.arch != "tna":
             return pkts
-        return pkts * -(-len(packet or self.packet()) // CELL_BYTES)
+        return pkts * -(-len((packet or self.packet())[IP]) // CELL_BYTES)
 
     def limit_queue(self, port: int, *, pkts_per_s: int = STOPPED_PPS, depth_pkts: int = 4096) -> None:
         """Slow a port down; it is opened and drained again at the end of the test."""

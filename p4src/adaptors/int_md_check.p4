@@ -25,8 +25,8 @@ bool int_md_is_sound(in transport_h transport, in int_md_shim_h shim, in int_md_
         && bytes + INT_MD_SHIM_BYTES == (bit<10>)transport.extension_len;
 }
 
-// `words` are what this hop adds. Sound is what this switch understands; too long what the link or the extension's
-// length cannot carry.
+// `words` are what this hop adds. Sound is what this switch understands; too long what the link or the
+// extension's length cannot carry.
 control IntMdCheck(in ipv4_h ipv4, in udp_h udp, in transport_h transport, in int_md_shim_h shim, in int_md_h md,
                    in bit<16> mtu_bytes, out bit<8> words, out bool is_sound, out bool is_too_long) {
     apply {

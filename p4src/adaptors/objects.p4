@@ -7,7 +7,8 @@
 // The type of an array of `SIZE` packet counters; its index has 32 bits.
 #define PACKET_COUNTER(SIZE) counter(SIZE, CounterType.packets)
 
-// An array of sums of 32 bits, to each of which a packet adds `BYTES` once, and reads in `BEFORE` what was there.
+// An array of sums of 32 bits, to each of which a packet adds `BYTES` once, and reads in `BEFORE` what was
+// there.
 #define SUM_REGISTER(NAME, SIZE, BYTES) register<bit<32>>(SIZE) NAME
 #define ADD_TO_SUM(NAME, INDEX, BYTES, BEFORE) \
     NAME.read(BEFORE, (bit<32>)INDEX); \

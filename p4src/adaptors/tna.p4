@@ -1,7 +1,8 @@
-// What the controls need of an architecture, on Tofino (TNA and T2NA). A program includes this file behind its
-// `headers_t` and before its controls; without it they get v1model's (the other files of this folder).
+// What the controls need of an architecture, on Tofino (TNA and T2NA). A program includes this file behind
+// its `headers_t` and before its controls; without it they get v1model's (the other files of this folder).
 //
-// The chip compares no two fields, multiplies by powers of two only, and gives a packet one access to a register.
+// The chip compares no two fields, multiplies by powers of two only, and gives a packet one access to a
+// register.
 
 #ifndef P4CC_TNA
 #define P4CC_TNA
@@ -136,8 +137,9 @@ control Dice(out bit<16> drawn) {
     }
 }
 
-// Members have the selector's name, by which a controller knows them. The polynomial is CCITT's: that of the algorithm
-// CRC16 is the product of x + 1 and a trinomial, and its lowest bits hang together over ports in a row.
+// Members have the selector's name, by which a controller knows them. The polynomial is CCITT's: that of
+// the algorithm CRC16 is the product of x + 1 and a trinomial, and its lowest bits hang together over ports
+// in a row.
 #define ECMP_SELECTOR(NAME) \
     CRCPolynomial<bit<16>>(16w0x1021, true, false, false, 16w0xffff, 16w0) NAME##_ccitt; \
     Hash<bit<16>>(HashAlgorithm_t.CUSTOM, NAME##_ccitt) NAME##_hash; \
@@ -146,10 +148,10 @@ control Dice(out bit<16> drawn) {
     @name("ecmp_selector") \
     ActionSelector(NAME##_members, NAME##_hash, SelectorMode_t.FAIR, ECMP_MAX_GROUP_SIZE, ECMP_GROUPS) NAME
 
-// A selector's CRC of the flow is the same in every switch, and with a seed among its fields it would only permute
-// the choice: CRCs are linear. So each switch adds those bits of a second CRC that its seed picks: another linear
-// function of the flow in each of them. Both halves of the seed pick, since with sixteen bits one pair of switches in
-// ten would still choose alike among 32 members.
+// A selector's CRC of the flow is the same in every switch, and with a seed among its fields it would only
+// permute the choice: CRCs are linear. So each switch adds those bits of a second CRC that its seed picks:
+// another linear function of the flow in each of them. Both halves of the seed pick, since with sixteen
+// bits one pair of switches in ten would still choose alike among 32 members.
 control EcmpSalt(in headers_t hdr, in bit<32> seed, out bit<16> salt) {
     Hash<bit<32>>(HashAlgorithm_t.CRC32) crc;
 

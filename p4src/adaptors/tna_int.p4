@@ -27,7 +27,8 @@ control CanGrow(in ipv4_h ipv4, in udp_h udp, out bool can) {
     }
 }
 
-// The path id has twelve of sixteen bits, and the chip's exclusive or takes whole bytes: it is done beside the header.
+// The path id has twelve of sixteen bits, and the chip's exclusive or takes whole bytes: it is done beside
+// the header.
 control IntShimPass(inout int_shim_h shim, in bit<12> switch_id) {
     bit<16> path;
     bit<16> id;

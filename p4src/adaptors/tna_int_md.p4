@@ -1,4 +1,5 @@
-// Whether a packet of INT-MD may grow and by how much, on Tofino. A program includes this file before its controls.
+// Whether a packet of INT-MD may grow and by how much, on Tofino. A program includes this file before its
+// controls.
 //
 // The chip cannot add sixteen bits of one field, so tables have the words of each four instructions, and each
 // comparison of two fields is a difference, made by an action.

@@ -1,5 +1,5 @@
-// What the programs with our transport have in common on Tofino: ingress whole, which forwards and chooses the
-// queue, the parser of egress, and the deparsers. Needs the program's `headers_t`, and what
+// What the programs with our transport have in common on Tofino: ingress whole, which forwards and chooses
+// the queue, the parser of egress, and the deparsers. Needs the program's `headers_t`, and what
 // tna_transport_parser.p4 needs; `egress` is the program's own.
 
 #ifndef P4CC_TNA_TRANSPORT

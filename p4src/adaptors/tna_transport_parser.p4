@@ -1,5 +1,6 @@
-// What tna_parser.p4 has, and the transport header of packets to our port. Needs the program's `headers_t`, with
-// `udp` and `transport`, and a parser of its own that takes a data packet's extension behind the transport header:
+// What tna_parser.p4 has, and the transport header of packets to our port. Needs the program's `headers_t`,
+// with `udp` and `transport`, and a parser of its own that takes a data packet's extension behind the
+// transport header:
 //
 //     parser ExtensionParser(packet_in packet, inout headers_t hdr)
 
@@ -8,7 +9,8 @@
 
 #include "../include/transport.p4"
 
-// Options, other versions than 4 and wrong checksums: such a packet is not forwarded. Ingress needs no extension.
+// Options, other versions than 4 and wrong checksums: such a packet is not forwarded. Ingress needs no
+// extension.
 parser IngressTransportParser(packet_in packet, out headers_t hdr, out bool checksum_error) {
     Checksum() ipv4_checksum;
 
@@ -62,7 +64,8 @@ parser IngressTransportParser(packet_in packet, out headers_t hdr, out bool chec
     }
 }
 
-// The same packets behind ingress, down to the extension. ACKs carry copies of extensions that no switch may touch.
+// The same packets behind ingress, down to the extension. ACKs carry copies of extensions that no switch
+// may touch.
 parser EgressTransportParser(packet_in packet, out headers_t hdr) {
     ExtensionParser() extension;
 

@@ -1,10 +1,10 @@
-// D3's grants on a switch that cannot allot them in the order of requests (docs/algorithms/d3-rcp.md#d3-switch):
-// it sums what flows desire, counts requests, and stamps what the controller has made of them
-// (experiments/tofino/d3.py).
+// D3's grants on a switch that cannot allot them in the order of requests
+// (docs/algorithms/d3-rcp.md#d3-switch): it sums what flows desire, counts requests, and stamps what the
+// controller has made of them (experiments/tofino/d3.py).
 //
-// A grant is the desire up to a bound, and a fair share on top: `set_share` has both. Grants of a round, which ends
-// when the controller writes another number, are summed in the order of requests; one that is more than is left gets
-// the base rate. Nothing has to be brought back, since each round begins at nothing.
+// A grant is the desire up to a bound, and a fair share on top: `set_share` has both. Grants of a round,
+// which ends when the controller writes another number, are summed in the order of requests; one that is
+// more than is left gets the base rate. Nothing has to be brought back, since each round begins at nothing.
 
 #ifndef P4CC_D3_STAMP
 #define P4CC_D3_STAMP
@@ -22,7 +22,8 @@ control D3Stamp(inout headers_t hdr, in port_t egress_port) {
     rate_kbps_t desired;
     bit<32>     one;
 
-    // Since the start, both modulo 2^32: what requests desired in units of 2^10 kbit/s rounded down, and how many came.
+    // Since the start, both modulo 2^32: what requests desired in units of 2^10 kbit/s rounded down, and
+    // how many came.
     SUM_REGISTER(demand, PORT_COUNT, desired);
     SUM_REGISTER(requests, PORT_COUNT, one);
 
@@ -32,8 +33,8 @@ control D3Stamp(inout headers_t hdr, in port_t egress_port) {
     rate_kbps_t share;
     bit<32>     round;
 
-    // `rate`: capacity; `most`: bound of a desire, at most the capacity; `fair`: what every flow gets besides;
-    // `number`: of the round, another one each time.
+    // `rate`: capacity; `most`: bound of a desire, at most the capacity; `fair`: what every flow gets
+    // besides; `number`: of the round, another one each time.
     action set_share(rate_kbps_t rate, rate_kbps_t most, rate_kbps_t fair, bit<32> number) {
         is_port = true;
         capacity = rate;

@@ -2,8 +2,9 @@
 // (docs/algorithms/marking.md#red): a table gives each range of depths its probability,
 // which the controller takes from the curve (controller/red.py).
 //
-// For a switch that cannot multiply two fields, where `ecn_red.p4` multiplies depth and slope. Between two steps the
-// probability is that of their middle. CE of RFC 3168; a packet that is not capable is never marked.
+// For a switch that cannot multiply two fields, where `ecn_red.p4` multiplies depth and slope. Between two
+// steps the probability is that of their middle. CE of RFC 3168; a packet that is not capable is never
+// marked.
 
 #ifndef P4CC_ECN_RED_STEPS
 #define P4CC_ECN_RED_STEPS

@@ -1,8 +1,8 @@
-// RCP's fair rate on a switch that cannot multiply (docs/algorithms/d3-rcp.md#rcp): it measures and stamps, and
-// the controller makes the step (experiments/tofino/rcp.py, by the arithmetic of controller/rcp.py).
+// RCP's fair rate on a switch that cannot multiply (docs/algorithms/d3-rcp.md#rcp): it measures and stamps,
+// and the controller makes the step (experiments/tofino/rcp.py, by the arithmetic of controller/rcp.py).
 //
-// Each port counts the bytes that left and keeps the depth that its last packet left behind. The controller reads both
-// once an interval and installs the rate, which goes into packets as the smallest of their path.
+// Each port counts the bytes that left and keeps the depth that its last packet left behind. The controller
+// reads both once an interval and installs the rate, which goes into packets as the smallest of their path.
 
 #ifndef P4CC_RCP_STAMP
 #define P4CC_RCP_STAMP

@@ -34,8 +34,9 @@ pub struct Bench {
 /// Packets of a bench that all ways are compared for.
 const COMPARED: u32 = 12;
 
-/// Compiles a program of `p4src/v1model`, or of `p4src/tna` where the name begins with that folder; where P4CC_JSON_DIR is set, reads what another compiler made of it
-/// there (`NAME.json`, BMv2's format), so that the same tests hold both to the same packets.
+/// Compiles a program of `p4src/v1model`, or of `p4src/tna` where the name begins with that folder; where
+/// P4CC_JSON_DIR is set, reads what another compiler made of it there (`NAME.json`, BMv2's format), so that
+/// the same tests hold both to the same packets.
 pub fn compile(name: &str) -> Arc<Program> {
     let below = if name.contains('/') { String::from(name) } else { format!("v1model/{name}") };
     if let Some(folder) = std::env::var_os("P4CC_JSON_DIR").filter(|_| !name.contains('/')) {

@@ -1,5 +1,6 @@
-//! `ecn_dual.p4` of both architectures: the codepoint that each packet leaves with, by profile, queue depth and the codepoint it
-//! came with (docs/algorithms/marking.md#dual-thresholds), and which packets are dropped.
+//! `ecn_dual.p4` of both architectures: the codepoint that each packet leaves with, by profile, queue depth
+//! and the codepoint it came with (docs/algorithms/marking.md#dual-thresholds), and which packets are
+//! dropped.
 
 use p4cc_switch::QdepthUnit;
 

@@ -1,4 +1,5 @@
-//! Programs of `p4src/tna`: those with a sister under v1model in its very tests, and what they have of their own.
+//! Programs of `p4src/tna`: those with a sister under v1model in its very tests, and what they have of
+//! their own.
 
 macro_rules! program {
     ($name:literal) => {

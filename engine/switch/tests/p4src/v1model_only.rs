@@ -1,5 +1,5 @@
-//! What programs do under v1model and not under TNA: depths in packets that count as so many cells, and a way past an
-//! empty queue.
+//! What programs do under v1model and not under TNA: depths in packets that count as so many cells, and a
+//! way past an empty queue.
 
 use p4cc_switch::{ExecChoice, QdepthUnit};
 
