@@ -140,12 +140,12 @@ def plan_case(
             *planner.commands_left_out(),
             *planner.parts_of_features(),
         )
+        spec_json = json.dumps(planner.spec(ports, schema_of))
     except (TopologyError, PlannerError) as error:
         odd = "; ".join(plausible.of_scenario(case.scenario))
         raise UserError(str(error), place=f"case {case.label()}", remedy=odd or "correct the scenario") from error
     except PlanError as error:
         raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
-    spec_json = json.dumps(planner.spec(ports, schema_of))
     return NetworkPlan(
         planner.topology,
         planner.paths,
