@@ -2,6 +2,8 @@
 //!
 //! Prints nanoseconds a packet, the least of many rounds, as JSON. With native code and with the interpreter.
 
+#![allow(clippy::print_stdout, reason = "results are for whoever measures")]
+
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
