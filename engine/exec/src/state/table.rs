@@ -30,6 +30,10 @@ pub(crate) struct Stored {
     pub written: Time,
     /// When it was written or found idle.
     pub timer: Time,
+    /// When it was reported idle, if it was not hit since.
+    pub idle_since: Option<Time>,
+    /// Its last hit when it was asked for hits.
+    pub asked: Time,
 }
 
 /// What a hit changes.
@@ -66,8 +70,11 @@ pub(crate) struct Path {
 pub(crate) struct TableState {
     pub path: Path,
     shape: KeyShape,
+    /// Whether cells hold what hits counted.
     has_counter: bool,
-    /// What the direct meter counts.
+    /// Whether each hit counts; otherwise the program counts by calls.
+    counts_hits: bool,
+    /// What the direct meter counts, if each hit is metered.
     pub meter_unit: Option<CountUnit>,
     /// By action its place in the table's list, and the length of the list at the end; only where the rows of
     /// the profile name places in another table's list.
@@ -142,12 +149,14 @@ impl TableState {
         let call = table.default_action.clone();
         let rows = Rows::new(program, Self::actions(table), Head::NOTHING);
         let counts = counts_hits || Self::counts(table);
+        let by_calls = super::State::counts_by_calls(program);
         let profile = table.profile.map(|profile| profile.0);
         let mut state = Self {
             path: Path { index: Index::new(kind, shape.words as usize), rows, counts, profile },
             shape,
             has_counter: counts_hits || table.counter.is_some(),
-            meter_unit: table.meter.map(|meter| program.meters[meter.index()].unit),
+            counts_hits: if table.counter.is_some() { !by_calls } else { counts_hits },
+            meter_unit: table.meter.filter(|_| !by_calls).map(|meter| program.meters[meter.index()].unit),
             positions: Self::positions(program, id, table),
             shares: !counts && kind != IndexKind::Ranked,
             stored: Vec::new(),
@@ -170,7 +179,8 @@ impl TableState {
 
     /// Whether a hit has more to do than run an action.
     pub fn counts(table: &Table) -> bool {
-        table.counter.is_some() || table.meter.is_some() || table.idle_timeout
+        let direct = table.counter.is_some() || table.meter.is_some();
+        direct || table.register.is_some() || table.filter.is_some() || table.idle_timeout
     }
 
     fn positions(program: &Program, id: TableId, table: &Table) -> Box<[u32]> {
@@ -251,10 +261,10 @@ impl TableState {
 
     /// Direct counter, direct meter and last-hit time of an entry; the meter's colour.
     pub fn count_hit(&mut self, row: u32, packet_length: u32, now: Time) -> u64 {
-        let (has_counter, unit) = (self.has_counter, self.meter_unit);
+        let (counts, unit) = (self.counts_hits, self.meter_unit);
         let Some(cells) = self.cells_mut(row) else { return super::meter::COLOR_GREEN };
         cells.last_hit = now;
-        if has_counter {
+        if counts {
             super::arrays::count(&mut cells.counter, packet_length);
         }
         unit.map_or(super::meter::COLOR_GREEN, |unit| {
@@ -277,8 +287,8 @@ impl TableState {
         self.default.call = call;
     }
 
-    /// Adds a validated entry whose identity is new.
-    pub fn insert(&mut self, entry: TableEntry, head: Head) {
+    /// Adds a validated entry whose identity is new; its number.
+    pub fn insert(&mut self, entry: TableEntry, head: Head) -> u32 {
         let call = direct_call(&entry);
         let (number, row) = if self.shares {
             let number = self.free.pop().unwrap_or(self.stored.len() as u32 + 1);
@@ -298,9 +308,17 @@ impl TableState {
         }
         self.path.index.insert(self.shape.pattern(&entry.matches), Self::rank(&entry), row);
         let hash = hash_of(&entry.matches, entry.priority);
-        self.stored[at] = Some(Stored { entry, row, written: Time::default(), timer: Time::default() });
+        self.stored[at] = Some(Stored {
+            entry,
+            row,
+            written: Time::default(),
+            timer: Time::default(),
+            idle_since: None,
+            asked: Time::default(),
+        });
         let stored = &self.stored;
         self.places.insert_unique(hash, number, |&number| stored_hash(stored, number));
+        number
     }
 
     /// Changes what an entry runs; what it ran before.

@@ -6,7 +6,7 @@ use p4cc_ir::{
     Action, ActionCall, ActionId, ActionParam, ActionScope, Architecture, Bits, Block, ControlPlaneName,
     CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DataType, DataTypes, Func, FuncId, HashAlgorithm,
     Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Inst, Key, MatchKind, Meter, MeterId, Operand,
-    Profile, ProfileId, Program, Register, RegisterId, Stack, StackId, StandardMetadata, Table, TableAction,
+    Profile, ProfileId, Program, Register, RegisterId, RegisterKind, Stack, StackId, StandardMetadata, Table, TableAction,
     TableId, Terminator, Union, UnionId, V1Model, ValueSet, ValueSetId, Var, VarId, VarKind, VarType,
 };
 
@@ -114,6 +114,8 @@ impl ProgramBuilder {
             digests: Vec::new(),
             value_sets: Vec::new(),
             custom_crcs: Vec::new(),
+            filters: Vec::new(),
+            hashes: Vec::new(),
             controller_headers: Vec::new(),
             field_lists: Vec::new(),
             errors: errors.iter().map(|name| (*name).to_owned()).collect(),
@@ -261,6 +263,8 @@ impl ProgramBuilder {
             profile: None,
             counter: None,
             meter: None,
+            register: None,
+            filter: None,
             idle_timeout: false,
         });
         TableId::from_index(self.program.tables.len() - 1)
@@ -286,6 +290,7 @@ impl ProgramBuilder {
             composite: None,
             data_type: DataType::Scalar(VarType::Bit(width)),
             size,
+            kind: RegisterKind::Array,
             initial: None,
         });
         RegisterId::from_index(self.program.registers.len() - 1)

@@ -12,7 +12,7 @@ use super::json::{
 use crate::{
     ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DataType, Digest, DigestId,
     FieldList, HashAlgorithm, HeaderField, Meter, MeterId, Profile, ProfileId, Program, Register, RegisterId,
-    ValueSet, ValueSetId, VarId, VarType, limits,
+    RegisterKind, ValueSet, ValueSetId, VarId, VarType, limits,
 };
 
 /// A named calculation: what is hashed is lowered where it is used.
@@ -169,6 +169,7 @@ impl<'j> Reader<'j> {
             composite: None,
             data_type: DataType::Scalar(ty),
             size,
+            kind: RegisterKind::Array,
             initial: None,
         });
         self.once(item, name, |objects| objects.registers.insert(name, id).is_some())

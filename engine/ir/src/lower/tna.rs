@@ -71,6 +71,7 @@ impl Lowerer<'_> {
             envs.extend(blocks.iter().map(|(env, _)| *env));
             made.push(self.pipe(&blocks)?);
         }
+        self.settle_hashes()?;
         Some((Architecture::Tna(Box::new(Tna { pipes: made, parser_error })), envs))
     }
 

@@ -480,6 +480,10 @@ pub struct Table {
     pub counters: Option<Attached>,
     /// `meters`
     pub meters: Option<Attached>,
+    /// `registers`
+    pub registers: Option<Attached>,
+    /// `filters`
+    pub filters: Option<Attached>,
     /// `support_timeout`
     pub support_timeout: bool,
     /// `largest_priority_wins`, true unless written.
@@ -549,6 +553,8 @@ pub enum ExprKind {
     Default,
     /// A call.
     Call(Box<Call>),
+    /// `this`: the instance whose method it is.
+    This,
     /// `table.apply().hit` or `.miss`
     Hit {
         /// Which table.
