@@ -52,7 +52,8 @@ mod tests {
     fn a_number_times_one_keeps_its_four_highest_bits() {
         // 128 * i / 8, scaled back by 2^7.
         let unit = of(|i| if i < 8 { 0 } else { 16 * i as u8 }, 0, false, -7);
-        for (x, result) in [(0, 0), (1, 1), (5, 5), (15, 15), (16, 16), (17, 16), (31, 30), (0xffff, 0xf000)] {
+        for (x, result) in [(0, 0), (1, 1), (5, 5), (15, 15), (16, 16), (17, 16), (31, 30), (0xffff, 0xf000)]
+        {
             assert_eq!(execute(&unit, x, 32), result, "{x}");
         }
     }
@@ -61,7 +62,12 @@ mod tests {
     fn squares_roots_and_reciprocals() {
         // i^2 of eighths is at most 225 of 64ths.
         let square = of(|i| (i * i).min(255) as u8, 1, false, -6);
-        let root = of(|i| if i < 4 { 0 } else { (f64::from(i as u32) / 8.0).sqrt().mul_add(128.0, 0.5) as u8 }, -1, false, -7);
+        let root = of(
+            |i| if i < 4 { 0 } else { (f64::from(i as u32) / 8.0).sqrt().mul_add(128.0, 0.5) as u8 },
+            -1,
+            false,
+            -7,
+        );
         let inverse = of(|i| if i < 8 { 0 } else { (1024 / i) as u8 }, 0, true, 5);
         for (x, result) in [(1, 1), (3, 9), (7, 49), (12, 144), (1 << 10, 1 << 20)] {
             assert_eq!(execute(&square, x, 32), result, "{x} squared");

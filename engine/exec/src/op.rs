@@ -3,7 +3,10 @@
 //! Invariants: word indices lie in the frame, code addresses in the code, side-table indices in their tables.
 //! Narrow values are masked to their width before and after each operation.
 
-use p4cc_ir::{CloneKind, CounterId, DigestId, FilterId, FuncId, HashAlgorithm, MathUnit, MeterId, RegisterId, TableId, ValueSetId};
+use p4cc_ir::{
+    CloneKind, CounterId, DigestId, FilterId, FuncId, HashAlgorithm, MathUnit, MeterId, RegisterId, TableId,
+    ValueSetId,
+};
 
 use crate::bitplan::BitPlan;
 use crate::frame_layout::{FrameLocation, Layout};
@@ -263,9 +266,19 @@ pub(crate) enum WideKind {
 /// A call of the architecture, operands resolved. Amounts and indices are narrow.
 #[derive(Debug)]
 pub(crate) enum ExternOp {
-    MeterExecute { meter: MeterId, index: u32, color: Option<u32>, dst: FrameLocation },
+    MeterExecute {
+        meter: MeterId,
+        index: u32,
+        color: Option<u32>,
+        dst: FrameLocation,
+    },
     /// The table whose entry's cell it is, if it is not the array's at the index.
-    CounterAdd { counter: CounterId, table: Option<TableId>, index: u32, adjust: Option<u32> },
+    CounterAdd {
+        counter: CounterId,
+        table: Option<TableId>,
+        index: u32,
+        adjust: Option<u32>,
+    },
     MeterMeasure {
         meter: MeterId,
         table: Option<TableId>,
@@ -274,20 +287,66 @@ pub(crate) enum ExternOp {
         adjust: Option<u32>,
         dst: FrameLocation,
     },
-    FilterExecute { filter: FilterId, index: u32, value: u32, dst: u32 },
-    Math { unit: Box<MathUnit>, src: u32, dst: FrameLocation },
-    RegisterRead { register: RegisterId, index: u32, dst: FrameLocation },
-    RegisterWrite { register: RegisterId, index: u32, src: FrameLocation },
-    Hash { dst: FrameLocation, algorithm: HashAlgorithm, base: FrameLocation, data: Data, max: FrameLocation },
-    Random { dst: FrameLocation, low: FrameLocation, high: FrameLocation },
+    FilterExecute {
+        filter: FilterId,
+        index: u32,
+        value: u32,
+        dst: u32,
+    },
+    Math {
+        unit: Box<MathUnit>,
+        src: u32,
+        dst: FrameLocation,
+    },
+    RegisterRead {
+        register: RegisterId,
+        index: u32,
+        dst: FrameLocation,
+    },
+    RegisterWrite {
+        register: RegisterId,
+        index: u32,
+        src: FrameLocation,
+    },
+    Hash {
+        dst: FrameLocation,
+        algorithm: HashAlgorithm,
+        base: FrameLocation,
+        data: Data,
+        max: FrameLocation,
+    },
+    Random {
+        dst: FrameLocation,
+        low: FrameLocation,
+        high: FrameLocation,
+    },
     MarkToDrop,
-    Digest { digest: DigestId, fields: Box<[FrameLocation]> },
-    Clone { kind: CloneKind, session: u32, field_list: Option<u32> },
-    Resubmit { field_list: u32 },
-    Recirculate { field_list: u32 },
-    Truncate { bytes: u32 },
-    LogMsg { format: Box<str>, args: Box<[FrameLocation]> },
-    Assert { cond: u32, place: Box<str> },
+    Digest {
+        digest: DigestId,
+        fields: Box<[FrameLocation]>,
+    },
+    Clone {
+        kind: CloneKind,
+        session: u32,
+        field_list: Option<u32>,
+    },
+    Resubmit {
+        field_list: u32,
+    },
+    Recirculate {
+        field_list: u32,
+    },
+    Truncate {
+        bytes: u32,
+    },
+    LogMsg {
+        format: Box<str>,
+        args: Box<[FrameLocation]>,
+    },
+    Assert {
+        cond: u32,
+        place: Box<str>,
+    },
 }
 
 impl ExternOp {

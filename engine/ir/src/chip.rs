@@ -116,13 +116,7 @@ pub struct MathUnit {
     pub table: [u8; 16],
 }
 
-const fn crc(
-    width: u32,
-    polynomial: u64,
-    reversed: bool,
-    initial: u64,
-    final_xor: u64,
-) -> HashFunction {
+const fn crc(width: u32, polynomial: u64, reversed: bool, initial: u64, final_xor: u64) -> HashFunction {
     let check = CrcFunction { width, polynomial, initial, final_xor, reversed };
     HashFunction { kind: HashKind::Crc(check), msb: false, extend: false }
 }

@@ -2,8 +2,7 @@
 
 use crate::{
     ActionId, Bits, BlockId, CounterId, CustomCrcId, DigestId, FilterId, HashId, HeaderId, MathUnit, MeterId,
-    RegisterId, StackId,
-    TableId, UnionId, ValueSetId, VarId,
+    RegisterId, StackId, TableId, UnionId, ValueSetId, VarId,
 };
 
 /// What an instruction reads: a variable or a constant.

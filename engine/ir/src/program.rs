@@ -1,8 +1,9 @@
 //! The program: variables, headers, code, tables, externs, and the entry points of the architecture.
 
 use crate::{
-    ActionId, Bits, BlockId, CounterId, DataType, DataTypes, Filter, FilterId, FuncId, HalfPipeline, HashObject, HeaderId, HeaderTypeId,
-    Inst, MeterId, ProfileId, Psa, RegisterId, Terminator, Tna, UnionId, VarId,
+    ActionId, Bits, BlockId, CounterId, DataType, DataTypes, Filter, FilterId, FuncId, HalfPipeline,
+    HashObject, HeaderId, HeaderTypeId, Inst, MeterId, ProfileId, Psa, RegisterId, Terminator, Tna, UnionId,
+    VarId,
 };
 
 /// Type of a variable.

@@ -274,7 +274,13 @@ impl Printer<'_> {
         }
         for (index, filter) in program.filters.iter().enumerate() {
             let (cp, kind, width) = (&filter.cp, filter.kind, filter.width);
-            line!(self, "filter{index} {} {} {kind:?} width={width}{}", cp.name, size(filter.size), notes(cp))?;
+            line!(
+                self,
+                "filter{index} {} {} {kind:?} width={width}{}",
+                cp.name,
+                size(filter.size),
+                notes(cp)
+            )?;
         }
         for (index, hash) in program.hashes.iter().enumerate() {
             let fields = join(hash.fields.iter().map(|field| format!("{}: {}", field.name, field.width)));

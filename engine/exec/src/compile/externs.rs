@@ -40,11 +40,7 @@ impl Compiler<'_> {
     }
 
     /// The table whose entries' cells a call without an index works on, and the word of the index.
-    fn cell(
-        &mut self,
-        index: Option<&Operand>,
-        of: impl Fn(&Table) -> bool,
-    ) -> (Option<TableId>, u32) {
+    fn cell(&mut self, index: Option<&Operand>, of: impl Fn(&Table) -> bool) -> (Option<TableId>, u32) {
         if let Some(index) = index {
             return (None, self.narrow(index));
         }

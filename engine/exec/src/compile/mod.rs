@@ -10,11 +10,11 @@ mod terminator;
 
 use p4cc_ir::{Architecture, Func, FuncId, HeaderId, MatchKind, Operand, Program, Table, TableId};
 
+use crate::State;
 use crate::bitplan::BitPlan;
 use crate::frame_layout::{FrameLocation, Layout};
 use crate::op::{ActionPlan, Code, HeaderPlan, Op, SlowOp, TablePlan, V1ModelLocations, WideKind};
 use crate::state::{KeyShape, match_keys};
-use crate::State;
 
 pub(crate) struct Compiler<'p> {
     program: &'p Program,

@@ -70,6 +70,47 @@ impl State {
         Ok(())
     }
 
+    /// Bits of a table's keys that count, one mask for each key; nothing where all do.
+    pub fn key_mask(&self, id: TableId) -> &[Bits] {
+        self.key_masks.get(id.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Sets which bits of a table's exact keys count, by a mask for each key; no masks make all count again.
+    ///
+    /// # Errors
+    /// The table is unknown, has other keys or entries, or the masks do not fit its keys.
+    pub fn set_key_mask(&mut self, id: TableId, masks: Vec<Bits>) -> Result<(), ControlError> {
+        let table = self.table_of(id)?;
+        let name = &table.cp.name;
+        let widths: Vec<u32> =
+            super::match_keys(table).map(|key| self.program.vars[key.var.index()].ty.width()).collect();
+        let state = &self.tables[id.index()];
+        if !state.is_exact() {
+            return Err(ControlError::InvalidArgument(format!(
+                "table `{name}` has keys that are not exact: its entries say which bits count"
+            )));
+        }
+        if !masks.is_empty() && !masks.iter().map(Bits::width).eq(widths.iter().copied()) {
+            return Err(ControlError::InvalidArgument(format!(
+                "table `{name}` has {} keys of {widths:?} bits: give a mask of the same width for each",
+                widths.len()
+            )));
+        }
+        if state.len() > 0 {
+            return Err(ControlError::FailedPrecondition(format!(
+                "table `{name}` has entries: delete them before the mask of its keys changes"
+            )));
+        }
+        let pattern: Vec<MatchValue> = masks
+            .iter()
+            .map(|mask| MatchValue::Ternary { value: Bits::zero(mask.width()), mask: mask.clone() })
+            .collect();
+        let shares = !super::table::TableState::counts(table);
+        self.tables[id.index()].set_mask((!masks.is_empty()).then_some(&pattern), shares);
+        self.key_masks[id.index()] = masks;
+        Ok(())
+    }
+
     /// Sets the cells that a new entry has in its table's own objects to what they start with.
     pub(super) fn start_direct_cells(&mut self, id: TableId, number: u32) {
         self.clear_direct_filter(id, number);

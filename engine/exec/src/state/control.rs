@@ -21,7 +21,12 @@ impl State {
     }
 
     /// Row of an entry by its identity, checked.
-    pub(super) fn place(&self, id: TableId, matches: &[MatchValue], priority: u32) -> Result<u32, ControlError> {
+    pub(super) fn place(
+        &self,
+        id: TableId,
+        matches: &[MatchValue],
+        priority: u32,
+    ) -> Result<u32, ControlError> {
         let table = self.table_of(id)?;
         validate::identity(&self.program, table, matches, priority)?;
         self.tables[id.index()].place(matches, priority).ok_or_else(|| {
@@ -42,7 +47,12 @@ impl State {
     }
 
     /// Row of an entry, or 0 of the default entry, which has no match values: entries have one for each key.
-    pub(super) fn any_place(&self, id: TableId, matches: &[MatchValue], priority: u32) -> Result<u32, ControlError> {
+    pub(super) fn any_place(
+        &self,
+        id: TableId,
+        matches: &[MatchValue],
+        priority: u32,
+    ) -> Result<u32, ControlError> {
         if matches.is_empty() && priority == 0 {
             return self.table_of(id).map(|_| 0);
         }

@@ -67,7 +67,10 @@ impl FilterConfig {
                     return wrong("a time constant is not a number of nanoseconds from 0 on".to_owned());
                 }
                 if lpf.scale_down > MAX_SCALE {
-                    return wrong(format!("it scales down by {}, more than {MAX_SCALE} bits", lpf.scale_down));
+                    return wrong(format!(
+                        "it scales down by {}, more than {MAX_SCALE} bits",
+                        lpf.scale_down
+                    ));
                 }
             }
             (Self::Wred(red), FilterKind::Wred { .. }) => {
@@ -82,7 +85,9 @@ impl FilterConfig {
                     return wrong(format!("the lower threshold {min} is above the upper one, {max}"));
                 }
             }
-            (Self::Lpf(_), _) => return wrong("it is a WRED, and is given what a low-pass filter has".into()),
+            (Self::Lpf(_), _) => {
+                return wrong("it is a WRED, and is given what a low-pass filter has".into());
+            }
             (Self::Wred(_), _) => return wrong("it is a low-pass filter, and is given what WRED has".into()),
         }
         Ok(())

@@ -85,9 +85,12 @@ fn steps(function: &HashFunction) -> Steps {
     if let HashKind::Crc(check) = function.kind {
         let polynomial = (check.polynomial & mask(check.width)) << (64 - check.width.clamp(1, 64));
         for (byte, step) in (0u64..).zip(steps.iter_mut()) {
-            *step = (0..8).fold(byte << 56, |rest, _| {
-                if rest >> 63 == 1 { rest << 1 ^ polynomial } else { rest << 1 }
-            });
+            *step = (0..8).fold(
+                byte << 56,
+                |rest, _| {
+                    if rest >> 63 == 1 { rest << 1 ^ polynomial } else { rest << 1 }
+                },
+            );
         }
     }
     steps
@@ -288,7 +291,8 @@ impl State {
         function: Option<HashFunction>,
     ) -> Result<(), ControlError> {
         let (object, state) = self.dynamic(id)?;
-        let wrong = |what: &str| Err(ControlError::InvalidArgument(format!("hash `{}`: {what}", object.cp.name)));
+        let wrong =
+            |what: &str| Err(ControlError::InvalidArgument(format!("hash `{}`: {what}", object.cp.name)));
         let function = function.unwrap_or(object.function);
         match function.kind {
             HashKind::Crc(check) if !(1..=64).contains(&check.width) => {

@@ -69,3 +69,63 @@ impl State {
         Ok(is_new)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use p4cc_ir::{Bits, Inst, MatchKind};
+
+    use super::*;
+    use crate::control::EntryAction;
+    use crate::testing::ProgramBuilder;
+
+    fn at(ns: u64) -> Time {
+        Time::ZERO + Span::from_ns(ns)
+    }
+
+    #[test]
+    fn each_change_is_told_once_in_both_directions() {
+        let mut builder = ProgramBuilder::new();
+        let key = builder.bits("k", 8);
+        let action = builder.action("a", &[], |_| Vec::new());
+        let id = builder.table("t", &[(key, MatchKind::Exact)], &[action]);
+        builder.program.tables[id.index()].idle_timeout = true;
+        builder.ingress(vec![Inst::Apply { table: id, hit: None, action: None }]);
+        let mut state = State::new(&Arc::new(builder.compile()));
+        let call = state.program().tables[id.index()].default_action.clone();
+        let matches = vec![MatchValue::Exact(Bits::from_u128(8, 5))];
+        let entry = TableEntry {
+            matches: matches.clone(),
+            priority: 0,
+            action: EntryAction::Direct(call),
+            metadata: Vec::new(),
+            controller_metadata: 0,
+            idle_timeout_ns: 100,
+            is_const: false,
+        };
+        state.table_insert(id, entry).unwrap();
+        state.start_timer(id, &matches, 0, at(50)).unwrap();
+        let changes = |state: &mut State, now| -> Vec<IdleChange> {
+            state.take_idle_changes(at(now)).into_iter().map(|(_, _, change)| change).collect()
+        };
+        let hit = |state: &mut State, now| {
+            let row = state.lookup(id, &[5]);
+            state.choose(id, row, 0, 60, at(now));
+        };
+        assert_eq!(state.next_idle_change(), Some(at(150)));
+        assert_eq!(changes(&mut state, 149), []);
+        assert_eq!(changes(&mut state, 150), [IdleChange::Idle]);
+        assert_eq!(changes(&mut state, 400), [], "it is told once");
+        assert_eq!(state.next_idle_change(), None);
+        assert_eq!(state.take_hit(id, &matches, 0), Ok(false));
+        hit(&mut state, 410);
+        assert_eq!(state.take_hit(id, &matches, 0), Ok(true));
+        assert_eq!(state.take_hit(id, &matches, 0), Ok(false));
+        assert_eq!(changes(&mut state, 420), [IdleChange::Active]);
+        assert_eq!(state.next_idle_change(), Some(at(510)));
+        assert_eq!(changes(&mut state, 520), [IdleChange::Idle]);
+        hit(&mut state, 530);
+        assert_eq!(changes(&mut state, 700), [IdleChange::Active, IdleChange::Idle], "both since then");
+    }
+}

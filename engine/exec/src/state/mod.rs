@@ -27,7 +27,7 @@ mod watch;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use p4cc_ir::{CustomCrcId, HashAlgorithm, ProfileId, Program, TableId, ValueSetId, VarType};
+use p4cc_ir::{Bits, CustomCrcId, HashAlgorithm, ProfileId, Program, TableId, ValueSetId, VarType};
 use p4cc_units::Time;
 
 use self::index::IndexKind;
@@ -61,6 +61,8 @@ pub struct State {
     hashes: Hashes,
     filters: Vec<filter::FilterState>,
     hash_objects: Vec<hashing::HashState>,
+    /// By table, bits of its keys that count; nothing where all do.
+    key_masks: Vec<Vec<Bits>>,
     /// Bytes that are added to what each meter meters.
     meter_adjust: Vec<i32>,
     drop_port: u32,
@@ -116,6 +118,7 @@ impl State {
             hashes: Hashes::new(&program.custom_crcs),
             filters: filter::filters(&program),
             hash_objects: program.hashes.iter().map(hashing::HashState::new).collect(),
+            key_masks: vec![Vec::new(); program.tables.len()],
             meter_adjust: vec![0; program.meters.len()],
             drop_port: DEFAULT_DROP_PORT,
             ports_down: BTreeSet::new(),

@@ -16,7 +16,7 @@ use p4cc_units::Time;
 use super::hash::fold;
 use super::index::{Index, IndexKind};
 use super::meter::MeterCell;
-use super::pattern::KeyShape;
+use super::pattern::{KeyShape, Pattern};
 use super::row::{Head, Rows, direct_call, position};
 use crate::control::{CounterCell, TableEntry};
 
@@ -70,6 +70,9 @@ pub(crate) struct Path {
 pub(crate) struct TableState {
     pub path: Path,
     shape: KeyShape,
+    /// Bits of the packed key that count, where the controller says so.
+    mask: Option<Box<[u64]>>,
+    kind: IndexKind,
     /// Whether cells hold what hits counted.
     has_counter: bool,
     /// Whether each hit counts; otherwise the program counts by calls.
@@ -154,6 +157,8 @@ impl TableState {
         let mut state = Self {
             path: Path { index: Index::new(kind, shape.words as usize), rows, counts, profile },
             shape,
+            mask: None,
+            kind,
             has_counter: counts_hits || table.counter.is_some(),
             counts_hits: if table.counter.is_some() { !by_calls } else { counts_hits },
             meter_unit: table.meter.filter(|_| !by_calls).map(|meter| program.meters[meter.index()].unit),
@@ -273,6 +278,38 @@ impl TableState {
         })
     }
 
+    /// What the index is given of match values.
+    fn pattern(&self, matches: &[MatchValue]) -> Pattern {
+        let mut pattern = self.shape.pattern(matches);
+        if let Some(mask) = &self.mask {
+            for ((value, cared), mask) in pattern.value.iter_mut().zip(&mut pattern.mask).zip(mask) {
+                *value &= mask;
+                *cared &= mask;
+            }
+        }
+        pattern
+    }
+
+    /// Lets only some bits of exact keys count; the table has no entries. Entries that are equal then are
+    /// found by their age.
+    pub fn set_mask(&mut self, masks: Option<&[MatchValue]>, shares: bool) {
+        self.mask = masks.map(|masks| self.shape.pattern(masks).mask);
+        let words = self.shape.words as usize;
+        self.path.index = match self.mask {
+            Some(_) => Index::masked(words),
+            None => Index::new(self.kind, words),
+        };
+        self.shares = shares && self.mask.is_none();
+        self.stored.clear();
+        self.free.clear();
+        self.cells.clear();
+    }
+
+    /// Whether all keys are exact.
+    pub fn is_exact(&self) -> bool {
+        self.kind == IndexKind::Exact
+    }
+
     fn rank(entry: &TableEntry) -> u32 {
         let prefix = entry.matches.iter().find_map(|value| match value {
             MatchValue::Lpm { len, .. } => Some(*len),
@@ -306,7 +343,7 @@ impl TableState {
             self.cells.resize(self.stored.len(), Cells::default());
             self.cells[at] = Cells::default();
         }
-        self.path.index.insert(self.shape.pattern(&entry.matches), Self::rank(&entry), row);
+        self.path.index.insert(self.pattern(&entry.matches), Self::rank(&entry), row);
         let hash = hash_of(&entry.matches, entry.priority);
         self.stored[at] = Some(Stored {
             entry,
@@ -353,7 +390,8 @@ impl TableState {
             *cells = Cells::default();
         }
         let (head, _) = self.path.rows.get(stored.row);
-        self.path.index.remove(&self.shape.pattern(&stored.entry.matches), stored.row);
+        let pattern = self.pattern(&stored.entry.matches);
+        self.path.index.remove(&pattern, stored.row);
         if self.shares {
             self.path.rows.unshare(stored.row);
             self.free.push(number);

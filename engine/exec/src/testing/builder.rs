@@ -6,8 +6,9 @@ use p4cc_ir::{
     Action, ActionCall, ActionId, ActionParam, ActionScope, Architecture, Bits, Block, ControlPlaneName,
     CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DataType, DataTypes, Func, FuncId, HashAlgorithm,
     Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Inst, Key, MatchKind, Meter, MeterId, Operand,
-    Profile, ProfileId, Program, Register, RegisterId, RegisterKind, Stack, StackId, StandardMetadata, Table, TableAction,
-    TableId, Terminator, Union, UnionId, V1Model, ValueSet, ValueSetId, Var, VarId, VarKind, VarType,
+    Profile, ProfileId, Program, Register, RegisterId, RegisterKind, Stack, StackId, StandardMetadata, Table,
+    TableAction, TableId, Terminator, Union, UnionId, V1Model, ValueSet, ValueSetId, Var, VarId, VarKind,
+    VarType,
 };
 
 use crate::Pipeline;

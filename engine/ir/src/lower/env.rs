@@ -11,7 +11,8 @@ use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{
     ActionId, Composite, ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DigestId,
-    HashAlgorithm, Meter, MeterId, Profile, ProfileId, Register, RegisterId, RegisterKind, TableId, ValueSetId, VarId,
+    HashAlgorithm, Meter, MeterId, Profile, ProfileId, Register, RegisterId, RegisterKind, TableId,
+    ValueSetId, VarId,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};

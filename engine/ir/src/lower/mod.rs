@@ -33,6 +33,7 @@ mod storage;
 mod table;
 mod target;
 mod tna;
+mod tna_deposits;
 mod tna_externs;
 mod tna_hashes;
 mod tna_meters;
@@ -43,8 +44,8 @@ use crate::limits::MAX_INSTS;
 use crate::types::hir::{ActId, AggId, Program};
 use crate::{
     Action, ActionId, Bits, ControlPlaneName, ControllerHeader, Counter, CustomCrc, DataTypes, Digest,
-    FieldList, Filter, Func, FuncId, HashObject, Header, HeaderType, HeaderTypeId, Inst, Meter, Profile, Register, Stack, Table,
-    Terminator, Union, ValueSet, Var, VarId,
+    FieldList, Filter, Func, FuncId, HashObject, Header, HeaderType, HeaderTypeId, Inst, Meter, Profile,
+    Register, Stack, Table, Terminator, Union, ValueSet, Var, VarId,
 };
 use build::FuncBuilder;
 use env::{Env, EnvId, GLOBAL, Owner};

@@ -227,7 +227,9 @@ impl Lowerer<'_> {
     fn tna_entry(&mut self, block: &Block, half: &Half) -> Option<FuncId> {
         let places = self.places(block, half)?;
         let places: Vec<&StaticStorage> = places.iter().collect();
-        self.entry(block.0, &places, block.1)
+        let func = self.entry(block.0, &places, block.1)?;
+        self.subtract_extracted(func)?;
+        Some(func)
     }
 
     fn tna_deparser(&mut self, block: &Block, half: &Half) -> Option<FuncId> {

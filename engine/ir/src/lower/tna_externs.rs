@@ -12,8 +12,8 @@ use crate::limits::MAX_WIDTH;
 use crate::types::hir::Call;
 use crate::types::ty::Ty;
 use crate::{
-    BinOp, Bits, CloneKind, DigestId, ExternCall, FieldList, HashAlgorithm, Inst, Operand,
-    TNA_NO_PORT, TNA_PORT_METADATA_BYTES, Terminator, VarId, VarKind, VarType,
+    BinOp, Bits, CloneKind, DigestId, ExternCall, FieldList, HashAlgorithm, Inst, Operand, TNA_NO_PORT,
+    TNA_PORT_METADATA_BYTES, Terminator, VarId, VarKind, VarType,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -129,6 +129,7 @@ impl Lowerer<'_> {
                 Some(Rvalue::Scalar(Operand::Var(flag)))
             }
             "update" => self.update_sum(call),
+            "subtract_all_and_deposit" => self.deposit(sum, call),
             _ => {
                 self.not_supported(call.span, format!("method `Checksum.{name}`"));
                 None

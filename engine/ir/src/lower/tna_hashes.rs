@@ -23,7 +23,12 @@ fn constant(width: u32, value: u128) -> Operand {
 
 impl Lowerer<'_> {
     /// `CRCPolynomial`
-    pub(super) fn polynomial(&mut self, types: &[Ty], construct: &Construct, span: Span) -> Option<TnaObject> {
+    pub(super) fn polynomial(
+        &mut self,
+        types: &[Ty],
+        construct: &Construct,
+        span: Span,
+    ) -> Option<TnaObject> {
         let width = types.first().and_then(|ty| self.width(ty));
         let [Some(coeff), Some(reversed), Some(msb), Some(extended), Some(init), Some(xor)] =
             construct.args.as_slice()
@@ -35,8 +40,7 @@ impl Lowerer<'_> {
         };
         let flag = |this: &mut Self, expr: &Expr| Some(this.const_value(expr)? == Value::Bool(true));
         let (reversed, msb, extend) = (flag(self, reversed)?, flag(self, msb)?, flag(self, extended)?);
-        let number =
-            |this: &mut Self, expr: &Expr| Some(this.const_value(expr)?.to_bits(width).low_u64());
+        let number = |this: &mut Self, expr: &Expr| Some(this.const_value(expr)?.to_bits(width).low_u64());
         let (polynomial, initial) = (number(self, coeff)?, number(self, init)?);
         let final_xor = number(self, xor)?;
         if polynomial & 1 == 0 {
@@ -207,9 +211,7 @@ impl Lowerer<'_> {
     }
 
     fn selector_fields(&self, id: HashId) -> Vec<HashField> {
-        let of_hash = |profile: &crate::Profile| {
-            matches!(profile.selector, Some((HashAlgorithm::Object(other), _)) if other == id)
-        };
+        let of_hash = |profile: &crate::Profile| matches!(profile.selector, Some((HashAlgorithm::Object(other), _)) if other == id);
         let table = self.out.tables.iter().find(|table| {
             table.profile.and_then(|id| self.out.profiles.get(id.index())).is_some_and(of_hash)
         });

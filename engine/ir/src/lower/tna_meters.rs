@@ -42,8 +42,13 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<TnaObject> {
         let direct = name.starts_with("Direct");
-        let Some(width) = types.first().and_then(|ty| self.width(ty)).filter(|w| *w <= MAX_FILTER_BITS) else {
-            return self.refused(span, "a filter works on numbers of 64 bits at most", "give a narrower type");
+        let Some(width) = types.first().and_then(|ty| self.width(ty)).filter(|w| *w <= MAX_FILTER_BITS)
+        else {
+            return self.refused(
+                span,
+                "a filter works on numbers of 64 bits at most",
+                "give a narrower type",
+            );
         };
         let size = match direct {
             true => None,

@@ -81,6 +81,8 @@ pub struct TnaObjects {
     pub cells: Vec<(RegisterId, Ty)>,
     /// CRC polynomials so far.
     pub polynomials: Vec<HashFunction>,
+    /// Checksums that the parser being made deposits.
+    pub deposits: Vec<super::tna_deposits::Deposit>,
     /// Math units so far.
     pub math_units: Vec<MathUnit>,
     /// Hash functions whose message is known from a `get`.
@@ -131,8 +133,13 @@ impl Lowerer<'_> {
                 };
             }
             "DirectRegister" => self.make_direct_register(types, construct, cp, span),
-            "RegisterAction" | "RegisterAction2" | "RegisterAction3" | "RegisterAction4"
-            | "DirectRegisterAction" | "DirectRegisterAction2" | "DirectRegisterAction3"
+            "RegisterAction"
+            | "RegisterAction2"
+            | "RegisterAction3"
+            | "RegisterAction4"
+            | "DirectRegisterAction"
+            | "DirectRegisterAction2"
+            | "DirectRegisterAction3"
             | "DirectRegisterAction4" => self.register_action(types, arg(0), &methods, span),
             "MathUnit" => self.math_unit(types, construct, span),
             "Lpf" | "DirectLpf" | "Wred" | "DirectWred" => self.filter((name, types), construct, cp, span),

@@ -111,8 +111,7 @@ impl Lowerer<'_> {
     ) -> Option<TnaObject> {
         let cell = types.first()?;
         let (ty, composite) = self.register_cell(cell, span)?;
-        let initial =
-            self.register_initial(construct.args.first().and_then(Option::as_ref), cell, ty)?;
+        let initial = self.register_initial(construct.args.first().and_then(Option::as_ref), cell, ty)?;
         let data_type = self.data_type(cell)?;
         let id = RegisterId::from_index(self.out.registers.len());
         // P4Info has no direct registers.
@@ -336,15 +335,7 @@ impl Lowerer<'_> {
             let cp = ControlPlaneName { name, hidden: true, ..ControlPlaneName::default() };
             let (kind, data_type) = (RegisterKind::Array, DataType::Scalar(ty));
             let initial = None;
-            self.out.registers.push(Register {
-                cp,
-                ty,
-                composite: None,
-                data_type,
-                size: 1,
-                kind,
-                initial,
-            });
+            self.out.registers.push(Register { cp, ty, composite: None, data_type, size: 1, kind, initial });
         }
         let (now, next) = (self.temp(VarType::Bit(BITS)), self.temp(VarType::Bit(BITS)));
         let first = constant(BITS, 0);

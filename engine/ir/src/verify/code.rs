@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::{MAX_DATA_FIELDS, Verifier};
 use crate::{
-    ActionId, Architecture, BinOp, BlockId, ExternCall, Func, FuncId, HeaderId, Inst, Keyset, Operand, RegisterId, RegisterKind, Role,
-    StackId, TableId, Terminator, VarId, VarType, limits,
+    ActionId, Architecture, BinOp, BlockId, ExternCall, Func, FuncId, HeaderId, Inst, Keyset, Operand,
+    RegisterId, RegisterKind, Role, StackId, TableId, Terminator, VarId, VarType, limits,
 };
 
 impl Verifier<'_> {
@@ -437,12 +437,16 @@ impl Verifier<'_> {
             ExternCall::CounterAdd { counter, index, adjust } => {
                 let is_array = self.counter(*counter).map(|counter| counter.size.is_some());
                 self.cell(counter, index.as_ref(), is_array);
-                adjust.iter().for_each(|adjust| drop(self.fixed_operand(adjust)));
+                if let Some(adjust) = adjust {
+                    self.fixed_operand(adjust);
+                }
             }
             ExternCall::MeterMeasure { meter, index, color, adjust, dst } => {
                 let is_array = self.meter(*meter).map(|meter| meter.size.is_some());
                 self.cell(meter, index.as_ref(), is_array);
-                color.iter().chain(adjust).for_each(|given| drop(self.fixed_operand(given)));
+                for given in color.iter().chain(adjust) {
+                    self.fixed_operand(given);
+                }
                 self.fixed_var(*dst);
             }
             ExternCall::FilterExecute { filter, index, value, dst } => {
