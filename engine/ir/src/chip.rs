@@ -165,8 +165,7 @@ impl HashFunction {
     }
 }
 
-/// The checks that the chip's driver knows by name; their parameters are those of the catalogue of
-/// parametrised CRC algorithms (docs/sources.md).
+/// The checks that the chip's driver knows by name, with the parameters of docs/sources.md#crc-catalogue.
 const CATALOGUE: &[(&str, HashFunction)] = &[
     ("identity", HashFunction::IDENTITY),
     ("random", HashFunction::RANDOM),

@@ -387,6 +387,9 @@ pub struct Profile {
     pub selector: Option<(crate::HashAlgorithm, u32)>,
     /// Selector: `@max_group_size`, 0 when not given.
     pub max_group_size: u32,
+    /// Selector: packets of members that stay keep them when another one goes down (TNA's
+    /// `SelectorMode_t.RESILIENT`).
+    pub resilient: bool,
 }
 
 impl Profile {

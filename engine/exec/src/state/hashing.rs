@@ -378,7 +378,7 @@ mod tests {
         HashState::new(&HashObject { cp, function, width, fields, symmetric: Vec::new() })
     }
 
-    /// The published values over `123456789` of the catalogue of checks (docs/sources.md).
+    /// The published values over `123456789` (docs/sources.md#crc-catalogue).
     #[test]
     fn checks_have_their_check_values() {
         let values: &[(&str, u64)] = &[

@@ -300,7 +300,8 @@ impl ProgramBuilder {
     /// A profile, or a selector when an algorithm is given (all 16 bits of it kept).
     pub fn profile(&mut self, name: &str, size: u32, selector: Option<HashAlgorithm>) -> ProfileId {
         let selector = selector.map(|algorithm| (algorithm, 16));
-        self.program.profiles.push(Profile { cp: named(name), size, selector, max_group_size: 32 });
+        let (cp, max_group_size) = (named(name), 32);
+        self.program.profiles.push(Profile { cp, size, selector, max_group_size, resilient: false });
         ProfileId::from_index(self.program.profiles.len() - 1)
     }
 

@@ -337,7 +337,8 @@ impl<'j> Reader<'j> {
         }
         let max_group_size = opt(item, "max_group_size").map_or(Ok(0), number)?;
         let id = ProfileId::from_index(self.program.profiles.len());
-        self.program.profiles.push(Profile { cp: visible(name), size, selector, max_group_size });
+        let cp = visible(name);
+        self.program.profiles.push(Profile { cp, size, selector, max_group_size, resilient: false });
         self.once(item, name, |objects| objects.profiles.insert(name, id).is_some())
     }
 }

@@ -210,10 +210,11 @@ impl Lowerer<'_> {
             Object::Tna(TnaObject::WideIdentity(_)) => Some((HashAlgorithm::Identity, MAX_SELECTOR_BITS)),
             _ => return self.shape_error(span),
         };
+        let resilient = self.enum_member(args.get(2)?) == Some("RESILIENT");
         if sized {
             let size = self.bounded_number(first, "size", 1, MAX_TABLE_SIZE, span)?;
             let max_group_size = annotations.max_group_size.unwrap_or(0);
-            self.out.profiles.push(Profile { cp: cp.clone(), size, selector, max_group_size });
+            self.out.profiles.push(Profile { cp: cp.clone(), size, selector, max_group_size, resilient });
             return Some(Object::Profile(ProfileId::from_index(self.out.profiles.len() - 1)));
         }
         let Object::Profile(id) = self.object(first)? else { return self.shape_error(span) };
@@ -223,7 +224,7 @@ impl Lowerer<'_> {
             self.not_supported(span, "a second action selector of one action profile");
             return None;
         }
-        (profile.selector, profile.max_group_size) = (selector, most);
+        (profile.selector, profile.max_group_size, profile.resilient) = (selector, most, resilient);
         Some(Object::Profile(id))
     }
 

@@ -146,7 +146,8 @@ impl Lowerer<'_> {
                 format!("this works on cells of type `{has}`, the register has cells of type `{wants}`");
             return self.refused(span, message, "give the register's type");
         }
-        let Some(apply) = methods.first().copied() else { return self.shape_error(span) };
+        let is_apply = |id: &&FnId| self.hir.functions.get(id.index()).is_some_and(|one| one.name == "apply");
+        let Some(apply) = methods.iter().find(is_apply).copied() else { return self.shape_error(span) };
         let (result, env) = (result.clone(), self.env);
         self.tna.actions.push(RegisterAction { register, cell, result, apply, env });
         Some(TnaObject::RegisterAction(self.tna.actions.len() - 1))

@@ -62,7 +62,7 @@ impl Checker {
         self.return_ty = return_ty;
         self.this = this;
         self.scopes.pop();
-        for missing in open {
+        for missing in open.into_iter().filter(|sig| !ext.optional_abstracts.contains(&sig.name)) {
             self.push(
                 Diagnostic::error(name.span, format!("method `{}` is not implemented", missing.name))
                     .with_related(missing.span, "declared abstract here")

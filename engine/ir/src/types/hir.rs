@@ -185,6 +185,8 @@ pub struct ExternDef {
     pub constructors: Vec<Sig>,
     /// Methods.
     pub methods: Vec<Sig>,
+    /// Names of the methods that instances may leave out (`@optional abstract`).
+    pub optional_abstracts: Vec<String>,
     /// Names of the methods that instances implement.
     pub abstracts: Vec<String>,
 }
