@@ -159,6 +159,12 @@ def find_program(name: str, scenario: Path) -> Path:
     return find_named(name, scenario, what="P4 program", key="switch.program")
 
 
+def include_folders(named: Sequence[str], scenario: Path) -> tuple[Path, ...]:
+    """Folders that `#include` looks in: beside the scenario, or else in the working folder, as programs are found."""
+    beside = scenario.resolve().parent
+    return tuple(beside / one if (beside / one).is_dir() else Path.cwd() / one for one in named)
+
+
 def compiled_sources(sources: Sequence[ProgramSource], scenario: Path) -> dict[str, CompiledProgram]:
     """Programs of a scenario by their names, each compiled once; raises UserError for one that does not compile."""
     kept: dict[str, ProgramSource] = {}
@@ -184,8 +190,7 @@ def read_p4info(source: ProgramSource, scenario: Path) -> str | bytes | None:
 
 
 def _compiled(source: ProgramSource, scenario: Path) -> CompiledProgram:
-    beside = scenario.resolve().parent
-    include = tuple(beside / folder for folder in source.include)
+    include = include_folders(source.include, scenario)
     program = compile_program(find_program(source.program, scenario), include, tuple(source.defines))
     if not program.ok:
         raise UserError(f"the P4 program does not compile\n{program.rendered}", place=source.program)
