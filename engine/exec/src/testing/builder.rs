@@ -28,6 +28,17 @@ pub fn block(insts: Vec<Inst>, terminator: Terminator) -> Block {
     Block { label: String::new(), insts, terminator }
 }
 
+/// Errors of core.p4, which each program begins with.
+const CORE_ERRORS: [&str; 7] = [
+    "NoError",
+    "PacketTooShort",
+    "NoMatch",
+    "StackOutOfBounds",
+    "HeaderTooShort",
+    "ParserTimeout",
+    "ParserInvalidArgument",
+];
+
 /// Builds a program; starts with standard metadata and empty entry points.
 pub struct ProgramBuilder {
     /// The program so far; tests may bend it.
@@ -79,15 +90,6 @@ impl ProgramBuilder {
             let end = if index == 0 { Terminator::Accept } else { Terminator::Return };
             Func { name: (*name).to_owned(), blocks: vec![block(Vec::new(), end)] }
         });
-        let errors = [
-            "NoError",
-            "PacketTooShort",
-            "NoMatch",
-            "StackOutOfBounds",
-            "HeaderTooShort",
-            "ParserTimeout",
-            "ParserInvalidArgument",
-        ];
         let architecture = Architecture::V1Model(V1Model {
             parser: FuncId(0),
             verify_checksum: FuncId(1),
@@ -119,7 +121,7 @@ impl ProgramBuilder {
             hashes: Vec::new(),
             controller_headers: Vec::new(),
             field_lists: Vec::new(),
-            errors: errors.iter().map(|name| (*name).to_owned()).collect(),
+            errors: CORE_ERRORS.iter().map(|name| (*name).to_owned()).collect(),
             data_types: DataTypes::default(),
             package_annotations: Vec::new(),
         };
