@@ -20,8 +20,9 @@
 //! // set NAME VALUE...          members of a value set, one behind the other, a value for each key
 //! ```
 //!
-//! Those of [`crate::chip`] are on TNA's objects. A key is `VALUE`, `VALUE/LEN`, `VALUE&&&MASK`, `LOW..HIGH` or
-//! `*`. Numbers are decimal or `0x` hexadecimal. Names are fully qualified, as the control plane has them. Other comments are comments.
+//! Those of [`crate::chip`] are on TNA's objects. A key is `VALUE`, `VALUE/LEN`, `VALUE&&&MASK`,
+//! `LOW..HIGH` or `*`. Numbers are decimal or `0x` hexadecimal. Names are fully qualified, as the control
+//! plane has them. Other comments are comments.
 
 use crate::chip::ChipCommand;
 
