@@ -5,9 +5,9 @@
 // expect 1 02 00 6c40df5f
 // packet 0 03 00 00000000
 // expect 1 03 00 0b497347
-// Sixteen bits in 32: zeros above, or repeated.
+// Sixteen bits in 32 are repeated, of a polynomial of the program's own if it says so.
 // packet 0 04 00 00000000
-// expect 1 04 00 0000bb3d
+// expect 1 04 00 bb3dbb3d
 // packet 0 05 00 00000000
 // expect 1 05 00 31c331c3
 // The highest eight bits of the check.

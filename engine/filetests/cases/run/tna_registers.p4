@@ -59,6 +59,11 @@
 // A reciprocal by a table of the program's own: 1024 / 4.
 // packet 0 09 00 00000004
 // expect 1 09 00 00000100
+// An action sees a cell of 32 bits as eight: the others are zero afterwards.
+// register I.log 2 0x1ff
+// packet 0 0a 02 00000000
+// expect 1 0a 02 00000000
+// expect_register I.log 2 0
 // An entry that is deleted and comes back starts anew, and a hit by another action leaves the cell.
 // add I.direct 7 => NoAction()
 // packet 0 01 07 00000000
@@ -110,6 +115,11 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         void apply(inout bit<32> value, out bit<32> rv) {
             rv = value;
             value = hdr.data.c;
+        }
+    };
+    RegisterAction<bit<8>, bit<8>, void>(log) next = {
+        void apply(inout bit<8> value) {
+            value = value + 1;
         }
     };
     Register<bit<32>, bit<8>>(1) compared;
@@ -168,6 +178,8 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
             hdr.data.c = by_root.execute(0);
         } else if (hdr.data.a == 9) {
             hdr.data.c = by_reciprocal.execute(0);
+        } else if (hdr.data.a == 0xa) {
+            next.execute(hdr.data.b);
         }
     }
 }

@@ -307,13 +307,14 @@ impl Lowerer<'_> {
     /// Keeps a header as one number that a field list names.
     fn header_list(&mut self, call: &Call, at: usize) -> Option<Operand> {
         let span = self.arg_expr(call, at)?.span;
-        let data = self.data(call, at)?;
+        let mut data = self.data(call, at)?;
+        let bits = self.data_bits(&data)?;
+        // The chip sends whole bytes.
+        if let missing @ 1.. = bits.next_multiple_of(8) - bits {
+            data.push(constant(missing, 0));
+        }
         let src = self.one_number(data, span)?;
         let width = self.operand_width(&src)?;
-        if width == 0 || width % 8 != 0 {
-            let message = format!("the header has {width} bits; the chip sends whole bytes");
-            return self.refused(span, message, "add a field that fills the last byte");
-        }
         let name = format!("{}.sent{}", self.name, self.out.vars.len());
         let dst = self.new_var(&name, VarType::Bit(width), VarKind::Metadata);
         self.emit(Inst::Assign { dst, src });

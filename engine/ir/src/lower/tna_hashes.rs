@@ -44,8 +44,11 @@ impl Lowerer<'_> {
         let (polynomial, initial) = (number(self, coeff)?, number(self, init)?);
         let final_xor = number(self, xor)?;
         if polynomial & 1 == 0 {
-            let help = "write it without its highest power; the lowest bit is 1";
-            return self.refused(coeff.span, "this CRC polynomial is even", help);
+            self.push(
+                Diagnostic::warning(coeff.span, "this CRC polynomial is even")
+                    .with_label("its check misses more errors than one with a lowest bit of 1")
+                    .with_help("write the polynomial without its highest power"),
+            );
         }
         let kind = HashKind::Crc(CrcFunction { width, polynomial, initial, final_xor, reversed });
         self.tna.polynomials.push(HashFunction { kind, msb, extend });
@@ -81,10 +84,11 @@ impl Lowerer<'_> {
             (Some("XOR8"), _) => HashFunction::xor(8),
             (Some("XOR16"), _) => HashFunction::xor(16),
             (Some("XOR32"), _) => HashFunction::xor(32),
-            (Some("CRC8"), _) => HashFunction::CRC8,
-            (Some("CRC16"), _) => HashFunction::CRC16,
-            (Some("CRC32"), _) => HashFunction::CRC32,
-            (Some("CRC64"), _) => HashFunction::CRC64,
+            // What is wider than one of these repeats it.
+            (Some("CRC8"), _) => HashFunction { extend: true, ..HashFunction::CRC8 },
+            (Some("CRC16"), _) => HashFunction { extend: true, ..HashFunction::CRC16 },
+            (Some("CRC32"), _) => HashFunction { extend: true, ..HashFunction::CRC32 },
+            (Some("CRC64"), _) => HashFunction { extend: true, ..HashFunction::CRC64 },
             _ => return self.shape_error(span),
         };
         if width > MAX_HASH_BITS {

@@ -140,12 +140,9 @@ impl Lowerer<'_> {
         let (Some(written), Some(result)) = (types.first(), types.get(if direct { 1 } else { 2 })) else {
             return self.shape_error(span);
         };
-        if *written != cell && *written != Ty::DontCare {
-            let (has, wants) = (self.hir.show(written), self.hir.show(&cell));
-            let message =
-                format!("this works on cells of type `{has}`, the register has cells of type `{wants}`");
-            return self.refused(span, message, "give the register's type");
-        }
+        // An action may see the bits of the cells as another type.
+        let cell = if *written == Ty::DontCare { cell } else { written.clone() };
+        self.register_cell(&cell, span)?;
         let is_apply = |id: &&FnId| self.hir.functions.get(id.index()).is_some_and(|one| one.name == "apply");
         let Some(apply) = methods.iter().find(is_apply).copied() else { return self.shape_error(span) };
         let (result, env) = (result.clone(), self.env);
@@ -249,15 +246,24 @@ impl Lowerer<'_> {
             Some(index) => ExternCall::RegisterRead { register, dst: whole, index },
             None => ExternCall::DirectRegisterRead { register, dst: whole },
         }));
+        let seen_bits = self.cell_bits(&action.cell)?;
+        let seen = if seen_bits == ty.width() {
+            whole
+        } else {
+            self.resized(Operand::Var(whole), VarType::Bit(seen_bits))
+        };
         let outer_env = std::mem::replace(&mut self.env, action.env);
         self.tna.running = Some(at);
-        let made = self.run_apply(&action.cell, &function.params, &function.body, whole, call.span);
+        let made = self.run_apply(&action.cell, &function.params, &function.body, seen, call.span);
         self.tna.running = None;
         self.env = outer_env;
         let (value, results) = made?;
         let mut parts = Vec::new();
         self.cell_data(value.read(), &action.cell, call.span, &mut parts)?;
-        let value = self.packed(parts)?;
+        let mut value = self.packed(parts)?;
+        if seen_bits != ty.width() {
+            value = Operand::Var(self.resized(value, ty));
+        }
         self.emit(Inst::Extern(match index {
             Some(index) => ExternCall::RegisterWrite { register, index, value },
             None => ExternCall::DirectRegisterWrite { register, value },
@@ -265,6 +271,7 @@ impl Lowerer<'_> {
         self.further_results(&results, results_at, call)?;
         match results.first() {
             Some(place) => Some(place.read()),
+            None if action.result == Ty::Void => Some(Rvalue::Struct(Vec::new())),
             None => self.default_value(&action.result, call.span),
         }
     }
