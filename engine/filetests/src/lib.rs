@@ -6,6 +6,7 @@
 
 pub mod bench;
 pub mod check;
+pub mod chip;
 pub mod runner;
 pub mod script;
 pub mod stf;

@@ -1,10 +1,11 @@
 //! Runs a case's commands on a switch.
 //!
-//! Time is zero throughout: ports are served at once after each packet, so
+//! Time is zero unless `time` says another: ports are served at once after each packet, so
 //! that outputs come in order of ports. Every output must be expected
 //! before the next command that is not an expectation, and before the end.
 
 use crate::bench;
+use crate::chip::ChipCommand;
 use crate::script::{Action, Command, Key, Runs, parse};
 use crate::{Failure, compile};
 use p4cc_exec::control::{EntryAction, Group, GroupMember, Member, TableEntry};
@@ -14,7 +15,7 @@ use p4cc_ir::{
     ValueSetId,
 };
 use p4cc_switch::{CloneSession, ExecChoice, MulticastGroup, Packet, Replica, Switch};
-use p4cc_units::Time;
+use p4cc_units::{Span, Time};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
@@ -67,6 +68,7 @@ struct Bench {
     outputs: VecDeque<(u32, Vec<u8>)>,
     digests: VecDeque<DigestMessage>,
     logs: VecDeque<String>,
+    now: Time,
 }
 
 type Outcome<T> = Result<T, String>;
@@ -80,7 +82,7 @@ impl Bench {
         }
         switch.set_logging(true);
         let (outputs, digests, logs) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
-        Ok(Self { program, switch, outputs, digests, logs })
+        Ok(Self { program, switch, outputs, digests, logs, now: Time::ZERO })
     }
 
     fn state(&mut self) -> Outcome<&mut State> {
@@ -114,6 +116,7 @@ impl Bench {
                 self.logs.extend(self.switch.take_logs().into_iter().map(|line| line.text));
                 same("log line", self.logs.pop_front().as_ref(), Some(text))
             }
+            Command::Chip(command) if command.expects() => self.chip(command),
             _ => {
                 self.settled()?;
                 self.act(command)
@@ -162,16 +165,26 @@ impl Bench {
                 };
                 self.switch.pre_mut().insert_session(session).map_err(|error| error.to_string())
             }
+            Command::Time(ns) => {
+                self.now = Time::ZERO + Span::from_ns(*ns);
+                Ok(())
+            }
+            Command::Chip(command) => self.chip(command),
             Command::Set { name, values } => self.set(name, values),
             _ => Err("an expectation is no action".to_owned()),
         }
     }
 
+    fn chip(&mut self, command: &ChipCommand) -> Outcome<()> {
+        let program = Arc::clone(&self.program);
+        crate::chip::run(&program, self.state()?, command)
+    }
+
     fn packet(&mut self, port: u32, bytes: &[u8]) -> Outcome<()> {
-        self.switch.receive(Time::ZERO, port, Packet::new(bytes, 0));
+        self.switch.receive(self.now, port, Packet::new(bytes, 0));
         let mut out: Vec<(u32, Vec<u8>)> = Vec::new();
         while let Some(port) = self.switch.next_ready() {
-            while let Some(sent) = self.switch.transmit(Time::ZERO, port) {
+            while let Some(sent) = self.switch.transmit(self.now, port) {
                 out.push((port, sent.packet.to_vec()));
             }
         }
@@ -304,7 +317,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, given: T, wanted: T) -> Outc
     if given == wanted { Ok(()) } else { Err(format!("{what} is {given:?}, should be {wanted:?}")) }
 }
 
-fn match_value(key: &Key, kind: MatchKind, width: u32) -> Outcome<MatchValue> {
+pub(crate) fn match_value(key: &Key, kind: MatchKind, width: u32) -> Outcome<MatchValue> {
     let bits = |value: u128| Bits::from_u128(width, value);
     Ok(match (key, kind) {
         (Key::Any, _) => MatchValue::Any,

@@ -16,11 +16,15 @@
 //! // expect_log TEXT           the next line of log_msg
 //! // multicast GROUP PORT...
 //! // session ID PORT            a clone session
+//! // time NS                   packets arrive at this time from now on
 //! // set NAME VALUE...          members of a value set, one behind the other, a value for each key
 //! ```
 //!
-//! A key is `VALUE`, `VALUE/LEN`, `VALUE&&&MASK`, `LOW..HIGH` or `*`. Numbers are decimal or `0x`
-//! hexadecimal. Names are fully qualified, as the control plane has them. Other comments are comments.
+//! Those of [`crate::chip`] are on TNA's objects. A key is `VALUE`, `VALUE/LEN`, `VALUE&&&MASK`,
+//! `LOW..HIGH` or `*`. Numbers are decimal or `0x` hexadecimal. Names are fully qualified, as the control
+//! plane has them. Other comments are comments.
+
+use crate::chip::ChipCommand;
 
 /// A key of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +62,7 @@ pub enum Runs {
 }
 
 /// A command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// A packet arrives.
     Packet {
@@ -148,6 +152,10 @@ pub enum Command {
     },
     /// The next line of `log_msg`.
     ExpectLog(String),
+    /// When packets arrive, in nanoseconds.
+    Time(u64),
+    /// On an object of TNA.
+    Chip(ChipCommand),
     /// A multicast group.
     Multicast {
         /// Its number.
@@ -236,7 +244,8 @@ fn command(line: &str) -> Result<Option<Command>, String> {
             let values = values.iter().map(|value| number(value)).collect::<Result<_, _>>()?;
             Command::Set { name: (*name).to_owned(), values }
         }
-        _ => return Ok(None),
+        ("time", [ns]) => Command::Time(small(ns)?.into()),
+        _ => return Ok(crate::chip::parse(word, &words, rest)?.map(Command::Chip)),
     };
     Ok(Some(made))
 }
@@ -259,7 +268,7 @@ fn add(rest: &str) -> Result<Command, String> {
     Ok(Command::Add { table, keys, runs, priority })
 }
 
-fn key(text: &str) -> Result<Key, String> {
+pub(crate) fn key(text: &str) -> Result<Key, String> {
     if text == "*" {
         return Ok(Key::Any);
     }
@@ -282,7 +291,7 @@ fn action(text: &str) -> Result<Action, String> {
     Ok(Action { name: name.to_owned(), args: args.map(number).collect::<Result<_, _>>()? })
 }
 
-fn number(text: &str) -> Result<u128, String> {
+pub(crate) fn number(text: &str) -> Result<u128, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u128::from_str_radix(digits, 16),
         None => text.parse(),
@@ -290,7 +299,7 @@ fn number(text: &str) -> Result<u128, String> {
     parsed.map_err(|_| format!("`{text}` is not a number"))
 }
 
-fn small(text: &str) -> Result<u32, String> {
+pub(crate) fn small(text: &str) -> Result<u32, String> {
     number(text)?.try_into().map_err(|_| format!("`{text}` is too large"))
 }
 

@@ -98,7 +98,11 @@ pub(crate) fn builtin(name: &str) -> Option<(String, &'static str)> {
         "v1model.p4" => include_str!("../p4include/v1model.p4"),
         // p4c keeps the file for BMv2 in a folder.
         "psa.p4" | "bmv2/psa.p4" => include_str!("../p4include/psa.p4"),
-        "tna.p4" => include_str!("../p4include/tna.p4"),
+        // p4c has it in parts, which some programs include one by one.
+        "tna.p4" | "tofino.p4" | "tofino1_specs.p4" | "tofino1_base.p4" | "tofino1_arch.p4"
+        | "tofino1arch.p4" => {
+            include_str!("../p4include/tna.p4")
+        }
         _ => return None,
     };
     Some((format!("{BUILTIN_FOLDER}/{name}"), text))

@@ -71,6 +71,7 @@ impl Lowerer<'_> {
             envs.extend(blocks.iter().map(|(env, _)| *env));
             made.push(self.pipe(&blocks)?);
         }
+        self.settle_hashes()?;
         Some((Architecture::Tna(Box::new(Tna { pipes: made, parser_error })), envs))
     }
 
@@ -226,7 +227,9 @@ impl Lowerer<'_> {
     fn tna_entry(&mut self, block: &Block, half: &Half) -> Option<FuncId> {
         let places = self.places(block, half)?;
         let places: Vec<&StaticStorage> = places.iter().collect();
-        self.entry(block.0, &places, block.1)
+        let func = self.entry(block.0, &places, block.1)?;
+        self.subtract_extracted(func)?;
+        Some(func)
     }
 
     fn tna_deparser(&mut self, block: &Block, half: &Half) -> Option<FuncId> {
