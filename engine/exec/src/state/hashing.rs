@@ -369,6 +369,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use p4cc_ir::{ControlPlaneName, HashField};
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -455,6 +456,32 @@ mod tests {
         assert_eq!(object(HashFunction::xor(8), 8, &[]).hash(&[0x12, 0x34, 0x56], 0), 0x12 ^ 0x34 ^ 0x56);
         // Twelve bits: 0x123 is 0x12 and 0x30.
         assert_eq!(object(HashFunction::xor(8), 8, &[]).hash(&[0x01, 0x23], 4), 0x12 ^ 0x30);
+    }
+
+    proptest! {
+        /// Whatever a controller gives is refused, or hashes; identical slices give identical hashes.
+        #[test]
+        fn any_slices_are_refused_or_hash(
+            slices in proptest::collection::vec((0usize..5, any::<u32>(), any::<u32>(), 0u32..5), 0..6),
+            near in proptest::collection::vec((0usize..4, 0u32..20, 0u32..20, 0u32..5), 0..6),
+            bytes in any::<[u8; 6]>(),
+            name in 0usize..40,
+        ) {
+            let function = HashFunction::names().nth(name).and_then(HashFunction::by_name);
+            let mut hash = object(function.unwrap_or(HashFunction::IDENTITY), 37, &[13, 1, 24, 7]);
+            for given in [slices, near] {
+                let slices: Vec<HashSlice> = given
+                    .into_iter()
+                    .map(|(field, start_bit, length, order)| HashSlice { field, start_bit, length, order })
+                    .collect();
+                let Ok(plan) = hash.plan(&slices) else { continue };
+                prop_assert!(plan.iter().map(|run| run.bits).sum::<u32>() <= 45);
+                hash.plan = plan;
+                let value = hash.hash(&bytes, 3);
+                prop_assert!(value <= mask(37));
+                prop_assert_eq!(value, hash.clone().hash(&bytes, 3));
+            }
+        }
     }
 
     #[test]
