@@ -114,6 +114,7 @@ impl TnaSwitch {
         let tna = Arc::clone(&self.tna);
         let Some(pipe) = tna.pipe_of(entering.ingress_port) else { return };
         let port = entering.ingress_port;
+        self.runtime.enter(pipe_of_chip(port));
         loop {
             let mut verdict = self.ingress_once(core, now, pipe, tna.parser_error, &entering);
             self.runtime.settle(core, now);
@@ -296,6 +297,7 @@ impl TnaSwitch {
         let (port, priority) = (left.port, left.priority);
         let tna = Arc::clone(&self.tna);
         let pipe = tna.pipe_of(port)?;
+        self.runtime.enter(pipe_of_chip(port));
         let length = packet.len();
         let depths = (left.enq_depth, left.deq_depth);
         packet.replace_front(0, &egress_metadata(now, &queued, (port, priority), depths, length));
@@ -325,6 +327,11 @@ impl TnaSwitch {
         }
         Some(packet)
     }
+}
+
+/// The chip's pipe that a port belongs to.
+fn pipe_of_chip(port: u32) -> usize {
+    (port >> 7 & 3) as usize
 }
 
 /// A packet for a queue.
