@@ -6,6 +6,8 @@ pub(crate) mod array;
 pub(crate) mod digest;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod pipes;
 pub(crate) mod profile;
 pub(crate) mod replication;
 pub(crate) mod table;
