@@ -16,7 +16,7 @@ mod data_form;
 mod device_config;
 mod entity;
 mod entries;
-mod errors;
+pub mod errors;
 pub mod p4info;
 mod packet_io;
 pub mod proto;

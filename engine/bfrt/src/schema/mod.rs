@@ -1,7 +1,55 @@
 //! What a program and the chip offer to BF Runtime: tables with the ids and types of their fields, learn
 //! filters. The service finds everything a request names here; [`json`] writes it as bf-rt.json.
 
-use p4cc_ir::{ActionId, CounterId, DigestId, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
+mod chip;
+mod externs;
+mod fields;
+pub mod json;
+mod match_tables;
+mod snapshot;
+
+pub use chip::{Chip, fixed};
+
+use p4cc_ir::{
+    ActionId, CounterId, DigestId, MeterId, ProfileId, Program, RegisterId, TableId, ValueSetId,
+};
+use p4cc_p4runtime::P4InfoError;
+use p4cc_p4runtime::p4info::chip::{ChipObjects, view};
+
+/// Why a program has no schema.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    /// Not a program of the chip.
+    #[error("BF Runtime serves TNA programs; this one is for {0}: serve it by P4Runtime")]
+    Architecture(&'static str),
+    /// An id that cannot be given.
+    #[error(transparent)]
+    Id(#[from] P4InfoError),
+}
+
+/// What a program offers, in the order in which p4c's back end for the chip writes it.
+///
+/// # Errors
+/// The program is not for the chip, or has an `@id` that cannot be given.
+pub fn of_program(program: &Program, chip: Chip) -> Result<Schema, SchemaError> {
+    let view = view(program).ok_or(SchemaError::Architecture(program.architecture.name()))?;
+    let objects = ChipObjects::new(program, view)?;
+    let source = Source { program, view, objects: &objects, chip };
+    let mut schema = Schema { tables: match_tables::tables(&source), learn_filters: Vec::new() };
+    externs::add(&source, &mut schema);
+    snapshot::add(&source, &mut schema);
+    externs::add_port_metadata(&source, &mut schema);
+    schema.tables.push(snapshot::debug_counters(chip));
+    Ok(schema)
+}
+
+/// What a schema is made of.
+struct Source<'a> {
+    program: &'a Program,
+    view: &'a p4cc_ir::TnaView,
+    objects: &'a ChipObjects,
+    chip: Chip,
+}
 
 /// Everything that clients of one program see.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -104,6 +152,8 @@ pub struct Key {
     pub mandatory: bool,
     /// An array.
     pub repeated: bool,
+    /// Bits that the program compares, as it writes them, where it names a mask.
+    pub mask: Option<String>,
     /// `isFieldSlice` and the like.
     pub annotations: Vec<Annotation>,
     /// What it means.
@@ -251,7 +301,7 @@ pub enum WredPart {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Type {
     /// `uint8` to `uint64`, `int32`, `int64`, by the JSON's name, and the default.
-    Int(&'static str, Option<i64>),
+    Int(&'static str, Option<u64>),
     /// Bits of this width, and the default.
     Bytes(u32, Option<u64>),
     /// And the default.
