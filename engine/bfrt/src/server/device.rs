@@ -8,7 +8,7 @@ use p4cc_p4runtime::errors::Failure;
 use p4cc_switch::{ReplicationEngine, Switch};
 use p4cc_units::Time;
 
-use crate::schema::{self, Schema};
+use crate::schema::{self, Chip, Schema};
 use crate::target::{Kept, Scope, Target, no_program};
 
 /// A program as clients see it.
@@ -25,14 +25,15 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    fn new(pipeline: &Arc<Pipeline>, given_name: Option<&str>) -> Self {
-        let program = pipeline.program();
-        let mut schema = schema::of_program(program);
-        let chip = schema::of_chip(program);
-        let (program_json, chip_json) = (schema::json(&schema), schema::json(&chip));
-        schema.tables.extend(chip.tables);
+    fn new(pipeline: &Arc<Pipeline>, given_name: Option<&str>) -> Result<Self, Failure> {
+        let (program, chip) = (pipeline.program(), Chip::Tofino1);
+        let mut schema = schema::of_program(program, chip)
+            .map_err(|error| Failure::precondition(format!("program {}: {error}", program.name)))?;
+        let fixed = schema::fixed(chip);
+        let (program_json, chip_json) = (schema::json::text(&schema), schema::json::text(&fixed));
+        schema.tables.extend(fixed.tables);
         let name = given_name.map_or_else(|| stem(&program.name), str::to_owned);
-        Self { pipeline: Arc::clone(pipeline), name, schema, program_json, chip_json }
+        Ok(Self { pipeline: Arc::clone(pipeline), name, schema, program_json, chip_json })
     }
 }
 
@@ -58,7 +59,7 @@ impl Device {
         if let Some(loaded) = self.loaded.as_ref().filter(|loaded| Arc::ptr_eq(&loaded.pipeline, pipeline)) {
             return Ok(Arc::clone(loaded));
         }
-        let loaded = Arc::new(Loaded::new(pipeline, name));
+        let loaded = Arc::new(Loaded::new(pipeline, name)?);
         self.loaded = Some(Arc::clone(&loaded));
         self.kept = Kept::default();
         Ok(loaded)
