@@ -1,4 +1,4 @@
-//! P4Info generation and the P4Runtime gRPC server; the only async crate.
+//! P4Info generation and the P4Runtime gRPC server.
 //!
 //! ```text
 //!  gRPC ─► server (arbitration, pipeline, one lock) ─► entity (tables, profiles, arrays, ...) ─► Switch
