@@ -21,6 +21,7 @@ pub mod program;
 pub mod psa;
 pub mod text;
 pub mod tna;
+pub mod tna_view;
 pub mod types;
 pub mod verify;
 
@@ -31,6 +32,7 @@ pub use inst::*;
 pub use program::*;
 pub use psa::*;
 pub use tna::*;
+pub use tna_view::*;
 
 use p4cc_syntax::{Diagnostic, Severity, ast};
 

@@ -64,6 +64,7 @@ impl Lowerer<'_> {
         match (object, name) {
             (TnaObject::RegisterAction(at), "execute") => self.execute(at, call),
             (TnaObject::RegisterParam(register), "read") => {
+                self.note_param(register);
                 let ty = self.out.registers.get(register.index())?.ty;
                 let dst = self.temp(ty);
                 let index = constant(32, 0);
@@ -111,8 +112,10 @@ impl Lowerer<'_> {
         self.emit(Inst::Extern(ExternCall::RegisterRead { register, dst: whole, index: index.clone() }));
         let outer_env = std::mem::replace(&mut self.env, action.env);
         self.tna.running = true;
+        self.notes.register = Some(register);
         let made = self.run_apply(&action.cell, &function.params, &function.body, whole, call.span);
         self.tna.running = false;
+        self.notes.register = None;
         self.env = outer_env;
         let (value, result) = made?;
         let mut parts = Vec::new();
@@ -231,6 +234,7 @@ impl Lowerer<'_> {
     }
 
     fn tna_hash(&mut self, hash: TnaHash, width: u32, call: &Call) -> Option<Rvalue> {
+        self.note_hash(width, call);
         let data = self.data(call, 0)?;
         let dst = self.temp(VarType::Bit(width));
         match hash {
@@ -565,6 +569,7 @@ impl Lowerer<'_> {
             let message = format!("port metadata have {bits} bits, fewer than this type");
             return self.refused(span, message, "leave fields out");
         }
+        self.notes.port_metadata = self.data_type(ty);
         let value = self.lookahead(ty, span)?;
         self.emit(Inst::Advance { bits: constant(32, u128::from(bits)) });
         Some(value)

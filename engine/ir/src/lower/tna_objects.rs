@@ -10,10 +10,12 @@ use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{
     ControlPlaneName, CrcStart, CustomCrc, CustomCrcId, DataType, Digest, DigestId, HashAlgorithm, Profile,
-    ProfileId, Register, RegisterId, VarId, VarKind, VarType,
+    ProfileId, Register, RegisterId, SelectorView, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
 
+/// Members of a group and groups of a selector that says neither, as p4c has them.
+const DEFAULT_SELECTOR: (u32, u32) = (120, 4);
 /// Widest hash of an action selector.
 const MAX_SELECTOR_BITS: u32 = 64;
 
@@ -222,7 +224,9 @@ impl Lowerer<'_> {
         let data_type = DataType::Scalar(ty);
         let register = Register { cp: cp.clone(), ty, composite: None, data_type, size: 1, initial };
         self.out.registers.push(register);
-        Some(TnaObject::RegisterParam(RegisterId::from_index(self.out.registers.len() - 1)))
+        let param = RegisterId::from_index(self.out.registers.len() - 1);
+        self.note_param(param);
+        Some(TnaObject::RegisterParam(param))
     }
 
     fn random(&mut self, types: &[Ty], span: Span) -> Option<TnaObject> {
@@ -335,7 +339,12 @@ impl Lowerer<'_> {
             let size = self.bounded_number(first, "size", 1, MAX_TABLE_SIZE, span)?;
             let max_group_size = annotations.max_group_size.unwrap_or(0);
             self.out.profiles.push(Profile { cp: cp.clone(), size, selector, max_group_size });
-            return Some(Object::Profile(ProfileId::from_index(self.out.profiles.len() - 1)));
+            let id = ProfileId::from_index(self.out.profiles.len() - 1);
+            // p4c makes a profile and a selector of its own sizes of it.
+            let cp = ControlPlaneName { name: format!("{}_sel", cp.name), explicit_id: None, ..cp.clone() };
+            let (max_group_size, groups) = DEFAULT_SELECTOR;
+            self.notes.view.selectors.push(SelectorView { cp, profile: id, max_group_size, groups });
+            return Some(Object::Profile(id));
         }
         let Object::Profile(id) = self.object(first)? else { return self.shape_error(span) };
         let most = self.bounded_number(args.get(3)?, "group size", 1, MAX_TABLE_SIZE, span)?;
@@ -345,6 +354,9 @@ impl Lowerer<'_> {
             return None;
         }
         (profile.selector, profile.max_group_size) = (selector, most);
+        let groups = self.bounded_number(args.get(4)?, "number of groups", 1, MAX_TABLE_SIZE, span)?;
+        let view = SelectorView { cp: cp.clone(), profile: id, max_group_size: most, groups };
+        self.notes.view.selectors.push(view);
         Some(Object::Profile(id))
     }
 

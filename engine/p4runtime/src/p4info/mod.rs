@@ -3,6 +3,7 @@
 //! Hidden objects and `selector` keys do not appear. The order is the program's.
 
 mod annotations;
+pub mod chip;
 mod ids;
 mod text;
 mod types;
@@ -16,8 +17,8 @@ use p4cc_ir::{
 
 use crate::proto::p4::config::v1 as p4;
 use annotations::Annotations;
-pub use ids::Ids;
-pub(crate) use ids::field_ids;
+pub use annotations::plain as plain_annotations;
+pub use ids::{Ids, field_ids};
 pub use text::{ReflectError, p4info_from_text, p4info_text};
 use types::{bitwidth, data_type, param_type_name, signed, type_name};
 

@@ -1,0 +1,196 @@
+//! What goes with an entry beside its action: counter, meter, time to live, hit state, register.
+
+use p4cc_exec::MeterConfig;
+use p4cc_exec::control::{CounterCell, TableEntry};
+use p4cc_ir::{Bits, CountUnit, TableId};
+use p4cc_p4runtime::errors::Failure;
+
+use super::matching::Identity;
+use crate::fields::{GivenField, Value};
+use crate::schema::{Action, Field, Means, MeterPart, Table, Type};
+use crate::target::{Entry, Target};
+
+const NS_PER_MS: u64 = 1_000_000;
+/// Bytes per second of a kilobit per second, and bytes of a kilobit.
+const BYTES_PER_KBIT: u64 = 125;
+/// The highest rates (kbit/s or packets/s) and bursts (kbit or packets) of the chip's meters: what a meter has
+/// that nobody configured.
+const MAX_RATE: u64 = 5_195_848_221;
+const MAX_BURST: u64 = 4_380_866_642;
+
+/// A number as the field's type shows it.
+pub fn number(field: &Field, value: &Bits) -> Value {
+    match &field.ty {
+        Type::Bool(_) => Value::Bool(!value.is_zero()),
+        ty => Value::Number(Bits::from_words(ty.width(), value.words())),
+    }
+}
+
+/// A value in the width of its field.
+pub fn widened(field: &Field, value: &Bits) -> Bits {
+    Bits::from_words(field.ty.width().max(1), value.words())
+}
+
+fn low(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(bits) => Some(bits.low_u64()),
+        _ => None,
+    }
+}
+
+/// `$ENTRY_TTL`, which is in milliseconds.
+pub fn ttl_ns(data: &[GivenField<'_>]) -> Option<u64> {
+    let one = data.iter().find(|one| one.field.means == Means::Ttl)?;
+    Some(low(&one.value)?.saturating_mul(NS_PER_MS))
+}
+
+/// Numbers of a meter cell in the units of BF Runtime, any of which may be left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeterNumbers([Option<u64>; 4]);
+
+impl MeterNumbers {
+    /// Those that a request gives.
+    pub fn given(data: &[GivenField<'_>]) -> Self {
+        let mut numbers = [None; 4];
+        for one in data {
+            if let Means::Meter(part) = one.field.means {
+                numbers[part as usize] = low(&one.value);
+            }
+        }
+        Self(numbers)
+    }
+
+    /// Whether none is given.
+    pub fn is_empty(self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+
+    /// The cell's configuration, with what is not given as it was.
+    ///
+    /// # Errors
+    /// The committed rate is above the peak rate.
+    pub fn over(self, old: Option<MeterConfig>, unit: CountUnit, place: &str) -> Result<MeterConfig, Failure> {
+        let old = shown(old, unit);
+        let of = |part: MeterPart, most: u64| self.0[part as usize].unwrap_or(old[part as usize]).min(most);
+        let (cir, pir) = (of(MeterPart::Cir, MAX_RATE), of(MeterPart::Pir, MAX_RATE));
+        if cir > pir {
+            return Err(Failure::invalid(format!("{place}: the committed rate {cir} is above the peak rate {pir}")));
+        }
+        let scale = scale(unit);
+        Ok(MeterConfig {
+            cir: cir * scale,
+            pir: pir * scale,
+            cburst: of(MeterPart::Cbs, MAX_BURST) * scale,
+            pburst: of(MeterPart::Pbs, MAX_BURST) * scale,
+        })
+    }
+}
+
+fn scale(unit: CountUnit) -> u64 {
+    if unit == CountUnit::Packets { 1 } else { BYTES_PER_KBIT }
+}
+
+/// A meter cell in the units of BF Runtime, in the order of [`MeterPart`].
+fn shown(config: Option<MeterConfig>, unit: CountUnit) -> [u64; 4] {
+    let Some(config) = config else { return [MAX_RATE, MAX_RATE, MAX_BURST, MAX_BURST] };
+    [config.cir, config.pir, config.cburst, config.pburst].map(|number| number / scale(unit))
+}
+
+/// A number of a meter cell.
+pub fn meter_number(config: Option<MeterConfig>, unit: CountUnit, part: MeterPart, field: &Field) -> Value {
+    Value::Number(Bits::from_u128(field.ty.width(), shown(config, unit)[part as usize].into()))
+}
+
+/// Counts that a request gives; what it leaves out stays as it was.
+pub fn counts(data: &[GivenField<'_>], old: CounterCell) -> Option<CounterCell> {
+    let of = |means: Means| data.iter().find(|one| one.field.means == means).and_then(|one| low(&one.value));
+    let (bytes, packets) = (of(Means::CounterBytes), of(Means::CounterPackets));
+    (bytes.is_some() || packets.is_some()).then(|| CounterCell {
+        bytes: bytes.unwrap_or(old.bytes),
+        packets: packets.unwrap_or(old.packets),
+    })
+}
+
+/// A count as its field shows it.
+pub fn count(cell: CounterCell, field: &Field) -> Option<Value> {
+    let number = match field.means {
+        Means::CounterBytes => cell.bytes,
+        Means::CounterPackets => cell.packets,
+        _ => return None,
+    };
+    Some(Value::Number(Bits::from_u128(field.ty.width(), number.into())))
+}
+
+/// Sets an entry's counter to zero, if it has one.
+pub fn reset_counter(target: &mut Target<'_>, table: TableId, at: &Identity) -> Result<(), Failure> {
+    if target.program.tables[table.index()].counter.is_some() {
+        let state = target.state_mut()?;
+        state.direct_counter_write(table, &at.matches, at.priority, CounterCell::default())?;
+    }
+    Ok(())
+}
+
+/// Writes what a request gives of an entry's counter and meter.
+pub fn write(
+    target: &mut Target<'_>,
+    entry: &Entry<'_>,
+    table: TableId,
+    at: &Identity,
+    is_new: bool,
+) -> Result<(), Failure> {
+    let declared = &target.program.tables[table.index()];
+    let place = format!("table {}", entry.table.name);
+    if declared.counter.is_some() {
+        let old = target.state()?.direct_counter_read(table, &at.matches, at.priority)?;
+        if let Some(cell) = counts(&entry.data, old) {
+            target.state_mut()?.direct_counter_write(table, &at.matches, at.priority, cell)?;
+        }
+    }
+    let numbers = MeterNumbers::given(&entry.data);
+    if let Some(meter) = declared.meter.filter(|_| !numbers.is_empty()) {
+        let unit = target.program.meters[meter.index()].unit;
+        let old = match is_new {
+            true => None,
+            false => target.state()?.direct_meter_read(table, &at.matches, at.priority)?,
+        };
+        let config = numbers.over(old, unit, &place)?;
+        target.state_mut()?.direct_meter_write(table, &at.matches, at.priority, Some(config))?;
+    }
+    Ok(())
+}
+
+/// Fields of an entry's counter, meter and times.
+pub fn read(
+    target: &Target<'_>,
+    of: &Table,
+    action: Option<&Action>,
+    table: TableId,
+    at: &Identity,
+    found: Option<&TableEntry>,
+) -> Result<Vec<(u32, Value)>, Failure> {
+    let (state, declared) = (target.state()?, &target.program.tables[table.index()]);
+    let fields = action.into_iter().flat_map(|action| &action.data).chain(&of.data);
+    let mut data = Vec::new();
+    for field in fields.flat_map(|data| &data.fields) {
+        let value = match field.means {
+            Means::CounterBytes | Means::CounterPackets if declared.counter.is_some() => {
+                count(state.direct_counter_read(table, &at.matches, at.priority)?, field)
+            }
+            Means::Meter(part) => match declared.meter {
+                Some(meter) => {
+                    let config = state.direct_meter_read(table, &at.matches, at.priority)?;
+                    let unit = target.program.meters[meter.index()].unit;
+                    Some(meter_number(config, unit, part, field))
+                }
+                None => None,
+            },
+            Means::Ttl => found.map(|found| {
+                let ttl_ms = found.idle_timeout_ns / NS_PER_MS;
+                Value::Number(Bits::from_u128(field.ty.width(), ttl_ms.into()))
+            }),
+            _ => None,
+        };
+        data.extend(value.map(|value| (field.id, value)));
+    }
+    Ok(data)
+}

@@ -1,0 +1,201 @@
+//! Names and ids of a TNA program's objects as p4c's back end for the chip gives them.
+//!
+//! All names but those of actions have the pipe's name in front, and externs have resource types of the
+//! chip's own. P4Info has them with its own types and without the pipe; the low 24 bits of an id stay.
+
+use std::collections::BTreeSet;
+
+use p4cc_ir::{Architecture, ControlPlaneName, PipeView, Program, TnaView};
+
+use super::P4InfoError;
+use super::ids::{Assigner, Ids, Prefix, aliases};
+
+/// An object of the chip's control plane.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChipObject {
+    /// Fully qualified, with the pipe in front.
+    pub name: String,
+    /// Resource type in the top 8 bits, as BF Runtime has it.
+    pub id: u32,
+}
+
+/// All objects of a TNA program, each list in the order of the program's list of that kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChipObjects {
+    /// Of [`Program::actions`].
+    pub actions: Vec<ChipObject>,
+    /// Of [`Program::tables`].
+    pub tables: Vec<ChipObject>,
+    /// Of [`Program::profiles`].
+    pub profiles: Vec<ChipObject>,
+    /// Of [`TnaView::selectors`].
+    pub selectors: Vec<ChipObject>,
+    /// Of [`Program::counters`], direct or not.
+    pub counters: Vec<ChipObject>,
+    /// Of [`Program::meters`], direct or not.
+    pub meters: Vec<ChipObject>,
+    /// Of [`Program::registers`], parameters of register actions among them.
+    pub registers: Vec<ChipObject>,
+    /// Of [`Program::digests`].
+    pub digests: Vec<ChipObject>,
+    /// Of [`Program::value_sets`].
+    pub value_sets: Vec<ChipObject>,
+    /// Of [`TnaView::hashes`].
+    pub hashes: Vec<ChipObject>,
+    /// Port metadata of each pipe.
+    pub port_metadata: Vec<ChipObject>,
+    /// Snapshots: controls of each pipe, ingress before egress.
+    pub snapshots: Vec<Vec<ChipObject>>,
+    aliases: std::collections::BTreeMap<String, String>,
+}
+
+/// Names of objects of one kind, still without ids.
+type Names = Vec<(Prefix, ControlPlaneName)>;
+
+/// What BF Runtime sees of a program beside its tables; none of other architectures than TNA.
+pub fn view(program: &Program) -> Option<&TnaView> {
+    match &program.architecture {
+        Architecture::Tna(tna) => Some(&tna.view),
+        Architecture::V1Model(_) | Architecture::Psa(_) => None,
+    }
+}
+
+impl ChipObjects {
+    /// Names and ids of a TNA program's objects.
+    ///
+    /// # Errors
+    /// An `@id` that cannot be given.
+    pub fn new(program: &Program, view: &TnaView) -> Result<Self, P4InfoError> {
+        let qualified = |prefix: Prefix, cp: &ControlPlaneName| {
+            // Externs cannot be given an id.
+            let explicit_id = cp.explicit_id.filter(|_| prefix == Prefix::Table);
+            let name = full_name(&view.pipes, &cp.name);
+            (prefix, ControlPlaneName { name, explicit_id, ..Default::default() })
+        };
+        let direct = |size: Option<u32>, array, attached| if size.is_some() { array } else { attached };
+        let is_param = |at: usize| view.params.iter().any(|param| param.param.index() == at);
+        let register = |at| if is_param(at) { Prefix::ChipRegisterParam } else { Prefix::ChipRegister };
+        let mut lists: Vec<Names> = vec![
+            program.actions.iter().map(|action| (Prefix::Action, plain_name(&view.pipes, &action.cp))).collect(),
+            program.tables.iter().map(|table| qualified(Prefix::Table, &table.cp)).collect(),
+            program.profiles.iter().map(|of| qualified(Prefix::ChipProfile, &of.cp)).collect(),
+            view.selectors.iter().map(|of| qualified(Prefix::ChipSelector, &of.cp)).collect(),
+            program
+                .counters
+                .iter()
+                .map(|of| qualified(direct(of.size, Prefix::ChipCounter, Prefix::ChipDirectCounter), &of.cp))
+                .collect(),
+            program
+                .meters
+                .iter()
+                .map(|of| qualified(direct(of.size, Prefix::ChipMeter, Prefix::ChipDirectMeter), &of.cp))
+                .collect(),
+            program.registers.iter().enumerate().map(|(at, of)| qualified(register(at), &of.cp)).collect(),
+            program.digests.iter().map(|of| qualified(Prefix::ChipDigest, &of.cp)).collect(),
+            program.value_sets.iter().map(|of| qualified(Prefix::ChipValueSet, &of.cp)).collect(),
+            view.hashes.iter().map(|of| qualified(Prefix::ChipHash, &of.cp)).collect(),
+            view.pipes.iter().map(|pipe| (Prefix::ChipPortMetadata, named(port_metadata_name(pipe)))).collect(),
+        ];
+        for pipe in &view.pipes {
+            let name = |control: &str| named(format!("{0}.{control}.{control}", pipe.name));
+            lists.push(pipe.controls.iter().map(|of| (Prefix::ChipSnapshot, name(&of.name))).collect());
+        }
+        let mut assigner = Assigner::default();
+        for (prefix, cp) in lists.iter().flatten() {
+            assigner.declare(*prefix, cp)?;
+        }
+        assigner.assign()?;
+        let object = |(prefix, cp): &(Prefix, ControlPlaneName)| ChipObject {
+            name: cp.name.clone(),
+            id: assigner.id(*prefix, cp),
+        };
+        let mut made = lists.iter().map(|list| list.iter().map(object).collect::<Vec<_>>());
+        let mut next = || made.next().unwrap_or_default();
+        Ok(Self {
+            actions: next(),
+            tables: next(),
+            profiles: next(),
+            selectors: next(),
+            counters: next(),
+            meters: next(),
+            registers: next(),
+            digests: next(),
+            value_sets: next(),
+            hashes: next(),
+            port_metadata: next(),
+            snapshots: made.collect(),
+            aliases: aliases(lists.iter().flatten().map(|(_, cp)| cp.name.as_str())),
+        })
+    }
+
+    /// The same ids with P4Info's resource types, and aliases by the program's own names.
+    pub(super) fn for_p4info(&self, program: &Program) -> Ids {
+        let mut taken = BTreeSet::new();
+        let mut with = |objects: &[ChipObject], prefix: &dyn Fn(usize) -> Prefix| -> Vec<u32> {
+            let id = |(at, object): (usize, &ChipObject)| {
+                let mut low = object.id & 0x00ff_ffff;
+                loop {
+                    let id = prefix(at).bits() | low;
+                    if taken.insert(id) {
+                        return id;
+                    }
+                    low = (low + 1) & 0x00ff_ffff;
+                }
+            };
+            objects.iter().enumerate().map(id).collect()
+        };
+        let size = |size: Option<u32>, array, direct| if size.is_some() { array } else { direct };
+        let counter = |at: usize| size(program.counters[at].size, Prefix::Counter, Prefix::DirectCounter);
+        let meter = |at: usize| size(program.meters[at].size, Prefix::Meter, Prefix::DirectMeter);
+        let mut ids = Ids {
+            actions: self.actions.iter().map(|action| action.id).collect(),
+            tables: self.tables.iter().map(|table| table.id).collect(),
+            value_sets: with(&self.value_sets, &|_| Prefix::ValueSet),
+            profiles: with(&self.profiles, &|_| Prefix::ActionProfile),
+            counters: with(&self.counters, &counter),
+            meters: with(&self.meters, &meter),
+            registers: with(&self.registers, &|_| Prefix::Register),
+            digests: with(&self.digests, &|_| Prefix::Digest),
+            ..Ids::default()
+        };
+        let mut alias = |cp: &ControlPlaneName, object: &ChipObject| {
+            let alias = self.aliases.get(&object.name).unwrap_or(&object.name);
+            ids.set_alias(&cp.name, alias);
+        };
+        program.actions.iter().zip(&self.actions).for_each(|(of, object)| alias(&of.cp, object));
+        program.tables.iter().zip(&self.tables).for_each(|(of, object)| alias(&of.cp, object));
+        program.value_sets.iter().zip(&self.value_sets).for_each(|(of, object)| alias(&of.cp, object));
+        program.profiles.iter().zip(&self.profiles).for_each(|(of, object)| alias(&of.cp, object));
+        program.counters.iter().zip(&self.counters).for_each(|(of, object)| alias(&of.cp, object));
+        program.meters.iter().zip(&self.meters).for_each(|(of, object)| alias(&of.cp, object));
+        program.registers.iter().zip(&self.registers).for_each(|(of, object)| alias(&of.cp, object));
+        program.digests.iter().zip(&self.digests).for_each(|(of, object)| alias(&of.cp, object));
+        ids
+    }
+}
+
+/// Name of the table of port metadata of a pipe.
+fn port_metadata_name(pipe: &PipeView) -> String {
+    format!("{}.{}.$PORT_METADATA", pipe.name, pipe.port_metadata.parser)
+}
+
+fn named(name: String) -> ControlPlaneName {
+    ControlPlaneName { name, ..ControlPlaneName::default() }
+}
+
+/// A name with the pipe in front. With several pipes the program's names have it already.
+fn full_name(pipes: &[PipeView], name: &str) -> String {
+    match pipes {
+        [pipe] if !pipe.named => format!("{}.{name}", pipe.name),
+        _ => name.to_owned(),
+    }
+}
+
+/// An action's name, which never has the pipe in front: actions of several pipes are one.
+fn plain_name(pipes: &[PipeView], cp: &ControlPlaneName) -> ControlPlaneName {
+    let without = pipes.iter().filter(|pipe| pipe.named).find_map(|pipe| {
+        cp.name.strip_prefix(pipe.name.as_str()).and_then(|rest| rest.strip_prefix('.'))
+    });
+    let name = without.unwrap_or(&cp.name).to_owned();
+    ControlPlaneName { name, explicit_id: cp.explicit_id, ..ControlPlaneName::default() }
+}
