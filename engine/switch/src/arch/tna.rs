@@ -36,6 +36,8 @@ const DROP_MIRROR: u64 = 4;
 /// Of a port's number, those bits that count within its pipe, and the ports that lead back to ingress.
 const PORT_OF_PIPE: u32 = 0x7f;
 const RECIRCULATION_PORTS: core::ops::RangeInclusive<u32> = 68..=71;
+/// The frame check sequence of Ethernet, which the chip's counters and meters count.
+const FCS_BYTES: u32 = 4;
 /// Bits of the times that a header field holds.
 const MAC_TIME_MASK: u64 = (1 << 48) - 1;
 const QUEUE_TIME_MASK: u64 = (1 << 18) - 1;
@@ -164,8 +166,8 @@ impl TnaSwitch {
         let taken = parsed.consumed_bytes().max(front);
         self.told_by_parser(now, pipe.ingress_from_parser, parser_error, parsed);
         let runtime = &mut self.runtime;
-        runtime.run(core, now, pipe.ingress.control, &whole, taken, length);
-        runtime.deparse(core, now, pipe.ingress.deparser, length);
+        runtime.run(core, now, pipe.ingress.control, &whole, taken, length + FCS_BYTES);
+        runtime.deparse(core, now, pipe.ingress.deparser, length + FCS_BYTES);
         let session = last_session(runtime, CloneKind::I2E);
         let resubmit = runtime.effects.resubmit;
         let unicast_port = runtime.get(tm.ucast_egress_port);
@@ -308,8 +310,8 @@ impl TnaSwitch {
         let taken = parsed.consumed_bytes().max(TNA_EGRESS_METADATA_BYTES as u32);
         self.told_by_parser(now, pipe.egress_from_parser, tna.parser_error, parsed);
         let runtime = &mut self.runtime;
-        runtime.run(core, now, pipe.egress.control, &packet, taken, length);
-        runtime.deparse(core, now, pipe.egress.deparser, length);
+        runtime.run(core, now, pipe.egress.control, &packet, taken, length + FCS_BYTES);
+        runtime.deparse(core, now, pipe.egress.deparser, length + FCS_BYTES);
         runtime.settle(core, now);
         let drop_ctl = runtime.get(pipe.for_egress_deparser.drop_ctl);
         let mirror = last_session(runtime, CloneKind::E2E).filter(|_| drop_ctl & DROP_MIRROR == 0);

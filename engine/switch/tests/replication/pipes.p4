@@ -43,7 +43,7 @@ control I(
             result = sum;
         }
     };
-    Counter<bit<64>, bit<8>>(4, CounterType_t.PACKETS) seen;
+    Counter<bit<64>, bit<8>>(4, CounterType_t.PACKETS_AND_BYTES) seen;
 
     action send(PortId_t port) {
         tm.ucast_egress_port = port;

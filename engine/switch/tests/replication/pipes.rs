@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use p4cc_exec::State;
-use p4cc_exec::control::{EntryAction, TableEntry};
+use p4cc_exec::control::{CounterCell, EntryAction, TableEntry};
 use p4cc_ir::{ActionCall, Bits, CounterId, MatchValue, RegisterId, TableId};
 use p4cc_switch::config::DEFAULT_DROP_PORT;
 use p4cc_switch::{DEFAULT_PASS_LIMIT, ExecChoice, Packet, PortConfig, Switch, SwitchConfig, TimestampUnit};
@@ -82,11 +82,15 @@ fn register(state: Option<&State>) -> u128 {
 }
 
 fn packets(switch: &Switch, counter: &str, pipe: usize) -> u64 {
+    cell(switch, counter, pipe).packets
+}
+
+fn cell(switch: &Switch, counter: &str, pipe: usize) -> CounterCell {
     let id = named(switch, counter, |program| {
         let counters = program.counters.iter().enumerate();
         counters.map(|(id, counter)| (counter.cp.name.clone(), CounterId::from_index(id))).collect()
     });
-    switch.state_of(pipe).expect("the pipe has a state").counter_read(id, 0).expect("cell 0").packets
+    switch.state_of(pipe).expect("the pipe has a state").counter_read(id, 0).expect("cell 0")
 }
 
 /// Entries of pipe 1 are met by packets of its ports only, cells count what passed their own pipe, egress those of
@@ -114,6 +118,14 @@ fn each_pipe_has_its_own_tables_registers_and_counters() {
         pass(&mut switch, 385, 9);
         assert_eq!(switch.take_digests().iter().map(|message| message.pipe).collect::<Vec<_>>(), [1, 3]);
     }
+}
+
+/// Counters count the frame check sequence, as the chip's do.
+#[test]
+fn counters_count_the_frame_check_sequence() {
+    let mut switch = switch(1, ExecChoice::Interp);
+    pass(&mut switch, 1, 5);
+    assert_eq!(cell(&switch, "seen", 0), CounterCell { packets: 1, bytes: 64 + 4 });
 }
 
 /// Nothing is split unless it is asked for, and a switch that is not has one pipe's worth of everything.
