@@ -158,7 +158,7 @@ fn parse_match(table: &Table, key: &Key, given: &wire::KeyField) -> Result<Match
 }
 
 /// A number in the bytes that its width needs.
-fn parse_number(place: &impl Fn() -> String, ty: &Type, bytes: &[u8]) -> Result<Bits, Failure> {
+fn parse_number(place: &dyn Fn() -> String, ty: &Type, bytes: &[u8]) -> Result<Bits, Failure> {
     let width = ty.width();
     let len = width.div_ceil(8) as usize;
     if width == 0 {
@@ -178,7 +178,7 @@ fn parse_number(place: &impl Fn() -> String, ty: &Type, bytes: &[u8]) -> Result<
     Ok(value)
 }
 
-fn check_choice(place: &impl Fn() -> String, ty: &Type, text: &str) -> Result<(), Failure> {
+fn check_choice(place: &dyn Fn() -> String, ty: &Type, text: &str) -> Result<(), Failure> {
     match ty {
         Type::Text(choices, _) if !choices.is_empty() && !choices.iter().any(|one| one == text) => Err(
             Failure::invalid(format!("{}: `{text:.64}` is none of {}", place(), choices.join(", "))),
@@ -241,7 +241,7 @@ pub fn wanted_fields(
 }
 
 fn parse_value(
-    place: &impl Fn() -> String,
+    place: &dyn Fn() -> String,
     field: &Field,
     given: &wire::DataField,
 ) -> Result<Value, Failure> {
@@ -255,6 +255,10 @@ fn parse_value(
         (Type::Container(inner), _, Given::ContainerArrVal(rows)) => parse_rows(place, inner, rows),
         (Type::Int(..) | Type::Bytes(..), false, Given::Stream(bytes)) => {
             Ok(Value::Number(parse_number(place, &field.ty, bytes)?))
+        }
+        // A list of bytes, in one piece.
+        (Type::Bytes(8, _), true, Given::Stream(bytes)) if bytes.len() <= MAX_FIELDS => {
+            Ok(Value::Numbers(bytes.iter().map(|byte| u32::from(*byte)).collect()))
         }
         (Type::Int(..) | Type::Bytes(..), true, Given::IntArrVal(array)) => {
             if array.val.len() > MAX_FIELDS {
@@ -277,7 +281,7 @@ fn parse_value(
     }
 }
 
-fn parse_rows(place: &impl Fn() -> String, inner: &[Data], given: &ContainerArray) -> Result<Value, Failure> {
+fn parse_rows(place: &dyn Fn() -> String, inner: &[Data], given: &ContainerArray) -> Result<Value, Failure> {
     let fields: usize = given.container.iter().map(|row| row.val.len()).sum();
     if fields > MAX_FIELDS {
         return Err(Failure::exhausted(format!("{}: more than {MAX_FIELDS} fields", place())));

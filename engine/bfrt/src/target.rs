@@ -12,7 +12,7 @@ use crate::fields::{GivenField, GivenKey};
 use crate::fixed;
 use crate::proto::bfrt_proto as wire;
 use crate::schema::{Action, Schema, Table};
-use crate::tables::{attributes::Attributes, handles::Handles, profiles::Groups};
+use crate::tables::{ageing::Ageing, attributes::Attributes, handles::Handles, profiles::Groups, shadow::Shadow};
 
 /// Every pipe of a target.
 pub const ALL_PIPES: u32 = 0xffff;
@@ -55,6 +55,10 @@ pub struct Kept {
     pub handles: BTreeMap<u32, Handles>,
     /// Groups with the members that are switched off, which the switch does not see.
     pub groups: Groups,
+    /// Copies of counters and registers.
+    pub shadow: Shadow,
+    /// Idle timeouts.
+    pub ageing: Ageing,
     /// Attributes of tables.
     pub attributes: Attributes,
     /// Of the chip's own tables.

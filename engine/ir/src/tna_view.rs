@@ -107,3 +107,18 @@ pub enum ChipMatch {
     /// `dleft_hash`
     DleftHash,
 }
+
+impl ChipMatch {
+    /// As programs and P4Info name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AtcamPartition => "atcam_partition_index",
+            Self::DleftHash => "dleft_hash",
+        }
+    }
+
+    /// The match kind of a name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        [Self::AtcamPartition, Self::DleftHash].into_iter().find(|kind| kind.name() == name)
+    }
+}

@@ -43,6 +43,11 @@ pub fn of_program(program: &Program, chip: Chip) -> Result<Schema, SchemaError> 
     Ok(schema)
 }
 
+/// The chip that a program is for.
+pub fn chip_of(_program: &Program) -> Chip {
+    Chip::Tofino1
+}
+
 /// What a schema is made of.
 struct Source<'a> {
     program: &'a Program,

@@ -22,9 +22,9 @@ use super::device::{Device, Loaded};
 use super::{Options, pipeline, reads, streams};
 use crate::proto::bfrt_proto as wire;
 use crate::tables::Done;
+use crate::tables::ageing::Change;
 use crate::target::{ALL_PIPES, Scope, Target};
 use wire::bf_runtime_server::BfRuntime;
-use wire::idle_timeout_notification::NotificationType;
 
 /// Most entities in one message of a read.
 const READ_CHUNK: usize = 1_024;
@@ -165,14 +165,20 @@ impl Service {
 
     /// Sends what switches held to the clients that asked for it; how many messages went out.
     pub(super) fn deliver(&self, now: Time, held: &[Held]) -> usize {
-        if held.is_empty() {
-            return 0;
-        }
         let mut inner = self.inner.blocking_lock();
         let mut sent = 0;
+        let swept: Vec<u64> =
+            inner.devices.iter().filter(|(_, device)| device.kept.ageing.is_on()).map(|(&id, _)| id).collect();
+        for device_id in swept {
+            let delivered = self.apply_locked(&mut inner, device_id, |clients, device, loaded, lent| {
+                Ok(sweep(clients, device, loaded, (lent.0, now)))
+            });
+            // A device that went away has nobody to hear of it.
+            sent += delivered.unwrap_or(0);
+        }
         for held in held {
-            let delivered = self.apply_locked(&mut inner, held.device_id, |clients, device, loaded, lent| {
-                Ok(deliver(clients, device, loaded, (lent.0, now), held))
+            let delivered = self.apply_locked(&mut inner, held.device_id, |clients, _, loaded, _| {
+                Ok(deliver(clients, loaded, held))
             });
             // A device that went away between the two calls has nobody to hear of it.
             sent += delivered.unwrap_or(0);
@@ -256,14 +262,8 @@ impl Who<'_> {
     }
 }
 
-/// Digests and idle entries of one device.
-fn deliver(
-    clients: &Clients,
-    device: &mut Device,
-    loaded: &Loaded,
-    (switch, now): (&mut Switch, Time),
-    held: &Held,
-) -> usize {
+/// Digests of one device.
+fn deliver(clients: &Clients, loaded: &Loaded, held: &Held) -> usize {
     let device_id = u32::try_from(held.device_id).unwrap_or(u32::MAX);
     let scope = Scope { device_id, ..no_scope() };
     let is_bound = |client: &super::clients::Client| client.bound.as_deref() == Some(loaded.name.as_str());
@@ -274,14 +274,27 @@ fn deliver(
             is_bound(client) && client.wants.enable_learn_notifications
         });
     }
-    for (table, entry) in &held.idle {
-        let idle = device.with_target(loaded, (switch, now, scope), |target| {
-            let (id, update) = streams::idle(target, *table, entry, NotificationType::EntryIdle)?;
-            target.kept.attributes.notifies_idle(id).then_some(update)
-        });
-        let Some(update) = idle else { continue };
-        sent += clients.send(held.device_id, &update, |client| {
-            is_bound(client) && client.wants.enable_idletimeout_notifications
+    sent
+}
+
+/// Tells of entries that fell idle, or are hit again.
+fn sweep(clients: &Clients, device: &mut Device, loaded: &Loaded, (switch, now): (&mut Switch, Time)) -> usize {
+    let device_id = switch.device_id();
+    let scope = Scope { device_id: u32::try_from(device_id).unwrap_or(u32::MAX), ..no_scope() };
+    let updates = device.with_target(loaded, (switch, now, scope), |target| {
+        let Some(state) = target.switch.state() else { return Vec::new() };
+        let changes = target.kept.ageing.sweep(state, now);
+        let update = |(table, entry, change)| streams::idle(target, table, &entry, change);
+        changes.into_iter().filter_map(update).collect()
+    });
+    let mut sent = 0;
+    for (change, update) in updates {
+        sent += clients.send(device_id, &update, |client| {
+            let wants = match change {
+                Change::Idle => client.wants.enable_idletimeout_notifications,
+                Change::Active => client.wants.enable_entry_active_notifications,
+            };
+            wants && client.bound.as_deref() == Some(loaded.name.as_str())
         });
     }
     sent

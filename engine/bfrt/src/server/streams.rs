@@ -12,6 +12,7 @@ use super::service::Service;
 use crate::fields;
 use crate::proto::bfrt_proto as wire;
 use crate::schema::Object;
+use crate::tables::ageing::Change;
 use crate::tables::{matching, parts};
 use crate::target::{Scope, Target};
 use wire::idle_timeout_notification::NotificationType;
@@ -104,8 +105,8 @@ pub(super) fn idle(
     target: &Target<'_>,
     table: TableId,
     entry: &TableEntry,
-    kind: NotificationType,
-) -> Option<(u32, Reply)> {
+    change: Change,
+) -> Option<(Change, Reply)> {
     let of = target.schema.tables.iter().find(|one| one.object == Object::Match(table))?;
     let key = matching::key_values(target, of, table, entry);
     let fields = key.into_iter().map(|(id, value)| fields::key_field(id, value)).collect();
@@ -114,10 +115,14 @@ pub(super) fn idle(
         value: Some(wire::table_entry::Value::Key(wire::TableKey { fields })),
         ..Default::default()
     };
+    let kind = match change {
+        Change::Idle => NotificationType::EntryIdle,
+        Change::Active => NotificationType::EntryActive,
+    };
     let notification = wire::IdleTimeoutNotification {
         target: Some(target.scope.into()),
         table_entry: Some(table_entry),
         r#type: kind.into(),
     };
-    Some((of.id, Reply::IdleTimeoutNotification(notification)))
+    Some((change, Reply::IdleTimeoutNotification(notification)))
 }

@@ -4,10 +4,11 @@ use p4cc_exec::control::CounterCell;
 use p4cc_ir::{Bits, RegisterId};
 use p4cc_p4runtime::errors::Failure;
 
+use super::shadow::Place;
 use super::{needs_key, parts};
 use crate::fields::{Match, Row, Value};
 use crate::schema::{Field, Means, Object, Table};
-use crate::target::{ALL_PIPES, Entry, Target, Verb};
+use crate::target::{ALL_PIPES, Entry, Target, Verb, no_program};
 
 /// Pipes of the chip, each with registers of its own.
 const PIPES: usize = 4;
@@ -53,6 +54,8 @@ pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &Entry<'_>) -> R
                     "table {name}: cells are not deleted one by one; set one, or DELETE without a key"
                 )));
             }
+            target.kept.shadow.clear_counters(entry.table.id);
+            target.kept.shadow.clear_registers(entry.table.id);
             (0..size(target, entry.table.object)?).try_for_each(|at| reset(target, entry.table.object, at))
         }
         Verb::Insert | Verb::Modify | Verb::InsertOrModify => {
@@ -86,6 +89,7 @@ fn set(target: &mut Target<'_>, entry: &Entry<'_>, at: u32) -> Result<(), Failur
             let old = target.state()?.counter_read(counter, at)?;
             if let Some(cell) = parts::counts(&entry.data, old) {
                 target.state_mut()?.counter_write(counter, at, cell)?;
+                target.kept.shadow.set_counter(entry.table.id, Place::Index(at), cell);
             }
         }
         Object::Meter(meter) => {
@@ -98,8 +102,30 @@ fn set(target: &mut Target<'_>, entry: &Entry<'_>, at: u32) -> Result<(), Failur
             let old = target.state()?.register_read(register, at)?;
             let cell = cell(target, register, &old, entry);
             target.state_mut()?.register_write(register, at, &cell)?;
+            target.kept.shadow.set_register(entry.table.id, Place::Index(at), cell);
         }
         _ => {}
+    }
+    Ok(())
+}
+
+/// Brings the copies of an array's cells up to date.
+pub fn sync(target: &mut Target<'_>, of: &Table) -> Result<(), Failure> {
+    let size = size(target, of.object)?;
+    let state = target.switch.state().ok_or_else(no_program)?;
+    let shadow = &mut target.kept.shadow;
+    shadow.clear_counters(of.id);
+    shadow.clear_registers(of.id);
+    for at in 0..size {
+        match of.object {
+            Object::Counter(counter) => {
+                shadow.set_counter(of.id, Place::Index(at), state.counter_read(counter, at)?);
+            }
+            Object::Register(register) => {
+                shadow.set_register(of.id, Place::Index(at), state.register_read(register, at)?);
+            }
+            _ => {}
+        }
     }
     Ok(())
 }
@@ -138,7 +164,7 @@ fn cell(target: &Target<'_>, register: RegisterId, old: &Bits, entry: &Entry<'_>
 pub(super) fn read(target: &mut Target<'_>, entry: &Entry<'_>) -> Result<Vec<Row>, Failure> {
     let object = entry.table.object;
     if is_param(entry) {
-        let data = data(target, entry.table, 0)?;
+        let data = data(target, entry.table, 0, true)?;
         return Ok(vec![Row { key: None, action: 0, data }]);
     }
     if entry.is_default {
@@ -146,7 +172,7 @@ pub(super) fn read(target: &mut Target<'_>, entry: &Entry<'_>) -> Result<Vec<Row
     }
     if entry.key.is_some() {
         let at = index(entry)?;
-        return Ok(vec![row(target, entry.table, at)?]);
+        return Ok(vec![row(target, entry.table, at, entry.from_hw)?]);
     }
     let size = size(target, object)?;
     if size as usize > MAX_CELLS {
@@ -155,31 +181,39 @@ pub(super) fn read(target: &mut Target<'_>, entry: &Entry<'_>) -> Result<Vec<Row
             entry.table.name
         )));
     }
-    (0..size).map(|at| row(target, entry.table, at)).collect()
+    (0..size).map(|at| row(target, entry.table, at, entry.from_hw)).collect()
 }
 
-fn row(target: &Target<'_>, of: &Table, at: u32) -> Result<Row, Failure> {
+fn row(target: &Target<'_>, of: &Table, at: u32, looks: bool) -> Result<Row, Failure> {
     let key = of.key.iter().find(|key| key.means == Means::Index);
     let key = key.map(|key| vec![(key.id, Match::Exact(Bits::from_u128(key.ty.width(), at.into())))]);
-    Ok(Row { key, action: 0, data: data(target, of, at)? })
+    Ok(Row { key, action: 0, data: data(target, of, at, looks)? })
 }
 
-fn data(target: &Target<'_>, of: &Table, at: u32) -> Result<Vec<(u32, Value)>, Failure> {
+fn data(target: &Target<'_>, of: &Table, at: u32, looks: bool) -> Result<Vec<(u32, Value)>, Failure> {
     let state = target.state()?;
     let fields = of.data.iter().flat_map(|data| &data.fields);
     let mut data = Vec::new();
     for field in fields {
         let value = match (of.object, field.means) {
-            (Object::Counter(counter), _) => parts::count(state.counter_read(counter, at)?, field),
+            (Object::Counter(counter), _) => {
+                let there = state.counter_read(counter, at)?;
+                let cell = if looks { there } else { target.kept.shadow.counter(of.id, &Place::Index(at)) };
+                parts::count(cell, field)
+            }
             (Object::Meter(meter), Means::Meter(part)) => {
                 let unit = target.program.meters[meter.index()].unit;
                 Some(parts::meter_number(state.meter_read(meter, at)?, unit, part, field))
             }
             (Object::Register(register), Means::Cell(_, place)) => {
-                Some(register_field(target, register, at, place, field, true)?)
+                let there = state.register_read(register, at)?;
+                let kept = || target.kept.shadow.register(of.id, &Place::Index(at)).cloned();
+                let cell = if looks { there } else { kept().unwrap_or_else(|| initial(target, register)) };
+                Some(register_field(target, register, (&cell, place), field, true))
             }
             (Object::RegisterParam(register), Means::Cell(_, place)) => {
-                Some(register_field(target, register, at, place, field, false)?)
+                let cell = state.register_read(register, at)?;
+                Some(register_field(target, register, (&cell, place), field, false))
             }
             _ => None,
         };
@@ -188,20 +222,24 @@ fn data(target: &Target<'_>, of: &Table, at: u32) -> Result<Vec<(u32, Value)>, F
     Ok(data)
 }
 
+/// What a register's cells hold at the start.
+fn initial(target: &Target<'_>, register: RegisterId) -> Bits {
+    let declared = &target.program.registers[register.index()];
+    declared.initial.clone().unwrap_or_else(|| Bits::zero(declared.ty.width()))
+}
+
 /// A field of a register's cell: one value for each pipe that the request is for, as each has its own register.
 fn register_field(
     target: &Target<'_>,
     register: RegisterId,
-    at: u32,
-    place: usize,
+    (cell, place): (&Bits, usize),
     field: &Field,
     by_pipe: bool,
-) -> Result<Value, Failure> {
-    let cell = target.state()?.register_read(register, at)?;
+) -> Value {
     let (low, width) = halves(target, register).get(place).copied().unwrap_or((0, cell.width()));
     let value = Bits::from_words(field.ty.width(), cell.slice(low, width).words());
-    Ok(match by_pipe && target.scope.pipe == ALL_PIPES {
+    match by_pipe && target.scope.pipe == ALL_PIPES {
         true => Value::PerPipe(vec![value; PIPES]),
         false => Value::Number(value),
-    })
+    }
 }

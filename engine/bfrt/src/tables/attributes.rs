@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 
 use p4cc_p4runtime::errors::Failure;
 
+use super::{arrays, parts};
 use crate::proto::bfrt_proto as wire;
 use crate::schema::{Object, Table};
-use crate::target::Target;
+use crate::target::{Target, no_program};
+use p4cc_units::Span;
+use wire::idle_table::IdleTableMode;
 use wire::mode::{PredefinedMode, Scope as ModeScope};
 use wire::table_attribute::Attribute;
 
 /// Time to live that is looked at so often unless a client says otherwise, in milliseconds.
 const DEFAULT_QUERY_INTERVAL_MS: u32 = 5_000;
+const NS_PER_MS: u64 = 1_000_000;
 
 /// Attributes that clients have set, by table.
 #[derive(Clone, Debug, Default)]
@@ -24,12 +28,6 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Whether a table tells of entries that fall idle.
-    pub fn notifies_idle(&self, table: u32) -> bool {
-        let notify = wire::idle_table::IdleTableMode::IdleTableNotifyMode as i32;
-        self.idle.get(&table).is_some_and(|idle| idle.enable && idle.idle_table_mode == notify)
-    }
-
     /// Whether a client is told of changes of a table: ports that go up or down, selectors.
     pub fn notifies_changes(&self, table: u32) -> bool {
         self.notified.get(&table).copied().unwrap_or(false)
@@ -73,6 +71,11 @@ pub fn write(target: &mut Target<'_>, given: &wire::TableAttribute) -> Result<()
     match attribute {
         Attribute::IdleTable(idle) => {
             let idle = checked_idle(table, *idle)?;
+            let is_swept = idle.enable && idle.idle_table_mode() == IdleTableMode::IdleTableNotifyMode;
+            let interval = Span::from_ns(u64::from(idle.ttl_query_interval) * NS_PER_MS);
+            if let Object::Match(of) = table.object {
+                target.kept.ageing.configure(of, is_swept.then_some(interval), target.now);
+            }
             target.kept.attributes.idle.insert(id, idle);
         }
         Attribute::EntryScope(scope) => {
@@ -102,19 +105,27 @@ pub fn write(target: &mut Target<'_>, given: &wire::TableAttribute) -> Result<()
     Ok(())
 }
 
-/// Idle timeouts as they are kept: where they are off nothing else counts.
+/// Idle timeouts as they are kept: polls have no times, and without an interval there is the chip's.
 fn checked_idle(table: &Table, given: wire::IdleTable) -> Result<wire::IdleTable, Failure> {
-    let off = wire::IdleTable { ttl_query_interval: DEFAULT_QUERY_INTERVAL_MS, ..wire::IdleTable::default() };
-    if !given.enable {
-        return Ok(off);
+    match IdleTableMode::try_from(given.idle_table_mode) {
+        Ok(IdleTableMode::IdleTablePollMode) => {
+            return Ok(wire::IdleTable { enable: given.enable, ..wire::IdleTable::default() });
+        }
+        Ok(IdleTableMode::IdleTableNotifyMode) => {}
+        Err(_) => {
+            let mode = given.idle_table_mode;
+            return Err(Failure::invalid(format!("table {}: there is no mode {mode} of idle timeouts", table.name)));
+        }
     }
+    let is_default = given.ttl_query_interval == 0 || !given.enable;
+    let ttl_query_interval = if is_default { DEFAULT_QUERY_INTERVAL_MS } else { given.ttl_query_interval };
     if given.max_ttl != 0 && given.min_ttl > given.max_ttl {
         return Err(Failure::invalid(format!(
             "table {}: min_ttl {} is above max_ttl {}",
             table.name, given.min_ttl, given.max_ttl
         )));
     }
-    Ok(given)
+    Ok(wire::IdleTable { ttl_query_interval, ..given })
 }
 
 /// Entries for one pipe alone need tables for each pipe.
@@ -194,7 +205,7 @@ pub fn read(target: &Target<'_>, given: &wire::TableAttribute) -> Result<wire::T
 ///
 /// # Errors
 /// The table does not have it.
-pub fn run(target: &Target<'_>, given: &wire::TableOperation) -> Result<(), Failure> {
+pub fn run(target: &mut Target<'_>, given: &wire::TableOperation) -> Result<(), Failure> {
     let table = target.table(given.table_id)?;
     let name = given.table_operations_type.as_str();
     if !table.operations.contains(&name) {
@@ -204,6 +215,14 @@ pub fn run(target: &Target<'_>, given: &wire::TableOperation) -> Result<(), Fail
             table.operations.join(", ")
         )));
     }
-    // Counters and registers are read from where packets change them: there is no copy to bring up to date.
+    match table.object {
+        Object::Match(of) if name == "UpdateHitState" => {
+            let now = target.now;
+            let state = target.switch.state().ok_or_else(no_program)?;
+            target.kept.ageing.poll(state, of, now);
+        }
+        Object::Match(of) => parts::sync_counters(target, table, of)?,
+        _ => arrays::sync(target, table)?,
+    }
     Ok(())
 }

@@ -5,6 +5,7 @@ use p4cc_ir::{ActionCall, ActionId, Bits, MatchKind, MatchValue, TableId};
 use p4cc_p4runtime::errors::Failure;
 use tonic::Code;
 
+use super::shadow::Place;
 use super::{Done, needs_key, parts};
 use crate::fields::{GivenField, Match, Row, Value, all_ones};
 use crate::schema::{Action, Key, KeyKind, Means, Table};
@@ -14,7 +15,7 @@ use crate::target::{Entry, Target, Verb};
 const PRIORITIES: u32 = i32::MAX as u32;
 
 /// What identifies an entry within its table. Without matches it is the default entry.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity {
     /// One for each key.
     pub matches: Vec<MatchValue>,
@@ -149,6 +150,8 @@ pub(super) fn write(
             if let Some(handles) = target.kept.handles.get_mut(&entry.table.id) {
                 handles.forget(&key);
             }
+            target.kept.ageing.forget(table, &at);
+            target.kept.shadow.forget(entry.table.id, &Place::Entry(at));
             Ok(Done::Applied)
         }
         Verb::Insert => {
@@ -194,6 +197,8 @@ fn clear(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<(
     }
     state.reset_default_action(table)?;
     target.kept.handles.remove(&entry.table.id);
+    target.kept.ageing.clear(table);
+    target.kept.shadow.clear_counters(entry.table.id);
     Ok(())
 }
 
@@ -222,11 +227,16 @@ fn insert(
     // An entry that another client deleted may have left its number behind.
     handles.forget(&key);
     handles.of(&key);
+    if target.program.tables[table.index()].idle_timeout {
+        target.kept.ageing.forget(table, at);
+        target.kept.ageing.set(table, at, Some(parts::ttl_ns(&entry.data).unwrap_or(0)), true);
+    }
     let written = parts::write(target, entry, table, at, true);
     if written.is_err() {
         // What does not fit leaves no half of an entry.
         target.state_mut()?.table_delete(table, &at.matches, at.priority)?;
         target.kept.handles.entry(entry.table.id).or_default().forget(&key);
+        target.kept.ageing.forget(table, at);
     }
     written
 }
@@ -253,9 +263,12 @@ fn modify(
         if resets {
             state.start_timer(table, &at.matches, at.priority, now)?;
         }
+        if target.program.tables[table.index()].idle_timeout {
+            target.kept.ageing.set(table, at, ttl_ns, entry.reset_ttl);
+        }
     }
     if names_action && entry.reset_stats {
-        parts::reset_counter(target, table, at)?;
+        parts::reset_counter(target, entry.table.id, table, at)?;
     }
     parts::write(target, entry, table, at, false)
 }
@@ -373,7 +386,7 @@ pub(super) fn read(
     if entry.key.is_some() {
         let at = identity(target, entry, table)?;
         let found = target.state()?.table_entry(table, &at.matches, at.priority)?;
-        let row = row(target, entry.table, table, found)?;
+        let row = row(target, entry.table, table, found, entry.from_hw)?;
         if let Some(wanted) = entry.action.filter(|wanted| wanted.id != row.action) {
             return Err(Failure::new(
                 Code::InvalidArgument,
@@ -384,7 +397,7 @@ pub(super) fn read(
     }
     let mut rows = Vec::with_capacity(target.state()?.table_len(table));
     for found in target.state()?.table_entries(table) {
-        rows.push(row(target, entry.table, table, found)?);
+        rows.push(row(target, entry.table, table, found, entry.from_hw)?);
     }
     target.kept.handles.entry(entry.table.id).or_default().sort(&mut rows);
     if let Some(wanted) = entry.action {
@@ -394,8 +407,14 @@ pub(super) fn read(
     Ok(rows)
 }
 
-/// An entry as clients see it.
-pub fn row(target: &Target<'_>, of: &Table, table: TableId, found: &TableEntry) -> Result<Row, Failure> {
+/// An entry as clients see it; `looks` at the switch where a copy is kept beside it.
+pub fn row(
+    target: &Target<'_>,
+    of: &Table,
+    table: TableId,
+    found: &TableEntry,
+    looks: bool,
+) -> Result<Row, Failure> {
     let at = Identity { matches: found.matches.clone(), priority: found.priority };
     let key = Some(key_values(target, of, table, found));
     let (action, mut data) = match &found.action {
@@ -405,7 +424,7 @@ pub fn row(target: &Target<'_>, of: &Table, table: TableId, found: &TableEntry) 
         // Only P4Runtime knows entries with members of their own.
         EntryAction::Set(_) => (0, Vec::new()),
     };
-    data.extend(parts::read(target, of, of.action(action), table, &at, Some(found))?);
+    data.extend(parts::read(target, (of, of.action(action)), table, &at, looks)?);
     Ok(Row { key, action, data })
 }
 
@@ -418,7 +437,7 @@ fn default_row(target: &Target<'_>, entry: &Entry<'_>, table: TableId) -> Result
     if action == 0 || entry.action.is_some_and(|wanted| wanted.id != action) {
         return Ok(None);
     }
-    data.extend(parts::read(target, of, of.action(action), table, &Identity::default(), None)?);
+    data.extend(parts::read(target, (of, of.action(action)), table, &Identity::default(), entry.from_hw)?);
     Ok(Some(Row { key: None, action, data }))
 }
 

@@ -1,5 +1,6 @@
 //! The program's tables: each file one kind, with its writes and its reads.
 
+pub mod ageing;
 pub mod arrays;
 pub mod attributes;
 pub mod handles;
@@ -7,6 +8,7 @@ pub mod matching;
 pub mod parts;
 pub mod profiles;
 pub mod sets;
+pub mod shadow;
 
 use p4cc_p4runtime::errors::Failure;
 

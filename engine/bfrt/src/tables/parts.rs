@@ -1,16 +1,20 @@
 //! What goes with an entry beside its action: counter, meter, time to live, hit state, register.
 
 use p4cc_exec::MeterConfig;
-use p4cc_exec::control::{CounterCell, TableEntry};
+use p4cc_exec::control::CounterCell;
 use p4cc_ir::{Bits, CountUnit, TableId};
 use p4cc_p4runtime::errors::Failure;
 
 use super::matching::Identity;
+use super::shadow::Place;
 use crate::fields::{GivenField, Value};
 use crate::schema::{Action, Field, Means, MeterPart, Table, Type};
-use crate::target::{Entry, Target};
+use crate::target::{Entry, Target, no_program};
 
 const NS_PER_MS: u64 = 1_000_000;
+/// What `$ENTRY_HIT_STATE` may be.
+const ACTIVE: &str = "ENTRY_ACTIVE";
+const IDLE: &str = "ENTRY_IDLE";
 /// Bytes per second of a kilobit per second, and bytes of a kilobit.
 const BYTES_PER_KBIT: u64 = 125;
 /// The highest rates (kbit/s or packets/s) and bursts (kbit or packets) of the chip's meters: what a meter has
@@ -122,10 +126,16 @@ pub fn count(cell: CounterCell, field: &Field) -> Option<Value> {
 }
 
 /// Sets an entry's counter to zero, if it has one.
-pub fn reset_counter(target: &mut Target<'_>, table: TableId, at: &Identity) -> Result<(), Failure> {
+pub fn reset_counter(
+    target: &mut Target<'_>,
+    of: u32,
+    table: TableId,
+    at: &Identity,
+) -> Result<(), Failure> {
     if target.program.tables[table.index()].counter.is_some() {
         let state = target.state_mut()?;
         state.direct_counter_write(table, &at.matches, at.priority, CounterCell::default())?;
+        target.kept.shadow.forget(of, &Place::Entry(at.clone()));
     }
     Ok(())
 }
@@ -144,7 +154,12 @@ pub fn write(
         let old = target.state()?.direct_counter_read(table, &at.matches, at.priority)?;
         if let Some(cell) = counts(&entry.data, old) {
             target.state_mut()?.direct_counter_write(table, &at.matches, at.priority, cell)?;
+            target.kept.shadow.set_counter(entry.table.id, Place::Entry(at.clone()), cell);
         }
+    }
+    let state = entry.data.iter().find(|one| one.field.means == Means::HitState).map(|one| &one.value);
+    if let Some(Value::Text(state)) = state {
+        target.kept.ageing.set_hit(table, at, state == ACTIVE);
     }
     let numbers = MeterNumbers::given(&entry.data);
     if let Some(meter) = declared.meter.filter(|_| !numbers.is_empty()) {
@@ -162,19 +177,22 @@ pub fn write(
 /// Fields of an entry's counter, meter and times.
 pub fn read(
     target: &Target<'_>,
-    of: &Table,
-    action: Option<&Action>,
+    (of, action): (&Table, Option<&Action>),
     table: TableId,
     at: &Identity,
-    found: Option<&TableEntry>,
+    looks: bool,
 ) -> Result<Vec<(u32, Value)>, Failure> {
     let (state, declared) = (target.state()?, &target.program.tables[table.index()]);
     let fields = action.into_iter().flat_map(|action| &action.data).chain(&of.data);
-    let mut data = Vec::new();
+    let (mut data, is_entry) = (Vec::new(), !at.matches.is_empty());
     for field in fields.flat_map(|data| &data.fields) {
         let value = match field.means {
             Means::CounterBytes | Means::CounterPackets if declared.counter.is_some() => {
-                count(state.direct_counter_read(table, &at.matches, at.priority)?, field)
+                let cell = match looks {
+                    true => state.direct_counter_read(table, &at.matches, at.priority)?,
+                    false => target.kept.shadow.counter(of.id, &Place::Entry(at.clone())),
+                };
+                count(cell, field)
             }
             Means::Meter(part) => match declared.meter {
                 Some(meter) => {
@@ -184,13 +202,35 @@ pub fn read(
                 }
                 None => None,
             },
-            Means::Ttl => found.map(|found| {
-                let ttl_ms = found.idle_timeout_ns / NS_PER_MS;
-                Value::Number(Bits::from_u128(field.ty.width(), ttl_ms.into()))
-            }),
+            Means::Ttl if is_entry => {
+                let left_ms = target.kept.ageing.left_ms(table, at);
+                Some(Value::Number(Bits::from_u128(field.ty.width(), left_ms.into())))
+            }
+            Means::HitState if is_entry => {
+                let was_hit = target.kept.ageing.was_hit(state, table, at, looks);
+                Some(Value::Text(if was_hit { ACTIVE } else { IDLE }.to_owned()))
+            }
             _ => None,
         };
         data.extend(value.map(|value| (field.id, value)));
     }
     Ok(data)
+}
+
+/// Brings the copies of the counters of all entries up to date.
+pub fn sync_counters(target: &mut Target<'_>, of: &Table, table: TableId) -> Result<(), Failure> {
+    if target.program.tables[table.index()].counter.is_none() {
+        return Ok(());
+    }
+    let state = target.switch.state().ok_or_else(no_program)?;
+    target.kept.shadow.clear_counters(of.id);
+    let identities = state.table_entries(table).map(|entry| Identity {
+        matches: entry.matches.clone(),
+        priority: entry.priority,
+    });
+    for at in identities.chain([Identity::default()]) {
+        let cell = state.direct_counter_read(table, &at.matches, at.priority)?;
+        target.kept.shadow.set_counter(of.id, Place::Entry(at), cell);
+    }
+    Ok(())
 }

@@ -9,7 +9,7 @@ use crate::types::hir::{self, ActionRef, Annotations, Attached, Expr, ExprKind, 
 use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
 use crate::{
-    ActionCall, ActionId, ActionScope, Bits, Inst, Key, MatchKind, MatchValue, Operand, SourceEntry, Table,
+    ActionCall, ActionId, ActionScope, Bits, ChipMatch, Inst, Key, MatchKind, MatchValue, Operand, SourceEntry, Table,
     TableAction, TableId, VarId, VarKind,
 };
 use p4cc_syntax::{Diagnostic, Span};
@@ -106,7 +106,7 @@ impl Lowerer<'_> {
         table.entries = self.entries(source, &table)?;
         let made = TableId::from_index(self.out.tables.len());
         let kinds = matched.iter().enumerate();
-        let kinds = kinds.filter_map(|(at, (_, key))| Some((made, at, Self::chip_match(&key.match_kind)?)));
+        let kinds = kinds.filter_map(|(at, (_, key))| Some((made, at, ChipMatch::by_name(&key.match_kind)?)));
         self.notes.view.match_kinds.extend(kinds);
         self.out.tables.push(table);
         if let Some(env) = self.envs.get_mut(self.env.0) {

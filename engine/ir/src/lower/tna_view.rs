@@ -7,7 +7,7 @@ use super::storage::StaticStorage;
 use crate::types::hir::{Call, Callee, Expr, ExprKind, Instance};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
-use crate::{ChipMatch, ControlView, HashDatum, HashView, ParamView, PipeView, PortMetadataView, RegisterId, TnaView, VarId};
+use crate::{ControlView, HashDatum, HashView, ParamView, PipeView, PortMetadataView, RegisterId, TnaView, VarId};
 use p4cc_syntax::ast::{AggregateKind, BinaryOp};
 use std::collections::BTreeMap;
 
@@ -283,15 +283,6 @@ impl Lowerer<'_> {
             }
         }
         view
-    }
-
-    /// A match kind that the chip has beside P4Info's.
-    pub(super) fn chip_match(kind: &str) -> Option<ChipMatch> {
-        match kind {
-            "atcam_partition_index" => Some(ChipMatch::AtcamPartition),
-            "dleft_hash" => Some(ChipMatch::DleftHash),
-            _ => None,
-        }
     }
 }
 

@@ -5,10 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use p4cc_ir::{Architecture, ControlPlaneName, PipeView, Program, TnaView};
+use p4cc_ir::{Architecture, ControlPlaneName, PipeView, Program, TableId, TnaView};
 
 use super::P4InfoError;
 use super::ids::{Assigner, Ids, Prefix, aliases};
+use crate::proto::p4::config::v1 as p4;
+use p4::match_field::Match;
 
 /// An object of the chip's control plane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -160,7 +162,7 @@ impl ChipObjects {
         };
         let mut alias = |cp: &ControlPlaneName, object: &ChipObject| {
             let alias = self.aliases.get(&object.name).unwrap_or(&object.name);
-            ids.set_alias(&cp.name, alias);
+            ids.aliases.insert(cp.name.clone(), alias.clone());
         };
         program.actions.iter().zip(&self.actions).for_each(|(of, object)| alias(&of.cp, object));
         program.tables.iter().zip(&self.tables).for_each(|(of, object)| alias(&of.cp, object));
@@ -172,6 +174,41 @@ impl ChipObjects {
         program.digests.iter().zip(&self.digests).for_each(|(of, object)| alias(&of.cp, object));
         ids
     }
+}
+
+/// How a key matches that matches in the chip's own way.
+pub(super) fn match_kind(program: &Program, table: TableId, key: usize) -> Option<Match> {
+    let kinds = &view(program)?.match_kinds;
+    let found = kinds.iter().find(|(of, at, _)| (*of, *at) == (table, key))?;
+    Some(Match::OtherMatchType(found.2.name().to_owned()))
+}
+
+/// Most members of a group of a profile, where the chip's selector says it.
+pub(super) fn max_group_size(program: &Program, profile: usize) -> Option<u32> {
+    let selectors = &view(program)?.selectors;
+    selectors.iter().find(|of| of.profile.index() == profile).map(|of| of.max_group_size)
+}
+
+/// The number of port metadata's extern type, and what it is called.
+pub(crate) const PORT_METADATA: (u32, &str) = (Prefix::ChipPortMetadata as u32, "PortMetadata");
+
+/// What P4Info has of the chip's externs: port metadata, as p4c describes them.
+pub(super) fn externs(program: &Program) -> Vec<p4::Extern> {
+    let objects = view(program).and_then(|view| ChipObjects::new(program, view).ok());
+    let Some(objects) = objects.filter(|objects| !objects.port_metadata.is_empty()) else { return Vec::new() };
+    let instance = |object: &ChipObject| {
+        let alias = objects.aliases.get(&object.name).unwrap_or(&object.name).clone();
+        let name = object.name.split_once('.').map_or(object.name.as_str(), |(_, name)| name).to_owned();
+        let info = prost_types::Any {
+            type_url: "type.googleapis.com/barefoot.PortMetadata".to_owned(),
+            value: b"ig_intr_md.ingress_port".to_vec(),
+        };
+        let preamble = p4::Preamble { id: object.id, name, alias, ..Default::default() };
+        p4::ExternInstance { preamble: Some(preamble), info: Some(info) }
+    };
+    let (extern_type_id, name) = PORT_METADATA;
+    let instances = objects.port_metadata.iter().map(instance).collect();
+    vec![p4::Extern { extern_type_id, extern_type_name: name.to_owned(), instances }]
 }
 
 /// Name of the table of port metadata of a pipe.

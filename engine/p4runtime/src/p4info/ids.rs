@@ -68,7 +68,7 @@ pub struct Ids {
     pub registers: Vec<u32>,
     /// Of [`Program::digests`].
     pub digests: Vec<u32>,
-    aliases: BTreeMap<String, String>,
+    pub(super) aliases: BTreeMap<String, String>,
 }
 
 impl Ids {
@@ -141,10 +141,6 @@ impl Ids {
             digests: next(),
             aliases,
         })
-    }
-
-    pub(super) fn set_alias(&mut self, name: &str, alias: &str) {
-        self.aliases.insert(name.to_owned(), alias.to_owned());
     }
 
     /// The alias of a fully qualified name.

@@ -1,0 +1,8 @@
+//! BF Runtime, point by point, over gRPC: a server over one switch whose clock the tests set.
+
+mod arrays;
+mod batches;
+mod clients;
+mod lab;
+mod matching;
+mod profiles;
