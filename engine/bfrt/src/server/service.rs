@@ -343,11 +343,11 @@ impl BfRuntime for Service {
         let manner = Manner::new(request.atomicity, wishes.ignores_missing).map_err(Failure::status)?;
         let pairs = || request.updates.iter().zip(&outcomes);
         let all = pairs().map(|(update, outcome)| told(update, outcome, manner));
-        if wishes.errors_in_answer {
-            return Ok(Response::new(wire::WriteResponse { status: all.collect() }));
-        }
-        let tells = |error: &wire::Error| error.canonical_code == 0 && error.code != 0;
+        let tells = |error: &wire::Error| {
+            wishes.errors_in_answer || (error.canonical_code == 0 && error.code != 0)
+        };
         let answer = wire::WriteResponse { status: all.filter(tells).collect() };
+        // As the chip's server does: what failed fails the call too, whatever the answer would have said.
         let results = pairs().map(|(update, outcome)| match outcome {
             Err(failure) if !batches::is_ignored(update, failure, manner) => Err(failure.clone()),
             _ => Ok(()),
