@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use p4cc_exec::State;
 use p4cc_ir::Program;
 use p4cc_p4runtime::errors::Failure;
+use p4cc_switch::chip::Chip;
 use p4cc_switch::{ReplicationEngine, Switch};
 use p4cc_units::Time;
 
@@ -85,6 +86,7 @@ pub struct Target<'a> {
 pub struct Before {
     state: Option<State>,
     pre: ReplicationEngine,
+    chip: Chip,
     kept: Kept,
 }
 
@@ -121,6 +123,7 @@ impl<'a> Target<'a> {
         Before {
             state: self.switch.state().cloned(),
             pre: self.switch.pre().clone(),
+            chip: self.switch.chip().clone(),
             kept: self.kept.clone(),
         }
     }
@@ -131,6 +134,7 @@ impl<'a> Target<'a> {
             *state = old;
         }
         *self.switch.pre_mut() = before.pre;
+        *self.switch.chip_mut() = before.chip;
         *self.kept = before.kept;
     }
 }
