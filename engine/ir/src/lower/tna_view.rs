@@ -7,7 +7,9 @@ use super::storage::StaticStorage;
 use crate::types::hir::{Call, Callee, Expr, ExprKind, Instance};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
-use crate::{ControlView, HashDatum, HashView, ParamView, PipeView, PortMetadataView, RegisterId, TnaView, VarId};
+use crate::{
+    ControlView, HashDatum, HashView, ParamView, PipeView, PortMetadataView, RegisterId, TnaView, VarId,
+};
 use p4cc_syntax::ast::{AggregateKind, BinaryOp};
 use std::collections::BTreeMap;
 
