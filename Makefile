@@ -116,6 +116,10 @@ browser:
 			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; \
 		else echo "test: tests of pages are skipped without a browser: sudo apt-get install chromium" >&2; fi; }
 
+.PHONY: tofino-report
+tofino-report: setup ## What p4src/tna takes of a Tofino, by p4c's back end (P4C=driver of p4c, ARGS="mine.p4 --markdown"; docs/tofino.md)
+	@$(BIN)/p4cc tofino-report $(ARGS)
+
 SECONDS ?= 60
 TARGETS ?=
 

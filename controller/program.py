@@ -60,4 +60,5 @@ SCOPE = Scope(tables=(ROUTES, ECMP_SEEDS, THRESHOLDS, CODEPOINTS), profiles=(NEX
 """Everything the controller owns in the dual-threshold program."""
 
 CELL_BYTES = 80
+TOFINO2_CELL_BYTES = 176
 """Bytes of one unit of depth where the traffic manager counts cells."""

@@ -16,7 +16,7 @@ from controller.features import (
     SpraySettings,
     TelemetrySettings,
 )
-from controller.program import CELL_BYTES
+from controller.program import CELL_BYTES, TOFINO2_CELL_BYTES
 from controller.red import REFERENCE_RATE_BPS, RedCurve, red_curve
 from controller.telemetry import int_port, rate_codes, scattered_id, unit_shift
 
@@ -87,7 +87,8 @@ class FabricPlanner:
     @property
     def depth_bytes(self) -> int:
         """Bytes of one unit of the depths that programs see."""
-        return self._packet_bytes if self._switch.qdepth_unit == "packets" else CELL_BYTES
+        cells = {"packets": self._packet_bytes, "cells_176B": TOFINO2_CELL_BYTES}
+        return cells.get(self._switch.qdepth_unit, CELL_BYTES)
 
     def _ports(self) -> Iterator[tuple[PortName, Link]]:
         for switch, ports in self._topology.ports.items():

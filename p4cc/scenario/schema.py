@@ -90,13 +90,15 @@ class SwitchSettings(Model):
 
     program: Annotated[str, Field(min_length=1)] = Field(
         default="p4src/v1model/ecn_dual.p4",
-        description="P4-16 source of any v1model or PSA program, or BMv2 JSON; relative to the scenario or the "
-        "project, or one of p4cc's own.",
+        description="P4-16 source of any v1model, PSA, TNA or T2NA program, or BMv2 JSON; relative to the scenario "
+        "or the project, or one of p4cc's own.",
     )
     include: list[FileName] = Field(default=[], max_length=64, description="Folders that `#include` looks in.")
     defines: list[Name] = Field(default=[], max_length=256, description="Macros: NAME or NAME=VALUE.")
     p4info: FileName | None = None
     """P4Info that belongs to BMv2 JSON, with the ids that a controller knows; p4cc makes its own if absent."""
+    strict: Literal["tofino"] | None = None
+    """A chip: what it forbids is an error (docs/reference/p4-support.md)."""
     programs: list[SwitchProgram] = Field(
         default=[], max_length=1_024, description="Programs of some switches; the last that fits decides."
     )
@@ -132,10 +134,10 @@ class SwitchSettings(Model):
     ports: list[PortThresholds] = Field(default=[], description="Ports that differ; the last that fits decides.")
     timestamp_unit: Literal["us", "ns"] = "us"
     """Unit of the times that the program sees; v1model says microseconds, programs with telemetry ask for ns."""
-    qdepth_unit: Literal["packets", "cells_80B", "bytes_80B"] = Field(
+    qdepth_unit: Literal["packets", "cells_80B", "cells_176B", "bytes_80B"] = Field(
         default="packets",
-        description="Unit of the depths that the program sees: packets, cells of 80 bytes of which a packet takes "
-        "whole ones, or bytes of the queue divided by 80.",
+        description="Unit of the depths that the program sees: packets, cells of 80 bytes (Tofino 1's) or 176 "
+        "(Tofino 2's) of which a packet takes whole ones, or bytes of the queue divided by 80.",
     )
     buffer: BufferSettings | None = Field(
         default=None, description="Shared by a switch's ports; absent: each queue has its own capacity only."

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use p4cc_exec::State;
 use p4cc_ir::Program;
 use p4cc_p4runtime::errors::Failure;
+use p4cc_switch::chip::Chip;
 use p4cc_switch::{ReplicationEngine, Switch};
 use p4cc_units::Time;
 
@@ -12,7 +13,9 @@ use crate::fields::{GivenField, GivenKey};
 use crate::fixed;
 use crate::proto::bfrt_proto as wire;
 use crate::schema::{Action, Schema, Table};
-use crate::tables::{ageing::Ageing, attributes::Attributes, handles::Handles, profiles::Groups, shadow::Shadow};
+use crate::tables::{
+    ageing::Ageing, attributes::Attributes, handles::Handles, profiles::Groups, shadow::Shadow,
+};
 
 /// Every pipe of a target.
 pub const ALL_PIPES: u32 = 0xffff;
@@ -123,6 +126,7 @@ pub struct Before {
     /// Of each pipe.
     states: Vec<State>,
     pre: ReplicationEngine,
+    chip: Chip,
     kept: Kept,
 }
 
@@ -169,6 +173,7 @@ impl<'a> Target<'a> {
         Before {
             states: (0..self.switch.pipes()).filter_map(|pipe| self.switch.state_of(pipe).cloned()).collect(),
             pre: self.switch.pre().clone(),
+            chip: self.switch.chip().clone(),
             kept: self.kept.clone(),
         }
     }
@@ -181,6 +186,7 @@ impl<'a> Target<'a> {
             }
         }
         *self.switch.pre_mut() = before.pre;
+        *self.switch.chip_mut() = before.chip;
         *self.kept = before.kept;
     }
 }

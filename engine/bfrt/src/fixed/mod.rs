@@ -3,6 +3,10 @@
 //! [`rows`] keeps what clients wrote; the other files say what the switch does with it.
 
 mod device;
+mod generator;
+mod mirror;
+mod multicast;
+mod port_metadata;
 mod ports;
 pub mod rows;
 mod traffic_manager;
@@ -38,14 +42,16 @@ fn name_of(table: &Table) -> &str {
 
 /// The rule of a table that is kept by entries.
 fn rule(table: &Table) -> Option<Rule> {
-    if table.object != Object::Fixed {
-        return None;
-    }
-    match name_of(table) {
-        "$PORT" => Some(ports::PORT),
-        "dev.device_configuration" => Some(device::CONFIGURATION),
-        "dev.warm_init" => Some(device::WARM_INIT),
-        name => traffic_manager::rule(name),
+    match (table.object, name_of(table)) {
+        (Object::PortMetadata(_), _) => Some(port_metadata::BY_PORT),
+        (Object::Fixed, "$PORT") => Some(ports::PORT),
+        (Object::Fixed, "$mirror.cfg") => Some(mirror::SESSIONS),
+        (Object::Fixed, "dev.device_configuration") => Some(device::CONFIGURATION),
+        (Object::Fixed, "dev.warm_init") => Some(device::WARM_INIT),
+        (Object::Fixed, name) => {
+            multicast::rule(name).or_else(|| generator::rule(name)).or_else(|| traffic_manager::rule(name))
+        }
+        _ => None,
     }
 }
 
@@ -96,7 +102,9 @@ pub fn read(target: &mut Target<'_>, entry: &Entry<'_>) -> Result<Vec<Row>, Fail
 /// The table does not count them.
 pub fn usage(target: &Target<'_>, table: &Table) -> Result<u32, Failure> {
     match rule(table) {
-        Some(rule) if !rule.cells => Ok(u32::try_from(target.kept.fixed.rows.len(table.id)).unwrap_or(u32::MAX)),
+        Some(rule) if !rule.cells => {
+            Ok(u32::try_from(target.kept.fixed.rows.len(table.id)).unwrap_or(u32::MAX))
+        }
         _ => Err(not_here(table)),
     }
 }

@@ -11,7 +11,8 @@ mod snapshot;
 pub use chip::{Chip, fixed};
 
 use p4cc_ir::{
-    ActionId, CounterId, DigestId, MeterId, ProfileId, Program, RegisterId, TableId, ValueSetId,
+    ActionId, Architecture, CounterId, DigestId, MeterId, ProfileId, Program, RegisterId, TableId,
+    TofinoChip, ValueSetId,
 };
 use p4cc_p4runtime::P4InfoError;
 use p4cc_p4runtime::p4info::chip::{ChipObjects, view};
@@ -44,8 +45,11 @@ pub fn of_program(program: &Program, chip: Chip) -> Result<Schema, SchemaError> 
 }
 
 /// The chip that a program is for.
-pub fn chip_of(_program: &Program) -> Chip {
-    Chip::Tofino1
+pub fn chip_of(program: &Program) -> Chip {
+    match &program.architecture {
+        Architecture::Tna(tna) if tna.chip == TofinoChip::Tofino2 => Chip::Tofino2,
+        _ => Chip::Tofino1,
+    }
 }
 
 /// What a schema is made of.
@@ -366,6 +370,7 @@ impl Table {
     /// A data field by its number: one of the action's, or one that goes with every action.
     pub fn field<'a>(&'a self, action: Option<&'a Action>, id: u32) -> Option<(&'a Data, &'a Field)> {
         let all = action.into_iter().flat_map(|action| &action.data).chain(&self.data);
-        all.flat_map(|data| data.fields.iter().map(move |field| (data, field))).find(|(_, field)| field.id == id)
+        all.flat_map(|data| data.fields.iter().map(move |field| (data, field)))
+            .find(|(_, field)| field.id == id)
     }
 }
