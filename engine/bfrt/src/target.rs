@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use p4cc_exec::State;
-use p4cc_ir::Program;
+use p4cc_ir::{Program, TableId};
 use p4cc_p4runtime::errors::Failure;
 use p4cc_switch::chip::Chip;
 use p4cc_switch::{ReplicationEngine, Switch};
@@ -59,6 +59,8 @@ pub struct Kept {
     pub handles: BTreeMap<u32, Handles>,
     /// Groups with the members that are switched off, which the switch does not see.
     pub groups: Groups,
+    /// Members that are default entries: the switch has their actions.
+    pub default_members: BTreeMap<TableId, u32>,
     /// Copies of counters and registers.
     pub shadow: Shadow,
     /// Idle timeouts.
@@ -78,6 +80,7 @@ pub struct Kept {
 struct OfPipe {
     handles: BTreeMap<u32, Handles>,
     groups: Groups,
+    default_members: BTreeMap<TableId, u32>,
     shadow: Shadow,
     ageing: Ageing,
 }
@@ -97,7 +100,8 @@ impl Kept {
     }
 
     fn exchange(&mut self, pipe: usize) {
-        let OfPipe { handles, groups, shadow, ageing } = &mut self.parked[pipe];
+        let OfPipe { handles, groups, default_members, shadow, ageing } = &mut self.parked[pipe];
+        std::mem::swap(default_members, &mut self.default_members);
         std::mem::swap(handles, &mut self.handles);
         std::mem::swap(groups, &mut self.groups);
         std::mem::swap(shadow, &mut self.shadow);

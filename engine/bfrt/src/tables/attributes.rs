@@ -231,7 +231,8 @@ pub fn run(target: &mut Target<'_>, given: &wire::TableOperation) -> Result<(), 
             table.operations.join(", ")
         )));
     }
-    let done = pipes::named_or_all(target)?.into_iter().try_for_each(|pipe| {
+    // An operation is of the whole table, whichever pipe the request names.
+    let done = (0..target.switch.pipes()).try_for_each(|pipe| {
         target.enter(pipe);
         run_pipe(target, table, name)
     });

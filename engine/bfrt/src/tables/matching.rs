@@ -1,7 +1,7 @@
 //! Match tables: entries, the default entry, and what goes with each of them.
 
 use p4cc_exec::control::{EntryAction, TableEntry};
-use p4cc_ir::{ActionCall, ActionId, Bits, MatchKind, MatchValue, TableId};
+use p4cc_ir::{ActionCall, ActionId, Bits, MatchKind, MatchValue, ProfileId, TableId};
 use p4cc_p4runtime::errors::Failure;
 use tonic::Code;
 
@@ -203,6 +203,7 @@ fn clear(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<(
         state.table_delete(table, &matches, priority)?;
     }
     state.reset_default_action(table)?;
+    target.kept.default_members.remove(&table);
     target.kept.handles.remove(&entry.table.id);
     target.kept.ageing.clear(table);
     target.kept.shadow.clear_counters(entry.table.id);
@@ -291,13 +292,14 @@ fn write_default(
         return Err(Failure::invalid(format!("table {name}: a default entry has no key")));
     }
     match verb {
-        Verb::Delete | Verb::Reset => Ok(target.state_mut()?.reset_default_action(table)?),
+        Verb::Delete | Verb::Reset => {
+            target.kept.default_members.remove(&table);
+            Ok(target.state_mut()?.reset_default_action(table)?)
+        }
         Verb::Modify => {
             let at = Identity::default();
-            if target.program.tables[table.index()].profile.is_some() {
-                return Err(Failure::unimplemented(format!(
-                    "table {name}: the default entry of a table with an action profile runs the program's action"
-                )));
+            if let Some(profile) = target.program.tables[table.index()].profile {
+                return set_default_member(target, entry, table, profile);
             }
             let old = EntryAction::Direct(target.state()?.default_action(table)?.clone());
             if entry.action.is_some()
@@ -311,6 +313,28 @@ fn write_default(
     }
 }
 
+/// Makes a member the default entry. The switch gets what it runs: a hash that chooses among a group's members
+/// needs an entry.
+fn set_default_member(
+    target: &mut Target<'_>,
+    entry: &Entry<'_>,
+    table: TableId,
+    profile: ProfileId,
+) -> Result<(), Failure> {
+    let name = &entry.table.name;
+    let EntryAction::Member(id) = entry_action(target, entry, table, None)? else {
+        return Err(Failure::unimplemented(format!(
+            "table {name}: a group cannot be the default entry here; give $ACTION_MEMBER_ID"
+        )));
+    };
+    let Some(run) = target.state()?.member(profile, id).map(|member| member.action.clone()) else {
+        return Err(Failure::not_found(format!("table {name}: there is no member {id}; add it first")));
+    };
+    target.state_mut()?.set_default_action(table, run)?;
+    target.kept.default_members.insert(table, id);
+    Ok(())
+}
+
 /// What a request's entry runs. Parameters that it leaves out stay where the action does.
 fn entry_action(
     target: &Target<'_>,
@@ -319,7 +343,7 @@ fn entry_action(
     old: Option<&EntryAction>,
 ) -> Result<EntryAction, Failure> {
     let name = &entry.table.name;
-    if target.program.tables[table.index()].profile.is_some() {
+    if let Some(profile) = target.program.tables[table.index()].profile {
         let number = |means: Means| {
             let one = entry.data.iter().find(|one| one.field.means == means)?;
             match &one.value {
@@ -329,7 +353,12 @@ fn entry_action(
         };
         return match (number(Means::Member), number(Means::Group)) {
             (Some(member), None) => Ok(EntryAction::Member(member)),
-            (None, Some(group)) => Ok(EntryAction::Group(group)),
+            (None, Some(group)) => match target.state()?.group(profile, group) {
+                Some(of) if of.members.is_empty() => Err(Failure::invalid(format!(
+                    "table {name}: group {group} has no active member; switch one on first"
+                ))),
+                _ => Ok(EntryAction::Group(group)),
+            },
             (None, None) => Err(Failure::invalid(format!(
                 "table {name}: give $ACTION_MEMBER_ID or $SELECTOR_GROUP_ID"
             ))),
@@ -436,7 +465,8 @@ pub fn row(
 fn default_row(target: &Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Option<Row>, Failure> {
     let of = entry.table;
     if target.program.tables[table.index()].profile.is_some() {
-        return Ok(None);
+        let member = target.kept.default_members.get(&table);
+        return Ok(member.map(|id| Row { key: None, action: 0, data: number_data(of, Means::Member, *id) }));
     }
     let (action, mut data) = action_data(of, target.state()?.default_action(table)?);
     if action == 0 || entry.action.is_some_and(|wanted| wanted.id != action) {

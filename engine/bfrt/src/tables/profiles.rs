@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use p4cc_exec::control::{Group, GroupMember, Member};
-use p4cc_ir::{Bits, ProfileId};
+use p4cc_ir::{Bits, ProfileId, TableId};
 use p4cc_p4runtime::errors::Failure;
 use tonic::Code;
 
@@ -82,17 +82,16 @@ pub(super) fn write_member(
     }
     if verb == Verb::Delete && entry.key.is_none() {
         let ids: Vec<u32> = target.state()?.members(profile).map(|member| member.id).collect();
-        let state = target.state_mut()?;
         for id in ids {
-            state.member_delete(profile, id)?;
+            delete_member(target, entry, profile, id)?;
         }
         return Ok(Done::Applied);
     }
     let id = number(entry, Means::Member)?;
-    let old = target.state()?.members(profile).find(|member| member.id == id).map(|one| one.action.clone());
+    let old = target.state()?.member(profile, id).map(|one| one.action.clone());
     let is_new = match verb {
         Verb::Delete => {
-            target.state_mut()?.member_delete(profile, id)?;
+            delete_member(target, entry, profile, id)?;
             return Ok(Done::Applied);
         }
         Verb::Insert => true,
@@ -109,12 +108,33 @@ pub(super) fn write_member(
     let place = format!("table {}, member {id}", entry.table.name);
     let kept = old.as_ref().filter(|_| !is_new);
     let member = Member { id, action: call(target, &place, action, &entry.data, kept)? };
+    let run = member.action.clone();
     let state = target.state_mut()?;
     match is_new {
         true => state.member_insert(profile, member)?,
         false => state.member_modify(profile, member)?,
     }
+    for table in defaults(target, profile, id) {
+        target.state_mut()?.set_default_action(table, run.clone())?;
+    }
     Ok(if verb == Verb::InsertOrModify && !is_new { Done::Modified } else { Done::Applied })
+}
+
+/// Tables whose default entry is a member of a profile.
+fn defaults(target: &Target<'_>, profile: ProfileId, member: u32) -> Vec<TableId> {
+    let of = |table: &TableId| target.program.tables[table.index()].profile == Some(profile);
+    let all = target.kept.default_members.iter().filter(|(_, id)| **id == member);
+    all.map(|(table, _)| *table).filter(of).collect()
+}
+
+fn delete_member(target: &mut Target<'_>, entry: &Entry<'_>, profile: ProfileId, id: u32) -> Result<(), Failure> {
+    if !defaults(target, profile, id).is_empty() {
+        return Err(Failure::precondition(format!(
+            "table {}: member {id} is the default entry of a table; reset that first",
+            entry.table.name
+        )));
+    }
+    Ok(target.state_mut()?.member_delete(profile, id)?)
 }
 
 /// Reads one member or all.
@@ -226,7 +246,7 @@ pub(super) fn write_group(
         delete_group(target, profile, id)?;
         return Ok(Done::Applied);
     }
-    let there = target.state()?.groups(profile).find(|group| group.id == id);
+    let there = target.state()?.group(profile, id);
     let old = there.map(|group| (target.kept.groups.members(profile, group), group.max_size));
     let is_new = match verb {
         Verb::Insert => true,
@@ -294,8 +314,7 @@ fn check_group(
     members: &Members,
 ) -> Result<(), Failure> {
     let (state, name) = (target.state()?, &entry.table.name);
-    let known: std::collections::BTreeSet<u32> = state.members(profile).map(|member| member.id).collect();
-    if let Some((id, _)) = members.iter().find(|(id, _)| !known.contains(id)) {
+    if let Some((id, _)) = members.iter().find(|(id, _)| state.member(profile, *id).is_none()) {
         return Err(Failure::not_found(format!("table {name}: there is no member {id}; add it first")));
     }
     if group.members.is_empty() && is_used(target, profile, group.id)? {
@@ -373,7 +392,7 @@ pub(super) fn read_chosen(
         Some(Match::Exact(value)) => value.low_u64(),
         _ => 0,
     };
-    let group = target.state()?.groups(profile).find(|group| group.id == id);
+    let group = target.state()?.group(profile, id);
     let Some(group) = group else {
         return Err(Failure::not_found(format!("table {name}: there is no group {id}")));
     };
