@@ -97,6 +97,7 @@ impl Lowerer<'_> {
             let name = self.instance_name(pipe).unwrap_or_default();
             made.push(self.pipe(name, &blocks)?);
         }
+        self.settle_hashes()?;
         Some((Architecture::Tna(Box::new(Tna { chip, pipes: made, parser_error })), envs))
     }
 
@@ -338,7 +339,9 @@ impl Lowerer<'_> {
     fn tna_entry(&mut self, block: &Block, half: &Half) -> Option<FuncId> {
         let places = self.places(block, half)?;
         let places: Vec<&StaticStorage> = places.iter().collect();
-        self.entry(block.0, &places, block.1)
+        let func = self.entry(block.0, &places, block.1)?;
+        self.subtract_extracted(func)?;
+        Some(func)
     }
 
     fn tna_deparser(&mut self, block: &Block, half: &Half) -> Option<FuncId> {
