@@ -161,6 +161,11 @@ impl Switch {
         self.power_off();
         let watch = self.watched();
         let mut program = Box::new(Program::new(pipeline, self.core.drop_port, self.exec, watch.hits));
+        let (seed, device) = (self.core.config.seed, self.core.config.device_id);
+        program
+            .runtime_mut()
+            .state
+            .set_seed(crate::random::seed_of(seed, &format!("switch.{device}.filters")));
         if watch.max_logs > 0 {
             program.set_logging(true);
         }

@@ -21,7 +21,12 @@ impl State {
     }
 
     /// Row of an entry by its identity, checked.
-    fn place(&self, id: TableId, matches: &[MatchValue], priority: u32) -> Result<u32, ControlError> {
+    pub(super) fn place(
+        &self,
+        id: TableId,
+        matches: &[MatchValue],
+        priority: u32,
+    ) -> Result<u32, ControlError> {
         let table = self.table_of(id)?;
         validate::identity(&self.program, table, matches, priority)?;
         self.tables[id.index()].place(matches, priority).ok_or_else(|| {
@@ -32,7 +37,7 @@ impl State {
         })
     }
 
-    fn gone(id: TableId) -> ControlError {
+    pub(super) fn gone(id: TableId) -> ControlError {
         ControlError::NotFound(format!("{id} has no such entry"))
     }
 
@@ -42,7 +47,12 @@ impl State {
     }
 
     /// Row of an entry, or 0 of the default entry, which has no match values: entries have one for each key.
-    fn any_place(&self, id: TableId, matches: &[MatchValue], priority: u32) -> Result<u32, ControlError> {
+    pub(super) fn any_place(
+        &self,
+        id: TableId,
+        matches: &[MatchValue],
+        priority: u32,
+    ) -> Result<u32, ControlError> {
         if matches.is_empty() && priority == 0 {
             return self.table_of(id).map(|_| 0);
         }
@@ -195,7 +205,8 @@ impl State {
             )));
         }
         let head = self.take(id, &entry, head);
-        self.tables[id.index()].insert(TableEntry { is_const: false, ..entry }, head);
+        let number = self.tables[id.index()].insert(TableEntry { is_const: false, ..entry }, head);
+        self.start_direct_cells(id, number);
         Ok(())
     }
 
@@ -267,6 +278,7 @@ impl State {
         let row = self.place(id, matches, priority)?;
         let stored = self.tables[id.index()].get_mut(row).ok_or_else(|| Self::gone(id))?;
         (stored.written, stored.timer) = (now, now);
+        stored.idle_since = None;
         Ok(())
     }
 
