@@ -67,9 +67,11 @@ enum Kind {
 
 fn kind(table: &Table) -> Kind {
     match table.object {
-        Object::Match(_) | Object::Members(_) | Object::Groups(_) | Object::GetMember(_) | Object::ValueSet(_) => {
-            Kind::Entries
-        }
+        Object::Match(_)
+        | Object::Members(_)
+        | Object::Groups(_)
+        | Object::GetMember(_)
+        | Object::ValueSet(_) => Kind::Entries,
         Object::Counter(_)
         | Object::Meter(_)
         | Object::Register(_)
@@ -229,7 +231,9 @@ pub fn to_read_by_number(target: &Target<'_>, entry: &Entry<'_>, owner: u32) -> 
     match named(target)? {
         None => Ok(ToRead { pipes: one.pipes, id: one.id }),
         Some(pipe) if pipe as u32 == one.id => Ok(ToRead { pipes: one.pipes, id: one.id }),
-        Some(pipe) if entry.from_hw && one.pipes.contains(&pipe) => Ok(ToRead { pipes: vec![pipe], id: one.id }),
+        Some(pipe) if entry.from_hw && one.pipes.contains(&pipe) => {
+            Ok(ToRead { pipes: vec![pipe], id: one.id })
+        }
         Some(pipe) if entry.from_hw => {
             Err(Failure::new(Code::InvalidArgument, not_here(table, pipe as u32).message))
         }
@@ -275,8 +279,11 @@ fn join(of: &Table, mut by_pipe: Vec<Vec<Row>>) -> Vec<Row> {
         let same: Vec<_> = same.collect();
         let action = of.action(row.action);
         for (at, (id, value)) in row.data.iter_mut().enumerate() {
-            let further: Vec<&Value> =
-                same.iter().filter_map(|data| data.get(at).filter(|(other, _)| other == id)).map(|(_, v)| v).collect();
+            let further: Vec<&Value> = same
+                .iter()
+                .filter_map(|data| data.get(at).filter(|(other, _)| other == id))
+                .map(|(_, v)| v)
+                .collect();
             let fields = action.into_iter().flat_map(|action| &action.data).chain(&of.data);
             let field = fields.flat_map(|data| &data.fields).find(|field| field.id == *id);
             if let Some(field) = field {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use p4cc_exec::State;
-use p4cc_ir::{Program, TableId};
+use p4cc_ir::Program;
 use p4cc_p4runtime::errors::Failure;
 use p4cc_switch::chip::Chip;
 use p4cc_switch::{ReplicationEngine, Switch};
@@ -59,8 +59,6 @@ pub struct Kept {
     pub handles: BTreeMap<u32, Handles>,
     /// Groups with the members that are switched off, which the switch does not see.
     pub groups: Groups,
-    /// Members that are default entries: the switch has their actions.
-    pub default_members: BTreeMap<TableId, u32>,
     /// Copies of counters and registers.
     pub shadow: Shadow,
     /// Idle timeouts.
@@ -80,7 +78,6 @@ pub struct Kept {
 struct OfPipe {
     handles: BTreeMap<u32, Handles>,
     groups: Groups,
-    default_members: BTreeMap<TableId, u32>,
     shadow: Shadow,
     ageing: Ageing,
 }
@@ -100,8 +97,7 @@ impl Kept {
     }
 
     fn exchange(&mut self, pipe: usize) {
-        let OfPipe { handles, groups, default_members, shadow, ageing } = &mut self.parked[pipe];
-        std::mem::swap(default_members, &mut self.default_members);
+        let OfPipe { handles, groups, shadow, ageing } = &mut self.parked[pipe];
         std::mem::swap(handles, &mut self.handles);
         std::mem::swap(groups, &mut self.groups);
         std::mem::swap(shadow, &mut self.shadow);

@@ -146,7 +146,9 @@ fn field(dice: &mut Dice, of: &Field) -> wire::DataField {
                 let val = fields.iter().map(|one| field(dice, one)).collect();
                 container_array::Container { val }
             };
-            Some(Value::ContainerArrVal(ContainerArray { container: (0..count).map(|_| row(dice)).collect() }))
+            Some(Value::ContainerArrVal(ContainerArray {
+                container: (0..count).map(|_| row(dice)).collect(),
+            }))
         }
         (Type::Int(..) | Type::Bytes(..), false) => Some(Value::Stream(dice.bytes(of.ty.width()))),
         (Type::Int(..) | Type::Bytes(..), true) => {
@@ -272,7 +274,10 @@ fn entity(dice: &mut Dice, schema: &Schema) -> wire::Entity {
         1 | 2 => Of::TableAttribute(attribute(dice, table)),
         3 => {
             let name = dice.pick(&table.operations).copied().unwrap_or("Sync").to_owned();
-            Of::TableOperation(wire::TableOperation { table_id: dice.id(table.id), table_operations_type: name })
+            Of::TableOperation(wire::TableOperation {
+                table_id: dice.id(table.id),
+                table_operations_type: name,
+            })
         }
         4 => {
             let fields = table.key.iter().map(|one| key(dice, one)).collect();
@@ -309,10 +314,14 @@ fn request(dice: &mut Dice, schema: &Schema) -> (&'static str, Vec<u8>) {
             };
             ("SetForwardingPipelineConfig", request.encode_to_vec())
         }
-        1 => ("GetForwardingPipelineConfig", wire::GetForwardingPipelineConfigRequest::default().encode_to_vec()),
+        1 => (
+            "GetForwardingPipelineConfig",
+            wire::GetForwardingPipelineConfigRequest::default().encode_to_vec(),
+        ),
         2..=8 => {
             let entities = (0..count).map(|_| entity(dice, schema)).collect();
-            let request = wire::ReadRequest { target: Some(target(dice)), client_id, entities, ..Default::default() };
+            let request =
+                wire::ReadRequest { target: Some(target(dice)), client_id, entities, ..Default::default() };
             ("Read", request.encode_to_vec())
         }
         _ => {

@@ -85,9 +85,8 @@ fn read_entry(
         }
         None => None,
     };
-    rows.into_iter().try_for_each(|row| {
-        push(out, Of::TableEntry(requests::answer(&entry, &wanted, scope, row)))
-    })
+    rows.into_iter()
+        .try_for_each(|row| push(out, Of::TableEntry(requests::answer(&entry, &wanted, scope, row))))
 }
 
 fn read_handle(

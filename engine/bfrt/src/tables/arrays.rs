@@ -60,7 +60,9 @@ pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &Entry<'_>) -> R
             let at = if is_param(entry) { 0 } else { index(entry)? };
             set(target, entry, at)
         }
-        Verb::Add | Verb::Remove => Err(Failure::unimplemented(format!("table {name}: its cells have no lists"))),
+        Verb::Add | Verb::Remove => {
+            Err(Failure::unimplemented(format!("table {name}: its cells have no lists")))
+        }
     }
 }
 
@@ -227,7 +229,12 @@ fn initial(target: &Target<'_>, register: RegisterId) -> Bits {
 }
 
 /// A field of a register's cell. Where a request is for several pipes, `pipes` puts theirs beside it.
-fn register_field(target: &Target<'_>, register: RegisterId, (cell, place): (&Bits, usize), field: &Field) -> Value {
+fn register_field(
+    target: &Target<'_>,
+    register: RegisterId,
+    (cell, place): (&Bits, usize),
+    field: &Field,
+) -> Value {
     let (low, width) = halves(target, register).get(place).copied().unwrap_or((0, cell.width()));
     Value::Number(Bits::from_words(field.ty.width(), cell.slice(low, width).words()))
 }

@@ -127,7 +127,10 @@ fn checked_idle(table: &Table, given: wire::IdleTable) -> Result<wire::IdleTable
         Ok(IdleTableMode::IdleTableNotifyMode) => {}
         Err(_) => {
             let mode = given.idle_table_mode;
-            return Err(Failure::invalid(format!("table {}: there is no mode {mode} of idle timeouts", table.name)));
+            return Err(Failure::invalid(format!(
+                "table {}: there is no mode {mode} of idle timeouts",
+                table.name
+            )));
         }
     }
     let is_default = given.ttl_query_interval == 0 || !given.enable;
@@ -143,7 +146,9 @@ fn checked_idle(table: &Table, given: wire::IdleTable) -> Result<wire::IdleTable
 
 /// The scope of a table that has entries stays as it is, and a pipe belongs to one set.
 fn check_scope(target: &Target<'_>, table: &Table, given: &wire::EntryScope) -> Result<(), Failure> {
-    let lens = |id| (0..target.switch.pipes()).filter_map(move |pipe| Some(target.switch.state_of(pipe)?.table_len(id)));
+    let lens = |id| {
+        (0..target.switch.pipes()).filter_map(move |pipe| Some(target.switch.state_of(pipe)?.table_len(id)))
+    };
     if let Object::Match(id) = table.object
         && lens(id).any(|len| len > 0)
     {
@@ -152,7 +157,9 @@ fn check_scope(target: &Target<'_>, table: &Table, given: &wire::EntryScope) -> 
             table.name
         )));
     }
-    let Some(ModeScope::UserDefined(sets)) = given.pipe_scope.and_then(|mode| mode.scope) else { return Ok(()) };
+    let Some(ModeScope::UserDefined(sets)) = given.pipe_scope.and_then(|mode| mode.scope) else {
+        return Ok(());
+    };
     let sets = sets.to_le_bytes();
     let count: u32 = sets.iter().map(|set| set.count_ones()).sum();
     let joined = sets.iter().fold(0, |all, set| all | set);
@@ -178,12 +185,15 @@ pub fn read(target: &Target<'_>, given: &wire::TableAttribute) -> Result<wire::T
     let (id, kept) = (table.id, &target.kept.attributes);
     let attribute = match attribute {
         Attribute::IdleTable(_) => {
-            let off =
-                wire::IdleTable { ttl_query_interval: DEFAULT_QUERY_INTERVAL_MS, ..wire::IdleTable::default() };
+            let off = wire::IdleTable {
+                ttl_query_interval: DEFAULT_QUERY_INTERVAL_MS,
+                ..wire::IdleTable::default()
+            };
             Attribute::IdleTable(kept.idle.get(&id).copied().unwrap_or(off))
         }
         Attribute::EntryScope(_) => {
-            let all = Some(wire::Mode { scope: Some(ModeScope::Predef(PredefinedMode::All as i32)), args: 0 });
+            let all =
+                Some(wire::Mode { scope: Some(ModeScope::Predef(PredefinedMode::All as i32)), args: 0 });
             let scope = kept.scopes.get(&id).copied().unwrap_or_default();
             Attribute::EntryScope(wire::EntryScope {
                 gress_scope: scope.gress_scope.or(all),

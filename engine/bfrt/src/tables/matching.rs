@@ -1,7 +1,7 @@
 //! Match tables: entries, the default entry, and what goes with each of them.
 
 use p4cc_exec::control::{EntryAction, TableEntry};
-use p4cc_ir::{ActionCall, ActionId, Bits, MatchKind, MatchValue, ProfileId, TableId};
+use p4cc_ir::{ActionCall, ActionId, Bits, MatchKind, MatchValue, TableId};
 use p4cc_p4runtime::errors::Failure;
 use tonic::Code;
 
@@ -45,9 +45,8 @@ fn identity(target: &Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Id
             None => MatchValue::Any,
         });
     }
-    let needs = |key: &p4cc_ir::Key| {
-        matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
-    };
+    let needs =
+        |key: &p4cc_ir::Key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional);
     if !declared.keys.iter().any(needs) {
         return Ok(Identity { matches, priority: 0 });
     }
@@ -57,10 +56,11 @@ fn identity(target: &Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Id
         _ => 0,
     });
     let top = u64::from(PRIORITIES);
-    let ours = u32::try_from(top.saturating_sub(priority)).ok().filter(|ours| *ours > 0).ok_or_else(|| {
-        let name = &entry.table.name;
-        Failure::invalid(format!("table {name}, $MATCH_PRIORITY: {priority} is not below {top}"))
-    })?;
+    let ours =
+        u32::try_from(top.saturating_sub(priority)).ok().filter(|ours| *ours > 0).ok_or_else(|| {
+            let name = &entry.table.name;
+            Failure::invalid(format!("table {name}, $MATCH_PRIORITY: {priority} is not below {top}"))
+        })?;
     Ok(Identity { matches, priority: ours })
 }
 
@@ -203,19 +203,13 @@ fn clear(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<(
         state.table_delete(table, &matches, priority)?;
     }
     state.reset_default_action(table)?;
-    target.kept.default_members.remove(&table);
     target.kept.handles.remove(&entry.table.id);
     target.kept.ageing.clear(table);
     target.kept.shadow.clear_counters(entry.table.id);
     Ok(())
 }
 
-fn insert(
-    target: &mut Target<'_>,
-    entry: &Entry<'_>,
-    table: TableId,
-    at: &Identity,
-) -> Result<(), Failure> {
+fn insert(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId, at: &Identity) -> Result<(), Failure> {
     let action = entry_action(target, entry, table, None)?;
     let new = TableEntry {
         matches: at.matches.clone(),
@@ -230,7 +224,8 @@ fn insert(
     let state = target.state_mut()?;
     state.table_insert(table, new)?;
     state.start_timer(table, &at.matches, at.priority, now)?;
-    let key = key_values(target, entry.table, table, target.state()?.table_entry(table, &at.matches, at.priority)?);
+    let key =
+        key_values(target, entry.table, table, target.state()?.table_entry(table, &at.matches, at.priority)?);
     let handles = target.kept.handles.entry(entry.table.id).or_default();
     // An entry that another client deleted may have left its number behind.
     handles.forget(&key);
@@ -249,12 +244,7 @@ fn insert(
     written
 }
 
-fn modify(
-    target: &mut Target<'_>,
-    entry: &Entry<'_>,
-    table: TableId,
-    at: &Identity,
-) -> Result<(), Failure> {
+fn modify(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId, at: &Identity) -> Result<(), Failure> {
     let old = target.state()?.table_entry(table, &at.matches, at.priority)?.clone();
     let names_action = entry.action.is_some()
         || entry.data.iter().any(|one| matches!(one.field.means, Means::Member | Means::Group));
@@ -292,47 +282,18 @@ fn write_default(
         return Err(Failure::invalid(format!("table {name}: a default entry has no key")));
     }
     match verb {
-        Verb::Delete | Verb::Reset => {
-            target.kept.default_members.remove(&table);
-            Ok(target.state_mut()?.reset_default_action(table)?)
-        }
+        Verb::Delete | Verb::Reset => Ok(target.state_mut()?.reset_default_action(table)?),
         Verb::Modify => {
             let at = Identity::default();
-            if let Some(profile) = target.program.tables[table.index()].profile {
-                return set_default_member(target, entry, table, profile);
-            }
-            let old = EntryAction::Direct(target.state()?.default_action(table)?.clone());
-            if entry.action.is_some()
-                && let EntryAction::Direct(call) = entry_action(target, entry, table, Some(&old))?
-            {
-                target.state_mut()?.set_default_action(table, call)?;
+            let old = target.state()?.default_entry(table)?;
+            if entry.action.is_some() || target.program.tables[table.index()].profile.is_some() {
+                let run = entry_action(target, entry, table, Some(&old))?;
+                target.state_mut()?.set_default_entry(table, run)?;
             }
             parts::write(target, entry, table, &at, false)
         }
         _ => Err(Failure::unimplemented(format!("table {name}: the default entry is set by MODIFY"))),
     }
-}
-
-/// Makes a member the default entry. The switch gets what it runs: a hash that chooses among a group's members
-/// needs an entry.
-fn set_default_member(
-    target: &mut Target<'_>,
-    entry: &Entry<'_>,
-    table: TableId,
-    profile: ProfileId,
-) -> Result<(), Failure> {
-    let name = &entry.table.name;
-    let EntryAction::Member(id) = entry_action(target, entry, table, None)? else {
-        return Err(Failure::unimplemented(format!(
-            "table {name}: a group cannot be the default entry here; give $ACTION_MEMBER_ID"
-        )));
-    };
-    let Some(run) = target.state()?.member(profile, id).map(|member| member.action.clone()) else {
-        return Err(Failure::not_found(format!("table {name}: there is no member {id}; add it first")));
-    };
-    target.state_mut()?.set_default_action(table, run)?;
-    target.kept.default_members.insert(table, id);
-    Ok(())
 }
 
 /// What a request's entry runs. Parameters that it leaves out stay where the action does.
@@ -359,9 +320,9 @@ fn entry_action(
                 ))),
                 _ => Ok(EntryAction::Group(group)),
             },
-            (None, None) => Err(Failure::invalid(format!(
-                "table {name}: give $ACTION_MEMBER_ID or $SELECTOR_GROUP_ID"
-            ))),
+            (None, None) => {
+                Err(Failure::invalid(format!("table {name}: give $ACTION_MEMBER_ID or $SELECTOR_GROUP_ID")))
+            }
             (Some(_), Some(_)) => Err(Failure::invalid(format!(
                 "table {name}: give one of $ACTION_MEMBER_ID and $SELECTOR_GROUP_ID, not both"
             ))),
@@ -409,11 +370,7 @@ pub fn call(
 }
 
 /// Reads one entry, the default entry, or all.
-pub(super) fn read(
-    target: &mut Target<'_>,
-    entry: &Entry<'_>,
-    table: TableId,
-) -> Result<Vec<Row>, Failure> {
+pub(super) fn read(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Vec<Row>, Failure> {
     if entry.is_default {
         return Ok(default_row(target, entry, table)?.into_iter().collect());
     }
@@ -464,11 +421,15 @@ pub fn row(
 
 fn default_row(target: &Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Option<Row>, Failure> {
     let of = entry.table;
-    if target.program.tables[table.index()].profile.is_some() {
-        let member = target.kept.default_members.get(&table);
-        return Ok(member.map(|id| Row { key: None, action: 0, data: number_data(of, Means::Member, *id) }));
+    let (action, mut data) = match target.state()?.default_entry(table)? {
+        EntryAction::Direct(call) => action_data(of, &call),
+        EntryAction::Member(member) => (0, number_data(of, Means::Member, member)),
+        EntryAction::Group(group) => (0, number_data(of, Means::Group, group)),
+        EntryAction::Set(_) => return Ok(None),
+    };
+    if !data.is_empty() && target.program.tables[table.index()].profile.is_some() {
+        return Ok(Some(Row { key: None, action, data }));
     }
-    let (action, mut data) = action_data(of, target.state()?.default_action(table)?);
     if action == 0 || entry.action.is_some_and(|wanted| wanted.id != action) {
         return Ok(None);
     }

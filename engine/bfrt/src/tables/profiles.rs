@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use p4cc_exec::control::{Group, GroupMember, Member};
-use p4cc_ir::{Bits, ProfileId, TableId};
+use p4cc_ir::{Bits, ProfileId};
 use p4cc_p4runtime::errors::Failure;
 use tonic::Code;
 
@@ -83,7 +83,7 @@ pub(super) fn write_member(
     if verb == Verb::Delete && entry.key.is_none() {
         let ids: Vec<u32> = target.state()?.members(profile).map(|member| member.id).collect();
         for id in ids {
-            delete_member(target, entry, profile, id)?;
+            target.state_mut()?.member_delete(profile, id)?;
         }
         return Ok(Done::Applied);
     }
@@ -91,7 +91,7 @@ pub(super) fn write_member(
     let old = target.state()?.member(profile, id).map(|one| one.action.clone());
     let is_new = match verb {
         Verb::Delete => {
-            delete_member(target, entry, profile, id)?;
+            target.state_mut()?.member_delete(profile, id)?;
             return Ok(Done::Applied);
         }
         Verb::Insert => true,
@@ -99,42 +99,26 @@ pub(super) fn write_member(
         Verb::InsertOrModify => old.is_none(),
         Verb::Add | Verb::Remove | Verb::Reset => {
             let name = &entry.table.name;
-            return Err(Failure::unimplemented(format!("table {name}: members are inserted, modified or deleted")));
+            return Err(Failure::unimplemented(format!(
+                "table {name}: members are inserted, modified or deleted"
+            )));
         }
     };
     let Some(action) = entry.action else {
-        return Err(Failure::invalid(format!("table {}, member {id}: the action is missing", entry.table.name)));
+        return Err(Failure::invalid(format!(
+            "table {}, member {id}: the action is missing",
+            entry.table.name
+        )));
     };
     let place = format!("table {}, member {id}", entry.table.name);
     let kept = old.as_ref().filter(|_| !is_new);
     let member = Member { id, action: call(target, &place, action, &entry.data, kept)? };
-    let run = member.action.clone();
     let state = target.state_mut()?;
     match is_new {
         true => state.member_insert(profile, member)?,
         false => state.member_modify(profile, member)?,
     }
-    for table in defaults(target, profile, id) {
-        target.state_mut()?.set_default_action(table, run.clone())?;
-    }
     Ok(if verb == Verb::InsertOrModify && !is_new { Done::Modified } else { Done::Applied })
-}
-
-/// Tables whose default entry is a member of a profile.
-fn defaults(target: &Target<'_>, profile: ProfileId, member: u32) -> Vec<TableId> {
-    let of = |table: &TableId| target.program.tables[table.index()].profile == Some(profile);
-    let all = target.kept.default_members.iter().filter(|(_, id)| **id == member);
-    all.map(|(table, _)| *table).filter(of).collect()
-}
-
-fn delete_member(target: &mut Target<'_>, entry: &Entry<'_>, profile: ProfileId, id: u32) -> Result<(), Failure> {
-    if !defaults(target, profile, id).is_empty() {
-        return Err(Failure::precondition(format!(
-            "table {}: member {id} is the default entry of a table; reset that first",
-            entry.table.name
-        )));
-    }
-    Ok(target.state_mut()?.member_delete(profile, id)?)
 }
 
 /// Reads one member or all.
@@ -155,9 +139,7 @@ pub(super) fn read_members(
     };
     let mut rows: Vec<Row> = members.map(row).collect();
     match (wanted, rows.first()) {
-        (Some(id), None) => {
-            Err(Failure::not_found(format!("table {} has no member {id}", entry.table.name)))
-        }
+        (Some(id), None) => Err(Failure::not_found(format!("table {} has no member {id}", entry.table.name))),
         _ => {
             rows.retain(|row| entry.action.is_none_or(|action| action.id == row.action));
             Ok(rows)
@@ -330,12 +312,8 @@ fn check_group(
 fn is_used(target: &Target<'_>, profile: ProfileId, group: u32) -> Result<bool, Failure> {
     let state = target.state()?;
     let tables = target.program.tables.iter().enumerate().filter(|(_, table)| table.profile == Some(profile));
-    let uses = |entry: &p4cc_exec::control::TableEntry| {
-        matches!(entry.action, p4cc_exec::control::EntryAction::Group(id) if id == group)
-    };
-    Ok(tables.into_iter().any(|(at, _)| {
-        state.table_entries(p4cc_ir::TableId::from_index(at)).any(uses)
-    }))
+    let uses = |entry: &p4cc_exec::control::TableEntry| matches!(entry.action, p4cc_exec::control::EntryAction::Group(id) if id == group);
+    Ok(tables.into_iter().any(|(at, _)| state.table_entries(p4cc_ir::TableId::from_index(at)).any(uses)))
 }
 
 fn delete_group(target: &mut Target<'_>, profile: ProfileId, id: u32) -> Result<(), Failure> {
@@ -371,9 +349,7 @@ pub(super) fn read_groups(
     };
     let rows: Vec<Row> = groups.map(row).collect();
     match (wanted, rows.first()) {
-        (Some(id), None) => {
-            Err(Failure::not_found(format!("table {} has no group {id}", entry.table.name)))
-        }
+        (Some(id), None) => Err(Failure::not_found(format!("table {} has no group {id}", entry.table.name))),
         _ => Ok(rows),
     }
 }

@@ -9,7 +9,12 @@ use crate::lab::{Lab, entry, exact, stream};
 
 fn member(lab: &Lab, table: &str, id: u8, kind: u8) -> wire::TableEntry {
     let key = vec![exact(lab.key_id(table, "$ACTION_MEMBER_ID"), [0, 0, 0, id])];
-    entry(lab.id(table), key, lab.action(table, "set_kind"), vec![stream(lab.data_id(table, "kind"), [5, kind])])
+    entry(
+        lab.id(table),
+        key,
+        lab.action(table, "set_kind"),
+        vec![stream(lab.data_id(table, "kind"), [5, kind])],
+    )
 }
 
 fn group(lab: &Lab, id: u8, members: &[(u32, bool)]) -> wire::TableEntry {
@@ -59,7 +64,8 @@ fn with_forward() -> (Lab, crate::lab::Stream) {
     let (mut lab, stream_of) = Lab::new();
     let key = vec![exact(lab.key_id("forward", "hdr.eth.dst"), [0, 0, 0, 0, 0, 1])];
     let port = stream(lab.data_id("forward", "port"), [0, 1]);
-    lab.one(Type::Insert, entry(lab.id("forward"), key, lab.action("forward", "send"), vec![port])).expect("an entry");
+    lab.one(Type::Insert, entry(lab.id("forward"), key, lab.action("forward", "send"), vec![port]))
+        .expect("an entry");
     (lab, stream_of)
 }
 
@@ -110,6 +116,40 @@ fn groups_keep_members_that_are_switched_off() {
     lab.one(Type::Delete, by(&lab, "by_group", "$SELECTOR_GROUP_ID", 1)).expect("a deletion");
     lab.one(Type::Delete, whole.clone()).expect("a clearance");
     assert_eq!(lab.entries(whole).expect("no groups"), []);
+}
+
+#[test]
+fn default_entries_are_members_or_groups() {
+    let (mut lab, _stream) = with_forward();
+    let default = |lab: &Lab, table: &str, means: &str, id: u8| wire::TableEntry {
+        key: None,
+        is_default_entry: true,
+        ..by(lab, table, means, id)
+    };
+    let wrong = default(&lab, "by_member", "$ACTION_MEMBER_ID", 3);
+    let (code, message) = lab.one(Type::Modify, wrong).unwrap_err();
+    assert_eq!(code, Code::NotFound, "no such member: {message}");
+    lab.one(Type::Insert, member(&lab, "actions", 3, 1)).expect("a member");
+    lab.one(Type::Modify, default(&lab, "by_member", "$ACTION_MEMBER_ID", 3)).expect("a default entry");
+    assert_eq!(kind(&lab), [5, 1]);
+    lab.one(Type::Modify, member(&lab, "actions", 3, 2)).expect("a change");
+    assert_eq!(kind(&lab), [5, 2], "the default entry follows its member");
+    assert!(lab.one(Type::Delete, member(&lab, "actions", 3, 2)).is_err(), "the default entry uses it");
+    let asked = wire::TableEntry { data: None, ..default(&lab, "by_member", "$ACTION_MEMBER_ID", 3) };
+    let read = lab.entries(asked.clone()).expect("the default entry");
+    assert_eq!(crate::lab::number_of(&read[0], lab.data_id("by_member", "$ACTION_MEMBER_ID")), 3);
+    lab.one(Type::Delete, asked).expect("the program's own default entry");
+    assert_eq!(kind(&lab), [8, 0]);
+    lab.one(Type::Delete, member(&lab, "actions", 3, 2)).expect("nothing uses it");
+
+    lab.one(Type::Insert, member(&lab, "members", 1, 7)).expect("a member");
+    lab.one(Type::Insert, group(&lab, 1, &[(1, true)])).expect("a group");
+    lab.one(Type::Modify, default(&lab, "by_group", "$SELECTOR_GROUP_ID", 1)).expect("a default entry");
+    assert_eq!(kind(&lab), [5, 7]);
+    let asked = wire::TableEntry { data: None, ..default(&lab, "by_group", "$SELECTOR_GROUP_ID", 1) };
+    let read = lab.entries(asked).expect("the default entry");
+    assert_eq!(crate::lab::number_of(&read[0], lab.data_id("by_group", "$SELECTOR_GROUP_ID")), 1);
+    assert!(lab.one(Type::Delete, group(&lab, 1, &[])).is_err(), "the default entry uses it");
 }
 
 #[test]

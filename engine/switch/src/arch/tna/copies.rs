@@ -247,7 +247,9 @@ impl TnaSwitch {
         let tna = std::sync::Arc::clone(&self.tna);
         let ghosts = || tna.pipes.iter().filter_map(|pipe| pipe.ghost);
         // Every pipe hears of every queue.
-        for (pipe, ghost) in (0..self.runtime.pipes()).flat_map(|pipe| ghosts().map(move |ghost| (pipe, ghost))) {
+        for (pipe, ghost) in
+            (0..self.runtime.pipes()).flat_map(|pipe| ghosts().map(move |ghost| (pipe, ghost)))
+        {
             let runtime = &mut self.runtime;
             runtime.enter(pipe);
             runtime.frame.reset();
