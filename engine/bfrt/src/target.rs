@@ -12,7 +12,9 @@ use crate::fields::{GivenField, GivenKey};
 use crate::fixed;
 use crate::proto::bfrt_proto as wire;
 use crate::schema::{Action, Schema, Table};
-use crate::tables::{ageing::Ageing, attributes::Attributes, handles::Handles, profiles::Groups, shadow::Shadow};
+use crate::tables::{
+    ageing::Ageing, attributes::Attributes, handles::Handles, profiles::Groups, shadow::Shadow,
+};
 
 /// Every pipe of a target.
 pub const ALL_PIPES: u32 = 0xffff;

@@ -115,7 +115,11 @@ fn example() -> Program {
 
 fn table<'a>(schema: &'a Schema, name: &str) -> &'a Table {
     let names: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
-    schema.tables.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("{name} is not among {names:?}"))
+    schema
+        .tables
+        .iter()
+        .find(|table| table.name == name)
+        .unwrap_or_else(|| panic!("{name} is not among {names:?}"))
 }
 
 fn data(table: &Table) -> Vec<(u32, &str)> {
@@ -134,7 +138,10 @@ fn tables_have_the_pipe_in_front_and_actions_have_not() {
     let actions: Vec<&str> = forward.actions.iter().map(|action| action.name.as_str()).collect();
     assert_eq!(actions, ["I.send", "I.drop"]);
     assert_eq!(data(forward), [(65_553, "$COUNTER_SPEC_BYTES"), (65_554, "$COUNTER_SPEC_PKTS")]);
-    assert_eq!((forward.operations.as_slice(), forward.attributes.as_slice()), (&["SyncCounters"][..], &["EntryScope"][..]));
+    assert_eq!(
+        (forward.operations.as_slice(), forward.attributes.as_slice()),
+        (&["SyncCounters"][..], &["EntryScope"][..])
+    );
 }
 
 #[test]
@@ -205,12 +212,15 @@ fn a_snapshot_shows_the_values_of_its_control() {
     let schema = schema::of_program(&example(), Chip::Tofino2).unwrap();
     let ingress = table(&schema, "pipe.snapshot.ingress_data");
     let names: Vec<&str> = data(ingress).into_iter().map(|(_, name)| name).collect();
-    for name in ["hdr.ethernet.$valid", "hdr.vlan$1.vid", "md.pair.hi", "im.ingress_port", "tm.ucast_egress_port"] {
+    for name in
+        ["hdr.ethernet.$valid", "hdr.vlan$1.vid", "md.pair.hi", "im.ingress_port", "tm.ucast_egress_port"]
+    {
         assert!(names.contains(&name), "{name} is not among {names:?}");
     }
     assert!(!names.contains(&"md.seen"), "flags are not shown");
     let trigger = table(&schema, "pipe.snapshot.egress_trigger");
-    let id = |table: &Table, name: &str| data(table).iter().find(|(_, other)| *other == name).map(|(id, _)| *id);
+    let id =
+        |table: &Table, name: &str| data(table).iter().find(|(_, other)| *other == name).map(|(id, _)| *id);
     let value = id(ingress, "hdr.ethernet.dst");
     assert_eq!(id(trigger, "trig.hdr.ethernet.dst"), value, "one value has one id");
     assert_eq!(id(trigger, "trig.hdr.ethernet.dst_mask"), value.map(|id| id + 0x8000));
@@ -224,7 +234,8 @@ fn the_text_is_json_with_every_table() {
     let read: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(read["schema_version"], "1.0.0");
     assert_eq!(read["tables"].as_array().map(Vec::len), Some(schema.tables.len()));
-    let rates = read["tables"].as_array().unwrap().iter().find(|table| table["name"] == "pipe.I.rates").unwrap();
+    let rates =
+        read["tables"].as_array().unwrap().iter().find(|table| table["name"] == "pipe.I.rates").unwrap();
     assert!(rates.get("annotations").is_none());
     assert_eq!(rates["data"][0]["singleton"]["type"]["default_value"], u64::MAX);
 }

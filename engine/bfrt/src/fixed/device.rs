@@ -50,7 +50,8 @@ fn numbers(target: &Target<'_>, table: &Table, _: &RowKey, row: &mut Kept) {
     ] {
         row.set_number(table, id_of(table, name), number.into());
     }
-    let recirculation = (0..PIPES).flat_map(|pipe| recirculation_ports(chip).map(move |at| pipe << PIPE_SHIFT | at));
+    let recirculation =
+        (0..PIPES).flat_map(|pipe| recirculation_ports(chip).map(move |at| pipe << PIPE_SHIFT | at));
     let recirculation: Vec<u32> = recirculation.collect();
     let has = |port: &u32| target.switch.has_port(*port) && !ethernet.contains(port);
     let external: Vec<u32> = (0..PORTS).filter(has).collect();

@@ -89,7 +89,9 @@ pub fn read(target: &mut Target<'_>, entry: &Entry<'_>) -> Result<Vec<Row>, Fail
 /// The table does not count them.
 pub fn usage(target: &Target<'_>, table: &Table) -> Result<u32, Failure> {
     match rule(table) {
-        Some(rule) if !rule.cells => Ok(u32::try_from(target.kept.fixed.rows.len(table.id)).unwrap_or(u32::MAX)),
+        Some(rule) if !rule.cells => {
+            Ok(u32::try_from(target.kept.fixed.rows.len(table.id)).unwrap_or(u32::MAX))
+        }
         _ => Err(not_here(table)),
     }
 }

@@ -27,7 +27,10 @@ pub const PORT: Rule = Rule { effect: set_port, live: port_state, ..ENTRIES };
 fn port_of(target: &Target<'_>, table: &Table, number: u64) -> Result<u32, Failure> {
     let port = u32::try_from(number).ok().filter(|port| target.switch.has_port(*port));
     port.ok_or_else(|| {
-        Failure::invalid(format!("table {}: the switch has no port {number}; start it with that port", table.name))
+        Failure::invalid(format!(
+            "table {}: the switch has no port {number}; start it with that port",
+            table.name
+        ))
     })
 }
 
@@ -176,12 +179,13 @@ pub fn read_name(entry: &Entry<'_>) -> Result<Vec<Row>, Failure> {
             let index = key_number(&key, 0) as u32;
             port_at(index / CHANNELS + 1, index % CHANNELS)
         }
-        ("$PORT_STR_INFO", [Match::Text(name)]) => name.split_once('/').and_then(|(connection, channel)| {
-            port_at(connection.parse().ok()?, channel.parse().ok()?)
-        }),
+        ("$PORT_STR_INFO", [Match::Text(name)]) => name
+            .split_once('/')
+            .and_then(|(connection, channel)| port_at(connection.parse().ok()?, channel.parse().ok()?)),
         _ => None,
     };
-    let port = found.ok_or_else(|| Failure::not_found(format!("table {}: no port has this name", table.name)))?;
+    let port =
+        found.ok_or_else(|| Failure::not_found(format!("table {}: no port has this name", table.name)))?;
     let fields = table.key.iter().map(|field| field.id).zip(key).collect();
     let id = id_of(table, "$DEV_PORT");
     let data = vec![(id, Value::Number(Bits::from_u128(32, port.into())))];

@@ -229,7 +229,10 @@ pub fn write(target: &mut Target<'_>, verb: Verb, entry: &Entry<'_>, rule: Rule)
             return Ok(Done::Applied);
         }
         Verb::Insert if old.is_some() && !rule.adds_again && !rule.cells => {
-            return Err(Failure::new(Code::AlreadyExists, format!("table {}: the entry is there already", table.name)));
+            return Err(Failure::new(
+                Code::AlreadyExists,
+                format!("table {}: the entry is there already", table.name),
+            ));
         }
         Verb::Modify | Verb::Add | Verb::Remove if !is_there => return Err(absent(table)),
         _ => {}
@@ -251,7 +254,9 @@ pub fn write(target: &mut Target<'_>, verb: Verb, entry: &Entry<'_>, rule: Rule)
         _ => start,
     };
     for given in &entry.data {
-        if matches!(verb, Verb::Add | Verb::Remove) && rule.lists.iter().any(|list| list.contains(&given.field.id)) {
+        if matches!(verb, Verb::Add | Verb::Remove)
+            && rule.lists.iter().any(|list| list.contains(&given.field.id))
+        {
             continue;
         }
         apply(table, verb, &mut new, given.field.id, &given.value)?;
@@ -315,8 +320,12 @@ fn apply_lists<'a>(
             for &id in list {
                 let more = given(id).cloned().unwrap_or_else(|| filler(row.data.get(&id), named.len()));
                 let joined = match (row.data.get(&id), more) {
-                    (Some(Value::Numbers(old)), Value::Numbers(more)) => Value::Numbers([old.as_slice(), &more].concat()),
-                    (Some(Value::Bools(old)), Value::Bools(more)) => Value::Bools([old.as_slice(), &more].concat()),
+                    (Some(Value::Numbers(old)), Value::Numbers(more)) => {
+                        Value::Numbers([old.as_slice(), &more].concat())
+                    }
+                    (Some(Value::Bools(old)), Value::Bools(more)) => {
+                        Value::Bools([old.as_slice(), &more].concat())
+                    }
                     (_, more) => more,
                 };
                 row.data.insert(id, joined);

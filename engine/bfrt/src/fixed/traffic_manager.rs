@@ -29,10 +29,24 @@ pub fn rule(name: &str) -> Option<Rule> {
         "tm.counter.queue" => Rule { effect: clear_counter, ..read_only(queue_counter) },
         "tm.cfg" => read_only(device_layout),
         "tm.ppg.cfg" => ENTRIES,
-        "tm.pool.cfg" | "tm.pool.skid" | "tm.pool.app" | "tm.pool.color" | "tm.pool.app_pfc"
-        | "tm.port.buffer" | "tm.port.flowcontrol" | "tm.port.group_cfg" | "tm.port.group" | "tm.port.dpg"
-        | "tm.mirror.dpg" | "tm.queue.cfg" | "tm.queue.color" | "tm.queue.buffer" | "tm.pipe.cfg"
-        | "tm.pipe.multicast_fifo" | "tm.pipe.sched_cfg" | "tm.l1_node.sched_cfg"
+        "tm.pool.cfg"
+        | "tm.pool.skid"
+        | "tm.pool.app"
+        | "tm.pool.color"
+        | "tm.pool.app_pfc"
+        | "tm.port.buffer"
+        | "tm.port.flowcontrol"
+        | "tm.port.group_cfg"
+        | "tm.port.group"
+        | "tm.port.dpg"
+        | "tm.mirror.dpg"
+        | "tm.queue.cfg"
+        | "tm.queue.color"
+        | "tm.queue.buffer"
+        | "tm.pipe.cfg"
+        | "tm.pipe.multicast_fifo"
+        | "tm.pipe.sched_cfg"
+        | "tm.l1_node.sched_cfg"
         | "tm.l1_node.sched_shaping" => KEPT,
         _ => return None,
     })
@@ -158,9 +172,7 @@ fn port_layout(_: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept) {
     let (ports, queues) = (ports_of_a_group(chip), queues_of_a_port(chip));
     let at = key_number(key, 0) as u32 & 0x7f;
     let own = at % ports;
-    for (name, number) in
-        [("pg_id", at / ports), ("pg_port_nr", own), ("port_queues_count", queues)]
-    {
+    for (name, number) in [("pg_id", at / ports), ("pg_port_nr", own), ("port_queues_count", queues)] {
         row.set_number(table, id_of(table, name), number.into());
     }
     row.data.insert(id_of(table, "ingress_qid_map"), Value::Numbers((0..queues).collect()));
@@ -192,7 +204,10 @@ fn clear_counter(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Fai
     let Some(new) = change.new else { return Ok(()) };
     let drops = id_of(change.table, "drop_count_packets");
     if known.iter().any(|id| *id != drops && new.number(*id) != 0) {
-        return Err(Failure::invalid(format!("table {}: only 0 can be written to a watermark", change.table.name)));
+        return Err(Failure::invalid(format!(
+            "table {}: only 0 can be written to a watermark",
+            change.table.name
+        )));
     }
     let live = match change.table.name.ends_with("queue") {
         true => {

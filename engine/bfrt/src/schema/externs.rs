@@ -1,12 +1,15 @@
 //! Externs: counters, meters, registers, hashes that can be changed, value sets, digests, port metadata.
 
-use p4cc_ir::{CounterId, DataType, DigestId, HashView, MeterId, RegisterId, Table as MatchTable, ValueSetId};
+use p4cc_ir::{
+    CounterId, DataType, DigestId, HashView, MeterId, RegisterId, Table as MatchTable, ValueSetId,
+};
 use p4cc_p4runtime::p4info::chip::ChipObject;
 
 use super::fields::{UINT32, UINT64, annotations, choices, field, id, key, table, values};
 use super::match_tables::{add_profiles, by_rank, counter_data, meter_data};
 use super::{
-    Action, ActionScope, Annotation, Data, Key, KeyKind, LearnFilter, Means, Object, Schema, Source, Table, Type,
+    Action, ActionScope, Annotation, Data, Key, KeyKind, LearnFilter, Means, Object, Schema, Source, Table,
+    Type,
 };
 
 /// Ports of the chip, each with eight channels at most.

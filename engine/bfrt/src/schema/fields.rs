@@ -69,7 +69,13 @@ pub mod id {
 }
 
 /// A table without fields.
-pub fn table(name: impl Into<String>, id: u32, kind: &'static str, object: super::Object, size: u64) -> Table {
+pub fn table(
+    name: impl Into<String>,
+    id: u32,
+    kind: &'static str,
+    object: super::Object,
+    size: u64,
+) -> Table {
     Table {
         name: name.into(),
         id,
@@ -163,7 +169,8 @@ pub fn values(types: &DataTypes, ty: &DataType, first: u32) -> Vec<(String, Type
             None => Vec::new(),
         },
         scalar => {
-            let ty = member(types, scalar).map(|ty| if ty == Type::Bool(Some(true)) { Type::Bool(None) } else { ty });
+            let ty = member(types, scalar)
+                .map(|ty| if ty == Type::Bool(Some(true)) { Type::Bool(None) } else { ty });
             ty.map(|ty| ("f1".to_owned(), ty)).into_iter().collect()
         }
     }

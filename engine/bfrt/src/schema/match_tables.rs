@@ -5,7 +5,8 @@ use p4cc_p4runtime::p4info::{chip::ChipObject, field_ids};
 
 use super::fields::{self, UINT32, UINT64, annotations, choices, field, id, key, table};
 use super::{
-    Action, ActionScope, Annotation, Data, Key, KeyKind, Means, MeterPart, Object, Schema, Source, Table, Type,
+    Action, ActionScope, Annotation, Data, Key, KeyKind, Means, MeterPart, Object, Schema, Source, Table,
+    Type,
 };
 
 /// Default offset of a selector's members in the action table: none.
@@ -51,8 +52,13 @@ pub fn by_rank(ranks: impl Iterator<Item = u32>) -> Vec<usize> {
 fn match_table(source: &Source<'_>, at: usize) -> Table {
     let of = &source.program.tables[at];
     let object = &source.objects.tables[at];
-    let mut made =
-        table(object.name.as_str(), object.id, "MatchAction_Direct", Object::Match(table_id(at)), of.size.into());
+    let mut made = table(
+        object.name.as_str(),
+        object.id,
+        "MatchAction_Direct",
+        Object::Match(table_id(at)),
+        of.size.into(),
+    );
     made.annotations = annotations(&of.cp.annotations);
     made.has_const_default = Some(of.const_default);
     made.key = keys(source, at);
@@ -298,7 +304,8 @@ fn get_member(view: &SelectorView, object: &ChipObject) -> Table {
 pub fn counter_data(unit: CountUnit) -> Vec<Data> {
     let number = || Type::Int("uint64", Some(0));
     let bytes = field(id::COUNTER_BYTES, "$COUNTER_SPEC_BYTES", number(), Means::CounterBytes).optional();
-    let packets = field(id::COUNTER_PACKETS, "$COUNTER_SPEC_PKTS", number(), Means::CounterPackets).optional();
+    let packets =
+        field(id::COUNTER_PACKETS, "$COUNTER_SPEC_PKTS", number(), Means::CounterPackets).optional();
     match unit {
         CountUnit::Bytes => vec![bytes],
         CountUnit::Packets => vec![packets],

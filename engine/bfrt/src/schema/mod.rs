@@ -10,9 +10,7 @@ mod snapshot;
 
 pub use chip::{Chip, fixed};
 
-use p4cc_ir::{
-    ActionId, CounterId, DigestId, MeterId, ProfileId, Program, RegisterId, TableId, ValueSetId,
-};
+use p4cc_ir::{ActionId, CounterId, DigestId, MeterId, ProfileId, Program, RegisterId, TableId, ValueSetId};
 use p4cc_p4runtime::P4InfoError;
 use p4cc_p4runtime::p4info::chip::{ChipObjects, view};
 
@@ -366,6 +364,7 @@ impl Table {
     /// A data field by its number: one of the action's, or one that goes with every action.
     pub fn field<'a>(&'a self, action: Option<&'a Action>, id: u32) -> Option<(&'a Data, &'a Field)> {
         let all = action.into_iter().flat_map(|action| &action.data).chain(&self.data);
-        all.flat_map(|data| data.fields.iter().map(move |field| (data, field))).find(|(_, field)| field.id == id)
+        all.flat_map(|data| data.fields.iter().map(move |field| (data, field)))
+            .find(|(_, field)| field.id == id)
     }
 }

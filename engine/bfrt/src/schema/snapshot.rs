@@ -104,7 +104,8 @@ fn trigger(name: String, low: u32, of: &ControlView, id_of: &dyn Fn(&str) -> u32
 
 /// Values in the order of their ids.
 fn by_id<'a>(of: &'a ControlView, id_of: &dyn Fn(&str) -> u32) -> Vec<(&'a str, u32, u32)> {
-    let mut all: Vec<_> = of.fields.iter().map(|(name, width)| (name.as_str(), *width, id_of(name))).collect();
+    let mut all: Vec<_> =
+        of.fields.iter().map(|(name, width)| (name.as_str(), *width, id_of(name))).collect();
     all.sort_by_key(|(.., id)| *id);
     all.dedup_by_key(|(.., id)| *id);
     all
@@ -146,7 +147,8 @@ fn later_data() -> Vec<Data> {
         "enabled_long_branch_tables",
     ];
     let lists = (id::ENABLED_NEXT_TABLES..).zip(LISTS);
-    let mut made: Vec<Data> = lists.map(|(id, name)| named(id, name, text()).repeated().read_only()).collect();
+    let mut made: Vec<Data> =
+        lists.map(|(id, name)| named(id, name, text()).repeated().read_only()).collect();
     made.push(named(id::DEPARSER_ERROR, "deparser_error", Type::Bool(None)).read_only());
     let units = vec![
         named(id::METER_TABLE_NAME, "table_name", text()).read_only(),

@@ -66,9 +66,9 @@ fn read_entry(
     // Who asks for a key by its number, or names a target, is told the target.
     let is_told = given.entry_tgt.is_some() || (entry.handle.is_some() && entry.key_only);
     let scope = is_told.then_some(scope);
-    rows?.into_iter().try_for_each(|row| {
-        push(out, Of::TableEntry(requests::answer(&entry, &wanted, scope, row)))
-    })
+    rows?
+        .into_iter()
+        .try_for_each(|row| push(out, Of::TableEntry(requests::answer(&entry, &wanted, scope, row))))
 }
 
 fn read_handle(

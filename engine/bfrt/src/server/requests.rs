@@ -28,7 +28,9 @@ pub(super) fn verb(update: i32, entry: &wire::TableEntry) -> Result<Verb, Failur
         Ok(Type::InsertOrModify) => Verb::InsertOrModify,
         Ok(Type::Reset) => Verb::Reset,
         Ok(Type::Unspecified) | Err(_) => {
-            return Err(Failure::invalid("the update has no type; give INSERT, MODIFY or DELETE, for instance"));
+            return Err(Failure::invalid(
+                "the update has no type; give INSERT, MODIFY or DELETE, for instance",
+            ));
         }
     })
 }
@@ -115,12 +117,7 @@ pub(super) fn resolve_handle(target: &Target<'_>, entry: &mut Entry<'_>) -> Resu
 }
 
 /// An entry of an answer.
-pub(super) fn answer(
-    entry: &Entry<'_>,
-    wanted: &[u32],
-    scope: Option<Scope>,
-    row: Row,
-) -> wire::TableEntry {
+pub(super) fn answer(entry: &Entry<'_>, wanted: &[u32], scope: Option<Scope>, row: Row) -> wire::TableEntry {
     let is_default_entry = row.key.is_none();
     let key = row.key.map(|key| {
         let fields = key.into_iter().map(|(id, value)| fields::key_field(id, value)).collect();

@@ -55,7 +55,8 @@ impl Wishes {
     fn of(metadata: &MetadataMap) -> Self {
         let number = |name: &str| metadata.get(name)?.to_str().ok()?.parse::<u64>().ok();
         let (seconds, nanos) = (number("deadline_sec"), number("deadline_nsec"));
-        let span = Duration::from_secs(seconds.unwrap_or(0)).checked_add(Duration::from_nanos(nanos.unwrap_or(0)));
+        let span =
+            Duration::from_secs(seconds.unwrap_or(0)).checked_add(Duration::from_nanos(nanos.unwrap_or(0)));
         let until = (seconds.is_some() || nanos.is_some()).then_some(span).flatten();
         Self {
             until: until.and_then(|span| Instant::now().checked_add(span)),
@@ -150,11 +151,7 @@ impl Service {
     }
 
     /// Lends a device to a request that reads or writes tables.
-    async fn with_target<T>(
-        &self,
-        who: Who<'_>,
-        f: impl FnOnce(&mut Target<'_>) -> T,
-    ) -> Result<T, Failure> {
+    async fn with_target<T>(&self, who: Who<'_>, f: impl FnOnce(&mut Target<'_>) -> T) -> Result<T, Failure> {
         let scope = who.scope;
         self.apply(scope.device_id.into(), |clients, device, loaded, (switch, now)| {
             who.check(clients, loaded)?;
@@ -167,8 +164,12 @@ impl Service {
     pub(super) fn deliver(&self, now: Time, held: &[Held]) -> usize {
         let mut inner = self.inner.blocking_lock();
         let mut sent = 0;
-        let swept: Vec<u64> =
-            inner.devices.iter().filter(|(_, device)| device.kept.ageing.is_on()).map(|(&id, _)| id).collect();
+        let swept: Vec<u64> = inner
+            .devices
+            .iter()
+            .filter(|(_, device)| device.kept.ageing.is_on())
+            .map(|(&id, _)| id)
+            .collect();
         for device_id in swept {
             let delivered = self.apply_locked(&mut inner, device_id, |clients, device, loaded, lent| {
                 Ok(sweep(clients, device, loaded, (lent.0, now)))
@@ -186,18 +187,26 @@ impl Service {
         sent
     }
 
-    async fn write_batch(&self, request: &wire::WriteRequest, wishes: Wishes) -> Result<Vec<Outcome>, Failure> {
+    async fn write_batch(
+        &self,
+        request: &wire::WriteRequest,
+        wishes: Wishes,
+    ) -> Result<Vec<Outcome>, Failure> {
         let manner = Manner::new(request.atomicity, wishes.ignores_missing)?;
         let scope = request.target.as_ref().map_or_else(no_scope, Scope::from);
         let who = Who { client: request.client_id, p4_name: &request.p4_name, scope };
         if manner.is_whole {
             wishes.check_time(0)?;
-            return self.with_target(who, |target| batches::apply(target, request.updates.iter(), manner)).await;
+            return self
+                .with_target(who, |target| batches::apply(target, request.updates.iter(), manner))
+                .await;
         }
         let mut outcomes = Vec::with_capacity(request.updates.len());
         for updates in request.updates.chunks(TURN) {
             wishes.check_time(outcomes.len())?;
-            outcomes.extend(self.with_target(who, |target| batches::apply(target, updates.iter(), manner)).await?);
+            outcomes.extend(
+                self.with_target(who, |target| batches::apply(target, updates.iter(), manner)).await?,
+            );
         }
         if request.updates.is_empty() {
             self.with_target(who, |_| ()).await?;
@@ -278,7 +287,12 @@ fn deliver(clients: &Clients, loaded: &Loaded, held: &Held) -> usize {
 }
 
 /// Tells of entries that fell idle, or are hit again.
-fn sweep(clients: &Clients, device: &mut Device, loaded: &Loaded, (switch, now): (&mut Switch, Time)) -> usize {
+fn sweep(
+    clients: &Clients,
+    device: &mut Device,
+    loaded: &Loaded,
+    (switch, now): (&mut Switch, Time),
+) -> usize {
     let device_id = switch.device_id();
     let scope = Scope { device_id: u32::try_from(device_id).unwrap_or(u32::MAX), ..no_scope() };
     let updates = device.with_target(loaded, (switch, now, scope), |target| {
@@ -319,11 +333,9 @@ fn told(update: &wire::Update, outcome: &Outcome, manner: Manner) -> wire::Error
             code: Code::AlreadyExists as i32,
             ..Default::default()
         },
-        Err(failure) if batches::is_ignored(update, failure, manner) => wire::Error {
-            message: failure.message.clone(),
-            code: failure.code as i32,
-            ..Default::default()
-        },
+        Err(failure) if batches::is_ignored(update, failure, manner) => {
+            wire::Error { message: failure.message.clone(), code: failure.code as i32, ..Default::default() }
+        }
         Err(failure) => UpdateError::new(failure.code as i32, failure.message.clone()),
     }
 }
@@ -333,7 +345,10 @@ impl BfRuntime for Service {
     type ReadStream = StreamOf<wire::ReadResponse>;
     type StreamChannelStream = StreamOf<wire::StreamMessageResponse>;
 
-    async fn write(&self, request: Request<wire::WriteRequest>) -> Result<Response<wire::WriteResponse>, Status> {
+    async fn write(
+        &self,
+        request: Request<wire::WriteRequest>,
+    ) -> Result<Response<wire::WriteResponse>, Status> {
         let wishes = Wishes::of(request.metadata());
         let request = request.into_inner();
         let outcomes = self.write_batch(&request, wishes).await.map_err(Failure::status)?;

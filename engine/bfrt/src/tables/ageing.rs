@@ -185,7 +185,11 @@ mod tests {
     #[test]
     fn an_entry_loses_its_time_sweep_by_sweep_and_gets_it_back_when_it_is_hit() {
         let mut age = Age::new(2_500 * MS);
-        let sweeps = |last: u64| Sweeps { interval: Span::from_ns(1_000 * MS), next: at(last + 1_000), last: at(last) };
+        let sweeps = |last: u64| Sweeps {
+            interval: Span::from_ns(1_000 * MS),
+            next: at(last + 1_000),
+            last: at(last),
+        };
         assert_eq!(age.pass(sweeps(0), at(1_000), Time::ZERO), None);
         assert_eq!(age.left_ns, 1_500 * MS);
         assert_eq!(age.pass(sweeps(1_000), at(2_000), at(1_700)), None, "hit");

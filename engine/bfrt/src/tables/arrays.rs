@@ -62,7 +62,9 @@ pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &Entry<'_>) -> R
             let at = if is_param(entry) { 0 } else { index(entry)? };
             set(target, entry, at)
         }
-        Verb::Add | Verb::Remove => Err(Failure::unimplemented(format!("table {name}: its cells have no lists"))),
+        Verb::Add | Verb::Remove => {
+            Err(Failure::unimplemented(format!("table {name}: its cells have no lists")))
+        }
     }
 }
 

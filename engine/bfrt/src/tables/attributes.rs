@@ -114,7 +114,10 @@ fn checked_idle(table: &Table, given: wire::IdleTable) -> Result<wire::IdleTable
         Ok(IdleTableMode::IdleTableNotifyMode) => {}
         Err(_) => {
             let mode = given.idle_table_mode;
-            return Err(Failure::invalid(format!("table {}: there is no mode {mode} of idle timeouts", table.name)));
+            return Err(Failure::invalid(format!(
+                "table {}: there is no mode {mode} of idle timeouts",
+                table.name
+            )));
         }
     }
     let is_default = given.ttl_query_interval == 0 || !given.enable;
@@ -139,7 +142,9 @@ fn check_scope(target: &Target<'_>, table: &Table, given: &wire::EntryScope) -> 
         )));
     }
     let all = |mode: &Option<wire::Mode>| {
-        mode.is_none_or(|mode| mode.scope.is_none_or(|scope| scope == ModeScope::Predef(PredefinedMode::All as i32)))
+        mode.is_none_or(|mode| {
+            mode.scope.is_none_or(|scope| scope == ModeScope::Predef(PredefinedMode::All as i32))
+        })
     };
     if all(&given.gress_scope) && all(&given.pipe_scope) && all(&given.prsr_scope) {
         return Ok(());
@@ -163,12 +168,15 @@ pub fn read(target: &Target<'_>, given: &wire::TableAttribute) -> Result<wire::T
     let (id, kept) = (table.id, &target.kept.attributes);
     let attribute = match attribute {
         Attribute::IdleTable(_) => {
-            let off =
-                wire::IdleTable { ttl_query_interval: DEFAULT_QUERY_INTERVAL_MS, ..wire::IdleTable::default() };
+            let off = wire::IdleTable {
+                ttl_query_interval: DEFAULT_QUERY_INTERVAL_MS,
+                ..wire::IdleTable::default()
+            };
             Attribute::IdleTable(kept.idle.get(&id).copied().unwrap_or(off))
         }
         Attribute::EntryScope(_) => {
-            let all = Some(wire::Mode { scope: Some(ModeScope::Predef(PredefinedMode::All as i32)), args: 0 });
+            let all =
+                Some(wire::Mode { scope: Some(ModeScope::Predef(PredefinedMode::All as i32)), args: 0 });
             let scope = kept.scopes.get(&id).copied().unwrap_or_default();
             Attribute::EntryScope(wire::EntryScope {
                 gress_scope: scope.gress_scope.or(all),

@@ -45,9 +45,8 @@ fn identity(target: &Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Id
             None => MatchValue::Any,
         });
     }
-    let needs = |key: &p4cc_ir::Key| {
-        matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
-    };
+    let needs =
+        |key: &p4cc_ir::Key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional);
     if !declared.keys.iter().any(needs) {
         return Ok(Identity { matches, priority: 0 });
     }
@@ -57,10 +56,11 @@ fn identity(target: &Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Id
         _ => 0,
     });
     let top = u64::from(PRIORITIES);
-    let ours = u32::try_from(top.saturating_sub(priority)).ok().filter(|ours| *ours > 0).ok_or_else(|| {
-        let name = &entry.table.name;
-        Failure::invalid(format!("table {name}, $MATCH_PRIORITY: {priority} is not below {top}"))
-    })?;
+    let ours =
+        u32::try_from(top.saturating_sub(priority)).ok().filter(|ours| *ours > 0).ok_or_else(|| {
+            let name = &entry.table.name;
+            Failure::invalid(format!("table {name}, $MATCH_PRIORITY: {priority} is not below {top}"))
+        })?;
     Ok(Identity { matches, priority: ours })
 }
 
@@ -209,12 +209,7 @@ fn clear(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<(
     Ok(())
 }
 
-fn insert(
-    target: &mut Target<'_>,
-    entry: &Entry<'_>,
-    table: TableId,
-    at: &Identity,
-) -> Result<(), Failure> {
+fn insert(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId, at: &Identity) -> Result<(), Failure> {
     let action = entry_action(target, entry, table, None)?;
     let new = TableEntry {
         matches: at.matches.clone(),
@@ -229,7 +224,8 @@ fn insert(
     let state = target.state_mut()?;
     state.table_insert(table, new)?;
     state.start_timer(table, &at.matches, at.priority, now)?;
-    let key = key_values(target, entry.table, table, target.state()?.table_entry(table, &at.matches, at.priority)?);
+    let key =
+        key_values(target, entry.table, table, target.state()?.table_entry(table, &at.matches, at.priority)?);
     let handles = target.kept.handles.entry(entry.table.id).or_default();
     // An entry that another client deleted may have left its number behind.
     handles.forget(&key);
@@ -248,12 +244,7 @@ fn insert(
     written
 }
 
-fn modify(
-    target: &mut Target<'_>,
-    entry: &Entry<'_>,
-    table: TableId,
-    at: &Identity,
-) -> Result<(), Failure> {
+fn modify(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId, at: &Identity) -> Result<(), Failure> {
     let old = target.state()?.table_entry(table, &at.matches, at.priority)?.clone();
     let names_action = entry.action.is_some()
         || entry.data.iter().any(|one| matches!(one.field.means, Means::Member | Means::Group));
@@ -330,9 +321,9 @@ fn entry_action(
         return match (number(Means::Member), number(Means::Group)) {
             (Some(member), None) => Ok(EntryAction::Member(member)),
             (None, Some(group)) => Ok(EntryAction::Group(group)),
-            (None, None) => Err(Failure::invalid(format!(
-                "table {name}: give $ACTION_MEMBER_ID or $SELECTOR_GROUP_ID"
-            ))),
+            (None, None) => {
+                Err(Failure::invalid(format!("table {name}: give $ACTION_MEMBER_ID or $SELECTOR_GROUP_ID")))
+            }
             (Some(_), Some(_)) => Err(Failure::invalid(format!(
                 "table {name}: give one of $ACTION_MEMBER_ID and $SELECTOR_GROUP_ID, not both"
             ))),
@@ -382,11 +373,7 @@ pub fn call(
 }
 
 /// Reads one entry, the default entry, or all.
-pub(super) fn read(
-    target: &mut Target<'_>,
-    entry: &Entry<'_>,
-    table: TableId,
-) -> Result<Vec<Row>, Failure> {
+pub(super) fn read(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Vec<Row>, Failure> {
     if entry.is_default {
         return Ok(default_row(target, entry, table)?.into_iter().collect());
     }

@@ -73,12 +73,19 @@ impl MeterNumbers {
     ///
     /// # Errors
     /// The committed rate is above the peak rate.
-    pub fn over(self, old: Option<MeterConfig>, unit: CountUnit, place: &str) -> Result<MeterConfig, Failure> {
+    pub fn over(
+        self,
+        old: Option<MeterConfig>,
+        unit: CountUnit,
+        place: &str,
+    ) -> Result<MeterConfig, Failure> {
         let old = shown(old, unit);
         let of = |part: MeterPart, most: u64| self.0[part as usize].unwrap_or(old[part as usize]).min(most);
         let (cir, pir) = (of(MeterPart::Cir, MAX_RATE), of(MeterPart::Pir, MAX_RATE));
         if cir > pir {
-            return Err(Failure::invalid(format!("{place}: the committed rate {cir} is above the peak rate {pir}")));
+            return Err(Failure::invalid(format!(
+                "{place}: the committed rate {cir} is above the peak rate {pir}"
+            )));
         }
         let scale = scale(unit);
         Ok(MeterConfig {
@@ -109,10 +116,8 @@ pub fn meter_number(config: Option<MeterConfig>, unit: CountUnit, part: MeterPar
 pub fn counts(data: &[GivenField<'_>], old: CounterCell) -> Option<CounterCell> {
     let of = |means: Means| data.iter().find(|one| one.field.means == means).and_then(|one| low(&one.value));
     let (bytes, packets) = (of(Means::CounterBytes), of(Means::CounterPackets));
-    (bytes.is_some() || packets.is_some()).then(|| CounterCell {
-        bytes: bytes.unwrap_or(old.bytes),
-        packets: packets.unwrap_or(old.packets),
-    })
+    (bytes.is_some() || packets.is_some())
+        .then(|| CounterCell { bytes: bytes.unwrap_or(old.bytes), packets: packets.unwrap_or(old.packets) })
 }
 
 /// A count as its field shows it.
@@ -126,12 +131,7 @@ pub fn count(cell: CounterCell, field: &Field) -> Option<Value> {
 }
 
 /// Sets an entry's counter to zero, if it has one.
-pub fn reset_counter(
-    target: &mut Target<'_>,
-    of: u32,
-    table: TableId,
-    at: &Identity,
-) -> Result<(), Failure> {
+pub fn reset_counter(target: &mut Target<'_>, of: u32, table: TableId, at: &Identity) -> Result<(), Failure> {
     if target.program.tables[table.index()].counter.is_some() {
         let state = target.state_mut()?;
         state.direct_counter_write(table, &at.matches, at.priority, CounterCell::default())?;
@@ -224,10 +224,9 @@ pub fn sync_counters(target: &mut Target<'_>, of: &Table, table: TableId) -> Res
     }
     let state = target.switch.state().ok_or_else(no_program)?;
     target.kept.shadow.clear_counters(of.id);
-    let identities = state.table_entries(table).map(|entry| Identity {
-        matches: entry.matches.clone(),
-        priority: entry.priority,
-    });
+    let identities = state
+        .table_entries(table)
+        .map(|entry| Identity { matches: entry.matches.clone(), priority: entry.priority });
     for at in identities.chain([Identity::default()]) {
         let cell = state.direct_counter_read(table, &at.matches, at.priority)?;
         target.kept.shadow.set_counter(of.id, Place::Entry(at), cell);

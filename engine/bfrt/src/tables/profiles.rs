@@ -100,11 +100,16 @@ pub(super) fn write_member(
         Verb::InsertOrModify => old.is_none(),
         Verb::Add | Verb::Remove | Verb::Reset => {
             let name = &entry.table.name;
-            return Err(Failure::unimplemented(format!("table {name}: members are inserted, modified or deleted")));
+            return Err(Failure::unimplemented(format!(
+                "table {name}: members are inserted, modified or deleted"
+            )));
         }
     };
     let Some(action) = entry.action else {
-        return Err(Failure::invalid(format!("table {}, member {id}: the action is missing", entry.table.name)));
+        return Err(Failure::invalid(format!(
+            "table {}, member {id}: the action is missing",
+            entry.table.name
+        )));
     };
     let place = format!("table {}, member {id}", entry.table.name);
     let kept = old.as_ref().filter(|_| !is_new);
@@ -135,9 +140,7 @@ pub(super) fn read_members(
     };
     let mut rows: Vec<Row> = members.map(row).collect();
     match (wanted, rows.first()) {
-        (Some(id), None) => {
-            Err(Failure::not_found(format!("table {} has no member {id}", entry.table.name)))
-        }
+        (Some(id), None) => Err(Failure::not_found(format!("table {} has no member {id}", entry.table.name))),
         _ => {
             rows.retain(|row| entry.action.is_none_or(|action| action.id == row.action));
             Ok(rows)
@@ -311,12 +314,8 @@ fn check_group(
 fn is_used(target: &Target<'_>, profile: ProfileId, group: u32) -> Result<bool, Failure> {
     let state = target.state()?;
     let tables = target.program.tables.iter().enumerate().filter(|(_, table)| table.profile == Some(profile));
-    let uses = |entry: &p4cc_exec::control::TableEntry| {
-        matches!(entry.action, p4cc_exec::control::EntryAction::Group(id) if id == group)
-    };
-    Ok(tables.into_iter().any(|(at, _)| {
-        state.table_entries(p4cc_ir::TableId::from_index(at)).any(uses)
-    }))
+    let uses = |entry: &p4cc_exec::control::TableEntry| matches!(entry.action, p4cc_exec::control::EntryAction::Group(id) if id == group);
+    Ok(tables.into_iter().any(|(at, _)| state.table_entries(p4cc_ir::TableId::from_index(at)).any(uses)))
 }
 
 fn delete_group(target: &mut Target<'_>, profile: ProfileId, id: u32) -> Result<(), Failure> {
@@ -352,9 +351,7 @@ pub(super) fn read_groups(
     };
     let rows: Vec<Row> = groups.map(row).collect();
     match (wanted, rows.first()) {
-        (Some(id), None) => {
-            Err(Failure::not_found(format!("table {} has no group {id}", entry.table.name)))
-        }
+        (Some(id), None) => Err(Failure::not_found(format!("table {} has no group {id}", entry.table.name))),
         _ => Ok(rows),
     }
 }

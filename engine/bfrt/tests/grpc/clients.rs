@@ -87,11 +87,12 @@ fn a_device_starts_anew_and_all_are_told() {
     let port = stream(lab.data_id("forward", "port"), [0, 3]);
     lab.one(Type::Insert, entry(forward, key, send, vec![port])).expect("an entry");
     let config = vec![wire::ForwardingPipelineConfig { p4_name: NAME.to_owned(), ..Default::default() }];
-    let request = |action: Action, config: &[wire::ForwardingPipelineConfig]| SetForwardingPipelineConfigRequest {
-        action: action.into(),
-        config: config.to_vec(),
-        ..Default::default()
-    };
+    let request =
+        |action: Action, config: &[wire::ForwardingPipelineConfig]| SetForwardingPipelineConfigRequest {
+            action: action.into(),
+            config: config.to_vec(),
+            ..Default::default()
+        };
     let early = lab.set(request(Action::WarmInitEnd, &[])).unwrap_err();
     assert_eq!(early.code(), Code::Unavailable);
     let mut other = config.clone();

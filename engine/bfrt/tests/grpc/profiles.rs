@@ -9,7 +9,12 @@ use crate::lab::{Lab, entry, exact, stream};
 
 fn member(lab: &Lab, table: &str, id: u8, kind: u8) -> wire::TableEntry {
     let key = vec![exact(lab.key_id(table, "$ACTION_MEMBER_ID"), [0, 0, 0, id])];
-    entry(lab.id(table), key, lab.action(table, "set_kind"), vec![stream(lab.data_id(table, "kind"), [5, kind])])
+    entry(
+        lab.id(table),
+        key,
+        lab.action(table, "set_kind"),
+        vec![stream(lab.data_id(table, "kind"), [5, kind])],
+    )
 }
 
 fn group(lab: &Lab, id: u8, members: &[(u32, bool)]) -> wire::TableEntry {
@@ -59,7 +64,8 @@ fn with_forward() -> (Lab, crate::lab::Stream) {
     let (mut lab, stream_of) = Lab::new();
     let key = vec![exact(lab.key_id("forward", "hdr.eth.dst"), [0, 0, 0, 0, 0, 1])];
     let port = stream(lab.data_id("forward", "port"), [0, 1]);
-    lab.one(Type::Insert, entry(lab.id("forward"), key, lab.action("forward", "send"), vec![port])).expect("an entry");
+    lab.one(Type::Insert, entry(lab.id("forward"), key, lab.action("forward", "send"), vec![port]))
+        .expect("an entry");
     (lab, stream_of)
 }
 
