@@ -88,7 +88,7 @@ impl Dice {
         for (at, byte) in bytes.iter_mut().rev().enumerate().take(8) {
             *byte = (number >> (8 * at)) as u8;
         }
-        if width % 8 != 0
+        if !width.is_multiple_of(8)
             && !self.once_in(60)
             && let Some(first) = bytes.first_mut()
         {
