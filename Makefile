@@ -73,7 +73,7 @@ check-tools:
 
 # ---- the main job -------------------------------------------------------------------------------------------------
 
-P4_PROGRAMS := $(wildcard p4src/v1model/*.p4)
+P4_PROGRAMS := $(wildcard p4src/v1model/*.p4 p4src/tna/*.p4)
 SCENARIO ?= experiments/gst/incast.yaml
 
 .PHONY: run
@@ -115,6 +115,10 @@ browser:
 			echo "test: installing Debian packages: chromium"; \
 			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; \
 		else echo "test: tests of pages are skipped without a browser: sudo apt-get install chromium" >&2; fi; }
+
+.PHONY: tofino-report
+tofino-report: setup ## What p4src/tna takes of a Tofino, by p4c's back end (P4C=driver of p4c, ARGS="mine.p4 --markdown"; docs/tofino.md)
+	@$(BIN)/p4cc tofino-report $(ARGS)
 
 SECONDS ?= 60
 TARGETS ?=

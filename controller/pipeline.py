@@ -9,10 +9,13 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from controller.errors import PlanError
+from controller.finsy_names import take_keys_that_end_alike
 from controller.translation import Translation
 
 # gRPC's usual limit for one message, which bounds what a server accepts.
 MAX_PIPELINE_BYTES = 4 * 1024 * 1024
+
+take_keys_that_end_alike()
 
 
 @dataclass(frozen=True)

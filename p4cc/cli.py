@@ -24,6 +24,7 @@ from p4cc.commands import (
     run,
     stf,
     sweep,
+    tofino,
     topo,
 )
 from p4cc.errors import UserError
@@ -50,6 +51,7 @@ dissector.register(app)
 stf.register(app)
 info.register(app)
 topo.register(app)
+tofino.register(app)
 lab.register(app)
 cache.register(app)
 app.add_typer(controller_app, name="controller")

@@ -22,6 +22,7 @@ ANSWER_NO: Mapping[str, str] = {
     "compile": "the program has errors",
     "dissector": "the program has errors",
     "stf": "a test failed",
+    "tofino-report": "a program does not compile for a chip",
     "lab": "a command or a check failed",
     "controller plan": "K is not below K_dc",
     "controller diff": "install would write something",

@@ -21,7 +21,7 @@ from p4cc.planning import plausible
 from p4cc.planning.fabric import alpha_log2
 from p4cc.planning.imported import name_of_import, programs_of, runtime_of
 from p4cc.planning.network import NetworkPlan, plan_case
-from p4cc.planning.programs import find_program
+from p4cc.planning.programs import find_program, include_folders
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import check_network, validate
@@ -269,9 +269,8 @@ def _source(given: ScenarioProgram, scenario: Path) -> ProgramSource:
     p4info = None
     if given.p4info is not None:
         p4info = find_named(given.p4info, scenario, what="P4Info", key="switch.p4info")
-    beside = scenario.resolve().parent
-    include = tuple(beside / folder for folder in given.include)
-    return ProgramSource(find_program(given.program, scenario), p4info, include, tuple(given.defines))
+    include = include_folders(given.include, scenario)
+    return ProgramSource(find_program(given.program, scenario), p4info, include, tuple(given.defines), given.strict)
 
 
 def variants_of(request: LabRequest) -> tuple[str, ...]:

@@ -98,6 +98,8 @@ class ProgramSource:
     include: tuple[Path, ...] = ()
     """Folders that `#include` looks in."""
     defines: tuple[str, ...] = ()
+    strict: str | None = None
+    """A chip whose rules the source is held to, by p4cc's own compiler."""
 
 
 @dataclass
@@ -225,7 +227,7 @@ class OwnSwitch:
         del work
         if program.p4info is not None:
             return _loaded(program.p4info, program.source)
-        compiled = compile_program(program.source, program.include, program.defines)
+        compiled = compile_program(program.source, program.include, program.defines, program.strict)
         if not compiled.ok:
             raise UserError(f"the P4 program does not compile\n{compiled.rendered}", place=str(program.source))
         return load_pipeline(compiled.p4info_bytes(), compiled.device_config())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import signal
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Generator
 
 T = TypeVar("T")
 _LOOK_S = 0.1
@@ -28,11 +30,12 @@ def run_to_end(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
     worker = _Worker(main)
     worker.start()
     try:
-        while worker.is_alive():
-            worker.join(_LOOK_S)
+        with _interruptible():
+            while not worker.ended.wait(_LOOK_S):
+                pass
     except KeyboardInterrupt:
         worker.cancel()
-        worker.join()
+        worker.ended.wait()
         raise
     if worker.failed is not None:
         raise worker.failed
@@ -44,6 +47,8 @@ class _Worker(threading.Thread):
     def __init__(self, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
         super().__init__(name="p4cc run", daemon=True)
         self.failed: BaseException | None = None
+        # `Thread.join` takes a thread for ended when Ctrl-C comes while it waits (CPython 3.11).
+        self.ended = threading.Event()
         self._main = main
         self._runner = asyncio.Runner()
         self._loop = self._runner.get_loop()
@@ -57,6 +62,8 @@ class _Worker(threading.Thread):
                 runner.run(self._as_task())
         except BaseException as error:  # noqa: BLE001 - the thread that waits raises it
             self.failed = error
+        finally:
+            self.ended.set()
 
     async def _as_task(self) -> None:
         self._task = asyncio.ensure_future(self._main())
@@ -92,7 +99,8 @@ class LoopThread:
         """
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            return _wait(future)
+            with _interruptible():
+                return _wait(future)
         except KeyboardInterrupt:
             if interrupt is None:
                 future.cancel()
@@ -107,6 +115,23 @@ class LoopThread:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Ctrl-C raises KeyboardInterrupt within, also below `asyncio.run`.
+
+    That one's handler cancels its task in place of raising, and a task that waits here hears it only at the end.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before in {None, signal.SIG_IGN, signal.SIG_DFL}:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _wait(future: concurrent.futures.Future[T]) -> T:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
+import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -153,14 +155,16 @@ def test_a_run_works_where_an_event_loop_runs(tmp_path: Path) -> None:
 
 
 def test_what_fails_within_a_loop_is_raised_and_ctrl_c_cancels() -> None:
-    ended = threading.Event()
+    ended, waited = threading.Event(), threading.Event()
 
     async def fails() -> None:
         raise p4cc.UserError("cause", place="here", remedy="none")
 
     async def waits() -> None:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
             await asyncio.sleep(60)
+            waited.set()
         finally:
             ended.set()
 
@@ -169,17 +173,10 @@ def test_what_fails_within_a_loop_is_raised_and_ctrl_c_cancels() -> None:
 
     with pytest.raises(p4cc.UserError, match="cause"):
         asyncio.run(cell(fails))
-    interrupt = threading.Timer(0.3, _interrupt)
-    interrupt.start()
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(cell(waits))
     assert ended.is_set(), "the work was cancelled before the call returned"
-
-
-def _interrupt() -> None:
-    import _thread
-
-    _thread.interrupt_main()
+    assert not waited.is_set(), "the work went on to its own end"
 
 
 def test_programs_compile() -> None:

@@ -212,6 +212,19 @@ def test_include_folders_and_macros_are_the_scenarios(tmp_path: Path) -> None:
     assert [row["flows_completed"] for row in ran.runs] == [4]
 
 
+def test_programs_and_their_include_folders_may_stand_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "copy"
+    (copy / "lib").mkdir(parents=True)
+    (copy / "lib" / "size.p4").write_text("#define ROUTES 64\n")
+    source = PROGRAM.read_text(encoding="utf-8").replace("size = 64", "size = ROUTES")
+    (copy / "other.p4").write_text(source.replace("#include <core.p4>", '#include <core.p4>\n#include "size.p4"'))
+    monkeypatch.chdir(copy)
+    ran = run(tmp_path, own({"program": "other.p4", "include": ["lib"]}))
+    assert [row["flows_completed"] for row in ran.runs] == [4]
+
+
 def test_marks_of_an_own_program_are_read_as_rfc_3168_has_them(tmp_path: Path) -> None:
     marking = PROGRAM.read_text(encoding="utf-8").replace(
         "    apply {\n        if (standard.mcast_grp == 1",

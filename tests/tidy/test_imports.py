@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "planning": ("scenario", "own_algorithms"),
     "analysis": ("scenario",),
     "dissector": (),
+    "tofino": (),
     "control": ("scenario", "planning"),
     "figures": ("scenario", "planning", "analysis"),
     "running": ("scenario", "planning", "analysis", "figures", "control", "own_algorithms"),
@@ -47,6 +48,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "live",
         "report",
         "dissector",
+        "tofino",
     ),
 }
 """Rooms of p4cc, and those that a room may import; modules of no room below are free to all."""

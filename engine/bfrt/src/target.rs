@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use p4cc_exec::State;
 use p4cc_ir::Program;
 use p4cc_p4runtime::errors::Failure;
+use p4cc_switch::chip::Chip;
 use p4cc_switch::{ReplicationEngine, Switch};
 use p4cc_units::Time;
 
@@ -53,7 +54,8 @@ impl From<Scope> for wire::TargetDevice {
 /// What BF Runtime keeps of a program beside the switch's state; gone with the program.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
-    /// Numbers of entries, by table.
+    /// Numbers of entries, by table. What stands here up to the ages is of the pipe that is written or read
+    /// ([`Target::enter`]).
     pub handles: BTreeMap<u32, Handles>,
     /// Groups with the members that are switched off, which the switch does not see.
     pub groups: Groups,
@@ -65,6 +67,42 @@ pub struct Kept {
     pub attributes: Attributes,
     /// Of the chip's own tables.
     pub fixed: fixed::Kept,
+    /// What is kept of the other pipes; in the place of the one that stands above is nothing.
+    parked: Vec<OfPipe>,
+    /// The pipe that stands above.
+    pipe: usize,
+}
+
+/// What is kept of one pipe.
+#[derive(Clone, Debug, Default)]
+struct OfPipe {
+    handles: BTreeMap<u32, Handles>,
+    groups: Groups,
+    shadow: Shadow,
+    ageing: Ageing,
+}
+
+impl Kept {
+    /// Changes to what is kept of a pipe.
+    pub fn enter(&mut self, pipe: usize) {
+        if pipe == self.pipe {
+            return;
+        }
+        if self.parked.len() <= pipe.max(self.pipe) {
+            self.parked.resize_with(pipe.max(self.pipe) + 1, OfPipe::default);
+        }
+        self.exchange(self.pipe);
+        self.exchange(pipe);
+        self.pipe = pipe;
+    }
+
+    fn exchange(&mut self, pipe: usize) {
+        let OfPipe { handles, groups, shadow, ageing } = &mut self.parked[pipe];
+        std::mem::swap(handles, &mut self.handles);
+        std::mem::swap(groups, &mut self.groups);
+        std::mem::swap(shadow, &mut self.shadow);
+        std::mem::swap(ageing, &mut self.ageing);
+    }
 }
 
 /// A device as one request sees it.
@@ -85,8 +123,10 @@ pub struct Target<'a> {
 
 /// Everything that writes change, to go back to.
 pub struct Before {
-    state: Option<State>,
+    /// Of each pipe.
+    states: Vec<State>,
     pre: ReplicationEngine,
+    chip: Chip,
     kept: Kept,
 }
 
@@ -96,7 +136,7 @@ impl<'a> Target<'a> {
     /// # Errors
     /// The device runs no program.
     pub fn state(&self) -> Result<&State, Failure> {
-        self.switch.state().ok_or_else(no_program)
+        self.switch.state_of(self.kept.pipe).ok_or_else(no_program)
     }
 
     /// The same to be changed.
@@ -104,7 +144,17 @@ impl<'a> Target<'a> {
     /// # Errors
     /// The device runs no program.
     pub fn state_mut(&mut self) -> Result<&mut State, Failure> {
-        self.switch.state_mut().ok_or_else(no_program)
+        self.switch.state_of_mut(self.kept.pipe).ok_or_else(no_program)
+    }
+
+    /// Changes to another pipe: its state, and what is kept of it.
+    pub fn enter(&mut self, pipe: usize) {
+        self.kept.enter(pipe);
+    }
+
+    /// The pipe that is written or read.
+    pub fn pipe(&self) -> usize {
+        self.kept.pipe
     }
 
     /// A table by its number.
@@ -121,18 +171,22 @@ impl<'a> Target<'a> {
     /// What stands before a batch that is applied as a whole or not at all.
     pub fn before(&self) -> Before {
         Before {
-            state: self.switch.state().cloned(),
+            states: (0..self.switch.pipes()).filter_map(|pipe| self.switch.state_of(pipe).cloned()).collect(),
             pre: self.switch.pre().clone(),
+            chip: self.switch.chip().clone(),
             kept: self.kept.clone(),
         }
     }
 
     /// Goes back to what stood before.
     pub fn restore(&mut self, before: Before) {
-        if let (Some(state), Some(old)) = (self.switch.state_mut(), before.state) {
-            *state = old;
+        for (pipe, old) in before.states.into_iter().enumerate() {
+            if let Some(state) = self.switch.state_of_mut(pipe) {
+                *state = old;
+            }
         }
         *self.switch.pre_mut() = before.pre;
+        *self.switch.chip_mut() = before.chip;
         *self.kept = before.kept;
     }
 }
@@ -162,7 +216,7 @@ pub enum Verb {
 }
 
 /// An entry of a request, read by the schema.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry<'a> {
     /// Its table.
     pub table: &'a Table,

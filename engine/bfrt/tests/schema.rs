@@ -151,7 +151,7 @@ fn a_selector_has_members_groups_and_a_table_to_ask() {
     assert_eq!((members.id >> 24, members.kind, members.size), (0x81, "Action", 64));
     assert_eq!((groups.id >> 24, groups.kind, groups.size), (0x82, "Selector", 8));
     assert_eq!(groups.depends_on, [members.id]);
-    assert_eq!(members.actions.len(), 1);
+    assert_eq!(members.actions.len(), 2, "the table's, that of a miss among them");
     let balance = table(&schema, "pipe.I.balance");
     assert_eq!(balance.kind, "MatchAction_Indirect_Selector");
     assert_eq!(balance.depends_on, [groups.id, members.id]);

@@ -1,6 +1,6 @@
 //! Runs a case's commands on a switch.
 //!
-//! Time is zero throughout: ports are served at once after each packet, so
+//! Time is zero until a command sets it: ports are served at once after each packet, so
 //! that outputs come in order of ports. Every output must be expected
 //! before the next command that is not an expectation, and before the end.
 
@@ -64,6 +64,7 @@ pub fn run_program(path: &Path, program: Program) -> Result<(), Failure> {
 struct Bench {
     program: Arc<Program>,
     switch: Switch,
+    now: Time,
     outputs: VecDeque<(u32, Vec<u8>)>,
     digests: VecDeque<DigestMessage>,
     logs: VecDeque<String>,
@@ -80,7 +81,7 @@ impl Bench {
         }
         switch.set_logging(true);
         let (outputs, digests, logs) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
-        Ok(Self { program, switch, outputs, digests, logs })
+        Ok(Self { program, switch, now: Time::ZERO, outputs, digests, logs })
     }
 
     fn state(&mut self) -> Outcome<&mut State> {
@@ -163,22 +164,49 @@ impl Bench {
                 self.switch.pre_mut().insert_session(session).map_err(|error| error.to_string())
             }
             Command::Set { name, values } => self.set(name, values),
+            Command::Chip(command) => {
+                command.run(&mut self.switch, self.now)?;
+                // A port that went down may have started the packet generator.
+                self.switch.generate(self.now);
+                self.serve();
+                Ok(())
+            }
+            Command::Time(ns) => {
+                let until = Time::from_ns(*ns);
+                while let Some(due) = self.switch.next_generated().filter(|due| *due <= until) {
+                    self.now = self.now.max(due);
+                    self.switch.generate(self.now);
+                    self.serve();
+                }
+                self.now = until;
+                Ok(())
+            }
             _ => Err("an expectation is no action".to_owned()),
         }
     }
 
     fn packet(&mut self, port: u32, bytes: &[u8]) -> Outcome<()> {
-        self.switch.receive(Time::ZERO, port, Packet::new(bytes, 0));
+        self.switch.receive(self.now, port, Packet::new(bytes, 0));
+        self.serve();
+        // What the packet started in the packet generator.
+        while self.switch.next_generated().is_some_and(|due| due <= self.now) {
+            self.switch.generate(self.now);
+            self.serve();
+        }
+        Ok(())
+    }
+
+    /// Empties the queues.
+    fn serve(&mut self) {
         let mut out: Vec<(u32, Vec<u8>)> = Vec::new();
         while let Some(port) = self.switch.next_ready() {
-            while let Some(sent) = self.switch.transmit(Time::ZERO, port) {
+            while let Some(sent) = self.switch.transmit(self.now, port) {
                 out.push((port, sent.packet.to_vec()));
             }
         }
         out.sort_by_key(|(port, _)| *port);
         self.outputs.extend(out);
         self.digests.extend(self.switch.take_digests());
-        Ok(())
     }
 
     fn expect(&mut self, port: u32, nibbles: &[Option<u8>]) -> Outcome<()> {

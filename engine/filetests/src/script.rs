@@ -16,6 +16,8 @@
 //! // expect_log TEXT           the next line of log_msg
 //! // multicast GROUP PORT...
 //! // session ID PORT            a clone session
+//! // chip ...                   what a Tofino chip has ([`crate::chip`])
+//! // time NS                    the clock; the packet generator's packets leave before it
 //! // set NAME VALUE...          members of a value set, one behind the other, a value for each key
 //! ```
 //!
@@ -162,6 +164,10 @@ pub enum Command {
         /// Where copies go.
         port: u32,
     },
+    /// What a Tofino chip has.
+    Chip(crate::chip::Command),
+    /// The clock, in nanoseconds.
+    Time(u64),
     /// Members of a value set.
     Set {
         /// The value set.
@@ -232,6 +238,8 @@ fn command(line: &str) -> Result<Option<Command>, String> {
             ports: ports.iter().map(|port| small(port)).collect::<Result<_, _>>()?,
         },
         ("session", [id, port]) => Command::Session { id: small(id)?, port: small(port)? },
+        ("chip", words) if !words.is_empty() => Command::Chip(crate::chip::Command::new(words)),
+        ("time", [ns]) => Command::Time(small(ns)?.into()),
         ("set", [name, values @ ..]) => {
             let values = values.iter().map(|value| number(value)).collect::<Result<_, _>>()?;
             Command::Set { name: (*name).to_owned(), values }
@@ -290,7 +298,7 @@ fn number(text: &str) -> Result<u128, String> {
     parsed.map_err(|_| format!("`{text}` is not a number"))
 }
 
-fn small(text: &str) -> Result<u32, String> {
+pub(crate) fn small(text: &str) -> Result<u32, String> {
     number(text)?.try_into().map_err(|_| format!("`{text}` is too large"))
 }
 
@@ -306,7 +314,7 @@ fn nibbles(hex: &str) -> Result<Vec<Option<u8>>, String> {
         .collect()
 }
 
-fn bytes(hex: &str) -> Result<Vec<u8>, String> {
+pub(crate) fn bytes(hex: &str) -> Result<Vec<u8>, String> {
     let digits = nibbles(hex)?;
     if digits.len() % 2 != 0 {
         return Err("a packet has whole bytes".to_owned());

@@ -7,7 +7,8 @@ use p4cc_exec::{DigestMessage, NativeError, Pipeline, State};
 use p4cc_units::{Rate, Span, Time};
 
 use crate::arch::{Arrival, IngressResult, LeftQueue, Program, UnicastPacket, Workspace};
-use crate::config::{ConfigError, ExecChoice, PortConfig, SwitchConfig};
+use crate::chip::Chip;
+use crate::config::{ConfigError, ExecChoice, PortConfig, QdepthUnit, SwitchConfig};
 use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Unqueued};
 use crate::counters::{DropCause, PauseCounters, PortCounters, SwitchCounters};
 use crate::lineage::Lineage;
@@ -22,6 +23,9 @@ use crate::watch::{DropLog, DropRow, Kept, KeptDigest, LogLine, Watch};
 const MAX_UNSENT: u32 = 1_024;
 /// Passes and copies that such packets cause in one call before the rest waits for the next.
 const MAX_CAUSED: u64 = 4_096;
+
+/// Packets that the generator sends in one call, at most.
+pub const MAX_GENERATED: usize = 1_024;
 
 /// A packet on its way out.
 #[derive(Debug)]
@@ -45,6 +49,8 @@ pub struct Switch {
     pub(crate) core: Core,
     pub(crate) program: Option<Box<Program>>,
     exec: ExecChoice,
+    /// Pipes of the chip with a state of their own.
+    pipes: u8,
 }
 
 impl Switch {
@@ -54,7 +60,7 @@ impl Switch {
     /// The first value of the configuration that is out of bounds.
     pub fn new(config: SwitchConfig) -> Result<Self, ConfigError> {
         config.check()?;
-        Ok(Self { core: Core::new(config), program: None, exec: ExecChoice::default() })
+        Ok(Self { core: Core::new(config), program: None, exec: ExecChoice::default(), pipes: 1 })
     }
 
     /// The configuration.
@@ -86,6 +92,7 @@ impl Switch {
             return Err(ConfigError::shared_buffer());
         }
         self.core.config = config;
+        self.name_units();
         self.set_port_up(port.port, true);
         Ok(())
     }
@@ -107,8 +114,11 @@ impl Switch {
     pub fn set_port_up(&mut self, port: u32, up: bool) {
         let ports_down = &mut self.core.ports_down;
         let changed = if up { ports_down.remove(&port) } else { ports_down.insert(port) };
-        if changed && let Some(state) = self.state_mut() {
-            state.set_port_up(port, up);
+        if changed && !up {
+            self.core.chip.generator.port_down(port);
+        }
+        if changed && let Some(program) = &mut self.program {
+            program.runtime_mut().states_mut().for_each(|state| state.set_port_up(port, up));
         }
     }
 
@@ -154,10 +164,38 @@ impl Switch {
         if watch.max_logs > 0 {
             program.set_logging(true);
         }
+        program.split(self.pipes);
         for &port in &self.core.ports_down {
-            program.runtime_mut().state.set_port_up(port, false);
+            program.runtime_mut().states_mut().for_each(|state| state.set_port_up(port, false));
         }
         self.program = Some(program);
+        self.name_units();
+    }
+
+    /// Gives ports that name no unit of depths the architecture's.
+    fn name_units(&mut self) {
+        let unit = self.program.as_ref().map_or(QdepthUnit::Packets, |program| program.qdepth_unit());
+        let Core { config, tm, .. } = &mut self.core;
+        for port in config.ports.iter().filter(|port| port.qdepth_unit == QdepthUnit::Auto) {
+            if let Some(index) = tm.port(port.port) {
+                tm.set_qdepth_unit(index, unit);
+            }
+        }
+    }
+
+    /// Gives each of so many pipes of a chip tables, counters and registers of its own, which begin as they are
+    /// now: of the program that is loaded, and of those after it. Ports belong to the pipe that bits 8 and 7 of
+    /// their number say. A program of another architecture than the chip's has one state all the same.
+    pub fn split_pipes(&mut self, pipes: u8) {
+        self.pipes = pipes.max(1);
+        if let Some(program) = &mut self.program {
+            program.split(self.pipes);
+        }
+    }
+
+    /// Pipes that have a state of their own.
+    pub fn pipes(&self) -> usize {
+        self.program.as_ref().map_or(1, |program| program.runtime().pipes())
     }
 
     /// Loses the program with its state, groups and sessions, and waiting packets, which are counted. Ports
@@ -172,6 +210,7 @@ impl Switch {
             self.core.trace.dropped(None, DropCause::NoPipeline, waiting);
         }
         self.core.pre = ReplicationEngine::default();
+        *self.core.chip = Chip::new(self.core.config.seed, self.core.config.device_id);
         self.core.digests.clear();
         self.program = None;
     }
@@ -200,22 +239,33 @@ impl Switch {
         self.program.as_ref().map(|program| &program.runtime().pipeline)
     }
 
-    /// Tables, counters and registers of the loaded program.
+    /// Tables, counters and registers of the loaded program; of the first pipe of a chip whose pipes have their
+    /// own ([`Self::split_pipes`]).
     pub fn state(&self) -> Option<&State> {
-        self.program.as_ref().map(|program| &program.runtime().state)
+        self.state_of(0)
     }
 
     /// Tables, counters and registers of the loaded program, to change.
     pub fn state_mut(&mut self) -> Option<&mut State> {
-        self.program.as_mut().map(|program| &mut program.runtime_mut().state)
+        self.state_of_mut(0)
+    }
+
+    /// The same of one pipe of the chip. None if there is no program, or no state of such a pipe.
+    pub fn state_of(&self, pipe: usize) -> Option<&State> {
+        self.program.as_ref().and_then(|program| program.runtime().state(pipe))
+    }
+
+    /// The same of one pipe of the chip, to change.
+    pub fn state_of_mut(&mut self, pipe: usize) -> Option<&mut State> {
+        self.program.as_mut().and_then(|program| program.runtime_mut().state_mut(pipe))
     }
 
     /// Puts a state of the loaded program in the place of its
-    /// own. Ports are up or down as this switch knows them.
+    /// own, in all pipes. Ports are up or down as this switch knows them.
     pub fn set_state(&mut self, mut state: State) {
         state.set_ports_down(&self.core.ports_down);
-        if let Some(own) = self.state_mut() {
-            *own = state;
+        if let Some(program) = &mut self.program {
+            program.runtime_mut().set_states(state);
         }
     }
 
@@ -224,6 +274,8 @@ impl Switch {
     pub fn fork(&self, seed: u64) -> Self {
         let mut core = Core::new(SwitchConfig { seed, ..self.core.config.clone() });
         core.pre = self.core.pre.clone();
+        core.chip = self.core.chip.clone();
+        core.chip.generator.restart(seed, core.config.device_id);
         let watch = self.watched();
         if watch != Watch::default() {
             set_watch(&mut core, watch);
@@ -231,10 +283,12 @@ impl Switch {
         let mut program = self.program.clone();
         if let Some(program) = &mut program {
             for &port in &self.core.ports_down {
-                program.runtime_mut().state.set_port_up(port, true);
+                program.runtime_mut().states_mut().for_each(|state| state.set_port_up(port, true));
             }
         }
-        Self { core, program, exec: self.exec }
+        let mut forked = Self { core, program, exec: self.exec, pipes: self.pipes };
+        forked.name_units();
+        forked
     }
 
     /// Lends the switch a workspace for the next calls, or
@@ -506,6 +560,30 @@ impl Switch {
     /// Multicast groups and clone sessions, to change.
     pub fn pre_mut(&mut self) -> &mut ReplicationEngine {
         &mut self.core.pre
+    }
+
+    /// What a Tofino chip has beside the program; empty after a program is loaded.
+    pub fn chip(&self) -> &Chip {
+        &self.core.chip
+    }
+
+    /// What a Tofino chip has beside the program, to change.
+    pub fn chip_mut(&mut self) -> &mut Chip {
+        &mut self.core.chip
+    }
+
+    /// When the packet generator has something to do next: [`Self::generate`] is to be called then.
+    #[inline]
+    pub fn next_generated(&self) -> Option<Time> {
+        self.core.chip.generator.next_due()
+    }
+
+    /// Lets the packet generator send what is due by now into ingress; at most [`MAX_GENERATED`] packets, the
+    /// rest with the next call. Ask [`Self::next_ready`] afterwards.
+    pub fn generate(&mut self, now: Time) {
+        let Some(program) = &mut self.program else { return };
+        program.generate(&mut self.core, now);
+        serve_unqueued(program, &mut self.core, now);
     }
 
     /// Counters of the whole switch.

@@ -74,9 +74,7 @@ const BUILTIN_FOLDER: &str = "<p4cc>";
 pub(crate) fn other_architecture(path: &str) -> Option<&'static str> {
     Some(match path {
         "tofino.p4" | "tofino1arch.p4" | "tofino1_arch.p4" => "TNA, which `tna.p4` declares here",
-        "t2na.p4" | "tofino2.p4" | "tofino2arch.p4" | "tofino2_arch.p4" => {
-            "T2NA, the architecture of Tofino 2"
-        }
+        "tofino2.p4" | "tofino2arch.p4" | "tofino2_arch.p4" => "T2NA, which `t2na.p4` declares here",
         "t3na.p4" | "tofino3arch.p4" | "tofino3_arch.p4" => "T3NA, the architecture of Tofino 3",
         "pna.p4" | "bmv2/pna.p4" | "dpdk/pna.p4" | "tc/pna.p4" => {
             "PNA, the architecture of network interface cards"
@@ -99,6 +97,7 @@ pub(crate) fn builtin(name: &str) -> Option<(String, &'static str)> {
         // p4c keeps the file for BMv2 in a folder.
         "psa.p4" | "bmv2/psa.p4" => include_str!("../p4include/psa.p4"),
         "tna.p4" => include_str!("../p4include/tna.p4"),
+        "t2na.p4" => include_str!("../p4include/t2na.p4"),
         _ => return None,
     };
     Some((format!("{BUILTIN_FOLDER}/{name}"), text))

@@ -43,8 +43,9 @@ fn number_of<T: TryFrom<u64>>(table: &Table, row: &Kept, name: &str) -> Result<T
 
 fn set_app(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let table = change.table;
-    let id = u8::try_from(change.number(0))
-        .map_err(|_| Failure::invalid(format!("table {}: there is no application {}", table.name, change.number(0))))?;
+    let id = u8::try_from(change.number(0)).map_err(|_| {
+        Failure::invalid(format!("table {}: there is no application {}", table.name, change.number(0)))
+    })?;
     let now = target.now;
     for pipe in pipes(target)? {
         let old = target.switch.chip().generator.app(pipe, id).cloned().unwrap_or_default();
@@ -98,7 +99,9 @@ fn trigger(table: &Table, row: &Kept) -> Result<Trigger, Failure> {
         "trigger_recirc_pattern" => {
             Trigger::Recirculation { value: pattern("pattern_value"), mask: pattern("pattern_mask") }
         }
-        "trigger_dprsr" => Trigger::Deparser { value: pattern("pattern_value"), mask: pattern("pattern_mask") },
+        "trigger_dprsr" => {
+            Trigger::Deparser { value: pattern("pattern_value"), mask: pattern("pattern_mask") }
+        }
         other => {
             return Err(Failure::unimplemented(format!(
                 "table {}: {other} is not done; the model has timers, ports that go down and patterns",
@@ -145,7 +148,8 @@ fn write_buffer(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Fail
         )));
     }
     let bytes: Result<Vec<u8>, _> = bytes.iter().map(|byte| u8::try_from(*byte)).collect();
-    let bytes = bytes.map_err(|_| Failure::invalid(format!("table {}: buffer holds numbers above 255", table.name)))?;
+    let bytes = bytes
+        .map_err(|_| Failure::invalid(format!("table {}: buffer holds numbers above 255", table.name)))?;
     let offset = usize::try_from(offset).unwrap_or(usize::MAX / 2);
     for pipe in pipes(target)? {
         target.switch.chip_mut().generator.write_buffer(pipe, offset, &bytes)?;

@@ -29,9 +29,10 @@ fn session(table: &Table, id: u16, row: &Kept) -> Result<MirrorSession, Failure>
     let flag = |name: &str| row.flag(id_of(table, name));
     let fit = |name: &str, most: u64| match number(name) {
         value if value <= most => Ok(value),
-        value => {
-            Err(Failure::invalid(format!("table {}, session {id}: {name} is {value}, above {most}", table.name)))
-        }
+        value => Err(Failure::invalid(format!(
+            "table {}, session {id}: {name} is {value}, above {most}",
+            table.name
+        ))),
     };
     let half = |name: &str| fit(name, u16::MAX.into()).map(|value| value as u16);
     let port = fit("$ucast_egress_port", u32::MAX.into())? as u32;

@@ -3,6 +3,10 @@
 //! [`rows`] keeps what clients wrote; the other files say what the switch does with it.
 
 mod device;
+mod generator;
+mod mirror;
+mod multicast;
+mod port_metadata;
 mod ports;
 pub mod rows;
 mod traffic_manager;
@@ -10,6 +14,7 @@ mod traffic_manager;
 use std::collections::BTreeMap;
 
 use p4cc_p4runtime::errors::Failure;
+use tonic::Code;
 
 use crate::fields::Row;
 use crate::schema::{Chip, Object, Table};
@@ -37,14 +42,16 @@ fn name_of(table: &Table) -> &str {
 
 /// The rule of a table that is kept by entries.
 fn rule(table: &Table) -> Option<Rule> {
-    if table.object != Object::Fixed {
-        return None;
-    }
-    match name_of(table) {
-        "$PORT" => Some(ports::PORT),
-        "dev.device_configuration" => Some(device::CONFIGURATION),
-        "dev.warm_init" => Some(device::WARM_INIT),
-        name => traffic_manager::rule(name),
+    match (table.object, name_of(table)) {
+        (Object::PortMetadata(_), _) => Some(port_metadata::BY_PORT),
+        (Object::Fixed, "$PORT") => Some(ports::PORT),
+        (Object::Fixed, "$mirror.cfg") => Some(mirror::SESSIONS),
+        (Object::Fixed, "dev.device_configuration") => Some(device::CONFIGURATION),
+        (Object::Fixed, "dev.warm_init") => Some(device::WARM_INIT),
+        (Object::Fixed, name) => {
+            multicast::rule(name).or_else(|| generator::rule(name)).or_else(|| traffic_manager::rule(name))
+        }
+        _ => None,
     }
 }
 
@@ -64,7 +71,13 @@ pub fn write(target: &mut Target<'_>, verb: Verb, entry: &Entry<'_>) -> Result<D
     check_default(entry)?;
     match (entry.table.name.as_str(), rule(entry.table)) {
         ("$PORT_STAT", _) => ports::write_statistics(target, verb, entry).map(|()| Done::Applied),
-        (_, Some(rule)) => rows::write(target, verb, entry, rule),
+        (name, Some(rule)) => match rows::write(target, verb, entry, rule) {
+            // Removing a port that nobody added is no failure to the chip's driver.
+            Err(failure) if name == "$PORT" && verb == Verb::Delete && failure.code == Code::NotFound => {
+                Ok(Done::Applied)
+            }
+            done => done,
+        },
         _ => Err(not_here(entry.table)),
     }
 }

@@ -52,12 +52,13 @@ fn set_group(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure
     let Some(new) = change.new else { return Ok(tree.delete_group(id)?) };
     let nodes = ["$MULTICAST_NODE_ID", "$MULTICAST_NODE_L1_XID_VALID", "$MULTICAST_NODE_L1_XID"];
     let ecmps = ["$MULTICAST_ECMP_ID", "$MULTICAST_ECMP_L1_XID_VALID", "$MULTICAST_ECMP_L1_XID"];
-    let group = Group {
-        id,
-        nodes: members(change.table, new, nodes),
-        ecmps: members(change.table, new, ecmps),
-    };
-    Ok(if change.old.is_some() { tree.modify_group(group)? } else { tree.insert_group(group)? })
+    let group =
+        Group { id, nodes: members(change.table, new, nodes), ecmps: members(change.table, new, ecmps) };
+    match change.old {
+        Some(_) => tree.modify_group(group)?,
+        None => tree.insert_group(group)?,
+    }
+    Ok(())
 }
 
 fn set_node(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
@@ -74,7 +75,11 @@ fn set_node(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure>
         ports: new.numbers(field("$DEV_PORT")).to_vec(),
         lags: new.numbers(field("$MULTICAST_LAG_ID")).iter().map(lag).collect::<Result<_, _>>()?,
     };
-    Ok(if change.old.is_some() { tree.modify_node(node)? } else { tree.insert_node(node)? })
+    match change.old {
+        Some(_) => tree.modify_node(node)?,
+        None => tree.insert_node(node)?,
+    }
+    Ok(())
 }
 
 fn set_ecmp(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
@@ -83,7 +88,11 @@ fn set_ecmp(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure>
     let Some(new) = change.new else { return Ok(tree.delete_ecmp(id)?) };
     let nodes = new.numbers(id_of(change.table, "$MULTICAST_NODE_ID")).to_vec();
     let ecmp = Ecmp { id, nodes };
-    Ok(if change.old.is_some() { tree.modify_ecmp(&ecmp)? } else { tree.insert_ecmp(&ecmp)? })
+    match change.old {
+        Some(_) => tree.modify_ecmp(&ecmp)?,
+        None => tree.insert_ecmp(&ecmp)?,
+    }
+    Ok(())
 }
 
 fn set_lag(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {

@@ -29,7 +29,7 @@ fn packed(table: &Table, row: &Kept) -> Vec<u8> {
         };
         bits.extend((0..value.width()).rev().map(|at| !value.slice(at, 1).is_zero()));
     }
-    let byte = |part: &[bool]| part.iter().enumerate().fold(0, |byte, (at, bit)| byte | u8::from(*bit) << (7 - at));
+    let byte =
+        |part: &[bool]| part.iter().enumerate().fold(0, |byte, (at, bit)| byte | u8::from(*bit) << (7 - at));
     bits.chunks(8).map(byte).collect()
 }
-

@@ -21,7 +21,7 @@ const CHANNELS: u32 = 4;
 const CONNECTIONS: u32 = 16;
 
 /// `$PORT`
-pub const PORT: Rule = Rule { effect: set_port, live: port_state, ..ENTRIES };
+pub const PORT: Rule = Rule { forgives: true, effect: set_port, live: port_state, ..ENTRIES };
 
 /// A port of the switch.
 fn port_of(target: &Target<'_>, table: &Table, number: u64) -> Result<u32, Failure> {

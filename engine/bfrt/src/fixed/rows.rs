@@ -81,6 +81,8 @@ pub struct Rule {
     pub cells: bool,
     /// An entry may be added that is there already.
     pub adds_again: bool,
+    /// An entry that is not there may be deleted.
+    pub forgives: bool,
     /// A read of all gives so many cells, from 0 on; 0 gives those that were written.
     pub count: u32,
     /// Lists that go together, the first of them with the members' numbers.
@@ -223,7 +225,7 @@ pub fn write(target: &mut Target<'_>, verb: Verb, entry: &Entry<'_>, rule: Rule)
     match verb {
         Verb::Delete | Verb::Reset => {
             if !is_there {
-                return Err(absent(table));
+                return if rule.forgives { Ok(Done::Applied) } else { Err(absent(table)) };
             }
             change(target, table, &key, None, &[], rule)?;
             return Ok(Done::Applied);
@@ -443,7 +445,14 @@ pub fn no_effect(_: &mut Target<'_>, _: &Change<'_>) -> Result<(), Failure> {
 pub fn as_written(_: &Target<'_>, _: &Table, _: &RowKey, _: &mut Kept) {}
 
 /// Keeps what is written, to be read back; the switch does nothing with it.
-pub const KEPT: Rule =
-    Rule { cells: true, adds_again: true, count: 0, lists: &[], effect: no_effect, live: as_written };
+pub const KEPT: Rule = Rule {
+    cells: true,
+    adds_again: true,
+    forgives: false,
+    count: 0,
+    lists: &[],
+    effect: no_effect,
+    live: as_written,
+};
 /// The same with entries that come and go.
 pub const ENTRIES: Rule = Rule { cells: false, adds_again: false, ..KEPT };

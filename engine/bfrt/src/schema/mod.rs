@@ -10,7 +10,10 @@ mod snapshot;
 
 pub use chip::{Chip, fixed};
 
-use p4cc_ir::{ActionId, CounterId, DigestId, MeterId, ProfileId, Program, RegisterId, TableId, ValueSetId};
+use p4cc_ir::{
+    ActionId, Architecture, CounterId, DigestId, MeterId, ProfileId, Program, RegisterId, TableId,
+    TofinoChip, ValueSetId,
+};
 use p4cc_p4runtime::P4InfoError;
 use p4cc_p4runtime::p4info::chip::{ChipObjects, view};
 
@@ -42,8 +45,11 @@ pub fn of_program(program: &Program, chip: Chip) -> Result<Schema, SchemaError> 
 }
 
 /// The chip that a program is for.
-pub fn chip_of(_program: &Program) -> Chip {
-    Chip::Tofino1
+pub fn chip_of(program: &Program) -> Chip {
+    match &program.architecture {
+        Architecture::Tna(tna) if tna.chip == TofinoChip::Tofino2 => Chip::Tofino2,
+        _ => Chip::Tofino1,
+    }
 }
 
 /// What a schema is made of.

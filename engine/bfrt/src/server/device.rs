@@ -8,7 +8,7 @@ use p4cc_p4runtime::errors::Failure;
 use p4cc_switch::{ReplicationEngine, Switch};
 use p4cc_units::Time;
 
-use crate::schema::{self, Chip, Schema};
+use crate::schema::{self, Schema};
 use crate::target::{Kept, Scope, Target, no_program};
 
 /// A program as clients see it.
@@ -26,7 +26,8 @@ pub(super) struct Loaded {
 
 impl Loaded {
     fn new(pipeline: &Arc<Pipeline>, given_name: Option<&str>) -> Result<Self, Failure> {
-        let (program, chip) = (pipeline.program(), Chip::Tofino1);
+        let program = pipeline.program();
+        let chip = schema::chip_of(program);
         let mut schema = schema::of_program(program, chip)
             .map_err(|error| Failure::precondition(format!("program {}: {error}", program.name)))?;
         let fixed = schema::fixed(chip);

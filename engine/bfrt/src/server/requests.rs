@@ -3,9 +3,10 @@
 use p4cc_p4runtime::errors::Failure;
 
 use crate::fields::{self, Row};
+use crate::pipes;
 use crate::proto::bfrt_proto as wire;
 use crate::schema::Table;
-use crate::target::{Entry, Scope, Target, Verb};
+use crate::target::{ALL_PIPES, Entry, Scope, Target, Verb};
 use wire::table_entry::Value as Identifier;
 use wire::table_mod_inc_flag;
 use wire::update::Type;
@@ -98,14 +99,27 @@ fn common<'a>(table: &'a Table, given: &wire::TableEntry) -> Result<Entry<'a>, F
     })
 }
 
-/// Puts the key in the place of the number that a request names an entry by.
+/// Bits of an entry's number behind those that say whose it is: 0 for all pipes together, else its pipe and one.
+const OWNER_SHIFT: u32 = 28;
+
+/// An entry's number on the wire.
+pub(super) fn to_wire(handle: u32, owner: u32) -> u32 {
+    let tag = if owner == ALL_PIPES { 0 } else { owner + 1 };
+    handle | tag << OWNER_SHIFT
+}
+
+/// Puts the key in the place of the number that a request names an entry by; whose entry it is.
 ///
 /// # Errors
 /// No entry has this number.
-pub(super) fn resolve_handle(target: &Target<'_>, entry: &mut Entry<'_>) -> Result<(), Failure> {
-    let Some(handle) = entry.handle else { return Ok(()) };
+pub(super) fn resolve_handle(target: &mut Target<'_>, entry: &mut Entry<'_>) -> Result<Option<u32>, Failure> {
+    let Some(handle) = entry.handle else { return Ok(None) };
     let table: &Table = entry.table;
-    let known = target.kept.handles.get(&table.id).and_then(|handles| handles.key(handle));
+    let owner = (handle >> OWNER_SHIFT).checked_sub(1);
+    target.enter(owner.map_or(0, |pipe| pipe as usize).min(pipes::PIPES - 1));
+    let number = handle & ((1 << OWNER_SHIFT) - 1);
+    let known = target.kept.handles.get(&table.id).and_then(|handles| handles.key(number)).cloned();
+    target.enter(0);
     let Some(values) = known else {
         return Err(Failure::not_found(format!("table {} has no entry with handle {handle}", table.name)));
     };
@@ -113,7 +127,7 @@ pub(super) fn resolve_handle(target: &Target<'_>, entry: &mut Entry<'_>) -> Resu
         Some(fields::GivenKey { key: entry.table.key(*id)?, value: value.clone() })
     });
     entry.key = Some(keys.collect());
-    Ok(())
+    Ok(Some(owner.unwrap_or(ALL_PIPES)))
 }
 
 /// An entry of an answer.

@@ -20,6 +20,7 @@ use super::batches::{self, Manner, Outcome};
 use super::clients::{Clients, MAX_WAITING_MESSAGES, SHARED};
 use super::device::{Device, Loaded};
 use super::{Options, pipeline, reads, streams};
+use crate::pipes;
 use crate::proto::bfrt_proto as wire;
 use crate::tables::Done;
 use crate::tables::ageing::Change;
@@ -274,10 +275,10 @@ impl Who<'_> {
 /// Digests of one device.
 fn deliver(clients: &Clients, loaded: &Loaded, held: &Held) -> usize {
     let device_id = u32::try_from(held.device_id).unwrap_or(u32::MAX);
-    let scope = Scope { device_id, ..no_scope() };
     let is_bound = |client: &super::clients::Client| client.bound.as_deref() == Some(loaded.name.as_str());
     let mut sent = 0;
     for message in &held.digests {
+        let scope = Scope { device_id, pipe: message.pipe.into(), ..no_scope() };
         let Some(update) = streams::digest(loaded, scope, message) else { continue };
         sent += clients.send(held.device_id, &update, |client| {
             is_bound(client) && client.wants.enable_learn_notifications
@@ -296,10 +297,12 @@ fn sweep(
     let device_id = switch.device_id();
     let scope = Scope { device_id: u32::try_from(device_id).unwrap_or(u32::MAX), ..no_scope() };
     let updates = device.with_target(loaded, (switch, now, scope), |target| {
-        let Some(state) = target.switch.state() else { return Vec::new() };
-        let changes = target.kept.ageing.sweep(state, now);
-        let update = |(table, entry, change)| streams::idle(target, table, &entry, change);
-        changes.into_iter().filter_map(update).collect()
+        let changes = pipes::sweep(target);
+        let mut update = |(pipe, table, entry, change)| {
+            target.scope.pipe = pipe;
+            streams::idle(target, table, &entry, change)
+        };
+        changes.into_iter().filter_map(&mut update).collect::<Vec<_>>()
     });
     let mut sent = 0;
     for (change, update) in updates {
@@ -355,11 +358,11 @@ impl BfRuntime for Service {
         let manner = Manner::new(request.atomicity, wishes.ignores_missing).map_err(Failure::status)?;
         let pairs = || request.updates.iter().zip(&outcomes);
         let all = pairs().map(|(update, outcome)| told(update, outcome, manner));
-        if wishes.errors_in_answer {
-            return Ok(Response::new(wire::WriteResponse { status: all.collect() }));
-        }
-        let tells = |error: &wire::Error| error.canonical_code == 0 && error.code != 0;
+        let tells = |error: &wire::Error| {
+            wishes.errors_in_answer || (error.canonical_code == 0 && error.code != 0)
+        };
         let answer = wire::WriteResponse { status: all.filter(tells).collect() };
+        // As the chip's server does: what failed fails the call too, whatever the answer would have said.
         let results = pairs().map(|(update, outcome)| match outcome {
             Err(failure) if !batches::is_ignored(update, failure, manner) => Err(failure.clone()),
             _ => Ok(()),

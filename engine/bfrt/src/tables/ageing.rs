@@ -116,6 +116,11 @@ impl Ageing {
         self.age(table, at).map_or(0, |age| age.left_ns.div_ceil(1_000_000))
     }
 
+    /// Whether an entry's time is over.
+    pub fn is_idle(&self, table: TableId, at: &Identity) -> bool {
+        self.age(table, at).is_some_and(|age| age.is_idle)
+    }
+
     fn age(&self, table: TableId, at: &Identity) -> Option<&Age> {
         self.tables.get(&table)?.entries.get(&(at.matches.clone(), at.priority))
     }

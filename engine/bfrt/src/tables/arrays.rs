@@ -8,10 +8,8 @@ use super::shadow::Place;
 use super::{needs_key, parts};
 use crate::fields::{Match, Row, Value};
 use crate::schema::{Field, Means, Object, Table};
-use crate::target::{ALL_PIPES, Entry, Target, Verb, no_program};
+use crate::target::{Entry, Target, Verb, no_program};
 
-/// Pipes of the chip, each with registers of its own.
-const PIPES: usize = 4;
 /// Most cells that one read gives.
 const MAX_CELLS: usize = 1 << 20;
 
@@ -114,7 +112,7 @@ fn set(target: &mut Target<'_>, entry: &Entry<'_>, at: u32) -> Result<(), Failur
 /// Brings the copies of an array's cells up to date.
 pub fn sync(target: &mut Target<'_>, of: &Table) -> Result<(), Failure> {
     let size = size(target, of.object)?;
-    let state = target.switch.state().ok_or_else(no_program)?;
+    let state = target.switch.state_of(target.pipe()).ok_or_else(no_program)?;
     let shadow = &mut target.kept.shadow;
     shadow.clear_counters(of.id);
     shadow.clear_registers(of.id);
@@ -211,11 +209,11 @@ fn data(target: &Target<'_>, of: &Table, at: u32, looks: bool) -> Result<Vec<(u3
                 let there = state.register_read(register, at)?;
                 let kept = || target.kept.shadow.register(of.id, &Place::Index(at)).cloned();
                 let cell = if looks { there } else { kept().unwrap_or_else(|| initial(target, register)) };
-                Some(register_field(target, register, (&cell, place), field, true))
+                Some(register_field(target, register, (&cell, place), field))
             }
             (Object::RegisterParam(register), Means::Cell(_, place)) => {
                 let cell = state.register_read(register, at)?;
-                Some(register_field(target, register, (&cell, place), field, false))
+                Some(register_field(target, register, (&cell, place), field))
             }
             _ => None,
         };
@@ -230,18 +228,8 @@ fn initial(target: &Target<'_>, register: RegisterId) -> Bits {
     declared.initial.clone().unwrap_or_else(|| Bits::zero(declared.ty.width()))
 }
 
-/// A field of a register's cell: one value for each pipe that the request is for, as each has its own register.
-fn register_field(
-    target: &Target<'_>,
-    register: RegisterId,
-    (cell, place): (&Bits, usize),
-    field: &Field,
-    by_pipe: bool,
-) -> Value {
+/// A field of a register's cell. Where a request is for several pipes, `pipes` puts theirs beside it.
+fn register_field(target: &Target<'_>, register: RegisterId, (cell, place): (&Bits, usize), field: &Field) -> Value {
     let (low, width) = halves(target, register).get(place).copied().unwrap_or((0, cell.width()));
-    let value = Bits::from_words(field.ty.width(), cell.slice(low, width).words());
-    match by_pipe && target.scope.pipe == ALL_PIPES {
-        true => Value::PerPipe(vec![value; PIPES]),
-        false => Value::Number(value),
-    }
+    Value::Number(Bits::from_words(field.ty.width(), cell.slice(low, width).words()))
 }

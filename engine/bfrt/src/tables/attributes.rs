@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use p4cc_p4runtime::errors::Failure;
 
 use super::{arrays, parts};
+use crate::pipes;
 use crate::proto::bfrt_proto as wire;
 use crate::schema::{Object, Table};
 use crate::target::{Target, no_program};
@@ -22,12 +23,18 @@ const NS_PER_MS: u64 = 1_000_000;
 pub struct Attributes {
     idle: BTreeMap<u32, wire::IdleTable>,
     scopes: BTreeMap<u32, wire::EntryScope>,
-    byte_counts: BTreeMap<u32, i32>,
+    /// By table and pipe.
+    byte_counts: BTreeMap<(u32, usize), i32>,
     notified: BTreeMap<u32, bool>,
     intervals_ms: BTreeMap<u32, u32>,
 }
 
 impl Attributes {
+    /// Which pipes have the same entries of a table; none for all.
+    pub fn pipe_scope(&self, table: u32) -> Option<wire::Mode> {
+        self.scopes.get(&table).and_then(|scope| scope.pipe_scope)
+    }
+
     /// Whether a client is told of changes of a table: ports that go up or down, selectors.
     pub fn notifies_changes(&self, table: u32) -> bool {
         self.notified.get(&table).copied().unwrap_or(false)
@@ -74,7 +81,11 @@ pub fn write(target: &mut Target<'_>, given: &wire::TableAttribute) -> Result<()
             let is_swept = idle.enable && idle.idle_table_mode() == IdleTableMode::IdleTableNotifyMode;
             let interval = Span::from_ns(u64::from(idle.ttl_query_interval) * NS_PER_MS);
             if let Object::Match(of) = table.object {
-                target.kept.ageing.configure(of, is_swept.then_some(interval), target.now);
+                for pipe in pipes::named_or_all(target)? {
+                    target.enter(pipe);
+                    target.kept.ageing.configure(of, is_swept.then_some(interval), target.now);
+                }
+                target.enter(0);
             }
             target.kept.attributes.idle.insert(id, idle);
         }
@@ -83,7 +94,9 @@ pub fn write(target: &mut Target<'_>, given: &wire::TableAttribute) -> Result<()
             target.kept.attributes.scopes.insert(id, *scope);
         }
         Attribute::ByteCountAdj(adjust) => {
-            target.kept.attributes.byte_counts.insert(id, adjust.byte_count_adjust);
+            for pipe in pipes::named_or_all(target)? {
+                target.kept.attributes.byte_counts.insert((id, pipe), adjust.byte_count_adjust);
+            }
         }
         Attribute::PortStatusNotify(notify) => {
             target.kept.attributes.notified.insert(id, notify.enable);
@@ -114,10 +127,7 @@ fn checked_idle(table: &Table, given: wire::IdleTable) -> Result<wire::IdleTable
         Ok(IdleTableMode::IdleTableNotifyMode) => {}
         Err(_) => {
             let mode = given.idle_table_mode;
-            return Err(Failure::invalid(format!(
-                "table {}: there is no mode {mode} of idle timeouts",
-                table.name
-            )));
+            return Err(Failure::invalid(format!("table {}: there is no mode {mode} of idle timeouts", table.name)));
         }
     }
     let is_default = given.ttl_query_interval == 0 || !given.enable;
@@ -131,28 +141,28 @@ fn checked_idle(table: &Table, given: wire::IdleTable) -> Result<wire::IdleTable
     Ok(wire::IdleTable { ttl_query_interval, ..given })
 }
 
-/// Entries for one pipe alone need tables for each pipe.
+/// The scope of a table that has entries stays as it is, and a pipe belongs to one set.
 fn check_scope(target: &Target<'_>, table: &Table, given: &wire::EntryScope) -> Result<(), Failure> {
+    let lens = |id| (0..target.switch.pipes()).filter_map(move |pipe| Some(target.switch.state_of(pipe)?.table_len(id)));
     if let Object::Match(id) = table.object
-        && target.state()?.table_len(id) > 0
+        && lens(id).any(|len| len > 0)
     {
         return Err(Failure::invalid(format!(
             "table {}: the scope can be changed while the table is empty; delete its entries",
             table.name
         )));
     }
-    let all = |mode: &Option<wire::Mode>| {
-        mode.is_none_or(|mode| {
-            mode.scope.is_none_or(|scope| scope == ModeScope::Predef(PredefinedMode::All as i32))
-        })
-    };
-    if all(&given.gress_scope) && all(&given.pipe_scope) && all(&given.prsr_scope) {
-        return Ok(());
+    let Some(ModeScope::UserDefined(sets)) = given.pipe_scope.and_then(|mode| mode.scope) else { return Ok(()) };
+    let sets = sets.to_le_bytes();
+    let count: u32 = sets.iter().map(|set| set.count_ones()).sum();
+    let joined = sets.iter().fold(0, |all, set| all | set);
+    if joined.count_ones() < count {
+        return Err(Failure::invalid(format!(
+            "table {}: a pipe is in two sets of the scope; each byte is one set, with a bit for each pipe",
+            table.name
+        )));
     }
-    Err(Failure::unimplemented(format!(
-        "table {}: all pipes of this switch have the same entries; use the scope ALL",
-        table.name
-    )))
+    Ok(())
 }
 
 /// Reads an attribute.
@@ -168,15 +178,12 @@ pub fn read(target: &Target<'_>, given: &wire::TableAttribute) -> Result<wire::T
     let (id, kept) = (table.id, &target.kept.attributes);
     let attribute = match attribute {
         Attribute::IdleTable(_) => {
-            let off = wire::IdleTable {
-                ttl_query_interval: DEFAULT_QUERY_INTERVAL_MS,
-                ..wire::IdleTable::default()
-            };
+            let off =
+                wire::IdleTable { ttl_query_interval: DEFAULT_QUERY_INTERVAL_MS, ..wire::IdleTable::default() };
             Attribute::IdleTable(kept.idle.get(&id).copied().unwrap_or(off))
         }
         Attribute::EntryScope(_) => {
-            let all =
-                Some(wire::Mode { scope: Some(ModeScope::Predef(PredefinedMode::All as i32)), args: 0 });
+            let all = Some(wire::Mode { scope: Some(ModeScope::Predef(PredefinedMode::All as i32)), args: 0 });
             let scope = kept.scopes.get(&id).copied().unwrap_or_default();
             Attribute::EntryScope(wire::EntryScope {
                 gress_scope: scope.gress_scope.or(all),
@@ -185,7 +192,8 @@ pub fn read(target: &Target<'_>, given: &wire::TableAttribute) -> Result<wire::T
             })
         }
         Attribute::ByteCountAdj(_) => {
-            let byte_count_adjust = kept.byte_counts.get(&id).copied().unwrap_or(0);
+            let pipe = pipes::named_or_all(target)?.first().copied().unwrap_or(0);
+            let byte_count_adjust = kept.byte_counts.get(&(id, pipe)).copied().unwrap_or(0);
             Attribute::ByteCountAdj(wire::ByteCountAdj { byte_count_adjust })
         }
         Attribute::PortStatusNotify(_) => {
@@ -223,10 +231,20 @@ pub fn run(target: &mut Target<'_>, given: &wire::TableOperation) -> Result<(), 
             table.operations.join(", ")
         )));
     }
+    let done = pipes::named_or_all(target)?.into_iter().try_for_each(|pipe| {
+        target.enter(pipe);
+        run_pipe(target, table, name)
+    });
+    target.enter(0);
+    done
+}
+
+/// Runs an operation in the pipe in question.
+fn run_pipe(target: &mut Target<'_>, table: &Table, name: &str) -> Result<(), Failure> {
     match table.object {
         Object::Match(of) if name == "UpdateHitState" => {
             let now = target.now;
-            let state = target.switch.state().ok_or_else(no_program)?;
+            let state = target.switch.state_of(target.pipe()).ok_or_else(no_program)?;
             target.kept.ageing.poll(state, of, now);
         }
         Object::Match(of) => parts::sync_counters(target, table, of)?,

@@ -363,10 +363,8 @@ pub fn call(
                 let (action, param) = (&action.name, &param.cp.name);
                 return Err(Failure::invalid(format!("{place}, action {action}: {param} is no number")));
             }
-            None => kept().ok_or_else(|| {
-                let (action, param) = (&action.name, &param.cp.name);
-                Failure::invalid(format!("{place}, action {action}: parameter {param} is missing"))
-            })?,
+            // The driver's data begin as zeros.
+            None => kept().unwrap_or_else(|| Bits::zero(width)),
         });
     }
     Ok(ActionCall { action: id, args })

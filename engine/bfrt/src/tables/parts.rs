@@ -13,7 +13,7 @@ use crate::target::{Entry, Target, no_program};
 
 const NS_PER_MS: u64 = 1_000_000;
 /// What `$ENTRY_HIT_STATE` may be.
-const ACTIVE: &str = "ENTRY_ACTIVE";
+pub const ACTIVE: &str = "ENTRY_ACTIVE";
 const IDLE: &str = "ENTRY_IDLE";
 /// Bytes per second of a kilobit per second, and bytes of a kilobit.
 const BYTES_PER_KBIT: u64 = 125;
@@ -222,7 +222,7 @@ pub fn sync_counters(target: &mut Target<'_>, of: &Table, table: TableId) -> Res
     if target.program.tables[table.index()].counter.is_none() {
         return Ok(());
     }
-    let state = target.switch.state().ok_or_else(no_program)?;
+    let state = target.switch.state_of(target.pipe()).ok_or_else(no_program)?;
     target.kept.shadow.clear_counters(of.id);
     let identities = state
         .table_entries(table)

@@ -3,6 +3,7 @@
 mod arrays;
 mod batches;
 mod clients;
+mod fixed;
 mod lab;
 mod matching;
 mod profiles;

@@ -1,16 +1,16 @@
 //! Tables: what the control plane sees of one, and applying it.
 
-use super::{Kind, Lowerer};
 use super::env::Object;
 use super::storage::{Rvalue, StaticStorage};
 use super::tna_objects::TnaObject;
+use super::{Kind, Lowerer};
 use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{self, ActionRef, Annotations, Attached, Expr, ExprKind, TabId};
 use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
 use crate::{
-    ActionCall, ActionId, ActionScope, Bits, ChipMatch, Inst, Key, MatchKind, MatchValue, Operand, SourceEntry, Table,
-    TableAction, TableId, VarId, VarKind,
+    ActionCall, ActionId, ActionScope, Bits, ChipMatch, Inst, Key, MatchKind, MatchValue, Operand,
+    SourceEntry, Table, TableAction, TableId, VarId, VarKind,
 };
 use p4cc_syntax::{Diagnostic, Span};
 

@@ -13,7 +13,7 @@ use crate::types::hir::{Call, Expr};
 use crate::types::ty::Ty;
 use crate::{
     BinOp, Bits, CloneKind, DigestId, ExternCall, FieldList, HashAlgorithm, Inst, MeterId, Operand,
-    TNA_NO_PORT, TNA_PORT_METADATA_BYTES, Terminator, VarId, VarKind, VarType,
+    TNA_NO_PORT, Terminator, VarId, VarKind, VarType,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -79,6 +79,7 @@ impl Lowerer<'_> {
             (TnaObject::Random, "get") => self.tna_random(call, ret),
             (TnaObject::Mirror(number), "emit") => self.mirror(number, call),
             (TnaObject::Resubmit(number), "emit") => self.resubmit(number, call),
+            (TnaObject::Pktgen, "emit") => self.start_generator(call),
             (TnaObject::Digest(digest, number), "pack") => self.tna_pack(digest, number, call),
             _ => {
                 self.not_supported(call.span, format!("method `{name}` of this extern of TNA"));
@@ -277,8 +278,11 @@ impl Lowerer<'_> {
                 self.emit(Inst::Assign { dst, src: Operand::Var(sum) });
                 Some(Rvalue::Scalar(Operand::Var(dst)))
             }
+            // The chip's flag is set where the sum is wrong, whatever the published comment says.
             "verify" => {
-                let flag = self.equals(Operand::Var(sum), SUM_BITS, 0xffff);
+                let flag = self.temp(VarType::Bool);
+                let (a, b) = (Operand::Var(sum), constant(SUM_BITS, 0xffff));
+                self.emit(Inst::Binary { dst: flag, op: BinOp::Ne, a, b });
                 Some(Rvalue::Scalar(Operand::Var(flag)))
             }
             "update" => self.update_sum(call),
@@ -444,6 +448,18 @@ impl Lowerer<'_> {
         })
     }
 
+    /// What the packet generator puts into its packets; the switch asks `pktgen` whether it starts.
+    fn start_generator(&mut self, call: &Call) -> Option<Rvalue> {
+        let half = self.deparsed_half("Pktgen.emit", call.span)?;
+        if half.is_egress {
+            let help = "only the ingress deparser can";
+            return self.refused(call.span, "egress cannot start the packet generator", help);
+        }
+        let field_list = self.header_list(call, 0)?;
+        self.emit(Inst::Extern(ExternCall::Recirculate { field_list }));
+        Some(nothing())
+    }
+
     fn tna_pack(&mut self, digest: DigestId, number: Option<u32>, call: &Call) -> Option<Rvalue> {
         let half = self.deparsed_half("Digest.pack", call.span)?;
         let Some(var) = half.digest else {
@@ -459,13 +475,15 @@ impl Lowerer<'_> {
     /// Keeps a header as one number that a field list names.
     fn header_list(&mut self, call: &Call, at: usize) -> Option<Operand> {
         let span = self.arg_expr(call, at)?.span;
-        let data = self.data(call, at)?;
+        let mut data = self.data(call, at)?;
+        // The chip sends whole bytes: zeros fill the last one.
+        let bits: u64 = data.iter().filter_map(|value| self.operand_width(value)).map(u64::from).sum();
+        let left = (bits % 8) as u32;
+        if left > 0 {
+            data.push(constant(8 - left, 0));
+        }
         let src = self.one_number(data, span)?;
         let width = self.operand_width(&src)?;
-        if width == 0 || width % 8 != 0 {
-            let message = format!("the header has {width} bits; the chip sends whole bytes");
-            return self.refused(span, message, "add a field that fills the last byte");
-        }
         let name = format!("{}.sent{}", self.name, self.out.vars.len());
         let dst = self.new_var(&name, VarType::Bit(width), VarKind::Metadata);
         self.emit(Inst::Assign { dst, src });
@@ -563,13 +581,16 @@ impl Lowerer<'_> {
             let message = "`port_metadata_unpack` cannot be called here";
             return self.refused(span, message, "only the ingress parser reads port metadata");
         }
-        let bits = 8 * TNA_PORT_METADATA_BYTES as u32;
+        let bits = 8 * self.tna.chip.port_metadata_bytes() as u32;
         let ty = ty?;
         if self.hir.width_bits(ty).is_none_or(|width| width > bits) {
             let message = format!("port metadata have {bits} bits, fewer than this type");
             return self.refused(span, message, "leave fields out");
         }
         self.notes.port_metadata = self.data_type(ty);
+        let fields = self.hir.fields(ty).iter();
+        let fields = fields.map(|field| Some((field.name.clone(), self.hir.width_bits(&field.ty)?)));
+        self.tna.port_metadata = fields.collect();
         let value = self.lookahead(ty, span)?;
         self.emit(Inst::Advance { bits: constant(32, u128::from(bits)) });
         Some(value)

@@ -7,7 +7,9 @@ use super::storage::StaticStorage;
 use crate::types::hir::{Call, Callee, Expr, ExprKind, Instance};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
-use crate::{ControlView, HashDatum, HashView, ParamView, PipeView, PortMetadataView, RegisterId, TnaView, VarId};
+use crate::{
+    ControlView, HashDatum, HashView, ParamView, PipeView, PortMetadataView, RegisterId, TnaView, VarId,
+};
 use p4cc_syntax::ast::{AggregateKind, BinaryOp};
 use std::collections::BTreeMap;
 
@@ -231,7 +233,11 @@ impl Lowerer<'_> {
             return name.clone();
         }
         match &expr.kind {
-            ExprKind::Const(Value::Int(number)) => number.to_string(),
+            ExprKind::Const(Value::Int(number)) => match self.hir.underlying(&expr.ty) {
+                Ty::Bit(width) => format!("{width}w{number}"),
+                Ty::Int(width) => format!("{width}s{number}"),
+                _ => number.to_string(),
+            },
             ExprKind::Const(Value::Bool(flag)) => flag.to_string(),
             ExprKind::Local(id) => {
                 self.hir.locals.get(id.index()).map_or_else(String::new, |local| local.name.clone())

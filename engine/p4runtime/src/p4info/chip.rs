@@ -78,7 +78,11 @@ impl ChipObjects {
         let is_param = |at: usize| view.params.iter().any(|param| param.param.index() == at);
         let register = |at| if is_param(at) { Prefix::ChipRegisterParam } else { Prefix::ChipRegister };
         let mut lists: Vec<Names> = vec![
-            program.actions.iter().map(|action| (Prefix::Action, plain_name(&view.pipes, &action.cp))).collect(),
+            program
+                .actions
+                .iter()
+                .map(|action| (Prefix::Action, plain_name(&view.pipes, &action.cp)))
+                .collect(),
             program.tables.iter().map(|table| qualified(Prefix::Table, &table.cp)).collect(),
             program.profiles.iter().map(|of| qualified(Prefix::ChipProfile, &of.cp)).collect(),
             view.selectors.iter().map(|of| qualified(Prefix::ChipSelector, &of.cp)).collect(),
@@ -96,7 +100,10 @@ impl ChipObjects {
             program.digests.iter().map(|of| qualified(Prefix::ChipDigest, &of.cp)).collect(),
             program.value_sets.iter().map(|of| qualified(Prefix::ChipValueSet, &of.cp)).collect(),
             view.hashes.iter().map(|of| qualified(Prefix::ChipHash, &of.cp)).collect(),
-            view.pipes.iter().map(|pipe| (Prefix::ChipPortMetadata, named(port_metadata_name(pipe)))).collect(),
+            view.pipes
+                .iter()
+                .map(|pipe| (Prefix::ChipPortMetadata, named(port_metadata_name(pipe))))
+                .collect(),
         ];
         for pipe in &view.pipes {
             let name = |control: &str| named(format!("{0}.{control}.{control}", pipe.name));
@@ -195,7 +202,9 @@ pub(crate) const PORT_METADATA: (u32, &str) = (Prefix::ChipPortMetadata as u32, 
 /// What P4Info has of the chip's externs: port metadata, as p4c describes them.
 pub(super) fn externs(program: &Program) -> Vec<p4::Extern> {
     let objects = view(program).and_then(|view| ChipObjects::new(program, view).ok());
-    let Some(objects) = objects.filter(|objects| !objects.port_metadata.is_empty()) else { return Vec::new() };
+    let Some(objects) = objects.filter(|objects| !objects.port_metadata.is_empty()) else {
+        return Vec::new();
+    };
     let instance = |object: &ChipObject| {
         let alias = objects.aliases.get(&object.name).unwrap_or(&object.name).clone();
         let name = object.name.split_once('.').map_or(object.name.as_str(), |(_, name)| name).to_owned();
@@ -230,9 +239,10 @@ fn full_name(pipes: &[PipeView], name: &str) -> String {
 
 /// An action's name, which never has the pipe in front: actions of several pipes are one.
 fn plain_name(pipes: &[PipeView], cp: &ControlPlaneName) -> ControlPlaneName {
-    let without = pipes.iter().filter(|pipe| pipe.named).find_map(|pipe| {
-        cp.name.strip_prefix(pipe.name.as_str()).and_then(|rest| rest.strip_prefix('.'))
-    });
+    let without = pipes
+        .iter()
+        .filter(|pipe| pipe.named)
+        .find_map(|pipe| cp.name.strip_prefix(pipe.name.as_str()).and_then(|rest| rest.strip_prefix('.')));
     let name = without.unwrap_or(&cp.name).to_owned();
     ControlPlaneName { name, explicit_id: cp.explicit_id, ..ControlPlaneName::default() }
 }
