@@ -18,4 +18,4 @@ pub mod server;
 pub mod tables;
 pub mod target;
 
-pub use server::{Options, Server, StartError};
+pub use server::{Local, Options, Server, StartError};

@@ -3,6 +3,7 @@
 mod batches;
 mod clients;
 mod device;
+mod local;
 mod pipeline;
 mod reads;
 mod requests;
@@ -20,6 +21,8 @@ use tonic::transport::server::TcpIncoming;
 
 use crate::proto::bfrt_proto::bf_runtime_server::BfRuntimeServer;
 use service::Service;
+
+pub use local::Local;
 
 /// Largest request: some millions of keys.
 pub const MAX_REQUEST_BYTES: usize = 256 << 20;

@@ -81,6 +81,13 @@ pub fn match_value(
         }
         (Match::Exact(value) | Match::Optional(value, true), _) => MatchValue::Exact(fit(value)),
         (Match::Ternary(_, mask), _) if mask.is_zero() => MatchValue::Any,
+        (Match::Ternary(value, mask), MatchKind::Exact) if *mask == all_ones(mask.width()) => {
+            MatchValue::Exact(fit(value))
+        }
+        // Parser value sets: the engine takes a mask there.
+        (Match::Ternary(value, mask), MatchKind::Exact) => {
+            MatchValue::Ternary { value: fit(value), mask: fit(mask) }
+        }
         (Match::Ternary(value, mask), MatchKind::Ternary) => {
             MatchValue::Ternary { value: fit(value), mask: fit(mask) }
         }

@@ -161,7 +161,7 @@ fn the_smallest_priority_wins_and_values_come_back_masked() {
         lab.one(Type::Insert, one).expect("an entry");
     }
     assert_eq!(lab.packet(0, &frame(1))[0].1[12..], [7, 1]);
-    let read = lab.entries(loose).expect("the entry");
+    let read = lab.entries(wire::TableEntry { data: None, ..loose }).expect("the entry");
     let Some(wire::table_entry::Value::Key(key)) = &read[0].value else { panic!("{read:?}") };
     // Fields in the order of the schema, those left out as wildcards.
     let port = lab.key_id("filter", "meta.port");

@@ -1,7 +1,7 @@
 //! Counter, meter and register arrays, direct counters and meters, value sets.
 
 use p4cc_ir::{
-    Bits, CountUnit, CounterId, MatchValue, MeterId, Program, RegisterId, TableId, ValueSetId, VarType,
+    Architecture, Bits, CountUnit, CounterId, MatchValue, MeterId, Program, RegisterId, TableId, ValueSetId, VarType,
     bits::words_for,
 };
 use p4cc_units::Time;
@@ -329,8 +329,10 @@ impl State {
                 members.len()
             )));
         }
+        // The chip compares value sets under a mask, whatever the program says of their keys.
+        let masks = matches!(self.program.architecture, Architecture::Tna(_));
         for member in &members {
-            validate::value_set_member(name, &declared.keys, member)?;
+            validate::value_set_member(name, &declared.keys, member, masks)?;
         }
         let set = &mut self.value_sets[id.index()];
         set.patterns = members.iter().map(|member| set.shape.pattern(member)).collect();
