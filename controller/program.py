@@ -28,6 +28,10 @@ LEVELS_PER_PORT = 4
 PORT_KEY = "egress_port"
 CURVES = "egress.red.curves"
 SET_CURVE = "egress.red.set_curve"
+RED_STEPS = "egress.red.steps"
+SET_PROBABILITY = "egress.red.set_probability"
+SET_ALWAYS = "egress.red.set_always"
+DEPTH_KEY = "queue_depth"
 INT_PORTS = "egress.telemetry.ports"
 SET_INT_PORT = "egress.telemetry.set_port"
 PRIORITIES = "ingress.ack_priority.priorities"
@@ -45,6 +49,10 @@ SET_RECIPROCAL = "egress.allocator.rule.set_reciprocal"
 FLOWS_KEY = "flows"
 RCP_PORTS = "egress.rcp.ports"
 SET_RCP_PORT = "egress.rcp.set_port"
+RCP_STAMPED = "egress.rcp.stamped"
+SET_RCP_RATE = "egress.rcp.set_rate"
+D3_STAMPED = "egress.allocator.stamped"
+SET_D3_SHARE = "egress.allocator.set_share"
 
 BOLT_PORTS = "ingress.bolt.ports"
 SET_BOLT_PORT = "ingress.bolt.set_port"
@@ -60,5 +68,4 @@ SCOPE = Scope(tables=(ROUTES, ECMP_SEEDS, THRESHOLDS, CODEPOINTS), profiles=(NEX
 """Everything the controller owns in the dual-threshold program."""
 
 CELL_BYTES = 80
-TOFINO2_CELL_BYTES = 176
 """Bytes of one unit of depth where the traffic manager counts cells."""

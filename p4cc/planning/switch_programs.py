@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from finsy.proto import p4r
@@ -18,6 +18,7 @@ from controller.route_table import OWN, Role
 from controller.runtime import find_named, to_entities
 from p4cc.errors import UserError
 from p4cc.planning.entries import plan_entries
+from p4cc.planning.units import chips_among
 from p4cc.scenario.programs import RouteSettings
 from topos.loaders.runtime import NOTHING
 
@@ -45,6 +46,8 @@ class Programs:
     """Of ports by switch and neighbour, where the user's entries fill the table of thresholds."""
     lacks: tuple[str, ...] = ()
     """Features of which programs have a part: what is missing, with the switches."""
+    chips: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Bytes of a cell, by the switches whose program is for Tofino."""
 
     @property
     def layer2(self) -> bool:
@@ -86,7 +89,8 @@ def plan_programs(case: Case, scenario: Path, topology: Topology, schema_of: Cal
             notes.setdefault(f"thresholds go to table {control}", []).append(switch)
         if routes is not None and routes != OWN and case.scenario.switch.routes == "auto":
             notes.setdefault(f"routes go to {routes}", []).append(switch)
-    return Programs(found, _by_switch(notes), thresholds, _by_switch(lacks))
+    chips = chips_among(topology.switch_names, schema_of)
+    return Programs(found, _by_switch(notes), thresholds, _by_switch(lacks), chips)
 
 
 def _by_switch(texts: Mapping[str, list[str]]) -> tuple[str, ...]:

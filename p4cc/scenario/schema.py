@@ -134,10 +134,10 @@ class SwitchSettings(Model):
     ports: list[PortThresholds] = Field(default=[], description="Ports that differ; the last that fits decides.")
     timestamp_unit: Literal["us", "ns"] = "us"
     """Unit of the times that the program sees; v1model says microseconds, programs with telemetry ask for ns."""
-    qdepth_unit: Literal["packets", "cells_80B", "cells_176B", "bytes_80B"] = Field(
+    qdepth_unit: Literal["packets", "cells_80B", "bytes_80B"] = Field(
         default="packets",
-        description="Unit of the depths that the program sees: packets, cells of 80 bytes (Tofino 1's) or 176 "
-        "(Tofino 2's) of which a packet takes whole ones, or bytes of the queue divided by 80.",
+        description="Unit of the depths that the program sees: packets, cells of 80 bytes of which a packet takes "
+        "whole ones, or bytes of the queue divided by 80.",
     )
     buffer: BufferSettings | None = Field(
         default=None, description="Shared by a switch's ports; absent: each queue has its own capacity only."

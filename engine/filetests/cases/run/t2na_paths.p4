@@ -2,23 +2,23 @@
 // in and the one that leaves, ingress starts the packet generator, and a ghost thread hears of queues' depths.
 // session 7 3
 // chip metadata 0 000102030405060708090a0b0c0d0e0f1011121314151617
-// Unicast: the last byte of the port metadata, and the length that egress sees.
+// Unicast: the last byte of the port metadata, and the length that egress sees, check sequence included.
 // packet 0 01 00 0000
-// expect 1 01 17 0004
+// expect 1 01 17 0008
 // Mirrored at ingress: as it came in, and as it leaves.
 // packet 0 05 99 0000
-// expect 1 05 17 0004
+// expect 1 05 17 0008
 // expect 3 c1 05 99 0000
 // packet 0 06 99 0000
-// expect 1 06 17 0004
+// expect 1 06 17 0008
 // expect 3 c1 06 17 0000
 // Mirrored at egress: as it came to egress, and as it leaves.
 // packet 0 07 00 0000
-// expect 1 07 17 0004
+// expect 1 07 17 0008
 // expect 3 e1 07 17 0000
 // packet 0 08 00 0000
-// expect 1 08 17 0004
-// expect 3 e1 08 17 0004
+// expect 1 08 17 0008
+// expect 3 e1 08 17 0008
 // The ghost thread wrote the depth of queue 1 of port 1, in cells, as the packet went in and out.
 // expect_register G.depths 17 0
 // expect_counter G.told 17 10
@@ -27,15 +27,15 @@
 // chip node 1 10 1 1
 // chip group 5 1
 // packet 0 09 00 0000 00000000000000000000000000000000
-// expect 1 09 17 0014 00000000000000000000000000000000
-// expect 1 09 17 0014 00000000000000000000000000000000
+// expect 1 09 17 0018 00000000000000000000000000000000
+// expect 1 09 17 0018 00000000000000000000000000000000
 // expect_register G.deepest 0 2
 // Ingress starts the packet generator of pipe 0, which sends on port 6 of the pipe.
 // chip generates 6
 // chip buffer 0 0 aabb
 // chip app 0 9 0 2 asked f0f1
 // packet 0 0a f0 f100
-// expect 1 0a 17 0004
+// expect 1 0a 17 0008
 // expect 2 09 00 0000 0000 f0f10000000000000000000000000000 aabb
 #include <core.p4>
 #include <t2na.p4>

@@ -12,8 +12,9 @@
 // expect 1 01 00 012e
 #include "include/tna_pipe.p4"
 
+// The chip fills the last byte with zeros.
 header note_t {
-    bit<8> kind;
+    bit<3> kind;
 }
 
 struct headers_t {
@@ -48,7 +49,7 @@ control ID(packet_out pkt, inout headers_t hdr, in metadata_t meta,
     Mirror() mirror;
     apply {
         if (dprsr.mirror_type == 1) {
-            mirror.emit<note_t>(meta.session, { 0xe0 });
+            mirror.emit<note_t>(meta.session, { 7 });
         }
         pkt.emit(hdr);
     }

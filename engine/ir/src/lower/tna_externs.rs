@@ -278,8 +278,11 @@ impl Lowerer<'_> {
                 self.emit(Inst::Assign { dst, src: Operand::Var(sum) });
                 Some(Rvalue::Scalar(Operand::Var(dst)))
             }
+            // The chip's flag is set where the sum is wrong, whatever the published comment says.
             "verify" => {
-                let flag = self.equals(Operand::Var(sum), SUM_BITS, 0xffff);
+                let flag = self.temp(VarType::Bool);
+                let (a, b) = (Operand::Var(sum), constant(SUM_BITS, 0xffff));
+                self.emit(Inst::Binary { dst: flag, op: BinOp::Ne, a, b });
                 Some(Rvalue::Scalar(Operand::Var(flag)))
             }
             "update" => self.update_sum(call),
@@ -472,13 +475,15 @@ impl Lowerer<'_> {
     /// Keeps a header as one number that a field list names.
     fn header_list(&mut self, call: &Call, at: usize) -> Option<Operand> {
         let span = self.arg_expr(call, at)?.span;
-        let data = self.data(call, at)?;
+        let mut data = self.data(call, at)?;
+        // The chip sends whole bytes: zeros fill the last one.
+        let bits: u64 = data.iter().filter_map(|value| self.operand_width(value)).map(u64::from).sum();
+        let left = (bits % 8) as u32;
+        if left > 0 {
+            data.push(constant(8 - left, 0));
+        }
         let src = self.one_number(data, span)?;
         let width = self.operand_width(&src)?;
-        if width == 0 || width % 8 != 0 {
-            let message = format!("the header has {width} bits; the chip sends whole bytes");
-            return self.refused(span, message, "add a field that fills the last byte");
-        }
         let name = format!("{}.sent{}", self.name, self.out.vars.len());
         let dst = self.new_var(&name, VarType::Bit(width), VarKind::Metadata);
         self.emit(Inst::Assign { dst, src });

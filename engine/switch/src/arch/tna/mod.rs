@@ -35,6 +35,9 @@ use crate::switch::MAX_GENERATED;
 use copies::{DROP_MIRROR, DROP_PACKET};
 use metadata::{IngressFront, MAC_TIME_MASK, egress_metadata, error_flags, front_bytes};
 
+/// Bytes of a frame's check sequence, which the chip counts: packets here have none.
+const FCS_BYTES: u32 = 4;
+
 /// A TNA program in its pipeline.
 #[derive(Clone)]
 pub(crate) struct TnaSwitch {
@@ -223,7 +226,7 @@ impl TnaSwitch {
         entering: &mut Entering,
     ) -> Verdict {
         let chip = self.tna.chip;
-        let length = entering.packet.len();
+        let length = entering.packet.len().saturating_add(FCS_BYTES);
         let port = entering.ingress_port;
         let front = match &entering.resubmitted {
             None => IngressFront::new(chip, now, port, false, core.chip.port_metadata(port)),
@@ -317,7 +320,7 @@ impl TnaSwitch {
         let (port, priority) = (left.port, left.priority);
         let tna = Arc::clone(&self.tna);
         let pipe = tna.pipe_of(port)?;
-        let length = packet.len();
+        let length = packet.len().saturating_add(FCS_BYTES);
         let front_bytes = tna.chip.egress_metadata_bytes();
         let depths = (left.enq_depth, left.deq_depth);
         let front = egress_metadata(tna.chip, now, &queued, (port, priority), depths, length);
