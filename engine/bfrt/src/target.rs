@@ -14,7 +14,7 @@ use crate::fixed;
 use crate::proto::bfrt_proto as wire;
 use crate::schema::{Action, Schema, Table};
 use crate::tables::{
-    ageing::Ageing, attributes::Attributes, handles::Handles, profiles::Groups, shadow::Shadow,
+    ageing::Ageing, attributes::Attributes, handles::Handles, profiles::{GroupChange, Groups}, shadow::Shadow,
 };
 
 /// Every pipe of a target.
@@ -65,6 +65,12 @@ pub struct Kept {
     pub ageing: Ageing,
     /// Attributes of tables.
     pub attributes: Attributes,
+    /// Changes of groups that clients are still to be told of.
+    pub changes: Vec<GroupChange>,
+    /// Ports that were up when clients were last told, where they asked to be.
+    pub ports_up: BTreeMap<u32, bool>,
+    /// Names of hash algorithms that clients chose, by the hash's place in the program.
+    pub hash_names: BTreeMap<u32, String>,
     /// Of the chip's own tables.
     pub fixed: fixed::Kept,
     /// What is kept of the other pipes; in the place of the one that stands above is nothing.

@@ -1,5 +1,5 @@
-//! What the chip's control plane sees of a TNA program beside P4Info's objects: the pipes by their names, the
-//! values that a snapshot shows, what stands in front of packets, hashes that can be changed.
+//! What the chip's control plane sees of a TNA program beside P4Info's objects: the pipes by their names,
+//! the values that a snapshot shows, what stands in front of packets, hashes that can be changed.
 
 use crate::{ControlPlaneName, DataType, ProfileId, RegisterId};
 

@@ -1,7 +1,7 @@
 //! Ports: `$PORT` with rate, state and loop, `$PORT_STAT`, and names of ports.
 //!
-//! A port of the switch is there whether it was added or not, and is up until `$PORT_ENABLE` says otherwise: a
-//! link of a network simulated or of the host stands in for the cable.
+//! A port of the switch is there whether it was added or not, and is up until `$PORT_ENABLE` says
+//! otherwise: a link of a network simulated or of the host stands in for the cable.
 
 use p4cc_ir::Bits;
 use p4cc_p4runtime::errors::Failure;
@@ -166,7 +166,8 @@ fn number_match(number: u32) -> Match {
     Match::Exact(Bits::from_u128(32, number.into()))
 }
 
-/// `$PORT_HDL_INFO`, `$PORT_FP_IDX_INFO` and `$PORT_STR_INFO`: which port has a connection, an index or a name.
+/// `$PORT_HDL_INFO`, `$PORT_FP_IDX_INFO` and `$PORT_STR_INFO`: which port has a connection, an index or a
+/// name.
 ///
 /// # Errors
 /// No port has it.

@@ -1,7 +1,7 @@
 //! Entries of the chip's tables as clients wrote them: what is read back, and what the switch is told of.
 //!
-//! A table either has its cells at all times, as the queues of a port, or entries that come and go. Each change
-//! is told to the switch by the table's own rule; a change that the switch refuses is undone.
+//! A table either has its cells at all times, as the queues of a port, or entries that come and go. Each
+//! change is told to the switch by the table's own rule; a change that the switch refuses is undone.
 
 use std::collections::BTreeMap;
 

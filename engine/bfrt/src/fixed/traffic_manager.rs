@@ -16,7 +16,8 @@ use crate::target::{ALL_PIPES, Target};
 /// Queues of a port here.
 const QUEUES: u32 = 8;
 
-/// The rule of a table of the traffic manager, by its name without the chip's prefix; none of what is not done.
+/// The rule of a table of the traffic manager, by its name without the chip's prefix; none of what is not
+/// done.
 pub fn rule(name: &str) -> Option<Rule> {
     let read_only = |live| Rule { live, ..KEPT };
     let with = |effect| Rule { effect, ..KEPT };
@@ -198,7 +199,8 @@ fn device_layout(target: &Target<'_>, table: &Table, _: &RowKey, row: &mut Kept)
     row.set_number(table, id_of(table, "total_cells"), buffer / cell);
 }
 
-/// What was counted when a counter was last set, is taken off; only 0 can be written where the chip allows no more.
+/// What was counted when a counter was last set, is taken off; only 0 can be written where the chip allows
+/// no more.
 fn clear_counter(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let known: BTreeSet<u32> = change.given.iter().copied().collect();
     let Some(new) = change.new else { return Ok(()) };

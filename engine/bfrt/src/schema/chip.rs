@@ -1,7 +1,7 @@
 //! The tables that the chip has beside those of a program, from a list of each group.
 //!
-//! A line of a list is a table, or a part of the table above it; a line that begins with 1 or 2 is of Tofino 1
-//! or Tofino 2 only. `tf*` in a name is the chip's own prefix. Words of a line:
+//! A line of a list is a table, or a part of the table above it; a line that begins with 1 or 2 is of
+//! Tofino 1 or Tofino 2 only. `tf*` in a name is the chip's own prefix. Words of a line:
 //!
 //! ```text
 //! table NAME ID TYPE SIZE [attribute=NAME]...

@@ -156,7 +156,8 @@ pub fn annotations(texts: &[String]) -> Vec<Annotation> {
     plain.map(|name| Annotation { name, value: None }).collect()
 }
 
-/// Names and types of the values in a cell, message or key. Numbers of values without a name begin at `first`.
+/// Names and types of the values in a cell, message or key. Numbers of values without a name begin at
+/// `first`.
 pub fn values(types: &DataTypes, ty: &DataType, first: u32) -> Vec<(String, Type)> {
     match ty {
         DataType::Struct(_) | DataType::Header(_) | DataType::Tuple(_) => {

@@ -276,7 +276,8 @@ pub enum Means {
     Named,
 }
 
-/// Numbers of a meter: committed and peak rate (kbit/s or packets/s), committed and peak burst (kbit or packets).
+/// Numbers of a meter: committed and peak rate (kbit/s or packets/s), committed and peak burst (kbit or
+/// packets).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "as named above")]
 pub enum MeterPart {

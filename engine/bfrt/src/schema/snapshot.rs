@@ -1,5 +1,5 @@
-//! Snapshots: the values of a packet in a stage, which the chip keeps when a packet meets a condition; and the
-//! debug counters of tables.
+//! Snapshots: the values of a packet in a stage, which the chip keeps when a packet meets a condition; and
+//! the debug counters of tables.
 
 use p4cc_ir::ControlView;
 

@@ -17,7 +17,7 @@ use tonic::metadata::MetadataMap;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::batches::{self, Manner, Outcome};
-use super::clients::{Clients, MAX_WAITING_MESSAGES, SHARED};
+use super::clients::{Client, Clients, MAX_WAITING_MESSAGES, SHARED};
 use super::device::{Device, Loaded};
 use super::{Options, pipeline, reads, streams};
 use crate::pipes;
@@ -156,7 +156,12 @@ impl Service {
         let scope = who.scope;
         self.apply(scope.device_id.into(), |clients, device, loaded, (switch, now)| {
             who.check(clients, loaded)?;
-            Ok(device.with_target(loaded, (switch, now, scope), f))
+            let done = device.with_target(loaded, (switch, now, scope), f);
+            for update in streams::group_changes(&mut device.kept) {
+                let wants = |client: &Client| client.wants.enable_selector_update_change_notifications;
+                clients.send(scope.device_id.into(), &update, wants);
+            }
+            Ok(done)
         })
         .await
     }
@@ -165,15 +170,16 @@ impl Service {
     pub(super) fn deliver(&self, now: Time, held: &[Held]) -> usize {
         let mut inner = self.inner.blocking_lock();
         let mut sent = 0;
-        let swept: Vec<u64> = inner
-            .devices
-            .iter()
-            .filter(|(_, device)| device.kept.ageing.is_on())
-            .map(|(&id, _)| id)
-            .collect();
-        for device_id in swept {
+        let is_watched = |device: &Device| {
+            device.kept.ageing.is_on() || device.kept.attributes.notifies_any()
+        };
+        let watched = inner.devices.iter().filter(|(_, device)| is_watched(device)).map(|(&id, _)| id);
+        for device_id in watched.collect::<Vec<u64>>() {
             let delivered = self.apply_locked(&mut inner, device_id, |clients, device, loaded, lent| {
-                Ok(sweep(clients, device, loaded, (lent.0, now)))
+                let ports = streams::port_changes(device, loaded, lent.0);
+                let wants = |client: &Client| client.wants.enable_port_status_change_notifications;
+                let told = ports.iter().map(|update| clients.send(device_id, update, wants)).sum::<usize>();
+                Ok(told + sweep(clients, device, loaded, (lent.0, now)))
             });
             // A device that went away has nobody to hear of it.
             sent += delivered.unwrap_or(0);
@@ -275,7 +281,7 @@ impl Who<'_> {
 /// Digests of one device.
 fn deliver(clients: &Clients, loaded: &Loaded, held: &Held) -> usize {
     let device_id = u32::try_from(held.device_id).unwrap_or(u32::MAX);
-    let is_bound = |client: &super::clients::Client| client.bound.as_deref() == Some(loaded.name.as_str());
+    let is_bound = |client: &Client| client.bound.as_deref() == Some(loaded.name.as_str());
     let mut sent = 0;
     for message in &held.digests {
         let scope = Scope { device_id, pipe: message.pipe.into(), ..no_scope() };

@@ -27,12 +27,18 @@ pub struct Attributes {
     byte_counts: BTreeMap<(u32, usize), i32>,
     notified: BTreeMap<u32, bool>,
     intervals_ms: BTreeMap<u32, u32>,
+    multicast: wire::PreDeviceConfig,
 }
 
 impl Attributes {
     /// Which pipes have the same entries of a table; none for all.
     pub fn pipe_scope(&self, table: u32) -> Option<wire::Mode> {
         self.scopes.get(&table).and_then(|scope| scope.pipe_scope)
+    }
+
+    /// Whether clients are told of some table's changes.
+    pub fn notifies_any(&self) -> bool {
+        self.notified.values().any(|enabled| *enabled)
     }
 
     /// Whether a client is told of changes of a table: ports that go up or down, selectors.
@@ -57,7 +63,9 @@ fn name_of(attribute: &Attribute) -> &'static str {
 
 fn supported(table: &Table, attribute: &Attribute) -> Result<(), Failure> {
     let name = name_of(attribute);
-    if table.attributes.contains(&name) {
+    // bf-rt.json does not list what all selectors have.
+    let is_of_groups = matches!((attribute, table.object), (Attribute::SelectorUpdateNotify(_), Object::Groups(_)));
+    if is_of_groups || table.attributes.contains(&name) {
         return Ok(());
     }
     let all = table.attributes.join(", ");
@@ -107,14 +115,40 @@ pub fn write(target: &mut Target<'_>, given: &wire::TableAttribute) -> Result<()
         Attribute::IntvlMs(interval) => {
             target.kept.attributes.intervals_ms.insert(id, interval.intvl_val);
         }
-        Attribute::DynKeyMask(_) | Attribute::DynHashing(_) | Attribute::PreDeviceConfig(_) => {
-            return Err(Failure::unimplemented(format!(
-                "table {}: attribute {} has no counterpart in this switch",
-                table.name,
-                name_of(attribute)
-            )));
-        }
+        Attribute::PreDeviceConfig(given) => configure_multicast(target, given)?,
+        Attribute::DynKeyMask(_) | Attribute::DynHashing(_) => return Err(no_counterpart(table, attribute)),
     }
+    Ok(())
+}
+
+fn no_counterpart(table: &Table, attribute: &Attribute) -> Failure {
+    let name = name_of(attribute);
+    Failure::unimplemented(format!("table {}: attribute {name} has no counterpart in this switch", table.name))
+}
+
+/// What a client says of the replication engine as a whole; what it leaves out stays. The limits of its work
+/// change nothing here and are given back.
+fn configure_multicast(target: &mut Target<'_>, given: &wire::PreDeviceConfig) -> Result<(), Failure> {
+    let mut config = target.switch.chip().multicast.config;
+    if let Some(given) = &given.pre_global_rid {
+        config.global_rid = u16::try_from(given.global_rid)
+            .map_err(|_| Failure::invalid(format!("global_rid {} is above 65535", given.global_rid)))?;
+    }
+    if let Some(given) = &given.pre_port_protection {
+        config.port_protection = given.enable;
+    }
+    if let Some(given) = &given.pre_fast_failover {
+        config.fast_failover = given.enable;
+    }
+    target.switch.chip_mut().multicast.config = config;
+    let kept = &mut target.kept.attributes.multicast;
+    *kept = wire::PreDeviceConfig {
+        pre_global_rid: given.pre_global_rid.or(kept.pre_global_rid),
+        pre_port_protection: given.pre_port_protection.or(kept.pre_port_protection),
+        pre_fast_failover: given.pre_fast_failover.or(kept.pre_fast_failover),
+        pre_max_nodes_before_yield: given.pre_max_nodes_before_yield.or(kept.pre_max_nodes_before_yield),
+        pre_max_node_threshold: given.pre_max_node_threshold.or(kept.pre_max_node_threshold),
+    };
     Ok(())
 }
 
@@ -216,13 +250,21 @@ pub fn read(target: &Target<'_>, given: &wire::TableAttribute) -> Result<wire::T
             let intvl_val = kept.intervals_ms.get(&id).copied().unwrap_or(0);
             Attribute::IntvlMs(wire::StatePullIntvl { intvl_val })
         }
-        Attribute::DynKeyMask(_) | Attribute::DynHashing(_) | Attribute::PreDeviceConfig(_) => {
-            return Err(Failure::unimplemented(format!(
-                "table {}: attribute {} has no counterpart in this switch",
-                table.name,
-                name_of(attribute)
-            )));
+        Attribute::PreDeviceConfig(_) => {
+            let all = &kept.multicast;
+            Attribute::PreDeviceConfig(wire::PreDeviceConfig {
+                pre_global_rid: all.pre_global_rid.or(Some(wire::PreGlobalRid::default())),
+                pre_port_protection: all.pre_port_protection.or(Some(wire::PrePortProtection::default())),
+                pre_fast_failover: all.pre_fast_failover.or(Some(wire::PreFastFailover::default())),
+                pre_max_nodes_before_yield: all
+                    .pre_max_nodes_before_yield
+                    .or(Some(wire::PreMaxNodesBeforeYield::default())),
+                pre_max_node_threshold: all
+                    .pre_max_node_threshold
+                    .or(Some(wire::PreMaxNodeThreshold::default())),
+            })
         }
+        Attribute::DynKeyMask(_) | Attribute::DynHashing(_) => return Err(no_counterpart(table, attribute)),
     };
     Ok(wire::TableAttribute { table_id: id, attribute: Some(attribute) })
 }

@@ -19,6 +19,19 @@ use crate::target::{Entry, Target, Verb};
 /// Members of a group in order, and whether each is active.
 type Members = Vec<(u32, bool)>;
 
+/// A member that came into a group or left it, for those who asked to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupChange {
+    /// The group.
+    pub group: u32,
+    /// The member.
+    pub member: u32,
+    /// Its place in the group.
+    pub place: u32,
+    /// It came.
+    pub is_add: bool,
+}
+
 /// Groups as BF Runtime wrote them.
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
@@ -253,8 +266,29 @@ pub(super) fn write_group(
         true => state.group_insert(profile, group)?,
         false => state.group_modify(profile, group)?,
     }
+    if target.kept.attributes.notifies_changes(entry.table.id) {
+        let before = old.map(|(members, _)| members).unwrap_or_default();
+        target.kept.changes.extend(changes(id, &before, &wanted.members));
+    }
     target.kept.groups.of.insert((profile, id), wanted.members);
     Ok(if verb == Verb::InsertOrModify && !is_new { Done::Modified } else { Done::Applied })
+}
+
+/// Places of a group that have another active member than before.
+fn changes(group: u32, before: &Members, after: &Members) -> Vec<GroupChange> {
+    let at = |members: &Members, place: usize| {
+        members.get(place).filter(|(_, is_active)| *is_active).map(|(member, _)| *member)
+    };
+    let mut all = Vec::new();
+    for place in 0..before.len().max(after.len()) {
+        let (old, new) = (at(before, place), at(after, place));
+        if old != new {
+            let change = |member, is_add| GroupChange { group, member, place: place as u32, is_add };
+            all.extend(old.map(|member| change(member, false)));
+            all.extend(new.map(|member| change(member, true)));
+        }
+    }
+    all
 }
 
 /// A group with members more or fewer.

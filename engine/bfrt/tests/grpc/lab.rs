@@ -301,7 +301,7 @@ impl Lab {
     pub fn pass(&self, span: Span) -> usize {
         let now = {
             let mut now = self.bench.now.lock();
-            *now = *now + span;
+            *now += span;
             *now
         };
         let delivered = self.p4runtime.deliver(now);

@@ -163,3 +163,29 @@ fn a_group_has_its_size() {
     let read = lab.entries(whole).expect("a group");
     assert_eq!(members_of(&lab, &read[0]), [(1, true); 8]);
 }
+
+#[test]
+fn members_that_come_and_go_are_told_of_where_a_client_asks() {
+    let (mut lab, mut told) = with_forward();
+    for id in 1..=2 {
+        lab.one(Type::Insert, member(&lab, "members", id, id)).expect("a member");
+    }
+    lab.one(Type::Insert, group(&lab, 1, &[(1, true)])).expect("a group");
+    let enable = wire::SelectorUpdateCb { enable: true };
+    let attribute = Some(wire::table_attribute::Attribute::SelectorUpdateNotify(enable));
+    let attribute = wire::TableAttribute { table_id: lab.id("groups"), attribute };
+    let entity = Some(crate::lab::entity(wire::entity::Entity::TableAttribute(attribute)));
+    lab.write(vec![wire::Update { r#type: Type::Insert.into(), entity }]).expect("an attribute");
+    lab.one(Type::Modify, group(&lab, 1, &[(2, true)])).expect("a change");
+    for (act_member_id, is_add) in [(1, false), (2, true)] {
+        let update = lab.next(&mut told).expect("a message").update;
+        let wanted = wire::SelectorUpdateChgNotification {
+            sel_group_id: 1,
+            act_member_id,
+            logical_entry_index: 0,
+            is_add,
+        };
+        let wanted = wire::stream_message_response::Update::SelectorUpdateChangeNotification(wanted);
+        assert_eq!(update, Some(wanted));
+    }
+}

@@ -1,5 +1,5 @@
-//! What the chip's control plane sees of a program, noted while the program is lowered: values of the controls
-//! for snapshots, port metadata, action selectors, and the fields that hashes are computed of.
+//! What the chip's control plane sees of a program, noted while the program is lowered: values of the
+//! controls for snapshots, port metadata, action selectors, and the fields that hashes are computed of.
 
 use super::Lowerer;
 use super::env::EnvId;
@@ -268,8 +268,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// What is known in the end: p4c makes a copy of an action for each table that lists it, so that a call in
-    /// it counts as often.
+    /// What is known in the end: p4c makes a copy of an action for each table that lists it, so that a call
+    /// in it counts as often.
     pub(super) fn finish_view(&mut self) -> TnaView {
         let mut view = std::mem::take(&mut self.notes.view);
         for (mut call, action) in std::mem::take(&mut self.notes.calls) {
