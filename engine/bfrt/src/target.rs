@@ -14,7 +14,11 @@ use crate::fixed;
 use crate::proto::bfrt_proto as wire;
 use crate::schema::{Action, Schema, Table};
 use crate::tables::{
-    ageing::Ageing, attributes::Attributes, handles::Handles, profiles::{GroupChange, Groups}, shadow::Shadow,
+    ageing::Ageing,
+    attributes::Attributes,
+    handles::Handles,
+    profiles::{GroupChange, Groups},
+    shadow::Shadow,
 };
 
 /// Every pipe of a target.

@@ -170,9 +170,8 @@ impl Service {
     pub(super) fn deliver(&self, now: Time, held: &[Held]) -> usize {
         let mut inner = self.inner.blocking_lock();
         let mut sent = 0;
-        let is_watched = |device: &Device| {
-            device.kept.ageing.is_on() || device.kept.attributes.notifies_any()
-        };
+        let is_watched =
+            |device: &Device| device.kept.ageing.is_on() || device.kept.attributes.notifies_any();
         let watched = inner.devices.iter().filter(|(_, device)| is_watched(device)).map(|(&id, _)| id);
         for device_id in watched.collect::<Vec<u64>>() {
             let delivered = self.apply_locked(&mut inner, device_id, |clients, device, loaded, lent| {

@@ -145,7 +145,9 @@ pub(super) fn group_changes(kept: &mut Kept) -> Vec<Reply> {
 
 /// Ports that went up or down since clients were last told, where they asked to be.
 pub(super) fn port_changes(device: &mut Device, loaded: &Loaded, switch: &Switch) -> Vec<Reply> {
-    let Some(table) = loaded.schema.tables.iter().find(|table| table.name == "$PORT") else { return Vec::new() };
+    let Some(table) = loaded.schema.tables.iter().find(|table| table.name == "$PORT") else {
+        return Vec::new();
+    };
     let Some(key) = table.key.first() else { return Vec::new() };
     if !device.kept.attributes.notifies_changes(table.id) {
         device.kept.ports_up.clear();

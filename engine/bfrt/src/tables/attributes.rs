@@ -64,7 +64,8 @@ fn name_of(attribute: &Attribute) -> &'static str {
 fn supported(table: &Table, attribute: &Attribute) -> Result<(), Failure> {
     let name = name_of(attribute);
     // bf-rt.json does not list what all selectors have.
-    let is_of_groups = matches!((attribute, table.object), (Attribute::SelectorUpdateNotify(_), Object::Groups(_)));
+    let is_of_groups =
+        matches!((attribute, table.object), (Attribute::SelectorUpdateNotify(_), Object::Groups(_)));
     if is_of_groups || table.attributes.contains(&name) {
         return Ok(());
     }
@@ -123,7 +124,10 @@ pub fn write(target: &mut Target<'_>, given: &wire::TableAttribute) -> Result<()
 
 fn no_counterpart(table: &Table, attribute: &Attribute) -> Failure {
     let name = name_of(attribute);
-    Failure::unimplemented(format!("table {}: attribute {name} has no counterpart in this switch", table.name))
+    Failure::unimplemented(format!(
+        "table {}: attribute {name} has no counterpart in this switch",
+        table.name
+    ))
 }
 
 /// What a client says of the replication engine as a whole; what it leaves out stays. The limits of its work

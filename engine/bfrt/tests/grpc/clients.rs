@@ -148,14 +148,20 @@ fn ports_that_go_down_are_told_of_where_a_client_asks() {
     let second = Span::from_ns(1_000_000_000);
     lab.switch(|switch| switch.set_port_up(4, false));
     assert_eq!(lab.pass(second), 0, "nobody asked");
-    set_attribute(&mut lab, id, wire::table_attribute::Attribute::PortStatusNotify(wire::PortStatusChg { enable: true }));
+    set_attribute(
+        &mut lab,
+        id,
+        wire::table_attribute::Attribute::PortStatusNotify(wire::PortStatusChg { enable: true }),
+    );
     assert_eq!(lab.pass(second), 0, "as it was");
     lab.switch(|switch| switch.set_port_up(4, true));
     assert_eq!(lab.pass(second), 1);
     let update = lab.next(&mut told).expect("a message").update;
     let Some(Told::PortStatusChangeNotification(change)) = update else { panic!("{update:?}") };
     assert!(change.port_up);
-    let Some(wire::table_entry::Value::Key(key)) = change.table_entry.expect("an entry").value else { panic!() };
+    let Some(wire::table_entry::Value::Key(key)) = change.table_entry.expect("an entry").value else {
+        panic!()
+    };
     assert_eq!(key.fields[0], exact(key.fields[0].field_id, [0, 0, 0, 4]));
 }
 
