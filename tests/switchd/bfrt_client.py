@@ -121,6 +121,10 @@ def messages() -> dict[str, Any]:
     return {name.rsplit(".", 1)[1]: made for name, made in classes.items()}
 
 
+def to_bytes(message: Any) -> bytes:
+    return message.SerializeToString()
+
+
 class Client:
     """A client that is subscribed and bound to a program."""
 
@@ -151,8 +155,8 @@ class Client:
     def call(self, name: str, request: Any) -> Any:
         """A call with one answer."""
         answer = self.of[name + "Response"].FromString
-        path = f"/{PACKAGE}.BfRuntime/{name}"
-        return self.channel.unary_unary(path, type(request).SerializeToString, answer)(request, timeout=PATIENCE_S)
+        call: Any = self.channel.unary_unary(f"/{PACKAGE}.BfRuntime/{name}", to_bytes, answer)
+        return call(request, timeout=PATIENCE_S)
 
     def write(
         self,
@@ -185,8 +189,8 @@ class Client:
         entry = request.entities.add().table_entry
         entry.table_id = table["id"]
         entry.table_flags.from_hw = True
-        read = self.channel.unary_stream(
-            f"/{PACKAGE}.BfRuntime/Read", type(request).SerializeToString, self.of["ReadResponse"].FromString
+        read: Any = self.channel.unary_stream(
+            f"/{PACKAGE}.BfRuntime/Read", to_bytes, self.of["ReadResponse"].FromString
         )
         for answer in read(request, timeout=PATIENCE_S):
             yield from (one.table_entry for one in answer.entities if not one.table_entry.is_default_entry)
