@@ -114,6 +114,7 @@ impl Lowerer<'_> {
     pub(super) fn tna_hash(&mut self, id: HashId, call: &Call) -> Option<Rvalue> {
         let data = self.data(call, 0)?;
         let width = self.out.hashes.get(id.index())?.width;
+        self.note_hash(width, call);
         if self.tna.hashed.insert(id) {
             let expr = self.arg_expr(call, 0)?;
             let mut names = Vec::new();
@@ -136,6 +137,7 @@ impl Lowerer<'_> {
 
     /// An identity of more than 64 bits.
     pub(super) fn wide_identity(&mut self, width: u32, call: &Call) -> Option<Rvalue> {
+        self.note_hash(width, call);
         let data = self.data(call, 0)?;
         let src = self.one_number(data, call.span)?;
         let dst = self.temp(VarType::Bit(width));
