@@ -63,7 +63,7 @@ struct Verdict {
     /// The packet with its intrinsic metadata in front, and how many bytes of it the parser took.
     whole: Packet,
     taken: u32,
-    /// The parser rejected the packet and nobody looks at the error.
+    /// No row of the parser fits the packet, or it has another error that nobody looks at.
     rejected: bool,
     drop_ctl: u64,
     unicast_port: Option<u32>,
@@ -161,7 +161,7 @@ impl TnaSwitch {
         let parsed = runtime.parse(core, now, pipe.ingress.parser, &whole);
         let front = (TNA_INGRESS_METADATA_BYTES + TNA_PORT_METADATA_BYTES) as u32;
         let taken = parsed.consumed_bytes().max(front);
-        self.told_by_parser(now, pipe.ingress_from_parser, parser_error, parsed);
+        let flags = self.told_by_parser(now, pipe.ingress_from_parser, parser_error, parsed);
         let runtime = &mut self.runtime;
         runtime.run(core, now, pipe.ingress.control, &whole, taken, length);
         runtime.deparse(core, now, pipe.ingress.deparser, length);
@@ -171,7 +171,7 @@ impl TnaSwitch {
         Verdict {
             whole,
             taken,
-            rejected: parsed.error.is_some() && !pipe.ingress_reads_error,
+            rejected: flags & NO_MATCH != 0 || (flags != 0 && !pipe.ingress_reads_error),
             drop_ctl: runtime.get(pipe.for_deparser.drop_ctl),
             unicast_port: (unicast_port != TNA_NO_PORT).then_some(unicast_port as u32),
             groups: [tm.mcast_grp_a, tm.mcast_grp_b].map(|group| runtime.get(group) as u32),
@@ -183,14 +183,14 @@ impl TnaSwitch {
         }
     }
 
-    /// What the chip knows once a parser has run.
+    /// What the chip knows once a parser has run; gives the bits of `parser_err`.
     fn told_by_parser(
         &mut self,
         now: Time,
         into: TnaFromParser,
         parser_error: p4cc_ir::VarId,
         parsed: ParseResult,
-    ) {
+    ) -> u64 {
         let code = self.runtime.get(parser_error) as u32;
         let flags = match parsed.error {
             None => 0,
@@ -198,6 +198,7 @@ impl TnaSwitch {
         };
         self.runtime.set(into.parser_err, flags);
         self.runtime.set(into.global_tstamp, now.as_ns() & MAC_TIME_MASK);
+        flags
     }
 
     /// Bytes of the header that a deparser sends beside the packet.
@@ -400,14 +401,17 @@ fn egress_metadata(
     front
 }
 
-/// Bits of `parser_err` for an error of the program.
+/// Bit of `parser_err`: no row of the parser fits. Ingress drops such a packet whatever the program reads.
+const NO_MATCH: u64 = 0x0001;
+
+/// Bits of `parser_err` for an error of the program; none for a plain `reject`, which the chip takes as an end.
 fn error_flags(program: &Program, code: u32) -> u64 {
-    const NO_MATCH: u64 = 0x0001;
     const PARTIAL_HEADER: u64 = 0x0002;
     const COUNTER_RANGE: u64 = 0x0004;
     const TIMEOUT: u64 = 0x0010;
     const DESTINATION: u64 = 0x0040;
     match code {
+        core_errors::NO_ERROR => 0,
         core_errors::PACKET_TOO_SHORT | core_errors::HEADER_TOO_SHORT => PARTIAL_HEADER,
         core_errors::STACK_OUT_OF_BOUNDS => DESTINATION,
         core_errors::PARSER_TIMEOUT => TIMEOUT,
