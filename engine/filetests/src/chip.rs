@@ -11,6 +11,7 @@
 //! // expect_direct_register TABLE KEY... => VALUE
 //! // expect_direct_counter TABLE KEY... => PACKETS BYTES
 //! // set_key_mask TABLE MASK...             which bits of its keys count
+//! // set_default_entry TABLE member|group ID
 //! // set_hash NAME FUNCTION               one of the chip's catalogue, or `program`
 //! // set_hash_fields NAME FIELD:START:LENGTH:ORDER...
 //! ```
@@ -18,7 +19,7 @@
 //! Without keys the default entry is meant.
 
 use crate::script::{Key, key, number, small};
-use p4cc_exec::control::ControlError;
+use p4cc_exec::control::{ControlError, EntryAction};
 use p4cc_exec::{FilterConfig, HashSlice, LpfConfig, MeterConfig, State, WredConfig};
 use p4cc_ir::{
     Bits, FilterId, HashFunction, HashId, MatchKind, MatchValue, MeterId, Program, RegisterId, TableId,
@@ -44,6 +45,7 @@ enum Act {
     ExpectCounter(u64, u64),
     Hash(Option<HashFunction>),
     KeyMask(Vec<u128>),
+    Default(EntryAction),
     HashFields(Vec<HashSlice>),
 }
 
@@ -144,6 +146,12 @@ pub fn parse(word: &str, words: &[&str], rest: &str) -> Result<Option<ChipComman
             }
             _ => return Err("packets and bytes are wanted".to_owned()),
         },
+        ("set_default_entry", [name, "member", id]) => {
+            (named(name), Act::Default(EntryAction::Member(small(id)?)))
+        }
+        ("set_default_entry", [name, "group", id]) => {
+            (named(name), Act::Default(EntryAction::Group(small(id)?)))
+        }
         ("set_key_mask", [name, masks @ ..]) => {
             (named(name), Act::KeyMask(masks.iter().map(|mask| number(mask)).collect::<Result<_, _>>()?))
         }
@@ -203,6 +211,14 @@ fn at_cell(program: &Program, state: &mut State, (name, index): (&str, u32), act
         Act::Meter(config) => state.meter_write(meter()?, index, Some(*config)),
         Act::MeterAdjust(bytes) => state.set_meter_adjust(meter()?, *bytes),
         Act::Hash(function) => state.set_hash_function(hash()?, *function),
+        Act::Default(entry) => {
+            let id = TableId::from_index(find(&program.tables, name, |one| &one.cp.name)?);
+            let set = state.set_default_entry(id, entry.clone());
+            if set.is_ok() && state.default_entry(id).as_ref() != Ok(entry) {
+                return Err("the default entry reads otherwise than it was written".to_owned());
+            }
+            set
+        }
         Act::KeyMask(masks) => {
             let id = find(&program.tables, name, |one| &one.cp.name)?;
             let keys = &program.tables[id].keys;

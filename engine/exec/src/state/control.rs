@@ -368,6 +368,7 @@ impl State {
         }
         validate::table_action(&self.program, table, &call, true)?;
         let position = position(&self.program, id, call.action);
+        self.drop_profile_default(id);
         self.tables[id.index()].set_default(call, position);
         Ok(())
     }
@@ -376,6 +377,7 @@ impl State {
     pub fn reset_default_action(&mut self, id: TableId) -> Result<(), ControlError> {
         let call = self.table_of(id)?.default_action.clone();
         let position = position(&self.program, id, call.action);
+        self.drop_profile_default(id);
         self.tables[id.index()].set_default(call, position);
         self.set_default_metadata(id, Vec::new(), 0)
     }
@@ -412,7 +414,9 @@ impl State {
     pub fn member_modify(&mut self, id: ProfileId, member: Member) -> Result<(), ControlError> {
         self.check_member(id, &member)?;
         let program = &self.program;
-        self.profiles[id.index()].modify_member(program, &program.profiles[id.index()], member)
+        self.profiles[id.index()].modify_member(program, &program.profiles[id.index()], member)?;
+        self.refresh_defaults(|table| table.profile == Some(id));
+        Ok(())
     }
 
     /// Deletes a member that nothing uses.
@@ -439,7 +443,9 @@ impl State {
         self.profile_of(id)?;
         let down = &self.ports_down;
         let profile = &self.program.profiles[id.index()];
-        self.profiles[id.index()].modify_group(profile, group, |port| !down.contains(&port))
+        self.profiles[id.index()].modify_group(profile, group, |port| !down.contains(&port))?;
+        self.refresh_defaults(|table| table.profile == Some(id));
+        Ok(())
     }
 
     /// Deletes a group that no entry uses.

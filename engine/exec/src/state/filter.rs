@@ -326,7 +326,7 @@ mod tests {
         let config = LpfConfig { rate: true, gain_time_ns: 0.0, decay_time_ns: 1000.0, scale_down: 0 };
         let mut cell = FilterCell::default();
         let mut sum = 0.0;
-        for packet in 0..10_000 {
+        for packet in 0..30_000 {
             sum = cell.low_pass(config, 5.0, at(packet));
         }
         // 5 a nanosecond, over 1,000 ns; sums of steps are half a step larger than the integral.

@@ -7,6 +7,7 @@
 mod arrays;
 mod chip;
 mod control;
+mod defaults;
 pub(crate) mod filter;
 mod hash;
 pub(crate) mod hashing;
@@ -213,6 +214,7 @@ impl State {
         if changed {
             let down = &self.ports_down;
             self.profiles.iter_mut().for_each(|profile| profile.refresh(|port| !down.contains(&port)));
+            self.refresh_defaults(|table| table.profile.is_some());
         }
     }
 
@@ -221,6 +223,7 @@ impl State {
         if self.ports_down != *ports {
             self.ports_down.clone_from(ports);
             self.profiles.iter_mut().for_each(|profile| profile.refresh(|port| !ports.contains(&port)));
+            self.refresh_defaults(|table| table.profile.is_some());
         }
     }
 

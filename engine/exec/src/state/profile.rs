@@ -493,6 +493,30 @@ impl ProfileState {
         (0..copies).flat_map(copy).collect()
     }
 
+    /// A list of what a group chooses among, in copies that say that nothing was hit.
+    pub fn copy_group(&mut self, group: u32) -> (u32, Vec<u32>) {
+        let choices = self.groups.get(&group).map_or(&[][..], |stored| self.listed(stored.list)).to_vec();
+        let mut copies = BTreeMap::new();
+        // Row 0 is for lists without a usable member.
+        for row in choices.iter().copied().chain(choices.is_empty().then_some(0)) {
+            copies.entry(row).or_insert_with(|| self.rows.copy_missed(row));
+        }
+        let rows: Vec<u32> = copies.values().copied().collect();
+        let list = match choices.is_empty() {
+            true => rows.clone(),
+            false => choices.iter().filter_map(|row| copies.get(row).copied()).collect(),
+        };
+        (self.take_list(list), rows)
+    }
+
+    /// Gives such copies back.
+    pub fn release_copies(&mut self, list: Option<u32>, rows: &[u32]) {
+        rows.iter().for_each(|&row| self.rows.release(row));
+        if let Some(list) = list {
+            self.release_list(list);
+        }
+    }
+
     /// Computes all choices anew after a port changed its state.
     pub fn refresh(&mut self, is_up: impl Fn(u32) -> bool) {
         for (&list, set) in &self.sets {

@@ -13,6 +13,7 @@ use hashbrown::HashTable;
 use p4cc_ir::{ActionCall, ActionId, CountUnit, MatchValue, Program, Table, TableId};
 use p4cc_units::Time;
 
+use super::defaults::ProfileDefault;
 use super::hash::fold;
 use super::index::{Index, IndexKind};
 use super::meter::MeterCell;
@@ -50,6 +51,8 @@ pub(crate) struct DefaultEntry {
     pub call: ActionCall,
     pub metadata: Vec<u8>,
     pub controller_metadata: u64,
+    /// A member or group in place of the action.
+    pub of_profile: Option<ProfileDefault>,
 }
 
 /// What a lookup reads.
@@ -168,7 +171,12 @@ impl TableState {
             free: Vec::new(),
             cells: Vec::new(),
             places: HashTable::new(),
-            default: DefaultEntry { call: call.clone(), metadata: Vec::new(), controller_metadata: 0 },
+            default: DefaultEntry {
+                call: call.clone(),
+                metadata: Vec::new(),
+                controller_metadata: 0,
+                of_profile: None,
+            },
             default_cells: Cells::default(),
             capacity: (table.size as usize).max(table.entries.len()),
         };

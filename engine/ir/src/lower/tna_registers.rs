@@ -4,10 +4,10 @@
 //! that of the entry that was hit. `execute_log` takes the cells of an array in turn: a hidden register keeps
 //! which one is next.
 
+use super::Lowerer;
 use super::env::{EnvId, Object};
 use super::storage::{Binding, Rvalue, StaticStorage, Target};
 use super::tna_objects::TnaObject;
-use super::{Kind, Lowerer};
 use crate::limits::MAX_ARRAY_CELLS;
 use crate::types::hir::{Call, Construct, Expr, FnId, LocalId, Stmt};
 use crate::types::ty::Ty;
@@ -72,10 +72,6 @@ impl Lowerer<'_> {
         let Some(arg) = arg else { return Some(None) };
         if self.width(&arg.ty).is_some() {
             return Some(Some(self.const_value(arg)?.to_bits(ty.width())));
-        }
-        if self.kind != Kind::Tna {
-            self.not_supported(arg.span, "initial values of registers of structs");
-            return None;
         }
         let parts = self.constants(arg, cell)?;
         let mut whole = num_bigint::BigInt::ZERO;
