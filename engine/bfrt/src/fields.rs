@@ -108,7 +108,9 @@ pub fn parse_key<'a>(table: &'a Table, given: &wire::TableKey) -> Result<Vec<Giv
     }
     let missing = |key: &&Key| key.mandatory && parsed.iter().all(|one| one.key.id != key.id);
     match table.key.iter().find(missing) {
-        Some(key) => Err(Failure::invalid(format!("table {}, key {}: it must be given", table.name, key.name))),
+        Some(key) => {
+            Err(Failure::invalid(format!("table {}, key {}: it must be given", table.name, key.name)))
+        }
         None => Ok(parsed),
     }
 }
@@ -180,9 +182,9 @@ fn parse_number(place: &dyn Fn() -> String, ty: &Type, bytes: &[u8]) -> Result<B
 
 fn check_choice(place: &dyn Fn() -> String, ty: &Type, text: &str) -> Result<(), Failure> {
     match ty {
-        Type::Text(choices, _) if !choices.is_empty() && !choices.iter().any(|one| one == text) => Err(
-            Failure::invalid(format!("{}: `{text:.64}` is none of {}", place(), choices.join(", "))),
-        ),
+        Type::Text(choices, _) if !choices.is_empty() && !choices.iter().any(|one| one == text) => {
+            Err(Failure::invalid(format!("{}: `{text:.64}` is none of {}", place(), choices.join(", "))))
+        }
         _ => Ok(()),
     }
 }
@@ -240,13 +242,13 @@ pub fn wanted_fields(
     Ok(given.iter().map(|one| one.field_id).collect())
 }
 
-fn parse_value(
-    place: &dyn Fn() -> String,
-    field: &Field,
-    given: &wire::DataField,
-) -> Result<Value, Failure> {
+fn parse_value(place: &dyn Fn() -> String, field: &Field, given: &wire::DataField) -> Result<Value, Failure> {
     let other = || {
-        Failure::invalid(format!("{}: the value is not of its type, {}", place(), type_name(&field.ty, field.repeated)))
+        Failure::invalid(format!(
+            "{}: the value is not of its type, {}",
+            place(),
+            type_name(&field.ty, field.repeated)
+        ))
     };
     let Some(value) = &given.value else {
         return Err(Failure::invalid(format!("{}: no value is given", place())));

@@ -12,6 +12,7 @@
 
 pub mod fields;
 pub mod fixed;
+mod pipes;
 pub mod proto;
 pub mod schema;
 pub mod server;

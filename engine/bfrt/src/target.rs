@@ -14,7 +14,11 @@ use crate::fixed;
 use crate::proto::bfrt_proto as wire;
 use crate::schema::{Action, Schema, Table};
 use crate::tables::{
-    ageing::Ageing, attributes::Attributes, handles::Handles, profiles::Groups, shadow::Shadow,
+    ageing::Ageing,
+    attributes::Attributes,
+    handles::Handles,
+    profiles::{GroupChange, Groups},
+    shadow::Shadow,
 };
 
 /// Every pipe of a target.
@@ -54,7 +58,8 @@ impl From<Scope> for wire::TargetDevice {
 /// What BF Runtime keeps of a program beside the switch's state; gone with the program.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
-    /// Numbers of entries, by table.
+    /// Numbers of entries, by table. What stands here up to the ages is of the pipe that is written or read
+    /// ([`Target::enter`]).
     pub handles: BTreeMap<u32, Handles>,
     /// Groups with the members that are switched off, which the switch does not see.
     pub groups: Groups,
@@ -64,8 +69,50 @@ pub struct Kept {
     pub ageing: Ageing,
     /// Attributes of tables.
     pub attributes: Attributes,
+    /// Changes of groups that clients are still to be told of.
+    pub changes: Vec<GroupChange>,
+    /// Ports that were up when clients were last told, where they asked to be.
+    pub ports_up: BTreeMap<u32, bool>,
+    /// Names of hash algorithms that clients chose, by the hash's place in the program.
+    pub hash_names: BTreeMap<u32, String>,
     /// Of the chip's own tables.
     pub fixed: fixed::Kept,
+    /// What is kept of the other pipes; in the place of the one that stands above is nothing.
+    parked: Vec<OfPipe>,
+    /// The pipe that stands above.
+    pipe: usize,
+}
+
+/// What is kept of one pipe.
+#[derive(Clone, Debug, Default)]
+struct OfPipe {
+    handles: BTreeMap<u32, Handles>,
+    groups: Groups,
+    shadow: Shadow,
+    ageing: Ageing,
+}
+
+impl Kept {
+    /// Changes to what is kept of a pipe.
+    pub fn enter(&mut self, pipe: usize) {
+        if pipe == self.pipe {
+            return;
+        }
+        if self.parked.len() <= pipe.max(self.pipe) {
+            self.parked.resize_with(pipe.max(self.pipe) + 1, OfPipe::default);
+        }
+        self.exchange(self.pipe);
+        self.exchange(pipe);
+        self.pipe = pipe;
+    }
+
+    fn exchange(&mut self, pipe: usize) {
+        let OfPipe { handles, groups, shadow, ageing } = &mut self.parked[pipe];
+        std::mem::swap(handles, &mut self.handles);
+        std::mem::swap(groups, &mut self.groups);
+        std::mem::swap(shadow, &mut self.shadow);
+        std::mem::swap(ageing, &mut self.ageing);
+    }
 }
 
 /// A device as one request sees it.
@@ -86,7 +133,8 @@ pub struct Target<'a> {
 
 /// Everything that writes change, to go back to.
 pub struct Before {
-    state: Option<State>,
+    /// Of each pipe.
+    states: Vec<State>,
     pre: ReplicationEngine,
     chip: Chip,
     kept: Kept,
@@ -98,7 +146,7 @@ impl<'a> Target<'a> {
     /// # Errors
     /// The device runs no program.
     pub fn state(&self) -> Result<&State, Failure> {
-        self.switch.state().ok_or_else(no_program)
+        self.switch.state_of(self.kept.pipe).ok_or_else(no_program)
     }
 
     /// The same to be changed.
@@ -106,7 +154,17 @@ impl<'a> Target<'a> {
     /// # Errors
     /// The device runs no program.
     pub fn state_mut(&mut self) -> Result<&mut State, Failure> {
-        self.switch.state_mut().ok_or_else(no_program)
+        self.switch.state_of_mut(self.kept.pipe).ok_or_else(no_program)
+    }
+
+    /// Changes to another pipe: its state, and what is kept of it.
+    pub fn enter(&mut self, pipe: usize) {
+        self.kept.enter(pipe);
+    }
+
+    /// The pipe that is written or read.
+    pub fn pipe(&self) -> usize {
+        self.kept.pipe
     }
 
     /// A table by its number.
@@ -123,7 +181,7 @@ impl<'a> Target<'a> {
     /// What stands before a batch that is applied as a whole or not at all.
     pub fn before(&self) -> Before {
         Before {
-            state: self.switch.state().cloned(),
+            states: (0..self.switch.pipes()).filter_map(|pipe| self.switch.state_of(pipe).cloned()).collect(),
             pre: self.switch.pre().clone(),
             chip: self.switch.chip().clone(),
             kept: self.kept.clone(),
@@ -132,8 +190,10 @@ impl<'a> Target<'a> {
 
     /// Goes back to what stood before.
     pub fn restore(&mut self, before: Before) {
-        if let (Some(state), Some(old)) = (self.switch.state_mut(), before.state) {
-            *state = old;
+        for (pipe, old) in before.states.into_iter().enumerate() {
+            if let Some(state) = self.switch.state_of_mut(pipe) {
+                *state = old;
+            }
         }
         *self.switch.pre_mut() = before.pre;
         *self.switch.chip_mut() = before.chip;
@@ -166,7 +226,7 @@ pub enum Verb {
 }
 
 /// An entry of a request, read by the schema.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry<'a> {
     /// Its table.
     pub table: &'a Table,

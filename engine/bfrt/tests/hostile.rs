@@ -74,13 +74,13 @@ impl Dice {
     }
 
     fn id(&mut self, right: u32) -> u32 {
-        if self.once_in(40) { self.number() as u32 } else { right }
+        if self.once_in(150) { self.number() as u32 } else { right }
     }
 
     /// Bytes of a number of this width, now and then too many, too few or too large.
     fn bytes(&mut self, width: u32) -> Vec<u8> {
         let mut len = width.div_ceil(8) as usize;
-        if self.once_in(30) {
+        if self.once_in(100) {
             len = self.below(20);
         }
         let number = self.number();
@@ -88,8 +88,8 @@ impl Dice {
         for (at, byte) in bytes.iter_mut().rev().enumerate().take(8) {
             *byte = (number >> (8 * at)) as u8;
         }
-        if width % 8 != 0
-            && !self.once_in(20)
+        if !width.is_multiple_of(8)
+            && !self.once_in(60)
             && let Some(first) = bytes.first_mut()
         {
             *first &= (1 << (width % 8)) - 1;
@@ -101,7 +101,7 @@ impl Dice {
 fn key(dice: &mut Dice, key: &Key) -> wire::KeyField {
     use wire::key_field::{Exact, Lpm, Optional, Range, Ternary};
     let width = key.ty.width();
-    let kind = match dice.below(40) {
+    let kind = match dice.below(200) {
         0 => 0,
         1 => 1,
         2 => 2,
@@ -138,15 +138,17 @@ fn field(dice: &mut Dice, of: &Field) -> wire::DataField {
     let most = if dice.once_in(50) { 400 } else { 5 };
     let count = dice.below(most);
     let value = match (&of.ty, of.repeated) {
-        _ if dice.once_in(60) => None,
-        _ if dice.once_in(60) => Some(Value::StrVal("???".to_owned())),
+        _ if dice.once_in(200) => None,
+        _ if dice.once_in(200) => Some(Value::StrVal("???".to_owned())),
         (Type::Container(inner), _) => {
             let fields: Vec<&Field> = inner.iter().flat_map(|data| &data.fields).collect();
             let row = |dice: &mut Dice| {
                 let val = fields.iter().map(|one| field(dice, one)).collect();
                 container_array::Container { val }
             };
-            Some(Value::ContainerArrVal(ContainerArray { container: (0..count).map(|_| row(dice)).collect() }))
+            Some(Value::ContainerArrVal(ContainerArray {
+                container: (0..count).map(|_| row(dice)).collect(),
+            }))
         }
         (Type::Int(..) | Type::Bytes(..), false) => Some(Value::Stream(dice.bytes(of.ty.width()))),
         (Type::Int(..) | Type::Bytes(..), true) => {
@@ -172,9 +174,9 @@ fn field(dice: &mut Dice, of: &Field) -> wire::DataField {
 }
 
 fn entry(dice: &mut Dice, table: &Table) -> wire::TableEntry {
-    let value = match dice.below(12) {
-        0 => None,
-        1 => Some(wire::table_entry::Value::HandleId(dice.number() as u32)),
+    let value = match dice.below(16) {
+        0..=2 => None,
+        3 => Some(wire::table_entry::Value::HandleId(dice.number() as u32)),
         _ => {
             let mut fields: Vec<wire::KeyField> = table.key.iter().map(|one| key(dice, one)).collect();
             if dice.once_in(12) {
@@ -266,13 +268,19 @@ fn attribute(dice: &mut Dice, table: &Table) -> wire::TableAttribute {
 }
 
 fn entity(dice: &mut Dice, schema: &Schema) -> wire::Entity {
-    let Some(table) = dice.pick(&schema.tables) else { return wire::Entity::default() };
-    let entity = match dice.below(20) {
+    // The program's own tables come first; those of the chip are many more.
+    let own = schema.tables.iter().take_while(|table| table.object != schema::Object::Fixed).count();
+    let among = if dice.once_in(3) { &schema.tables[..] } else { &schema.tables[..own] };
+    let Some(table) = dice.pick(among) else { return wire::Entity::default() };
+    let entity = match dice.below(30) {
         0 => Of::TableUsage(wire::TableUsage { table_id: dice.id(table.id), ..Default::default() }),
         1 | 2 => Of::TableAttribute(attribute(dice, table)),
         3 => {
             let name = dice.pick(&table.operations).copied().unwrap_or("Sync").to_owned();
-            Of::TableOperation(wire::TableOperation { table_id: dice.id(table.id), table_operations_type: name })
+            Of::TableOperation(wire::TableOperation {
+                table_id: dice.id(table.id),
+                table_operations_type: name,
+            })
         }
         4 => {
             let fields = table.key.iter().map(|one| key(dice, one)).collect();
@@ -291,7 +299,7 @@ fn entity(dice: &mut Dice, schema: &Schema) -> wire::Entity {
 }
 
 fn request(dice: &mut Dice, schema: &Schema) -> (&'static str, Vec<u8>) {
-    let count = 1 + dice.below(4);
+    let count = 1 + dice.below(3);
     let client_id = u32::from(dice.once_in(40));
     match dice.below(20) {
         0 => {
@@ -309,16 +317,21 @@ fn request(dice: &mut Dice, schema: &Schema) -> (&'static str, Vec<u8>) {
             };
             ("SetForwardingPipelineConfig", request.encode_to_vec())
         }
-        1 => ("GetForwardingPipelineConfig", wire::GetForwardingPipelineConfigRequest::default().encode_to_vec()),
+        1 => (
+            "GetForwardingPipelineConfig",
+            wire::GetForwardingPipelineConfigRequest::default().encode_to_vec(),
+        ),
         2..=8 => {
             let entities = (0..count).map(|_| entity(dice, schema)).collect();
-            let request = wire::ReadRequest { target: Some(target(dice)), client_id, entities, ..Default::default() };
+            let request =
+                wire::ReadRequest { target: Some(target(dice)), client_id, entities, ..Default::default() };
             ("Read", request.encode_to_vec())
         }
         _ => {
             let updates = (0..count).map(|_| {
                 let entity = Some(entity(dice, schema));
-                wire::Update { r#type: dice.below(8) as i32, entity }
+                let verb = dice.pick(&[1, 1, 1, 1, 2, 2, 3, 4, 5, 5, 5, 6, 0, 7]).copied().unwrap_or(0);
+                wire::Update { r#type: verb, entity }
             });
             let request = wire::WriteRequest {
                 updates: updates.collect(),

@@ -228,6 +228,22 @@ fn call(code: &Code, op: &ExternOp, f: &mut impl FnMut(OpAccess)) {
             // A cell that is not there leaves it.
             f(place(*dst, Update, helper));
         }
+        ExternOp::CounterAdd { index, adjust, .. } => {
+            core::iter::once(index).chain(adjust).for_each(|&word| f(one(word, Read, helper)));
+        }
+        ExternOp::MeterMeasure { index, color, adjust, dst, .. } => {
+            let words = core::iter::once(index).chain(color).chain(adjust);
+            words.for_each(|&word| f(one(word, Read, helper)));
+            f(place(*dst, Update, helper));
+        }
+        ExternOp::FilterExecute { index, value, dst, .. } => {
+            [index, value].into_iter().for_each(|&word| f(one(word, Read, helper)));
+            f(one(*dst, Write, helper));
+        }
+        ExternOp::Math { src, dst, .. } => {
+            f(one(*src, Read, helper));
+            f(place(*dst, Write, helper));
+        }
         ExternOp::RegisterRead { index, dst, .. } => {
             let by = if dst.is_narrow() { Accessor::Code } else { helper };
             f(one(*index, Read, by));

@@ -283,7 +283,8 @@ impl Hashes {
             }
             HashAlgorithm::Xor16 => u64::from(words(bytes, payload).fold(0, |xor, word| xor ^ word)),
             HashAlgorithm::Identity => identity(bytes, payload),
-            HashAlgorithm::Random => 0,
+            // Messages of TNA are hashed by the state.
+            HashAlgorithm::Random | HashAlgorithm::Object(_) => 0,
         }
     }
 }

@@ -64,6 +64,11 @@ pub struct WatchPort {
     pub form: PortForm,
 }
 
+impl WatchPort {
+    /// A port that is never up: its member stands in the group, but is not chosen.
+    pub const DOWN: Self = Self { port: u32::MAX, form: PortForm::Bytes };
+}
+
 impl From<u32> for WatchPort {
     fn from(port: u32) -> Self {
         Self { port, form: PortForm::default() }

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 use p4cc_ir::bits::words_for;
 use p4cc_ir::{Bits, HeaderId, MatchKind, Operand, Program, StackId, VarId, VarType};
 
+use crate::op::NO_SLOT;
+
 /// The words of a variable or constant in the frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameLocation {
@@ -50,6 +52,7 @@ pub(crate) struct Layout {
     header_words: Vec<u32>,
     stacks: Vec<u32>,
     direct_colors: Vec<u32>,
+    entries: Vec<u32>,
     /// Word that sums the bytes of headers made valid, less those made invalid.
     pub length_delta: u32,
     /// Words zeroed per packet.
@@ -104,6 +107,9 @@ impl Layout {
             .map(|(known, var)| known.unwrap_or_else(|| place(take(width_words(var.ty)), var.ty)))
             .collect();
         let direct_colors = program.meters.iter().map(|_| take(1)).collect();
+        let keeps = |table| crate::State::keeps_entry(program, table);
+        let entries =
+            program.tables.iter().map(|table| if keeps(table) { take(1) } else { NO_SLOT }).collect();
         let length_delta = take(1);
         let zeroed = next;
         let arg_words = program.actions.iter().map(|action| {
@@ -123,6 +129,7 @@ impl Layout {
             header_words,
             stacks,
             direct_colors,
+            entries,
             length_delta,
             zeroed,
             temps,
@@ -157,6 +164,11 @@ impl Layout {
     /// Word that keeps the colour a direct meter gave at the last hit.
     pub fn direct_color(&self, meter: p4cc_ir::MeterId) -> u32 {
         self.direct_colors[meter.index()]
+    }
+
+    /// Word that keeps the number of the entry of a table that was hit last, if it keeps one.
+    pub fn entry(&self, table: p4cc_ir::TableId) -> u32 {
+        self.entries[table.index()]
     }
 
     /// Where an operand is read.

@@ -16,6 +16,7 @@ mod env;
 mod frame;
 mod frame_layout;
 mod interpreter;
+mod math_unit;
 mod native;
 mod op;
 mod pipeline;
@@ -35,6 +36,9 @@ pub use interpreter::MAX_CONTROL_STEPS;
 pub use native::{Exec, Native, NativeError};
 pub use pipeline::{CompileError, Pipeline};
 pub use snapshot::Snapshot;
+pub use state::filter::{FilterConfig, LpfConfig, WredConfig};
+pub use state::hashing::HashSlice;
+pub use state::idle::IdleChange;
 pub use state::meter::{COLOR_GREEN, COLOR_RED, COLOR_YELLOW, MeterConfig, MeterCounts};
 pub use state::{Array, ArrayKind, DEFAULT_DROP_PORT, State};
 pub use v1_pipelines::{

@@ -3,7 +3,10 @@
 //! Invariants: word indices lie in the frame, code addresses in the code, side-table indices in their tables.
 //! Narrow values are masked to their width before and after each operation.
 
-use p4cc_ir::{CloneKind, DigestId, FuncId, HashAlgorithm, MeterId, RegisterId, ValueSetId};
+use p4cc_ir::{
+    CloneKind, CounterId, DigestId, FilterId, FuncId, HashAlgorithm, MathUnit, MeterId, RegisterId, TableId,
+    ValueSetId,
+};
 
 use crate::bitplan::BitPlan;
 use crate::frame_layout::{FrameLocation, Layout};
@@ -263,19 +266,87 @@ pub(crate) enum WideKind {
 /// A call of the architecture, operands resolved. Amounts and indices are narrow.
 #[derive(Debug)]
 pub(crate) enum ExternOp {
-    MeterExecute { meter: MeterId, index: u32, color: Option<u32>, dst: FrameLocation },
-    RegisterRead { register: RegisterId, index: u32, dst: FrameLocation },
-    RegisterWrite { register: RegisterId, index: u32, src: FrameLocation },
-    Hash { dst: FrameLocation, algorithm: HashAlgorithm, base: FrameLocation, data: Data, max: FrameLocation },
-    Random { dst: FrameLocation, low: FrameLocation, high: FrameLocation },
+    MeterExecute {
+        meter: MeterId,
+        index: u32,
+        color: Option<u32>,
+        dst: FrameLocation,
+    },
+    /// The table whose entry's cell it is, if it is not the array's at the index.
+    CounterAdd {
+        counter: CounterId,
+        table: Option<TableId>,
+        index: u32,
+        adjust: Option<u32>,
+    },
+    MeterMeasure {
+        meter: MeterId,
+        table: Option<TableId>,
+        index: u32,
+        color: Option<u32>,
+        adjust: Option<u32>,
+        dst: FrameLocation,
+    },
+    FilterExecute {
+        filter: FilterId,
+        index: u32,
+        value: u32,
+        dst: u32,
+    },
+    Math {
+        unit: Box<MathUnit>,
+        src: u32,
+        dst: FrameLocation,
+    },
+    RegisterRead {
+        register: RegisterId,
+        index: u32,
+        dst: FrameLocation,
+    },
+    RegisterWrite {
+        register: RegisterId,
+        index: u32,
+        src: FrameLocation,
+    },
+    Hash {
+        dst: FrameLocation,
+        algorithm: HashAlgorithm,
+        base: FrameLocation,
+        data: Data,
+        max: FrameLocation,
+    },
+    Random {
+        dst: FrameLocation,
+        low: FrameLocation,
+        high: FrameLocation,
+    },
     MarkToDrop,
-    Digest { digest: DigestId, fields: Box<[FrameLocation]> },
-    Clone { kind: CloneKind, session: u32, field_list: Option<u32> },
-    Resubmit { field_list: u32 },
-    Recirculate { field_list: u32 },
-    Truncate { bytes: u32 },
-    LogMsg { format: Box<str>, args: Box<[FrameLocation]> },
-    Assert { cond: u32, place: Box<str> },
+    Digest {
+        digest: DigestId,
+        fields: Box<[FrameLocation]>,
+    },
+    Clone {
+        kind: CloneKind,
+        session: u32,
+        field_list: Option<u32>,
+    },
+    Resubmit {
+        field_list: u32,
+    },
+    Recirculate {
+        field_list: u32,
+    },
+    Truncate {
+        bytes: u32,
+    },
+    LogMsg {
+        format: Box<str>,
+        args: Box<[FrameLocation]>,
+    },
+    Assert {
+        cond: u32,
+        place: Box<str>,
+    },
 }
 
 impl ExternOp {
@@ -322,6 +393,8 @@ pub(crate) struct Data {
     pub guards: Box<[u32]>,
     /// How to pack them, unless one is a varbit.
     pub plan: Option<BitPlan>,
+    /// Zero bits that stand in front of a message, which is whole bytes then.
+    pub front: u32,
     /// For the Internet checksum: words and the shift that puts each on its 16-bit column.
     pub columns: Box<[(u32, u8)]>,
 }
@@ -405,6 +478,8 @@ pub(crate) struct TablePlan {
     pub selector: Option<(HashAlgorithm, Data)>,
     /// Word that keeps the direct meter's colour.
     pub color: Option<u32>,
+    /// Word that keeps the number of the entry that was hit, 0 for none.
+    pub entry: Option<u32>,
 }
 
 /// Standard metadata that v1model's externs write.

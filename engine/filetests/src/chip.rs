@@ -1,158 +1,267 @@
-//! Commands of a run case for what a Tofino chip has beside the program:
+//! Commands of run cases on the objects that only TNA has:
 //!
 //! ```text
-//! // chip node ID RID PORT...        a multicast node
-//! // chip lag NODE LAG PORT...       a LAG, of which a node that is there gets one copy
-//! // chip group ID NODE[:XID]...     a multicast group of nodes, each with its exclusion number
-//! // chip prune XID PORT...          ports that a level-2 exclusion number leaves out
-//! // chip mirror ID PORT BYTES       a session that cuts to so many bytes; 0 for whole packets
-//! // chip metadata PORT HEX          port metadata
-//! // chip loop PORT                  what the port sends comes back
-//! // chip deflect PIPE PORT QUEUE    where packets go whose queue is full
-//! // chip generates PORT             the packet generator may send there, and compare what goes round
-//! // chip buffer PIPE OFFSET HEX     its buffer
-//! // chip app PIPE ID OFFSET BYTES TRIGGER...
-//! // chip capacity PORT PACKETS      of each queue
-//! // time NS                         the clock; what the packet generator sends until then
+//! // set_filter NAME INDEX FILTER
+//! // set_direct_filter TABLE KEY... => FILTER
+//! //   FILTER: lpf rate|sample GAIN_NS DECAY_NS SCALE, or wred TIME_NS MIN MAX CHANCE
+//! // set_meter NAME INDEX CIR CBURST PIR PBURST
+//! // set_direct_meter TABLE KEY... => CIR CBURST PIR PBURST
+//! // set_meter_adjust NAME BYTES
+//! // set_direct_register TABLE KEY... => VALUE
+//! // expect_direct_register TABLE KEY... => VALUE
+//! // expect_direct_counter TABLE KEY... => PACKETS BYTES
+//! // set_key_mask TABLE MASK...             which bits of its keys count
+//! // set_default_entry TABLE member|group ID
+//! // set_hash NAME FUNCTION               one of the chip's catalogue, or `program`
+//! // set_hash_fields NAME FIELD:START:LENGTH:ORDER...
 //! ```
 //!
-//! A trigger is `timer NS`, `periodic NS`, `down`, `round HEX`, `asked HEX`: hexadecimal digits are compared
-//! with the first bytes.
+//! Without keys the default entry is meant.
 
-use p4cc_switch::Switch;
-use p4cc_switch::chip::{App, GeneratorPort, Group, L1Node, Lag, Member, MirrorSession, Trigger};
-use p4cc_switch::chip::{Deflection, pktgen::CONTEXT_BYTES};
-use p4cc_units::Time;
+use crate::script::{Key, key, number, small};
+use p4cc_exec::control::{ControlError, EntryAction};
+use p4cc_exec::{FilterConfig, HashSlice, LpfConfig, MeterConfig, State, WredConfig};
+use p4cc_ir::{
+    Bits, FilterId, HashFunction, HashId, MatchKind, MatchValue, MeterId, Program, RegisterId, TableId,
+};
 
-use crate::script::{bytes, small};
+/// What the command is about.
+#[derive(Clone, Debug, PartialEq)]
+enum Place {
+    /// A cell of an array.
+    Cell(String, u32),
+    /// An entry of a table.
+    Entry(String, Vec<Key>),
+}
 
-/// Words of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command(Vec<String>);
+/// What is done there.
+#[derive(Clone, Debug, PartialEq)]
+enum Act {
+    Filter(FilterConfig),
+    Meter(MeterConfig),
+    MeterAdjust(i32),
+    Register(u128),
+    ExpectRegister(u128),
+    ExpectCounter(u64, u64),
+    Hash(Option<HashFunction>),
+    KeyMask(Vec<u128>),
+    Default(EntryAction),
+    HashFields(Vec<HashSlice>),
+}
 
-impl Command {
-    /// A command of the words behind `chip`.
-    pub fn new(words: &[&str]) -> Self {
-        Self(words.iter().map(|&word| word.to_owned()).collect())
-    }
+/// A command.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChipCommand {
+    place: Place,
+    act: Act,
+}
 
-    /// Carries it out.
-    ///
-    /// # Errors
-    /// What is wrong with it, or why the switch refuses it.
-    pub fn run(&self, switch: &mut Switch, now: Time) -> Result<(), String> {
-        let words: Vec<&str> = self.0.iter().map(String::as_str).collect();
-        match words.as_slice() {
-            ["deflect", pipe, port, queue] => {
-                let to = Deflection { port: small(port)?, queue: small(queue)? };
-                told(switch.chip_mut().set_deflection(small(pipe)? as u8, Some(to)))
-            }
-            ["capacity", port, packets] => {
-                let known = switch.set_queue_capacity(small(port)?, None, small(packets)?);
-                if known { Ok(()) } else { Err(format!("there is no port {port}")) }
-            }
-            ["metadata", port, hex] => {
-                told(switch.chip_mut().set_port_metadata(small(port)?, Some(&bytes(hex)?)))
-            }
-            ["loop", port] => told(switch.chip_mut().set_loopback(small(port)?, true)),
-            ["mirror", id, port, cut] => {
-                let session = MirrorSession {
-                    enabled: true,
-                    unicast_port: small(port)?,
-                    unicast_valid: true,
-                    max_length_bytes: small(cut)? as u16,
-                    ..MirrorSession::new(small(id)? as u16)
-                };
-                told(switch.chip_mut().mirrors.insert(session))
-            }
-            [what @ ("node" | "lag" | "group" | "prune"), rest @ ..] => multicast(switch, what, rest),
-            _ => generator(switch, now, &words),
-        }
+impl ChipCommand {
+    /// Whether it only looks.
+    pub fn expects(&self) -> bool {
+        matches!(self.act, Act::ExpectRegister(_) | Act::ExpectCounter(..))
     }
 }
 
-fn told<T>(result: Result<T, impl ToString>) -> Result<(), String> {
-    result.map(drop).map_err(|error| error.to_string())
+fn float(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number"))
 }
 
-fn multicast(switch: &mut Switch, what: &str, words: &[&str]) -> Result<(), String> {
-    let numbers = || words.iter().map(|word| small(word)).collect::<Result<Vec<u32>, String>>();
-    let tree = &mut switch.chip_mut().multicast;
-    if what == "group" {
-        let [id, members @ ..] = words else { return Err("a group needs a number".to_owned()) };
-        let member = |word: &&str| match word.split_once(':') {
-            Some((id, xid)) => Ok(Member { id: small(id)?, l1_xid: Some(small(xid)? as u16) }),
-            None => Ok(Member { id: small(word)?, l1_xid: None }),
-        };
-        let nodes = members.iter().map(member).collect::<Result<_, String>>()?;
-        return told(tree.insert_group(Group { id: small(id)? as u16, nodes, ecmps: Vec::new() }));
-    }
-    match (what, numbers()?.as_slice()) {
-        ("node", [id, rid, ports @ ..]) => {
-            let node = L1Node { id: *id, rid: *rid as u16, ports: ports.to_vec(), lags: Vec::new() };
-            told(tree.insert_node(node))
-        }
-        ("lag", [node, id, ports @ ..]) => {
-            let lag = Lag { id: *id as u8, ports: ports.to_vec(), ..Lag::default() };
-            told(tree.put_lag(lag))?;
-            let mut node = tree.node(*node).cloned().ok_or("there is no such node")?;
-            node.lags.push(*id as u8);
-            told(tree.modify_node(node))
-        }
-        ("prune", [xid, ports @ ..]) => told(tree.set_prune(*xid as u16, ports.iter().copied().collect())),
-        _ => Err(format!("`chip {what}` has too few numbers")),
-    }
+fn entry(rest: &str) -> Result<(Place, Vec<&str>), String> {
+    let (head, tail) = rest.split_once("=>").ok_or("the command needs `=>`")?;
+    let mut words = head.split_whitespace();
+    let table = words.next().ok_or("the command needs a table")?.to_owned();
+    let keys = words.map(key).collect::<Result<_, _>>()?;
+    Ok((Place::Entry(table, keys), tail.split_whitespace().collect()))
 }
 
-fn generator(switch: &mut Switch, now: Time, words: &[&str]) -> Result<(), String> {
+fn cell<'t>(words: &[&'t str]) -> Result<(Place, Vec<&'t str>), String> {
     match words {
-        ["generates", port] => {
-            let known = GeneratorPort { generates: true, matches_pattern: true, ..GeneratorPort::default() };
-            told(switch.chip_mut().generator.set_port(small(port)?, known))
-        }
-        ["buffer", pipe, offset, hex] => {
-            let (pipe, offset) = (small(pipe)? as u8, small(offset)? as usize);
-            told(switch.chip_mut().generator.write_buffer(pipe, offset, &bytes(hex)?))
-        }
-        ["app", pipe, id, offset, length, trigger @ ..] => {
-            let app = App {
-                trigger: self::trigger(trigger)?,
-                enabled: true,
-                offset_bytes: small(offset)? as u16,
-                length_bytes: small(length)? as u16,
-                channel: 6,
-                ..App::default()
-            };
-            told(switch.chip_mut().generator.set_app(now, small(pipe)? as u8, small(id)? as u8, app))
-        }
-        ["down", port] => {
-            switch.set_port_up(small(port)?, false);
-            Ok(())
-        }
-        _ => Err(format!("`chip {}` is no command", words.join(" "))),
+        [name, index, rest @ ..] => Ok((Place::Cell((*name).to_owned(), small(index)?), rest.to_vec())),
+        _ => Err("the command needs a name and an index".to_owned()),
     }
 }
 
-fn trigger(words: &[&str]) -> Result<Trigger, String> {
-    let pattern = |hex: &str| -> Result<_, String> {
-        let (mut value, mut mask) = ([0; CONTEXT_BYTES], [0; CONTEXT_BYTES]);
-        for (at, byte) in bytes(hex)?.into_iter().enumerate().take(CONTEXT_BYTES) {
-            (value[at], mask[at]) = (byte, 0xff);
-        }
-        Ok((value, mask))
+fn filter(words: &[&str]) -> Result<Act, String> {
+    let config = match words {
+        ["lpf", kind @ ("rate" | "sample"), gain, decay, scale] => FilterConfig::Lpf(LpfConfig {
+            rate: *kind == "rate",
+            gain_time_ns: float(gain)?,
+            decay_time_ns: float(decay)?,
+            scale_down: small(scale)?,
+        }),
+        ["wred", time, min, max, chance] => FilterConfig::Wred(WredConfig {
+            time_ns: float(time)?,
+            min_threshold: small(min)?,
+            max_threshold: small(max)?,
+            max_probability: float(chance)?,
+        }),
+        _ => return Err("a filter is `lpf KIND GAIN DECAY SCALE` or `wred TIME MIN MAX CHANCE`".to_owned()),
     };
-    Ok(match words {
-        ["timer", ns] => Trigger::OneShot { timer_ns: small(ns)? },
-        ["periodic", ns] => Trigger::Periodic { timer_ns: small(ns)? },
-        ["down"] => Trigger::PortDown { mask: 0 },
-        ["round", hex] => {
-            let (value, mask) = pattern(hex)?;
-            Trigger::Recirculation { value, mask }
+    Ok(Act::Filter(config))
+}
+
+fn meter(words: &[&str]) -> Result<Act, String> {
+    let [cir, cburst, pir, pburst] = words else { return Err("a meter is CIR CBURST PIR PBURST".to_owned()) };
+    let number = |text: &&str| small(text).map(u64::from);
+    let (cir, cburst) = (number(cir)?, number(cburst)?);
+    Ok(Act::Meter(MeterConfig { cir, cburst, pir: number(pir)?, pburst: number(pburst)? }))
+}
+
+fn slice(text: &str) -> Result<HashSlice, String> {
+    let parts = text.split(':').map(small).collect::<Result<Vec<u32>, _>>()?;
+    let [field, start_bit, length, order] = parts[..] else {
+        return Err("a part is FIELD:START:LENGTH:ORDER".to_owned());
+    };
+    Ok(HashSlice { field: field as usize, start_bit, length, order })
+}
+
+/// Reads a command; `None` if it is another one.
+pub fn parse(word: &str, words: &[&str], rest: &str) -> Result<Option<ChipCommand>, String> {
+    let one = |words: &[&str]| match words {
+        [value] => number(value),
+        _ => Err("one value is wanted".to_owned()),
+    };
+    let named = |name: &str| Place::Cell(name.to_owned(), 0);
+    let (place, act) = match (word, words) {
+        ("set_filter", _) => cell(words).and_then(|(place, rest)| Ok((place, filter(&rest)?)))?,
+        ("set_direct_filter", _) => entry(rest).and_then(|(place, rest)| Ok((place, filter(&rest)?)))?,
+        ("set_meter", _) => cell(words).and_then(|(place, rest)| Ok((place, meter(&rest)?)))?,
+        ("set_direct_meter", _) => entry(rest).and_then(|(place, rest)| Ok((place, meter(&rest)?)))?,
+        ("set_meter_adjust", [name, bytes]) => {
+            let bytes = bytes.parse().map_err(|_| format!("`{bytes}` is not a number"))?;
+            (named(name), Act::MeterAdjust(bytes))
         }
-        ["asked", hex] => {
-            let (value, mask) = pattern(hex)?;
-            Trigger::Deparser { value, mask }
+        ("set_direct_register", _) => {
+            let (place, rest) = entry(rest)?;
+            (place, Act::Register(one(&rest)?))
         }
-        _ => return Err(format!("`{}` is no trigger", words.join(" "))),
+        ("expect_direct_register", _) => {
+            let (place, rest) = entry(rest)?;
+            (place, Act::ExpectRegister(one(&rest)?))
+        }
+        ("expect_direct_counter", _) => match entry(rest)? {
+            (place, counts) if counts.len() == 2 => {
+                (place, Act::ExpectCounter(small(counts[0])?.into(), small(counts[1])?.into()))
+            }
+            _ => return Err("packets and bytes are wanted".to_owned()),
+        },
+        ("set_default_entry", [name, "member", id]) => {
+            (named(name), Act::Default(EntryAction::Member(small(id)?)))
+        }
+        ("set_default_entry", [name, "group", id]) => {
+            (named(name), Act::Default(EntryAction::Group(small(id)?)))
+        }
+        ("set_key_mask", [name, masks @ ..]) => {
+            (named(name), Act::KeyMask(masks.iter().map(|mask| number(mask)).collect::<Result<_, _>>()?))
+        }
+        ("set_hash", [name, "program"]) => (named(name), Act::Hash(None)),
+        ("set_hash", [name, function]) => {
+            let known = HashFunction::by_name(function);
+            (named(name), Act::Hash(Some(known.ok_or_else(|| format!("no hash is named `{function}`"))?)))
+        }
+        ("set_hash_fields", [name, parts @ ..]) => {
+            (named(name), Act::HashFields(parts.iter().map(|part| slice(part)).collect::<Result<_, _>>()?))
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(ChipCommand { place, act }))
+}
+
+fn find<T>(list: &[T], name: &str, of: impl Fn(&T) -> &str) -> Result<usize, String> {
+    list.iter().position(|one| of(one) == name).ok_or_else(|| format!("there is no `{name}`"))
+}
+
+/// The entry that keys stand for.
+fn matches(program: &Program, table: TableId, keys: &[Key]) -> Result<Vec<MatchValue>, String> {
+    let declared = program.tables[table.index()].keys.iter().filter(|key| key.kind != MatchKind::Selector);
+    let parts = keys.iter().zip(declared).map(|(key, declared)| {
+        let width = program.vars[declared.var.index()].ty.width();
+        crate::runner::match_value(key, declared.kind, width)
+    });
+    parts.collect()
+}
+
+/// Runs a command.
+pub fn run(program: &Program, state: &mut State, command: &ChipCommand) -> Result<(), String> {
+    let done = match &command.place {
+        Place::Cell(name, index) => at_cell(program, state, (name, *index), &command.act)?,
+        Place::Entry(table, keys) => {
+            let id = TableId::from_index(find(&program.tables, table, |table| &table.cp.name)?);
+            at_entry(program, state, (id, &matches(program, id, keys)?), &command.act)?
+        }
+    };
+    done.map_err(|error| error.to_string())
+}
+
+type Done = Result<Result<(), ControlError>, String>;
+
+fn at_cell(program: &Program, state: &mut State, (name, index): (&str, u32), act: &Act) -> Done {
+    let meter = || find(&program.meters, name, |one| &one.cp.name).map(MeterId::from_index);
+    let hash = || find(&program.hashes, name, |one| &one.cp.name).map(HashId::from_index);
+    Ok(match act {
+        Act::Filter(config) => {
+            let id = FilterId::from_index(find(&program.filters, name, |one| &one.cp.name)?);
+            let set = state.filter_write(id, index, Some(*config));
+            if set.is_ok() && state.filter_read(id, index) != Ok(Some(*config)) {
+                return Err("the filter reads otherwise than it was written".to_owned());
+            }
+            set
+        }
+        Act::Meter(config) => state.meter_write(meter()?, index, Some(*config)),
+        Act::MeterAdjust(bytes) => state.set_meter_adjust(meter()?, *bytes),
+        Act::Hash(function) => state.set_hash_function(hash()?, *function),
+        Act::Default(entry) => {
+            let id = TableId::from_index(find(&program.tables, name, |one| &one.cp.name)?);
+            let set = state.set_default_entry(id, entry.clone());
+            if set.is_ok() && state.default_entry(id).as_ref() != Ok(entry) {
+                return Err("the default entry reads otherwise than it was written".to_owned());
+            }
+            set
+        }
+        Act::KeyMask(masks) => {
+            let id = find(&program.tables, name, |one| &one.cp.name)?;
+            let keys = &program.tables[id].keys;
+            let bits = masks
+                .iter()
+                .zip(keys)
+                .map(|(mask, key)| Bits::from_u128(program.vars[key.var.index()].ty.width(), *mask));
+            state.set_key_mask(TableId::from_index(id), bits.collect())
+        }
+        Act::HashFields(slices) => state.set_hash_slices(hash()?, slices.clone()),
+        _ => return Err("this is done to entries".to_owned()),
+    })
+}
+
+fn at_entry(
+    program: &Program,
+    state: &mut State,
+    (id, matches): (TableId, &[MatchValue]),
+    act: &Act,
+) -> Done {
+    let same = |given: String, wanted: String| match given == wanted {
+        true => Ok(Ok(())),
+        false => Err(format!("it is {given}, should be {wanted}")),
+    };
+    let width = |id: Option<RegisterId>| id.map_or(0, |id| program.registers[id.index()].ty.width());
+    Ok(match act {
+        Act::Filter(config) => state.direct_filter_write(id, matches, 0, Some(*config)),
+        Act::Meter(config) => state.direct_meter_write(id, matches, 0, Some(*config)),
+        Act::Register(value) => {
+            let width = width(program.tables[id.index()].register);
+            state.direct_register_write(id, matches, 0, &Bits::from_u128(width, *value))
+        }
+        Act::ExpectRegister(value) => match state.direct_register_read(id, matches, 0) {
+            Ok(read) => return same(format!("{:?}", read.to_u128()), format!("{:?}", Some(*value))),
+            Err(error) => Err(error),
+        },
+        Act::ExpectCounter(packets, bytes) => match state.direct_counter_read(id, matches, 0) {
+            Ok(read) => {
+                let given = format!("{} packets, {} bytes", read.packets, read.bytes);
+                return same(given, format!("{packets} packets, {bytes} bytes"));
+            }
+            Err(error) => Err(error),
+        },
+        _ => return Err("this is done to arrays".to_owned()),
     })
 }

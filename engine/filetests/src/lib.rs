@@ -10,6 +10,7 @@ pub mod chip;
 pub mod runner;
 pub mod script;
 pub mod stf;
+pub mod tofino;
 pub mod twin;
 
 use p4cc_ir::{Library, Program, Strict, Unit};

@@ -1,10 +1,11 @@
 //! Runs a case's commands on a switch.
 //!
-//! Time is zero until a command sets it: ports are served at once after each packet, so
+//! Time is zero unless `time` says another: ports are served at once after each packet, so
 //! that outputs come in order of ports. Every output must be expected
 //! before the next command that is not an expectation, and before the end.
 
 use crate::bench;
+use crate::chip::ChipCommand;
 use crate::script::{Action, Command, Key, Runs, parse};
 use crate::{Failure, compile};
 use p4cc_exec::control::{EntryAction, Group, GroupMember, Member, TableEntry};
@@ -68,6 +69,7 @@ struct Bench {
     outputs: VecDeque<(u32, Vec<u8>)>,
     digests: VecDeque<DigestMessage>,
     logs: VecDeque<String>,
+    now: Time,
 }
 
 type Outcome<T> = Result<T, String>;
@@ -115,6 +117,7 @@ impl Bench {
                 self.logs.extend(self.switch.take_logs().into_iter().map(|line| line.text));
                 same("log line", self.logs.pop_front().as_ref(), Some(text))
             }
+            Command::Chip(command) if command.expects() => self.chip(command),
             _ => {
                 self.settled()?;
                 self.act(command)
@@ -163,8 +166,9 @@ impl Bench {
                 };
                 self.switch.pre_mut().insert_session(session).map_err(|error| error.to_string())
             }
+            Command::Chip(command) => self.chip(command),
             Command::Set { name, values } => self.set(name, values),
-            Command::Chip(command) => {
+            Command::Tofino(command) => {
                 command.run(&mut self.switch, self.now)?;
                 // A port that went down may have started the packet generator.
                 self.switch.generate(self.now);
@@ -183,6 +187,11 @@ impl Bench {
             }
             _ => Err("an expectation is no action".to_owned()),
         }
+    }
+
+    fn chip(&mut self, command: &ChipCommand) -> Outcome<()> {
+        let program = Arc::clone(&self.program);
+        crate::chip::run(&program, self.state()?, command)
     }
 
     fn packet(&mut self, port: u32, bytes: &[u8]) -> Outcome<()> {
@@ -332,7 +341,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, given: T, wanted: T) -> Outc
     if given == wanted { Ok(()) } else { Err(format!("{what} is {given:?}, should be {wanted:?}")) }
 }
 
-fn match_value(key: &Key, kind: MatchKind, width: u32) -> Outcome<MatchValue> {
+pub(crate) fn match_value(key: &Key, kind: MatchKind, width: u32) -> Outcome<MatchValue> {
     let bits = |value: u128| Bits::from_u128(width, value);
     Ok(match (key, kind) {
         (Key::Any, _) => MatchValue::Any,

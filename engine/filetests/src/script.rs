@@ -16,13 +16,16 @@
 //! // expect_log TEXT           the next line of log_msg
 //! // multicast GROUP PORT...
 //! // session ID PORT            a clone session
-//! // chip ...                   what a Tofino chip has ([`crate::chip`])
-//! // time NS                    the clock; the packet generator's packets leave before it
+//! // chip ...                   what a Tofino chip has beside the program ([`crate::tofino`])
+//! // time NS                    the clock; what the packet generator sends until then leaves
 //! // set NAME VALUE...          members of a value set, one behind the other, a value for each key
 //! ```
 //!
-//! A key is `VALUE`, `VALUE/LEN`, `VALUE&&&MASK`, `LOW..HIGH` or `*`. Numbers are decimal or `0x`
-//! hexadecimal. Names are fully qualified, as the control plane has them. Other comments are comments.
+//! Those of [`crate::chip`] are on TNA's objects. A key is `VALUE`, `VALUE/LEN`, `VALUE&&&MASK`,
+//! `LOW..HIGH` or `*`. Numbers are decimal or `0x` hexadecimal. Names are fully qualified, as the control
+//! plane has them. Other comments are comments.
+
+use crate::chip::ChipCommand;
 
 /// A key of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +63,7 @@ pub enum Runs {
 }
 
 /// A command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// A packet arrives.
     Packet {
@@ -150,6 +153,10 @@ pub enum Command {
     },
     /// The next line of `log_msg`.
     ExpectLog(String),
+    /// When packets arrive, in nanoseconds.
+    Time(u64),
+    /// On an object of TNA.
+    Chip(ChipCommand),
     /// A multicast group.
     Multicast {
         /// Its number.
@@ -164,10 +171,8 @@ pub enum Command {
         /// Where copies go.
         port: u32,
     },
-    /// What a Tofino chip has.
-    Chip(crate::chip::Command),
-    /// The clock, in nanoseconds.
-    Time(u64),
+    /// What a Tofino chip has beside the program.
+    Tofino(crate::tofino::Command),
     /// Members of a value set.
     Set {
         /// The value set.
@@ -238,13 +243,13 @@ fn command(line: &str) -> Result<Option<Command>, String> {
             ports: ports.iter().map(|port| small(port)).collect::<Result<_, _>>()?,
         },
         ("session", [id, port]) => Command::Session { id: small(id)?, port: small(port)? },
-        ("chip", words) if !words.is_empty() => Command::Chip(crate::chip::Command::new(words)),
-        ("time", [ns]) => Command::Time(small(ns)?.into()),
+        ("chip", words) if !words.is_empty() => Command::Tofino(crate::tofino::Command::new(words)),
         ("set", [name, values @ ..]) => {
             let values = values.iter().map(|value| number(value)).collect::<Result<_, _>>()?;
             Command::Set { name: (*name).to_owned(), values }
         }
-        _ => return Ok(None),
+        ("time", [ns]) => Command::Time(small(ns)?.into()),
+        _ => return Ok(crate::chip::parse(word, &words, rest)?.map(Command::Chip)),
     };
     Ok(Some(made))
 }
@@ -267,7 +272,7 @@ fn add(rest: &str) -> Result<Command, String> {
     Ok(Command::Add { table, keys, runs, priority })
 }
 
-fn key(text: &str) -> Result<Key, String> {
+pub(crate) fn key(text: &str) -> Result<Key, String> {
     if text == "*" {
         return Ok(Key::Any);
     }
@@ -290,7 +295,7 @@ fn action(text: &str) -> Result<Action, String> {
     Ok(Action { name: name.to_owned(), args: args.map(number).collect::<Result<_, _>>()? })
 }
 
-fn number(text: &str) -> Result<u128, String> {
+pub(crate) fn number(text: &str) -> Result<u128, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u128::from_str_radix(digits, 16),
         None => text.parse(),

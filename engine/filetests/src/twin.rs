@@ -4,9 +4,12 @@
 use std::sync::Arc;
 
 use p4cc_exec::control::{CounterCell, EntryAction, TableEntry};
-use p4cc_exec::{MeterConfig, NativeError, Pipeline, RandomSource, State};
+use p4cc_exec::{
+    FilterConfig, LpfConfig, MeterConfig, NativeError, Pipeline, RandomSource, State, WredConfig,
+};
 use p4cc_ir::{
-    ActionCall, Bits, CounterId, MatchKind, MatchValue, MeterId, Program, RegisterId, TableId, VarType,
+    ActionCall, Bits, CounterId, FilterId, FilterKind, HashFunction, HashId, MatchKind, MatchValue, MeterId,
+    Program, RegisterId, TableId, VarType,
 };
 use p4cc_switch::{CloneSession, ExecChoice, MulticastGroup, Packet, Replica, Switch, Transmission};
 use p4cc_units::Time;
@@ -100,6 +103,20 @@ impl Twin {
         for id in 0..program.meters.len() {
             let config = MeterConfig { cir: 1_000, cburst: 200, pir: 2_000, pburst: 600 };
             self.states(|state| drop(state.meter_write(MeterId::from_index(id), 0, Some(config))));
+        }
+        for (id, filter) in program.filters.iter().enumerate() {
+            let config = filter_config(filter.kind);
+            self.states(|state| drop(state.filter_write(FilterId::from_index(id), 0, Some(config))));
+            for (id, _) in program.tables.iter().enumerate() {
+                let id = TableId::from_index(id);
+                self.states(|state| drop(state.direct_filter_write(id, &[], 0, Some(config))));
+            }
+        }
+        for id in 0..program.hashes.len() {
+            let names: Vec<&str> = HashFunction::names().collect();
+            let name = names[random.next_u64() as usize % names.len()];
+            let function = HashFunction::by_name(name);
+            self.states(|state| drop(state.set_hash_function(HashId::from_index(id), function)));
         }
         for id in 0..program.counters.len() {
             let cell = CounterCell { packets: u64::MAX, bytes: 1 };
@@ -245,5 +262,23 @@ fn match_value(kind: MatchKind, ty: VarType, random: &mut impl RandomSource) -> 
             let (low, high) = if below { (value, other) } else { (other, value) };
             MatchValue::Range { low, high }
         }
+    }
+}
+
+/// Averages that move with each packet, and chance.
+fn filter_config(kind: FilterKind) -> FilterConfig {
+    match kind {
+        FilterKind::Lpf => FilterConfig::Lpf(LpfConfig {
+            rate: false,
+            gain_time_ns: 500.0,
+            decay_time_ns: 900.0,
+            scale_down: 1,
+        }),
+        FilterKind::Wred { .. } => FilterConfig::Wred(WredConfig {
+            time_ns: 300.0,
+            min_threshold: 1,
+            max_threshold: 1 << 20,
+            max_probability: 0.5,
+        }),
     }
 }

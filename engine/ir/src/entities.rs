@@ -87,6 +87,14 @@ entity!(
     ValueSetId, "value_set"
 );
 entity!(
+    /// An array of filters, or the filter attached to a table.
+    FilterId, "filter"
+);
+entity!(
+    /// A hash function that the control plane sets.
+    HashId, "hash"
+);
+entity!(
     /// A cyclic redundancy check whose parameters the control plane sets.
     CustomCrcId, "crc"
 );

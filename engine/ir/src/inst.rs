@@ -1,8 +1,8 @@
 //! Instructions, terminators and what they work on.
 
 use crate::{
-    ActionId, Bits, BlockId, CounterId, CustomCrcId, DigestId, HeaderId, MeterId, RegisterId, StackId,
-    TableId, UnionId, ValueSetId, VarId,
+    ActionId, Bits, BlockId, CounterId, CustomCrcId, DigestId, FilterId, HashId, HeaderId, MathUnit, MeterId,
+    RegisterId, StackId, TableId, UnionId, ValueSetId, VarId,
 };
 
 /// What an instruction reads: a variable or a constant.
@@ -98,7 +98,7 @@ pub enum Keyset {
     },
 }
 
-/// Checksum and hash algorithms of v1model.
+/// Checksum and hash algorithms of v1model, and the hash functions of a TNA program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HashAlgorithm {
     /// CRC-32 of Ethernet.
@@ -117,6 +117,8 @@ pub enum HashAlgorithm {
     Csum16,
     /// Exclusive or of the data's 16-bit words.
     Xor16,
+    /// A hash function of TNA. The data are one message: fields of invalid headers are part of it.
+    Object(HashId),
 }
 
 /// What to clone.
@@ -418,6 +420,62 @@ pub enum ExternCall {
         /// Direct meter of the table.
         meter: MeterId,
         /// Where the colour goes.
+        dst: VarId,
+    },
+    /// `count` of TNA, of an array or of a direct counter.
+    CounterAdd {
+        /// Counter.
+        counter: CounterId,
+        /// Position of the cell; none for that of the entry that was hit.
+        index: Option<Operand>,
+        /// Bytes that are not counted.
+        adjust: Option<Operand>,
+    },
+    /// `execute` of TNA's meters; colours as above.
+    MeterMeasure {
+        /// Meter.
+        meter: MeterId,
+        /// Position of the cell; none for that of the entry that was hit.
+        index: Option<Operand>,
+        /// Colour of the packet before, if the meter takes it into account.
+        color: Option<Operand>,
+        /// Bytes that are not metered.
+        adjust: Option<Operand>,
+        /// Where the colour goes.
+        dst: VarId,
+    },
+    /// `execute` of TNA's filters.
+    FilterExecute {
+        /// Filter.
+        filter: FilterId,
+        /// Position of the cell; none for that of the entry that was hit.
+        index: Option<Operand>,
+        /// What it is given.
+        value: Operand,
+        /// Where the result goes.
+        dst: VarId,
+    },
+    /// `direct_register.read()`: the cell of the entry that was hit.
+    DirectRegisterRead {
+        /// Direct register.
+        register: RegisterId,
+        /// Where the result goes.
+        dst: VarId,
+    },
+    /// `direct_register.write(value)`
+    DirectRegisterWrite {
+        /// Direct register.
+        register: RegisterId,
+        /// The cell's new value.
+        value: Operand,
+    },
+    /// `math_unit.execute(src)`
+    Math {
+        /// What it computes.
+        unit: MathUnit,
+        /// Operand, as wide as `dst`, 64 bits at most.
+        src: Operand,
+        /// Where the result goes.
         dst: VarId,
     },
     /// `register.read(dst, index)`; an index past the end reads zero.

@@ -12,6 +12,7 @@
 pub mod bits;
 pub mod bmv2;
 mod check;
+pub mod chip;
 pub mod data_type;
 pub mod entities;
 pub mod inst;
@@ -27,6 +28,7 @@ pub mod types;
 pub mod verify;
 
 pub use bits::Bits;
+pub use chip::*;
 pub use data_type::*;
 pub use entities::*;
 pub use inst::*;

@@ -1,8 +1,9 @@
 //! The program: variables, headers, code, tables, externs, and the entry points of the architecture.
 
 use crate::{
-    ActionId, Bits, BlockId, CounterId, DataType, DataTypes, FuncId, HalfPipeline, HeaderId, HeaderTypeId,
-    Inst, MeterId, ProfileId, Psa, Terminator, Tna, TofinoChip, UnionId, VarId,
+    ActionId, Bits, BlockId, CounterId, DataType, DataTypes, Filter, FilterId, FuncId, HalfPipeline,
+    HashObject, HeaderId, HeaderTypeId, Inst, MeterId, ProfileId, Psa, RegisterId, Terminator, Tna,
+    TofinoChip, UnionId, VarId,
 };
 
 /// Type of a variable.
@@ -294,6 +295,10 @@ pub struct Table {
     pub counter: Option<CounterId>,
     /// Direct meter.
     pub meter: Option<MeterId>,
+    /// Direct register.
+    pub register: Option<RegisterId>,
+    /// Direct filter.
+    pub filter: Option<FilterId>,
     /// `support_timeout = true`
     pub idle_timeout: bool,
 }
@@ -340,6 +345,18 @@ pub struct Composite {
     pub fields: Vec<HeaderField>,
 }
 
+/// What a register is to the control plane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RegisterKind {
+    /// An array.
+    #[default]
+    Array,
+    /// TNA's `RegisterParam`: one cell, which only the control plane writes.
+    Param,
+    /// TNA's `DirectRegister`: a cell for each entry of a table.
+    Direct,
+}
+
 /// A register array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register {
@@ -351,8 +368,10 @@ pub struct Register {
     pub composite: Option<Composite>,
     /// The cell as the control plane sees it.
     pub data_type: DataType,
-    /// Number of cells.
+    /// Number of cells; 0 for a direct register.
     pub size: u32,
+    /// What it is to the control plane.
+    pub kind: RegisterKind,
     /// What the cells hold at the start, if not zero.
     pub initial: Option<Bits>,
 }
@@ -368,6 +387,9 @@ pub struct Profile {
     pub selector: Option<(crate::HashAlgorithm, u32)>,
     /// Selector: `@max_group_size`, 0 when not given.
     pub max_group_size: u32,
+    /// Selector: packets of members that stay keep them when another one goes down (TNA's
+    /// `SelectorMode_t.RESILIENT`).
+    pub resilient: bool,
 }
 
 impl Profile {
@@ -654,6 +676,10 @@ pub struct Program {
     pub value_sets: Vec<ValueSet>,
     /// CRCs whose parameters the control plane sets, by [`CustomCrcId`].
     pub custom_crcs: Vec<CustomCrc>,
+    /// Filters, direct ones too, by [`FilterId`].
+    pub filters: Vec<Filter>,
+    /// Hash functions that the control plane sets, by [`crate::HashId`].
+    pub hashes: Vec<HashObject>,
     /// Headers of packets to and from the controller.
     pub controller_headers: Vec<ControllerHeader>,
     /// Metadata that clones, resubmissions and recirculations keep, by list.

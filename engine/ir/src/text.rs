@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     ActionCall, Architecture, BinOp, ControlPlaneName, ExternCall, Func, HalfPipeline, HeaderId, Inst,
-    Keyset, MatchValue, Operand, Program, Psa, Table, Terminator, Tna, UnOp, VarId, VarType,
+    Keyset, MatchValue, Operand, Program, Psa, RegisterKind, Table, Terminator, Tna, UnOp, VarId, VarType,
 };
 
 /// The program as text.
@@ -247,7 +247,12 @@ impl Printer<'_> {
         }
         for (index, register) in program.registers.iter().enumerate() {
             let cp = &register.cp;
-            line!(self, "register{index} {} [{}] {}{}", cp.name, register.size, register.ty, notes(cp))?;
+            let size = match register.kind {
+                RegisterKind::Array => format!("[{}]", register.size),
+                RegisterKind::Param => "param".to_owned(),
+                RegisterKind::Direct => "direct".to_owned(),
+            };
+            line!(self, "register{index} {} {size} {}{}", cp.name, register.ty, notes(cp))?;
             if let Some(initial) = &register.initial {
                 line!(self, "  initial {initial}")?;
             }
@@ -269,6 +274,21 @@ impl Printer<'_> {
         }
         for (index, crc) in program.custom_crcs.iter().enumerate() {
             line!(self, "crc{index} {} width={}", crc.name, crc.width)?;
+        }
+        for (index, filter) in program.filters.iter().enumerate() {
+            let (cp, kind, width) = (&filter.cp, filter.kind, filter.width);
+            line!(
+                self,
+                "filter{index} {} {} {kind:?} width={width}{}",
+                cp.name,
+                size(filter.size),
+                notes(cp)
+            )?;
+        }
+        for (index, hash) in program.hashes.iter().enumerate() {
+            let fields = join(hash.fields.iter().map(|field| format!("{}: {}", field.name, field.width)));
+            let (cp, function) = (&hash.cp, hash.function);
+            line!(self, "hash{index} {} width={} {function:?} ({fields}){}", cp.name, hash.width, notes(cp))?;
         }
         Ok(())
     }
@@ -296,6 +316,8 @@ impl Printer<'_> {
             table.profile.map(|profile| profile.to_string()),
             table.counter.map(|counter| counter.to_string()),
             table.meter.map(|meter| meter.to_string()),
+            table.register.map(|register| register.to_string()),
+            table.filter.map(|filter| filter.to_string()),
             table.idle_timeout.then(|| "idle_timeout".to_owned()),
         ];
         for part in parts.into_iter().flatten() {
@@ -427,6 +449,39 @@ impl Printer<'_> {
         }
     }
 
+    /// Calls of the chip's own objects.
+    fn chip_call(&self, call: &ExternCall) -> String {
+        let cell = |index: &Option<Operand>| {
+            index.as_ref().map_or_else(|| "hit".to_owned(), |index| self.operand(index))
+        };
+        let more = |name: &str, given: &Option<Operand>| {
+            given.as_ref().map_or_else(String::new, |given| format!(", {name}={}", self.operand(given)))
+        };
+        match call {
+            ExternCall::CounterAdd { counter, index, adjust } => {
+                format!("{counter}.add({}{})", cell(index), more("adjust", adjust))
+            }
+            ExternCall::MeterMeasure { meter, index, color, adjust, dst } => {
+                let given = more("color", color) + &more("adjust", adjust);
+                format!("{} = {meter}.measure({}{given})", self.var(*dst), cell(index))
+            }
+            ExternCall::FilterExecute { filter, index, value, dst } => {
+                let (dst, value) = (self.var(*dst), self.operand(value));
+                format!("{dst} = {filter}.execute({}, {value})", cell(index))
+            }
+            ExternCall::DirectRegisterRead { register, dst } => {
+                format!("{} = {register}[hit]", self.var(*dst))
+            }
+            ExternCall::DirectRegisterWrite { register, value } => {
+                format!("{register}[hit] = {}", self.operand(value))
+            }
+            ExternCall::Math { unit, src, dst } => {
+                format!("{} = {unit:?}({})", self.var(*dst), self.operand(src))
+            }
+            other => format!("{other:?}"),
+        }
+    }
+
     fn extern_call(&self, call: &ExternCall) -> String {
         match call {
             ExternCall::CounterCount { counter, index } => {
@@ -439,6 +494,12 @@ impl Printer<'_> {
                 format!("{dst} = {meter}.execute({index}{})", color.unwrap_or_default())
             }
             ExternCall::DirectMeterRead { meter, dst } => format!("{} = {meter}.read()", self.var(*dst)),
+            ExternCall::CounterAdd { .. }
+            | ExternCall::MeterMeasure { .. }
+            | ExternCall::FilterExecute { .. }
+            | ExternCall::DirectRegisterRead { .. }
+            | ExternCall::DirectRegisterWrite { .. }
+            | ExternCall::Math { .. } => self.chip_call(call),
             ExternCall::RegisterRead { register, dst, index } => {
                 format!("{} = {register}[{}]", self.var(*dst), self.operand(index))
             }

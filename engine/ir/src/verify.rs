@@ -92,12 +92,18 @@ impl<'p> Verifier<'p> {
     lookup!(digest, digests, crate::DigestId, Digest);
     lookup!(value_set, value_sets, crate::ValueSetId, ValueSet);
     lookup!(custom_crc, custom_crcs, crate::CustomCrcId, CustomCrc);
+    lookup!(filter, filters, crate::FilterId, crate::Filter);
+    lookup!(hash, hashes, crate::HashId, crate::HashObject);
 
     /// A custom check is there and has the width that the algorithm says.
     fn algorithm(&mut self, algorithm: HashAlgorithm) {
         let (id, wanted) = match algorithm {
             HashAlgorithm::Crc16Custom(id) => (id, 16),
             HashAlgorithm::Crc32Custom(id) => (id, 32),
+            HashAlgorithm::Object(id) => {
+                self.hash(id);
+                return;
+            }
             _ => return,
         };
         let width = self.custom_crc(id).map(|crc| crc.width);

@@ -57,6 +57,11 @@ impl RandomSource for Stream {
     }
 }
 
+/// The seed of streams that belong to a part of a run with this seed.
+pub(crate) fn seed_of(seed: u64, name: &str) -> u64 {
+    split_mix(&mut (seed ^ fnv1a(name.as_bytes())))
+}
+
 /// FNV-1a, 64 bits.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {

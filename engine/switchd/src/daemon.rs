@@ -236,10 +236,7 @@ fn tls(target: &Target) -> Result<Option<Tls>, StartError> {
 }
 
 /// Starts BF Runtime, where it is asked for. Clients call the program by the name of its file.
-fn start_bfrt(
-    options: &Options,
-    shared: &Arc<Shared>,
-) -> Result<Option<Arc<p4cc_bfrt::Server>>, StartError> {
+fn start_bfrt(options: &Options, shared: &Arc<Shared>) -> Result<Option<Arc<p4cc_bfrt::Server>>, StartError> {
     let Some(addr) = options.bfrt_addr().map_err(StartError::Option)? else { return Ok(None) };
     let file = options.general.program.as_deref().and_then(std::path::Path::file_stem);
     let p4_name = file.map(|stem| stem.to_string_lossy().into_owned());

@@ -74,7 +74,6 @@ const BUILTIN_FOLDER: &str = "<p4cc>";
 pub(crate) fn other_architecture(path: &str) -> Option<&'static str> {
     Some(match path {
         "tofino.p4" | "tofino1arch.p4" | "tofino1_arch.p4" => "TNA, which `tna.p4` declares here",
-        "tofino2.p4" | "tofino2arch.p4" | "tofino2_arch.p4" => "T2NA, which `t2na.p4` declares here",
         "t3na.p4" | "tofino3arch.p4" | "tofino3_arch.p4" => "T3NA, the architecture of Tofino 3",
         "pna.p4" | "bmv2/pna.p4" | "dpdk/pna.p4" | "tc/pna.p4" => {
             "PNA, the architecture of network interface cards"
@@ -96,8 +95,15 @@ pub(crate) fn builtin(name: &str) -> Option<(String, &'static str)> {
         "v1model.p4" => include_str!("../p4include/v1model.p4"),
         // p4c keeps the file for BMv2 in a folder.
         "psa.p4" | "bmv2/psa.p4" => include_str!("../p4include/psa.p4"),
-        "tna.p4" => include_str!("../p4include/tna.p4"),
-        "t2na.p4" => include_str!("../p4include/t2na.p4"),
+        // p4c has it in parts, which some programs include one by one.
+        "tna.p4" | "tofino.p4" | "tofino1_specs.p4" | "tofino1_base.p4" | "tofino1_arch.p4"
+        | "tofino1arch.p4" => {
+            include_str!("../p4include/tna.p4")
+        }
+        "t2na.p4" | "tofino2.p4" | "tofino2_specs.p4" | "tofino2_base.p4" | "tofino2_arch.p4"
+        | "tofino2arch.p4" => {
+            include_str!("../p4include/t2na.p4")
+        }
         _ => return None,
     };
     Some((format!("{BUILTIN_FOLDER}/{name}"), text))

@@ -273,6 +273,7 @@ fn algorithm_name(algorithm: HashAlgorithm) -> &'static str {
         HashAlgorithm::Identity => "identity",
         HashAlgorithm::Csum16 => "csum16",
         HashAlgorithm::Xor16 => "xor16",
+        HashAlgorithm::Object(_) => "object",
     }
 }
 

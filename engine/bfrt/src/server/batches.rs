@@ -4,6 +4,7 @@ use p4cc_p4runtime::errors::Failure;
 use tonic::Code;
 
 use super::requests;
+use crate::pipes;
 use crate::proto::bfrt_proto as wire;
 use crate::tables::{self, Done, attributes};
 use crate::target::{Scope, Target, Verb};
@@ -87,11 +88,13 @@ fn apply_entry(target: &mut Target<'_>, update: i32, given: &wire::TableEntry) -
     if let Some(scope) = &given.entry_tgt {
         target.scope = Scope::from(scope);
     }
-    let applied = requests::resolve_handle(target, &mut entry).and_then(|()| {
+    let applied = requests::resolve_handle(target, &mut entry).and_then(|_| {
         if entry.key.is_none() && !entry.is_default && !matches!(verb, Verb::Delete | Verb::Reset) {
             return Err(tables::needs_key(&entry));
         }
-        tables::write(target, verb, &entry)
+        let empties = verb == Verb::Delete && entry.key.is_none() && !entry.is_default;
+        let of = pipes::to_write(target, table, empties)?;
+        pipes::write(target, &of, &entry, |target, entry| tables::write(target, verb, entry))
     });
     target.scope = of_request;
     applied

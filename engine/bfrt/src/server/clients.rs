@@ -59,7 +59,9 @@ impl Clients {
         // A stream whose client is gone may not have been noticed yet.
         self.all.retain(|_, client| !client.sender.is_closed());
         if self.all.contains_key(&id) {
-            return Err(Failure::invalid(format!("client id {id} is taken; each client needs one of its own")));
+            return Err(Failure::invalid(format!(
+                "client id {id} is taken; each client needs one of its own"
+            )));
         }
         if self.all.len() >= MAX_CLIENTS {
             return Err(Failure::exhausted(format!("{MAX_CLIENTS} clients are subscribed already")));

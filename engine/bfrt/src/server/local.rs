@@ -71,7 +71,11 @@ impl Local {
         }
     }
 
-    fn unary<M, A, F>(&self, message: &[u8], call: impl FnOnce(Request<M>) -> F) -> Result<Vec<Vec<u8>>, Status>
+    fn unary<M, A, F>(
+        &self,
+        message: &[u8],
+        call: impl FnOnce(Request<M>) -> F,
+    ) -> Result<Vec<Vec<u8>>, Status>
     where
         M: Message + Default,
         A: Message,
@@ -95,7 +99,11 @@ impl Local {
     ///
     /// # Errors
     /// The status with which the stream ended, or `InvalidArgument` where the bytes are no such message.
-    pub fn send(&mut self, stream: usize, message: &[u8]) -> Result<Vec<wire::StreamMessageResponse>, Status> {
+    pub fn send(
+        &mut self,
+        stream: usize,
+        message: &[u8],
+    ) -> Result<Vec<wire::StreamMessageResponse>, Status> {
         let message = decode::<wire::StreamMessageRequest>(message)?;
         let Some(Some((open, replies))) = self.streams.get_mut(stream) else {
             return Err(Status::failed_precondition("the stream has ended"));

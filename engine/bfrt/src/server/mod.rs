@@ -75,6 +75,10 @@ impl Server {
     /// # Errors
     /// The address is taken or not of this machine, or no thread can be started.
     pub fn start(addr: SocketAddr, devices: Arc<dyn Devices>, options: Options) -> Result<Self, StartError> {
+        for id in devices.ids() {
+            // A device that goes away meanwhile needs no pipes.
+            let _ = devices.with_device(id, &mut |switch, _| switch.split_pipes(crate::pipes::PIPES as u8));
+        }
         let listen = |cause| StartError::Listen { addr, cause };
         let listener = TcpListener::bind(addr).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;

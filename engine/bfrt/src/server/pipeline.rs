@@ -94,7 +94,10 @@ fn verify(loaded: &Loaded, request: &wire::SetForwardingPipelineConfigRequest) -
 fn begin(clients: &mut Clients, id: u32) -> Result<(), Failure> {
     let Ok(client) = clients.get_mut(id) else { return Ok(()) };
     if client.is_starting {
-        return Err(Failure::new(Code::Unavailable, "the device is being started anew; end that with WARM_INIT_END"));
+        return Err(Failure::new(
+            Code::Unavailable,
+            "the device is being started anew; end that with WARM_INIT_END",
+        ));
     }
     client.is_starting = true;
     Ok(())

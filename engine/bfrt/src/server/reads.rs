@@ -4,6 +4,7 @@ use p4cc_p4runtime::errors::Failure;
 
 use super::requests;
 use crate::fields;
+use crate::pipes;
 use crate::proto::bfrt_proto as wire;
 use crate::schema::{LearnFilter, Table};
 use crate::tables::{self, attributes};
@@ -11,6 +12,8 @@ use crate::target::{Entry, Scope, Target};
 use wire::entity::Entity as Of;
 use wire::object_id::{self, table_object};
 
+/// A direction, or a parser, that is not named.
+const ANY: u32 = 0xff;
 /// Most entities of one answer.
 const MAX_ENTITIES: usize = 1 << 20;
 
@@ -27,7 +30,11 @@ pub(super) fn read(
         Some(Of::TableEntry(entry)) => read_entry(target, entry, out),
         Some(Of::TableUsage(usage)) => {
             let table = target.table(usage.table_id)?;
-            let usage = tables::usage(target, table)?;
+            let of = pipes::to_write(target, table, true)?;
+            target.enter(of.first().copied().unwrap_or(0));
+            let usage = tables::usage(target, table);
+            target.enter(0);
+            let usage = usage?;
             push(out, Of::TableUsage(wire::TableUsage { table_id: table.id, usage, ..Default::default() }))
         }
         Some(Of::TableAttribute(attribute)) => {
@@ -60,15 +67,26 @@ fn read_entry(
     if let Some(scope) = &given.entry_tgt {
         target.scope = Scope::from(scope);
     }
-    let rows = requests::resolve_handle(target, &mut entry).and_then(|()| tables::read(target, &entry));
+    let found = requests::resolve_handle(target, &mut entry).and_then(|owner| {
+        let of = match owner {
+            Some(owner) => pipes::to_read_by_number(target, &entry, owner)?,
+            None => pipes::to_read(target, &entry)?,
+        };
+        Ok((pipes::read(target, &of.pipes, &entry, tables::read)?, of.id))
+    });
     let scope = target.scope;
     target.scope = of_request;
+    let (rows, id) = found?;
     // Who asks for a key by its number, or names a target, is told the target.
-    let is_told = given.entry_tgt.is_some() || (entry.handle.is_some() && entry.key_only);
-    let scope = is_told.then_some(scope);
-    rows?.into_iter().try_for_each(|row| {
-        push(out, Of::TableEntry(requests::answer(&entry, &wanted, scope, row)))
-    })
+    let scope = match given.entry_tgt {
+        Some(_) => Some(scope),
+        None if entry.handle.is_some() && entry.key_only => {
+            Some(Scope { pipe: id, direction: ANY, parser: ANY, ..scope })
+        }
+        None => None,
+    };
+    rows.into_iter()
+        .try_for_each(|row| push(out, Of::TableEntry(requests::answer(&entry, &wanted, scope, row))))
 }
 
 fn read_handle(
@@ -92,12 +110,16 @@ fn read_handle(
         reset_ttl: false,
         reset_stats: false,
     };
-    let mut rows = tables::read(target, &entry)?;
+    let of = pipes::to_read(target, &entry)?;
+    let mut rows = pipes::read(target, &of.pipes, &entry, tables::read)?;
     let Some(key) = rows.pop().and_then(|row| row.key) else {
         return Err(Failure::not_found(format!("table {} has no such entry", table.name)));
     };
+    let owner = pipes::owner(target, table);
+    target.enter(of.pipes.first().copied().unwrap_or(0));
     let handle = target.kept.handles.entry(table.id).or_default().of(&key);
-    let value = Some(wire::handle_id::Value::HandleId(handle));
+    target.enter(0);
+    let value = Some(wire::handle_id::Value::HandleId(requests::to_wire(handle, owner)));
     push(out, Of::Handle(wire::HandleId { table_id: table.id, value }))
 }
 

@@ -3,9 +3,10 @@
 use p4cc_p4runtime::errors::Failure;
 
 use crate::fields::{self, Row};
+use crate::pipes;
 use crate::proto::bfrt_proto as wire;
 use crate::schema::Table;
-use crate::target::{Entry, Scope, Target, Verb};
+use crate::target::{ALL_PIPES, Entry, Scope, Target, Verb};
 use wire::table_entry::Value as Identifier;
 use wire::table_mod_inc_flag;
 use wire::update::Type;
@@ -28,7 +29,9 @@ pub(super) fn verb(update: i32, entry: &wire::TableEntry) -> Result<Verb, Failur
         Ok(Type::InsertOrModify) => Verb::InsertOrModify,
         Ok(Type::Reset) => Verb::Reset,
         Ok(Type::Unspecified) | Err(_) => {
-            return Err(Failure::invalid("the update has no type; give INSERT, MODIFY or DELETE, for instance"));
+            return Err(Failure::invalid(
+                "the update has no type; give INSERT, MODIFY or DELETE, for instance",
+            ));
         }
     })
 }
@@ -96,14 +99,27 @@ fn common<'a>(table: &'a Table, given: &wire::TableEntry) -> Result<Entry<'a>, F
     })
 }
 
-/// Puts the key in the place of the number that a request names an entry by.
+/// Bits of an entry's number behind those that say whose it is: 0 for all pipes together, else its pipe and one.
+const OWNER_SHIFT: u32 = 28;
+
+/// An entry's number on the wire.
+pub(super) fn to_wire(handle: u32, owner: u32) -> u32 {
+    let tag = if owner == ALL_PIPES { 0 } else { owner + 1 };
+    handle | tag << OWNER_SHIFT
+}
+
+/// Puts the key in the place of the number that a request names an entry by; whose entry it is.
 ///
 /// # Errors
 /// No entry has this number.
-pub(super) fn resolve_handle(target: &Target<'_>, entry: &mut Entry<'_>) -> Result<(), Failure> {
-    let Some(handle) = entry.handle else { return Ok(()) };
+pub(super) fn resolve_handle(target: &mut Target<'_>, entry: &mut Entry<'_>) -> Result<Option<u32>, Failure> {
+    let Some(handle) = entry.handle else { return Ok(None) };
     let table: &Table = entry.table;
-    let known = target.kept.handles.get(&table.id).and_then(|handles| handles.key(handle));
+    let owner = (handle >> OWNER_SHIFT).checked_sub(1);
+    target.enter(owner.map_or(0, |pipe| pipe as usize).min(pipes::PIPES - 1));
+    let number = handle & ((1 << OWNER_SHIFT) - 1);
+    let known = target.kept.handles.get(&table.id).and_then(|handles| handles.key(number)).cloned();
+    target.enter(0);
     let Some(values) = known else {
         return Err(Failure::not_found(format!("table {} has no entry with handle {handle}", table.name)));
     };
@@ -111,16 +127,11 @@ pub(super) fn resolve_handle(target: &Target<'_>, entry: &mut Entry<'_>) -> Resu
         Some(fields::GivenKey { key: entry.table.key(*id)?, value: value.clone() })
     });
     entry.key = Some(keys.collect());
-    Ok(())
+    Ok(Some(owner.unwrap_or(ALL_PIPES)))
 }
 
 /// An entry of an answer.
-pub(super) fn answer(
-    entry: &Entry<'_>,
-    wanted: &[u32],
-    scope: Option<Scope>,
-    row: Row,
-) -> wire::TableEntry {
+pub(super) fn answer(entry: &Entry<'_>, wanted: &[u32], scope: Option<Scope>, row: Row) -> wire::TableEntry {
     let is_default_entry = row.key.is_none();
     let key = row.key.map(|key| {
         let fields = key.into_iter().map(|(id, value)| fields::key_field(id, value)).collect();

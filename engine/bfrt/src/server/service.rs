@@ -17,9 +17,10 @@ use tonic::metadata::MetadataMap;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::batches::{self, Manner, Outcome};
-use super::clients::{Clients, MAX_WAITING_MESSAGES, SHARED};
+use super::clients::{Client, Clients, MAX_WAITING_MESSAGES, SHARED};
 use super::device::{Device, Loaded};
 use super::{Options, pipeline, reads, streams};
+use crate::pipes;
 use crate::proto::bfrt_proto as wire;
 use crate::tables::Done;
 use crate::tables::ageing::Change;
@@ -55,7 +56,8 @@ impl Wishes {
     fn of(metadata: &MetadataMap) -> Self {
         let number = |name: &str| metadata.get(name)?.to_str().ok()?.parse::<u64>().ok();
         let (seconds, nanos) = (number("deadline_sec"), number("deadline_nsec"));
-        let span = Duration::from_secs(seconds.unwrap_or(0)).checked_add(Duration::from_nanos(nanos.unwrap_or(0)));
+        let span =
+            Duration::from_secs(seconds.unwrap_or(0)).checked_add(Duration::from_nanos(nanos.unwrap_or(0)));
         let until = (seconds.is_some() || nanos.is_some()).then_some(span).flatten();
         Self {
             until: until.and_then(|span| Instant::now().checked_add(span)),
@@ -150,15 +152,16 @@ impl Service {
     }
 
     /// Lends a device to a request that reads or writes tables.
-    async fn with_target<T>(
-        &self,
-        who: Who<'_>,
-        f: impl FnOnce(&mut Target<'_>) -> T,
-    ) -> Result<T, Failure> {
+    async fn with_target<T>(&self, who: Who<'_>, f: impl FnOnce(&mut Target<'_>) -> T) -> Result<T, Failure> {
         let scope = who.scope;
         self.apply(scope.device_id.into(), |clients, device, loaded, (switch, now)| {
             who.check(clients, loaded)?;
-            Ok(device.with_target(loaded, (switch, now, scope), f))
+            let done = device.with_target(loaded, (switch, now, scope), f);
+            for update in streams::group_changes(&mut device.kept) {
+                let wants = |client: &Client| client.wants.enable_selector_update_change_notifications;
+                clients.send(scope.device_id.into(), &update, wants);
+            }
+            Ok(done)
         })
         .await
     }
@@ -167,11 +170,15 @@ impl Service {
     pub(super) fn deliver(&self, now: Time, held: &[Held]) -> usize {
         let mut inner = self.inner.blocking_lock();
         let mut sent = 0;
-        let swept: Vec<u64> =
-            inner.devices.iter().filter(|(_, device)| device.kept.ageing.is_on()).map(|(&id, _)| id).collect();
-        for device_id in swept {
+        let is_watched =
+            |device: &Device| device.kept.ageing.is_on() || device.kept.attributes.notifies_any();
+        let watched = inner.devices.iter().filter(|(_, device)| is_watched(device)).map(|(&id, _)| id);
+        for device_id in watched.collect::<Vec<u64>>() {
             let delivered = self.apply_locked(&mut inner, device_id, |clients, device, loaded, lent| {
-                Ok(sweep(clients, device, loaded, (lent.0, now)))
+                let ports = streams::port_changes(device, loaded, lent.0);
+                let wants = |client: &Client| client.wants.enable_port_status_change_notifications;
+                let told = ports.iter().map(|update| clients.send(device_id, update, wants)).sum::<usize>();
+                Ok(told + sweep(clients, device, loaded, (lent.0, now)))
             });
             // A device that went away has nobody to hear of it.
             sent += delivered.unwrap_or(0);
@@ -186,18 +193,26 @@ impl Service {
         sent
     }
 
-    async fn write_batch(&self, request: &wire::WriteRequest, wishes: Wishes) -> Result<Vec<Outcome>, Failure> {
+    async fn write_batch(
+        &self,
+        request: &wire::WriteRequest,
+        wishes: Wishes,
+    ) -> Result<Vec<Outcome>, Failure> {
         let manner = Manner::new(request.atomicity, wishes.ignores_missing)?;
         let scope = request.target.as_ref().map_or_else(no_scope, Scope::from);
         let who = Who { client: request.client_id, p4_name: &request.p4_name, scope };
         if manner.is_whole {
             wishes.check_time(0)?;
-            return self.with_target(who, |target| batches::apply(target, request.updates.iter(), manner)).await;
+            return self
+                .with_target(who, |target| batches::apply(target, request.updates.iter(), manner))
+                .await;
         }
         let mut outcomes = Vec::with_capacity(request.updates.len());
         for updates in request.updates.chunks(TURN) {
             wishes.check_time(outcomes.len())?;
-            outcomes.extend(self.with_target(who, |target| batches::apply(target, updates.iter(), manner)).await?);
+            outcomes.extend(
+                self.with_target(who, |target| batches::apply(target, updates.iter(), manner)).await?,
+            );
         }
         if request.updates.is_empty() {
             self.with_target(who, |_| ()).await?;
@@ -265,10 +280,10 @@ impl Who<'_> {
 /// Digests of one device.
 fn deliver(clients: &Clients, loaded: &Loaded, held: &Held) -> usize {
     let device_id = u32::try_from(held.device_id).unwrap_or(u32::MAX);
-    let scope = Scope { device_id, ..no_scope() };
-    let is_bound = |client: &super::clients::Client| client.bound.as_deref() == Some(loaded.name.as_str());
+    let is_bound = |client: &Client| client.bound.as_deref() == Some(loaded.name.as_str());
     let mut sent = 0;
     for message in &held.digests {
+        let scope = Scope { device_id, pipe: message.pipe.into(), ..no_scope() };
         let Some(update) = streams::digest(loaded, scope, message) else { continue };
         sent += clients.send(held.device_id, &update, |client| {
             is_bound(client) && client.wants.enable_learn_notifications
@@ -278,14 +293,21 @@ fn deliver(clients: &Clients, loaded: &Loaded, held: &Held) -> usize {
 }
 
 /// Tells of entries that fell idle, or are hit again.
-fn sweep(clients: &Clients, device: &mut Device, loaded: &Loaded, (switch, now): (&mut Switch, Time)) -> usize {
+fn sweep(
+    clients: &Clients,
+    device: &mut Device,
+    loaded: &Loaded,
+    (switch, now): (&mut Switch, Time),
+) -> usize {
     let device_id = switch.device_id();
     let scope = Scope { device_id: u32::try_from(device_id).unwrap_or(u32::MAX), ..no_scope() };
     let updates = device.with_target(loaded, (switch, now, scope), |target| {
-        let Some(state) = target.switch.state() else { return Vec::new() };
-        let changes = target.kept.ageing.sweep(state, now);
-        let update = |(table, entry, change)| streams::idle(target, table, &entry, change);
-        changes.into_iter().filter_map(update).collect()
+        let changes = pipes::sweep(target);
+        let mut update = |(pipe, table, entry, change)| {
+            target.scope.pipe = pipe;
+            streams::idle(target, table, &entry, change)
+        };
+        changes.into_iter().filter_map(&mut update).collect::<Vec<_>>()
     });
     let mut sent = 0;
     for (change, update) in updates {
@@ -319,11 +341,9 @@ fn told(update: &wire::Update, outcome: &Outcome, manner: Manner) -> wire::Error
             code: Code::AlreadyExists as i32,
             ..Default::default()
         },
-        Err(failure) if batches::is_ignored(update, failure, manner) => wire::Error {
-            message: failure.message.clone(),
-            code: failure.code as i32,
-            ..Default::default()
-        },
+        Err(failure) if batches::is_ignored(update, failure, manner) => {
+            wire::Error { message: failure.message.clone(), code: failure.code as i32, ..Default::default() }
+        }
         Err(failure) => UpdateError::new(failure.code as i32, failure.message.clone()),
     }
 }
@@ -333,18 +353,20 @@ impl BfRuntime for Service {
     type ReadStream = StreamOf<wire::ReadResponse>;
     type StreamChannelStream = StreamOf<wire::StreamMessageResponse>;
 
-    async fn write(&self, request: Request<wire::WriteRequest>) -> Result<Response<wire::WriteResponse>, Status> {
+    async fn write(
+        &self,
+        request: Request<wire::WriteRequest>,
+    ) -> Result<Response<wire::WriteResponse>, Status> {
         let wishes = Wishes::of(request.metadata());
         let request = request.into_inner();
         let outcomes = self.write_batch(&request, wishes).await.map_err(Failure::status)?;
         let manner = Manner::new(request.atomicity, wishes.ignores_missing).map_err(Failure::status)?;
         let pairs = || request.updates.iter().zip(&outcomes);
         let all = pairs().map(|(update, outcome)| told(update, outcome, manner));
-        if wishes.errors_in_answer {
-            return Ok(Response::new(wire::WriteResponse { status: all.collect() }));
-        }
-        let tells = |error: &wire::Error| error.canonical_code == 0 && error.code != 0;
+        let tells =
+            |error: &wire::Error| wishes.errors_in_answer || (error.canonical_code == 0 && error.code != 0);
         let answer = wire::WriteResponse { status: all.filter(tells).collect() };
+        // As the chip's server does: what failed fails the call too, whatever the answer would have said.
         let results = pairs().map(|(update, outcome)| match outcome {
             Err(failure) if !batches::is_ignored(update, failure, manner) => Err(failure.clone()),
             _ => Ok(()),

@@ -2,19 +2,21 @@
 
 use p4cc_exec::DigestMessage;
 use p4cc_exec::control::TableEntry;
-use p4cc_ir::TableId;
+use p4cc_ir::{Bits, TableId};
 use p4cc_p4runtime::errors::Failure;
+use p4cc_switch::Switch;
 use tonic::Streaming;
 
 use super::clients::Sender;
-use super::device::Loaded;
+use super::device::{Device, Loaded};
 use super::service::Service;
 use crate::fields;
 use crate::proto::bfrt_proto as wire;
 use crate::schema::Object;
 use crate::tables::ageing::Change;
+use crate::tables::profiles::GroupChange;
 use crate::tables::{matching, parts};
-use crate::target::{Scope, Target};
+use crate::target::{Kept, Scope, Target};
 use wire::idle_timeout_notification::NotificationType;
 use wire::stream_message_request::Update;
 use wire::stream_message_response::Update as Reply;
@@ -125,4 +127,48 @@ pub(super) fn idle(
         r#type: kind.into(),
     };
     Some((change, Reply::IdleTimeoutNotification(notification)))
+}
+
+/// Members that came into groups or left them since clients were last told.
+pub(super) fn group_changes(kept: &mut Kept) -> Vec<Reply> {
+    let changes = std::mem::take(&mut kept.changes).into_iter();
+    let update = |change: GroupChange| {
+        Reply::SelectorUpdateChangeNotification(wire::SelectorUpdateChgNotification {
+            sel_group_id: change.group,
+            act_member_id: change.member,
+            logical_entry_index: change.place,
+            is_add: change.is_add,
+        })
+    };
+    changes.map(update).collect()
+}
+
+/// Ports that went up or down since clients were last told, where they asked to be.
+pub(super) fn port_changes(device: &mut Device, loaded: &Loaded, switch: &Switch) -> Vec<Reply> {
+    let Some(table) = loaded.schema.tables.iter().find(|table| table.name == "$PORT") else {
+        return Vec::new();
+    };
+    let Some(key) = table.key.first() else { return Vec::new() };
+    if !device.kept.attributes.notifies_changes(table.id) {
+        device.kept.ports_up.clear();
+        return Vec::new();
+    }
+    let mut changes = Vec::new();
+    for port in switch.config().ports.iter().map(|port| port.port) {
+        let port_up = switch.is_port_up(port);
+        // The state at the beginning is no change.
+        if device.kept.ports_up.insert(port, port_up).is_none_or(|was_up| was_up == port_up) {
+            continue;
+        }
+        let value = fields::Match::Exact(Bits::from_u128(key.ty.width(), port.into()));
+        let fields = vec![fields::key_field(key.id, value)];
+        let table_entry = wire::TableEntry {
+            table_id: table.id,
+            value: Some(wire::table_entry::Value::Key(wire::TableKey { fields })),
+            ..Default::default()
+        };
+        let notification = wire::PortStatusChgNotification { table_entry: Some(table_entry), port_up };
+        changes.push(Reply::PortStatusChangeNotification(notification));
+    }
+    changes
 }

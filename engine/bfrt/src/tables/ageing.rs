@@ -116,6 +116,11 @@ impl Ageing {
         self.age(table, at).map_or(0, |age| age.left_ns.div_ceil(1_000_000))
     }
 
+    /// Whether an entry's time is over.
+    pub fn is_idle(&self, table: TableId, at: &Identity) -> bool {
+        self.age(table, at).is_some_and(|age| age.is_idle)
+    }
+
     fn age(&self, table: TableId, at: &Identity) -> Option<&Age> {
         self.tables.get(&table)?.entries.get(&(at.matches.clone(), at.priority))
     }
@@ -185,7 +190,11 @@ mod tests {
     #[test]
     fn an_entry_loses_its_time_sweep_by_sweep_and_gets_it_back_when_it_is_hit() {
         let mut age = Age::new(2_500 * MS);
-        let sweeps = |last: u64| Sweeps { interval: Span::from_ns(1_000 * MS), next: at(last + 1_000), last: at(last) };
+        let sweeps = |last: u64| Sweeps {
+            interval: Span::from_ns(1_000 * MS),
+            next: at(last + 1_000),
+            last: at(last),
+        };
         assert_eq!(age.pass(sweeps(0), at(1_000), Time::ZERO), None);
         assert_eq!(age.left_ns, 1_500 * MS);
         assert_eq!(age.pass(sweeps(1_000), at(2_000), at(1_700)), None, "hit");

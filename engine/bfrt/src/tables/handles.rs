@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::fields::{Match, Row};
 
+/// Largest number: what stands above it on the wire says whose the entry is.
+const MAX_HANDLE: u32 = (1 << 28) - 1;
+
 /// The key of an entry as reads give it.
 pub type KeyValues = Vec<(u32, Match)>;
 
@@ -21,10 +24,10 @@ impl Handles {
         if let Some(handle) = self.by_key.get(key) {
             return *handle;
         }
-        self.last = self.last.wrapping_add(1);
-        // After 2^32 numbers those of old entries are passed over.
+        self.last = self.last.wrapping_add(1) & MAX_HANDLE;
+        // After 2^28 numbers those of old entries are passed over.
         while self.last == 0 || self.by_handle.contains_key(&self.last) {
-            self.last = self.last.wrapping_add(1);
+            self.last = self.last.wrapping_add(1) & MAX_HANDLE;
         }
         self.by_key.insert(key.clone(), self.last);
         self.by_handle.insert(self.last, key.clone());

@@ -45,9 +45,8 @@ fn identity(target: &Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Id
             None => MatchValue::Any,
         });
     }
-    let needs = |key: &p4cc_ir::Key| {
-        matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
-    };
+    let needs =
+        |key: &p4cc_ir::Key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional);
     if !declared.keys.iter().any(needs) {
         return Ok(Identity { matches, priority: 0 });
     }
@@ -57,10 +56,11 @@ fn identity(target: &Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Id
         _ => 0,
     });
     let top = u64::from(PRIORITIES);
-    let ours = u32::try_from(top.saturating_sub(priority)).ok().filter(|ours| *ours > 0).ok_or_else(|| {
-        let name = &entry.table.name;
-        Failure::invalid(format!("table {name}, $MATCH_PRIORITY: {priority} is not below {top}"))
-    })?;
+    let ours =
+        u32::try_from(top.saturating_sub(priority)).ok().filter(|ours| *ours > 0).ok_or_else(|| {
+            let name = &entry.table.name;
+            Failure::invalid(format!("table {name}, $MATCH_PRIORITY: {priority} is not below {top}"))
+        })?;
     Ok(Identity { matches, priority: ours })
 }
 
@@ -206,15 +206,11 @@ fn clear(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<(
     target.kept.handles.remove(&entry.table.id);
     target.kept.ageing.clear(table);
     target.kept.shadow.clear_counters(entry.table.id);
+    target.kept.shadow.clear_registers(entry.table.id);
     Ok(())
 }
 
-fn insert(
-    target: &mut Target<'_>,
-    entry: &Entry<'_>,
-    table: TableId,
-    at: &Identity,
-) -> Result<(), Failure> {
+fn insert(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId, at: &Identity) -> Result<(), Failure> {
     let action = entry_action(target, entry, table, None)?;
     let new = TableEntry {
         matches: at.matches.clone(),
@@ -229,7 +225,8 @@ fn insert(
     let state = target.state_mut()?;
     state.table_insert(table, new)?;
     state.start_timer(table, &at.matches, at.priority, now)?;
-    let key = key_values(target, entry.table, table, target.state()?.table_entry(table, &at.matches, at.priority)?);
+    let key =
+        key_values(target, entry.table, table, target.state()?.table_entry(table, &at.matches, at.priority)?);
     let handles = target.kept.handles.entry(entry.table.id).or_default();
     // An entry that another client deleted may have left its number behind.
     handles.forget(&key);
@@ -248,12 +245,7 @@ fn insert(
     written
 }
 
-fn modify(
-    target: &mut Target<'_>,
-    entry: &Entry<'_>,
-    table: TableId,
-    at: &Identity,
-) -> Result<(), Failure> {
+fn modify(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId, at: &Identity) -> Result<(), Failure> {
     let old = target.state()?.table_entry(table, &at.matches, at.priority)?.clone();
     let names_action = entry.action.is_some()
         || entry.data.iter().any(|one| matches!(one.field.means, Means::Member | Means::Group));
@@ -294,16 +286,10 @@ fn write_default(
         Verb::Delete | Verb::Reset => Ok(target.state_mut()?.reset_default_action(table)?),
         Verb::Modify => {
             let at = Identity::default();
-            if target.program.tables[table.index()].profile.is_some() {
-                return Err(Failure::unimplemented(format!(
-                    "table {name}: the default entry of a table with an action profile runs the program's action"
-                )));
-            }
-            let old = EntryAction::Direct(target.state()?.default_action(table)?.clone());
-            if entry.action.is_some()
-                && let EntryAction::Direct(call) = entry_action(target, entry, table, Some(&old))?
-            {
-                target.state_mut()?.set_default_action(table, call)?;
+            let old = target.state()?.default_entry(table)?;
+            if entry.action.is_some() || target.program.tables[table.index()].profile.is_some() {
+                let run = entry_action(target, entry, table, Some(&old))?;
+                target.state_mut()?.set_default_entry(table, run)?;
             }
             parts::write(target, entry, table, &at, false)
         }
@@ -319,7 +305,7 @@ fn entry_action(
     old: Option<&EntryAction>,
 ) -> Result<EntryAction, Failure> {
     let name = &entry.table.name;
-    if target.program.tables[table.index()].profile.is_some() {
+    if let Some(profile) = target.program.tables[table.index()].profile {
         let number = |means: Means| {
             let one = entry.data.iter().find(|one| one.field.means == means)?;
             match &one.value {
@@ -329,10 +315,15 @@ fn entry_action(
         };
         return match (number(Means::Member), number(Means::Group)) {
             (Some(member), None) => Ok(EntryAction::Member(member)),
-            (None, Some(group)) => Ok(EntryAction::Group(group)),
-            (None, None) => Err(Failure::invalid(format!(
-                "table {name}: give $ACTION_MEMBER_ID or $SELECTOR_GROUP_ID"
-            ))),
+            (None, Some(group)) => match target.state()?.group(profile, group) {
+                Some(of) if of.members.is_empty() => Err(Failure::invalid(format!(
+                    "table {name}: group {group} has no active member; switch one on first"
+                ))),
+                _ => Ok(EntryAction::Group(group)),
+            },
+            (None, None) => {
+                Err(Failure::invalid(format!("table {name}: give $ACTION_MEMBER_ID or $SELECTOR_GROUP_ID")))
+            }
             (Some(_), Some(_)) => Err(Failure::invalid(format!(
                 "table {name}: give one of $ACTION_MEMBER_ID and $SELECTOR_GROUP_ID, not both"
             ))),
@@ -372,21 +363,15 @@ pub fn call(
                 let (action, param) = (&action.name, &param.cp.name);
                 return Err(Failure::invalid(format!("{place}, action {action}: {param} is no number")));
             }
-            None => kept().ok_or_else(|| {
-                let (action, param) = (&action.name, &param.cp.name);
-                Failure::invalid(format!("{place}, action {action}: parameter {param} is missing"))
-            })?,
+            // The driver's data begin as zeros.
+            None => kept().unwrap_or_else(|| Bits::zero(width)),
         });
     }
     Ok(ActionCall { action: id, args })
 }
 
 /// Reads one entry, the default entry, or all.
-pub(super) fn read(
-    target: &mut Target<'_>,
-    entry: &Entry<'_>,
-    table: TableId,
-) -> Result<Vec<Row>, Failure> {
+pub(super) fn read(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Vec<Row>, Failure> {
     if entry.is_default {
         return Ok(default_row(target, entry, table)?.into_iter().collect());
     }
@@ -437,10 +422,15 @@ pub fn row(
 
 fn default_row(target: &Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Option<Row>, Failure> {
     let of = entry.table;
-    if target.program.tables[table.index()].profile.is_some() {
-        return Ok(None);
+    let (action, mut data) = match target.state()?.default_entry(table)? {
+        EntryAction::Direct(call) => action_data(of, &call),
+        EntryAction::Member(member) => (0, number_data(of, Means::Member, member)),
+        EntryAction::Group(group) => (0, number_data(of, Means::Group, group)),
+        EntryAction::Set(_) => return Ok(None),
+    };
+    if !data.is_empty() && target.program.tables[table.index()].profile.is_some() {
+        return Ok(Some(Row { key: None, action, data }));
     }
-    let (action, mut data) = action_data(of, target.state()?.default_action(table)?);
     if action == 0 || entry.action.is_some_and(|wanted| wanted.id != action) {
         return Ok(None);
     }

@@ -7,13 +7,14 @@ use p4cc_p4runtime::errors::Failure;
 
 use super::matching::Identity;
 use super::shadow::Place;
+use super::{arrays, filters};
 use crate::fields::{GivenField, Value};
 use crate::schema::{Action, Field, Means, MeterPart, Table, Type};
 use crate::target::{Entry, Target, no_program};
 
 const NS_PER_MS: u64 = 1_000_000;
 /// What `$ENTRY_HIT_STATE` may be.
-const ACTIVE: &str = "ENTRY_ACTIVE";
+pub const ACTIVE: &str = "ENTRY_ACTIVE";
 const IDLE: &str = "ENTRY_IDLE";
 /// Bytes per second of a kilobit per second, and bytes of a kilobit.
 const BYTES_PER_KBIT: u64 = 125;
@@ -73,12 +74,19 @@ impl MeterNumbers {
     ///
     /// # Errors
     /// The committed rate is above the peak rate.
-    pub fn over(self, old: Option<MeterConfig>, unit: CountUnit, place: &str) -> Result<MeterConfig, Failure> {
+    pub fn over(
+        self,
+        old: Option<MeterConfig>,
+        unit: CountUnit,
+        place: &str,
+    ) -> Result<MeterConfig, Failure> {
         let old = shown(old, unit);
         let of = |part: MeterPart, most: u64| self.0[part as usize].unwrap_or(old[part as usize]).min(most);
         let (cir, pir) = (of(MeterPart::Cir, MAX_RATE), of(MeterPart::Pir, MAX_RATE));
         if cir > pir {
-            return Err(Failure::invalid(format!("{place}: the committed rate {cir} is above the peak rate {pir}")));
+            return Err(Failure::invalid(format!(
+                "{place}: the committed rate {cir} is above the peak rate {pir}"
+            )));
         }
         let scale = scale(unit);
         Ok(MeterConfig {
@@ -109,10 +117,8 @@ pub fn meter_number(config: Option<MeterConfig>, unit: CountUnit, part: MeterPar
 pub fn counts(data: &[GivenField<'_>], old: CounterCell) -> Option<CounterCell> {
     let of = |means: Means| data.iter().find(|one| one.field.means == means).and_then(|one| low(&one.value));
     let (bytes, packets) = (of(Means::CounterBytes), of(Means::CounterPackets));
-    (bytes.is_some() || packets.is_some()).then(|| CounterCell {
-        bytes: bytes.unwrap_or(old.bytes),
-        packets: packets.unwrap_or(old.packets),
-    })
+    (bytes.is_some() || packets.is_some())
+        .then(|| CounterCell { bytes: bytes.unwrap_or(old.bytes), packets: packets.unwrap_or(old.packets) })
 }
 
 /// A count as its field shows it.
@@ -126,12 +132,7 @@ pub fn count(cell: CounterCell, field: &Field) -> Option<Value> {
 }
 
 /// Sets an entry's counter to zero, if it has one.
-pub fn reset_counter(
-    target: &mut Target<'_>,
-    of: u32,
-    table: TableId,
-    at: &Identity,
-) -> Result<(), Failure> {
+pub fn reset_counter(target: &mut Target<'_>, of: u32, table: TableId, at: &Identity) -> Result<(), Failure> {
     if target.program.tables[table.index()].counter.is_some() {
         let state = target.state_mut()?;
         state.direct_counter_write(table, &at.matches, at.priority, CounterCell::default())?;
@@ -171,6 +172,33 @@ pub fn write(
         let config = numbers.over(old, unit, &place)?;
         target.state_mut()?.direct_meter_write(table, &at.matches, at.priority, Some(config))?;
     }
+    write_register_and_filter(target, entry, table, at, is_new)
+}
+
+fn write_register_and_filter(
+    target: &mut Target<'_>,
+    entry: &Entry<'_>,
+    table: TableId,
+    at: &Identity,
+    is_new: bool,
+) -> Result<(), Failure> {
+    let declared = &target.program.tables[table.index()];
+    let gives_cell = entry.data.iter().any(|one| matches!(one.field.means, Means::Cell(..)));
+    if let Some(register) = declared.register.filter(|_| gives_cell) {
+        let old = target.state()?.direct_register_read(table, &at.matches, at.priority)?;
+        let cell = arrays::cell(target, register, &old, entry);
+        target.state_mut()?.direct_register_write(table, &at.matches, at.priority, &cell)?;
+        target.kept.shadow.set_register(entry.table.id, Place::Entry(at.clone()), cell);
+    }
+    if let Some(filter) = declared.filter.filter(|_| filters::is_given(&entry.data)) {
+        let kind = target.program.filters[filter.index()].kind;
+        let old = match is_new {
+            true => None,
+            false => target.state()?.direct_filter_read(table, &at.matches, at.priority)?,
+        };
+        let config = filters::config(kind, &entry.data, old);
+        target.state_mut()?.direct_filter_write(table, &at.matches, at.priority, Some(config))?;
+    }
     Ok(())
 }
 
@@ -202,6 +230,21 @@ pub fn read(
                 }
                 None => None,
             },
+            Means::Lpf(_) | Means::Wred(_) => match declared.filter {
+                Some(filter) => {
+                    let config = state.direct_filter_read(table, &at.matches, at.priority)?;
+                    filters::value(target.program.filters[filter.index()].kind, config, field)
+                }
+                None => None,
+            },
+            Means::Cell(register, place) if declared.register == Some(register) => {
+                let kept = || target.kept.shadow.register(of.id, &Place::Entry(at.clone())).cloned();
+                let cell = match looks {
+                    true => state.direct_register_read(table, &at.matches, at.priority)?,
+                    false => kept().unwrap_or_else(|| arrays::initial(target, register)),
+                };
+                Some(arrays::register_field(target, register, (&cell, place), field))
+            }
             Means::Ttl if is_entry => {
                 let left_ms = target.kept.ageing.left_ms(table, at);
                 Some(Value::Number(Bits::from_u128(field.ty.width(), left_ms.into())))
@@ -217,17 +260,31 @@ pub fn read(
     Ok(data)
 }
 
+/// Brings the copies of the registers of all entries up to date.
+pub fn sync_registers(target: &mut Target<'_>, of: &Table, table: TableId) -> Result<(), Failure> {
+    if target.program.tables[table.index()].register.is_none() {
+        return Ok(());
+    }
+    let state = target.switch.state_of(target.pipe()).ok_or_else(no_program)?;
+    target.kept.shadow.clear_registers(of.id);
+    for entry in state.table_entries(table) {
+        let cell = state.direct_register_read(table, &entry.matches, entry.priority)?;
+        let at = Identity { matches: entry.matches.clone(), priority: entry.priority };
+        target.kept.shadow.set_register(of.id, Place::Entry(at), cell);
+    }
+    Ok(())
+}
+
 /// Brings the copies of the counters of all entries up to date.
 pub fn sync_counters(target: &mut Target<'_>, of: &Table, table: TableId) -> Result<(), Failure> {
     if target.program.tables[table.index()].counter.is_none() {
         return Ok(());
     }
-    let state = target.switch.state().ok_or_else(no_program)?;
+    let state = target.switch.state_of(target.pipe()).ok_or_else(no_program)?;
     target.kept.shadow.clear_counters(of.id);
-    let identities = state.table_entries(table).map(|entry| Identity {
-        matches: entry.matches.clone(),
-        priority: entry.priority,
-    });
+    let identities = state
+        .table_entries(table)
+        .map(|entry| Identity { matches: entry.matches.clone(), priority: entry.priority });
     for at in identities.chain([Identity::default()]) {
         let cell = state.direct_counter_read(table, &at.matches, at.priority)?;
         target.kept.shadow.set_counter(of.id, Place::Entry(at), cell);

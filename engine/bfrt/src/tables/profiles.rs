@@ -19,6 +19,19 @@ use crate::target::{Entry, Target, Verb};
 /// Members of a group in order, and whether each is active.
 type Members = Vec<(u32, bool)>;
 
+/// A member that came into a group or left it, for those who asked to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupChange {
+    /// The group.
+    pub group: u32,
+    /// The member.
+    pub member: u32,
+    /// Its place in the group.
+    pub place: u32,
+    /// It came.
+    pub is_add: bool,
+}
+
 /// Groups as BF Runtime wrote them.
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
@@ -82,14 +95,13 @@ pub(super) fn write_member(
     }
     if verb == Verb::Delete && entry.key.is_none() {
         let ids: Vec<u32> = target.state()?.members(profile).map(|member| member.id).collect();
-        let state = target.state_mut()?;
         for id in ids {
-            state.member_delete(profile, id)?;
+            target.state_mut()?.member_delete(profile, id)?;
         }
         return Ok(Done::Applied);
     }
     let id = number(entry, Means::Member)?;
-    let old = target.state()?.members(profile).find(|member| member.id == id).map(|one| one.action.clone());
+    let old = target.state()?.member(profile, id).map(|one| one.action.clone());
     let is_new = match verb {
         Verb::Delete => {
             target.state_mut()?.member_delete(profile, id)?;
@@ -100,11 +112,16 @@ pub(super) fn write_member(
         Verb::InsertOrModify => old.is_none(),
         Verb::Add | Verb::Remove | Verb::Reset => {
             let name = &entry.table.name;
-            return Err(Failure::unimplemented(format!("table {name}: members are inserted, modified or deleted")));
+            return Err(Failure::unimplemented(format!(
+                "table {name}: members are inserted, modified or deleted"
+            )));
         }
     };
     let Some(action) = entry.action else {
-        return Err(Failure::invalid(format!("table {}, member {id}: the action is missing", entry.table.name)));
+        return Err(Failure::invalid(format!(
+            "table {}, member {id}: the action is missing",
+            entry.table.name
+        )));
     };
     let place = format!("table {}, member {id}", entry.table.name);
     let kept = old.as_ref().filter(|_| !is_new);
@@ -135,9 +152,7 @@ pub(super) fn read_members(
     };
     let mut rows: Vec<Row> = members.map(row).collect();
     match (wanted, rows.first()) {
-        (Some(id), None) => {
-            Err(Failure::not_found(format!("table {} has no member {id}", entry.table.name)))
-        }
+        (Some(id), None) => Err(Failure::not_found(format!("table {} has no member {id}", entry.table.name))),
         _ => {
             rows.retain(|row| entry.action.is_none_or(|action| action.id == row.action));
             Ok(rows)
@@ -226,7 +241,7 @@ pub(super) fn write_group(
         delete_group(target, profile, id)?;
         return Ok(Done::Applied);
     }
-    let there = target.state()?.groups(profile).find(|group| group.id == id);
+    let there = target.state()?.group(profile, id);
     let old = there.map(|group| (target.kept.groups.members(profile, group), group.max_size));
     let is_new = match verb {
         Verb::Insert => true,
@@ -251,8 +266,29 @@ pub(super) fn write_group(
         true => state.group_insert(profile, group)?,
         false => state.group_modify(profile, group)?,
     }
+    if target.kept.attributes.notifies_changes(entry.table.id) {
+        let before = old.map(|(members, _)| members).unwrap_or_default();
+        target.kept.changes.extend(changes(id, &before, &wanted.members));
+    }
     target.kept.groups.of.insert((profile, id), wanted.members);
     Ok(if verb == Verb::InsertOrModify && !is_new { Done::Modified } else { Done::Applied })
+}
+
+/// Places of a group that have another active member than before.
+fn changes(group: u32, before: &Members, after: &Members) -> Vec<GroupChange> {
+    let at = |members: &Members, place: usize| {
+        members.get(place).filter(|(_, is_active)| *is_active).map(|(member, _)| *member)
+    };
+    let mut all = Vec::new();
+    for place in 0..before.len().max(after.len()) {
+        let (old, new) = (at(before, place), at(after, place));
+        if old != new {
+            let change = |member, is_add| GroupChange { group, member, place: place as u32, is_add };
+            all.extend(old.map(|member| change(member, false)));
+            all.extend(new.map(|member| change(member, true)));
+        }
+    }
+    all
 }
 
 /// A group with members more or fewer.
@@ -294,8 +330,7 @@ fn check_group(
     members: &Members,
 ) -> Result<(), Failure> {
     let (state, name) = (target.state()?, &entry.table.name);
-    let known: std::collections::BTreeSet<u32> = state.members(profile).map(|member| member.id).collect();
-    if let Some((id, _)) = members.iter().find(|(id, _)| !known.contains(id)) {
+    if let Some((id, _)) = members.iter().find(|(id, _)| state.member(profile, *id).is_none()) {
         return Err(Failure::not_found(format!("table {name}: there is no member {id}; add it first")));
     }
     if group.members.is_empty() && is_used(target, profile, group.id)? {
@@ -311,12 +346,8 @@ fn check_group(
 fn is_used(target: &Target<'_>, profile: ProfileId, group: u32) -> Result<bool, Failure> {
     let state = target.state()?;
     let tables = target.program.tables.iter().enumerate().filter(|(_, table)| table.profile == Some(profile));
-    let uses = |entry: &p4cc_exec::control::TableEntry| {
-        matches!(entry.action, p4cc_exec::control::EntryAction::Group(id) if id == group)
-    };
-    Ok(tables.into_iter().any(|(at, _)| {
-        state.table_entries(p4cc_ir::TableId::from_index(at)).any(uses)
-    }))
+    let uses = |entry: &p4cc_exec::control::TableEntry| matches!(entry.action, p4cc_exec::control::EntryAction::Group(id) if id == group);
+    Ok(tables.into_iter().any(|(at, _)| state.table_entries(p4cc_ir::TableId::from_index(at)).any(uses)))
 }
 
 fn delete_group(target: &mut Target<'_>, profile: ProfileId, id: u32) -> Result<(), Failure> {
@@ -352,9 +383,7 @@ pub(super) fn read_groups(
     };
     let rows: Vec<Row> = groups.map(row).collect();
     match (wanted, rows.first()) {
-        (Some(id), None) => {
-            Err(Failure::not_found(format!("table {} has no group {id}", entry.table.name)))
-        }
+        (Some(id), None) => Err(Failure::not_found(format!("table {} has no group {id}", entry.table.name))),
         _ => Ok(rows),
     }
 }
@@ -373,7 +402,7 @@ pub(super) fn read_chosen(
         Some(Match::Exact(value)) => value.low_u64(),
         _ => 0,
     };
-    let group = target.state()?.groups(profile).find(|group| group.id == id);
+    let group = target.state()?.group(profile, id);
     let Some(group) = group else {
         return Err(Failure::not_found(format!("table {name}: there is no group {id}")));
     };

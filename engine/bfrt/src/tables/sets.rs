@@ -62,11 +62,7 @@ pub(super) fn write(
 }
 
 /// Reads one member or all.
-pub(super) fn read(
-    target: &mut Target<'_>,
-    entry: &Entry<'_>,
-    set: ValueSetId,
-) -> Result<Vec<Row>, Failure> {
+pub(super) fn read(target: &mut Target<'_>, entry: &Entry<'_>, set: ValueSetId) -> Result<Vec<Row>, Failure> {
     if entry.is_default {
         return Ok(Vec::new());
     }

@@ -28,7 +28,10 @@ fn counters_count_packets_and_are_set() {
     lab.one(Type::Insert, set).expect("a count");
     let read = lab.entries(asked(&five)).expect("a cell");
     assert_eq!(number_of(&read[0], packets), 300);
-    assert!(number_of(&read[0], lab.data_id("ports", "$COUNTER_SPEC_BYTES")) >= 64, "what is not given stays");
+    assert!(
+        number_of(&read[0], lab.data_id("ports", "$COUNTER_SPEC_BYTES")) >= 64,
+        "what is not given stays"
+    );
     let past = cell(&lab, "ports", "$COUNTER_INDEX", 512, vec![]);
     let status = lab.entries(asked(&past)).unwrap_err();
     assert!(crate::lab::details(&status)[0].message.contains("512"));
@@ -74,10 +77,12 @@ fn registers_have_two_halves_and_a_value_for_each_pipe() {
     let fields = &read[0].data.as_ref().expect("data").fields;
     let of = |id: u32| -> Vec<u8> {
         let values = fields.iter().filter(|field| field.field_id == id);
-        values.map(|field| match &field.value {
-            Some(Value::Stream(bytes)) => bytes[3],
-            other => panic!("{other:?}"),
-        }).collect()
+        values
+            .map(|field| match &field.value {
+                Some(Value::Stream(bytes)) => bytes[3],
+                other => panic!("{other:?}"),
+            })
+            .collect()
     };
     assert_eq!((of(high)[0], of(low)[0]), (5, 7), "the packet counted");
     assert_eq!((of(high).len(), of(low).len()), (4, 4));
@@ -132,12 +137,14 @@ fn copies_of_counters_and_registers_follow_a_sync() {
     };
     assert_eq!(read(&mut lab), (0, 0));
     for table in ["ports", "pairs"] {
-        let operation = wire::TableOperation { table_id: lab.id(table), table_operations_type: "Sync".to_owned() };
+        let operation =
+            wire::TableOperation { table_id: lab.id(table), table_operations_type: "Sync".to_owned() };
         let entity = Some(crate::lab::entity(wire::entity::Entity::TableOperation(operation)));
         lab.write(vec![wire::Update { r#type: Type::Insert.into(), entity }]).expect("a sync");
     }
     assert_eq!(read(&mut lab), (1, 1));
-    let unknown = wire::TableOperation { table_id: lab.id("ports"), table_operations_type: "Turn".to_owned() };
+    let unknown =
+        wire::TableOperation { table_id: lab.id("ports"), table_operations_type: "Turn".to_owned() };
     let entity = Some(crate::lab::entity(wire::entity::Entity::TableOperation(unknown)));
     let status = lab.write(vec![wire::Update { r#type: Type::Insert.into(), entity }]).unwrap_err();
     assert_eq!(crate::lab::codes(&status), [Code::Unimplemented]);

@@ -87,11 +87,12 @@ fn a_device_starts_anew_and_all_are_told() {
     let port = stream(lab.data_id("forward", "port"), [0, 3]);
     lab.one(Type::Insert, entry(forward, key, send, vec![port])).expect("an entry");
     let config = vec![wire::ForwardingPipelineConfig { p4_name: NAME.to_owned(), ..Default::default() }];
-    let request = |action: Action, config: &[wire::ForwardingPipelineConfig]| SetForwardingPipelineConfigRequest {
-        action: action.into(),
-        config: config.to_vec(),
-        ..Default::default()
-    };
+    let request =
+        |action: Action, config: &[wire::ForwardingPipelineConfig]| SetForwardingPipelineConfigRequest {
+            action: action.into(),
+            config: config.to_vec(),
+            ..Default::default()
+        };
     let early = lab.set(request(Action::WarmInitEnd, &[])).unwrap_err();
     assert_eq!(early.code(), Code::Unavailable);
     let mut other = config.clone();
@@ -130,4 +131,69 @@ fn digests_come_on_the_stream() {
             list_id: list.list_id,
         })),
     });
+}
+
+fn set_attribute(lab: &mut Lab, table_id: u32, attribute: wire::table_attribute::Attribute) {
+    let attribute = wire::TableAttribute { table_id, attribute: Some(attribute) };
+    let entity = Some(crate::lab::entity(wire::entity::Entity::TableAttribute(attribute)));
+    lab.write(vec![wire::Update { r#type: Type::Insert.into(), entity }]).expect("an attribute");
+}
+
+#[test]
+fn ports_that_go_down_are_told_of_where_a_client_asks() {
+    let (mut lab, mut told) = Lab::new();
+    let (_, chip) = lab.info();
+    let ports = chip["tables"].as_array().expect("tables").iter().find(|table| table["name"] == "$PORT");
+    let id = u32::try_from(ports.expect("a table")["id"].as_u64().expect("an id")).expect("32 bits");
+    let second = Span::from_ns(1_000_000_000);
+    lab.switch(|switch| switch.set_port_up(4, false));
+    assert_eq!(lab.pass(second), 0, "nobody asked");
+    set_attribute(
+        &mut lab,
+        id,
+        wire::table_attribute::Attribute::PortStatusNotify(wire::PortStatusChg { enable: true }),
+    );
+    assert_eq!(lab.pass(second), 0, "as it was");
+    lab.switch(|switch| switch.set_port_up(4, true));
+    assert_eq!(lab.pass(second), 1);
+    let update = lab.next(&mut told).expect("a message").update;
+    let Some(Told::PortStatusChangeNotification(change)) = update else { panic!("{update:?}") };
+    assert!(change.port_up);
+    let Some(wire::table_entry::Value::Key(key)) = change.table_entry.expect("an entry").value else {
+        panic!()
+    };
+    assert_eq!(key.fields[0], exact(key.fields[0].field_id, [0, 0, 0, 4]));
+}
+
+#[test]
+fn entries_that_nobody_hits_are_told_of_once_and_again_when_they_are_hit() {
+    let (mut lab, mut told) = Lab::new();
+    let forward = lab.id("forward");
+    let idle = wire::IdleTable {
+        ttl_query_interval: 1_000,
+        idle_table_mode: wire::idle_table::IdleTableMode::IdleTableNotifyMode.into(),
+        enable: true,
+        ..Default::default()
+    };
+    set_attribute(&mut lab, forward, wire::table_attribute::Attribute::IdleTable(idle));
+    let key = vec![exact(lab.key_id("forward", "hdr.eth.dst"), [0, 0, 0, 0, 0, 1])];
+    let fields = vec![
+        stream(lab.data_id("forward", "port"), [0, 3]),
+        stream(lab.data_id("forward", "$ENTRY_TTL"), 2_000_u32.to_be_bytes()),
+    ];
+    let entry = entry(forward, key, lab.action("forward", "send"), fields);
+    lab.one(Type::Insert, entry.clone()).expect("an entry");
+    let second = Span::from_ns(1_000_000_000);
+    assert_eq!((lab.pass(second), lab.pass(second), lab.pass(second)), (0, 1, 0));
+    let read = lab.entries(wire::TableEntry { data: None, ..entry.clone() }).expect("the entry");
+    assert_eq!(crate::lab::number_of(&read[0], lab.data_id("forward", "$ENTRY_TTL")), 0);
+    lab.packet(0, &[0, 0, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9, 8, 0]);
+    assert_eq!(lab.pass(second), 1);
+    for kind in ["EntryIdle", "EntryActive"] {
+        let update = lab.next(&mut told).expect("a message").update;
+        let Some(Told::IdleTimeoutNotification(notification)) = update else { panic!("{update:?}") };
+        assert_eq!(format!("{:?}", notification.r#type()), kind);
+        let value = notification.table_entry.expect("an entry").value;
+        assert_eq!(value, entry.value);
+    }
 }

@@ -102,7 +102,8 @@ impl Lab {
         let p4runtime = Local::new(Arc::clone(&devices)).expect("threads");
         p4runtime.install(0, PROGRAM.as_bytes().to_vec()).expect("the program compiles");
         let options = Options { p4_name: Some(NAME.to_owned()) };
-        let server = Server::start("127.0.0.1:0".parse().expect("an address"), devices, options).expect("a server");
+        let server =
+            Server::start("127.0.0.1:0".parse().expect("an address"), devices, options).expect("a server");
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -165,7 +166,10 @@ impl Lab {
         self.runtime.block_on(self.client.set_forwarding_pipeline_config(request)).map(|_| ())
     }
 
-    pub fn write_request(&mut self, request: Request<wire::WriteRequest>) -> Result<wire::WriteResponse, Status> {
+    pub fn write_request(
+        &mut self,
+        request: Request<wire::WriteRequest>,
+    ) -> Result<wire::WriteResponse, Status> {
         self.runtime.block_on(self.client.write(request)).map(tonic::Response::into_inner)
     }
 
@@ -237,7 +241,8 @@ impl Lab {
     /// A table of the program by the end of its name.
     pub fn table(&self, name: &str) -> &Json {
         let tables = self.tables["tables"].as_array().expect("tables");
-        let named = |table: &&Json| table["name"].as_str().is_some_and(|full| full.ends_with(&format!(".{name}")));
+        let named =
+            |table: &&Json| table["name"].as_str().is_some_and(|full| full.ends_with(&format!(".{name}")));
         tables.iter().find(named).unwrap_or_else(|| panic!("a table {name}"))
     }
 
@@ -296,7 +301,7 @@ impl Lab {
     pub fn pass(&self, span: Span) -> usize {
         let now = {
             let mut now = self.bench.now.lock();
-            *now = *now + span;
+            *now += span;
             *now
         };
         let delivered = self.p4runtime.deliver(now);

@@ -124,7 +124,8 @@ fn default_entries_are_set_and_given_back() {
 fn actions_stand_where_the_program_lets_them() {
     let (mut lab, _stream) = Lab::new();
     let mut only_default = forward(&lab, 1, 3);
-    only_default.data = Some(wire::TableData { action_id: lab.action("forward", "NoAction"), fields: Vec::new() });
+    only_default.data =
+        Some(wire::TableData { action_id: lab.action("forward", "NoAction"), fields: Vec::new() });
     assert!(lab.one(Type::Insert, only_default).is_err());
     let mut fixed = entry(
         lab.id("fixed"),
@@ -222,7 +223,8 @@ fn counters_go_with_entries() {
     lab.one(Type::Modify, reset).expect("a change");
     assert_eq!(read(&mut lab), 0);
     let mut set = forward(&lab, 1, 4);
-    set.data = Some(wire::TableData { action_id: 0, fields: vec![stream(packets, [0, 0, 0, 0, 0, 0, 1, 2])] });
+    set.data =
+        Some(wire::TableData { action_id: 0, fields: vec![stream(packets, [0, 0, 0, 0, 0, 0, 1, 2])] });
     lab.one(Type::Modify, set).expect("a count");
     assert_eq!(read(&mut lab), 258);
 }

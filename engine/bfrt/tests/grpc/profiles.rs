@@ -9,7 +9,12 @@ use crate::lab::{Lab, entry, exact, stream};
 
 fn member(lab: &Lab, table: &str, id: u8, kind: u8) -> wire::TableEntry {
     let key = vec![exact(lab.key_id(table, "$ACTION_MEMBER_ID"), [0, 0, 0, id])];
-    entry(lab.id(table), key, lab.action(table, "set_kind"), vec![stream(lab.data_id(table, "kind"), [5, kind])])
+    entry(
+        lab.id(table),
+        key,
+        lab.action(table, "set_kind"),
+        vec![stream(lab.data_id(table, "kind"), [5, kind])],
+    )
 }
 
 fn group(lab: &Lab, id: u8, members: &[(u32, bool)]) -> wire::TableEntry {
@@ -59,7 +64,8 @@ fn with_forward() -> (Lab, crate::lab::Stream) {
     let (mut lab, stream_of) = Lab::new();
     let key = vec![exact(lab.key_id("forward", "hdr.eth.dst"), [0, 0, 0, 0, 0, 1])];
     let port = stream(lab.data_id("forward", "port"), [0, 1]);
-    lab.one(Type::Insert, entry(lab.id("forward"), key, lab.action("forward", "send"), vec![port])).expect("an entry");
+    lab.one(Type::Insert, entry(lab.id("forward"), key, lab.action("forward", "send"), vec![port]))
+        .expect("an entry");
     (lab, stream_of)
 }
 
@@ -113,6 +119,40 @@ fn groups_keep_members_that_are_switched_off() {
 }
 
 #[test]
+fn default_entries_are_members_or_groups() {
+    let (mut lab, _stream) = with_forward();
+    let default = |lab: &Lab, table: &str, means: &str, id: u8| wire::TableEntry {
+        key: None,
+        is_default_entry: true,
+        ..by(lab, table, means, id)
+    };
+    let wrong = default(&lab, "by_member", "$ACTION_MEMBER_ID", 3);
+    let (code, message) = lab.one(Type::Modify, wrong).unwrap_err();
+    assert_eq!(code, Code::NotFound, "no such member: {message}");
+    lab.one(Type::Insert, member(&lab, "actions", 3, 1)).expect("a member");
+    lab.one(Type::Modify, default(&lab, "by_member", "$ACTION_MEMBER_ID", 3)).expect("a default entry");
+    assert_eq!(kind(&lab), [5, 1]);
+    lab.one(Type::Modify, member(&lab, "actions", 3, 2)).expect("a change");
+    assert_eq!(kind(&lab), [5, 2], "the default entry follows its member");
+    assert!(lab.one(Type::Delete, member(&lab, "actions", 3, 2)).is_err(), "the default entry uses it");
+    let asked = wire::TableEntry { data: None, ..default(&lab, "by_member", "$ACTION_MEMBER_ID", 3) };
+    let read = lab.entries(asked.clone()).expect("the default entry");
+    assert_eq!(crate::lab::number_of(&read[0], lab.data_id("by_member", "$ACTION_MEMBER_ID")), 3);
+    lab.one(Type::Delete, asked).expect("the program's own default entry");
+    assert_eq!(kind(&lab), [8, 0]);
+    lab.one(Type::Delete, member(&lab, "actions", 3, 2)).expect("nothing uses it");
+
+    lab.one(Type::Insert, member(&lab, "members", 1, 7)).expect("a member");
+    lab.one(Type::Insert, group(&lab, 1, &[(1, true)])).expect("a group");
+    lab.one(Type::Modify, default(&lab, "by_group", "$SELECTOR_GROUP_ID", 1)).expect("a default entry");
+    assert_eq!(kind(&lab), [5, 7]);
+    let asked = wire::TableEntry { data: None, ..default(&lab, "by_group", "$SELECTOR_GROUP_ID", 1) };
+    let read = lab.entries(asked).expect("the default entry");
+    assert_eq!(crate::lab::number_of(&read[0], lab.data_id("by_group", "$SELECTOR_GROUP_ID")), 1);
+    assert!(lab.one(Type::Delete, group(&lab, 1, &[])).is_err(), "the default entry uses it");
+}
+
+#[test]
 fn a_group_has_its_size() {
     let (mut lab, _stream) = with_forward();
     lab.one(Type::Insert, member(&lab, "members", 1, 1)).expect("a member");
@@ -122,4 +162,30 @@ fn a_group_has_its_size() {
     let whole = wire::TableEntry { table_id: lab.id("groups"), ..Default::default() };
     let read = lab.entries(whole).expect("a group");
     assert_eq!(members_of(&lab, &read[0]), [(1, true); 8]);
+}
+
+#[test]
+fn members_that_come_and_go_are_told_of_where_a_client_asks() {
+    let (mut lab, mut told) = with_forward();
+    for id in 1..=2 {
+        lab.one(Type::Insert, member(&lab, "members", id, id)).expect("a member");
+    }
+    lab.one(Type::Insert, group(&lab, 1, &[(1, true)])).expect("a group");
+    let enable = wire::SelectorUpdateCb { enable: true };
+    let attribute = Some(wire::table_attribute::Attribute::SelectorUpdateNotify(enable));
+    let attribute = wire::TableAttribute { table_id: lab.id("groups"), attribute };
+    let entity = Some(crate::lab::entity(wire::entity::Entity::TableAttribute(attribute)));
+    lab.write(vec![wire::Update { r#type: Type::Insert.into(), entity }]).expect("an attribute");
+    lab.one(Type::Modify, group(&lab, 1, &[(2, true)])).expect("a change");
+    for (act_member_id, is_add) in [(1, false), (2, true)] {
+        let update = lab.next(&mut told).expect("a message").update;
+        let wanted = wire::SelectorUpdateChgNotification {
+            sel_group_id: 1,
+            act_member_id,
+            logical_entry_index: 0,
+            is_add,
+        };
+        let wanted = wire::stream_message_response::Update::SelectorUpdateChangeNotification(wanted);
+        assert_eq!(update, Some(wanted));
+    }
 }

@@ -1,6 +1,6 @@
 //! Compiles the field lists of hashes and checksums.
 
-use p4cc_ir::{Operand, VarKind};
+use p4cc_ir::{Bits, HashAlgorithm, Operand, VarKind};
 
 use super::Compiler;
 use crate::bitplan::{BitPlan, slices_of};
@@ -19,7 +19,28 @@ impl Compiler<'_> {
         guards.sort_unstable();
         guards.dedup();
         let (plan, columns) = Self::packing(&fields);
-        Data { fields, owners, guards: guards.into(), plan, columns }
+        Data { fields, owners, guards: guards.into(), plan, front: 0, columns }
+    }
+
+    /// Fields as one message: all of them, with zero bits in front that fill its first byte.
+    pub(super) fn message(&mut self, operands: &[Operand]) -> Data {
+        let mut fields: Vec<FrameLocation> = self.operands(operands).into();
+        let bits: u32 = fields.iter().map(|place| place.width).sum();
+        let front = bits.next_multiple_of(8) - bits;
+        if front > 0 {
+            fields.insert(0, self.code.layout.constant(&Bits::zero(front)));
+        }
+        let owners = fields.iter().map(|_| NO_SLOT).collect();
+        let (plan, columns) = Self::packing(&fields);
+        Data { fields: fields.into(), owners, guards: Box::default(), plan, front, columns }
+    }
+
+    /// What an algorithm hashes.
+    pub(super) fn hashed(&mut self, algorithm: HashAlgorithm, operands: &[Operand]) -> Data {
+        match algorithm {
+            HashAlgorithm::Object(_) => self.message(operands),
+            _ => self.operand_data(operands),
+        }
     }
 
     /// Validity word of the header that a field belongs to.

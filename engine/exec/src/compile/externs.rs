@@ -1,10 +1,10 @@
 //! Compiles calls of the architecture's externs.
 
-use p4cc_ir::{ExternCall, Operand};
+use p4cc_ir::{Bits, ExternCall, Operand, Table, TableId};
 
 use super::Compiler;
 use crate::frame_layout::FrameLocation;
-use crate::op::{ChecksumOp, ExternOp, Op};
+use crate::op::{ChecksumOp, ExternOp, NO_SLOT, Op};
 
 impl Compiler<'_> {
     pub(super) fn extern_call(&mut self, call: &ExternCall) {
@@ -39,6 +39,54 @@ impl Compiler<'_> {
         }
     }
 
+    /// The table whose entries' cells a call without an index works on, and the word of the index.
+    fn cell(&mut self, index: Option<&Operand>, of: impl Fn(&Table) -> bool) -> (Option<TableId>, u32) {
+        if let Some(index) = index {
+            return (None, self.narrow(index));
+        }
+        let table = self.program.tables.iter().position(of).map(TableId::from_index);
+        // An object that no table has keeps nothing: entry 0 is there in any table.
+        let none = self.code.layout.constant(&Bits::zero(64)).slot;
+        let word = table.map(|table| self.code.layout.entry(table)).filter(|&slot| slot != NO_SLOT);
+        (table, word.unwrap_or(none))
+    }
+
+    /// Calls of the chip's own objects.
+    fn chip_extern(&mut self, call: &ExternCall) -> Option<ExternOp> {
+        Some(match call {
+            ExternCall::CounterAdd { counter, index, adjust } => {
+                let (table, index) = self.cell(index.as_ref(), |table| table.counter == Some(*counter));
+                let adjust = adjust.as_ref().map(|adjust| self.narrow(adjust));
+                ExternOp::CounterAdd { counter: *counter, table, index, adjust }
+            }
+            ExternCall::MeterMeasure { meter, index, color, adjust, dst } => {
+                let (table, index) = self.cell(index.as_ref(), |table| table.meter == Some(*meter));
+                let color = color.as_ref().map(|color| self.narrow(color));
+                let adjust = adjust.as_ref().map(|adjust| self.narrow(adjust));
+                let dst = self.code.layout.var(*dst);
+                ExternOp::MeterMeasure { meter: *meter, table, index, color, adjust, dst }
+            }
+            ExternCall::FilterExecute { filter, index, value, dst } => {
+                let (_, index) = self.cell(index.as_ref(), |table| table.filter == Some(*filter));
+                let (value, dst) = (self.narrow(value), self.code.layout.var(*dst).slot);
+                ExternOp::FilterExecute { filter: *filter, index, value, dst }
+            }
+            ExternCall::DirectRegisterRead { register, dst } => {
+                let (_, index) = self.cell(None, |table| table.register == Some(*register));
+                ExternOp::RegisterRead { register: *register, index, dst: self.code.layout.var(*dst) }
+            }
+            ExternCall::DirectRegisterWrite { register, value } => {
+                let (_, index) = self.cell(None, |table| table.register == Some(*register));
+                ExternOp::RegisterWrite { register: *register, index, src: self.code.layout.operand(value) }
+            }
+            ExternCall::Math { unit, src, dst } => {
+                let (src, dst) = (self.narrow(src), self.code.layout.var(*dst));
+                ExternOp::Math { unit: Box::new(*unit), src, dst }
+            }
+            _ => return None,
+        })
+    }
+
     fn checksum(
         &mut self,
         cond: &Operand,
@@ -62,6 +110,12 @@ impl Compiler<'_> {
             | ExternCall::DirectMeterRead { .. }
             | ExternCall::VerifyChecksum { .. }
             | ExternCall::UpdateChecksum { .. } => return None,
+            ExternCall::CounterAdd { .. }
+            | ExternCall::MeterMeasure { .. }
+            | ExternCall::FilterExecute { .. }
+            | ExternCall::DirectRegisterRead { .. }
+            | ExternCall::DirectRegisterWrite { .. }
+            | ExternCall::Math { .. } => return self.chip_extern(call),
             ExternCall::MeterExecute { meter, index, color, dst } => ExternOp::MeterExecute {
                 meter: *meter,
                 index: self.narrow(index),
@@ -82,7 +136,7 @@ impl Compiler<'_> {
                 dst: self.code.layout.var(*dst),
                 algorithm: *algorithm,
                 base: self.code.layout.operand(base),
-                data: self.operand_data(data),
+                data: self.hashed(*algorithm, data),
                 max: self.code.layout.operand(max),
             },
             ExternCall::Random { dst, low, high } => ExternOp::Random {

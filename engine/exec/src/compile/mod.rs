@@ -8,8 +8,9 @@ mod externs;
 mod inst;
 mod terminator;
 
-use p4cc_ir::{Architecture, Func, FuncId, HeaderId, MatchKind, Operand, Program, Table};
+use p4cc_ir::{Architecture, Func, FuncId, HeaderId, MatchKind, Operand, Program, Table, TableId};
 
+use crate::State;
 use crate::bitplan::BitPlan;
 use crate::frame_layout::{FrameLocation, Layout};
 use crate::op::{ActionPlan, Code, HeaderPlan, Op, SlowOp, TablePlan, V1ModelLocations, WideKind};
@@ -55,8 +56,8 @@ pub(crate) fn compile(program: &Program) -> Code {
         compiler.func(FuncId::from_index(index), func);
     }
     compiler.actions();
-    for table in &program.tables {
-        let plan = compiler.table(table);
+    for (index, table) in program.tables.iter().enumerate() {
+        let plan = compiler.table(TableId::from_index(index), table);
         compiler.code.tables.push(plan);
     }
     compiler.code
@@ -130,7 +131,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn table(&mut self, table: &Table) -> TablePlan {
+    fn table(&mut self, id: TableId, table: &Table) -> TablePlan {
         let keys = match_keys(table).map(|key| self.code.layout.var(key.var));
         let shape = KeyShape::new(self.program, table);
         let parts = keys.zip(shape.places()).flat_map(|(key, (first, shift, _))| {
@@ -139,14 +140,14 @@ impl Compiler<'_> {
         let parts: Box<[(u32, u32, u8)]> = parts.collect();
         let selected = table.keys.iter().filter(|key| key.kind == MatchKind::Selector);
         let selected: Vec<Operand> = selected.map(|key| Operand::Var(key.var)).collect();
-        let selected = self.operand_data(&selected);
+        let selector = table.profile.and_then(|profile| self.program.profiles[profile.index()].selector);
+        let selector = selector.map(|(algorithm, _)| (algorithm, self.hashed(algorithm, &selected)));
+        let keeps_entry = State::keeps_entry(self.program, table);
         TablePlan {
             parts,
             words: shape.words,
-            selector: table
-                .profile
-                .and_then(|profile| self.program.profiles[profile.index()].selector)
-                .map(|(algorithm, _)| (algorithm, selected)),
+            selector,
+            entry: keeps_entry.then(|| self.code.layout.entry(id)),
             color: table.meter.map(|meter| self.code.layout.direct_color(meter)),
         }
     }

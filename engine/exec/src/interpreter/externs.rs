@@ -16,6 +16,11 @@ fn low_u32(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
+/// A length without the bytes that are not to count.
+fn without(length: u32, bytes: u64) -> u32 {
+    length.saturating_sub(low_u32(bytes))
+}
+
 impl<T: Trace> Run<'_, '_, '_, T> {
     /// Whether all headers that the fields belong to are valid.
     #[inline]
@@ -52,6 +57,10 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             HashAlgorithm::Random => self.env.as_mut().map_or(0, |env| env.random.next_u64()),
             HashAlgorithm::Csum16 if data.plan.is_some() && self.is_whole(data) => {
                 u64::from(!checksum::fold(self.column_sum(data)))
+            }
+            HashAlgorithm::Object(id) => {
+                self.pack(data);
+                self.env.as_ref().map_or(0, |env| env.state.hash_message(id, self.bytes, data.front))
             }
             _ => {
                 self.pack(data);
@@ -129,6 +138,10 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                     self.put_wide(*dst, Wide::from_words(64, &[color]));
                 }
             }
+            ExternOp::CounterAdd { .. }
+            | ExternOp::MeterMeasure { .. }
+            | ExternOp::FilterExecute { .. }
+            | ExternOp::Math { .. } => self.call_chip(&code.externs[index as usize]),
             ExternOp::RegisterRead { register, index, dst } => {
                 let index = get(self.slots, *index);
                 let to = dst.value() as usize..(dst.slot + dst.words()) as usize;
@@ -161,6 +174,37 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                 }
             }
             op => self.request(op),
+        }
+    }
+
+    /// Objects that only TNA has.
+    fn call_chip(&mut self, op: &ExternOp) {
+        let word = |slots: &[u64], slot: Option<u32>| slot.map_or(0, |slot| get(slots, slot));
+        match op {
+            ExternOp::CounterAdd { counter, table, index, adjust } => {
+                let (index, less) = (get(self.slots, *index), word(self.slots, *adjust));
+                let Some(Env { state, packet_length, .. }) = self.env.as_deref_mut() else { return };
+                state.counter_add((*counter, *table), index, without(*packet_length, less));
+            }
+            ExternOp::MeterMeasure { meter, table, index, color, adjust, dst } => {
+                let (index, less) = (get(self.slots, *index), word(self.slots, *adjust));
+                let before = color.map_or(COLOR_GREEN, |color| get(self.slots, color));
+                let Some(Env { state, packet_length, now, .. }) = self.env.as_deref_mut() else { return };
+                let length = without(*packet_length, less);
+                if let Some(color) = state.meter_measure((*meter, *table), index, before, length, *now) {
+                    self.put_wide(*dst, Wide::from_words(64, &[color]));
+                }
+            }
+            ExternOp::FilterExecute { filter, index, value, dst } => {
+                let (index, value) = (get(self.slots, *index), get(self.slots, *value));
+                let Some(Env { state, now, .. }) = self.env.as_deref_mut() else { return };
+                self.slots[*dst as usize] = state.filter_execute(*filter, index, value, *now);
+            }
+            ExternOp::Math { unit, src, dst } => {
+                let value = crate::math_unit::execute(unit, get(self.slots, *src), dst.width);
+                self.slots[dst.slot as usize] = value;
+            }
+            _ => {}
         }
     }
 
@@ -226,7 +270,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         match op {
             ExternOp::Digest { digest, fields } => {
                 let values = fields.iter().map(bits).collect();
-                self.effect(|effects| effects.digests.push(DigestMessage { digest: *digest, values }));
+                self.effect(|effects| {
+                    effects.digests.push(DigestMessage { digest: *digest, values, pipe: 0 })
+                });
             }
             ExternOp::Clone { kind, session, field_list } => {
                 let field_list = field_list.map(word);

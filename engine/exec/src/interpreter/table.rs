@@ -30,6 +30,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         if let Some(slot) = plan.color {
             self.slots[slot as usize] = color;
         }
+        if let Some(slot) = plan.entry {
+            self.slots[slot as usize] = row.into();
+        }
         if hit_slot != NO_SLOT {
             self.slots[hit_slot as usize] = u64::from(head.is_hit());
         }

@@ -98,6 +98,8 @@ pub(super) struct Context<'a> {
     pub(super) row: u64,
     /// Colour of the table's direct meter.
     pub(super) color: u64,
+    /// Number of the entry that was hit, where the table keeps it.
+    pub(super) entry: u64,
     spare: u64,
     /// Absent where packets do not bypass their queue.
     queue_bypass: Option<&'a mut dyn QueueBypass>,
@@ -411,6 +413,7 @@ fn enter_ready(call: Call<'_, '_, '_>) -> Ended {
         arg_count: 0,
         row: 0,
         color: 0,
+        entry: 0,
         error: 0,
         spare: 0,
         queue_bypass,

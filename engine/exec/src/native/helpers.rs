@@ -186,6 +186,7 @@ fn choose_counted(context: &mut Context<'_>, table: u64, row: u32, hash: u64) ->
     let chosen = env.state.choose(TableId(table as u32), row, hash, env.packet_length, env.now);
     let (head, color, args) = (chosen.head, chosen.color, &raw const *chosen.args);
     context.color = color;
+    context.entry = row.into();
     context.set_args(args);
     head.0
 }

@@ -1,8 +1,8 @@
 //! Counter, meter and register arrays, direct counters and meters, value sets.
 
 use p4cc_ir::{
-    Architecture, Bits, CountUnit, CounterId, MatchValue, MeterId, Program, RegisterId, TableId, ValueSetId, VarType,
-    bits::words_for,
+    Architecture, Bits, CountUnit, CounterId, MatchValue, MeterId, Program, RegisterId, RegisterKind,
+    TableId, ValueSetId, VarType, bits::words_for,
 };
 use p4cc_units::Time;
 
@@ -23,9 +23,11 @@ pub(super) fn meters(program: &Program) -> Vec<Vec<MeterCell>> {
 pub(super) fn registers(program: &Program) -> Vec<RegisterState> {
     let of = |register: &p4cc_ir::Register| {
         let words_per_cell = words_for(register.ty.width());
+        // Of a direct register the default entry's cell is there from the start.
+        let cells = if register.kind == RegisterKind::Direct { 1 } else { register.size as usize };
         let words = match &register.initial {
-            Some(initial) => initial.words().repeat(register.size as usize),
-            None => vec![0; words_per_cell * register.size as usize],
+            Some(initial) => initial.words().repeat(cells),
+            None => vec![0; words_per_cell * cells],
         };
         RegisterState { words_per_cell, ty: register.ty, words }
     };
@@ -56,7 +58,7 @@ pub(super) fn metered_units(unit: CountUnit, packet_length: u32) -> u64 {
     }
 }
 
-fn past_end(kind: &str, name: &str, index: u64, size: usize) -> ControlError {
+pub(super) fn past_end(kind: &str, name: &str, index: u64, size: usize) -> ControlError {
     match size {
         0 => ControlError::OutOfRange(format!("{kind} `{name}` has no cells, so no index {index}")),
         _ => ControlError::OutOfRange(format!(
@@ -66,7 +68,7 @@ fn past_end(kind: &str, name: &str, index: u64, size: usize) -> ControlError {
     }
 }
 
-fn unknown(kind: &str, id: impl core::fmt::Display) -> ControlError {
+pub(super) fn unknown(kind: &str, id: impl core::fmt::Display) -> ControlError {
     ControlError::NotFound(format!("the program has no {kind} {id}"))
 }
 
@@ -282,7 +284,8 @@ impl State {
     /// Reads a register cell.
     pub fn register_read(&self, id: RegisterId, index: u32) -> Result<Bits, ControlError> {
         let register = self.program.registers.get(id.index()).ok_or_else(|| unknown("register", id))?;
-        let words = self.register_words(id, index.into());
+        let in_array = register.kind != RegisterKind::Direct;
+        let words = self.register_words(id, index.into()).filter(|_| in_array);
         let past = || past_end("register", &register.cp.name, index.into(), register.size as usize);
         words.map(|words| Bits::from_words(register.ty.width(), words)).ok_or_else(past)
     }

@@ -21,7 +21,12 @@ impl State {
     }
 
     /// Row of an entry by its identity, checked.
-    fn place(&self, id: TableId, matches: &[MatchValue], priority: u32) -> Result<u32, ControlError> {
+    pub(super) fn place(
+        &self,
+        id: TableId,
+        matches: &[MatchValue],
+        priority: u32,
+    ) -> Result<u32, ControlError> {
         let table = self.table_of(id)?;
         validate::identity(&self.program, table, matches, priority)?;
         self.tables[id.index()].place(matches, priority).ok_or_else(|| {
@@ -32,7 +37,7 @@ impl State {
         })
     }
 
-    fn gone(id: TableId) -> ControlError {
+    pub(super) fn gone(id: TableId) -> ControlError {
         ControlError::NotFound(format!("{id} has no such entry"))
     }
 
@@ -42,7 +47,12 @@ impl State {
     }
 
     /// Row of an entry, or 0 of the default entry, which has no match values: entries have one for each key.
-    fn any_place(&self, id: TableId, matches: &[MatchValue], priority: u32) -> Result<u32, ControlError> {
+    pub(super) fn any_place(
+        &self,
+        id: TableId,
+        matches: &[MatchValue],
+        priority: u32,
+    ) -> Result<u32, ControlError> {
         if matches.is_empty() && priority == 0 {
             return self.table_of(id).map(|_| 0);
         }
@@ -195,7 +205,8 @@ impl State {
             )));
         }
         let head = self.take(id, &entry, head);
-        self.tables[id.index()].insert(TableEntry { is_const: false, ..entry }, head);
+        let number = self.tables[id.index()].insert(TableEntry { is_const: false, ..entry }, head);
+        self.start_direct_cells(id, number);
         Ok(())
     }
 
@@ -267,6 +278,7 @@ impl State {
         let row = self.place(id, matches, priority)?;
         let stored = self.tables[id.index()].get_mut(row).ok_or_else(|| Self::gone(id))?;
         (stored.written, stored.timer) = (now, now);
+        stored.idle_since = None;
         Ok(())
     }
 
@@ -356,6 +368,7 @@ impl State {
         }
         validate::table_action(&self.program, table, &call, true)?;
         let position = position(&self.program, id, call.action);
+        self.drop_profile_default(id);
         self.tables[id.index()].set_default(call, position);
         Ok(())
     }
@@ -364,6 +377,7 @@ impl State {
     pub fn reset_default_action(&mut self, id: TableId) -> Result<(), ControlError> {
         let call = self.table_of(id)?.default_action.clone();
         let position = position(&self.program, id, call.action);
+        self.drop_profile_default(id);
         self.tables[id.index()].set_default(call, position);
         self.set_default_metadata(id, Vec::new(), 0)
     }
@@ -400,7 +414,9 @@ impl State {
     pub fn member_modify(&mut self, id: ProfileId, member: Member) -> Result<(), ControlError> {
         self.check_member(id, &member)?;
         let program = &self.program;
-        self.profiles[id.index()].modify_member(program, &program.profiles[id.index()], member)
+        self.profiles[id.index()].modify_member(program, &program.profiles[id.index()], member)?;
+        self.refresh_defaults(|table| table.profile == Some(id));
+        Ok(())
     }
 
     /// Deletes a member that nothing uses.
@@ -412,6 +428,16 @@ impl State {
     /// All members, by id.
     pub fn members(&self, id: ProfileId) -> impl Iterator<Item = &Member> {
         self.profiles.get(id.index()).into_iter().flat_map(ProfileState::members)
+    }
+
+    /// One member of a profile.
+    pub fn member(&self, id: ProfileId, member: u32) -> Option<&Member> {
+        self.profiles.get(id.index())?.stored_member(member)
+    }
+
+    /// One group of a profile.
+    pub fn group(&self, id: ProfileId, group: u32) -> Option<&Group> {
+        self.profiles.get(id.index())?.stored_group(group)
     }
 
     /// Adds a group.
@@ -427,7 +453,9 @@ impl State {
         self.profile_of(id)?;
         let down = &self.ports_down;
         let profile = &self.program.profiles[id.index()];
-        self.profiles[id.index()].modify_group(profile, group, |port| !down.contains(&port))
+        self.profiles[id.index()].modify_group(profile, group, |port| !down.contains(&port))?;
+        self.refresh_defaults(|table| table.profile == Some(id));
+        Ok(())
     }
 
     /// Deletes a group that no entry uses.

@@ -177,6 +177,14 @@ impl Index {
         }
     }
 
+    /// An index for exact keys of so many words of which not all bits count.
+    pub fn masked(words: usize) -> Self {
+        match words {
+            0 => Self::Empty,
+            _ => Self::Tuples(Box::new(Tuples::new(words, false))),
+        }
+    }
+
     /// Adds an entry; the caller has made sure that no other has this match and rank.
     pub fn insert(&mut self, pattern: Pattern, rank: u32, row: u32) {
         self.reshape(&pattern);

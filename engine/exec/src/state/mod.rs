@@ -5,8 +5,13 @@
 //! nothing mutable.
 
 mod arrays;
+mod chip;
 mod control;
+mod defaults;
+pub(crate) mod filter;
 mod hash;
+pub(crate) mod hashing;
+pub(crate) mod idle;
 mod index;
 #[cfg(test)]
 mod index_tests;
@@ -23,7 +28,7 @@ mod watch;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use p4cc_ir::{CustomCrcId, HashAlgorithm, ProfileId, Program, TableId, ValueSetId, VarType};
+use p4cc_ir::{Bits, CustomCrcId, HashAlgorithm, ProfileId, Program, TableId, ValueSetId, VarType};
 use p4cc_units::Time;
 
 use self::index::IndexKind;
@@ -55,6 +60,12 @@ pub struct State {
     meters: Vec<Vec<meter::MeterCell>>,
     value_sets: Vec<ValueSetState>,
     hashes: Hashes,
+    filters: Vec<filter::FilterState>,
+    hash_objects: Vec<hashing::HashState>,
+    /// By table, bits of its keys that count; nothing where all do.
+    key_masks: Vec<Vec<Bits>>,
+    /// Bytes that are added to what each meter meters.
+    meter_adjust: Vec<i32>,
     drop_port: u32,
     ports_down: BTreeSet<u32>,
 }
@@ -106,6 +117,10 @@ impl State {
             registers: arrays::registers(&program),
             value_sets: arrays::value_sets(&program),
             hashes: Hashes::new(&program.custom_crcs),
+            filters: filter::filters(&program),
+            hash_objects: program.hashes.iter().map(hashing::HashState::new).collect(),
+            key_masks: vec![Vec::new(); program.tables.len()],
+            meter_adjust: vec![0; program.meters.len()],
             drop_port: DEFAULT_DROP_PORT,
             ports_down: BTreeSet::new(),
             program,
@@ -149,7 +164,8 @@ impl State {
                     idle_timeout_ns: 0,
                     is_const: entry.is_const || table.const_entries,
                 };
-                state.insert(stored, head);
+                let number = state.insert(stored, head);
+                self.start_direct_cells(id, number);
             }
         }
     }
@@ -178,6 +194,7 @@ impl State {
         self.counters == other.counters
             && self.meters == other.meters
             && self.registers.iter().zip(&other.registers).all(|(a, b)| a.words == b.words)
+            && self.filters.iter().zip(&other.filters).all(|(a, b)| a.cells == b.cells)
             && tables.all(|(a, b)| a.has_same_cells(b))
     }
 
@@ -197,6 +214,7 @@ impl State {
         if changed {
             let down = &self.ports_down;
             self.profiles.iter_mut().for_each(|profile| profile.refresh(|port| !down.contains(&port)));
+            self.refresh_defaults(|table| table.profile.is_some());
         }
     }
 
@@ -205,6 +223,7 @@ impl State {
         if self.ports_down != *ports {
             self.ports_down.clone_from(ports);
             self.profiles.iter_mut().for_each(|profile| profile.refresh(|port| !ports.contains(&port)));
+            self.refresh_defaults(|table| table.profile.is_some());
         }
     }
 

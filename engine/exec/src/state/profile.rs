@@ -13,7 +13,9 @@ use p4cc_ir::{ActionCall, ActionId, Profile, ProfileId, Program, TableId};
 
 use super::row::{Head, Rows, position};
 use super::validate;
-use crate::control::{ActionSet, ControlError, Group, GroupMember, Member, SetMember, SizeSemantics};
+use crate::control::{
+    ActionSet, ControlError, Group, GroupMember, Member, SetMember, SizeSemantics, WatchPort,
+};
 
 /// Largest sum of the weights of all groups and sets of a selector.
 const MAX_WEIGHT_SUM: u64 = 1 << 16;
@@ -45,6 +47,7 @@ pub(crate) struct ProfileState {
     lists: Vec<Vec<u32>>,
     /// Mask of the hash.
     hash_mask: u64,
+    resilient: bool,
     first_table: Option<TableId>,
     members: BTreeMap<u32, StoredMember>,
     groups: BTreeMap<u32, StoredGroup>,
@@ -104,10 +107,15 @@ impl Taken {
     }
 }
 
-/// Rows that can be used, each as often as its weight says.
-fn usable<'a>(rows: impl Iterator<Item = (&'a SetMember, u32)>, is_up: impl Fn(u32) -> bool) -> Vec<u32> {
-    let usable = rows.filter(|(member, _)| member.watch_port.is_none_or(|watched| is_up(watched.port)));
-    usable.flat_map(|(member, row)| core::iter::repeat_n(row, member.weight as usize)).collect()
+/// Most rows of a list in which other members stand in for those that are down.
+const MAX_SPREAD: u64 = 1 << 14;
+
+/// A row, how often it stands in a list, and whether it can be used.
+type Slot = (u32, u32, bool);
+
+/// Whether a member can be used.
+fn is_usable(watched: Option<WatchPort>, is_up: &impl Fn(u32) -> bool) -> bool {
+    watched.is_none_or(|watched| watched != WatchPort::DOWN && is_up(watched.port))
 }
 
 impl ProfileState {
@@ -123,6 +131,7 @@ impl ProfileState {
             rows: Rows::new(program, Self::actions(program, id), Head::idle(none)),
             lists: Vec::new(),
             hash_mask: Self::hash_mask(profile),
+            resilient: profile.resilient,
             first_table: Self::first_table(program, id),
             members: BTreeMap::new(),
             groups: BTreeMap::new(),
@@ -178,6 +187,14 @@ impl ProfileState {
 
     pub fn members(&self) -> impl Iterator<Item = &Member> {
         self.members.values().map(|stored| &stored.member)
+    }
+
+    pub fn stored_member(&self, id: u32) -> Option<&Member> {
+        self.members.get(&id).map(|stored| &stored.member)
+    }
+
+    pub fn stored_group(&self, id: u32) -> Option<&Group> {
+        self.groups.get(&id).map(|stored| &stored.group)
     }
 
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
@@ -274,7 +291,8 @@ impl ProfileState {
             rows.push((member.clone(), row));
         }
         self.taken = self.taken.plus(Taken::of_set(profile, set));
-        let list = self.take_list(usable(rows.iter().map(|(member, row)| (member, *row)), is_up));
+        let choices = self.set_choices(&rows, &is_up);
+        let list = self.take_list(choices);
         self.sets.insert(list, rows);
         Head::list(list)
     }
@@ -449,29 +467,110 @@ impl ProfileState {
     }
 
     fn choices(&self, group: &Group, is_up: &impl Fn(u32) -> bool) -> Vec<u32> {
-        let mut usable: Vec<&GroupMember> = group
-            .members
-            .iter()
-            .filter(|member| member.watch_port.is_none_or(|watched| is_up(watched.port)))
-            .collect();
-        usable.sort_by_key(|member| member.member_id);
-        let rows = usable.into_iter().filter_map(|member| {
+        let mut members: Vec<&GroupMember> = group.members.iter().collect();
+        members.sort_by_key(|member| member.member_id);
+        let slots = members.into_iter().filter_map(|member| {
             let row = self.members.get(&member.member_id)?.row;
-            Some(core::iter::repeat_n(row, member.weight as usize))
+            Some((row, member.weight, is_usable(member.watch_port, is_up)))
         });
-        rows.flatten().collect()
+        self.listed_slots(slots)
+    }
+
+    fn set_choices(&self, set: &[(SetMember, u32)], is_up: &impl Fn(u32) -> bool) -> Vec<u32> {
+        let slot =
+            |(member, row): &(SetMember, u32)| (*row, member.weight, is_usable(member.watch_port, is_up));
+        self.listed_slots(set.iter().map(slot))
+    }
+
+    /// Rows that can be used, each as often as its weight says. A resilient selector leaves those where they
+    /// are, and spreads the places of the others among them: the list is repeated, so that each repetition of
+    /// such a place goes to another one.
+    fn listed_slots(&self, slots: impl Iterator<Item = Slot>) -> Vec<u32> {
+        let places: Vec<(u32, bool)> =
+            slots.flat_map(|(row, weight, up)| core::iter::repeat_n((row, up), weight as usize)).collect();
+        let up: Vec<u32> = places.iter().filter(|(_, up)| *up).map(|(row, _)| *row).collect();
+        if !self.resilient || up.len() == places.len() || up.is_empty() {
+            return up;
+        }
+        let most = MAX_SPREAD.min(self.hash_mask) / places.len() as u64;
+        let copies = up.len().min(most.max(1) as usize);
+        let copy = |copy: usize| {
+            let other = up.get(copy * up.len() / copies).copied().unwrap_or(0);
+            places.iter().map(move |&(row, up)| if up { row } else { other })
+        };
+        (0..copies).flat_map(copy).collect()
+    }
+
+    /// A list of what a group chooses among, in copies that say that nothing was hit.
+    pub fn copy_group(&mut self, group: u32) -> (u32, Vec<u32>) {
+        let choices = self.groups.get(&group).map_or(&[][..], |stored| self.listed(stored.list)).to_vec();
+        let mut copies = BTreeMap::new();
+        // Row 0 is for lists without a usable member.
+        for row in choices.iter().copied().chain(choices.is_empty().then_some(0)) {
+            copies.entry(row).or_insert_with(|| self.rows.copy_missed(row));
+        }
+        let rows: Vec<u32> = copies.values().copied().collect();
+        let list = match choices.is_empty() {
+            true => rows.clone(),
+            false => choices.iter().filter_map(|row| copies.get(row).copied()).collect(),
+        };
+        (self.take_list(list), rows)
+    }
+
+    /// Gives such copies back.
+    pub fn release_copies(&mut self, list: Option<u32>, rows: &[u32]) {
+        rows.iter().for_each(|&row| self.rows.release(row));
+        if let Some(list) = list {
+            self.release_list(list);
+        }
     }
 
     /// Computes all choices anew after a port changed its state.
     pub fn refresh(&mut self, is_up: impl Fn(u32) -> bool) {
         for (&list, set) in &self.sets {
-            let rows = set.iter().map(|(member, row)| (member, *row));
-            self.lists[list as usize] = usable(rows, &is_up);
+            self.lists[list as usize] = self.set_choices(set, &is_up);
         }
         let choices = |stored: &StoredGroup| (stored.list, self.choices(&stored.group, &is_up));
         let choices: Vec<_> = self.groups.values().map(choices).collect();
         for (list, choices) in choices {
             self.lists[list as usize] = choices;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use p4cc_ir::HashAlgorithm;
+
+    use super::*;
+    use crate::testing::ProgramBuilder;
+
+    fn profile(resilient: bool) -> ProfileState {
+        let mut builder = ProgramBuilder::new();
+        let id = builder.profile("p", 16, Some(HashAlgorithm::Crc16));
+        builder.program.profiles[id.index()].resilient = resilient;
+        ProfileState::new(&builder.program, id, &builder.program.profiles[id.index()])
+    }
+
+    #[test]
+    fn a_resilient_selector_moves_only_what_loses_its_member() {
+        let slots = [(1, 1, true), (2, 1, false), (3, 2, true)];
+        assert_eq!(profile(false).listed_slots(slots.into_iter()), [1, 3, 3]);
+        let list = profile(true).listed_slots(slots.into_iter());
+        let before = [1, 2, 3, 3];
+        assert_eq!(list.len(), 3 * before.len(), "one repetition for each place that is left");
+        for (place, &row) in list.iter().enumerate() {
+            let old = before[place % before.len()];
+            assert!(if old == 2 { [1, 3].contains(&row) } else { row == old }, "{place}: {row}");
+        }
+        let moved: Vec<u32> = list.iter().skip(1).step_by(before.len()).copied().collect();
+        assert_eq!(moved, [1, 3, 3], "by weight");
+        assert_eq!(profile(true).listed_slots([(1, 1, false)].into_iter()), [0u32; 0]);
+    }
+
+    #[test]
+    fn a_member_without_any_port_is_not_chosen() {
+        assert!(!is_usable(Some(WatchPort::DOWN), &|_| true));
+        assert!(is_usable(None, &|_| false) && is_usable(Some(WatchPort::from(3)), &|port| port == 3));
     }
 }

@@ -62,6 +62,11 @@ impl Head {
         Self(list.into()).or(1 << Self::HIT_BIT | 1 << Self::LIST_BIT)
     }
 
+    /// The same where no entry was hit.
+    pub fn missed(self) -> Self {
+        Self(self.0 & !(1 << Self::HIT_BIT))
+    }
+
     fn or(self, bits: u64) -> Self {
         Self(self.0 | bits)
     }
@@ -164,6 +169,16 @@ impl Rows {
         debug_assert!(args.clone().count() < stride, "an action that the table does not list");
         let all = core::iter::once(head.0).chain(args).chain(core::iter::repeat(0));
         row.iter_mut().zip(all).for_each(|(word, value)| *word = value);
+    }
+
+    /// Copies a row to one of its own that says that nothing was hit.
+    pub fn copy_missed(&mut self, row: u32) -> u32 {
+        let copy = self.take();
+        let stride = self.stride as usize;
+        let (from, to) = (row as usize * stride, copy as usize * stride);
+        self.words.copy_within(from..from + stride, to);
+        self.words[to] = Head(self.words[to]).missed().0;
+        copy
     }
 
     /// A row that nobody uses.

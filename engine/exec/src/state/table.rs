@@ -13,10 +13,11 @@ use hashbrown::HashTable;
 use p4cc_ir::{ActionCall, ActionId, CountUnit, MatchValue, Program, Table, TableId};
 use p4cc_units::Time;
 
+use super::defaults::ProfileDefault;
 use super::hash::fold;
 use super::index::{Index, IndexKind};
 use super::meter::MeterCell;
-use super::pattern::KeyShape;
+use super::pattern::{KeyShape, Pattern};
 use super::row::{Head, Rows, direct_call, position};
 use crate::control::{CounterCell, TableEntry};
 
@@ -30,6 +31,10 @@ pub(crate) struct Stored {
     pub written: Time,
     /// When it was written or found idle.
     pub timer: Time,
+    /// When it was reported idle, if it was not hit since.
+    pub idle_since: Option<Time>,
+    /// Its last hit when it was asked for hits.
+    pub asked: Time,
 }
 
 /// What a hit changes.
@@ -46,6 +51,8 @@ pub(crate) struct DefaultEntry {
     pub call: ActionCall,
     pub metadata: Vec<u8>,
     pub controller_metadata: u64,
+    /// A member or group in place of the action.
+    pub of_profile: Option<ProfileDefault>,
 }
 
 /// What a lookup reads.
@@ -66,8 +73,14 @@ pub(crate) struct Path {
 pub(crate) struct TableState {
     pub path: Path,
     shape: KeyShape,
+    /// Bits of the packed key that count, where the controller says so.
+    mask: Option<Box<[u64]>>,
+    kind: IndexKind,
+    /// Whether cells hold what hits counted.
     has_counter: bool,
-    /// What the direct meter counts.
+    /// Whether each hit counts; otherwise the program counts by calls.
+    counts_hits: bool,
+    /// What the direct meter counts, if each hit is metered.
     pub meter_unit: Option<CountUnit>,
     /// By action its place in the table's list, and the length of the list at the end; only where the rows of
     /// the profile name places in another table's list.
@@ -142,19 +155,28 @@ impl TableState {
         let call = table.default_action.clone();
         let rows = Rows::new(program, Self::actions(table), Head::NOTHING);
         let counts = counts_hits || Self::counts(table);
+        let by_calls = super::State::counts_by_calls(program);
         let profile = table.profile.map(|profile| profile.0);
         let mut state = Self {
             path: Path { index: Index::new(kind, shape.words as usize), rows, counts, profile },
             shape,
+            mask: None,
+            kind,
             has_counter: counts_hits || table.counter.is_some(),
-            meter_unit: table.meter.map(|meter| program.meters[meter.index()].unit),
+            counts_hits: if table.counter.is_some() { !by_calls } else { counts_hits },
+            meter_unit: table.meter.filter(|_| !by_calls).map(|meter| program.meters[meter.index()].unit),
             positions: Self::positions(program, id, table),
             shares: !counts && kind != IndexKind::Ranked,
             stored: Vec::new(),
             free: Vec::new(),
             cells: Vec::new(),
             places: HashTable::new(),
-            default: DefaultEntry { call: call.clone(), metadata: Vec::new(), controller_metadata: 0 },
+            default: DefaultEntry {
+                call: call.clone(),
+                metadata: Vec::new(),
+                controller_metadata: 0,
+                of_profile: None,
+            },
             default_cells: Cells::default(),
             capacity: (table.size as usize).max(table.entries.len()),
         };
@@ -170,7 +192,8 @@ impl TableState {
 
     /// Whether a hit has more to do than run an action.
     pub fn counts(table: &Table) -> bool {
-        table.counter.is_some() || table.meter.is_some() || table.idle_timeout
+        let direct = table.counter.is_some() || table.meter.is_some();
+        direct || table.register.is_some() || table.filter.is_some() || table.idle_timeout
     }
 
     fn positions(program: &Program, id: TableId, table: &Table) -> Box<[u32]> {
@@ -251,16 +274,48 @@ impl TableState {
 
     /// Direct counter, direct meter and last-hit time of an entry; the meter's colour.
     pub fn count_hit(&mut self, row: u32, packet_length: u32, now: Time) -> u64 {
-        let (has_counter, unit) = (self.has_counter, self.meter_unit);
+        let (counts, unit) = (self.counts_hits, self.meter_unit);
         let Some(cells) = self.cells_mut(row) else { return super::meter::COLOR_GREEN };
         cells.last_hit = now;
-        if has_counter {
+        if counts {
             super::arrays::count(&mut cells.counter, packet_length);
         }
         unit.map_or(super::meter::COLOR_GREEN, |unit| {
             let units = super::arrays::metered_units(unit, packet_length);
             cells.meter.execute(units, packet_length, super::meter::COLOR_GREEN, now)
         })
+    }
+
+    /// What the index is given of match values.
+    fn pattern(&self, matches: &[MatchValue]) -> Pattern {
+        let mut pattern = self.shape.pattern(matches);
+        if let Some(mask) = &self.mask {
+            for ((value, cared), mask) in pattern.value.iter_mut().zip(&mut pattern.mask).zip(mask) {
+                *value &= mask;
+                *cared &= mask;
+            }
+        }
+        pattern
+    }
+
+    /// Lets only some bits of exact keys count; the table has no entries. Entries that are equal then are
+    /// found by their age.
+    pub fn set_mask(&mut self, masks: Option<&[MatchValue]>, shares: bool) {
+        self.mask = masks.map(|masks| self.shape.pattern(masks).mask);
+        let words = self.shape.words as usize;
+        self.path.index = match self.mask {
+            Some(_) => Index::masked(words),
+            None => Index::new(self.kind, words),
+        };
+        self.shares = shares && self.mask.is_none();
+        self.stored.clear();
+        self.free.clear();
+        self.cells.clear();
+    }
+
+    /// Whether all keys are exact.
+    pub fn is_exact(&self) -> bool {
+        self.kind == IndexKind::Exact
     }
 
     fn rank(entry: &TableEntry) -> u32 {
@@ -277,8 +332,8 @@ impl TableState {
         self.default.call = call;
     }
 
-    /// Adds a validated entry whose identity is new.
-    pub fn insert(&mut self, entry: TableEntry, head: Head) {
+    /// Adds a validated entry whose identity is new; its number.
+    pub fn insert(&mut self, entry: TableEntry, head: Head) -> u32 {
         let call = direct_call(&entry);
         let (number, row) = if self.shares {
             let number = self.free.pop().unwrap_or(self.stored.len() as u32 + 1);
@@ -296,11 +351,19 @@ impl TableState {
             self.cells.resize(self.stored.len(), Cells::default());
             self.cells[at] = Cells::default();
         }
-        self.path.index.insert(self.shape.pattern(&entry.matches), Self::rank(&entry), row);
+        self.path.index.insert(self.pattern(&entry.matches), Self::rank(&entry), row);
         let hash = hash_of(&entry.matches, entry.priority);
-        self.stored[at] = Some(Stored { entry, row, written: Time::default(), timer: Time::default() });
+        self.stored[at] = Some(Stored {
+            entry,
+            row,
+            written: Time::default(),
+            timer: Time::default(),
+            idle_since: None,
+            asked: Time::default(),
+        });
         let stored = &self.stored;
         self.places.insert_unique(hash, number, |&number| stored_hash(stored, number));
+        number
     }
 
     /// Changes what an entry runs; what it ran before.
@@ -335,7 +398,8 @@ impl TableState {
             *cells = Cells::default();
         }
         let (head, _) = self.path.rows.get(stored.row);
-        self.path.index.remove(&self.shape.pattern(&stored.entry.matches), stored.row);
+        let pattern = self.pattern(&stored.entry.matches);
+        self.path.index.remove(&pattern, stored.row);
         if self.shares {
             self.path.rows.unshare(stored.row);
             self.free.push(number);

@@ -6,8 +6,9 @@ use p4cc_ir::{
     Action, ActionCall, ActionId, ActionParam, ActionScope, Architecture, Bits, Block, ControlPlaneName,
     CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DataType, DataTypes, Func, FuncId, HashAlgorithm,
     Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Inst, Key, MatchKind, Meter, MeterId, Operand,
-    Profile, ProfileId, Program, Register, RegisterId, Stack, StackId, StandardMetadata, Table, TableAction,
-    TableId, Terminator, Union, UnionId, V1Model, ValueSet, ValueSetId, Var, VarId, VarKind, VarType,
+    Profile, ProfileId, Program, Register, RegisterId, RegisterKind, Stack, StackId, StandardMetadata, Table,
+    TableAction, TableId, Terminator, Union, UnionId, V1Model, ValueSet, ValueSetId, Var, VarId, VarKind,
+    VarType,
 };
 
 use crate::Pipeline;
@@ -26,6 +27,17 @@ pub fn constant(width: u32, value: u128) -> Operand {
 pub fn block(insts: Vec<Inst>, terminator: Terminator) -> Block {
     Block { label: String::new(), insts, terminator }
 }
+
+/// Errors of core.p4, which each program begins with.
+const CORE_ERRORS: [&str; 7] = [
+    "NoError",
+    "PacketTooShort",
+    "NoMatch",
+    "StackOutOfBounds",
+    "HeaderTooShort",
+    "ParserTimeout",
+    "ParserInvalidArgument",
+];
 
 /// Builds a program; starts with standard metadata and empty entry points.
 pub struct ProgramBuilder {
@@ -78,15 +90,6 @@ impl ProgramBuilder {
             let end = if index == 0 { Terminator::Accept } else { Terminator::Return };
             Func { name: (*name).to_owned(), blocks: vec![block(Vec::new(), end)] }
         });
-        let errors = [
-            "NoError",
-            "PacketTooShort",
-            "NoMatch",
-            "StackOutOfBounds",
-            "HeaderTooShort",
-            "ParserTimeout",
-            "ParserInvalidArgument",
-        ];
         let architecture = Architecture::V1Model(V1Model {
             parser: FuncId(0),
             verify_checksum: FuncId(1),
@@ -114,9 +117,11 @@ impl ProgramBuilder {
             digests: Vec::new(),
             value_sets: Vec::new(),
             custom_crcs: Vec::new(),
+            filters: Vec::new(),
+            hashes: Vec::new(),
             controller_headers: Vec::new(),
             field_lists: Vec::new(),
-            errors: errors.iter().map(|name| (*name).to_owned()).collect(),
+            errors: CORE_ERRORS.iter().map(|name| (*name).to_owned()).collect(),
             data_types: DataTypes::default(),
             package_annotations: Vec::new(),
         };
@@ -261,6 +266,8 @@ impl ProgramBuilder {
             profile: None,
             counter: None,
             meter: None,
+            register: None,
+            filter: None,
             idle_timeout: false,
         });
         TableId::from_index(self.program.tables.len() - 1)
@@ -286,6 +293,7 @@ impl ProgramBuilder {
             composite: None,
             data_type: DataType::Scalar(VarType::Bit(width)),
             size,
+            kind: RegisterKind::Array,
             initial: None,
         });
         RegisterId::from_index(self.program.registers.len() - 1)
@@ -294,7 +302,8 @@ impl ProgramBuilder {
     /// A profile, or a selector when an algorithm is given (all 16 bits of it kept).
     pub fn profile(&mut self, name: &str, size: u32, selector: Option<HashAlgorithm>) -> ProfileId {
         let selector = selector.map(|algorithm| (algorithm, 16));
-        self.program.profiles.push(Profile { cp: named(name), size, selector, max_group_size: 32 });
+        let (cp, max_group_size) = (named(name), 32);
+        self.program.profiles.push(Profile { cp, size, selector, max_group_size, resilient: false });
         ProfileId::from_index(self.program.profiles.len() - 1)
     }
 

@@ -22,9 +22,15 @@ parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_int
 }
 
 control Refused(inout headers_t hdr, inout metadata_t meta) {
-    Lpf<bit<8>, bit<8>>(16) lpf; //~ ERROR extern `Lpf` of TNA
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;
+    ActionSelector(64, hash, SelectorMode_t.FAIR) selector;
+    SelectorAction(selector) usable = { //~ ERROR extern `SelectorAction` of TNA
+        void apply(inout bit<1> value) {
+            value = 1;
+        }
+    };
     apply {
-        hdr.data.a = lpf.execute(hdr.data.a, hdr.data.a);
+        usable.execute(0);
     }
 }
 

@@ -4,11 +4,13 @@
 // expect 1 01 02 fbf9
 // expect_counter I.hits 1 1
 // expect_register I.cells 1 8
+// expect_register I.pairs 1 0x0206
 // expect_digest ID.seen 1 2
 // The register counts from 7; what was added and taken out again leaves the rest; a hash within base and max.
 // packet 0 02 09 0304
 // expect 1 02 09 fcfb
 // expect_register I.cells 2 8
+// expect_register I.pairs 3 0x0205
 // packet 0 03 00 0000
 // expect 1 03 2a 0000
 #include "include/psa_pipe.p4"
@@ -29,6 +31,7 @@ parser IP(packet_in pkt, out headers_t hdr, inout none_t meta, in psa_ingress_pa
 control I(inout headers_t hdr, inout none_t meta, in psa_ingress_input_metadata_t istd,
           inout psa_ingress_output_metadata_t ostd) {
     Register<bit<16>, bit<8>>(4, 7) cells;
+    Register<seen_t, bit<8>>(4, { 2, 5 }) pairs;
     Counter<bit<32>, bit<8>>(4, PSA_CounterType_t.PACKETS) hits;
     Random<bit<8>>(42, 42) fixed;
     Hash<bit<16>>(PSA_HashAlgorithm_t.CRC16) crc;
@@ -36,6 +39,9 @@ control I(inout headers_t hdr, inout none_t meta, in psa_ingress_input_metadata_
     apply {
         send_to_port(ostd, (PortId_t) 1);
         hits.count(hdr.data.a);
+        seen_t pair = pairs.read(hdr.data.a);
+        pair.b = pair.b + 1;
+        pairs.write(hdr.data.a, pair);
         cells.write(hdr.data.a, cells.read(hdr.data.a) + 1);
         if (hdr.data.a == 1) {
             sum.add({ hdr.data.a, hdr.data.b });

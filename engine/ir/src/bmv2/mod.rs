@@ -361,6 +361,8 @@ fn empty_program() -> Program {
         digests: Vec::new(),
         value_sets: Vec::new(),
         custom_crcs: Vec::new(),
+        filters: Vec::new(),
+        hashes: Vec::new(),
         controller_headers: Vec::new(),
         field_lists: Vec::new(),
         data_types: DataTypes::default(),

@@ -12,7 +12,7 @@ use super::json::{
 use crate::{
     ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DataType, Digest, DigestId,
     FieldList, HashAlgorithm, HeaderField, Meter, MeterId, Profile, ProfileId, Program, Register, RegisterId,
-    ValueSet, ValueSetId, VarId, VarType, limits,
+    RegisterKind, ValueSet, ValueSetId, VarId, VarType, limits,
 };
 
 /// A named calculation: what is hashed is lowered where it is used.
@@ -169,6 +169,7 @@ impl<'j> Reader<'j> {
             composite: None,
             data_type: DataType::Scalar(ty),
             size,
+            kind: RegisterKind::Array,
             initial: None,
         });
         self.once(item, name, |objects| objects.registers.insert(name, id).is_some())
@@ -336,7 +337,8 @@ impl<'j> Reader<'j> {
         }
         let max_group_size = opt(item, "max_group_size").map_or(Ok(0), number)?;
         let id = ProfileId::from_index(self.program.profiles.len());
-        self.program.profiles.push(Profile { cp: visible(name), size, selector, max_group_size });
+        let cp = visible(name);
+        self.program.profiles.push(Profile { cp, size, selector, max_group_size, resilient: false });
         self.once(item, name, |objects| objects.profiles.insert(name, id).is_some())
     }
 }

@@ -100,6 +100,8 @@ impl<'j> Reader<'j> {
             profile: profile.map(|(_, id)| id),
             counter: self.objects.direct_counters.get(name).copied(),
             meter: self.objects.direct_meters.get(name).map(|&(meter, _)| meter),
+            register: None,
+            filter: None,
             idle_timeout: opt(item, "support_timeout").map_or(Ok(false), flag)?,
         };
         self.default_entry(item, &mut table, &mut positions)?;

@@ -136,6 +136,7 @@ pub(crate) fn each_part(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
         | ExprKind::Const(_)
         | ExprKind::Local(_)
         | ExprKind::Instance(_)
+        | ExprKind::This
         | ExprKind::InvalidHeader
         | ExprKind::Default
         | ExprKind::Hit { .. }

@@ -271,6 +271,8 @@ impl Lowerer<'_> {
             digests: out.digests,
             value_sets: out.value_sets,
             custom_crcs: out.custom_crcs,
+            filters: out.filters,
+            hashes: out.hashes,
             controller_headers: out.controller_headers,
             field_lists: out.field_lists,
             data_types: out.data_types,

@@ -1,6 +1,7 @@
 //! Instances: environments of parsers and controls, extern objects, names for the control plane.
 
 use super::storage::Binding;
+use super::tna_objects::TnaObject;
 use super::{Kind, Lowerer};
 use crate::limits::{MAX_ARRAY_CELLS, MAX_TABLE_SIZE, MAX_WIDTH};
 use crate::types::hir::{
@@ -10,8 +11,8 @@ use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{
     ActionId, Composite, ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DigestId,
-    HashAlgorithm, Meter, MeterId, Profile, ProfileId, Register, RegisterId, TableId, ValueSetId, VarId,
-    VarType,
+    HashAlgorithm, Meter, MeterId, Profile, ProfileId, Register, RegisterId, RegisterKind, TableId,
+    ValueSetId, VarId,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -250,6 +251,7 @@ impl Lowerer<'_> {
                 Some(Binding::Object(object)) => Some(*object),
                 _ => None,
             },
+            ExprKind::This => self.tna.running.map(|at| Object::Tna(TnaObject::RegisterAction(at))),
             ExprKind::Construct(construct) => {
                 let name = match &construct.what {
                     Constructed::Control(id) => {
@@ -291,22 +293,13 @@ impl Lowerer<'_> {
             "register" | "Register" => {
                 let size = self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?;
                 let cell = types.first()?;
-                let (ty, composite) = match self.var_type(cell) {
-                    Some(VarType::Varbit(_)) => {
-                        self.not_supported(span, "registers of varbits");
-                        return None;
-                    }
-                    Some(ty) => (ty, None),
-                    None => {
-                        let composite = self.composite(cell, span)?;
-                        let bits = composite.fields.iter().map(|field| field.ty.width()).sum();
-                        (VarType::Bit(bits), Some(composite))
-                    }
-                };
-                let initial = self.register_initial(construct, ty)?;
+                let (ty, composite) = self.register_cell(cell, span)?;
+                let initial = construct.args.get(1).and_then(Option::as_ref);
+                let initial = self.register_initial(initial, cell, ty)?;
+                let kind = RegisterKind::Array;
                 let cp = self.indexed(cp, types.get(1));
                 let data_type = self.data_type(cell)?;
-                self.out.registers.push(Register { cp, ty, composite, data_type, size, initial });
+                self.out.registers.push(Register { cp, ty, composite, data_type, size, kind, initial });
                 Some(Object::Register(RegisterId::from_index(self.out.registers.len() - 1)))
             }
             "counter" | "direct_counter" | "Counter" | "DirectCounter" => {
@@ -378,7 +371,7 @@ impl Lowerer<'_> {
         annotations: &Annotations,
         span: Span,
     ) -> Option<Object> {
-        let mut profile = Profile { cp, size: 0, selector: None, max_group_size: 0 };
+        let mut profile = Profile { cp, size: 0, selector: None, max_group_size: 0, resilient: false };
         if matches!(name, "action_selector" | "ActionSelector") {
             let algorithm = self.algorithm_of(construct.args.first()?.as_ref()?, &profile.cp.name)?;
             profile.size = self.size_arg(construct, 1, MAX_TABLE_SIZE, span)?;

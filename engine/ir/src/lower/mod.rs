@@ -33,16 +33,20 @@ mod storage;
 mod table;
 mod target;
 mod tna;
+mod tna_deposits;
 mod tna_externs;
+mod tna_hashes;
+mod tna_meters;
 mod tna_objects;
+mod tna_registers;
 mod tna_view;
 
 use crate::limits::MAX_INSTS;
 use crate::types::hir::{ActId, AggId, Program};
 use crate::{
     Action, ActionId, Bits, ControlPlaneName, ControllerHeader, Counter, CustomCrc, DataTypes, Digest,
-    FieldList, Func, FuncId, Header, HeaderType, HeaderTypeId, Inst, Meter, Profile, Register, Stack, Table,
-    Terminator, Union, ValueSet, Var, VarId,
+    FieldList, Filter, Func, FuncId, HashObject, Header, HeaderType, HeaderTypeId, Inst, Meter, Profile,
+    Register, Stack, Table, Terminator, Union, ValueSet, Var, VarId,
 };
 use build::FuncBuilder;
 use env::{Env, EnvId, GLOBAL, Owner};
@@ -120,6 +124,8 @@ struct Out {
     digests: Vec<Digest>,
     value_sets: Vec<ValueSet>,
     custom_crcs: Vec<CustomCrc>,
+    filters: Vec<Filter>,
+    hashes: Vec<HashObject>,
     /// Hashes and checksums so far, which are named in their order as p4c names them.
     calculations: u32,
     controller_headers: Vec<ControllerHeader>,

@@ -82,17 +82,6 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A register's second argument, if the constructor has one.
-    pub(super) fn register_initial(&mut self, construct: &Construct, ty: VarType) -> Option<Option<Bits>> {
-        let Some(arg) = construct.args.get(1).and_then(Option::as_ref) else { return Some(None) };
-        if self.width(&arg.ty).is_none() {
-            self.not_supported(arg.span, "initial values of registers of structs");
-            return None;
-        }
-        let value = self.const_value(arg)?.to_bits(ty.width());
-        Some(Some(value))
-    }
-
     /// The running sum of an `InternetChecksum`. All variables are
     /// zero when a packet enters a parser, so that it begins empty.
     fn new_sum(&mut self, name: &str) -> VarId {

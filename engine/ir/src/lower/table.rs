@@ -100,6 +100,8 @@ impl Lowerer<'_> {
             profile: None,
             counter: None,
             meter: None,
+            register: None,
+            filter: None,
             idle_timeout: source.support_timeout,
         };
         self.attach(source, &mut table)?;
@@ -228,6 +230,7 @@ impl Lowerer<'_> {
                 _ => return self.wrong_property(expr, "meters", "a direct_meter"),
             }
         }
+        self.attach_chip(source, table)?;
         if source.keys.iter().any(|key| key.match_kind == "selector") && !self.selects(source) {
             let warning = format!("table `{}` has selector keys but no action_selector", source.name);
             self.push(
@@ -239,6 +242,36 @@ impl Lowerer<'_> {
         if table.profile.is_some() && !source.entries.is_empty() {
             self.not_supported(source.span, "entries in the source of a table with an implementation");
             return None;
+        }
+        Some(())
+    }
+
+    /// Register and filter of TNA. Arrays may be named too, which changes nothing.
+    fn attach_chip(&mut self, source: &hir::Table, table: &mut Table) -> Option<()> {
+        if let Some(attached) = &source.registers {
+            let expr = &attached.object;
+            match self.attached(attached, &table.cp.name, "registers")? {
+                Object::Register(_) => {}
+                Object::Tna(TnaObject::DirectRegister(id)) => {
+                    let taken = self.out.tables.iter().any(|other| other.register == Some(id));
+                    self.of_one_table(taken, "direct register", expr.span)?;
+                    table.register = Some(id);
+                }
+                _ => return self.wrong_property(expr, "registers", "a register"),
+            }
+        }
+        if let Some(attached) = &source.filters {
+            let expr = &attached.object;
+            match self.attached(attached, &table.cp.name, "filters")? {
+                Object::Tna(TnaObject::Filter(id)) => {
+                    if self.out.filters.get(id.index())?.size.is_none() {
+                        let taken = self.out.tables.iter().any(|other| other.filter == Some(id));
+                        self.of_one_table(taken, "direct filter", expr.span)?;
+                        table.filter = Some(id);
+                    }
+                }
+                _ => return self.wrong_property(expr, "filters", "a filter"),
+            }
         }
         Some(())
     }

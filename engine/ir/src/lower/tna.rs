@@ -99,6 +99,7 @@ impl Lowerer<'_> {
             self.notes.view.pipes.push(view);
             made.push(self.pipe(name, &blocks)?);
         }
+        self.settle_hashes()?;
         let view = self.finish_view();
         Some((Architecture::Tna(Box::new(Tna { chip, pipes: made, parser_error, view })), envs))
     }
@@ -340,7 +341,9 @@ impl Lowerer<'_> {
     fn tna_entry(&mut self, block: &Block, half: &Half) -> Option<FuncId> {
         let places = self.places(block, half)?;
         let places: Vec<&StaticStorage> = places.iter().collect();
-        self.entry(block.0, &places, block.1)
+        let func = self.entry(block.0, &places, block.1)?;
+        self.subtract_extracted(func)?;
+        Some(func)
     }
 
     /// As [`Self::tna_entry`], for a control whose values a snapshot shows.

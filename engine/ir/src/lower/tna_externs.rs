@@ -6,14 +6,14 @@
 
 use super::Lowerer;
 use super::env::Object;
-use super::storage::{Binding, Rvalue, StaticStorage, Target};
-use super::tna_objects::{HalfTypes, TnaHash, TnaObject};
+use super::storage::{Rvalue, StaticStorage};
+use super::tna_objects::{HalfTypes, TnaObject};
 use crate::limits::MAX_WIDTH;
-use crate::types::hir::{Call, Expr};
+use crate::types::hir::Call;
 use crate::types::ty::Ty;
 use crate::{
-    BinOp, Bits, CloneKind, DigestId, ExternCall, FieldList, HashAlgorithm, Inst, MeterId, Operand,
-    TNA_NO_PORT, Terminator, VarId, VarKind, VarType,
+    BinOp, Bits, CloneKind, DigestId, ExternCall, FieldList, HashAlgorithm, Inst, Operand, TNA_NO_PORT,
+    Terminator, VarId, VarKind, VarType,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -44,10 +44,10 @@ impl Lowerer<'_> {
     ) -> Option<Option<Rvalue>> {
         let made = match (object, name) {
             (Object::Register(_), "read") => return self.psa_method(object, name, call, ret),
-            (Object::Counter(_), "count") => return self.without_adjustment(call, 1),
-            (Object::DirectCounter(_), "count") => return self.without_adjustment(call, 0),
-            (Object::Meter(meter), "execute") => self.tna_meter(meter, call),
-            (Object::DirectMeter(meter), "execute") => self.tna_direct_meter(meter, call),
+            (Object::Counter(counter) | Object::DirectCounter(counter), "count") => {
+                self.tna_count(counter, call)
+            }
+            (Object::Meter(meter) | Object::DirectMeter(meter), "execute") => self.tna_meter(meter, call),
             (Object::Tna(object), _) => self.tna_object_method(object, name, call, ret),
             _ => return None,
         };
@@ -62,7 +62,12 @@ impl Lowerer<'_> {
         ret: Option<&Ty>,
     ) -> Option<Rvalue> {
         match (object, name) {
-            (TnaObject::RegisterAction(at), "execute") => self.execute(at, call),
+            (TnaObject::RegisterAction(at), _) => self.register_action_method(at, name, call, ret),
+            (TnaObject::DirectRegister(register), "read" | "write") => {
+                self.direct_register_method(register, name, call, ret)
+            }
+            (TnaObject::MathUnit(at), "execute") => self.math(at, call),
+            (TnaObject::Filter(filter), "execute") => self.execute_filter(filter, call),
             (TnaObject::RegisterParam(register), "read") => {
                 self.note_param(register);
                 let ty = self.out.registers.get(register.index())?.ty;
@@ -75,7 +80,8 @@ impl Lowerer<'_> {
             (TnaObject::ParserCounter(counter), _) => self.parser_counter(counter, name, call),
             // It says whom a congested input buffer drops first; the model has no such buffer.
             (TnaObject::ParserPriority, "set") => self.arg(call, 0).map(|_| nothing()),
-            (TnaObject::Hash(hash, width), "get") => self.tna_hash(hash, width, call),
+            (TnaObject::Hash(hash), "get") => self.tna_hash(hash, call),
+            (TnaObject::WideIdentity(width), "get") => self.wide_identity(width, call),
             (TnaObject::Random, "get") => self.tna_random(call, ret),
             (TnaObject::Mirror(number), "emit") => self.mirror(number, call),
             (TnaObject::Resubmit(number), "emit") => self.resubmit(number, call),
@@ -88,168 +94,10 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Counts as v1model does unless bytes are taken off, which is not done here.
-    fn without_adjustment(&mut self, call: &Call, at: usize) -> Option<Option<Rvalue>> {
-        let Some(Some(given)) = call.args.get(at) else { return None };
-        self.not_supported(given.span, "`adjust_byte_count`");
-        Some(None)
-    }
-
-    /// Reads the cell, runs `apply` on it, writes it back.
-    fn execute(&mut self, at: usize, call: &Call) -> Option<Rvalue> {
-        if self.tna.running {
-            let help =
-                "the chip's register unit runs one action for a packet: let the other one come after it";
-            return self.refused(call.span, "a register action cannot run another one", help);
-        }
-        self.count_inlined(call.span)?;
-        let action = self.tna.actions.get(at)?.clone();
-        let function = self.hir.functions.get(action.apply.index())?;
-        let index = self.arg(call, 0)?;
-        let index = self.snapshot_operand(index)?;
-        let register = action.register;
-        let ty = self.out.registers.get(register.index())?.ty;
-        let whole = self.temp(ty);
-        self.emit(Inst::Extern(ExternCall::RegisterRead { register, dst: whole, index: index.clone() }));
-        let outer_env = std::mem::replace(&mut self.env, action.env);
-        self.tna.running = true;
-        self.notes.register = Some(register);
-        let made = self.run_apply(&action.cell, &function.params, &function.body, whole, call.span);
-        self.tna.running = false;
-        self.notes.register = None;
-        self.env = outer_env;
-        let (value, result) = made?;
-        let mut parts = Vec::new();
-        self.cell_data(value.read(), &action.cell, call.span, &mut parts)?;
-        let value = self.packed(parts)?;
-        self.emit(Inst::Extern(ExternCall::RegisterWrite { register, index, value }));
-        match result {
-            Some(place) => Some(place.read()),
-            None => self.default_value(&action.result, call.span),
-        }
-    }
-
-    /// Runs the body of an `apply`; gives the places of the cell's new value and of the result.
-    fn run_apply(
-        &mut self,
-        cell: &Ty,
-        params: &[crate::types::hir::LocalId],
-        body: &[crate::types::hir::Stmt],
-        whole: VarId,
-        span: Span,
-    ) -> Option<(StaticStorage, Option<StaticStorage>)> {
-        let mut places = Vec::new();
-        for param in params {
-            let local = self.hir.locals.get(param.index())?;
-            let name = format!("{}.{}", self.name, local.name);
-            let place = self.alloc(&local.ty, &name, VarKind::Local, local.span)?;
-            let value = if places.is_empty() {
-                let mut left = self.out.vars.get(whole.index())?.ty.width();
-                match self.var_type(cell) {
-                    Some(_) => Rvalue::Scalar(Operand::Var(whole)),
-                    None => self.cell_value(cell, whole, &mut left, span)?,
-                }
-            } else {
-                self.default_value(&local.ty, span)?
-            };
-            self.assign(Target::StaticStorage(place.clone()), value, &local.ty, span)?;
-            self.bind(*param, Binding::StaticStorage(place.clone()));
-            places.push(place);
-        }
-        let end = self.func.block("");
-        let outer_end = self.flow.end.replace(end);
-        let outer_result = self.flow.result.take();
-        let outer_loops = std::mem::take(&mut self.flow.loops);
-        let made = self.stmts(body);
-        self.flow.loops = outer_loops;
-        self.flow.result = outer_result;
-        self.flow.end = outer_end;
-        made?;
-        self.func.end(Terminator::Jump(end));
-        self.func.open(end);
-        let mut places = places.into_iter();
-        Some((places.next()?, places.next()))
-    }
-
-    /// A colour: 0, 1 and 2 here are 0, 1 and 3 on the chip.
-    fn color_out(&mut self, color: VarId) -> Rvalue {
-        let (half, sum) = (self.temp(VarType::Bit(32)), self.temp(VarType::Bit(32)));
-        let dst = self.temp(VarType::Bit(8));
-        let op = BinOp::Shr { signed: false };
-        self.emit(Inst::Binary { dst: half, op, a: Operand::Var(color), b: constant(32, 1) });
-        self.emit(Inst::Binary { dst: sum, op: BinOp::Add, a: Operand::Var(color), b: Operand::Var(half) });
-        self.emit(Inst::Resize { dst, src: Operand::Var(sum), signed: false });
-        Rvalue::Scalar(Operand::Var(dst))
-    }
-
-    fn color_in(&mut self, color: Operand) -> Operand {
-        let color = Operand::Var(self.resized(color, VarType::Bit(32)));
-        let (half, dst) = (self.temp(VarType::Bit(32)), self.temp(VarType::Bit(32)));
-        let op = BinOp::Shr { signed: false };
-        self.emit(Inst::Binary { dst: half, op, a: color.clone(), b: constant(32, 1) });
-        self.emit(Inst::Binary { dst, op: BinOp::Sub, a: color, b: Operand::Var(half) });
-        Operand::Var(dst)
-    }
-
-    fn resized(&mut self, src: Operand, ty: VarType) -> VarId {
+    pub(super) fn resized(&mut self, src: Operand, ty: VarType) -> VarId {
         let dst = self.temp(ty);
         self.emit(Inst::Resize { dst, src, signed: false });
         dst
-    }
-
-    /// Whether an argument is the colour that a meter is given, not `adjust_byte_count`.
-    fn is_color(&self, arg: &Expr) -> bool {
-        let Ty::Enum(id) = &arg.ty else { return false };
-        self.hir.enums.get(id.index()).is_some_and(|def| def.name == "MeterColor_t")
-    }
-
-    fn tna_meter(&mut self, meter: MeterId, call: &Call) -> Option<Rvalue> {
-        let index = self.arg_before(call, 0)?;
-        let mut color = None;
-        for (at, arg) in call.args.iter().enumerate().skip(1) {
-            let Some(arg) = arg else { continue };
-            if !self.is_color(arg) {
-                self.not_supported(arg.span, "`adjust_byte_count`");
-                return None;
-            }
-            let given = self.arg(call, at)?;
-            color = Some(self.color_in(given));
-        }
-        let dst = self.temp(VarType::Bit(32));
-        self.emit(Inst::Extern(ExternCall::MeterExecute { meter, index, color, dst }));
-        Some(self.color_out(dst))
-    }
-
-    fn tna_direct_meter(&mut self, meter: MeterId, call: &Call) -> Option<Rvalue> {
-        if let Some(arg) = call.args.iter().flatten().next() {
-            let color = self.is_color(arg);
-            self.not_supported(
-                arg.span,
-                if color { "a colour given to a direct meter" } else { "`adjust_byte_count`" },
-            );
-            return None;
-        }
-        let dst = self.temp(VarType::Bit(32));
-        self.emit(Inst::Extern(ExternCall::DirectMeterRead { meter, dst }));
-        Some(self.color_out(dst))
-    }
-
-    fn tna_hash(&mut self, hash: TnaHash, width: u32, call: &Call) -> Option<Rvalue> {
-        self.note_hash(width, call);
-        let data = self.data(call, 0)?;
-        let dst = self.temp(VarType::Bit(width));
-        match hash {
-            TnaHash::Identity => {
-                let src = self.one_number(data, call.span)?;
-                self.emit(Inst::Resize { dst, src, signed: false });
-            }
-            TnaHash::Algorithm(algorithm) => {
-                let data = self.padded(data)?;
-                let (base, max) = (constant(width, 0), constant(65, 1 << 64));
-                self.emit(Inst::Extern(ExternCall::Hash { dst, algorithm, base, data, max }));
-            }
-        }
-        Some(Rvalue::Scalar(Operand::Var(dst)))
     }
 
     fn tna_random(&mut self, call: &Call, ret: Option<&Ty>) -> Option<Rvalue> {
@@ -286,6 +134,7 @@ impl Lowerer<'_> {
                 Some(Rvalue::Scalar(Operand::Var(flag)))
             }
             "update" => self.update_sum(call),
+            "subtract_all_and_deposit" => self.deposit(sum, call),
             _ => {
                 self.not_supported(call.span, format!("method `Checksum.{name}`"));
                 None
@@ -314,7 +163,7 @@ impl Lowerer<'_> {
         Some(Rvalue::Scalar(Operand::Var(dst)))
     }
 
-    fn equals(&mut self, a: Operand, width: u32, value: u128) -> VarId {
+    pub(super) fn equals(&mut self, a: Operand, width: u32, value: u128) -> VarId {
         let dst = self.temp(VarType::Bool);
         self.emit(Inst::Binary { dst, op: BinOp::Eq, a, b: constant(width, value) });
         dst
@@ -476,11 +325,10 @@ impl Lowerer<'_> {
     fn header_list(&mut self, call: &Call, at: usize) -> Option<Operand> {
         let span = self.arg_expr(call, at)?.span;
         let mut data = self.data(call, at)?;
-        // The chip sends whole bytes: zeros fill the last one.
-        let bits: u64 = data.iter().filter_map(|value| self.operand_width(value)).map(u64::from).sum();
-        let left = (bits % 8) as u32;
-        if left > 0 {
-            data.push(constant(8 - left, 0));
+        let bits = self.data_bits(&data)?;
+        // The chip sends whole bytes.
+        if let missing @ 1.. = bits.next_multiple_of(8) - bits {
+            data.push(constant(missing, 0));
         }
         let src = self.one_number(data, span)?;
         let width = self.operand_width(&src)?;
@@ -491,7 +339,7 @@ impl Lowerer<'_> {
     }
 
     /// Values one behind the other, as many bits as a variable may have.
-    fn one_number(&mut self, data: Vec<Operand>, span: Span) -> Option<Operand> {
+    pub(super) fn one_number(&mut self, data: Vec<Operand>, span: Span) -> Option<Operand> {
         let bits: u64 = data.iter().filter_map(|value| self.operand_width(value)).map(u64::from).sum();
         if (1..=u64::from(MAX_WIDTH)).contains(&bits) {
             return self.packed(data);

@@ -3,16 +3,17 @@
 //! Counters, meters and registers are those of PSA. What is not run is refused by name.
 
 use super::Lowerer;
-use super::env::{EnvId, Object};
+use super::env::Object;
+use super::tna_registers::RegisterAction;
 use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{Annotations, Construct, Expr, FnId};
 use crate::types::ty::Ty;
-use crate::types::value::Value;
 use crate::{
-    ControlPlaneName, CrcStart, CustomCrc, CustomCrcId, DataType, Digest, DigestId, HashAlgorithm, Profile,
-    ProfileId, Register, RegisterId, SelectorView, TofinoChip, VarId, VarKind, VarType,
+    ControlPlaneName, Digest, DigestId, FilterId, HashAlgorithm, HashFunction, HashId, MathUnit, MeterId,
+    Profile, ProfileId, RegisterId, SelectorView, TofinoChip, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
+use std::collections::BTreeSet;
 
 /// Members of a group and groups of a selector that says neither, as p4c has them.
 const DEFAULT_SELECTOR: (u32, u32) = (120, 4);
@@ -33,7 +34,15 @@ pub enum TnaObject {
     /// `ParserPriority`
     ParserPriority,
     /// `Hash`
-    Hash(TnaHash, u32),
+    Hash(HashId),
+    /// `Hash` of more than 64 bits: the lowest bits of the data, so many.
+    WideIdentity(u32),
+    /// `DirectRegister`
+    DirectRegister(RegisterId),
+    /// `MathUnit`, by position.
+    MathUnit(usize),
+    /// `Lpf`, `Wred` and their direct forms.
+    Filter(FilterId),
     /// `CRCPolynomial`, by position.
     Polynomial(usize),
     /// `Random`
@@ -48,30 +57,6 @@ pub enum TnaObject {
     Pktgen,
     /// `Atcam` and `Alpm`, which say how the chip stores a table, not what it does.
     Storage,
-}
-
-/// A hash function of the chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TnaHash {
-    /// The lowest bits of the data.
-    Identity,
-    /// One of those that v1model has, too.
-    Algorithm(HashAlgorithm),
-}
-
-/// A register action: what it works on, and what it does.
-#[derive(Clone, Debug)]
-pub struct RegisterAction {
-    /// The register.
-    pub register: RegisterId,
-    /// Type of its cells.
-    pub cell: Ty,
-    /// Type of the result.
-    pub result: Ty,
-    /// Its `apply`.
-    pub apply: FnId,
-    /// Where it was declared.
-    pub env: EnvId,
 }
 
 /// Variables by which a deparser chooses among its objects.
@@ -98,10 +83,20 @@ pub struct TnaObjects {
     pub actions: Vec<RegisterAction>,
     /// Types of registers' cells.
     pub cells: Vec<(RegisterId, Ty)>,
-    /// CRC polynomials so far: width and parameters.
-    pub polynomials: Vec<(u32, CrcStart)>,
-    /// A register action is being made into code.
-    pub running: bool,
+    /// CRC polynomials so far.
+    pub polynomials: Vec<HashFunction>,
+    /// Checksums that the parser being made deposits.
+    pub deposits: Vec<super::tna_deposits::Deposit>,
+    /// Math units so far.
+    pub math_units: Vec<MathUnit>,
+    /// Hash functions whose message is known from a `get`.
+    pub hashed: BTreeSet<HashId>,
+    /// Fields of hash functions that are symmetric, by their names.
+    pub symmetric: Vec<(HashId, String, String, Span)>,
+    /// What meters give for green, yellow and red, where their constructor says it.
+    pub colors: Vec<(MeterId, [u8; 3])>,
+    /// The register action that is being made into code.
+    pub running: Option<usize>,
     /// The half of a pipe that is being made.
     pub half: Option<HalfTypes>,
     /// The chip that the program is for.
@@ -109,18 +104,6 @@ pub struct TnaObjects {
     /// Fields of the port metadata that the ingress parser of the pipe reads.
     pub port_metadata: Option<Vec<(String, u32)>>,
 }
-
-/// Externs that are declared but not run.
-const REFUSED: [(&str, &str); 8] = [
-    ("Lpf", "use a register, or a meter"),
-    ("DirectLpf", "use a register, or a direct meter"),
-    ("Wred", "compare a depth with `Random`, in a range table"),
-    ("DirectWred", "compare a depth with `Random`, in a range table"),
-    ("DirectRegister", "use a `Register`, with an index from the table's action"),
-    ("DirectRegisterAction", "use a `RegisterAction`, with an index from the table's action"),
-    ("MathUnit", "shift by a constant, or look the result up in a table"),
-    ("SelectorAction", "use an `ActionSelector` without a register"),
-];
 
 impl Lowerer<'_> {
     /// An instance of an extern that TNA has otherwise than PSA; `None` in the outer option if PSA's reading
@@ -134,8 +117,11 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<Option<Object>> {
         let methods = std::mem::take(&mut self.tna.methods);
-        if let Some((name, instead)) = REFUSED.into_iter().find(|(refused, _)| *refused == name) {
-            self.push(Diagnostic::not_supported(span, format!("extern `{name}` of TNA")).with_help(instead));
+        if name == "SelectorAction" {
+            self.push(
+                Diagnostic::not_supported(span, "extern `SelectorAction` of TNA")
+                    .with_help("use an `ActionSelector` without a register"),
+            );
             return Some(None);
         }
         let arg = |at: usize| construct.args.get(at).and_then(Option::as_ref);
@@ -148,14 +134,23 @@ impl Lowerer<'_> {
             }
             "Counter" | "DirectCounter" | "ActionProfile" => return None,
             "Meter" | "DirectMeter" => {
-                let numbers = usize::from(name == "Meter") + 1;
-                if construct.args.len() <= numbers {
-                    return None;
-                }
-                self.not_supported(span, "meters with values of their own for the colours");
-                return Some(None);
+                let next = MeterId::from_index(self.out.meters.len());
+                return match self.meter_colors(name, construct, next) {
+                    Some(()) => None,
+                    None => Some(None),
+                };
             }
-            "RegisterAction" => self.register_action(types, arg(0), &methods, span),
+            "DirectRegister" => self.make_direct_register(types, construct, cp, span),
+            "RegisterAction"
+            | "RegisterAction2"
+            | "RegisterAction3"
+            | "RegisterAction4"
+            | "DirectRegisterAction"
+            | "DirectRegisterAction2"
+            | "DirectRegisterAction3"
+            | "DirectRegisterAction4" => self.register_action(types, arg(0), &methods, span),
+            "MathUnit" => self.math_unit(types, construct, span),
+            "Lpf" | "DirectLpf" | "Wred" | "DirectWred" => self.filter((name, types), construct, cp, span),
             "RegisterParam" => self.register_param(types, arg(0), cp, span),
             "Checksum" => Some(TnaObject::Checksum(self.object_var(cp, "sum", 16))),
             "ParserCounter" => Some(TnaObject::ParserCounter(self.object_var(cp, "counter", 8))),
@@ -164,7 +159,7 @@ impl Lowerer<'_> {
             "Atcam" | "Alpm" => Some(TnaObject::Storage),
             "Random" => self.random(types, span),
             "CRCPolynomial" => self.polynomial(types, construct, span),
-            "Hash" => self.tna_hash_object(types, (arg(0), arg(1)), cp, span),
+            "Hash" => self.tna_hash_object(types, (arg(0), arg(1)), (cp, annotations), span),
             "ActionSelector" => return Some(self.action_selector(construct, cp, annotations, span)),
             "Mirror" => self.type_number(arg(0)).map(TnaObject::Mirror),
             "Resubmit" => self.type_number(arg(0)).map(TnaObject::Resubmit),
@@ -192,50 +187,6 @@ impl Lowerer<'_> {
         }
     }
 
-    fn register_action(
-        &mut self,
-        types: &[Ty],
-        register: Option<&Expr>,
-        methods: &[FnId],
-        span: Span,
-    ) -> Option<TnaObject> {
-        let Object::Register(register) = self.object(register?)? else { return self.shape_error(span) };
-        let known = self.tna.cells.iter().find(|(known, _)| *known == register);
-        let cell = known.map(|(_, cell)| cell.clone())?;
-        let [written, _, result] = types else { return self.shape_error(span) };
-        if *written != cell && *written != Ty::DontCare {
-            let (has, wants) = (self.hir.show(written), self.hir.show(&cell));
-            let message =
-                format!("this works on cells of type `{has}`, the register has cells of type `{wants}`");
-            return self.refused(span, message, "give the register's type");
-        }
-        let Some(apply) = methods.first().copied() else { return self.shape_error(span) };
-        let (result, env) = (result.clone(), self.env);
-        self.tna.actions.push(RegisterAction { register, cell, result, apply, env });
-        Some(TnaObject::RegisterAction(self.tna.actions.len() - 1))
-    }
-
-    /// A parameter that the control plane sets, for register actions: a register of one cell.
-    fn register_param(
-        &mut self,
-        types: &[Ty],
-        initial: Option<&Expr>,
-        cp: &ControlPlaneName,
-        span: Span,
-    ) -> Option<TnaObject> {
-        let Some(ty) = types.first().and_then(|ty| self.var_type(ty)) else { return self.shape_error(span) };
-        if matches!(ty, VarType::Varbit(_)) {
-            return self.no_varbit(span);
-        }
-        let initial = Some(self.const_value(initial?)?.to_bits(ty.width()));
-        let data_type = DataType::Scalar(ty);
-        let register = Register { cp: cp.clone(), ty, composite: None, data_type, size: 1, initial };
-        self.out.registers.push(register);
-        let param = RegisterId::from_index(self.out.registers.len() - 1);
-        self.note_param(param);
-        Some(TnaObject::RegisterParam(param))
-    }
-
     fn random(&mut self, types: &[Ty], span: Span) -> Option<TnaObject> {
         match types.first().and_then(|ty| self.var_type(ty)) {
             Some(VarType::Bit(width)) if width <= 64 => Some(TnaObject::Random),
@@ -244,80 +195,6 @@ impl Lowerer<'_> {
                 None
             }
         }
-    }
-
-    fn polynomial(&mut self, types: &[Ty], construct: &Construct, span: Span) -> Option<TnaObject> {
-        let width = types.first().and_then(|ty| self.width(ty));
-        let [Some(coeff), Some(reversed), Some(msb), Some(extended), Some(init), Some(xor)] =
-            construct.args.as_slice()
-        else {
-            return self.shape_error(span);
-        };
-        let Some(width) = width.filter(|width| matches!(width, 16 | 32)) else {
-            self.not_supported(span, "CRC polynomials that are not of 16 or 32 bits");
-            return None;
-        };
-        for (flag, name) in [(msb, "msb"), (extended, "extended")] {
-            if self.const_value(flag)? != Value::Bool(false) {
-                self.not_supported(flag.span, format!("CRC polynomials with `{name}`"));
-                return None;
-            }
-        }
-        let reversed = self.const_value(reversed)? == Value::Bool(true);
-        let number = |this: &mut Self, expr: &Expr| {
-            this.const_value(expr).map(|value| value.to_bits(width).low_u64() as u32)
-        };
-        let (polynomial, initial) = (number(self, coeff)?, number(self, init)?);
-        let final_xor = number(self, xor)?;
-        self.tna.polynomials.push((width, CrcStart { polynomial, initial, final_xor, reversed }));
-        Some(TnaObject::Polynomial(self.tna.polynomials.len() - 1))
-    }
-
-    fn tna_hash_object(
-        &mut self,
-        types: &[Ty],
-        (algorithm, polynomial): (Option<&Expr>, Option<&Expr>),
-        cp: &ControlPlaneName,
-        span: Span,
-    ) -> Option<TnaObject> {
-        let Some(width) = types.first().and_then(|ty| self.width(ty)) else { return self.shape_error(span) };
-        let given = match polynomial {
-            None => None,
-            Some(expr) => match self.object(expr)? {
-                Object::Tna(TnaObject::Polynomial(at)) => self.tna.polynomials.get(at).cloned(),
-                _ => return self.shape_error(expr.span),
-            },
-        };
-        let name = self.enum_member(algorithm?).map(str::to_owned);
-        let (bits, hash) = match (name.as_deref(), given) {
-            (Some("CUSTOM"), Some((bits, start))) => {
-                self.out.custom_crcs.push(CustomCrc {
-                    name: cp.name.clone(),
-                    width: bits,
-                    start: Some(start),
-                });
-                let id = CustomCrcId::from_index(self.out.custom_crcs.len() - 1);
-                let algorithm =
-                    if bits == 16 { HashAlgorithm::Crc16Custom(id) } else { HashAlgorithm::Crc32Custom(id) };
-                (bits, TnaHash::Algorithm(algorithm))
-            }
-            (Some("IDENTITY"), _) => (u32::MAX, TnaHash::Identity),
-            (Some("CRC16"), _) => (16, TnaHash::Algorithm(HashAlgorithm::Crc16)),
-            (Some("CRC32"), _) => (32, TnaHash::Algorithm(HashAlgorithm::Crc32)),
-            (Some("XOR16"), _) => (16, TnaHash::Algorithm(HashAlgorithm::Xor16)),
-            (name, _) => {
-                let what = format!("hash algorithm `{}`", name.unwrap_or("of unknown name"));
-                self.push(Diagnostic::not_supported(span, what).with_help(
-                    "use IDENTITY, XOR16, CRC16, CRC32, or CUSTOM with a polynomial of 16 or 32 bits",
-                ));
-                return None;
-            }
-        };
-        if width > bits {
-            self.not_supported(span, format!("a hash of {width} bits by an algorithm of {bits}"));
-            return None;
-        }
-        Some(TnaObject::Hash(hash, width))
     }
 
     fn action_selector(
@@ -334,18 +211,19 @@ impl Lowerer<'_> {
             self.not_supported(span, "action selectors with a register");
             return None;
         }
-        let Object::Tna(TnaObject::Hash(hash, width)) = self.object(hash)? else {
-            return self.shape_error(span);
+        let selector = match self.object(hash)? {
+            Object::Tna(TnaObject::Hash(hash)) => {
+                let width = self.out.hashes.get(hash.index())?.width;
+                Some((HashAlgorithm::Object(hash), width))
+            }
+            Object::Tna(TnaObject::WideIdentity(_)) => Some((HashAlgorithm::Identity, MAX_SELECTOR_BITS)),
+            _ => return self.shape_error(span),
         };
-        let algorithm = match hash {
-            TnaHash::Algorithm(algorithm) => algorithm,
-            TnaHash::Identity => HashAlgorithm::Identity,
-        };
-        let selector = Some((algorithm, width.min(MAX_SELECTOR_BITS)));
+        let resilient = self.enum_member(args.get(2)?) == Some("RESILIENT");
         if sized {
             let size = self.bounded_number(first, "size", 1, MAX_TABLE_SIZE, span)?;
             let max_group_size = annotations.max_group_size.unwrap_or(0);
-            self.out.profiles.push(Profile { cp: cp.clone(), size, selector, max_group_size });
+            self.out.profiles.push(Profile { cp: cp.clone(), size, selector, max_group_size, resilient });
             let id = ProfileId::from_index(self.out.profiles.len() - 1);
             // p4c makes a profile and a selector of its own sizes of it.
             let cp = ControlPlaneName { name: format!("{}_sel", cp.name), explicit_id: None, ..cp.clone() };
@@ -360,7 +238,7 @@ impl Lowerer<'_> {
             self.not_supported(span, "a second action selector of one action profile");
             return None;
         }
-        (profile.selector, profile.max_group_size) = (selector, most);
+        (profile.selector, profile.max_group_size, profile.resilient) = (selector, most, resilient);
         let groups = self.bounded_number(args.get(4)?, "number of groups", 1, MAX_TABLE_SIZE, span)?;
         let view = SelectorView { cp: cp.clone(), profile: id, max_group_size: most, groups };
         self.notes.view.selectors.push(view);

@@ -7,7 +7,7 @@
 
 use super::Checker;
 use super::hir::{Construct, Constructed, FnId, Sig};
-use super::ty::Substitution;
+use super::ty::{Substitution, Ty};
 use p4cc_syntax::Diagnostic;
 use p4cc_syntax::ast::{Block, Decl, DeclKind, FunctionSignature, Ident};
 
@@ -46,6 +46,7 @@ impl Checker {
         let mut made = Vec::new();
         self.scopes.push();
         let return_ty = self.return_ty.take();
+        let this = self.this.replace(Ty::Extern(*id, args.clone().into()));
         for decl in body.unwrap_or_default() {
             match &decl.kind {
                 DeclKind::Function { signature, body } => {
@@ -59,8 +60,9 @@ impl Checker {
             }
         }
         self.return_ty = return_ty;
+        self.this = this;
         self.scopes.pop();
-        for missing in open {
+        for missing in open.into_iter().filter(|sig| !ext.optional_abstracts.contains(&sig.name)) {
             self.push(
                 Diagnostic::error(name.span, format!("method `{}` is not implemented", missing.name))
                     .with_related(missing.span, "declared abstract here")

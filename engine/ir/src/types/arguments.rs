@@ -26,8 +26,12 @@ impl Checker {
         let fits = |sig: &&Sig| {
             let least = sig.params.iter().filter(|p| p.default.is_none() && !p.optional).count();
             let named = args.iter().filter_map(|arg| arg.name.as_ref());
+            let wanted = |p: &SigParam| p.default.is_none() && !p.optional;
+            let given = |p: &SigParam| named.clone().any(|name| p.name == name.name);
             (least..=sig.params.len()).contains(&args.len())
                 && named.clone().all(|name| sig.params.iter().any(|param| param.name == name.name))
+                // Arguments with names leave out none that is asked for.
+                && (named.clone().next().is_none() || sig.params.iter().filter(|p| wanted(p)).all(given))
         };
         let mut fitting = sigs.iter().filter(fits);
         if let Some(sig) = fitting.next() {

@@ -358,6 +358,11 @@ impl Checker {
             type_vars: Vec::new(),
             constructors: Vec::new(),
             methods: Vec::new(),
+            optional_abstracts: methods
+                .iter()
+                .filter(|method| method.annotations.iter().any(|one| one.name.name == "optional"))
+                .map(|method| method.signature.name.name.clone())
+                .collect(),
             abstracts: methods
                 .iter()
                 .filter(|method| method.is_abstract)

@@ -26,6 +26,9 @@ impl Checker {
             Ast::Int(literal) => self.int_literal(literal, span),
             Ast::String(text) => make(ExprKind::Const(Value::String(text.clone())), Ty::String),
             Ast::Path(path) => self.path(path, span),
+            Ast::This if self.this.is_some() => {
+                make(ExprKind::This, self.this.clone().unwrap_or(Ty::Unknown))
+            }
             Ast::This => {
                 self.not_supported(span, "`this`");
                 Self::poison(span)

@@ -185,6 +185,8 @@ pub struct ExternDef {
     pub constructors: Vec<Sig>,
     /// Methods.
     pub methods: Vec<Sig>,
+    /// Names of the methods that instances may leave out (`@optional abstract`).
+    pub optional_abstracts: Vec<String>,
     /// Names of the methods that instances implement.
     pub abstracts: Vec<String>,
 }
@@ -480,6 +482,10 @@ pub struct Table {
     pub counters: Option<Attached>,
     /// `meters`
     pub meters: Option<Attached>,
+    /// `registers`
+    pub registers: Option<Attached>,
+    /// `filters`
+    pub filters: Option<Attached>,
     /// `support_timeout`
     pub support_timeout: bool,
     /// `largest_priority_wins`, true unless written.
@@ -549,6 +555,8 @@ pub enum ExprKind {
     Default,
     /// A call.
     Call(Box<Call>),
+    /// `this`: the instance whose method it is.
+    This,
     /// `table.apply().hit` or `.miss`
     Hit {
         /// Which table.

@@ -107,6 +107,8 @@ struct Checker {
     place: CodeContext,
     /// Result type of the function being checked.
     return_ty: Option<Ty>,
+    /// Type of the instance whose methods are being checked.
+    this: Option<Ty>,
     loop_depth: u32,
     depth: u32,
     /// Instances of the parser or control being checked.

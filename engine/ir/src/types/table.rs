@@ -26,6 +26,8 @@ impl Checker {
             implementation: None,
             counters: None,
             meters: None,
+            registers: None,
+            filters: None,
             support_timeout: false,
             largest_priority_wins: true,
             priority_delta: 1,
@@ -256,6 +258,8 @@ impl Checker {
             "implementation" | "psa_implementation" => table.implementation = Some(self.attached(value, written)),
             "counters" | "psa_direct_counter" => table.counters = Some(self.attached(value, written)),
             "meters" | "psa_direct_meter" => table.meters = Some(self.attached(value, written)),
+            "registers" => table.registers = Some(self.attached(value, written)),
+            "filters" => table.filters = Some(self.attached(value, written)),
             "psa_idle_timeout" => table.support_timeout = self.idle_timeout(value),
             // TNA has it under another name.
             "support_timeout" | "idle_timeout" => table.support_timeout = self.flag(value),
@@ -271,7 +275,7 @@ impl Checker {
             ),
             other => self.push(
                 Diagnostic::warning(written.span, format!("table property `{other}` has no meaning here and is ignored"))
-                    .with_help("known are key, actions, default_action, entries, size, implementation, counters, meters, support_timeout"),
+                    .with_help("known are key, actions, default_action, entries, size, implementation, counters, meters, registers, filters, support_timeout"),
             ),
         }
     }

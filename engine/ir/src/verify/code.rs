@@ -1,11 +1,12 @@
 //! Functions: blocks, widths, what may stand where, and that calls end.
 
+use core::fmt::Display;
 use std::collections::BTreeSet;
 
 use super::{MAX_DATA_FIELDS, Verifier};
 use crate::{
-    ActionId, Architecture, BinOp, BlockId, ExternCall, Func, FuncId, HeaderId, Inst, Keyset, Operand, Role,
-    StackId, TableId, Terminator, VarId, VarType, limits,
+    ActionId, Architecture, BinOp, BlockId, ExternCall, Func, FuncId, HeaderId, Inst, Keyset, Operand,
+    RegisterId, RegisterKind, Role, StackId, TableId, Terminator, VarId, VarType, limits,
 };
 
 impl Verifier<'_> {
@@ -414,8 +415,74 @@ impl Verifier<'_> {
                 self.same_width("low end and result", low, dst);
                 self.same_width("high end and result", high, dst);
             }
+            ExternCall::CounterAdd { .. }
+            | ExternCall::MeterMeasure { .. }
+            | ExternCall::FilterExecute { .. }
+            | ExternCall::DirectRegisterRead { .. }
+            | ExternCall::DirectRegisterWrite { .. }
+            | ExternCall::Math { .. } => self.chip_call(call),
             _ => self.effect_call(call),
         }
+    }
+
+    /// A call of an array has an index; one of a table's own object has none.
+    fn cell(&mut self, what: &impl Display, index: Option<&Operand>, is_array: Option<bool>) {
+        if let Some(index) = index {
+            self.fixed_operand(index);
+        }
+        let fits = is_array.is_none_or(|is_array| is_array == index.is_some());
+        self.check(fits, || format!("{what} is called with an index where it has none, or without one"));
+    }
+
+    /// Calls of the chip's own objects.
+    fn chip_call(&mut self, call: &ExternCall) {
+        match call {
+            ExternCall::CounterAdd { counter, index, adjust } => {
+                let is_array = self.counter(*counter).map(|counter| counter.size.is_some());
+                self.cell(counter, index.as_ref(), is_array);
+                if let Some(adjust) = adjust {
+                    self.fixed_operand(adjust);
+                }
+            }
+            ExternCall::MeterMeasure { meter, index, color, adjust, dst } => {
+                let is_array = self.meter(*meter).map(|meter| meter.size.is_some());
+                self.cell(meter, index.as_ref(), is_array);
+                for given in color.iter().chain(adjust) {
+                    self.fixed_operand(given);
+                }
+                self.fixed_var(*dst);
+            }
+            ExternCall::FilterExecute { filter, index, value, dst } => {
+                let declared = self.filter(*filter);
+                self.cell(filter, index.as_ref(), declared.map(|filter| filter.size.is_some()));
+                let width = self.fixed_operand(value);
+                self.same_width("value and filter", width, declared.map(|filter| filter.width));
+                self.narrow_var(*dst);
+            }
+            ExternCall::DirectRegisterRead { register, dst } => {
+                let width = self.fixed_var(*dst);
+                let cell = self.direct_register(*register);
+                self.same_width("target and register cell", width, cell);
+            }
+            ExternCall::DirectRegisterWrite { register, value } => {
+                let width = self.fixed_operand(value);
+                let cell = self.direct_register(*register);
+                self.same_width("value and register cell", width, cell);
+            }
+            ExternCall::Math { src, dst, .. } => {
+                self.narrow_var(*dst);
+                let (width, dst) = (self.fixed_operand(src), self.fixed_var(*dst));
+                self.same_width("operand and result", width, dst);
+            }
+            _ => {}
+        }
+    }
+
+    /// Width of the cells of a direct register.
+    fn direct_register(&mut self, id: RegisterId) -> Option<u32> {
+        let register = self.register(id)?;
+        self.check(register.kind == RegisterKind::Direct, || format!("{id} is no direct register"));
+        Some(register.ty.width())
     }
 
     fn effect_call(&mut self, call: &ExternCall) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Verifier;
 use crate::{
-    ActionCall, ActionScope, Architecture, HeaderId, MatchKind, MatchValue, Psa, SourceEntry,
+    ActionCall, ActionScope, Architecture, HeaderId, MatchKind, MatchValue, Psa, RegisterKind, SourceEntry,
     StandardMetadata, Table, Tna, UnionId, VarId, VarKind, VarType, limits,
 };
 
@@ -148,6 +148,7 @@ impl Verifier<'_> {
             self.width(register.ty);
             self.check(!matches!(register.ty, VarType::Varbit(_)), || "cells are varbits".to_owned());
         }
+        self.chip_objects();
         for set in &program.value_sets {
             self.place = format!("value set `{}`", set.cp.name);
             for (name, ty, kind) in &set.keys {
@@ -160,6 +161,26 @@ impl Verifier<'_> {
         for digest in &program.digests {
             self.place = format!("digest `{}`", digest.cp.name);
             digest.fields.iter().for_each(|field| self.width(field.ty));
+        }
+    }
+
+    /// Filters and hash functions.
+    fn chip_objects(&mut self) {
+        for filter in &self.program.filters {
+            self.place = format!("filter `{}`", filter.cp.name);
+            self.array_size(filter.size.unwrap_or(0));
+            self.check((1..=64).contains(&filter.width), || format!("{} bits, not 1 to 64", filter.width));
+        }
+        for hash in &self.program.hashes {
+            self.place = format!("hash `{}`", hash.cp.name);
+            self.check((1..=64).contains(&hash.width), || format!("{} bits, not 1 to 64", hash.width));
+            let bits = hash.function.bits().unwrap_or(1);
+            self.check((1..=64).contains(&bits), || format!("a function of {bits} bits, not 1 to 64"));
+            let fields = hash.fields.len();
+            self.check(fields <= super::MAX_DATA_FIELDS, || format!("{fields} fields are too many"));
+            for field in &hash.fields {
+                self.width(VarType::Bit(field.width));
+            }
         }
     }
 
@@ -221,6 +242,20 @@ impl Verifier<'_> {
             self.check(meter.size.is_none(), || format!("direct {id} has a size"));
             let shared = earlier.iter().any(|other| other.meter == Some(id));
             self.check(!shared, || format!("{id} is the direct meter of two tables"));
+        }
+        if let Some(id) = table.register
+            && let Some(register) = self.register(id)
+        {
+            self.check(register.kind == RegisterKind::Direct, || format!("{id} is no direct register"));
+            let shared = earlier.iter().any(|other| other.register == Some(id));
+            self.check(!shared, || format!("{id} is the direct register of two tables"));
+        }
+        if let Some(id) = table.filter
+            && let Some(filter) = self.filter(id)
+        {
+            self.check(filter.size.is_none(), || format!("direct {id} has a size"));
+            let shared = earlier.iter().any(|other| other.filter == Some(id));
+            self.check(!shared, || format!("{id} is the direct filter of two tables"));
         }
     }
 
@@ -330,7 +365,7 @@ impl Verifier<'_> {
     }
 
     /// A variable that the switch sets as one word.
-    fn narrow_var(&mut self, var: VarId) {
+    pub(super) fn narrow_var(&mut self, var: VarId) {
         if let Some(width) = self.fixed_var(var) {
             self.check(width <= 64, || format!("{var} is {width} bits wide, more than 64"));
         }

@@ -37,19 +37,29 @@ impl Cuts {
     }
 }
 
-/// Takes out each backslash that stands at the end of its line, with the end of the line.
+/// Takes out each backslash that stands at the end of its line, with the end of the line. In a directive blanks
+/// may stand between the two, as gcc's preprocessor has it, which p4c calls.
 pub(super) fn join_lines(text: &str) -> (Cow<'_, str>, Cuts) {
     let mut joined = String::new();
     let mut cuts: Vec<Cut> = Vec::new();
     let (mut kept, mut removed) = (0, 0);
+    let (mut seen, mut directive) = (0, begins_directive(text));
     for (at, _) in text.match_indices('\\') {
-        let len = match text.as_bytes().get(at + 1..) {
-            Some([b'\n', ..]) => 2,
-            Some([b'\r', b'\n', ..]) => 3,
+        if let Some(end) = text.get(seen..at).and_then(|since| since.rfind('\n')) {
+            directive = begins_directive(&text[seen + end + 1..]);
+        }
+        seen = at + 1;
+        let behind = text.as_bytes().get(at + 1..).unwrap_or_default();
+        let is_blank = |byte: &&u8| directive && matches!(byte, b' ' | b'\t');
+        let blanks = behind.iter().take_while(is_blank).count();
+        let len = match &behind[blanks..] {
+            [b'\n', ..] => blanks + 2,
+            [b'\r', b'\n', ..] => blanks + 3,
             _ => continue,
         };
         joined.push_str(&text[kept..at]);
         kept = at + len;
+        seen = kept;
         removed += len;
         match cuts.last_mut().filter(|cut| cut.at == joined.len()) {
             Some(cut) => cut.removed = removed,
@@ -61,6 +71,11 @@ pub(super) fn join_lines(text: &str) -> (Cow<'_, str>, Cuts) {
     }
     joined.push_str(&text[kept..]);
     (Cow::Owned(joined), Cuts(cuts))
+}
+
+/// Whether a line is one of the preprocessor's.
+fn begins_directive(line: &str) -> bool {
+    line.trim_start_matches([' ', '\t']).starts_with('#')
 }
 
 #[cfg(test)]
@@ -77,6 +92,18 @@ mod tests {
         }
         assert_eq!((cuts.start(0), cuts.end(1), cuts.start(1), cuts.end(2)), (2, 3, 8, 9));
         assert_eq!(cuts.within(0, 2).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn blanks_behind_a_backslash_join_the_lines_of_a_directive_only() {
+        for (text, wanted) in [
+            ("#a \\ \t\n b\\ \r\nc\n// d \\ \n", "#a  bc\n// d \\ \n"),
+            ("x\n \t#a \\ \nb\ny \\ \n", "x\n \t#a b\ny \\ \n"),
+            ("#a \\ b\n", "#a \\ b\n"),
+            ("#a \\ ", "#a \\ "),
+        ] {
+            assert_eq!(join_lines(text).0, wanted, "{text:?}");
+        }
     }
 
     #[test]

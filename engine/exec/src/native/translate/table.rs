@@ -44,6 +44,10 @@ impl Translator<'_, '_> {
             let color = self.load_field(field!(color));
             self.write(slot, color)?;
         }
+        if let Some(slot) = plan.entry {
+            let entry = self.load_field(field!(entry));
+            self.write(slot, entry)?;
+        }
         if hit != NO_SLOT {
             let bit = self.b.ins().ushr_imm(head, i64::from(Head::HIT_BIT));
             let bit = self.b.ins().band_imm(bit, 1);

@@ -245,8 +245,13 @@ impl TnaSwitch {
         let Some(index) = core.tm.port(port) else { return };
         let depth = core.tm.depth(index, priority).min(MAX_GHOST_DEPTH);
         let tna = std::sync::Arc::clone(&self.tna);
-        for ghost in tna.pipes.iter().filter_map(|pipe| pipe.ghost) {
+        let ghosts = || tna.pipes.iter().filter_map(|pipe| pipe.ghost);
+        // Every pipe hears of every queue.
+        for (pipe, ghost) in
+            (0..self.runtime.pipes()).flat_map(|pipe| ghosts().map(move |ghost| (pipe, ghost)))
+        {
             let runtime = &mut self.runtime;
+            runtime.enter(pipe);
             runtime.frame.reset();
             runtime.effects.reset();
             runtime.set(ghost.told.ping_pong, 0);

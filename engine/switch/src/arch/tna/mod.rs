@@ -157,6 +157,7 @@ impl TnaSwitch {
         let tna = Arc::clone(&self.tna);
         let port = entering.ingress_port;
         let Some(pipe) = tna.pipe_of(port) else { return };
+        self.runtime.enter(pipe_of_chip(port));
         loop {
             let mut verdict = self.ingress_once(core, now, pipe, tna.parser_error, &mut entering);
             self.runtime.settle(core, now);
@@ -320,6 +321,7 @@ impl TnaSwitch {
         let (port, priority) = (left.port, left.priority);
         let tna = Arc::clone(&self.tna);
         let pipe = tna.pipe_of(port)?;
+        self.runtime.enter(pipe_of_chip(port));
         let length = packet.len().saturating_add(FCS_BYTES);
         let front_bytes = tna.chip.egress_metadata_bytes();
         let depths = (left.enq_depth, left.deq_depth);
@@ -370,6 +372,11 @@ impl TnaSwitch {
         core.drop_from(against, priority, DropCause::Egress);
         None
     }
+}
+
+/// The chip's pipe that a port belongs to.
+fn pipe_of_chip(port: u32) -> usize {
+    (port >> 7 & 3) as usize
 }
 
 /// The first bytes of a packet, as many as a pattern has; zeros of its payload count.
