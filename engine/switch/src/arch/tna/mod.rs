@@ -33,7 +33,7 @@ use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::switch::MAX_GENERATED;
 use copies::{DROP_MIRROR, DROP_PACKET};
-use metadata::{IngressFront, MAC_TIME_MASK, egress_metadata, error_flags, front_bytes};
+use metadata::{IngressFront, MAC_TIME_MASK, NO_MATCH, egress_metadata, error_flags, front_bytes};
 
 /// Bytes of a frame's check sequence, which the chip counts: packets here have none.
 const FCS_BYTES: u32 = 4;
