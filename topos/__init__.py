@@ -5,7 +5,7 @@ from topos.errors import Problem, TopologyError
 from topos.generators import GENERATORS, LinkChange, change_links, generate
 from topos.graph import Host, Link, Port, Roles, Switch, Topology, topology_from_plain
 from topos.paths import Alone, Path, Paths
-from topos.routes import Routes, shortest_routes
+from topos.routes import Routes, SwitchRoutes, shortest_routes
 from topos.shapes.clos import FatTreeParams, LeafSpineParams
 from topos.shapes.dumbbell import DumbbellParams
 from topos.shapes.parking_lot import ParkingLotParams
@@ -31,6 +31,7 @@ __all__ = [
     "Routes",
     "StarParams",
     "Switch",
+    "SwitchRoutes",
     "Topology",
     "TopologyError",
     "change_links",

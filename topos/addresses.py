@@ -32,7 +32,12 @@ class HostAddress:
     @property
     def ipv6(self) -> int:
         """The IPv4 address behind the prefix fd00::/96."""
-        return _HOST_IPV6_PREFIX | self.ipv4
+        return self.ipv6_of(self.ipv4)
+
+    @staticmethod
+    def ipv6_of(ipv4: int) -> int:
+        """The IPv6 address that goes with an IPv4 address."""
+        return _HOST_IPV6_PREFIX | ipv4
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from topos.errors import Problem, TopologyError, fail
 
 # Host addresses are handed out from one /8 with two bytes of host number; MAC addresses likewise.
-MAX_HOSTS = 4096
-MAX_SWITCHES = 1024
-MAX_LINKS = 16384
+MAX_HOSTS = 16_384
+MAX_SWITCHES = 4_096
+MAX_LINKS = 65_536
 # v1model ports are nine bits; 511 drops and 510 is by custom the controller's port, so 1..509 carry links.
 MAX_PORTS_PER_SWITCH = 509
 # Ten times the fastest Ethernet of today; catches a rate given in the wrong unit.

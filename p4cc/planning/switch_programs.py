@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from finsy.proto import p4r
@@ -14,7 +14,7 @@ from controller.entities import ActionCall, Entry, EntryKey, Exact
 from controller.find_routes import NamedRoutes, candidates, find_routes, named_routes
 from controller.plan import SwitchProgram
 from controller.planner import Thresholds
-from controller.route_table import OWN, Role
+from controller.route_table import Role
 from controller.runtime import find_named, to_entities
 from p4cc.errors import UserError
 from p4cc.planning.entries import plan_entries
@@ -84,7 +84,7 @@ def plan_programs(case: Case, scenario: Path, topology: Topology, schema_of: Cal
             lacks.setdefault(text, []).append(switch)
         if features.names and (control := features.names.get(program.THRESHOLDS)):
             notes.setdefault(f"thresholds go to table {control}", []).append(switch)
-        if routes is not None and routes != OWN and case.scenario.switch.routes == "auto":
+        if routes is not None and not routes.is_own and not isinstance(case.scenario.switch.routes, RouteSettings):
             notes.setdefault(f"routes go to {routes}", []).append(switch)
     return Programs(found, _by_switch(notes), thresholds, _by_switch(lacks))
 
@@ -136,8 +136,10 @@ def _routes(case: Case, schema: P4Schema, filled: frozenset[str], switch: str) -
         if named.table in filled:
             cause = f"table {named.table} of {switch} is filled by switch.routes and by switch.entries"
             raise UserError(cause, place=place, remedy="leave the entries out, or write routes: none")
-        return named
+        return replace(named, by_host=settings.by_host)
     found = find_routes(schema, filled, case.ip)
+    if found is not None and settings == "hosts":
+        found = replace(found, by_host=True)
     if found is not None and found.table in filled:
         # Entries of the user's in p4cc's own table are all the routes there are.
         return None

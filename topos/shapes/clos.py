@@ -42,7 +42,7 @@ class FatTreeParams(Params):
     rate and delay.
     """
 
-    k: Annotated[int, Field(ge=2, le=16)]
+    k: Annotated[int, Field(ge=2, le=32)]
     """Ports of each switch, an even number."""
     hosts: Annotated[int, Field(ge=1)] | None = None
     """Hosts; k^3/4, all that there is room for, if absent."""
