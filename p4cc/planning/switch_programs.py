@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from finsy.proto import p4r
@@ -46,7 +47,7 @@ class Programs:
     lacks: tuple[str, ...] = ()
     """Features of which programs have a part: what is missing, with the switches."""
 
-    @property
+    @cached_property
     def layer2(self) -> bool:
         """Whether any of them forwards by MAC addresses, so that hosts must send to each other's."""
         return any(one.routes is not None and one.routes.is_layer2 for one in self.by_switch.values())
