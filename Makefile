@@ -73,7 +73,7 @@ check-tools:
 
 # ---- the main job -------------------------------------------------------------------------------------------------
 
-P4_PROGRAMS := $(wildcard p4src/v1model/*.p4)
+P4_PROGRAMS := $(wildcard p4src/v1model/*.p4 p4src/tna/*.p4)
 SCENARIO ?= experiments/gst/incast.yaml
 
 .PHONY: run

@@ -38,6 +38,7 @@ from controller.plan import EcnSettings, SwitchPlan, plan_network, port_warnings
 from controller.plan_report import print_link, print_tiers
 from controller.settings import falling, plan_link
 from controller.tiers import TierPlan, plan_tiers
+from controller.units import CHIP_CELL_BYTES, cells_by_port
 from topos import Topology, TopologyError, generate, topology_from_plain
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def install_command(
 
     with _reported():
         pipeline = _load(program)
-        plans = _plans(_topology(shape), profile, thresholds)
+        plans = _plans(_topology(shape), profile, thresholds, pipeline)
         server = Server(connection.server, election_id, connection.timeout_s)
         reports = _run(install_network(server, pipeline, plans))
     if as_json:
@@ -185,7 +186,7 @@ def diff_command(
 
     with _reported():
         pipeline = _load(program)
-        plans = _plans(_topology(shape), profile, thresholds)
+        plans = _plans(_topology(shape), profile, thresholds, pipeline)
         found = _run(diff_network(Server(connection.server, timeout_s=connection.timeout_s), pipeline, plans))
     if as_json:
         _print_json([_diff_to_plain(switch) for switch in found])
@@ -296,8 +297,11 @@ def _topology(shape: Shape) -> Topology:
         raise PlanError(source, f"not JSON: {error}", "correct the file") from None
 
 
-def _plans(topology: Topology, profile: Profile, thresholds: Thresholds) -> tuple[SwitchPlan, ...]:
+def _plans(topology: Topology, profile: Profile, thresholds: Thresholds, pipeline: Pipeline) -> tuple[SwitchPlan, ...]:
     """The desired state of every switch, with thresholds by the rule at every port."""
+    size = CHIP_CELL_BYTES.get(pipeline.schema.arch)
+    chips = dict.fromkeys(topology.switch_names, size) if size is not None else {}
+    cells = cells_by_port(topology, chips, thresholds.packet_bytes)
     by_port = thresholds_by_rule(
         topology,
         rule=thresholds.k_rule,
@@ -306,7 +310,7 @@ def _plans(topology: Topology, profile: Profile, thresholds: Thresholds) -> tupl
         fixed_k_pkts=thresholds.k_pkts,
         k_dc_pkts=thresholds.k_dc_pkts,
     )
-    return plan_network(topology, EcnSettings(profile, by_port))
+    return plan_network(topology, EcnSettings(profile, by_port, cells))
 
 
 def _load(program: ProgramFiles) -> Pipeline:

@@ -5,7 +5,7 @@ A feature is recognised by its tables in the P4Info, in whatever control of the 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from finsy import P4Schema
 from finsy.p4schema import P4MatchType
@@ -27,6 +27,8 @@ class TableContract:
     keys: Widths
     actions: Mapping[str, Widths]
     """Parameters of each action."""
+    ranges: Widths = field(default_factory=dict[str, int])
+    """Keys that match ranges; `keys` match exactly."""
 
     def lacks(self, schema: P4Schema, instance: str) -> Iterator[str]:
         """What a program's table in this control has not, as clauses of a message."""
@@ -35,11 +37,12 @@ class TableContract:
             yield f"table {instance}.{self.name} is missing"
             return
         where = f"table {table.name} is there"
-        exact = {key.name: key.bitwidth for key in table.match_fields if key.match_type is P4MatchType.EXACT}
-        for key, bits in self.keys.items():
-            if exact.get(key) != bits:
-                yield f"{where}, {_key(key, exact.get(key), bits)}"
-        if more := [key.name for key in table.match_fields if key.name not in self.keys]:
+        for wanted, kind in ((self.keys, P4MatchType.EXACT), (self.ranges, P4MatchType.RANGE)):
+            found = {key.name: key.bitwidth for key in table.match_fields if key.match_type is kind}
+            for key, bits in wanted.items():
+                if found.get(key) != bits:
+                    yield f"{where}, {_key(key, kind, found.get(key), bits)}"
+        if more := [key.name for key in table.match_fields if key.name not in (*self.keys, *self.ranges)]:
             yield f"{where}, its key {', '.join(more)} is unknown to the feature"
         known = {schema.actions[ref.id].name: schema.actions[ref.id] for ref in table.actions}
         for name, params in self.actions.items():
@@ -95,6 +98,18 @@ FEATURES = (
         "ecn_red",
         "egress.red",
         (TableContract("curves", _PORT, {"set_curve": {"low": DEPTH_BITS, "high": DEPTH_BITS, "rise": 32}}),),
+    ),
+    Feature(
+        "ecn_red_steps",
+        "egress.red",
+        (
+            TableContract(
+                "steps",
+                _PORT,
+                {"set_probability": {"p": 16}, "set_always": {}},
+                {"queue_depth": DEPTH_BITS},
+            ),
+        ),
     ),
     Feature(
         "int_hpcc",
@@ -193,6 +208,16 @@ FEATURES = (
             ),
         ),
     ),
+    Feature(
+        "rcp_stamp",
+        "egress.rcp",
+        (TableContract("stamped", _PORT, {"set_rate": {"fair": 32, "framing": 8}}),),
+    ),
+    Feature(
+        "d3_stamp",
+        "egress.allocator",
+        (TableContract("stamped", _PORT, {"set_share": {"rate": 32, "most": 32, "fair": 32, "number": 32}}),),
+    ),
 )
 
 
@@ -252,8 +277,10 @@ def _lacks(schema: P4Schema, feature: Feature, instance: str) -> Iterator[str]:
             yield f"counter {instance}.{counter} is missing"
 
 
-def _key(name: str, has: int | None, bits: int) -> str:
-    return f"it lacks exact key {name}" if has is None else f"its key {name} has {has} bits where {bits} are needed"
+def _key(name: str, kind: P4MatchType, has: int | None, bits: int) -> str:
+    if has is None:
+        return f"it lacks {kind.name.lower()} key {name}"
+    return f"its key {name} has {has} bits where {bits} are needed"
 
 
 def _lacks_param(name: str, has: int | None, bits: int) -> str:

@@ -26,6 +26,7 @@ from controller.entities import (
     Member,
     MemberKey,
     MemberRef,
+    Range,
     Scope,
     Update,
     UpdateKind,
@@ -71,7 +72,7 @@ def to_entity(entity: Entity, schema: P4Schema, *, whole: bool = True) -> p4r.En
             return p4r.Entity(action_profile_group=group)
         case Entry():
             table = find_table(schema, entity.key.table)
-            message = p4r.TableEntry(table_id=table.id)
+            message = p4r.TableEntry(table_id=table.id, priority=entity.key.priority)
             message.match.extend(_to_match(match, table, str(entity.key)) for match in entity.key.match)
             if whole:
                 message.action.CopyFrom(_to_table_action(entity, schema))
@@ -102,7 +103,7 @@ def from_entity(message: p4r.Entity, schema: P4Schema) -> Entity | None:
             if table is None:
                 _unknown("table id", entry.table_id)
             match = sorted((_from_match(field, table) for field in entry.match), key=lambda found: found.field)
-            return Entry(EntryKey(table.name, tuple(match)), _from_table_action(entry.action, schema))
+            return Entry(EntryKey(table.name, tuple(match), entry.priority), _from_table_action(entry.action, schema))
         case other:
             raise PlanError("read answer", f"holds an entity of kind {other}", "report this as a fault of the switch")
 
@@ -201,17 +202,27 @@ def _to_match(match: Match, table: P4Table, place: str) -> p4r.FieldMatch:
     field = table.match_fields.get(match.field)
     if field is None:
         _missing(f"{place}: key", match.field, table.match_fields)
-    value = encode_value(match.value, field.bitwidth, f"{place}: key {match.field}")
+    where = f"{place}: key {match.field}"
     match match:
-        case Exact():
+        case Exact(value=value):
             _check_kind(field, P4MatchType.EXACT, place)
-            return p4r.FieldMatch(field_id=field.id, exact=p4r.FieldMatch.Exact(value=value))
-        case Lpm(prefix_len=prefix_len):
+            encoded = encode_value(value, field.bitwidth, where)
+            return p4r.FieldMatch(field_id=field.id, exact=p4r.FieldMatch.Exact(value=encoded))
+        case Lpm(value=value, prefix_len=prefix_len):
             _check_kind(field, P4MatchType.LPM, place)
-            if not 1 <= prefix_len <= field.bitwidth or match.value & ((1 << (field.bitwidth - prefix_len)) - 1):
+            encoded = encode_value(value, field.bitwidth, where)
+            if not 1 <= prefix_len <= field.bitwidth or value & ((1 << (field.bitwidth - prefix_len)) - 1):
                 cause = f"{match} is not a prefix of {field.bitwidth} bits"
                 raise PlanError(place, cause, "use a length of 1 to the width, with zeros behind the prefix")
-            return p4r.FieldMatch(field_id=field.id, lpm=p4r.FieldMatch.LPM(value=value, prefix_len=prefix_len))
+            return p4r.FieldMatch(field_id=field.id, lpm=p4r.FieldMatch.LPM(value=encoded, prefix_len=prefix_len))
+        case Range(low=low, high=high):
+            _check_kind(field, P4MatchType.RANGE, place)
+            if low > high:
+                raise PlanError(place, f"{match} holds no value", "give the lower end first")
+            ends = p4r.FieldMatch.Range(
+                low=encode_value(low, field.bitwidth, where), high=encode_value(high, field.bitwidth, where)
+            )
+            return p4r.FieldMatch(field_id=field.id, range=ends)
 
 
 def _check_kind(field: P4MatchField, kind: P4MatchType, place: str) -> None:
@@ -270,9 +281,12 @@ def _from_match(message: p4r.FieldMatch, table: P4Table) -> Match:
             return Exact(field.name, int.from_bytes(message.exact.value, "big"))
         case "lpm":
             return Lpm(field.name, int.from_bytes(message.lpm.value, "big"), message.lpm.prefix_len)
+        case "range":
+            low, high = (int.from_bytes(end, "big") for end in (message.range.low, message.range.high))
+            return Range(field.name, low, high)
         case other:
             cause = f"{table.name} key {field.name} has a match of kind {other}"
-            raise PlanError("read answer", cause, "use a program whose tables match exactly or by prefix")
+            raise PlanError("read answer", cause, "use a program whose tables match exactly, by prefix or by range")
 
 
 def _profile_by_id(schema: P4Schema, profile_id: int) -> P4ActionProfile:

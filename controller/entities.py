@@ -1,6 +1,6 @@
 """What a P4Runtime server can be told, as plain comparable values in terms of P4Info names.
 
-Only what our programs use: exact and longest-prefix keys, so no priorities. Invariants: values are non-negative
+Only what our programs use: exact keys, prefixes, and ranges with priorities. Invariants: values are non-negative
 integers; the fields of a match and the members of a group are in canonical (ascending) order, so that equality of
 two values is equality of the state they describe. Ids of the P4Info appear only in `convert`.
 """
@@ -64,7 +64,19 @@ class Lpm:
         return f"{self.field}={self.value:#x}/{self.prefix_len}"
 
 
-Match: TypeAlias = Exact | Lpm
+@dataclass(frozen=True, order=True, slots=True)
+class Range:
+    """A match on one field's values from `low` to `high`, both among them."""
+
+    field: str
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return f"{self.field}={self.low:#x}..{self.high:#x}"
+
+
+Match: TypeAlias = Exact | Lpm | Range
 EntryAction: TypeAlias = ActionCall | MemberRef | GroupRef
 
 
@@ -112,14 +124,18 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class EntryKey:
-    """Identity of a table entry: table, and match fields in the order of their names."""
+    """Identity of a table entry: table, match fields in the order of their names, and where there are ranges priority.
+
+    The highest priority wins; 0 is that of tables without ranges.
+    """
 
     table: str
     match: tuple[Match, ...]
+    priority: int = 0
 
     def __str__(self) -> str:
         fields = ", ".join(str(field) for field in self.match) or "everything"
-        return f"{self.table} [{fields}]"
+        return f"{self.table} [{fields}]" + (f" priority {self.priority}" if self.priority else "")
 
 
 @dataclass(frozen=True, slots=True)

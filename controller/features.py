@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Protocol, runtime_checkable
 
 from controller import program
-from controller.entities import ActionCall, Entry, EntryKey, Exact
-from controller.red import RedCurve
+from controller.entities import ActionCall, Entry, EntryKey, Exact, Range
+from controller.red import RedCurve, red_steps
 from controller.telemetry import IntPort
 from topos.loaders.runtime import Runtime
 
@@ -54,6 +54,27 @@ class RedSettings:
             if (curve := self.curves.get((switch, peer))) is not None:
                 args = (("high", curve.k_max), ("low", curve.k_min), ("rise", curve.slope))
                 yield by_port(program.CURVES, number, ActionCall(program.SET_CURVE, args))
+
+
+@dataclass(frozen=True)
+class RedStepsSettings:
+    """Curves of `ecn_red_steps.p4`, in steps; a port that is not named never marks."""
+
+    curves: Mapping[PortName, RedCurve]
+    tables: tuple[str, ...] = (program.RED_STEPS,)
+
+    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
+        """One entry for each step of each port with a curve."""
+        found = {number: self.curves.get((switch, peer)) for number, peer in ports.items()}
+        curves = {number: curve for number, curve in found.items() if curve is not None}
+        for number, curve in curves.items():
+            for step in red_steps(curve, len(curves)):
+                match = (Exact(program.PORT_KEY, number), Range(program.DEPTH_KEY, step.low, step.high))
+                call = ActionCall(program.SET_ALWAYS)
+                if step.probability is not None:
+                    call = ActionCall(program.SET_PROBABILITY, (("p", step.probability),))
+                # No two steps of a port overlap: one priority does for all.
+                yield Entry(EntryKey(program.RED_STEPS, match, 1), call)
 
 
 @dataclass(frozen=True)

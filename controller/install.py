@@ -46,7 +46,10 @@ class SwitchDiff:
 
 @dataclass(frozen=True)
 class PortState:
-    """A port as its switch has it: thresholds (None: never marks), and packets sent by queue level at enqueue."""
+    """A port as its switch has it: thresholds (None: never marks), and packets sent by queue level at enqueue.
+
+    Thresholds are in packets; in the switch's own unit where the plan does not say how many of it a packet takes.
+    """
 
     switch: str
     port: int
@@ -129,7 +132,8 @@ def port_states(plan: SwitchPlan, cells: Mapping[int, int], entities: Iterable[E
     for entity in entities:
         match entity:
             case Entry(EntryKey(_, (Exact(_, port),)), ActionCall(name, args)) if name == set_thresholds:
-                thresholds[port] = dict(args)
+                units = plan.cells.get(port, 1)
+                thresholds[port] = {name: depth // units for name, depth in args}
             case _:
                 continue
     return [

@@ -20,6 +20,7 @@ from controller.errors import PlannerError
 from controller.features import Cloning, Feature, PortName
 from controller.model import MAX_TIME_NS, Bottleneck
 from controller.planner import KRule, Thresholds, choose_thresholds, threshold_warnings
+from controller.red import MAX_DEPTH
 from controller.route_plan import Ordered, Routing, ordered
 from controller.route_table import OWN, RouteTable
 from topos import AddressPlan, Paths, SwitchRoutes, Topology, plan_addresses, shortest_routes
@@ -32,6 +33,8 @@ class EcnSettings:
 
     profile: Profile
     thresholds: Mapping[PortName, Thresholds]
+    cells: Mapping[PortName, int] = field(default_factory=dict[PortName, int])
+    """Units of depth that a packet takes at each port, where the switch does not count packets."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class SwitchPlan:
     """Names in p4cc's own programs to those in the switch's, where they differ."""
     marks: bool = True
     """Whether its program compares depths with thresholds."""
+    cells: Mapping[int, int] = field(default_factory=dict[int, int])
+    """Units of depth that a packet takes at each port, by its number, where the switch does not count packets."""
 
     def name_of(self, name: str) -> str:
         """What the switch's program calls something of p4cc's."""
@@ -204,11 +209,12 @@ class _Network:
             entities += routing.seeds(self.ecmp_seed)
         entities += _codepoints(ecn.profile) if ecn else ()
         warnings: list[PortWarning] = []
+        cells = self._cells(switch)
         for port in self.topology.ports[switch]:
             thresholds = ecn.thresholds.get((switch, port.peer)) if ecn else None
             if thresholds is None:
                 continue
-            entities.append(_threshold_entry(port.number, thresholds))
+            entities.append(_threshold_entry(port.number, thresholds, cells.get(port.number, 1)))
             buffer_pkts = self.topology.links[port.link_index].queue_capacity_pkts
             place = f"port {switch}:{port.number} to {port.peer}"
             warnings.extend(PortWarning(place, text) for text in threshold_warnings(thresholds, buffer_pkts))
@@ -234,7 +240,15 @@ class _Network:
             fixed,
             has.names,
             ecn is not None,
+            cells,
         )
+
+    def _cells(self, switch: str) -> dict[int, int]:
+        """By port, as a plan has them."""
+        if self.ecn is None:
+            return {}
+        known, ports = self.ecn.cells, self.topology.ports[switch]
+        return {port.number: known[switch, port.peer] for port in ports if (switch, port.peer) in known}
 
 
 def _scope(routes: RouteTable | None, ecn: EcnSettings | None, features: Sequence[Feature]) -> Scope:
@@ -272,9 +286,10 @@ def _codepoints(profile: Profile) -> Iterator[Entry]:
         yield Entry(EntryKey(program.CODEPOINTS, match), call)
 
 
-def _threshold_entry(port: int, thresholds: Thresholds) -> Entry:
-    """The thresholds of one port."""
-    call = ActionCall(program.SET_THRESHOLDS, (("k", thresholds.k_pkts), ("k_dc", thresholds.k_dc_pkts)))
+def _threshold_entry(port: int, thresholds: Thresholds, units: int) -> Entry:
+    """The thresholds of one port, where a packet takes so many units of depth."""
+    k, k_dc = (min(pkts * units, MAX_DEPTH) for pkts in (thresholds.k_pkts, thresholds.k_dc_pkts))
+    call = ActionCall(program.SET_THRESHOLDS, (("k", k), ("k_dc", k_dc)))
     return Entry(EntryKey(program.THRESHOLDS, (Exact(program.THRESHOLDS_KEY, port),)), call)
 
 

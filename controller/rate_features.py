@@ -1,4 +1,4 @@
-"""What programs that set rates are told (`d3.p4`, `rcp.p4`): their tables by port, and D3's table for the division."""
+"""What programs that set rates are told: tables by port, D3's table for the division, first rates to stamp."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -78,3 +78,34 @@ class RcpSettings:
                 ("t", at.interval),
             )
             yield by_port(program.RCP_PORTS, number, ActionCall(program.SET_RCP_PORT, args))
+
+
+@dataclass(frozen=True)
+class RcpStampSettings:
+    """Ports of `rcp_stamp.p4` before a controller's first step; one that is not named neither measures nor stamps."""
+
+    ports: Mapping[PortName, RcpPort]
+    tables: tuple[str, ...] = (program.RCP_STAMPED,)
+
+    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
+        """One entry for each port that stamps, with the first rate."""
+        for number, peer in ports.items():
+            if (at := self.ports.get((switch, peer))) is not None:
+                args = (("fair", at.initial_kbps), ("framing", at.framing_bytes))
+                yield by_port(program.RCP_STAMPED, number, ActionCall(program.SET_RCP_RATE, args))
+
+
+@dataclass(frozen=True)
+class D3StampSettings:
+    """Ports of `d3_stamp.p4` before a controller's first reading; a port that is not named allots nothing."""
+
+    ports: Mapping[PortName, D3PortPlan]
+    tables: tuple[str, ...] = (program.D3_STAMPED,)
+
+    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
+        """One entry for each port: desires up to its capacity, and the base rate besides."""
+        for number, peer in ports.items():
+            if (plan := self.ports.get((switch, peer))) is not None:
+                capacity_kbps, base_kbps = plan.port.capacity_kbps, plan.port.base_kbps
+                args = (("fair", base_kbps), ("most", capacity_kbps), ("number", 0), ("rate", capacity_kbps))
+                yield by_port(program.D3_STAMPED, number, ActionCall(program.SET_D3_SHARE, args))

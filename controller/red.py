@@ -5,6 +5,7 @@ Source: docs/algorithms/marking.md#red.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from controller.errors import PlannerError
 from controller.program import CELL_BYTES
@@ -56,6 +57,41 @@ class RedCurve:
         if depth > self.k_max:
             return 1 << 16
         return ((depth - self.k_min) * self.slope) >> 16
+
+
+MAX_STEPS = 32
+"""Steps of a curve where there is room for them."""
+
+STEPS_SIZE = 1024
+"""Entries of the table of steps, over all ports of a switch (p4src/include/sizes.p4)."""
+
+
+@dataclass(frozen=True)
+class RedStep:
+    """Depths from `low` to `high` and how many of 65536 packets are marked there; None marks all."""
+
+    low: int
+    high: int
+    probability: int | None
+
+
+def red_steps(curve: RedCurve, ports: int) -> tuple[RedStep, ...]:
+    """A curve in steps of about equal width, as many as fit beside those of other ports, and what is above it.
+
+    Each has the probability of its middle. Raises PlannerError for a switch with too many ports.
+    """
+    room = STEPS_SIZE // ports - 1
+    if room < 1:
+        cause = f"{ports} ports need two entries each, the table has {STEPS_SIZE}"
+        raise PlannerError("ports", cause, "raise RED_STEPS_SIZE in p4src/include/sizes.p4")
+    width = curve.k_max - curve.k_min
+    count = min(MAX_STEPS, room, width)
+    ends = [curve.k_min + width * at // count for at in range(count + 1)]
+    steps = [
+        RedStep(below + 1, end, (curve.threshold(below + 1) + curve.threshold(end)) // 2)
+        for below, end in pairwise(ends)
+    ]
+    return (*steps, RedStep(curve.k_max + 1, MAX_DEPTH, None)) if curve.k_max < MAX_DEPTH else tuple(steps)
 
 
 def red_curve(k_min_bytes: int, k_max_bytes: int, p_max: Fraction, depth_bytes: int = CELL_BYTES) -> RedCurve:

@@ -22,6 +22,7 @@ from scapy.layers.inet import IP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 
+from controller.program import CELL_BYTES
 from p4cc.wire import data_packet
 from ptf_tests.control import ControlPlane
 from ptf_tests.queues import Queues
@@ -57,6 +58,9 @@ class SwitchTest(BaseTest):
         self.dataplane = ptf.dataplane_instance
         self.dataplane.flush()
         build = Path(parameter("build"))
+        self.arch = parameter("arch")
+        if not (build / f"{self.program}.config").is_file():
+            self.skipTest(f"{self.program} has no program for {self.arch}")
         self.control = ControlPlane(
             parameter("grpc_addr"),
             int(parameter("device_id")),
@@ -69,6 +73,12 @@ class SwitchTest(BaseTest):
 
     def prepare(self) -> None:
         """Fill tables; for test classes."""
+
+    def depth(self, pkts: int, packet: Packet | None = None) -> int:
+        """What so many packets like this one are in the switch's unit: packets, or cells on the chip."""
+        if self.arch != "tna":
+            return pkts
+        return pkts * -(-len((packet or self.packet())[IP]) // CELL_BYTES)
 
     def limit_queue(self, port: int, *, pkts_per_s: int = STOPPED_PPS, depth_pkts: int = 4096) -> None:
         """Slow a port down; it is opened and drained again at the end of the test."""

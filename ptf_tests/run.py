@@ -1,6 +1,6 @@
 """Runs the packet tests: starts a switch, gives its ports to PTF, and leaves nothing behind.
 
-    python -m ptf_tests.run [--target p4cc|bmv2] [--platform veth|nanomsg] [TEST ...]
+    python -m ptf_tests.run [--target p4cc|bmv2] [--arch v1model|tna|all] [--platform veth|nanomsg] [TEST ...]
 
 With veth (root), switch and tests live in a network namespace and a process namespace without a name, which vanish
 with their last process, however that ends. With nanomsg no privilege is needed: PTF and the switch exchange packets
@@ -27,7 +27,13 @@ from ptf_tests.targets import TARGETS, Target
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = Path(__file__).parent / "cases"
-PROGRAMS = (ROOT / "p4src" / "v1model", Path(__file__).parent / "programs")
+PROGRAMS = {
+    "v1model": (ROOT / "p4src" / "v1model", Path(__file__).parent / "programs"),
+    "tna": (ROOT / "p4src" / "tna",),
+}
+"""Where the programs of an architecture are."""
+# The chip counts depths in cells.
+CELLS = ("--qdepth-unit", "cells80")
 PORTS = (1, 2, 3, 4)
 CPU_PORT = 510
 DEVICE_ID = 1
@@ -49,7 +55,8 @@ def main() -> int:
             options.platform = "veth" if os.geteuid() == 0 else "nanomsg"
         if options.platform == "veth" and INSIDE not in os.environ:
             _enter_namespaces()
-        return _run(TARGETS[options.target], options.platform, options.tests, options.keep)
+        target = TARGETS[options.target]
+        return max(_run(target, arch, options) for arch in _architectures(target, options.arch))
     except UserError as error:
         sys.stderr.write(f"ptf: {error}\n")
         return EXIT_USAGE
@@ -64,10 +71,23 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("tests", nargs="*", help="PTF test names, all if none is given; ptf --list shows them")
     parser.add_argument("--target", choices=sorted(TARGETS), default="p4cc", help="the switch (default: p4cc)")
     parser.add_argument(
+        "--arch", choices=("all", *PROGRAMS), default="all", help="programs of this architecture (default: all it runs)"
+    )
+    parser.add_argument(
         "--platform", choices=("veth", "nanomsg"), help="how packets reach it (default: veth as root, else nanomsg)"
     )
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep logs and compiled programs here")
     return parser
+
+
+def _architectures(target: Target, wanted: str) -> tuple[str, ...]:
+    """What of the wanted architectures the target runs, one after the other; raises UserError for none."""
+    if wanted == "all":
+        return target.architectures
+    if wanted not in target.architectures:
+        remedy = f"choose one of: {', '.join(target.architectures)}"
+        raise UserError(f"{target.name} does not run {wanted} programs", place="--arch", remedy=remedy)
+    return (wanted,)
 
 
 def _enter_namespaces() -> NoReturn:
@@ -79,15 +99,20 @@ def _enter_namespaces() -> NoReturn:
     os.execvp(wrapper[0], [*wrapper, sys.executable, "-m", "ptf_tests.run", *sys.argv[1:]])
 
 
-def _run(target: Target, platform: str, tests: list[str], keep: Path | None) -> int:
+def _run(target: Target, arch: str, options: argparse.Namespace) -> int:
+    platform: str = options.platform
+    tests: list[str] = options.tests
+    keep: Path | None = options.keep
+    sys.stderr.write(f"ptf: {target.name}, programs for {arch}\n")
     with contextlib.ExitStack() as stack:
         if keep is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="p4cc-ptf-")))
         else:
-            folder = keep.resolve()
+            folder = keep.resolve() / arch
             folder.mkdir(parents=True, exist_ok=True)
-        _compile(target, folder)
+        _compile(target, arch, folder)
         if platform == "veth":
+            stack.callback(_remove_interfaces)
             _make_interfaces()
             switch_ports = [word for port in PORTS for word in ("-i", f"{port}@sw{port}")]
             ptf_ports = [word for port in PORTS for word in ("-i", f"{port}@host{port}")]
@@ -95,6 +120,8 @@ def _run(target: Target, platform: str, tests: list[str], keep: Path | None) -> 
             address = f"ipc://{folder}/packets.ipc"
             switch_ports = ["--packet-in", address]
             ptf_ports = ["-P", "nn", "--device-socket", f"0-{{{','.join(map(str, PORTS))}}}@{address}"]
+        if arch == "tna":
+            switch_ports += CELLS
         grpc_port, thrift_port = _free_port(), _free_port()
         command = target.command(
             device_id=DEVICE_ID, grpc_port=grpc_port, thrift_port=thrift_port, cpu_port=CPU_PORT, ports=switch_ports
@@ -106,12 +133,13 @@ def _run(target: Target, platform: str, tests: list[str], keep: Path | None) -> 
             "build": str(folder),
             "queue_cli": "|".join(target.queue_command(thrift_port)),
             "target": target.name,
+            "arch": arch,
         }
         return _ptf(ptf_ports, parameters, tests, folder)
 
 
-def _compile(target: Target, folder: Path) -> None:
-    for program in sorted(file for place in PROGRAMS for file in place.glob("*.p4")):
+def _compile(target: Target, arch: str, folder: Path) -> None:
+    for program in sorted(file for place in PROGRAMS[arch] for file in place.glob("*.p4")):
         target.compile(program, folder / f"{program.stem}.p4info.txtpb", folder / f"{program.stem}.config")
 
 
@@ -123,6 +151,12 @@ def _make_interfaces() -> None:
             Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
             _ip(f"link set {name} mtu 9500 up")
     _ip("link set lo up")
+
+
+def _remove_interfaces() -> None:
+    """A pair goes with either of its ends."""
+    for port in PORTS:
+        subprocess.run(["ip", "link", "del", f"sw{port}"], capture_output=True, check=False)
 
 
 def _ip(words: str) -> None:

@@ -25,6 +25,8 @@ class Target:
     remedy: str
     compile: Callable[[Path, Path, Path], None]
     options: tuple[str, ...] = ()
+    architectures: tuple[str, ...] = ("v1model",)
+    """Whose programs it runs."""
 
     def program(self, name: str) -> str:
         """Where a program of this target is: beside this Python, or on PATH; raises UserError."""
@@ -70,7 +72,14 @@ BMV2_REMEDY = "install p4c and BMv2 (docs/how-to/bmv2.md), or use the target p4c
 TARGETS = {
     target.name: target
     for target in (
-        Target("p4cc", "p4cc-switch", "p4cc-switch-cli", "build it: make setup", _compile_here),
+        Target(
+            "p4cc",
+            "p4cc-switch",
+            "p4cc-switch-cli",
+            "build it: make setup",
+            _compile_here,
+            architectures=("v1model", "tna"),
+        ),
         Target(
             "bmv2",
             "simple_switch_grpc",

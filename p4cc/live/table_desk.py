@@ -134,12 +134,13 @@ class TableDesk(ABC):
         schema = self._pipelines[name].schema
         table = find_named(plan.name_of(program.THRESHOLDS), schema.tables, "table", "thresholds")
         (key,) = table.match_fields
+        units = plan.cells.get(number, 1)
         return {
             "switch": name,
             "table": table.name,
             "match": {key.name: number},
             "action": plan.name_of(program.SET_THRESHOLDS),
-            "params": {"k": k, "k_dc": k_dc},
+            "params": {"k": k * units, "k_dc": k_dc * units},
         }
 
     async def _change(self, row: dict[str, Any]) -> dict[str, Any]:

@@ -13,16 +13,17 @@ from controller.features import (
     PortName,
     QueueSettings,
     RedSettings,
+    RedStepsSettings,
     SpraySettings,
     TelemetrySettings,
 )
-from controller.program import CELL_BYTES
 from controller.red import REFERENCE_RATE_BPS, RedCurve, red_curve
 from controller.telemetry import int_port, rate_codes, scattered_id, unit_shift
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from p4cc.planning.units import Units
     from p4cc.scenario.fabric import BufferSettings, RedCurveSettings
     from p4cc.scenario.schema import RdmaTransport, SwitchSettings
     from topos import Link, Topology
@@ -46,11 +47,11 @@ def alpha_log2(buffer: BufferSettings, rate_bps: int, host_rate_bps: int) -> int
 class FabricPlanner:
     """Plans what ports and hosts of one topology are told, for the tables that the program has."""
 
-    def __init__(self, topology: Topology, switch: SwitchSettings, red: RedCurveSettings, packet_bytes: int) -> None:
+    def __init__(self, topology: Topology, switch: SwitchSettings, red: RedCurveSettings, units: Units) -> None:
         self._topology = topology
         self._switch = switch
         self._red = red
-        self._packet_bytes = packet_bytes
+        self._units = units
         self._rates = sorted({link.rate_bps for link in topology.links})
         attached = (topology.links[port.link_index] for _, port in topology.attachments.values())
         self._host_rates = sorted({link.rate_bps for link in attached})
@@ -60,6 +61,8 @@ class FabricPlanner:
         found: list[Feature] = []
         if program.CURVES in tables:
             found.append(RedSettings(dict(self._curves(self._red))))
+        if program.RED_STEPS in tables:
+            found.append(RedStepsSettings(dict(self._curves(self._red))))
         if program.INT_PORTS in tables:
             found.append(TelemetrySettings({name: self._int_port(name, link) for name, link in self._ports()}))
         if program.PRIORITIES in tables:
@@ -77,17 +80,20 @@ class FabricPlanner:
         if program.FLOWLET_GAPS not in tables:
             cause = f"the program has no table {program.FLOWLET_GAPS}: it knows no flowlets"
             raise PlannerError("flowlet_gap_ns", cause, "run p4src/v1model/ecn_red_spray.p4, or leave it out")
-        unit_ns = 1 if self._switch.timestamp_unit == "ns" else 1_000
+        unit_ns = self._tick_ns()
         ticks = gap_ns // unit_ns
         if not 1 <= ticks < 1 << 32:
             cause = f"{gap_ns} ns are {ticks} units of the program's clock ({unit_ns} ns)"
             raise PlannerError("flowlet_gap_ns", cause, "give 1 to 2^32 - 1 of them, or timestamp_unit: ns")
         return ticks
 
-    @property
-    def depth_bytes(self) -> int:
-        """Bytes of one unit of the depths that programs see."""
-        return self._packet_bytes if self._switch.qdepth_unit == "packets" else CELL_BYTES
+    def _tick_ns(self) -> int:
+        """What hosts and entries of all switches take for one unit of time; raises PlannerError where they differ."""
+        ticks = {self._units.tick_ns(switch) for switch in self._topology.switch_names}
+        if len(ticks) > 1:
+            cause = "some switches count nanoseconds (their program is for Tofino), others microseconds"
+            raise PlannerError("timestamp_unit", cause, "write timestamp_unit: ns")
+        return ticks.pop() if ticks else 1_000
 
     def _ports(self) -> Iterator[tuple[PortName, Link]]:
         for switch, ports in self._topology.ports.items():
@@ -99,7 +105,7 @@ class FabricPlanner:
         for name, link in self._ports():
             scale = Fraction(link.rate_bps, REFERENCE_RATE_BPS) if red.scale_with_rate else Fraction(1)
             low, high = int(red.k_min_bytes * scale), int(red.k_max_bytes * scale)
-            yield name, red_curve(low, high, p_max, self.depth_bytes)
+            yield name, red_curve(low, high, p_max, self._units.depth_bytes(name[0]))
 
     def _int_port(self, name: PortName, link: Link) -> Any:
         return int_port(
@@ -107,7 +113,7 @@ class FabricPlanner:
             rate_bps=link.rate_bps,
             network_rates_bps=self._rates,
             host_rates_bps=self._host_rates,
-            depth_bytes=self.depth_bytes,
+            depth_bytes=self._units.depth_bytes(name[0]),
             framing_bytes=link.framing_bytes,
         )
 
@@ -115,13 +121,13 @@ class FabricPlanner:
         """What a sender must know to read hop records."""
         return {
             "unit_shift": unit_shift(self._host_rates),
-            "tick_ns": 1 if self._switch.timestamp_unit == "ns" else 1_000,
+            "tick_ns": self._tick_ns(),
             "rates_bps": {str(code): rate for code, rate in rate_codes(self._rates).items()},
         }
 
-    def port(self, link: Link) -> dict[str, Any]:
+    def port(self, switch: str, link: Link) -> dict[str, Any]:
         """Keys of a switch port in the engine's description, beside its number and capacity."""
-        plain: dict[str, Any] = {"qdepth_unit": self._switch.qdepth_unit}
+        plain: dict[str, Any] = {"qdepth_unit": self._units.depth_unit(switch)}
         if (buffer := self._switch.buffer) is not None:
             plain |= {
                 "headroom_bytes": self._headroom(buffer, link),

@@ -24,11 +24,11 @@ _DUAL = "p4src/v1model/ecn_dual.p4"
 _RED = "p4src/v1model/ecn_red.p4"
 _DUAL_QUEUE = "p4src/v1model/dualpi2.p4"
 ANSWERING_TABLES = {
-    "rate_allocation": (program.D3_PORTS, "p4src/v1model/d3.p4"),
-    "fair_rate": (program.RCP_PORTS, "p4src/v1model/rcp.p4"),
-    "queue_notices": (program.BOLT_PORTS, "p4src/v1model/bolt.p4"),
+    "rate_allocation": ((program.D3_PORTS, program.D3_STAMPED), "p4src/v1model/d3.p4"),
+    "fair_rate": ((program.RCP_PORTS, program.RCP_STAMPED), "p4src/v1model/rcp.p4"),
+    "queue_notices": ((program.BOLT_PORTS,), "p4src/v1model/bolt.p4"),
 }
-"""What an algorithm needs to the table that a program has for it, and such a program."""
+"""What an algorithm needs to the tables of which a program has one for it, and such a program."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Switches:
     @property
     def marks_by_curve(self) -> bool:
         """Whether the program marks at random, by a RED curve."""
-        return program.CURVES in self.tables
+        return not self.tables.isdisjoint((program.CURVES, program.RED_STEPS))
 
 
 def check_sender(sender: Sender, switches: Switches, place: str) -> Iterator[str]:
@@ -102,10 +102,10 @@ def _telemetry(name: str, switches: Switches, place: str) -> None:
 
 
 def _answers(name: str, need: str, switches: Switches, place: str) -> None:
-    table, path = ANSWERING_TABLES[need]
-    if table not in switches.tables:
+    tables, path = ANSWERING_TABLES[need]
+    if switches.tables.isdisjoint(tables):
         told = "of queues" if need == "queue_notices" else "its rate"
-        cause = f"{name} is told {told} by switches, and {switches.program} has no table {table}"
+        cause = f"{name} is told {told} by switches, and {switches.program} has no table {tables[0]}"
         raise _refused(cause, path, place, switches)
 
 

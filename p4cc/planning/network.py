@@ -23,6 +23,7 @@ from controller import (
     program,
     threshold_warnings,
 )
+from controller.units import cells_by_port
 from p4cc.bundled import is_own_file
 from p4cc.errors import UserError
 from p4cc.planning import plausible
@@ -38,6 +39,7 @@ from p4cc.planning.rate_ports import RatePlanner
 from p4cc.planning.state_records import plan_program
 from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.traffic import TrafficPlan, plan_traffic
+from p4cc.planning.units import Units
 from p4cc.scenario.fabric import RdmaTransport
 from topos import Alone, Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
 
@@ -115,7 +117,7 @@ def plan_case(
         planner = _Planner(case, scenario, topology, programs, headers_of)
         marks = program.THRESHOLDS in programs.tables
         ports = planner.thresholds() if marks else {}
-        ecn = EcnSettings(planner.profile, ports) if marks else None
+        ecn = EcnSettings(planner.profile, ports, planner.cells()) if marks else None
         of_senders = list(planner.check_fit(ports))
         features = (
             *planner.fabric.features(programs.tables, planner.ack_class),
@@ -138,12 +140,12 @@ def plan_case(
             *planner.commands_left_out(),
             *planner.parts_of_features(),
         )
+        spec_json = json.dumps(planner.spec(ports, schema_of))
     except (TopologyError, PlannerError) as error:
         odd = "; ".join(plausible.of_scenario(case.scenario))
         raise UserError(str(error), place=f"case {case.label()}", remedy=odd or "correct the scenario") from error
     except PlanError as error:
         raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
-    spec_json = json.dumps(planner.spec(ports, schema_of))
     return NetworkPlan(
         planner.topology,
         planner.paths,
@@ -174,7 +176,8 @@ class _Planner:
         self.programs = programs
         self.headers_of = headers_of or self._compiled_headers
         self.paths = Paths(topology)
-        self.fabric = FabricPlanner(topology, case.switch, case.red, self.packet_bytes)
+        self.units = Units(case.switch, self.packet_bytes, programs.chips)
+        self.fabric = FabricPlanner(topology, case.switch, case.red, self.units)
         self.own_algorithms: list[OwnSender] = []
 
     @cached_property
@@ -245,6 +248,10 @@ class _Planner:
         """Warnings about p4cc's features of which a program has a part."""
         for text in self.programs.lacks:
             yield f"{text}; it gets no entries (docs/reference/features.md)"
+
+    def cells(self) -> dict[tuple[str, str], int]:
+        """Cells of a full packet at every port whose thresholds are said in packets and counted in cells."""
+        return cells_by_port(self.topology, self.units.cells_of_packets(), self.packet_bytes)
 
     def thresholds(self) -> Ports:
         """Thresholds of every port that marks; raises PlannerError that names the port."""
@@ -335,14 +342,14 @@ class _Planner:
                 {
                     "name": name,
                     "device_id": addresses.device_ids[name],
-                    "timestamp_unit": self.case.scenario.switch.timestamp_unit,
+                    "timestamp_unit": self.units.time_unit(name),
                     "pass_limit": self.case.scenario.switch.pass_limit,
                     "cpu_port": self.case.scenario.switch.cpu_port,
                     "ports": [
                         {
                             "port": port.number,
                             "queue_capacity_pkts": links[port.link_index].queue_capacity_pkts,
-                            **self.fabric.port(links[port.link_index]),
+                            **self.fabric.port(name, links[port.link_index]),
                         }
                         for port in self.topology.ports[name]
                     ],
@@ -395,7 +402,7 @@ class _Planner:
     def rates(self) -> RatePlanner:
         """What switches that set rates or tell of queues are told."""
         rtt_ns = self.paths.longest_rtt_ns(self.packet_bytes)
-        return RatePlanner(self.topology, self.case.switch, rtt_ns, self.fabric.depth_bytes, self.packet_bytes)
+        return RatePlanner(self.topology, self.case.switch, rtt_ns, self.units)
 
     def odd_values(self) -> Iterator[str]:
         """Warnings about values that the schema takes and that nobody means."""

@@ -10,13 +10,14 @@ from controller import program
 from controller.bolt import EXTENSION_BYTES, BoltSettings, bolt_port
 from controller.d3 import CapacityEstimate, capacity_estimate, d3_port
 from controller.dualpi2 import DualPi2Port, DualPi2Settings, dualpi2_port
-from controller.rate_features import D3PortPlan, D3Settings, RcpSettings
-from controller.rcp import rcp_port
+from controller.rate_features import D3PortPlan, D3Settings, D3StampSettings, RcpSettings, RcpStampSettings
+from controller.rcp import RcpPort, rcp_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from controller.features import Feature, PortName
+    from p4cc.planning.units import Units
     from p4cc.scenario.schema import SwitchSettings
     from topos import Link, Topology
 
@@ -30,101 +31,96 @@ class RatePlanner:
     topology: Topology
     switch: SwitchSettings
     rtt_ns: int
-    depth_bytes: int
-    """Bytes of one unit of the depths that programs see."""
-    packet_bytes: int
-    """IP bytes of a full packet without an extension."""
+    units: Units
+    """Of the times and depths that programs see; its packets are without an extension."""
 
     def features(self, tables: frozenset[str]) -> Iterator[Feature]:
         """Features of the program by the tables that it has; raises PlannerError for what a port cannot hold."""
         if program.D3_PORTS in tables:
-            yield D3Settings({name: self._d3(link) for name, link in self._ports()})
+            yield D3Settings({name: self._d3(name[0], link) for name, link in self._ports()})
+        if program.D3_STAMPED in tables:
+            yield D3StampSettings({name: self._d3(name[0], link) for name, link in self._ports()})
         if program.RCP_PORTS in tables:
-            rcp = self.switch.rcp
-            yield RcpSettings(
-                {
-                    name: rcp_port(
-                        rate_bps=link.rate_bps,
-                        interval_ns=rcp.interval_ns or self.rtt_ns,
-                        rtt_ns=self.rtt_ns,
-                        depth_bytes=self.depth_bytes,
-                        initial_share=_fraction(rcp.initial_share),
-                        alpha=_fraction(rcp.alpha),
-                        beta=_fraction(rcp.beta),
-                        framing_bytes=link.framing_bytes,
-                        time_unit_ns=self._time_unit_ns,
-                    )
-                    for name, link in self._ports()
-                }
-            )
-
+            yield RcpSettings({name: self._rcp(name[0], link) for name, link in self._ports()})
+        if program.RCP_STAMPED in tables:
+            yield RcpStampSettings({name: self._rcp(name[0], link) for name, link in self._ports()})
         if program.DUALPI2_PORTS in tables:
-            yield DualPi2Settings({name: self._dualpi2(link) for name, link in self._ports()})
+            yield DualPi2Settings({name: self._dualpi2(name[0], link) for name, link in self._ports()})
         if program.BOLT_PORTS in tables:
             bolt = self.switch.bolt
             yield BoltSettings(
                 {
                     name: bolt_port(
                         rate_bps=link.rate_bps,
-                        packet_bytes=self.packet_bytes + EXTENSION_BYTES,
-                        depth_bytes=self.depth_bytes,
+                        packet_bytes=self.units.packet_bytes + EXTENSION_BYTES,
+                        depth_bytes=self.units.depth_bytes(name[0]),
                         threshold_bytes=bolt.threshold_bytes,
                         most_places=bolt.places,
                         offers_room=bolt.room,
                         tells=bolt.early,
                         framing_bytes=link.framing_bytes,
-                        time_unit_ns=self._time_unit_ns,
+                        time_unit_ns=self.units.tick_ns(name[0]),
                     )
                     for name, link in self._ports()
                 }
             )
 
-    def _dualpi2(self, link: Link) -> DualPi2Port:
+    def _rcp(self, switch: str, link: Link) -> RcpPort:
+        rcp = self.switch.rcp
+        return rcp_port(
+            rate_bps=link.rate_bps,
+            interval_ns=rcp.interval_ns or self.rtt_ns,
+            rtt_ns=self.rtt_ns,
+            depth_bytes=self.units.depth_bytes(switch),
+            initial_share=_fraction(rcp.initial_share),
+            alpha=_fraction(rcp.alpha),
+            beta=_fraction(rcp.beta),
+            framing_bytes=link.framing_bytes,
+            time_unit_ns=self.units.tick_ns(switch),
+        )
+
+    def _dualpi2(self, switch: str, link: Link) -> DualPi2Port:
         dual = self.switch.dualpi2
         return dualpi2_port(
             rate_bps=link.rate_bps,
-            packet_bytes=self.packet_bytes + link.framing_bytes,
+            packet_bytes=self.units.packet_bytes + link.framing_bytes,
             target_ns=dual.target_ns,
             interval_ns=dual.interval_ns,
             alpha_hz=_fraction(dual.alpha_hz),
             beta_hz=_fraction(dual.beta_hz),
             step_ns=dual.step_ns,
             coupling_shift=dual.coupling_shift,
-            time_unit_ns=self._time_unit_ns,
+            time_unit_ns=self.units.tick_ns(switch),
         )
-
-    @property
-    def _time_unit_ns(self) -> int:
-        return 1 if self.switch.timestamp_unit == "ns" else 1_000
 
     def _ports(self) -> Iterator[tuple[PortName, Link]]:
         for switch, ports in self.topology.ports.items():
             for port in ports:
                 yield (switch, port.peer), self.topology.links[port.link_index]
 
-    def _d3(self, link: Link) -> D3PortPlan:
+    def _d3(self, switch: str, link: Link) -> D3PortPlan:
         settings = self.switch.d3
         port = d3_port(
             capacity_bps=int(link.rate_bps * _fraction(settings.capacity_share)),
             rtt_ns=self.rtt_ns,
             epoch_ns=settings.epoch_ns,
-            time_unit_ns=self._time_unit_ns,
+            time_unit_ns=self.units.tick_ns(switch),
         )
-        return D3PortPlan(port, self._estimate(link), settings.grants == "clamped")
+        return D3PortPlan(port, self._estimate(switch, link), settings.grants == "clamped")
 
-    def _estimate(self, link: Link) -> CapacityEstimate | None:
+    def _estimate(self, switch: str, link: Link) -> CapacityEstimate | None:
         follows = self.switch.d3.estimate
         if follows is None:
             return None
         return capacity_estimate(
             rate_bps=int(link.rate_bps * _fraction(self.switch.d3.capacity_share)),
             interval_ns=follows.interval_ns or self.rtt_ns,
-            depth_bytes=self.depth_bytes,
+            depth_bytes=self.units.depth_bytes(switch),
             alpha=_fraction(follows.alpha),
             beta=_fraction(follows.beta),
             floor_share=_fraction(follows.floor_share),
             framing_bytes=link.framing_bytes,
-            time_unit_ns=self._time_unit_ns,
+            time_unit_ns=self.units.tick_ns(switch),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from controller.route_table import Role
 from controller.runtime import find_named, to_entities
 from p4cc.errors import UserError
 from p4cc.planning.entries import plan_entries
+from p4cc.planning.units import chips_among
 from p4cc.scenario.programs import RouteSettings
 from topos.loaders.runtime import NOTHING
 
@@ -46,6 +47,8 @@ class Programs:
     """Of ports by switch and neighbour, where the user's entries fill the table of thresholds."""
     lacks: tuple[str, ...] = ()
     """Features of which programs have a part: what is missing, with the switches."""
+    chips: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Bytes of a cell, by the switches whose program is for Tofino."""
 
     @cached_property
     def layer2(self) -> bool:
@@ -87,7 +90,8 @@ def plan_programs(case: Case, scenario: Path, topology: Topology, schema_of: Cal
             notes.setdefault(f"thresholds go to table {control}", []).append(switch)
         if routes is not None and not routes.is_own and not isinstance(case.scenario.switch.routes, RouteSettings):
             notes.setdefault(f"routes go to {routes}", []).append(switch)
-    return Programs(found, _by_switch(notes), thresholds, _by_switch(lacks))
+    chips = chips_among(topology.switch_names, schema_of)
+    return Programs(found, _by_switch(notes), thresholds, _by_switch(lacks), chips)
 
 
 def _by_switch(texts: Mapping[str, list[str]]) -> tuple[str, ...]:

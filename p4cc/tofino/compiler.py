@@ -31,7 +31,7 @@ _REMEDY = (
     "(docs/tofino.md says how)"
 )
 _WARNING = re.compile(r"\[--Wwarn=|(?:^|\s)warning:", re.IGNORECASE)
-_ERROR = re.compile(r"\[--Werror=|(?:^|\s)(?:error|compiler bug):|^(?:in file|cannot|no such)", re.IGNORECASE)
+_ERROR = re.compile(r"\[--Werror=|(?:^|\s)\w*(?:error|compiler bug):|^(?:in file|cannot|no such)", re.IGNORECASE)
 
 
 class Chip(Enum):

@@ -11,12 +11,17 @@
 
 #include "../include/headers.p4"
 #include "../include/sizes.p4"
+#include "../adaptors/arithmetic.p4"
+#include "../adaptors/objects.p4"
 
 // `ecn` are the two ECN bits of a packet's IP header, of whatever type:
 // `marks.apply(hdr.ipv4.diffserv[1:0], ...)`.
 control EcnDual(inout ecn_t ecn, in port_t egress_port, in queue_depth_t enq_qdepth, out ecn_level_t level) {
     // Packets that left each port, by the level their queue had: cell = port * 4 + level.
-    counter(LEVEL_COUNTER_SIZE, CounterType.packets) level_packets;
+    PACKET_COUNTER(LEVEL_COUNTER_SIZE) level_packets;
+
+    DepthReaches() reaches_k;
+    DepthReaches() reaches_k_dc;
 
     // Without an entry a port never marks.
     bool has_thresholds;
@@ -66,9 +71,13 @@ control EcnDual(inout ecn_t ecn, in port_t egress_port, in queue_depth_t enq_qde
         thresholds.apply();
         // The depth does not count this packet: "more than K with it" is "at least K without it".
         if (has_thresholds) {
-            if (enq_qdepth >= k_dc_pkts) {
+            bool above_k;
+            bool above_k_dc;
+            reaches_k.apply(enq_qdepth, k_pkts, above_k);
+            reaches_k_dc.apply(enq_qdepth, k_dc_pkts, above_k_dc);
+            if (above_k_dc) {
                 level = LEVEL_K_DC;
-            } else if (enq_qdepth >= k_pkts) {
+            } else if (above_k) {
                 level = LEVEL_K;
             }
         }

@@ -10,11 +10,9 @@
 #ifndef P4CC_ECN_RED
 #define P4CC_ECN_RED
 
+#include "../include/ecn.p4"
 #include "../include/headers.p4"
 #include "../include/sizes.p4"
-
-const ecn_t ECN_NOT_CAPABLE = 0;
-const ecn_t ECN_CE = 3;
 
 // `queue_depth` as the CP sees it: of the packet's own queue, this packet not counted. Needs the
 // architecture's `random`; numbers are drawn on the slope only.

@@ -1,7 +1,7 @@
 // IPv4 longest-prefix forwarding with ECMP groups: chooses
 // the port, rewrites the addresses, counts down the TTL.
 //
-// Needs the architecture's `action_selector` and `hash` and
+// Needs the architecture's objects (`adaptors/ecmp.p4` for v1model) and
 // the program's `headers_t`, which the top program brings in.
 
 #ifndef P4CC_FORWARD
@@ -9,15 +9,15 @@
 
 #include "../include/headers.p4"
 #include "../include/sizes.p4"
+#include "../adaptors/ecmp.p4"
 
 control Forward(inout headers_t hdr, inout port_t egress_spec, out bool drop) {
     // A group's member follows from the five-tuple, so that a flow stays on one path.
-    @max_group_size(ECMP_MAX_GROUP_SIZE)
-    action_selector(HashAlgorithm.crc16, ECMP_SELECTOR_SIZE, ECMP_HASH_WIDTH) ecmp;
+    ECMP_SELECTOR(ecmp);
 
-    // Switches that hash the same fields alike choose alike, so that a second
-    // stage would send all that it gets one way. A CRC with a seed among its
-    // fields only permutes the choice: CRCs are linear. The product is not.
+    EcmpSalt() ecmp_salt;
+
+    // Sets switches apart that would choose alike.
     bit<32> seed = 0;
     bit<16> salt = 0;
 
@@ -75,13 +75,7 @@ control Forward(inout headers_t hdr, inout port_t egress_spec, out bool drop) {
         // A TTL of one ends here (RFC 1812 5.3.1); no ICMP is sent.
         if (hdr.ipv4.isValid() && hdr.ipv4.ttl > 1) {
             ecmp_seeds.apply();
-            // No factor, no salt. Only a group asks for it.
-            bit<32> crc;
-            hash(crc, HashAlgorithm.crc32, 32w0,
-                 { hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, hdr.l4_ports.src_port,
-                   hdr.l4_ports.dst_port },
-                 64w0x100000000);
-            salt = (crc * seed)[31:16];
+            ecmp_salt.apply(hdr, seed, salt);
             ipv4_lpm.apply();
         }
     }

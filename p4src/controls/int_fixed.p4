@@ -6,24 +6,31 @@
 #define P4CC_INT_PLACE
 
 #include "../include/int.p4"
+#include "../adaptors/int_records.p4"
 
-bool can_take_record(in headers_t hdr) {
-    return true;
-}
+const bit<32> RECORD_GROWTH_BYTES = 0;
 
 // Hops before this one, as far as they found room.
-bit<8> records_held(in headers_t hdr) {
-    bit<8> hops = (bit<8>)hdr.int_shim.hop_count;
-    return hops < INT_FIXED_RECORDS ? hops : INT_FIXED_RECORDS;
+control RecordRoom(in headers_t hdr, out bool can_take, out bit<8> records) {
+    apply {
+        can_take = true;
+        records = (bit<8>)hdr.int_shim.hop_count;
+        if (records > INT_FIXED_RECORDS) {
+            records = INT_FIXED_RECORDS;
+        }
+    }
 }
 
 // The record takes the first place. A sixth would push the first hop's out: the bound leaves it away.
-void place_record(inout headers_t hdr) {
-    if (hdr.int_shim.hop_count <= INT_FIXED_RECORDS) {
-        hdr.int_hops.push_front(1);
-        hdr.int_hops[0] = hdr.int_hop;
+control PlaceRecord(inout headers_t hdr) {
+    PushRecord() push;
+
+    apply {
+        if (hdr.int_shim.hop_count <= INT_FIXED_RECORDS) {
+            push.apply(hdr.int_hops, hdr.int_hop);
+        }
+        hdr.int_hop.setInvalid();
     }
-    hdr.int_hop.setInvalid();
 }
 
 #endif

@@ -12,12 +12,24 @@
 #include "../include/transport.p4"
 #include "../include/int.p4"
 #include "../include/sizes.p4"
+#include "../adaptors/arithmetic.p4"
+#include "../adaptors/int_shim.p4"
+#include "../adaptors/objects.p4"
 
 control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in queue_depth_t queue_depth) {
+    RecordRoom() room;
+    Below() below;
+    IntShimPass() pass;
+    IntUnits() units;
+    PlaceRecord() place;
+
+    // What this packet is on the link, with its record.
+    bit<32> bytes;
+
     // Bytes on the link since the start, of every packet of the port. 32 bits
     // wrap after 4.3 GB; that is a multiple of the period of the record's 20 bits
     // (2^27 bytes * 2^unit_shift) up to a shift of 5, so records never see it.
-    register<bit<32>>(PORT_COUNT) tx_bytes;
+    SUM_REGISTER(tx_bytes, PORT_COUNT, bytes);
 
     bool    is_port;
     bit<12> switch_id;
@@ -63,29 +75,41 @@ control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
         cells_per_depth = 0;
         framing_bytes = 0;
         max_hops = 0;
+        bytes = 0;
         ports.apply();
         if (is_port) {
-            bit<32> sent;
-            tx_bytes.read(sent, (bit<32>)egress_port);
-            if (hdr.int_shim.isValid() && can_take_record(hdr)) {
-                bit<8> records = records_held(hdr);
-                hdr.int_shim.hop_count = hdr.int_shim.hop_count |+| 1;
-                hdr.int_shim.path_id = hdr.int_shim.path_id ^ switch_id;
-                if (records < (bit<8>)max_hops && records < (bit<8>)INT_HOPS_MAX) {
-                    bit<32> cells = ((bit<32>)queue_depth * (bit<32>)cells_per_depth) >> unit_shift;
-                    hdr.int_hop.setValid();
-                    hdr.int_hop.rate_code = rate_code;
-                    hdr.int_hop.timestamp = now[23:0];
-                    hdr.int_hop.tx_units = (bit<20>)((sent >> 7) >> unit_shift);
-                    hdr.int_hop.queue_units = cells[15:0];
-                    if (cells > 0xffff) {
-                        hdr.int_hop.queue_units = 0xffff;
-                    }
-                    place_record(hdr);
-                }
+            bool can_take = false;
+            bool has_room = false;
+            bit<8> records = 0;
+            bytes = (bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes;
+            if (hdr.int_shim.isValid()) {
+                room.apply(hdr, can_take, records);
+            }
+            if (can_take) {
+                pass.apply(hdr.int_shim, switch_id);
+                below.apply(records, (bit<8>)max_hops, has_room);
+            }
+            bool stamps = has_room && records < (bit<8>)INT_HOPS_MAX;
+            if (stamps) {
+                bytes = bytes + RECORD_GROWTH_BYTES;
             }
             // The record holds what went before this packet; the packet counts as it leaves, with its record.
-            tx_bytes.write((bit<32>)egress_port, sent + (bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes);
+            bit<32> sent;
+            ADD_TO_SUM(tx_bytes, egress_port, bytes, sent);
+            if (stamps) {
+                bit<20> tx_units;
+                bit<32> cells;
+                units.apply(sent, queue_depth, cells_per_depth, unit_shift, tx_units, cells);
+                hdr.int_hop.setValid();
+                hdr.int_hop.rate_code = rate_code;
+                hdr.int_hop.timestamp = now[23:0];
+                hdr.int_hop.tx_units = tx_units;
+                hdr.int_hop.queue_units = cells[15:0];
+                if (cells[31:16] != 0) {
+                    hdr.int_hop.queue_units = 0xffff;
+                }
+                place.apply(hdr);
+            }
         }
     }
 }

@@ -14,23 +14,8 @@
 #include "../include/int.p4"
 #include "../include/sizes.p4"
 #include "grow.p4"
-
-// Words of four bytes that a hop adds for these instructions: one for each bit, two for bits 4, 5 and 6.
-bit<5> int_md_words(in bit<16> asked) {
-    bit<5> high = (bit<5>)asked[15:15] + (bit<5>)asked[14:14] + (bit<5>)asked[13:13] + (bit<5>)asked[12:12]
-                + (bit<5>)(asked[11:11] ++ 1w0) + (bit<5>)(asked[10:10] ++ 1w0) + (bit<5>)(asked[9:9] ++ 1w0)
-                + (bit<5>)asked[8:8];
-    bit<5> low = (bit<5>)asked[7:7] + (bit<5>)asked[6:6] + (bit<5>)asked[5:5] + (bit<5>)asked[4:4]
-               + (bit<5>)asked[3:3] + (bit<5>)asked[2:2] + (bit<5>)asked[1:1] + (bit<5>)asked[0:0];
-    return high + low;
-}
-
-// Shim, metadata header and extension are of the version known here and agree on their length.
-bool int_md_is_sound(in transport_h transport, in int_md_shim_h shim, in int_md_h md) {
-    bit<10> bytes = (bit<10>)shim.length_words << 2;
-    return shim.int_type == INT_TYPE_MD && md.version == INT_MD_VERSION && shim.length_words >= INT_MD_HEADER_WORDS
-        && bytes + INT_MD_SHIM_BYTES == (bit<10>)transport.extension_len;
-}
+#include "../adaptors/int_md_check.p4"
+#include "../adaptors/objects.p4"
 
 // Ones for the instructions of one word that are not supported, bits 8 to 15.
 control IntMdUnknown(in bit<8> asked, inout int_word_h[8] words) {
@@ -89,7 +74,7 @@ control IntMdPush(inout headers_t hdr, in bit<16> asked, in bit<32> node_id, in 
         }
         if (asked[13:13] == 1) {
             hdr.int_latency.setValid();
-            hdr.int_latency.latency = (bit<32>)(egress_time - ingress_time);
+            hdr.int_latency.latency = egress_time[31:0] - ingress_time[31:0];
         }
         if (asked[12:12] == 1) {
             hdr.int_queue.setValid();
@@ -121,10 +106,14 @@ control IntMdPush(inout headers_t hdr, in bit<16> asked, in bit<32> node_id, in 
 control IntMd(inout headers_t hdr,
               in port_t ingress_port, in port_t egress_port, in priority_t queue,
               in time_t ingress_time, in time_t egress_time, in queue_depth_t queue_depth) {
+    IntMdCheck() check;
     IntMdPush() push;
 
+    // What this packet is on the link, with its metadata.
+    bit<32> bytes;
+
     // Bytes on the link since the start, of every packet of the port; wraps at 2^32, as the metadata does.
-    register<bit<32>>(PORT_COUNT) tx_bytes;
+    SUM_REGISTER(tx_bytes, PORT_COUNT, bytes);
 
     bool    is_port;
     bit<32> node_id;
@@ -157,32 +146,40 @@ control IntMd(inout headers_t hdr,
         node_id = 0;
         mtu_bytes = 0;
         framing_bytes = 0;
+        bytes = 0;
         ports.apply();
         if (is_port) {
-            bit<32> sent;
-            tx_bytes.read(sent, (bit<32>)egress_port);
+            bool is_sound = false;
+            bool is_too_long = false;
+            bool pushes = false;
+            bit<8> words = 0;
+            bytes = (bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes;
+            bit<8> growth = 0;
             if (hdr.int_md.isValid()) {
-                bit<16> asked = hdr.int_md.instructions;
-                bit<5> words = int_md_words(asked);
-                bit<8> growth = (bit<8>)words << 2;
-                bit<16> extension_bytes = (bit<16>)hdr.transport.extension_len + (bit<16>)growth;
-                if (hdr.int_md.hop_words == words && can_grow(hdr.ipv4, hdr.udp)
-                    && int_md_is_sound(hdr.transport, hdr.int_md_shim, hdr.int_md)) {
+                check.apply(hdr.ipv4, hdr.udp, hdr.transport, hdr.int_md_shim, hdr.int_md, mtu_bytes, words, is_sound,
+                            is_too_long);
+                growth = words << 2;
+                if (is_sound) {
                     if (hdr.int_md.remaining_hops == 0) {
                         hdr.int_md.hops_exceeded = 1;
-                    } else if (hdr.ipv4.total_len + (bit<16>)growth > mtu_bytes || extension_bytes > 255) {
+                    } else if (is_too_long) {
                         hdr.int_md.mtu_exceeded = 1;
                     } else {
-                        hdr.int_md.remaining_hops = hdr.int_md.remaining_hops - 1;
-                        hdr.int_md_shim.length_words = hdr.int_md_shim.length_words + (bit<8>)words;
-                        grow_packet(hdr.ipv4, hdr.udp, hdr.transport, growth);
-                        push.apply(hdr, asked, node_id, sent, ingress_port, egress_port, queue, ingress_time, egress_time,
-                                   queue_depth);
+                        pushes = true;
+                        bytes = bytes + (bit<32>)growth;
                     }
                 }
             }
             // The metadata holds what went before this packet; the packet counts as it leaves.
-            tx_bytes.write((bit<32>)egress_port, sent + (bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes);
+            bit<32> sent;
+            ADD_TO_SUM(tx_bytes, egress_port, bytes, sent);
+            if (pushes && hdr.int_md.isValid()) {
+                hdr.int_md.remaining_hops = hdr.int_md.remaining_hops - 1;
+                hdr.int_md_shim.length_words = hdr.int_md_shim.length_words + words;
+                grow_packet(hdr.ipv4, hdr.udp, hdr.transport, growth);
+                push.apply(hdr, hdr.int_md.instructions, node_id, sent, ingress_port, egress_port, queue, ingress_time,
+                           egress_time, queue_depth);
+            }
         }
     }
 }

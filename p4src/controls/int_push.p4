@@ -7,18 +7,25 @@
 #include "../include/transport.p4"
 #include "../include/int.p4"
 #include "grow.p4"
+#include "../adaptors/can_grow.p4"
 
-bool can_take_record(in headers_t hdr) {
-    return can_grow(hdr.ipv4, hdr.udp);
-}
+const bit<32> RECORD_GROWTH_BYTES = 8;
 
-bit<8> records_held(in headers_t hdr) {
-    return (hdr.transport.extension_len - INT_SHIM_BYTES) >> 3;
+// Whether the packet may get one more, and how many it has: the parser has made sure that they are whole.
+control RecordRoom(in headers_t hdr, out bool can_take, out bit<8> records) {
+    CanGrow() can_grow_now;
+
+    apply {
+        can_grow_now.apply(hdr.ipv4, hdr.udp, can_take);
+        records = (bit<8>)hdr.transport.extension_len[7:3];
+    }
 }
 
 // The record in `int_hop` goes out right behind the shim.
-void place_record(inout headers_t hdr) {
-    grow_packet(hdr.ipv4, hdr.udp, hdr.transport, INT_HOP_BYTES);
+control PlaceRecord(inout headers_t hdr) {
+    apply {
+        grow_packet(hdr.ipv4, hdr.udp, hdr.transport, INT_HOP_BYTES);
+    }
 }
 
 #endif

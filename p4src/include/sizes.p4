@@ -11,6 +11,8 @@ const bit<32> IPV4_LPM_SIZE = 1024;
 const bit<32> ECMP_SELECTOR_SIZE = 1024;
 // Largest group: the up-links of a fat-tree switch with K = 64.
 #define ECMP_MAX_GROUP_SIZE 32
+// Groups of such members that a chip has room for.
+const bit<32> ECMP_GROUPS = 128;
 // Bits of the hash that choose the member.
 const bit<32> ECMP_HASH_WIDTH = 16;
 // Seeds by EtherType: IPv4's is the only one that is forwarded.
@@ -29,6 +31,9 @@ const bit<32> LEVEL_COUNTER_SIZE = 2048;
 
 // Two levels above zero times three capable codepoints, and the same for level zero.
 const bit<32> CODEPOINT_MAP_SIZE = 16;
+
+// Steps of RED curves, over all ports (controller/red.py has the same number).
+const bit<32> RED_STEPS_SIZE = 1024;
 
 // Priorities by traffic class: eight classes of data and eight of everything else.
 const bit<32> PRIORITY_MAP_SIZE = 16;

@@ -35,7 +35,8 @@ class EcnTest(SwitchTest):
             self.insert("egress.ecn.codepoint_map", keys, "egress.ecn.set_codepoint", ecn=rule.outgoing)
 
     def set_thresholds(self):
-        self.insert_by_port("egress.ecn.thresholds", "egress.ecn.set_thresholds", k=K_PKTS, k_dc=K_DC_PKTS)
+        k, k_dc = self.depth(K_PKTS), self.depth(K_DC_PKTS)
+        self.insert_by_port("egress.ecn.thresholds", "egress.ecn.set_thresholds", k=k, k_dc=k_dc)
 
     def burst(self, ecn):
         """Codepoints of packets which found 0, 1, 2, ... others waiting."""

@@ -21,6 +21,8 @@ class D3Test(SwitchTest):
     action = "egress.allocator.set_port"
 
     def prepare(self):
+        if self.arch == "tna":
+            self.skipTest("the switch allots nothing: D3StampsByRounds")
         self.route()
         self.insert_by_port(
             "egress.allocator.ports",
@@ -89,6 +91,33 @@ class D3TakesBack(D3Test):
         self.assertEqual(self.ask(desired_kbps=300_000).hops[0].granted_kbps, 999_999)
 
 
+class D3StampsByRounds(SwitchTest):
+    """Where the controller allots: desires up to a bound and a fair share on top, until a round's capacity is used."""
+
+    program = "d3"
+
+    def runTest(self):
+        if self.arch != "tna":
+            self.skipTest("the switch allots by itself: D3Allocates")
+        self.route()
+        share = {"rate": CAPACITY_KBPS, "most": 900_000, "fair": 100_000}
+        self.insert_by_port("egress.allocator.stamped", "egress.allocator.set_share", number=1, **share)
+        for desired_kbps, granted_kbps in ((400_000, 500_000), (300_000, 400_000), (200_000, 0)):
+            answer = self.ask(desired_kbps)
+            self.assertEqual(answer.hops[0].granted_kbps, granted_kbps)
+            self.assertEqual(answer.flags.base, granted_kbps == 0)
+        change = Action("egress.allocator.set_share", number=2, **share)
+        self.control.write(~P4TableEntry("egress.allocator.stamped", match=Match(egress_port=OUT), action=change))
+        self.assertEqual(self.ask(2 * CAPACITY_KBPS).hops[0].granted_kbps, CAPACITY_KBPS)
+
+    def ask(self, desired_kbps):
+        """The answered request."""
+        self.send(self.packet(payload_bytes=0, extension=RateRequest(desired_kbps=desired_kbps)))
+        answer = self.receive(OUT)[P4cc].payload
+        self.assertEqual(answer.hop_index, 1)
+        return answer
+
+
 class RcpStampsTheSmallest(SwitchTest):
     """The switch lowers a packet's rate to its own and never raises it."""
 
@@ -97,7 +126,10 @@ class RcpStampsTheSmallest(SwitchTest):
     def runTest(self):
         self.route()
         own_kbps = 2_000_000
-        self.insert_by_port("egress.rcp.ports", "egress.rcp.set_fixed_rate", fixed=own_kbps, framing=0)
+        if self.arch == "tna":
+            self.insert_by_port("egress.rcp.stamped", "egress.rcp.set_rate", fair=own_kbps, framing=0)
+        else:
+            self.insert_by_port("egress.rcp.ports", "egress.rcp.set_fixed_rate", fixed=own_kbps, framing=0)
         for came, left in ((0xFFFFFFFF, own_kbps), (own_kbps + 1, own_kbps), (own_kbps - 1, own_kbps - 1), (0, 0)):
             self.send(self.packet(extension=FairRate(rate_kbps=came)))
             self.assertEqual(self.receive(OUT)[P4cc].payload.rate_kbps, left)

@@ -8,9 +8,10 @@ Source: docs/algorithms/marking.md#red.
 import time
 from fractions import Fraction
 
+from finsy import Action, Match, P4TableEntry
 from scapy.layers.inet import IP
 
-from controller.red import red_curve
+from controller.red import red_curve, red_steps
 from ptf_tests.base import OUT, SwitchTest
 
 K_MIN, K_MAX, P_MAX = 40, 240, Fraction(4, 5)
@@ -26,12 +27,34 @@ class RedTest(SwitchTest):
 
     def prepare(self):
         self.route()
-        curve = red_curve(K_MIN, K_MAX, P_MAX, depth_bytes=1)
-        self.threshold = curve.threshold
-        self.insert_by_port(
-            "egress.red.curves", "egress.red.set_curve", low=curve.k_min, high=curve.k_max, rise=curve.slope
-        )
+        # The switch's unit of depth, of which each packet of the burst takes so many.
+        self.units = self.depth(1, self.packet(payload_bytes=10))
+        curve = red_curve(K_MIN * self.units, K_MAX * self.units, P_MAX, depth_bytes=1)
+        if self.arch == "tna":
+            self.insert_steps(curve)
+        else:
+            self.threshold = curve.threshold
+            self.insert_by_port(
+                "egress.red.curves", "egress.red.set_curve", low=curve.k_min, high=curve.k_max, rise=curve.slope
+            )
         self.limit_queue(OUT, pkts_per_s=PKTS_PER_S)
+
+    def insert_steps(self, curve):
+        """The curve by steps, which the chip can look up."""
+        steps = red_steps(curve, 1)
+        for step in steps:
+            always = step.probability is None
+            action = Action("egress.red.set_always")
+            if not always:
+                action = Action("egress.red.set_probability", p=step.probability)
+            match = Match(egress_port=OUT, queue_depth=f"{step.low}...{step.high}")
+            self.control.write(+P4TableEntry("egress.red.steps", match=match, action=action, priority=1))
+
+        def threshold(depth):
+            found = [step.probability for step in steps if step.low <= depth <= step.high]
+            return 65536 if found == [None] else (found or [0])[0]
+
+        self.threshold = threshold
 
     def burst(self, ecn):
         """Codepoints of a burst as it left, by how many packets each left behind; those that left while it came in
@@ -53,7 +76,7 @@ class MarksByTheCurve(RedTest):
         drawn = [[] for _ in range(BURST // BAND)]
         for _ in range(BURSTS):
             for depth, codepoint in self.burst(ECT).items():
-                drawn[depth // BAND].append((self.threshold(depth) / 65536, codepoint == CE))
+                drawn[depth // BAND].append((self.threshold(depth * self.units) / 65536, codepoint == CE))
         self.assertGreater(len(drawn[K_MAX // BAND]), BAND, "the switch sent most of the burst while it came in")
         for band, draws in enumerate(drawn):
             wanted = sum(p for p, _ in draws)

@@ -89,13 +89,13 @@ def test_a_user_s_mistake_is_one_message(
 @pytest.mark.parametrize(
     ("old", "new", "texts"),
     [
-        ("level = LEVEL_K_DC;", "level = LEVEL_K_DC", ("controls/ecn_dual.p4:70:", "expected `;`")),
+        ("level = LEVEL_K_DC;", "level = LEVEL_K_DC", ("controls/ecn_dual.p4:79:", "expected `;`")),
         ("level = LEVEL_NONE;", "level = 16w1;", ("bit<2>", "bit<16>")),
         ("thresholds.apply();", "threshold.apply();", ("threshold", "did you mean")),
     ],
 )
 def test_a_p4_error_names_line_and_column(tmp_path: Path, old: str, new: str, texts: tuple[str, ...]) -> None:
-    for part in ("include", "controls", "v1model"):
+    for part in ("adaptors", "include", "controls", "v1model"):
         (tmp_path / part).mkdir()
         for source in (ROOT / "p4src" / part).glob("*.p4"):
             text = source.read_text(encoding="utf-8")

@@ -46,6 +46,9 @@ if "warn" in text:
 if "bad" in text:
     print("a.p4(7): [--Werror=type-error] error: y: no such field", file=sys.stderr)
     sys.exit(1)
+if "python" in text:
+    print("Traceback (most recent call last):\\n  a.py\\nModuleNotFoundError: No module named 'jsl'")
+    sys.exit(2)
 if "mute" in text:
     sys.exit(4)
 out = pathlib.Path(arguments[arguments.index("-o") + 1])
@@ -256,6 +259,11 @@ def test_a_program_that_does_not_compile(driver: Path, tmp_path: Path) -> None:
         f"{mute} for Tofino 1:",
         "  p4c ended with exit code 4 and said nothing",
     ]
+
+
+def test_a_driver_that_fails_itself(driver: Path, tmp_path: Path) -> None:
+    done = report("--p4c", driver, program(tmp_path, "one.p4", "python"), "--chip", "tofino")
+    assert done.stdout.splitlines()[-1] == "  ModuleNotFoundError: No module named 'jsl'"
 
 
 def test_a_compilation_that_does_not_end(driver: Path, tmp_path: Path) -> None:

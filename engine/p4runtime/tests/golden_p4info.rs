@@ -1,7 +1,7 @@
-//! The committed P4Info of every program in `p4src/v1model`, of the program with one object of every kind
-//! that the client tests use, and of one without `main`, is the one that the program gives today: ids are
-//! stable and a change of the control plane's view is seen in review. Each was byte for byte what p4c 1.2.5
-//! printed when it was committed.
+//! The committed P4Info of every program in `p4src/v1model` and `p4src/tna`, of the program with one object
+//! of every kind that the client tests use, and of one without `main`, is the one that the program gives
+//! today: ids are stable and a change of the control plane's view is seen in review. Each of those under
+//! v1model was byte for byte what p4c 1.2.5 printed when it was committed.
 //!
 //! `P4CC_UPDATE_GOLDEN=1 cargo test -p p4cc-p4runtime --test golden_p4info` writes them anew.
 
@@ -55,6 +55,11 @@ fn check(programs: &Path, golden: &Path) {
 #[test]
 fn p4info_of_our_programs_is_fresh() {
     check(&repository().join("p4src/v1model"), &repository().join("p4src/golden"));
+}
+
+#[test]
+fn p4info_of_our_programs_for_tofino_is_fresh() {
+    check(&repository().join("p4src/tna"), &repository().join("p4src/golden/tna"));
 }
 
 #[test]

@@ -22,8 +22,10 @@
 // The lowest bits of the data.
 // packet 0 05 12 00000034
 // expect 1 05 12 00001234
-// The complement of 0600 + 1234 + 5678, and the sum's own check.
+// The complement of 0600 + 1234 + 5678; the parser's own check says whether its sum is wrong.
 // packet 0 06 00 12345678
+// expect 1 06 00 00009153
+// packet 0 06 05 12345678
 // expect 1 06 01 00009153
 // The larger, and the smaller.
 // packet 0 07 04 00000000
@@ -59,7 +61,7 @@ struct headers_t {
 struct metadata_t {
     byte_t skipped;
     bit<8> first;
-    bool sound;
+    bool wrong;
 }
 
 struct pair {
@@ -114,7 +116,8 @@ parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_int
         sum.subtract({ hdr.data.a, hdr.data.b });
         sum.subtract({ hdr.data.c });
         sum.add({ 16w0xffff });
-        meta.sound = sum.verify();
+        sum.add({ 8w0, hdr.data.b });
+        meta.wrong = sum.verify();
         transition accept;
     }
 }
@@ -170,7 +173,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         } else if (hdr.data.a == 5) {
             hdr.data.c = (bit<32>) plain.get({ hdr.data.b, hdr.data.c[7:0] });
         } else if (hdr.data.a == 6) {
-            hdr.data.b = meta.sound ? 8w1 : 0;
+            hdr.data.b = meta.wrong ? 8w1 : 0;
         } else if (hdr.data.a == 7) {
             hdr.data.c = max(8w0 ++ hdr.data.b, 16w4) ++ min(16w7, 8w1 ++ hdr.data.b);
         } else if (hdr.data.a == 8) {

@@ -8,7 +8,7 @@ use super::{Kind, Lowerer};
 use crate::types::hir::{Builtin, Call, Callee, Expr, FnId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
-use crate::{Bits, Inst, Operand, Terminator, VarKind, VarType};
+use crate::{Bits, HeaderId, Inst, Operand, Terminator, VarKind, VarType};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -169,6 +169,23 @@ impl Lowerer<'_> {
         self.set_validity_of(target, valid, span)
     }
 
+    /// `setValid()`. TNA's chip only notes that the header is there, and what was written to it before stays;
+    /// others have fields of zero then, as in BMv2. P4-16 (8.17) leaves both open.
+    fn make_valid(&mut self, header: HeaderId) {
+        let fields = if self.kind == Kind::Tna { self.field_vars(header) } else { Vec::new() };
+        let mut kept = Vec::new();
+        for field in fields {
+            let Some(ty) = self.out.vars.get(field.index()).map(|var| var.ty) else { continue };
+            let copy = self.temp(ty);
+            self.emit(Inst::Assign { dst: copy, src: Operand::Var(field) });
+            kept.push((field, copy));
+        }
+        self.emit(Inst::SetValid { header });
+        for (field, copy) in kept {
+            self.emit(Inst::Assign { dst: field, src: Operand::Var(copy) });
+        }
+    }
+
     fn set_validity_of(&mut self, target: Target, valid: bool, span: Span) -> Option<()> {
         match target {
             Target::Choice(index, targets) => {
@@ -176,9 +193,7 @@ impl Lowerer<'_> {
                     this.set_validity_of(targets.get(at)?.clone(), valid, span)
                 });
             }
-            Target::StaticStorage(StaticStorage::Header(header)) if valid => {
-                self.emit(Inst::SetValid { header })
-            }
+            Target::StaticStorage(StaticStorage::Header(header)) if valid => self.make_valid(header),
             Target::StaticStorage(StaticStorage::Header(header)) => self.emit(Inst::SetInvalid { header }),
             Target::Element(stack, index) => self.emit(Inst::StackSetValid { stack, index, valid }),
             _ => return self.shape_error(span),

@@ -273,8 +273,11 @@ impl Lowerer<'_> {
                 self.emit(Inst::Assign { dst, src: Operand::Var(sum) });
                 Some(Rvalue::Scalar(Operand::Var(dst)))
             }
+            // The chip's flag is set where the sum is wrong, whatever the published comment says.
             "verify" => {
-                let flag = self.equals(Operand::Var(sum), SUM_BITS, 0xffff);
+                let flag = self.temp(VarType::Bool);
+                let (a, b) = (Operand::Var(sum), constant(SUM_BITS, 0xffff));
+                self.emit(Inst::Binary { dst: flag, op: BinOp::Ne, a, b });
                 Some(Rvalue::Scalar(Operand::Var(flag)))
             }
             "update" => self.update_sum(call),

@@ -23,7 +23,7 @@ fn ack(flow: u32, class: u8) -> Frame {
 
 #[test]
 fn control_goes_first_then_data_by_class() {
-    let mut bench = Bench::new("ack_priority", QdepthUnit::Packets);
+    let mut bench = Bench::new(super::program!("ack_priority"), QdepthUnit::Packets);
     // Types 2 to 15 are not data either: NACK and CNP, whatever their code will be.
     let other = Frame { packet_type: 2, ..ack(14, 0) };
     let frames = [data(1, 0), data(2, 7), data(3, 3), ack(11, 0), data(4, 6), ack(12, 3), other];
@@ -36,7 +36,7 @@ fn control_goes_first_then_data_by_class() {
 
 #[test]
 fn the_controller_may_let_acks_share_the_queue_of_data() {
-    let mut bench = Bench::new("ack_priority", QdepthUnit::Packets);
+    let mut bench = Bench::new(super::program!("ack_priority"), QdepthUnit::Packets);
     let (table, action) = ("ingress.ack_priority.priorities", "ingress.ack_priority.set_priority");
     bench.add(table, &[1, 3], action, &[3]);
     bench.add(table, &[0, 7], action, &[7]);
@@ -46,7 +46,7 @@ fn the_controller_may_let_acks_share_the_queue_of_data() {
 
 #[test]
 fn other_traffic_goes_by_its_class_selector() {
-    let mut bench = Bench::new("ack_priority", QdepthUnit::Packets);
+    let mut bench = Bench::new(super::program!("ack_priority"), QdepthUnit::Packets);
     let tcp = |flow, dscp| Frame { protocol: 6, dscp, ..data(flow, 7) };
     // A UDP checksum, or another version, is not ours: the bytes at the place of the class mean nothing.
     let foreign = Frame { udp_checksum: 0x1234, dscp: 0b010_000, ..ack(4, 7) };

@@ -34,17 +34,19 @@ pub struct Bench {
 /// Packets of a bench that all ways are compared for.
 const COMPARED: u32 = 12;
 
-/// Compiles a program of `p4src/v1model`; where P4CC_JSON_DIR is set, reads what another compiler made of it
-/// there (`NAME.json`, BMv2's format), so that the same tests hold both to the same packets.
+/// Compiles a program of `p4src/v1model`, or of `p4src/tna` where the name begins with that folder; where
+/// P4CC_JSON_DIR is set, reads what another compiler made of it there (`NAME.json`, BMv2's format), so that
+/// the same tests hold both to the same packets.
 pub fn compile(name: &str) -> Arc<Program> {
-    if let Some(folder) = std::env::var_os("P4CC_JSON_DIR") {
+    let below = if name.contains('/') { String::from(name) } else { format!("v1model/{name}") };
+    if let Some(folder) = std::env::var_os("P4CC_JSON_DIR").filter(|_| !name.contains('/')) {
         let path = Path::new(&folder).join(format!("{name}.json"));
         let text =
             std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let (program, errors) = p4cc_ir::bmv2::read(&text);
         return Arc::new(program.unwrap_or_else(|| panic!("{}: {errors:?}", path.display())));
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../p4src/v1model/{name}.p4"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../p4src/{below}.p4"));
     let (source, mut found) = Source::load(&path, &Options::default());
     let (tree, syntax) = p4cc_syntax::parse(&source);
     let (program, checks) = p4cc_ir::compile(&tree);
@@ -169,6 +171,31 @@ impl Bench {
         let matches = matches.collect();
         let added = self.state().table_insert(id, entry(matches, EntryAction::Direct(call)));
         added.unwrap_or_else(|error| panic!("{table}: {error}"));
+    }
+
+    /// Gives an entry of a table with exact keys only another action.
+    pub fn change(&mut self, table: &str, keys: &[u128], action: &str, args: &[u128]) {
+        let call = self.call(action, args);
+        let id = self.table(table);
+        let matches = self.program.tables[id.index()].keys.iter().zip(keys).map(|(key, value)| {
+            MatchValue::Exact(Bits::from_u128(self.program.vars[key.var.index()].ty.width().max(1), *value))
+        });
+        let changed = entry(matches.collect(), EntryAction::Direct(call));
+        self.state().table_modify(id, changed).unwrap_or_else(|error| panic!("{table}: {error}"));
+    }
+
+    /// Adds an entry of priority 1 to a table by an exact key and a range.
+    pub fn add_range(&mut self, table: &str, exact: u128, ends: [u128; 2], action: &str, args: &[u128]) {
+        let call = self.call(action, args);
+        let id = self.table(table);
+        let bits = |at: usize, value| {
+            let key = &self.program.tables[id.index()].keys[at];
+            Bits::from_u128(self.program.vars[key.var.index()].ty.width(), value)
+        };
+        let [low, high] = ends.map(|end| bits(1, end));
+        let matches = vec![MatchValue::Exact(bits(0, exact)), MatchValue::Range { low, high }];
+        let added = TableEntry { priority: 1, ..entry(matches, EntryAction::Direct(call)) };
+        self.state().table_insert(id, added).unwrap_or_else(|error| panic!("{table}: {error}"));
     }
 
     fn register_id(&self, name: &str) -> RegisterId {

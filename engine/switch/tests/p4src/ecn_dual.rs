@@ -1,7 +1,8 @@
-//! `ecn_dual.p4`: the codepoint that each packet leaves with, by profile, queue depth and the codepoint it
-//! came with (docs/algorithms/marking.md#dual-thresholds), and which packets are dropped.
+//! `ecn_dual.p4` of both architectures: the codepoint that each packet leaves with, by profile, queue depth
+//! and the codepoint it came with (docs/algorithms/marking.md#dual-thresholds), and which packets are
+//! dropped.
 
-use p4cc_switch::{ExecChoice, QdepthUnit};
+use p4cc_switch::QdepthUnit;
 
 use super::bench::{Bench, OUT};
 use super::frame::{self, Frame, ecn};
@@ -37,7 +38,7 @@ impl Profile {
     }
 
     fn bench(&self) -> Bench {
-        let mut bench = Bench::new("ecn_dual", QdepthUnit::Packets);
+        let mut bench = Bench::new(super::program!("ecn_dual"), QdepthUnit::Packets);
         for level in 0..3 {
             for (incoming, _) in self.states {
                 let keys = [level as u128, incoming.into()];
@@ -110,13 +111,6 @@ fn a_port_without_thresholds_never_marks() {
             assert_eq!(behind(&mut bench, 100, &sent), incoming, "{}", profile.name);
         }
     }
-}
-
-#[test]
-fn native_code_bypasses_an_empty_queue() {
-    let bench = PROFILES[0].bench();
-    let bypasses = |exec| bench.bypasses(exec, Frame::default().packet());
-    assert_eq!([ExecChoice::Native, ExecChoice::Interp].map(bypasses), [true, false]);
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn records_move_back_and_the_packet_keeps_its_length() {
     let mut seen: Vec<u64> = Vec::new();
     for hop in 1..=7_u64 {
         // Every switch sent another number of packets before, so that no two records are alike.
-        let mut bench = bench("int_fixed", hop.into());
+        let mut bench = bench(super::program!("int_fixed"), hop.into());
         for _ in 0..hop {
             bench.forward(0, Frame::default().packet()).expect("it is forwarded");
         }
@@ -52,8 +52,8 @@ fn records_move_back_and_the_packet_keeps_its_length() {
 /// What a switch writes is what it writes by `push`, but for the bytes that the packet itself has more.
 #[test]
 fn the_record_is_that_of_push() {
-    let mut fixed = bench("int_fixed", 9);
-    let mut pushed = bench("int_hpcc", 9);
+    let mut fixed = bench(super::program!("int_fixed"), 9);
+    let mut pushed = bench(super::program!("int_hpcc"), 9);
     let by_push = Frame::data(EXTENSION_INT_HPCC, vec![0, 0]);
     let first = fixed.forward(4_321, reserved().packet()).expect("it is forwarded");
     let second = pushed.forward(4_321, by_push.packet()).expect("it is forwarded");
@@ -64,7 +64,7 @@ fn the_record_is_that_of_push() {
 
 #[test]
 fn other_room_is_no_telemetry() {
-    let mut bench = bench("int_fixed", 9);
+    let mut bench = bench(super::program!("int_fixed"), 9);
     for bytes in [2, RESERVED - 8, RESERVED + 8] {
         let frame = Frame::data(EXTENSION_INT_FIXED, vec![0; bytes]);
         assert_eq!(bench.forward(0, frame.packet()), Some(forwarded(&frame.packet())), "{bytes} bytes");

@@ -23,7 +23,7 @@ struct Port {
 const PORT: Port = Port { id: 0x5a5, rate: 3, shift: 0, cells: 1, framing: 0, hops: 5 };
 
 fn bench(port: Port, unit: QdepthUnit) -> Bench {
-    let mut bench = Bench::new("int_hpcc", unit);
+    let mut bench = Bench::new(super::program!("int_hpcc"), unit);
     let args = [port.id, port.rate, port.shift, port.cells, port.framing, port.hops];
     bench.add("egress.telemetry.ports", &[OUT.into()], "egress.telemetry.set_port", &args);
     bench
@@ -200,7 +200,7 @@ fn packets_that_carry_no_telemetry_pass_as_they_came() {
 
 #[test]
 fn a_port_without_an_entry_neither_counts_nor_stamps() {
-    let mut bench = Bench::new("int_hpcc", QdepthUnit::Cells80);
+    let mut bench = Bench::new(super::program!("int_hpcc"), QdepthUnit::Cells80);
     let packet = telemetry(1).packet();
     assert_eq!(bench.forward(1, packet.clone()), Some(forwarded(&packet)));
     assert_eq!(bench.register(TX_BYTES, OUT), 0);
@@ -227,15 +227,15 @@ fn transmitted_units_go_on_across_the_wrap_of_the_register() {
 
 #[test]
 fn a_queue_beyond_the_field_reads_as_its_largest_value() {
-    // A queue in packets, each counted as 255 cells.
-    let mut bench = bench(Port { cells: 255, shift: 1, ..PORT }, QdepthUnit::Packets);
-    let frame = telemetry(0);
+    let mut bench = bench(Port { shift: 1, ..PORT }, QdepthUnit::Cells80);
+    let frame = Frame { payload: 20_000, ..telemetry(0) };
+    let cells = u64::from(ip_bytes(&frame.packet()).div_ceil(CELL_BYTES));
     for _ in 0..600 {
         bench.receive(0, frame.packet());
     }
     for still in (0..600_u64).rev() {
         let (left, _) = bench.transmit(1).expect("all wait");
         let (_, _, records) = read(&extension(&left, &frame));
-        assert_eq!(records[0].queue, ((still * 255) >> 1).min(0xffff));
+        assert_eq!(records[0].queue, ((still * cells) >> 1).min(0xffff));
     }
 }

@@ -9,7 +9,7 @@ const E: u8 = 0x04;
 const M: u8 = 0x02;
 
 fn bench(mtu: u128) -> Bench {
-    let mut bench = Bench::new("int_md", QdepthUnit::Packets);
+    let mut bench = Bench::new(super::program!("int_md"), QdepthUnit::Packets);
     bench.add("egress.telemetry.ports", &[OUT.into()], "egress.telemetry.set_port", &[0xcafe_f00d, mtu, 0]);
     bench
 }
@@ -140,7 +140,7 @@ fn what_is_not_sound_passes_as_it_came() {
         forwarded_as_is(&mut bench, frame.packet());
     }
     assert_ne!(forward(&mut bench, &good), good.extension);
-    let mut silent = Bench::new("int_md", QdepthUnit::Packets);
+    let mut silent = Bench::new(super::program!("int_md"), QdepthUnit::Packets);
     forwarded_as_is(&mut silent, good.packet());
 }
 

@@ -1,7 +1,18 @@
-//! The project's P4 programs (`p4src/v1model`), packet by packet and at chosen times and queue depths.
+//! The project's P4 programs (`p4src/v1model`, `p4src/tna`), packet by packet and at chosen times and queue
+//! depths.
 //!
 //! `bench` is a switch with one of the programs, `frame`
 //! writes and reads packets as docs/reference/wire-format.md has them.
+
+#![expect(clippy::duplicate_mod, reason = "one set of tests for the programs of two architectures")]
+
+/// Name of a program of v1model, or in `tna` of its sister.
+macro_rules! program {
+    ($name:literal) => {
+        $name
+    };
+}
+use program;
 
 mod ack_priority;
 mod bench;
@@ -19,3 +30,5 @@ mod int_hpcc;
 mod int_md;
 mod rcp;
 mod spray;
+mod tna;
+mod v1model_only;

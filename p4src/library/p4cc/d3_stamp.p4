@@ -1,0 +1,1 @@
+#include "../../controls/d3_stamp.p4"

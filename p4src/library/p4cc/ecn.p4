@@ -1,0 +1,1 @@
+#include "../../include/ecn.p4"

@@ -1,0 +1,1 @@
+#include "../../controls/ecn_red_steps.p4"

@@ -1,0 +1,1 @@
+#include "../../controls/rcp_stamp.p4"

@@ -1,0 +1,1 @@
+#include "../../adaptors/tna_int.p4"

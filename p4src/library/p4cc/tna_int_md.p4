@@ -1,0 +1,1 @@
+#include "../../adaptors/tna_int_md.p4"

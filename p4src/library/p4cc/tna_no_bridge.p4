@@ -1,0 +1,1 @@
+#include "../../adaptors/tna_no_bridge.p4"

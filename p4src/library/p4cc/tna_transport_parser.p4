@@ -1,0 +1,1 @@
+#include "../../adaptors/tna_transport_parser.p4"
