@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from topos.errors import Problem, TopologyError, fail
 
-# Host addresses are handed out from one /8, MAC addresses likewise; a switch's number is two bytes of its ports'.
+# Host addresses are handed out from one /8, MAC addresses likewise; two bytes of a port's tell its switch.
 MAX_HOSTS = 16_384
 MAX_SWITCHES = 4_096
 MAX_LINKS = 65_536
