@@ -133,11 +133,13 @@ class SwitchSettings(Model):
     """K and K_dc of every port."""
     ports: list[PortThresholds] = Field(default=[], description="Ports that differ; the last that fits decides.")
     timestamp_unit: Literal["us", "ns"] = "us"
-    """Unit of the times that the program sees; v1model says microseconds, programs with telemetry ask for ns."""
+    """Unit of the times that the program sees; v1model says microseconds, programs with telemetry ask for ns. Programs
+    for Tofino see ns in any case."""
     qdepth_unit: Literal["packets", "cells_80B", "bytes_80B"] = Field(
         default="packets",
         description="Unit of the depths that the program sees: packets, cells of 80 bytes of which a packet takes "
-        "whole ones, or bytes of the queue divided by 80.",
+        "whole ones, or bytes of the queue divided by 80. Programs for Tofino see cells in any case; where this says "
+        "packets, thresholds are so many full packets.",
     )
     buffer: BufferSettings | None = Field(
         default=None, description="Shared by a switch's ports; absent: each queue has its own capacity only."
