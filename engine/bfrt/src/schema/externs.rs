@@ -1,15 +1,15 @@
 //! Externs: counters, meters, registers, hashes that can be changed, value sets, digests, port metadata.
 
 use p4cc_ir::{
-    CounterId, DataType, DigestId, HashView, MeterId, RegisterId, Table as MatchTable, ValueSetId,
+    CounterId, DataType, DigestId, FilterKind, HashView, MeterId, RegisterId, RegisterKind, Table as MatchTable, ValueSetId,
 };
 use p4cc_p4runtime::p4info::chip::ChipObject;
 
 use super::fields::{UINT32, UINT64, annotations, choices, field, id, key, table, values};
 use super::match_tables::{add_profiles, by_rank, counter_data, meter_data};
 use super::{
-    Action, ActionScope, Annotation, Data, Key, KeyKind, LearnFilter, Means, Object, Schema, Source, Table,
-    Type,
+    Action, ActionScope, Annotation, Data, Key, KeyKind, LearnFilter, LpfPart, Means, Object, Schema, Source,
+    Table, Type, WredPart,
 };
 
 /// Ports of the chip, each with eight channels at most.
@@ -28,6 +28,7 @@ pub fn add(source: &Source<'_>, schema: &mut Schema) {
     add_counters(source, schema);
     add_meters(source, schema);
     add_registers(source, schema);
+    add_filters(source, schema);
     add_value_sets(source, schema);
     for (at, (view, object)) in source.view.hashes.iter().zip(&source.objects.hashes).enumerate() {
         // One that is called at several places has no tables.
@@ -71,7 +72,8 @@ fn add_registers(source: &Source<'_>, schema: &mut Schema) {
     let registers = &source.program.registers;
     let order = by_rank(registers.iter().map(|register| register.cp.rank));
     let param = |at: usize| source.view.params.iter().find(|param| param.param.index() == at);
-    for &at in order.iter().filter(|&&at| param(at).is_none()) {
+    let is_array = |at: usize| source.program.registers[at].kind != RegisterKind::Direct;
+    for &at in order.iter().filter(|&&at| param(at).is_none() && is_array(at)) {
         let (of, object) = (&registers[at], &source.objects.registers[at]);
         let means = Object::Register(RegisterId::from_index(at));
         let mut made = table(object.name.as_str(), object.id, "Register", means, of.size.into());
@@ -119,6 +121,50 @@ fn without_pipe<'a>(source: &Source<'_>, name: &'a str) -> &'a str {
     cut.unwrap_or(name)
 }
 
+fn add_filters(source: &Source<'_>, schema: &mut Schema) {
+    for (at, (of, object)) in source.program.filters.iter().zip(&source.objects.filters).enumerate() {
+        let Some(size) = of.size else { continue };
+        let at = at as u32;
+        let (kind, means, id, index) = match of.kind {
+            FilterKind::Lpf => ("Lpf", Object::Lpf(at), id::LPF_INDEX, "$LPF_INDEX"),
+            FilterKind::Wred { .. } => ("Wred", Object::Wred(at), id::WRED_INDEX, "$WRED_INDEX"),
+        };
+        let mut made = table(object.name.as_str(), object.id, kind, means, size.into());
+        made.annotations = annotations(&of.cp.annotations);
+        made.key.push(key(id, index, UINT32, Means::Index));
+        made.data = filter_data(of.kind);
+        schema.tables.push(made);
+    }
+}
+
+/// Data fields of a low-pass filter or WRED.
+fn filter_data(kind: FilterKind) -> Vec<Data> {
+    let real = || Type::Float(None);
+    let lpf = |name: &str, ty, part| (format!("$LPF_SPEC_{name}"), ty, Means::Lpf(part));
+    let wred = |name: &str, ty, part| (format!("$WRED_SPEC_{name}"), ty, Means::Wred(part));
+    let (first, parts) = match kind {
+        FilterKind::Lpf => (
+            id::LPF_SPEC,
+            [
+                lpf("TYPE", choices(&["RATE", "SAMPLE"], None), LpfPart::Type),
+                lpf("GAIN_TIME_CONSTANT_NS", real(), LpfPart::GainTimeConstantNs),
+                lpf("DECAY_TIME_CONSTANT_NS", real(), LpfPart::DecayTimeConstantNs),
+                lpf("OUT_SCALE_DOWN_FACTOR", UINT32, LpfPart::OutScaleDownFactor),
+            ],
+        ),
+        FilterKind::Wred { .. } => (
+            id::WRED_SPEC,
+            [
+                wred("TIME_CONSTANT_NS", real(), WredPart::TimeConstantNs),
+                wred("MIN_THRESH_CELLS", UINT32, WredPart::MinThreshCells),
+                wred("MAX_THRESH_CELLS", UINT32, WredPart::MaxThreshCells),
+                wred("MAX_PROBABILITY", real(), WredPart::MaxProbability),
+            ],
+        ),
+    };
+    (first..).zip(parts).map(|(id, (name, ty, means))| field(id, name, ty, means).mandatory()).collect()
+}
+
 fn add_value_sets(source: &Source<'_>, schema: &mut Schema) {
     for (at, (of, object)) in source.program.value_sets.iter().zip(&source.objects.value_sets).enumerate() {
         let means = Object::ValueSet(ValueSetId::from_index(at));
@@ -150,8 +196,8 @@ fn add_learn_filters(source: &Source<'_>, schema: &mut Schema) {
     }
 }
 
-/// Adds what a table's entries have of their own: counter, meter.
-pub fn add_direct(source: &Source<'_>, of: &MatchTable, _next_id: u32, made: &mut Table) {
+/// Adds what a table's entries have of their own: counter, meter, register, filter.
+pub fn add_direct(source: &Source<'_>, of: &MatchTable, next_id: u32, made: &mut Table) {
     if let Some(counter) = of.counter {
         made.data.extend(counter_data(source.program.counters[counter.index()].unit));
         made.operations.push("SyncCounters");
@@ -159,6 +205,13 @@ pub fn add_direct(source: &Source<'_>, of: &MatchTable, _next_id: u32, made: &mu
     if let Some(meter) = of.meter {
         made.data.extend(meter_data(source.program.meters[meter.index()].unit));
         made.attributes.push("MeterByteCountAdjust");
+    }
+    if let Some(register) = of.register {
+        made.data.extend(cell_data(source, register.index(), next_id));
+        made.operations.push("SyncRegisters");
+    }
+    if let Some(filter) = of.filter {
+        made.data.extend(filter_data(source.program.filters[filter.index()].kind));
     }
 }
 

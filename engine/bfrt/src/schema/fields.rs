@@ -18,11 +18,15 @@ pub mod id {
     pub const METER_INDEX: u32 = 65_555;
     pub const COUNTER_INDEX: u32 = 65_556;
     pub const REGISTER_INDEX: u32 = 65_557;
+    pub const LPF_INDEX: u32 = 65_560;
+    pub const WRED_INDEX: u32 = 65_561;
     pub const CHOSEN_MEMBER: u32 = 65_562;
     pub const CHOSEN_GROUP: u32 = 65_563;
     pub const MEMBER_STATUS: u32 = 65_564;
     pub const MAX_GROUP_SIZE: u32 = 65_565;
     pub const ADT_OFFSET: u32 = 65_566;
+    pub const LPF_SPEC: u32 = 65_567;
+    pub const WRED_SPEC: u32 = 65_571;
     pub const PORT_METADATA_PORT: u32 = 65_575;
     pub const PORT_METADATA_DEFAULT: u32 = 65_576;
     pub const HASH_ROTATE: u32 = 65_577;

@@ -1,11 +1,11 @@
-//! Arrays with an index: counters, meters and registers. All cells are there at all times.
+//! Arrays with an index: counters, meters, registers, filters. All cells are there at all times.
 
 use p4cc_exec::control::CounterCell;
-use p4cc_ir::{Bits, RegisterId};
+use p4cc_ir::{Bits, FilterId, RegisterId};
 use p4cc_p4runtime::errors::Failure;
 
 use super::shadow::Place;
-use super::{needs_key, parts};
+use super::{filters, needs_key, parts};
 use crate::fields::{Match, Row, Value};
 use crate::schema::{Field, Means, Object, Table};
 use crate::target::{Entry, Target, Verb, no_program};
@@ -29,6 +29,7 @@ fn size(target: &Target<'_>, object: Object) -> Result<u32, Failure> {
         Object::Counter(counter) => state.counter_size(counter),
         Object::Meter(meter) => state.meter_size(meter),
         Object::Register(register) | Object::RegisterParam(register) => state.register_size(register),
+        Object::Lpf(at) | Object::Wred(at) => state.filter_size(FilterId::from_index(at as usize)),
         _ => 0,
     };
     Ok(u32::try_from(size).unwrap_or(u32::MAX))
@@ -77,6 +78,9 @@ fn reset(target: &mut Target<'_>, object: Object, at: u32) -> Result<(), Failure
             let zero = || Bits::zero(declared.ty.width());
             state.register_write(register, at, &declared.initial.clone().unwrap_or_else(zero))?;
         }
+        Object::Lpf(of) | Object::Wred(of) => {
+            state.filter_write(FilterId::from_index(of as usize), at, None)?;
+        }
         _ => {}
     }
     Ok(())
@@ -103,6 +107,12 @@ fn set(target: &mut Target<'_>, entry: &Entry<'_>, at: u32) -> Result<(), Failur
             let cell = cell(target, register, &old, entry);
             target.state_mut()?.register_write(register, at, &cell)?;
             target.kept.shadow.set_register(entry.table.id, Place::Index(at), cell);
+        }
+        Object::Lpf(of) | Object::Wred(of) => {
+            let id = FilterId::from_index(of as usize);
+            let kind = target.program.filters[id.index()].kind;
+            let config = filters::config(kind, &entry.data, target.state()?.filter_read(id, at)?);
+            target.state_mut()?.filter_write(id, at, Some(config))?;
         }
         _ => {}
     }
@@ -146,7 +156,7 @@ pub fn halves(target: &Target<'_>, register: RegisterId) -> Vec<(u32, u32)> {
 }
 
 /// A register's cell with the fields that a request gives.
-fn cell(target: &Target<'_>, register: RegisterId, old: &Bits, entry: &Entry<'_>) -> Bits {
+pub(super) fn cell(target: &Target<'_>, register: RegisterId, old: &Bits, entry: &Entry<'_>) -> Bits {
     let mut cell = Bits::zero(0);
     for (at, (low, width)) in halves(target, register).into_iter().enumerate() {
         let given = entry.data.iter().find(|one| one.field.means == Means::Cell(register, at));
@@ -205,6 +215,10 @@ fn data(target: &Target<'_>, of: &Table, at: u32, looks: bool) -> Result<Vec<(u3
                 let unit = target.program.meters[meter.index()].unit;
                 Some(parts::meter_number(state.meter_read(meter, at)?, unit, part, field))
             }
+            (Object::Lpf(filter) | Object::Wred(filter), _) => {
+                let id = FilterId::from_index(filter as usize);
+                filters::value(target.program.filters[id.index()].kind, state.filter_read(id, at)?, field)
+            }
             (Object::Register(register), Means::Cell(_, place)) => {
                 let there = state.register_read(register, at)?;
                 let kept = || target.kept.shadow.register(of.id, &Place::Index(at)).cloned();
@@ -223,13 +237,13 @@ fn data(target: &Target<'_>, of: &Table, at: u32, looks: bool) -> Result<Vec<(u3
 }
 
 /// What a register's cells hold at the start.
-fn initial(target: &Target<'_>, register: RegisterId) -> Bits {
+pub(super) fn initial(target: &Target<'_>, register: RegisterId) -> Bits {
     let declared = &target.program.registers[register.index()];
     declared.initial.clone().unwrap_or_else(|| Bits::zero(declared.ty.width()))
 }
 
 /// A field of a register's cell. Where a request is for several pipes, `pipes` puts theirs beside it.
-fn register_field(
+pub(super) fn register_field(
     target: &Target<'_>,
     register: RegisterId,
     (cell, place): (&Bits, usize),

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use p4cc_ir::{Bits, MatchKind, TableId};
 use p4cc_p4runtime::errors::Failure;
 
 use super::{arrays, parts};
 use crate::pipes;
 use crate::proto::bfrt_proto as wire;
-use crate::schema::{Object, Table};
+use crate::fields::all_ones;
+use crate::schema::{Means, Object, Table};
 use crate::target::{Target, no_program};
 use p4cc_units::Span;
 use wire::idle_table::IdleTableMode;
@@ -103,10 +105,20 @@ pub fn write(target: &mut Target<'_>, given: &wire::TableAttribute) -> Result<()
             target.kept.attributes.scopes.insert(id, *scope);
         }
         Attribute::ByteCountAdj(adjust) => {
+            let meter = match table.object {
+                Object::Meter(meter) => Some(meter),
+                Object::Match(of) => target.program.tables[of.index()].meter,
+                _ => None,
+            };
             for pipe in pipes::named_or_all(target)? {
                 target.kept.attributes.byte_counts.insert((id, pipe), adjust.byte_count_adjust);
+                let state = target.switch.state_of_mut(pipe).ok_or_else(no_program)?;
+                if let Some(meter) = meter {
+                    state.set_meter_adjust(meter, adjust.byte_count_adjust)?;
+                }
             }
         }
+        Attribute::DynKeyMask(mask) => set_key_mask(target, table, mask)?,
         Attribute::PortStatusNotify(notify) => {
             target.kept.attributes.notified.insert(id, notify.enable);
         }
@@ -117,9 +129,62 @@ pub fn write(target: &mut Target<'_>, given: &wire::TableAttribute) -> Result<()
             target.kept.attributes.intervals_ms.insert(id, interval.intvl_val);
         }
         Attribute::PreDeviceConfig(given) => configure_multicast(target, given)?,
-        Attribute::DynKeyMask(_) | Attribute::DynHashing(_) => return Err(no_counterpart(table, attribute)),
+        Attribute::DynHashing(_) => return Err(no_counterpart(table, attribute)),
     }
     Ok(())
+}
+
+/// Sets which bits of exact keys count. Fields that a request leaves out count whole.
+fn set_key_mask(target: &mut Target<'_>, table: &Table, given: &wire::DynKeyMask) -> Result<(), Failure> {
+    let Object::Match(id) = table.object else { return Ok(()) };
+    let mut masks = Vec::new();
+    for (at, width) in key_widths(target, id) {
+        let key = table.key.iter().find(|key| key.means == Means::Key(at));
+        let mask = key.and_then(|key| given.fields.iter().find(|field| field.field_id == key.id));
+        masks.push(match mask {
+            Some(field) if field.mask.len() == width.div_ceil(8) as usize => {
+                Bits::from_be_bytes(width, &field.mask)
+            }
+            Some(field) => {
+                let len = field.mask.len();
+                return Err(Failure::invalid(format!(
+                    "table {}: a mask has {len} bytes, the field's {width} bits take {}",
+                    table.name,
+                    width.div_ceil(8)
+                )));
+            }
+            None => all_ones(width),
+        });
+    }
+    if let Some(field) = given.fields.iter().find(|field| table.key(field.field_id).is_none()) {
+        let (name, id) = (&table.name, field.field_id);
+        return Err(Failure::invalid(format!("table {name} has no key field with id {id}")));
+    }
+    for pipe in pipes::named_or_all(target)? {
+        let state = target.switch.state_of_mut(pipe).ok_or_else(no_program)?;
+        state.set_key_mask(id, masks.clone())?;
+    }
+    Ok(())
+}
+
+/// Positions and widths of the keys that entries match.
+fn key_widths(target: &Target<'_>, id: TableId) -> Vec<(usize, u32)> {
+    let keys = target.program.tables[id.index()].keys.iter().enumerate();
+    let matched = keys.filter(|(_, key)| key.kind != MatchKind::Selector);
+    matched.map(|(at, key)| (at, target.program.vars[key.var.index()].ty.width())).collect()
+}
+
+/// Which bits of exact keys count.
+fn key_mask(target: &Target<'_>, table: &Table) -> Result<wire::DynKeyMask, Failure> {
+    let Object::Match(id) = table.object else { return Ok(wire::DynKeyMask::default()) };
+    let masks = target.state()?.key_mask(id);
+    let field = |(place, (at, width)): (usize, (usize, u32))| {
+        let key = table.key.iter().find(|key| key.means == Means::Key(at))?;
+        let mask = masks.get(place).cloned().unwrap_or_else(|| all_ones(width));
+        Some(wire::KeyFieldMask { field_id: key.id, mask: mask.to_be_bytes() })
+    };
+    let fields = key_widths(target, id).into_iter().enumerate().filter_map(field);
+    Ok(wire::DynKeyMask { fields: fields.collect() })
 }
 
 fn no_counterpart(table: &Table, attribute: &Attribute) -> Failure {
@@ -268,7 +333,8 @@ pub fn read(target: &Target<'_>, given: &wire::TableAttribute) -> Result<wire::T
                     .or(Some(wire::PreMaxNodeThreshold::default())),
             })
         }
-        Attribute::DynKeyMask(_) | Attribute::DynHashing(_) => return Err(no_counterpart(table, attribute)),
+        Attribute::DynKeyMask(_) => Attribute::DynKeyMask(key_mask(target, table)?),
+        Attribute::DynHashing(_) => return Err(no_counterpart(table, attribute)),
     };
     Ok(wire::TableAttribute { table_id: id, attribute: Some(attribute) })
 }
@@ -304,6 +370,7 @@ fn run_pipe(target: &mut Target<'_>, table: &Table, name: &str) -> Result<(), Fa
             let state = target.switch.state_of(target.pipe()).ok_or_else(no_program)?;
             target.kept.ageing.poll(state, of, now);
         }
+        Object::Match(of) if name == "SyncRegisters" => parts::sync_registers(target, table, of)?,
         Object::Match(of) => parts::sync_counters(target, table, of)?,
         _ => arrays::sync(target, table)?,
     }

@@ -206,6 +206,7 @@ fn clear(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<(
     target.kept.handles.remove(&entry.table.id);
     target.kept.ageing.clear(table);
     target.kept.shadow.clear_counters(entry.table.id);
+    target.kept.shadow.clear_registers(entry.table.id);
     Ok(())
 }
 

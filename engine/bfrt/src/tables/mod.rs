@@ -3,7 +3,9 @@
 pub mod ageing;
 pub mod arrays;
 pub mod attributes;
+pub mod filters;
 pub mod handles;
+pub mod hashes;
 pub mod matching;
 pub mod parts;
 pub mod profiles;
@@ -36,17 +38,17 @@ pub fn write(target: &mut Target<'_>, verb: Verb, entry: &Entry<'_>) -> Result<D
         Object::Members(profile) => profiles::write_member(target, verb, entry, profile),
         Object::Groups(profile) => profiles::write_group(target, verb, entry, profile),
         Object::GetMember(_) => Err(only_read(entry)),
-        Object::Counter(_) | Object::Meter(_) | Object::Register(_) | Object::RegisterParam(_) => {
-            arrays::write(target, verb, entry).map(|()| Done::Applied)
+        Object::Counter(_)
+        | Object::Meter(_)
+        | Object::Register(_)
+        | Object::RegisterParam(_)
+        | Object::Lpf(_)
+        | Object::Wred(_) => arrays::write(target, verb, entry).map(|()| Done::Applied),
+        Object::HashAlgorithm(_) | Object::HashConfigure(_) | Object::HashCompute(_) => {
+            hashes::write(target, verb, entry).map(|()| Done::Applied)
         }
         Object::ValueSet(set) => sets::write(target, verb, entry, set),
-        Object::Lpf(_)
-        | Object::Wred(_)
-        | Object::PortMetadata(_)
-        | Object::HashAlgorithm(_)
-        | Object::HashConfigure(_)
-        | Object::HashCompute(_)
-        | Object::Fixed => fixed::write(target, verb, entry),
+        Object::PortMetadata(_) | Object::Fixed => fixed::write(target, verb, entry),
     }
 }
 
@@ -60,17 +62,17 @@ pub fn read(target: &mut Target<'_>, entry: &Entry<'_>) -> Result<Vec<Row>, Fail
         Object::Members(profile) => profiles::read_members(target, entry, profile),
         Object::Groups(profile) => profiles::read_groups(target, entry, profile),
         Object::GetMember(profile) => profiles::read_chosen(target, entry, profile),
-        Object::Counter(_) | Object::Meter(_) | Object::Register(_) | Object::RegisterParam(_) => {
-            arrays::read(target, entry)
+        Object::Counter(_)
+        | Object::Meter(_)
+        | Object::Register(_)
+        | Object::RegisterParam(_)
+        | Object::Lpf(_)
+        | Object::Wred(_) => arrays::read(target, entry),
+        Object::HashAlgorithm(_) | Object::HashConfigure(_) | Object::HashCompute(_) => {
+            hashes::read(target, entry)
         }
         Object::ValueSet(set) => sets::read(target, entry, set),
-        Object::Lpf(_)
-        | Object::Wred(_)
-        | Object::PortMetadata(_)
-        | Object::HashAlgorithm(_)
-        | Object::HashConfigure(_)
-        | Object::HashCompute(_)
-        | Object::Fixed => fixed::read(target, entry),
+        Object::PortMetadata(_) | Object::Fixed => fixed::read(target, entry),
     }
 }
 

@@ -7,6 +7,7 @@ use p4cc_p4runtime::errors::Failure;
 
 use super::matching::Identity;
 use super::shadow::Place;
+use super::{arrays, filters};
 use crate::fields::{GivenField, Value};
 use crate::schema::{Action, Field, Means, MeterPart, Table, Type};
 use crate::target::{Entry, Target, no_program};
@@ -171,6 +172,33 @@ pub fn write(
         let config = numbers.over(old, unit, &place)?;
         target.state_mut()?.direct_meter_write(table, &at.matches, at.priority, Some(config))?;
     }
+    write_register_and_filter(target, entry, table, at, is_new)
+}
+
+fn write_register_and_filter(
+    target: &mut Target<'_>,
+    entry: &Entry<'_>,
+    table: TableId,
+    at: &Identity,
+    is_new: bool,
+) -> Result<(), Failure> {
+    let declared = &target.program.tables[table.index()];
+    let gives_cell = entry.data.iter().any(|one| matches!(one.field.means, Means::Cell(..)));
+    if let Some(register) = declared.register.filter(|_| gives_cell) {
+        let old = target.state()?.direct_register_read(table, &at.matches, at.priority)?;
+        let cell = arrays::cell(target, register, &old, entry);
+        target.state_mut()?.direct_register_write(table, &at.matches, at.priority, &cell)?;
+        target.kept.shadow.set_register(entry.table.id, Place::Entry(at.clone()), cell);
+    }
+    if let Some(filter) = declared.filter.filter(|_| filters::is_given(&entry.data)) {
+        let kind = target.program.filters[filter.index()].kind;
+        let old = match is_new {
+            true => None,
+            false => target.state()?.direct_filter_read(table, &at.matches, at.priority)?,
+        };
+        let config = filters::config(kind, &entry.data, old);
+        target.state_mut()?.direct_filter_write(table, &at.matches, at.priority, Some(config))?;
+    }
     Ok(())
 }
 
@@ -202,6 +230,21 @@ pub fn read(
                 }
                 None => None,
             },
+            Means::Lpf(_) | Means::Wred(_) => match declared.filter {
+                Some(filter) => {
+                    let config = state.direct_filter_read(table, &at.matches, at.priority)?;
+                    filters::value(target.program.filters[filter.index()].kind, config, field)
+                }
+                None => None,
+            },
+            Means::Cell(register, place) if declared.register == Some(register) => {
+                let kept = || target.kept.shadow.register(of.id, &Place::Entry(at.clone())).cloned();
+                let cell = match looks {
+                    true => state.direct_register_read(table, &at.matches, at.priority)?,
+                    false => kept().unwrap_or_else(|| arrays::initial(target, register)),
+                };
+                Some(arrays::register_field(target, register, (&cell, place), field))
+            }
             Means::Ttl if is_entry => {
                 let left_ms = target.kept.ageing.left_ms(table, at);
                 Some(Value::Number(Bits::from_u128(field.ty.width(), left_ms.into())))
@@ -215,6 +258,21 @@ pub fn read(
         data.extend(value.map(|value| (field.id, value)));
     }
     Ok(data)
+}
+
+/// Brings the copies of the registers of all entries up to date.
+pub fn sync_registers(target: &mut Target<'_>, of: &Table, table: TableId) -> Result<(), Failure> {
+    if target.program.tables[table.index()].register.is_none() {
+        return Ok(());
+    }
+    let state = target.switch.state_of(target.pipe()).ok_or_else(no_program)?;
+    target.kept.shadow.clear_registers(of.id);
+    for entry in state.table_entries(table) {
+        let cell = state.direct_register_read(table, &entry.matches, entry.priority)?;
+        let at = Identity { matches: entry.matches.clone(), priority: entry.priority };
+        target.kept.shadow.set_register(of.id, Place::Entry(at), cell);
+    }
+    Ok(())
 }
 
 /// Brings the copies of the counters of all entries up to date.

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use p4cc_ir::{Architecture, ControlPlaneName, PipeView, Program, TableId, TnaView};
+use p4cc_ir::{
+    Architecture, ControlPlaneName, Filter, FilterKind, PipeView, Program, RegisterKind, TableId, TnaView,
+};
 
 use super::P4InfoError;
 use super::ids::{Assigner, Ids, Prefix, aliases};
@@ -44,6 +46,8 @@ pub struct ChipObjects {
     pub value_sets: Vec<ChipObject>,
     /// Of [`TnaView::hashes`].
     pub hashes: Vec<ChipObject>,
+    /// Of [`Program::filters`], direct or not.
+    pub filters: Vec<ChipObject>,
     /// Port metadata of each pipe.
     pub port_metadata: Vec<ChipObject>,
     /// Snapshots: controls of each pipe, ingress before egress.
@@ -76,7 +80,15 @@ impl ChipObjects {
         };
         let direct = |size: Option<u32>, array, attached| if size.is_some() { array } else { attached };
         let is_param = |at: usize| view.params.iter().any(|param| param.param.index() == at);
-        let register = |at| if is_param(at) { Prefix::ChipRegisterParam } else { Prefix::ChipRegister };
+        let register = |at: usize| match program.registers[at].kind {
+            _ if is_param(at) => Prefix::ChipRegisterParam,
+            RegisterKind::Direct => Prefix::ChipDirectRegister,
+            RegisterKind::Array | RegisterKind::Param => Prefix::ChipRegister,
+        };
+        let filter = |of: &Filter| match of.kind {
+            FilterKind::Lpf => direct(of.size, Prefix::ChipLpf, Prefix::ChipDirectLpf),
+            FilterKind::Wred { .. } => direct(of.size, Prefix::ChipWred, Prefix::ChipDirectWred),
+        };
         let mut lists: Vec<Names> = vec![
             program
                 .actions
@@ -100,6 +112,7 @@ impl ChipObjects {
             program.digests.iter().map(|of| qualified(Prefix::ChipDigest, &of.cp)).collect(),
             program.value_sets.iter().map(|of| qualified(Prefix::ChipValueSet, &of.cp)).collect(),
             view.hashes.iter().map(|of| qualified(Prefix::ChipHash, &of.cp)).collect(),
+            program.filters.iter().map(|of| qualified(filter(of), &of.cp)).collect(),
             view.pipes
                 .iter()
                 .map(|pipe| (Prefix::ChipPortMetadata, named(port_metadata_name(pipe))))
@@ -131,6 +144,7 @@ impl ChipObjects {
             digests: next(),
             value_sets: next(),
             hashes: next(),
+            filters: next(),
             port_metadata: next(),
             snapshots: made.collect(),
             aliases: aliases(lists.iter().flatten().map(|(_, cp)| cp.name.as_str())),
