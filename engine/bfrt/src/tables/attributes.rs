@@ -6,9 +6,9 @@ use p4cc_ir::{Bits, MatchKind, TableId};
 use p4cc_p4runtime::errors::Failure;
 
 use super::{arrays, parts};
+use crate::fields::all_ones;
 use crate::pipes;
 use crate::proto::bfrt_proto as wire;
-use crate::fields::all_ones;
 use crate::schema::{Means, Object, Table};
 use crate::target::{Target, no_program};
 use p4cc_units::Span;
