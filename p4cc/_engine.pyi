@@ -362,13 +362,17 @@ class StfReport:
     def packets_expected(self) -> int:
         """Packets that the test waits for."""
 
-def compile_p4(path: str, include_dirs: Sequence[str] = ..., defines: dict[str, str] = ...) -> Program:
-    """Compiles a P4-16 file, or reads BMv2 JSON, told apart by content.
+def compile_p4(
+    path: str, include_dirs: Sequence[str] = ..., defines: dict[str, str] = ..., strict: str = ...
+) -> Program:
+    """Compiles a P4-16 file, or reads BMv2 JSON, told apart by content; `strict` names a chip whose rules are errors.
 
     A file that cannot be read is a diagnostic.
     """
 
-def compile_p4_text(name: str, text: str, include_dirs: Sequence[str] = ..., defines: dict[str, str] = ...) -> Program:
+def compile_p4_text(
+    name: str, text: str, include_dirs: Sequence[str] = ..., defines: dict[str, str] = ..., strict: str = ...
+) -> Program:
     """Compiles P4-16 source text, or reads BMv2 JSON.
 
     `name` stands in diagnostics, and quoted includes are looked up beside it.

@@ -72,11 +72,13 @@ def compile(  # noqa: A001 - what `p4cc compile` does
     *,
     include: Sequence[str | PathLike[str]] = (),
     defines: Mapping[str, str] | None = None,
+    strict: str | None = None,
 ) -> CompiledProgram:
     """Compiles P4-16 source, or reads BMv2 JSON; p4cc's own headers and controls are found.
 
     `ok` is false for a program with errors, `rendered` shows them as `p4cc compile` does; `p4info_text()`, `ir_text()`
-    and `header_types()` are for programs without. Raises UserError for a file that cannot be read.
+    and `header_types()` are for programs without. What the chip that `strict` names forbids is an error: `tofino`.
+    Raises UserError for a file that cannot be read.
     """
     macros = tuple(f"{name}={value}" for name, value in (defines or {}).items())
-    return compile_program(Path(program), tuple(Path(folder) for folder in include), macros)
+    return compile_program(Path(program), tuple(Path(folder) for folder in include), macros, strict)

@@ -20,6 +20,9 @@ Defines = Annotated[
     list[str] | None,
     typer.Option("--define", "-D", metavar="NAME[=VALUE]", help="Macro definition; repeatable."),
 ]
+Strict = Annotated[
+    str | None, typer.Option("--strict", metavar="CHIP", help="What the chip forbids is an error: tofino.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -34,6 +37,7 @@ def compile_command(
     ir: Annotated[Path | None, typer.Option("--ir", help="Write the IR's text form here; - for the output.")] = None,
     include: IncludeDirs = None,
     define: Defines = None,
+    strict: Strict = None,
 ) -> None:
     """Compile a P4-16 program and write what it becomes.
 
@@ -41,8 +45,9 @@ def compile_command(
 
     * `p4cc compile p4src/v1model/ecn_dual.p4 --p4info ecn_dual.p4info.txtpb`
     * `p4cc compile p4src/v1model/ecn_dual.p4 --ir -`
+    * `p4cc compile forward.p4 --strict tofino`, with what Tofino forbids as errors
     """
-    compiled = _compile(program, include, define)
+    compiled = _compile(program, include, define, strict)
     _fail_on_errors(compiled)
     if p4info is not None:
         _write(p4info, compiled.p4info_text())
@@ -54,6 +59,7 @@ def check(
     programs: Annotated[list[Path], typer.Argument(help="P4-16 sources, or BMv2 JSON.")],
     include: IncludeDirs = None,
     define: Defines = None,
+    strict: Strict = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the diagnostics as JSON.")] = False,
 ) -> None:
     """Check P4 programs; exit code 1 if one has an error.
@@ -63,7 +69,7 @@ def check(
     * `p4cc check p4src/v1model/*.p4`
     * `p4cc check forward.json`, with JSON that p4c made for BMv2
     """
-    compiled = [_compile(program, include, define) for program in programs]
+    compiled = [_compile(program, include, define, strict) for program in programs]
     if as_json:
         typer.echo(json.dumps([asdict(finding) for one in compiled for finding in one.diagnostics], indent=1))
     else:
@@ -76,8 +82,10 @@ def check(
         typer.echo(f"{len(compiled)} checked, no errors")
 
 
-def _compile(program: Path, include: list[Path] | None, define: list[str] | None) -> CompiledProgram:
-    return compile_program(program, tuple(include or ()), tuple(define or ()))
+def _compile(
+    program: Path, include: list[Path] | None, define: list[str] | None, strict: str | None
+) -> CompiledProgram:
+    return compile_program(program, tuple(include or ()), tuple(define or ()), strict)
 
 
 def _fail_on_errors(compiled: CompiledProgram) -> None:

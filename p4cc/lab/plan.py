@@ -270,7 +270,7 @@ def _source(given: ScenarioProgram, scenario: Path) -> ProgramSource:
     if given.p4info is not None:
         p4info = find_named(given.p4info, scenario, what="P4Info", key="switch.p4info")
     include = include_folders(given.include, scenario)
-    return ProgramSource(find_program(given.program, scenario), p4info, include, tuple(given.defines))
+    return ProgramSource(find_program(given.program, scenario), p4info, include, tuple(given.defines), given.strict)
 
 
 def variants_of(request: LabRequest) -> tuple[str, ...]:

@@ -98,6 +98,8 @@ class ProgramSource:
     include: tuple[Path, ...] = ()
     """Folders that `#include` looks in."""
     defines: tuple[str, ...] = ()
+    strict: str | None = None
+    """A chip whose rules the source is held to, by p4cc's own compiler."""
 
 
 @dataclass
@@ -225,7 +227,7 @@ class OwnSwitch:
         del work
         if program.p4info is not None:
             return _loaded(program.p4info, program.source)
-        compiled = compile_program(program.source, program.include, program.defines)
+        compiled = compile_program(program.source, program.include, program.defines, program.strict)
         if not compiled.ok:
             raise UserError(f"the P4 program does not compile\n{compiled.rendered}", place=str(program.source))
         return load_pipeline(compiled.p4info_bytes(), compiled.device_config())
@@ -247,7 +249,9 @@ class OwnSwitch:
                     words += [option, f"{port.number}@{value}"]
         setup = launch.setup
         words += ["--timestamps", setup.timestamp_unit, "--seed", str(setup.seed)]
-        words += ["--qdepth-unit", setup.qdepth_unit.replace("_", "").removesuffix("B")]
+        # Programs for Tofino count the chip's cells, whatever the scenario says.
+        unit = "auto" if setup.qdepth_unit == "packets" else setup.qdepth_unit.replace("_", "").removesuffix("B")
+        words += ["--qdepth-unit", unit]
         if launch.looks is not None:
             words += ["--looks", str(launch.looks)]
         if setup.pass_limit is not None:

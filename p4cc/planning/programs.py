@@ -138,20 +138,24 @@ def _runs() -> Generator[None]:
         raise UserError(error.cause, place=error.place, remedy=error.remedy) from error
 
 
-def compile_program(path: Path, include: tuple[Path, ...] = (), defines: tuple[str, ...] = ()) -> CompiledProgram:
+def compile_program(
+    path: Path, include: tuple[Path, ...] = (), defines: tuple[str, ...] = (), strict: str | None = None
+) -> CompiledProgram:
     """Compiles P4-16 source, or reads BMv2 JSON; raises UserError only when the file cannot be read.
 
     `#include` looks beside the file, in `include`, then in the folder of p4cc's own programs: `../include/headers.p4`
-    is found from everywhere, and so is `<p4cc/ecn_dual.p4>`.
+    is found from everywhere, and so is `<p4cc/ecn_dual.p4>`. What the chip that `strict` names forbids is an error.
     """
     path = bundled.find_program(path)
     if not path.is_file():
         remedy = "give the path of a .p4 file, or of BMv2 JSON"
         raise UserError("no such P4 program", place=str(path), remedy=remedy)
     macros = dict(_macro(text) for text in defines)
-    return CompiledProgram(
-        _engine.compile_p4(str(path), [str(folder) for folder in (*include, bundled.PROGRAMS, bundled.LIBRARY)], macros)
-    )
+    folders = [str(folder) for folder in (*include, bundled.PROGRAMS, bundled.LIBRARY)]
+    try:
+        return CompiledProgram(_engine.compile_p4(str(path), folders, macros, strict or "off"))
+    except ValueError as error:
+        raise UserError(str(error), place="--strict") from error
 
 
 def find_program(name: str, scenario: Path) -> Path:
@@ -170,7 +174,7 @@ def compiled_sources(sources: Sequence[ProgramSource], scenario: Path) -> dict[s
     kept: dict[str, ProgramSource] = {}
     for source in sources:
         known = kept.setdefault(source.program, source)
-        if (known.include, known.defines, known.p4info) != (source.include, source.defines, source.p4info):
+        if any(getattr(known, field) != getattr(source, field) for field in ("include", "defines", "p4info", "strict")):
             remedy = "give the file two names, by a copy or a link"
             raise UserError("is compiled in two ways in one scenario", place=source.program, remedy=remedy)
     return {name: _compiled(source, scenario) for name, source in kept.items()}
@@ -191,7 +195,7 @@ def read_p4info(source: ProgramSource, scenario: Path) -> str | bytes | None:
 
 def _compiled(source: ProgramSource, scenario: Path) -> CompiledProgram:
     include = include_folders(source.include, scenario)
-    program = compile_program(find_program(source.program, scenario), include, tuple(source.defines))
+    program = compile_program(find_program(source.program, scenario), include, tuple(source.defines), source.strict)
     if not program.ok:
         raise UserError(f"the P4 program does not compile\n{program.rendered}", place=source.program)
     return program

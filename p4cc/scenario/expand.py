@@ -82,7 +82,9 @@ class Case:
         switch = self.scenario.switch
         # P4Info belongs to one file, not to what a variant runs in its place.
         p4info = None if self.variant.program else switch.p4info
-        return ProgramSource(program=self.program, include=switch.include, defines=switch.defines, p4info=p4info)
+        return ProgramSource(
+            program=self.program, include=switch.include, defines=switch.defines, p4info=p4info, strict=switch.strict
+        )
 
     def source_of(self, switch: str) -> ProgramSource:
         """The P4 program of a switch."""

@@ -26,6 +26,8 @@ class ProgramSource(Model):
     defines: list[Name] = Field(default=[], max_length=256, description="Macros: NAME or NAME=VALUE.")
     p4info: FileName | None = None
     """P4Info that belongs to BMv2 JSON, with the ids that a controller knows; p4cc makes its own if absent."""
+    strict: Literal["tofino"] | None = None
+    """A chip: what it forbids is an error (docs/reference/p4-support.md)."""
 
 
 class SwitchProgram(ProgramSource):

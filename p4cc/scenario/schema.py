@@ -90,13 +90,15 @@ class SwitchSettings(Model):
 
     program: Annotated[str, Field(min_length=1)] = Field(
         default="p4src/v1model/ecn_dual.p4",
-        description="P4-16 source of any v1model, PSA or TNA program, or BMv2 JSON; relative to the scenario or the "
-        "project, or one of p4cc's own.",
+        description="P4-16 source of any v1model, PSA, TNA or T2NA program, or BMv2 JSON; relative to the scenario "
+        "or the project, or one of p4cc's own.",
     )
     include: list[FileName] = Field(default=[], max_length=64, description="Folders that `#include` looks in.")
     defines: list[Name] = Field(default=[], max_length=256, description="Macros: NAME or NAME=VALUE.")
     p4info: FileName | None = None
     """P4Info that belongs to BMv2 JSON, with the ids that a controller knows; p4cc makes its own if absent."""
+    strict: Literal["tofino"] | None = None
+    """A chip: what it forbids is an error (docs/reference/p4-support.md)."""
     programs: list[SwitchProgram] = Field(
         default=[], max_length=1_024, description="Programs of some switches; the last that fits decides."
     )

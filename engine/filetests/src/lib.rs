@@ -10,9 +10,10 @@ pub mod chip;
 pub mod runner;
 pub mod script;
 pub mod stf;
+pub mod tofino;
 pub mod twin;
 
-use p4cc_ir::{Library, Program, Unit};
+use p4cc_ir::{Library, Program, Strict, Unit};
 use p4cc_syntax::{Diagnostic, Options, Severity, Source};
 use std::path::{Path, PathBuf};
 
@@ -40,19 +41,29 @@ pub struct Failure {
     pub message: String,
 }
 
-/// Preprocesses, parses, checks and lowers a file.
+/// Preprocesses, parses, checks and lowers a file, in a folder `strict` by the rules of Tofino.
 pub fn compile(path: &Path) -> Compiled {
+    let is_strict = path.components().any(|part| part.as_os_str() == "strict");
+    compile_strict(path, if is_strict { Strict::Tofino } else { Strict::Off })
+}
+
+/// The same by the rules of a chip.
+pub fn compile_strict(path: &Path, strict: Strict) -> Compiled {
     let (source, diagnostics) = Source::load(path, &Options::default());
-    compile_source(source, diagnostics)
+    compile_by(source, diagnostics, strict)
 }
 
 /// Parses, checks and lowers preprocessed text.
-pub fn compile_source(source: Source, mut diagnostics: Vec<Diagnostic>) -> Compiled {
+pub fn compile_source(source: Source, diagnostics: Vec<Diagnostic>) -> Compiled {
+    compile_by(source, diagnostics, Strict::Off)
+}
+
+fn compile_by(source: Source, mut diagnostics: Vec<Diagnostic>, strict: Strict) -> Compiled {
     let (ast, found) = p4cc_syntax::parse(&source);
     diagnostics.extend(found);
     let (mut program, mut library) = (None, None);
     if !diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        let (made, found) = p4cc_ir::compile_unit(&ast);
+        let (made, found) = p4cc_ir::compile_unit_strict(&ast, strict);
         diagnostics.extend(found);
         match made {
             Some(Unit::Program(made)) => program = Some(*made),

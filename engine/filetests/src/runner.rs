@@ -15,7 +15,7 @@ use p4cc_ir::{
     ValueSetId,
 };
 use p4cc_switch::{CloneSession, ExecChoice, MulticastGroup, Packet, Replica, Switch};
-use p4cc_units::{Span, Time};
+use p4cc_units::Time;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Bench {
         }
         switch.set_logging(true);
         let (outputs, digests, logs) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
-        Ok(Self { program, switch, outputs, digests, logs, now: Time::ZERO })
+        Ok(Self { program, switch, now: Time::ZERO, outputs, digests, logs })
     }
 
     fn state(&mut self) -> Outcome<&mut State> {
@@ -165,12 +165,25 @@ impl Bench {
                 };
                 self.switch.pre_mut().insert_session(session).map_err(|error| error.to_string())
             }
-            Command::Time(ns) => {
-                self.now = Time::ZERO + Span::from_ns(*ns);
-                Ok(())
-            }
             Command::Chip(command) => self.chip(command),
             Command::Set { name, values } => self.set(name, values),
+            Command::Tofino(command) => {
+                command.run(&mut self.switch, self.now)?;
+                // A port that went down may have started the packet generator.
+                self.switch.generate(self.now);
+                self.serve();
+                Ok(())
+            }
+            Command::Time(ns) => {
+                let until = Time::from_ns(*ns);
+                while let Some(due) = self.switch.next_generated().filter(|due| *due <= until) {
+                    self.now = self.now.max(due);
+                    self.switch.generate(self.now);
+                    self.serve();
+                }
+                self.now = until;
+                Ok(())
+            }
             _ => Err("an expectation is no action".to_owned()),
         }
     }
@@ -182,6 +195,17 @@ impl Bench {
 
     fn packet(&mut self, port: u32, bytes: &[u8]) -> Outcome<()> {
         self.switch.receive(self.now, port, Packet::new(bytes, 0));
+        self.serve();
+        // What the packet started in the packet generator.
+        while self.switch.next_generated().is_some_and(|due| due <= self.now) {
+            self.switch.generate(self.now);
+            self.serve();
+        }
+        Ok(())
+    }
+
+    /// Empties the queues.
+    fn serve(&mut self) {
         let mut out: Vec<(u32, Vec<u8>)> = Vec::new();
         while let Some(port) = self.switch.next_ready() {
             while let Some(sent) = self.switch.transmit(self.now, port) {
@@ -191,7 +215,6 @@ impl Bench {
         out.sort_by_key(|(port, _)| *port);
         self.outputs.extend(out);
         self.digests.extend(self.switch.take_digests());
-        Ok(())
     }
 
     fn expect(&mut self, port: u32, nibbles: &[Option<u8>]) -> Outcome<()> {

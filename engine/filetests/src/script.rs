@@ -16,7 +16,8 @@
 //! // expect_log TEXT           the next line of log_msg
 //! // multicast GROUP PORT...
 //! // session ID PORT            a clone session
-//! // time NS                   packets arrive at this time from now on
+//! // chip ...                   what a Tofino chip has beside the program ([`crate::tofino`])
+//! // time NS                    the clock; what the packet generator sends until then leaves
 //! // set NAME VALUE...          members of a value set, one behind the other, a value for each key
 //! ```
 //!
@@ -170,6 +171,8 @@ pub enum Command {
         /// Where copies go.
         port: u32,
     },
+    /// What a Tofino chip has beside the program.
+    Tofino(crate::tofino::Command),
     /// Members of a value set.
     Set {
         /// The value set.
@@ -240,6 +243,7 @@ fn command(line: &str) -> Result<Option<Command>, String> {
             ports: ports.iter().map(|port| small(port)).collect::<Result<_, _>>()?,
         },
         ("session", [id, port]) => Command::Session { id: small(id)?, port: small(port)? },
+        ("chip", words) if !words.is_empty() => Command::Tofino(crate::tofino::Command::new(words)),
         ("set", [name, values @ ..]) => {
             let values = values.iter().map(|value| number(value)).collect::<Result<_, _>>()?;
             Command::Set { name: (*name).to_owned(), values }
@@ -315,7 +319,7 @@ fn nibbles(hex: &str) -> Result<Vec<Option<u8>>, String> {
         .collect()
 }
 
-fn bytes(hex: &str) -> Result<Vec<u8>, String> {
+pub(crate) fn bytes(hex: &str) -> Result<Vec<u8>, String> {
     let digits = nibbles(hex)?;
     if digits.len() % 2 != 0 {
         return Err("a packet has whole bytes".to_owned());

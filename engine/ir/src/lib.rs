@@ -20,6 +20,7 @@ pub mod limits;
 mod lower;
 pub mod program;
 pub mod psa;
+mod strict;
 pub mod text;
 pub mod tna;
 pub mod types;
@@ -32,6 +33,7 @@ pub use entities::*;
 pub use inst::*;
 pub use program::*;
 pub use psa::*;
+pub use strict::Strict;
 pub use tna::*;
 
 use p4cc_syntax::{Diagnostic, Severity, ast};
@@ -53,7 +55,12 @@ pub enum Unit {
 /// The findings stand in the order of the source; past
 /// [`limits::MAX_SHOWN`] errors or warnings the rest is left out.
 pub fn compile(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
-    finished(compile_all(tree, false), |unit| match unit {
+    compile_strict(tree, Strict::Off)
+}
+
+/// As [`compile`], and what a chip forbids is an error, too.
+pub fn compile_strict(tree: &ast::Program, strict: Strict) -> (Option<Program>, Vec<Diagnostic>) {
+    finished(compile_all(tree, false, strict), |unit| match unit {
         Unit::Program(program) => Some(*program),
         Unit::Library(_) => None,
     })
@@ -62,7 +69,12 @@ pub fn compile(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
 /// As [`compile`], for who only asks what a source declares: one without
 /// `main` is a library then, with a warning, if it includes an architecture.
 pub fn compile_unit(tree: &ast::Program) -> (Option<Unit>, Vec<Diagnostic>) {
-    finished(compile_all(tree, true), Some)
+    compile_unit_strict(tree, Strict::Off)
+}
+
+/// As [`compile_unit`], and what a chip forbids is an error, too.
+pub fn compile_unit_strict(tree: &ast::Program, strict: Strict) -> (Option<Unit>, Vec<Diagnostic>) {
+    finished(compile_all(tree, true, strict), Some)
 }
 
 fn finished<T>(
@@ -96,12 +108,15 @@ fn bounded(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     shown
 }
 
-fn compile_all(tree: &ast::Program, libraries: bool) -> (Option<Unit>, Vec<Diagnostic>) {
+fn compile_all(tree: &ast::Program, libraries: bool, strict: Strict) -> (Option<Unit>, Vec<Diagnostic>) {
     let mut diagnostics = check::syntax(tree);
     let (hir, found) = types::check(tree);
     diagnostics.extend(found);
     if !failed(&diagnostics) {
         diagnostics.extend(check::typed(&hir));
+    }
+    if !failed(&diagnostics) {
+        diagnostics.extend(strict::check(&hir, strict));
     }
     let library = libraries && hir.main.is_none() && includes_architecture(tree);
     if !failed(&diagnostics) && hir.main.is_none() {

@@ -2,8 +2,8 @@
 
 use crate::{
     ActionId, Bits, BlockId, CounterId, DataType, DataTypes, Filter, FilterId, FuncId, HalfPipeline,
-    HashObject, HeaderId, HeaderTypeId, Inst, MeterId, ProfileId, Psa, RegisterId, Terminator, Tna, UnionId,
-    VarId,
+    HashObject, HeaderId, HeaderTypeId, Inst, MeterId, ProfileId, Psa, RegisterId, Terminator, Tna,
+    TofinoChip, UnionId, VarId,
 };
 
 /// Type of a variable.
@@ -517,7 +517,7 @@ pub enum Architecture {
     V1Model(V1Model),
     /// `PSA_Switch`
     Psa(Box<Psa>),
-    /// `Switch` of TNA
+    /// `Switch` of TNA or T2NA
     Tna(Box<Tna>),
 }
 
@@ -540,7 +540,10 @@ impl Architecture {
         match self {
             Self::V1Model(_) => "v1model",
             Self::Psa(_) => "psa",
-            Self::Tna(_) => "tna",
+            Self::Tna(tna) => match tna.chip {
+                TofinoChip::Tofino1 => "tna",
+                TofinoChip::Tofino2 => "t2na",
+            },
         }
     }
 
@@ -556,7 +559,12 @@ impl Architecture {
                 (v1.deparser, Role::Deparser),
             ],
             Self::Psa(psa) => halves([psa.ingress, psa.egress]),
-            Self::Tna(tna) => halves(tna.pipes.iter().flat_map(|pipe| [pipe.ingress, pipe.egress])),
+            Self::Tna(tna) => {
+                let mut all = halves(tna.pipes.iter().flat_map(|pipe| [pipe.ingress, pipe.egress]));
+                let ghosts = tna.pipes.iter().filter_map(|pipe| pipe.ghost);
+                all.extend(ghosts.map(|ghost| (ghost.control, Role::Control)));
+                all
+            }
         }
     }
 

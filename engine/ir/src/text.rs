@@ -187,6 +187,9 @@ impl Printer<'_> {
         for (index, pipe) in tna.pipes.iter().enumerate() {
             self.half(&format!("tna pipe {index} ingress"), pipe.ingress)?;
             self.half(&format!("tna pipe {index} egress"), pipe.egress)?;
+            if let Some(ghost) = pipe.ghost {
+                line!(self, "tna pipe {index} ghost control={}", ghost.control)?;
+            }
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use p4cc_ir::{Unit, bmv2};
+use p4cc_ir::{Strict, Unit, bmv2};
 use p4cc_syntax::{FileSystem, Options, Severity, Source};
 use prost::Message;
 use pyo3::exceptions::PyValueError;
@@ -137,19 +137,26 @@ fn header_field(field: &p4cc_ir::HeaderField) -> HeaderField {
 
 /// Compiles a file: P4-16 source, or BMv2 JSON, told apart by content.
 #[pyfunction]
-#[pyo3(signature = (path, include_dirs = Vec::new(), defines = BTreeMap::new()))]
+#[pyo3(signature = (path, include_dirs = Vec::new(), defines = BTreeMap::new(), strict = "off"))]
 pub(crate) fn compile_p4(
     py: Python<'_>,
     path: PathBuf,
     include_dirs: Vec<PathBuf>,
     defines: BTreeMap<String, String>,
-) -> Program {
+    strict: &str,
+) -> PyResult<Program> {
     let options = options(include_dirs, defines);
+    let strict = rules(strict)?;
     let name = path.display().to_string();
-    py.detach(|| match document(&path) {
+    Ok(py.detach(|| match document(&path) {
         Some(text) => read_json(&name, text),
-        None => compile(&name, Source::load(&path, &options)),
-    })
+        None => compile(&name, Source::load(&path, &options), strict),
+    }))
+}
+
+/// The rules that an option asks for.
+fn rules(strict: &str) -> PyResult<Strict> {
+    strict.parse().map_err(PyValueError::new_err)
 }
 
 /// The text of a file that holds BMv2 JSON. Of a file that cannot be read the compiler says why.
@@ -159,33 +166,39 @@ fn document(path: &Path) -> Option<String> {
 
 /// Compiles source text, or reads BMv2 JSON.
 #[pyfunction]
-#[pyo3(signature = (name, text, include_dirs = Vec::new(), defines = BTreeMap::new()))]
+#[pyo3(signature = (name, text, include_dirs = Vec::new(), defines = BTreeMap::new(), strict = "off"))]
 pub(crate) fn compile_p4_text(
     py: Python<'_>,
     name: &str,
     text: &str,
     include_dirs: Vec<PathBuf>,
     defines: BTreeMap<String, String>,
-) -> Program {
+    strict: &str,
+) -> PyResult<Program> {
     let options = options(include_dirs, defines);
-    py.detach(|| match bmv2::is_document(text) {
+    let strict = rules(strict)?;
+    Ok(py.detach(|| match bmv2::is_document(text) {
         true => read_json(name, text.to_owned()),
-        false => compile(name, Source::from_text(name, text, &FileSystem, &options)),
-    })
+        false => compile(name, Source::from_text(name, text, &FileSystem, &options), strict),
+    }))
 }
 
 fn options(include_dirs: Vec<PathBuf>, defines: BTreeMap<String, String>) -> Options {
     Options { include_dirs, defines: defines.into_iter().collect(), ..Options::default() }
 }
 
-fn compile(name: &str, (source, mut found): (Source, Vec<p4cc_syntax::Diagnostic>)) -> Program {
+fn compile(
+    name: &str,
+    (source, mut found): (Source, Vec<p4cc_syntax::Diagnostic>),
+    strict: Strict,
+) -> Program {
     let failed = |found: &[p4cc_syntax::Diagnostic]| found.iter().any(|one| one.severity == Severity::Error);
     let mut unit = None;
     if !failed(&found) {
         let (tree, syntax) = p4cc_syntax::parse(&source);
         found.extend(syntax);
         if !failed(&found) {
-            let (compiled, checks) = p4cc_ir::compile_unit(&tree);
+            let (compiled, checks) = p4cc_ir::compile_unit_strict(&tree, strict);
             found.extend(checks);
             unit = compiled.filter(|_| !failed(&found));
         }

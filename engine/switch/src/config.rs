@@ -76,13 +76,19 @@ pub enum TimestampUnit {
 /// Unit of `enq_qdepth` and `deq_qdepth`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub enum QdepthUnit {
-    /// Packets.
+    /// The architecture's: packets, or under TNA and T2NA cells of the chip.
     #[default]
+    #[serde(rename = "auto")]
+    Auto,
+    /// Packets.
     #[serde(rename = "packets")]
     Packets,
     /// Cells of [`CELL_BYTES`] bytes; a packet takes whole cells of its length on the link.
     #[serde(rename = "cells_80B")]
     Cells80,
+    /// The same in cells of [`TOFINO2_CELL_BYTES`] bytes.
+    #[serde(rename = "cells_176B")]
+    Cells176,
     /// Bytes on the link of the whole queue in units of
     /// [`CELL_BYTES`], rounded down: no packet is rounded by itself.
     #[serde(rename = "bytes_80B")]
@@ -97,6 +103,20 @@ pub const MAX_PASS_LIMIT: u32 = 1_000_000;
 
 /// Bytes of a unit of [`QdepthUnit::Cells80`] and [`QdepthUnit::Bytes80`].
 pub const CELL_BYTES: u32 = 80;
+/// Bytes of a unit of [`QdepthUnit::Cells176`].
+pub const TOFINO2_CELL_BYTES: u32 = 176;
+
+impl QdepthUnit {
+    /// Cells of a packet, where the unit is cells.
+    #[inline]
+    pub(crate) const fn cells(self, link_bytes: u32) -> u32 {
+        match self {
+            Self::Auto | Self::Packets | Self::Bytes80 => 0,
+            Self::Cells80 => link_bytes.div_ceil(CELL_BYTES),
+            Self::Cells176 => link_bytes.div_ceil(TOFINO2_CELL_BYTES),
+        }
+    }
+}
 
 /// The priority of ACKs and notifications: a shared buffer neither counts nor pauses it
 /// (docs/algorithms/pfc.md#pfc-parameters: the ns-3 simulator's queue 0).

@@ -8,6 +8,7 @@ use p4cc_exec::DigestMessage;
 use p4cc_ir::Program;
 use p4cc_units::Time;
 
+use crate::chip::Chip;
 use crate::config::{SwitchConfig, TimestampUnit};
 use crate::counters::{DropCause, SwitchCounters};
 use crate::lineage::{Lineage, Lineages};
@@ -40,6 +41,8 @@ impl Instance {
     pub const NO_EGRESS: Self = Self(7);
     /// Of TNA: the first of a group's replicas.
     pub const FIRST_REPLICA: Self = Self(8);
+    /// Of TNA: its own queue was full.
+    pub const DEFLECTED: Self = Self(9);
 
     /// BMv2's value.
     #[inline]
@@ -98,6 +101,8 @@ pub(crate) struct Core {
     pub tm: TrafficManager<Queued>,
     pub config: SwitchConfig,
     pub pre: ReplicationEngine,
+    /// What a Tofino chip has beside the program.
+    pub chip: Box<Chip>,
     pub random: Stream,
     pub logs: VecDeque<LogLine>,
     /// Of a PSA or TNA program: packets on their way through egress to ingress. Empty between calls.
@@ -115,6 +120,7 @@ impl Core {
             tm: TrafficManager::new(&config.ports, config.buffer.as_ref()),
             unqueued: VecDeque::new(),
             pre: ReplicationEngine::default(),
+            chip: Box::new(Chip::new(config.seed, config.device_id)),
             random: Stream::named(config.seed, &format!("switch.{}", config.device_id)),
             counters: SwitchCounters::default(),
             packet_ins: VecDeque::new(),
@@ -180,6 +186,12 @@ impl Core {
                 self.trace.dropped(Some(port), cause, 1);
             }
         }
+    }
+
+    /// Whether the queue of a port takes a packet, as far as its own capacity goes; so does what has no queue.
+    pub fn has_room(&self, port: u32, priority: u8, queued: &Queued) -> bool {
+        let frame_bytes = queued.length.min(queued.truncate);
+        self.tm.port(port).is_none_or(|index| self.tm.has_room(index, priority, frame_bytes))
     }
 
     /// For the controller, or for a port without an interface: egress runs for both.

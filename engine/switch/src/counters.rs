@@ -197,7 +197,7 @@ impl PortCounters {
 }
 
 /// Counters of the whole switch. Packets are conserved:
-/// `received + packet_outs + copies = sent + packet_ins + drops.total() + waiting`.
+/// `received + packet_outs + generated + copies = sent + packet_ins + drops.total() + waiting`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 // In the order of fields: the first two are every packet's.
 #[repr(C)]
@@ -218,6 +218,8 @@ pub struct SwitchCounters {
     pub resubmitted: u64,
     /// Recirculations.
     pub recirculated: u64,
+    /// Packets of the packet generator (TNA), which enter ingress as if received.
+    pub generated: u64,
     /// Packets whose parser rejected them; the program decides what becomes of them.
     pub parser_errors: u64,
     /// Digest messages of the program.

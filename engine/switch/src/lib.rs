@@ -1,4 +1,4 @@
-//! The switch, sans-IO: the pipelines of v1model and PSA, packet replication, and the traffic manager.
+//! The switch, sans-IO: the pipelines of v1model, PSA, TNA and T2NA, packet replication, and the traffic manager.
 //!
 //! A [`Switch`] takes packets with their time of arrival, and gives packets back when a port is idle. It
 //! reads no clock, opens no socket and logs nothing: the simulator and the daemon do that. The P4 program
@@ -33,6 +33,7 @@
 //! - a clone of a switch continues exactly as the original would.
 
 mod arch;
+pub mod chip;
 pub mod config;
 mod core;
 pub mod counters;
@@ -52,6 +53,7 @@ mod watch;
 
 pub use self::arch::Workspace;
 pub use self::core::{MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
+pub use chip::Chip;
 pub use config::{
     BufferConfig, ConfigError, DEFAULT_PASS_LIMIT, ExecChoice, MAX_PASS_LIMIT, NATIVE_AFTER_PACKETS,
     PortConfig, QdepthUnit, SwitchConfig, TimestampUnit,
@@ -61,7 +63,7 @@ pub use p4cc_exec::{Array, ArrayKind, prefetch};
 pub use packet::{MAX_PACKET_BYTES, Packet, PacketPool};
 pub use pre::{CloneSession, MulticastGroup, Replica, ReplicationEngine, Target};
 pub use random::Stream;
-pub use switch::{Switch, Transmission};
+pub use switch::{MAX_GENERATED, Switch, Transmission};
 pub use tm_buffer::PauseFrame;
 pub use tm_state::link_bytes;
 pub use trace::{MAX_TRACE_STEPS, Step, TraceEvent};

@@ -1,6 +1,7 @@
 //! The packet replication engine: multicast groups and clone sessions, as the control plane sets them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
 use p4cc_exec::control::{ControlError, PortForm};
 
@@ -211,7 +212,12 @@ fn check_replicas(what: &str, id: u32, replicas: &[Replica]) -> Result<(), Contr
     Ok(())
 }
 
-fn insert<V>(what: &str, map: &mut BTreeMap<u32, V>, id: u32, value: V) -> Result<(), ControlError> {
+pub(crate) fn insert<K: Ord + Display, V>(
+    what: &str,
+    map: &mut BTreeMap<K, V>,
+    id: K,
+    value: V,
+) -> Result<(), ControlError> {
     if map.contains_key(&id) {
         return Err(ControlError::AlreadyExists(format!("{what} {id} exists already; modify it instead")));
     }
@@ -224,7 +230,12 @@ fn insert<V>(what: &str, map: &mut BTreeMap<u32, V>, id: u32, value: V) -> Resul
     Ok(())
 }
 
-fn modify<V>(what: &str, map: &mut BTreeMap<u32, V>, id: u32, value: V) -> Result<(), ControlError> {
+pub(crate) fn modify<K: Ord + Display, V>(
+    what: &str,
+    map: &mut BTreeMap<K, V>,
+    id: K,
+    value: V,
+) -> Result<(), ControlError> {
     match map.get_mut(&id) {
         Some(old) => {
             *old = value;
@@ -234,7 +245,11 @@ fn modify<V>(what: &str, map: &mut BTreeMap<u32, V>, id: u32, value: V) -> Resul
     }
 }
 
-fn delete<V>(what: &str, map: &mut BTreeMap<u32, V>, id: u32) -> Result<(), ControlError> {
+pub(crate) fn delete<K: Ord + Display, V>(
+    what: &str,
+    map: &mut BTreeMap<K, V>,
+    id: K,
+) -> Result<(), ControlError> {
     match map.remove(&id) {
         Some(_) => Ok(()),
         None => Err(ControlError::NotFound(format!("there is no {what} {id}"))),

@@ -7,7 +7,8 @@ use p4cc_exec::{DigestMessage, NativeError, Pipeline, State};
 use p4cc_units::{Rate, Span, Time};
 
 use crate::arch::{Arrival, IngressResult, LeftQueue, Program, UnicastPacket, Workspace};
-use crate::config::{ConfigError, ExecChoice, PortConfig, SwitchConfig};
+use crate::chip::Chip;
+use crate::config::{ConfigError, ExecChoice, PortConfig, QdepthUnit, SwitchConfig};
 use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Unqueued};
 use crate::counters::{DropCause, PauseCounters, PortCounters, SwitchCounters};
 use crate::lineage::Lineage;
@@ -22,6 +23,9 @@ use crate::watch::{DropLog, DropRow, Kept, KeptDigest, LogLine, Watch};
 const MAX_UNSENT: u32 = 1_024;
 /// Passes and copies that such packets cause in one call before the rest waits for the next.
 const MAX_CAUSED: u64 = 4_096;
+
+/// Packets that the generator sends in one call, at most.
+pub const MAX_GENERATED: usize = 1_024;
 
 /// A packet on its way out.
 #[derive(Debug)]
@@ -86,6 +90,7 @@ impl Switch {
             return Err(ConfigError::shared_buffer());
         }
         self.core.config = config;
+        self.name_units();
         self.set_port_up(port.port, true);
         Ok(())
     }
@@ -107,6 +112,9 @@ impl Switch {
     pub fn set_port_up(&mut self, port: u32, up: bool) {
         let ports_down = &mut self.core.ports_down;
         let changed = if up { ports_down.remove(&port) } else { ports_down.insert(port) };
+        if changed && !up {
+            self.core.chip.generator.port_down(port);
+        }
         if changed && let Some(state) = self.state_mut() {
             state.set_port_up(port, up);
         }
@@ -163,6 +171,18 @@ impl Switch {
             program.runtime_mut().state.set_port_up(port, false);
         }
         self.program = Some(program);
+        self.name_units();
+    }
+
+    /// Gives ports that name no unit of depths the architecture's.
+    fn name_units(&mut self) {
+        let unit = self.program.as_ref().map_or(QdepthUnit::Packets, |program| program.qdepth_unit());
+        let Core { config, tm, .. } = &mut self.core;
+        for port in config.ports.iter().filter(|port| port.qdepth_unit == QdepthUnit::Auto) {
+            if let Some(index) = tm.port(port.port) {
+                tm.set_qdepth_unit(index, unit);
+            }
+        }
     }
 
     /// Loses the program with its state, groups and sessions, and waiting packets, which are counted. Ports
@@ -177,6 +197,7 @@ impl Switch {
             self.core.trace.dropped(None, DropCause::NoPipeline, waiting);
         }
         self.core.pre = ReplicationEngine::default();
+        *self.core.chip = Chip::new(self.core.config.seed, self.core.config.device_id);
         self.core.digests.clear();
         self.program = None;
     }
@@ -229,6 +250,8 @@ impl Switch {
     pub fn fork(&self, seed: u64) -> Self {
         let mut core = Core::new(SwitchConfig { seed, ..self.core.config.clone() });
         core.pre = self.core.pre.clone();
+        core.chip = self.core.chip.clone();
+        core.chip.generator.restart(seed, core.config.device_id);
         let watch = self.watched();
         if watch != Watch::default() {
             set_watch(&mut core, watch);
@@ -239,7 +262,9 @@ impl Switch {
                 program.runtime_mut().state.set_port_up(port, true);
             }
         }
-        Self { core, program, exec: self.exec }
+        let mut forked = Self { core, program, exec: self.exec };
+        forked.name_units();
+        forked
     }
 
     /// Lends the switch a workspace for the next calls, or
@@ -511,6 +536,30 @@ impl Switch {
     /// Multicast groups and clone sessions, to change.
     pub fn pre_mut(&mut self) -> &mut ReplicationEngine {
         &mut self.core.pre
+    }
+
+    /// What a Tofino chip has beside the program; empty after a program is loaded.
+    pub fn chip(&self) -> &Chip {
+        &self.core.chip
+    }
+
+    /// What a Tofino chip has beside the program, to change.
+    pub fn chip_mut(&mut self) -> &mut Chip {
+        &mut self.core.chip
+    }
+
+    /// When the packet generator has something to do next: [`Self::generate`] is to be called then.
+    #[inline]
+    pub fn next_generated(&self) -> Option<Time> {
+        self.core.chip.generator.next_due()
+    }
+
+    /// Lets the packet generator send what is due by now into ingress; at most [`MAX_GENERATED`] packets, the
+    /// rest with the next call. Ask [`Self::next_ready`] afterwards.
+    pub fn generate(&mut self, now: Time) {
+        let Some(program) = &mut self.program else { return };
+        program.generate(&mut self.core, now);
+        serve_unqueued(program, &mut self.core, now);
     }
 
     /// Counters of the whole switch.

@@ -234,6 +234,17 @@ impl<T> TrafficManager<T> {
         self.queues[port.queue(queue_of(priority))].pkts
     }
 
+    /// Depth of a queue as the program sees it.
+    pub(crate) fn depth(&self, port: PortIndex, priority: u8) -> u32 {
+        self.queues[port.queue(queue_of(priority))].depth(self.at(port).qdepth_unit)
+    }
+
+    /// Whether a queue's own capacity takes a frame.
+    pub(crate) fn has_room(&self, port: PortIndex, priority: u8, frame_bytes: u32) -> bool {
+        let link_bytes = link_bytes(self.at(port).framing_bytes, frame_bytes);
+        self.queues[port.queue(queue_of(priority))].has_room(link_bytes)
+    }
+
     /// Packets waiting in all queues of a port.
     pub fn port_depth_pkts(&self, port: PortIndex) -> u32 {
         if self.at(port).occupied == 0 {

@@ -3,7 +3,7 @@
 
 use p4cc_units::{Rate, Span, Time};
 
-use crate::config::{MAX_PORTS, MAX_QUEUE_PKTS, PRIORITIES, PortConfig};
+use crate::config::{MAX_PORTS, MAX_QUEUE_PKTS, PRIORITIES, PortConfig, QdepthUnit};
 use crate::tm::{PortIndex, TrafficManager, queue_of};
 
 /// Most time that a queue with a rate makes up for when its port was looked at late.
@@ -52,6 +52,11 @@ impl<T> TrafficManager<T> {
     /// Sets the rate of a port's link, from the next packet on.
     pub(crate) fn set_rate(&mut self, port: PortIndex, rate: Rate) {
         self.ports[port.at()].set_rate(rate);
+    }
+
+    /// Sets the unit of a port's depths. What waits is counted in the old one: queues must be empty.
+    pub(crate) fn set_qdepth_unit(&mut self, port: PortIndex, unit: QdepthUnit) {
+        self.ports[port.at()].qdepth_unit = unit;
     }
 
     /// Sets the packets a second that a queue of a port, or

@@ -173,8 +173,8 @@ impl Queue {
     #[inline]
     pub fn depth(&self, unit: QdepthUnit) -> u32 {
         match unit {
-            QdepthUnit::Packets => self.pkts,
-            QdepthUnit::Cells80 => self.cells,
+            QdepthUnit::Auto | QdepthUnit::Packets => self.pkts,
+            QdepthUnit::Cells80 | QdepthUnit::Cells176 => self.cells,
             QdepthUnit::Bytes80 => u32::try_from(self.bytes / u64::from(CELL_BYTES)).unwrap_or(u32::MAX),
         }
     }
@@ -190,9 +190,7 @@ impl Queue {
     #[inline]
     pub fn add(&mut self, link_bytes: u32, unit: QdepthUnit) {
         self.pkts += 1;
-        if unit == QdepthUnit::Cells80 {
-            self.cells += link_bytes.div_ceil(CELL_BYTES);
-        }
+        self.cells += unit.cells(link_bytes);
         self.bytes += u64::from(link_bytes);
         self.count(link_bytes, self.pkts, self.bytes);
     }
@@ -210,9 +208,7 @@ impl Queue {
     #[inline]
     pub fn remove(&mut self, link_bytes: u32, unit: QdepthUnit) {
         self.pkts -= 1;
-        if unit == QdepthUnit::Cells80 {
-            self.cells -= link_bytes.div_ceil(CELL_BYTES);
-        }
+        self.cells -= unit.cells(link_bytes);
         self.bytes -= u64::from(link_bytes);
     }
 

@@ -78,7 +78,9 @@ impl Daemon {
         let mut switch = Switch::new(switch_config(options))?;
         switch.set_exec(general.exec);
         // Read before anything is opened: compiling takes a while.
-        let program = general.program.as_deref().map(program::device_config).transpose();
+        let source = program::options(&general.include, &general.define);
+        let read = |path| program::device_config(path, &source, general.strict);
+        let program = general.program.as_deref().map(read).transpose();
         let program = program.map_err(StartError::Program)?;
         let ports = open_ports(general)?;
         let (shared, woken) =

@@ -140,6 +140,9 @@ impl Dataplane {
         let now = shared.clock.now();
         let share = Share::begin(&switch);
         let mut moved = self.take_in(&mut switch, now, share);
+        if switch.next_generated().is_some_and(|due| due <= now) {
+            switch.generate(now);
+        }
         // Packets of the controller wait here too.
         self.start_ready(&mut switch, now, share);
         for port in &mut self.ports {
@@ -199,7 +202,8 @@ impl Dataplane {
     /// Sleeps until a packet comes in, somebody asks, or a link has something to do.
     fn sleep(&mut self) {
         let now = self.shared.clock.now();
-        let next = self.ports.iter().filter_map(Port::next).min();
+        let generated = self.shared.switch.lock().next_generated();
+        let next = self.ports.iter().filter_map(Port::next).chain(generated).min();
         let left = next.map(|at| at.since(now));
         if left.is_some_and(|left| left <= SPIN) {
             return;

@@ -42,7 +42,13 @@ impl Links {
             if before == up {
                 continue;
             }
-            shared.switch.lock().set_port_up(port, up);
+            let mut switch = shared.switch.lock();
+            switch.set_port_up(port, up);
+            let generates = switch.next_generated().is_some();
+            drop(switch);
+            if generates {
+                shared.wake();
+            }
             tracing::info!(port, interface, "port {}", if up { "up" } else { "down" });
         }
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use p4cc_ir::Strict;
 use p4cc_switch::config::{DEFAULT_DROP_PORT, PRIORITIES};
 use p4cc_switch::{
     BufferConfig, DEFAULT_PASS_LIMIT, ExecChoice, MAX_PASS_LIMIT, PortConfig, QdepthUnit, TimestampUnit,
@@ -95,8 +96,10 @@ enum Timestamps {
 /// Unit of the depths that the program sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Depths {
+    Auto,
     Packets,
     Cells80,
+    Cells176,
     Bytes80,
 }
 
@@ -109,6 +112,15 @@ enum Depths {
 pub struct General {
     /// BMv2 JSON or P4-16 source to start with; a controller may give another
     pub program: Option<PathBuf>,
+    /// Folder searched for what the program includes; may be given more than once
+    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
+    pub include: Vec<PathBuf>,
+    /// Macro of the program's; may be given more than once
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]")]
+    pub define: Vec<String>,
+    /// Refuse the program if it does what a chip forbids: `tofino`
+    #[arg(long, value_name = "CHIP", default_value = "off")]
+    pub strict: Strict,
     /// Attach an interface as a port; may be given more than once
     #[arg(short = 'i', long = "interface", value_name = "PORT@INTERFACE")]
     pub interfaces: Vec<InterfaceOption>,
@@ -197,8 +209,9 @@ pub struct Links {
     /// Unit of the timestamps that the program sees
     #[arg(long, value_enum, default_value = "us")]
     timestamps: Timestamps,
-    /// Unit of the queue depths that the program sees
-    #[arg(long, value_enum, default_value = "packets")]
+    /// Unit of the queue depths that the program sees; `auto` is packets,
+    /// and the chip's cells for programs of TNA and T2NA
+    #[arg(long, value_enum, default_value = "auto")]
     qdepth_unit: Depths,
     /// Copies and passes that one received packet may cause,
     /// those of its copies included; more are dropped and counted
@@ -408,8 +421,10 @@ impl Links {
             framing_bytes: pick(&self.framing_bytes, port).unwrap_or_default(),
             alpha_log2: pick(&self.buffer_alpha_log2, port).unwrap_or_default(),
             qdepth_unit: match self.qdepth_unit {
+                Depths::Auto => QdepthUnit::Auto,
                 Depths::Packets => QdepthUnit::Packets,
                 Depths::Cells80 => QdepthUnit::Cells80,
+                Depths::Cells176 => QdepthUnit::Cells176,
                 Depths::Bytes80 => QdepthUnit::Bytes80,
             },
             ..PortConfig::default()

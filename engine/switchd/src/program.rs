@@ -1,26 +1,47 @@
 //! The program that the switch starts with: P4-16 source, or BMv2 JSON, told apart by content.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use p4cc_ir::bmv2;
+use p4cc_ir::{Strict, bmv2};
 use p4cc_syntax::{Options, Severity, Source};
 
 /// Reads a program as the device config that a controller would
 /// push: JSON as it is, source in one self-contained text.
 ///
 /// # Errors
-/// The file cannot be read, or an `#include` cannot; the message says where.
-pub fn device_config(path: &Path) -> Result<String, String> {
+/// The file cannot be read, an `#include` cannot, or the program breaks a rule that it is held to; the message
+/// says where.
+pub fn device_config(path: &Path, options: &Options, strict: Strict) -> Result<String, String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("program {}: {error}; give BMv2 JSON or P4-16 source", path.display()))?;
     if bmv2::is_document(&text) {
+        if strict != Strict::Off {
+            let path = path.display();
+            return Err(format!("program {path}: rules of a chip are for P4-16 source; leave --strict out"));
+        }
         return Ok(text);
     }
-    let (source, found) = Source::load(path, &Options::default());
+    let (source, found) = Source::load(path, options);
     if found.iter().any(|one| one.severity == Severity::Error) {
         return Err(source.render(&found, false));
     }
+    if strict != Strict::Off {
+        let (tree, _) = p4cc_syntax::parse(&source);
+        let (program, found) = p4cc_ir::compile_strict(&tree, strict);
+        if program.is_none() {
+            return Err(source.render(&found, false));
+        }
+    }
     Ok(source.to_self_contained())
+}
+
+/// What `-I` and `-D` of the command line ask for.
+pub fn options(include: &[PathBuf], define: &[String]) -> Options {
+    let defines = define.iter().map(|text| {
+        let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+        (name.to_owned(), value.to_owned())
+    });
+    Options { include_dirs: include.to_vec(), defines: defines.collect(), ..Options::default() }
 }
 
 #[cfg(test)]

@@ -118,7 +118,13 @@ impl Devices for Shared {
     fn with_device(&self, device_id: u64, f: &mut dyn FnMut(&mut Switch, Time)) -> Result<(), NoSuchDevice> {
         self.check(device_id)?;
         let mut switch = self.switch.lock();
+        let due = switch.next_generated();
         f(&mut switch, self.clock.now());
+        let is_changed = switch.next_generated() != due;
+        drop(switch);
+        if is_changed {
+            self.wake();
+        }
         Ok(())
     }
 

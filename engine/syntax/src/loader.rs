@@ -74,9 +74,6 @@ const BUILTIN_FOLDER: &str = "<p4cc>";
 pub(crate) fn other_architecture(path: &str) -> Option<&'static str> {
     Some(match path {
         "tofino.p4" | "tofino1arch.p4" | "tofino1_arch.p4" => "TNA, which `tna.p4` declares here",
-        "t2na.p4" | "tofino2.p4" | "tofino2arch.p4" | "tofino2_arch.p4" => {
-            "T2NA, the architecture of Tofino 2"
-        }
         "t3na.p4" | "tofino3arch.p4" | "tofino3_arch.p4" => "T3NA, the architecture of Tofino 3",
         "pna.p4" | "bmv2/pna.p4" | "dpdk/pna.p4" | "tc/pna.p4" => {
             "PNA, the architecture of network interface cards"
@@ -102,6 +99,10 @@ pub(crate) fn builtin(name: &str) -> Option<(String, &'static str)> {
         "tna.p4" | "tofino.p4" | "tofino1_specs.p4" | "tofino1_base.p4" | "tofino1_arch.p4"
         | "tofino1arch.p4" => {
             include_str!("../p4include/tna.p4")
+        }
+        "t2na.p4" | "tofino2.p4" | "tofino2_specs.p4" | "tofino2_base.p4" | "tofino2_arch.p4"
+        | "tofino2arch.p4" => {
+            include_str!("../p4include/t2na.p4")
         }
         _ => return None,
     };

@@ -388,14 +388,14 @@ impl<'a> Job<'a> {
             Some(what) => (
                 format!("included file `{path}` was not found: it declares {what}, which is not supported"),
                 format!(
-                    "programs for v1model (`v1model.p4`), PSA (`psa.p4`) and TNA (`tna.p4`) are run, no others yet; with a \
+                    "programs for v1model (`v1model.p4`), PSA (`psa.p4`), TNA and T2NA (`tna.p4`, `t2na.p4`) are run, no others yet; with a \
                      folder that holds the file (-I; looked for {tried}) the program can be checked up to its `main`"
                 ),
             ),
             None => (
                 format!("included file `{path}` was not found"),
                 format!(
-                    "looked for {tried} and the built-in files core.p4, v1model.p4, psa.p4 and tna.p4; add a folder with -I"
+                    "looked for {tried} and the built-in files core.p4, v1model.p4, psa.p4, tna.p4 and t2na.p4; add a folder with -I"
                 ),
             ),
         };

@@ -8,9 +8,10 @@
 // A packet that ingress sends nowhere.
 // packet 0 0b 00 0000
 // expect nothing
-// Unicast by an exact match; the length that egress sees has the two bytes of the bridge.
+// Unicast by an exact match; the length that egress sees has the two bytes of the bridge, and the frame's check
+// sequence of four.
 // packet 0 01 00 0000
-// expect 1 01 00 0006
+// expect 1 01 00 000a
 // Dropped, though it has a port.
 // packet 0 02 00 0000
 // expect nothing
@@ -20,24 +21,24 @@
 // expect 2 03 00 0010
 // Resubmitted once, with a header in place of the port metadata.
 // packet 0 04 00 0000
-// expect 1 04 5a 0006
+// expect 1 04 5a 000a
 // Mirrored at ingress: the packet as it came in, behind the mirror header.
 // packet 0 05 99 0000
-// expect 1 05 ff 0006
+// expect 1 05 ff 000a
 // expect 3 05 c1 0003
 // A digest.
 // packet 2 06 12 3456
 // expect_digest ID.digest 2 0x3456
 // Mirrored at egress: the packet as it left.
 // packet 0 07 00 0000
-// expect 1 07 00 0006
+// expect 1 07 00 000a
 // expect 4 07 e2 0004
 // Egress is left out.
 // packet 0 08 00 0000
 // expect 1 08 00 0000
 // Recirculated once; the port says so.
 // packet 0 0a 00 0000
-// expect 1 0a 44 0006
+// expect 1 0a 44 000a
 // A packet that is too short for the parser is dropped.
 // packet 0 01 00
 // expect nothing

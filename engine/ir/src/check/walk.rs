@@ -4,14 +4,14 @@ use crate::types::hir::{Call, Callee, Expr, ExprKind, Program, Stmt, StmtKind, T
 
 /// Whose body a call stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(crate) enum Owner {
     Parser,
     /// A control, an action or a function.
     Other,
 }
 
 /// Calls `visit` for every call of a program.
-pub(super) fn calls(program: &Program, visit: &mut dyn FnMut(Owner, &Expr, &Call)) {
+pub(crate) fn calls(program: &Program, visit: &mut dyn FnMut(Owner, &Expr, &Call)) {
     for parser in &program.parsers {
         let mut inside = |expr: &Expr, call: &Call| visit(Owner::Parser, expr, call);
         stmts(&parser.init, &mut inside);
@@ -34,18 +34,11 @@ pub(super) fn calls(program: &Program, visit: &mut dyn FnMut(Owner, &Expr, &Call
 type Visit<'a> = &'a mut dyn FnMut(&Expr, &Call);
 
 fn stmts(list: &[Stmt], visit: Visit<'_>) {
-    list.iter().for_each(|each| stmt(each, visit));
-}
-
-fn stmt(stmt: &Stmt, visit: Visit<'_>) {
-    match &stmt.kind {
-        StmtKind::Declare(_, value) | StmtKind::Return(value) => {
-            value.iter().for_each(|value| exprs(value, visit));
-        }
-        StmtKind::Assign(target, value) | StmtKind::Update { target, value, .. } => {
-            [target, value].into_iter().for_each(|part| exprs(part, visit))
-        }
-        StmtKind::Call(made) => {
+    for stmt in list {
+        let (mut parts, mut bodies) = (Vec::new(), Vec::new());
+        stmt_parts(stmt, &mut parts, &mut bodies);
+        parts.into_iter().for_each(|part| exprs(part, visit));
+        if let StmtKind::Call(made) = &stmt.kind {
             let expr = Expr {
                 kind: ExprKind::Call(Box::new(made.clone())),
                 ty: crate::types::ty::Ty::Void,
@@ -53,34 +46,49 @@ fn stmt(stmt: &Stmt, visit: Visit<'_>) {
             };
             exprs(&expr, visit);
         }
+        bodies.into_iter().for_each(|body| stmts(body, visit));
+    }
+}
+
+/// Calls `visit` for every call of some statements.
+pub(crate) fn stmt_calls(list: &[Stmt], visit: &mut dyn FnMut(&Call)) {
+    stmts(list, &mut |_, call| visit(call));
+}
+
+/// The expressions and bodies that a statement is directly made of, in order; of one that is a call nothing.
+pub(crate) fn stmt_parts<'s>(stmt: &'s Stmt, exprs: &mut Vec<&'s Expr>, bodies: &mut Vec<&'s [Stmt]>) {
+    match &stmt.kind {
+        StmtKind::Declare(_, value) | StmtKind::Return(value) => exprs.extend(value),
+        StmtKind::Assign(target, value) | StmtKind::Update { target, value, .. } => {
+            exprs.extend([target, value]);
+        }
+        StmtKind::Call(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Exit => {}
         StmtKind::If(cond, then, otherwise) => {
-            exprs(cond, visit);
-            stmts(then, visit);
-            stmts(otherwise, visit);
+            exprs.push(cond);
+            bodies.extend([&then[..], otherwise]);
         }
         StmtKind::SwitchAction { cases, default, .. } => {
-            cases.iter().for_each(|(_, body)| stmts(body, visit));
-            stmts(default, visit);
+            bodies.extend(cases.iter().map(|(_, body)| &body[..]));
+            bodies.push(default);
         }
         StmtKind::SwitchValue { value, cases, default } => {
-            exprs(value, visit);
-            cases.iter().for_each(|(_, body)| stmts(body, visit));
-            stmts(default, visit);
+            exprs.push(value);
+            bodies.extend(cases.iter().map(|(_, body)| &body[..]));
+            bodies.push(default);
         }
         StmtKind::For { init, cond, update, body } => {
-            exprs(cond, visit);
-            [init, update, body].into_iter().for_each(|part| stmts(part, visit));
+            exprs.push(cond);
+            bodies.extend([&init[..], update, body]);
         }
         StmtKind::ForEach { items, body, .. } => {
-            exprs(items, visit);
-            stmts(body, visit);
+            exprs.push(items);
+            bodies.push(body);
         }
         StmtKind::ForRange { low, high, body, .. } => {
-            [low, high].into_iter().for_each(|end| exprs(end, visit));
-            stmts(body, visit);
+            exprs.extend([low, high]);
+            bodies.push(body);
         }
-        StmtKind::Break | StmtKind::Continue | StmtKind::Exit => {}
-        StmtKind::Block(body) => stmts(body, visit),
+        StmtKind::Block(body) => bodies.push(body),
     }
 }
 

@@ -59,7 +59,7 @@ impl Lowerer<'_> {
             self.not_supported(
                 main.span,
                 format!(
-                    "architecture `{package}`; known are `V1Switch` of v1model, `PSA_Switch` of PSA and `Switch` of TNA"
+                    "architecture `{package}`; known are `V1Switch` of v1model, `PSA_Switch` of PSA and `Switch` of TNA and T2NA"
                 ),
             );
             return None;
@@ -69,6 +69,7 @@ impl Lowerer<'_> {
             "Switch" => Kind::Tna,
             _ => Kind::V1Model,
         };
+        self.tna.chip = self.tofino_chip();
         self.core_errors(main.span)?;
         for id in &hir.global_instances {
             let instance = hir.instances.get(id.index())?;
@@ -114,7 +115,7 @@ impl Lowerer<'_> {
         match self.kind {
             Kind::V1Model => "v1model",
             Kind::Psa => "PSA",
-            Kind::Tna => "TNA",
+            Kind::Tna => self.tna.chip.architecture(),
         }
     }
 

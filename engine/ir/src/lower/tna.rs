@@ -1,4 +1,4 @@
-//! TNA: from `main` to the entry points of one to four pipes.
+//! TNA and T2NA: from `main` to the entry points of one to four pipes.
 //!
 //! Ingress and egress have headers and metadata of their own, since the packet is parsed twice. A block may
 //! leave out intrinsic metadata that it does not need: parameters are told apart by their types.
@@ -10,20 +10,25 @@ use super::storage::StaticStorage;
 use crate::types::hir::{AggId, Constructed, Expr, Instance};
 use crate::types::ty::Ty;
 use crate::{
-    Architecture, FuncId, HalfPipeline, Inst, Operand, Terminator, Tna, TnaForDeparser, TnaForEgressDeparser,
-    TnaForTm, TnaFromParser, TnaPipe, VarId, VarKind, VarType,
+    Architecture, FuncId, Ghost, HalfPipeline, Inst, Operand, T2naForDeparser, Terminator, Tna,
+    TnaForDeparser, TnaForEgressDeparser, TnaForTm, TnaFromParser, TnaGhost, TnaPipe, TnaPortMetadata,
+    TofinoChip, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeMap;
 
-const BLOCKS: [BlockShape; 6] = [
+const BLOCKS: [BlockShape; 7] = [
     BlockShape { what: "ingress parser", is_parser: true, params: 3..=6 },
-    BlockShape { what: "ingress", is_parser: false, params: 2..=6 },
+    BlockShape { what: "ingress", is_parser: false, params: 2..=7 },
     BlockShape { what: "ingress deparser", is_parser: false, params: 3..=5 },
     BlockShape { what: "egress parser", is_parser: true, params: 3..=6 },
     BlockShape { what: "egress", is_parser: false, params: 2..=6 },
     BlockShape { what: "egress deparser", is_parser: false, params: 3..=6 },
+    BlockShape { what: "ghost control", is_parser: false, params: 1..=1 },
 ];
+
+/// Blocks of a pipe without the ghost control, which Tofino 2 may have.
+const PIPE_BLOCKS: usize = 6;
 
 /// How many pipes the chip has at most.
 const MAX_PIPES: usize = 4;
@@ -37,6 +42,23 @@ struct Half {
     metadata: StaticStorage,
     intrinsic: BTreeMap<&'static str, StaticStorage>,
 }
+
+/// What only Tofino 2 has.
+const GHOST_HEADER: &str = "ghost_intrinsic_metadata_t";
+
+/// Fields of T2NA that ask for what is not modelled; zeros ask for nothing.
+const T2NA_REFUSED: [&str; 10] = [
+    "mirror_hash",
+    "mirror_ingress_cos",
+    "mirror_deflect_on_drop",
+    "mirror_multicast_ctrl",
+    "mirror_egress_port",
+    "mirror_qid",
+    "mirror_coalesce_length",
+    "adv_flow_ctl",
+    "mtu_trunc_len",
+    "mtu_trunc_err_f",
+];
 
 const INGRESS_STRUCTS: [&str; 4] = [
     "ingress_intrinsic_metadata_t",
@@ -55,11 +77,14 @@ const EGRESS_STRUCTS: [&str; 4] = [
 impl Lowerer<'_> {
     /// The entry points of `Switch(pipe, ...) main`, and its blocks in order.
     pub(super) fn tna(&mut self, main: &Instance) -> Option<(Architecture, Vec<EnvId>)> {
+        let chip = self.tna.chip;
+        let file = chip.architecture().to_lowercase();
         let pipes: Vec<&Expr> = main.construct.args.iter().flatten().collect();
         if pipes.is_empty() || pipes.len() > MAX_PIPES {
             self.push(
-                Diagnostic::error(main.span, format!("`Switch` has {} pipes here", pipes.len()))
-                    .with_help("use `Switch` as tna.p4 declares it: one to four instances of `Pipeline`"),
+                Diagnostic::error(main.span, format!("`Switch` has {} pipes here", pipes.len())).with_help(
+                    format!("use `Switch` as {file}.p4 declares it: one to four instances of `Pipeline`"),
+                ),
             );
             return None;
         }
@@ -69,31 +94,42 @@ impl Lowerer<'_> {
         for pipe in pipes {
             let blocks = self.pipe_blocks(pipe, many)?;
             envs.extend(blocks.iter().map(|(env, _)| *env));
-            made.push(self.pipe(&blocks)?);
+            let name = self.instance_name(pipe).unwrap_or_default();
+            made.push(self.pipe(name, &blocks)?);
         }
         self.settle_hashes()?;
-        Some((Architecture::Tna(Box::new(Tna { pipes: made, parser_error })), envs))
+        Some((Architecture::Tna(Box::new(Tna { chip, pipes: made, parser_error })), envs))
+    }
+
+    /// The chip of a program: Tofino 2 where the architecture declares what only it has.
+    pub(super) fn tofino_chip(&self) -> TofinoChip {
+        let has_ghost = self.hir.aggregates.iter().any(|agg| agg.name == GHOST_HEADER);
+        if has_ghost { TofinoChip::Tofino2 } else { TofinoChip::Tofino1 }
     }
 
     /// The blocks of a pipe. With several pipes, the pipe's name stands in front of what the control plane
     /// sees.
-    fn pipe_blocks(&mut self, arg: &Expr, many: bool) -> Option<[Block; 6]> {
+    fn pipe_blocks(&mut self, arg: &Expr, many: bool) -> Option<Vec<Block>> {
+        let file = self.tna.chip.architecture().to_lowercase();
         let construct = self.construct_of(arg).cloned();
         let construct =
             construct.filter(|made| matches!(&made.what, Constructed::Package(name) if name == "Pipeline"));
         let Some(construct) = construct else {
-            self.push(Diagnostic::error(arg.span, "this is not an instance of `Pipeline`").with_help(
-                "make one of the package of tna.p4: parser, control and deparser of ingress, then of egress",
-            ));
+            self.push(Diagnostic::error(arg.span, "this is not an instance of `Pipeline`").with_help(format!(
+                "make one of the package of {file}.p4: parser, control and deparser of ingress, then of egress"
+            )));
             return None;
         };
+        let has_ghost =
+            self.tna.chip == TofinoChip::Tofino2 && construct.args.iter().flatten().count() == BLOCKS.len();
+        let shapes = if has_ghost { &BLOCKS[..] } else { &BLOCKS[..PIPE_BLOCKS] };
         let prefix = if many { self.instance_name(arg).unwrap_or_default() } else { String::new() };
         let outer = self.envs.get_mut(GLOBAL.0).map(|env| std::mem::replace(&mut env.prefix, prefix));
-        let blocks = self.blocks("Pipeline", &construct.args, &BLOCKS, arg.span);
+        let blocks = self.blocks("Pipeline", &construct.args, shapes, arg.span);
         if let (Some(env), Some(outer)) = (self.envs.get_mut(GLOBAL.0), outer) {
             env.prefix = outer;
         }
-        blocks?.try_into().ok()
+        blocks
     }
 
     fn instance_name(&self, arg: &Expr) -> Option<String> {
@@ -105,25 +141,14 @@ impl Lowerer<'_> {
         }
     }
 
-    fn pipe(&mut self, [ip, ig, id, ep, eg, ed]: &[Block; 6]) -> Option<TnaPipe> {
+    fn pipe(&mut self, name: String, blocks: &[Block]) -> Option<TnaPipe> {
+        let [ip, ig, id, ep, eg, ed, ghost @ ..] = blocks else { return self.shape_error(blocks.first()?.1) };
+        self.tna.port_metadata = None;
         let half = self.half(ip, &INGRESS_STRUCTS)?;
         let ingress_from_parser = self.told_by_parser(&half, INGRESS_STRUCTS[2], ip.1)?;
-        let mut var = |name: &'static str, field: &str| self.intrinsic_field(&half, name, field, ip.1);
-        let for_deparser = TnaForDeparser {
-            drop_ctl: var(INGRESS_STRUCTS[3], "drop_ctl")?,
-            digest_type: var(INGRESS_STRUCTS[3], "digest_type")?,
-            resubmit_type: var(INGRESS_STRUCTS[3], "resubmit_type")?,
-            mirror_type: var(INGRESS_STRUCTS[3], "mirror_type")?,
-        };
-        let for_tm = TnaForTm {
-            ucast_egress_port: var(INGRESS_STRUCTS[1], "ucast_egress_port")?,
-            bypass_egress: var(INGRESS_STRUCTS[1], "bypass_egress")?,
-            qid: var(INGRESS_STRUCTS[1], "qid")?,
-            copy_to_cpu: var(INGRESS_STRUCTS[1], "copy_to_cpu")?,
-            mcast_grp_a: var(INGRESS_STRUCTS[1], "mcast_grp_a")?,
-            mcast_grp_b: var(INGRESS_STRUCTS[1], "mcast_grp_b")?,
-        };
-        let deflect = var(INGRESS_STRUCTS[1], "deflect_on_drop")?;
+        let for_deparser = self.for_deparser(&half, ip.1)?;
+        let for_tm = self.for_tm(&half, ip.1)?;
+        let unmodelled = self.unmodelled(&half, INGRESS_STRUCTS[3], ip.1)?;
         self.tna.half = Some(super::tna_objects::HalfTypes {
             is_egress: false,
             mirror: for_deparser.mirror_type,
@@ -137,14 +162,24 @@ impl Lowerer<'_> {
         let control = self.tna_entry(ig, &half)?;
         let ingress_reads_error = self.reads_var(first, first_table, ingress_from_parser.parser_err);
         let ingress = HalfPipeline { parser, control, deparser: self.tna_deparser(id, &half)? };
-        self.refuse_write(first, deflect, "`deflect_on_drop`", ig.1)?;
+        self.refuse_writes(first, &unmodelled, ig.1)?;
+        let ghost = match ghost.first() {
+            Some(block) => Some(self.ghost(block, &half)?),
+            None => None,
+        };
+        let parser_name = self.envs.get(ip.0.0)?.prefix.clone();
+        let fields = self.tna.port_metadata.take().unwrap_or_default();
+        let port_metadata = TnaPortMetadata { parser: parser_name, fields };
 
         let half = self.half(ep, &EGRESS_STRUCTS)?;
         let egress_from_parser = self.told_by_parser(&half, EGRESS_STRUCTS[1], ep.1)?;
         let mut var = |field: &str| self.intrinsic_field(&half, EGRESS_STRUCTS[2], field, ep.1);
-        let for_egress_deparser =
-            TnaForEgressDeparser { drop_ctl: var("drop_ctl")?, mirror_type: var("mirror_type")? };
-        let refused = ["coalesce_flush", "coalesce_length"].map(|field| (field, var(field)));
+        let (drop_ctl, mirror_type) = (var("drop_ctl")?, var("mirror_type")?);
+        let mut unmodelled = vec![("coalesce_flush", var("coalesce_flush")?)];
+        unmodelled.push(("coalesce_length", var("coalesce_length")?));
+        unmodelled.extend(self.unmodelled(&half, EGRESS_STRUCTS[2], ep.1)?);
+        let t2na = self.t2na_for_deparser(&half, EGRESS_STRUCTS[2], ep.1)?;
+        let for_egress_deparser = TnaForEgressDeparser { drop_ctl, mirror_type, t2na };
         self.tna.half = Some(super::tna_objects::HalfTypes {
             is_egress: true,
             mirror: for_egress_deparser.mirror_type,
@@ -158,11 +193,10 @@ impl Lowerer<'_> {
             control: self.tna_entry(eg, &half)?,
             deparser: self.tna_deparser(ed, &half)?,
         };
-        for (field, var) in refused {
-            self.refuse_write(first, var?, &format!("`{field}`"), eg.1)?;
-        }
+        self.refuse_writes(first, &unmodelled, eg.1)?;
         self.tna.half = None;
         Some(TnaPipe {
+            name,
             ingress,
             ingress_reads_error,
             ingress_from_parser,
@@ -171,7 +205,80 @@ impl Lowerer<'_> {
             egress,
             egress_from_parser,
             for_egress_deparser,
+            ghost,
+            port_metadata,
         })
+    }
+
+    fn for_deparser(&mut self, half: &Half, span: Span) -> Option<TnaForDeparser> {
+        let t2na = self.t2na_for_deparser(half, INGRESS_STRUCTS[3], span)?;
+        let mut var = |field: &str| self.intrinsic_field(half, INGRESS_STRUCTS[3], field, span);
+        Some(TnaForDeparser {
+            drop_ctl: var("drop_ctl")?,
+            digest_type: var("digest_type")?,
+            resubmit_type: var("resubmit_type")?,
+            mirror_type: var("mirror_type")?,
+            t2na,
+        })
+    }
+
+    /// What Tofino 2's deparsers know besides; none for Tofino 1.
+    fn t2na_for_deparser(
+        &mut self,
+        half: &Half,
+        name: &'static str,
+        span: Span,
+    ) -> Option<Option<T2naForDeparser>> {
+        if self.tna.chip == TofinoChip::Tofino1 {
+            return Some(None);
+        }
+        let mirror_io_select = self.intrinsic_field(half, name, "mirror_io_select", span)?;
+        let is_ingress = name == INGRESS_STRUCTS[3];
+        let pktgen = if is_ingress { Some(self.intrinsic_field(half, name, "pktgen", span)?) } else { None };
+        Some(Some(T2naForDeparser { mirror_io_select, pktgen }))
+    }
+
+    fn for_tm(&mut self, half: &Half, span: Span) -> Option<TnaForTm> {
+        let mut var = |field: &str| self.intrinsic_field(half, INGRESS_STRUCTS[1], field, span);
+        Some(TnaForTm {
+            ucast_egress_port: var("ucast_egress_port")?,
+            bypass_egress: var("bypass_egress")?,
+            deflect_on_drop: var("deflect_on_drop")?,
+            qid: var("qid")?,
+            copy_to_cpu: var("copy_to_cpu")?,
+            mcast_grp_a: var("mcast_grp_a")?,
+            mcast_grp_b: var("mcast_grp_b")?,
+            level1_mcast_hash: var("level1_mcast_hash")?,
+            level2_mcast_hash: var("level2_mcast_hash")?,
+            level1_exclusion_id: var("level1_exclusion_id")?,
+            level2_exclusion_id: var("level2_exclusion_id")?,
+            rid: var("rid")?,
+        })
+    }
+
+    /// Variables of fields that ask for what is not modelled.
+    fn unmodelled(
+        &mut self,
+        half: &Half,
+        name: &'static str,
+        span: Span,
+    ) -> Option<Vec<(&'static str, VarId)>> {
+        if self.tna.chip == TofinoChip::Tofino1 {
+            return Some(Vec::new());
+        }
+        let vars = T2NA_REFUSED.map(|field| Some((field, self.intrinsic_field(half, name, field, span)?)));
+        vars.into_iter().collect()
+    }
+
+    /// The control that hears of queues' depths; it sees the same metadata as ingress.
+    fn ghost(&mut self, block: &Block, half: &Half) -> Option<Ghost> {
+        let Some(StaticStorage::Header(header)) = half.intrinsic.get(GHOST_HEADER) else {
+            return self.shape_error(block.1);
+        };
+        let vars = self.out.headers.get(header.index())?.fields.clone();
+        let [ping_pong, qlength, qid, pipe_id] = vars.as_slice() else { return self.shape_error(block.1) };
+        let told = TnaGhost { ping_pong: *ping_pong, qlength: *qlength, qid: *qid, pipe_id: *pipe_id };
+        Some(Ghost { control: self.tna_entry(block, half)?, told })
     }
 
     /// Storage of a half: that of headers and metadata by the parser's parameters.
@@ -182,12 +289,17 @@ impl Lowerer<'_> {
             let Some(at) = at else {
                 self.push(
                     Diagnostic::error(parser.1, format!("the program declares no `{name}`"))
-                        .with_help("include the tna.p4 that comes with the engine"),
+                        .with_help("include the declarations of the architecture that come with the engine"),
                 );
                 return None;
             };
             let ty = Ty::Aggregate(AggId::from_index(at));
             intrinsic.insert(*name, self.alloc(&ty, name, VarKind::Metadata, parser.1)?);
+        }
+        let ghost = self.hir.aggregates.iter().position(|agg| agg.name == GHOST_HEADER);
+        if let Some(at) = ghost.filter(|_| structs == &INGRESS_STRUCTS) {
+            let ty = Ty::Aggregate(AggId::from_index(at));
+            intrinsic.insert(GHOST_HEADER, self.alloc(&ty, GHOST_HEADER, VarKind::Metadata, parser.1)?);
         }
         Some(Half {
             headers: self.param_place(parser, 1)?,
@@ -214,7 +326,7 @@ impl Lowerer<'_> {
         let Some(StaticStorage::Scalar(var)) = var else {
             self.push(
                 Diagnostic::error(agg.span, format!("`{name}` has no field `{field}`"))
-                    .with_help("include the tna.p4 that comes with the engine"),
+                    .with_help("include the declarations of the architecture that come with the engine"),
             );
             return None;
         };
@@ -288,7 +400,19 @@ impl Lowerer<'_> {
     }
 
     /// Reports a program that writes something that the switch does not act on.
-    fn refuse_write(&mut self, first: usize, var: VarId, what: &str, span: Span) -> Option<()> {
+    fn refuse_writes(&mut self, first: usize, fields: &[(&str, VarId)], span: Span) -> Option<()> {
+        for (field, var) in fields {
+            if self.writes_var(first, *var) {
+                let architecture = self.tna.chip.architecture();
+                self.not_supported(span, format!("`{field}` of {architecture}, which this block sets"));
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// Whether functions made from one on write a variable with something else than zero.
+    fn writes_var(&self, first: usize, var: VarId) -> bool {
         let zero = |src: &Operand| matches!(src, Operand::Const(bits) if bits.is_zero());
         let writes = |inst: &Inst| match inst {
             Inst::Assign { dst, src } => *dst == var && !zero(src),
@@ -301,10 +425,6 @@ impl Lowerer<'_> {
             _ => false,
         };
         let mut blocks = self.out.funcs.iter().skip(first).flat_map(|func| &func.blocks);
-        if !blocks.any(|block| block.insts.iter().any(writes)) {
-            return Some(());
-        }
-        self.not_supported(span, format!("{what} of TNA, which this block sets"));
-        None
+        blocks.any(|block| block.insts.iter().any(writes))
     }
 }

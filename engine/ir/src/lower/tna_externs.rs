@@ -13,7 +13,7 @@ use crate::types::hir::Call;
 use crate::types::ty::Ty;
 use crate::{
     BinOp, Bits, CloneKind, DigestId, ExternCall, FieldList, HashAlgorithm, Inst, Operand, TNA_NO_PORT,
-    TNA_PORT_METADATA_BYTES, Terminator, VarId, VarKind, VarType,
+    Terminator, VarId, VarKind, VarType,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -84,6 +84,7 @@ impl Lowerer<'_> {
             (TnaObject::Random, "get") => self.tna_random(call, ret),
             (TnaObject::Mirror(number), "emit") => self.mirror(number, call),
             (TnaObject::Resubmit(number), "emit") => self.resubmit(number, call),
+            (TnaObject::Pktgen, "emit") => self.start_generator(call),
             (TnaObject::Digest(digest, number), "pack") => self.tna_pack(digest, number, call),
             _ => {
                 self.not_supported(call.span, format!("method `{name}` of this extern of TNA"));
@@ -295,6 +296,18 @@ impl Lowerer<'_> {
         })
     }
 
+    /// What the packet generator puts into its packets; the switch asks `pktgen` whether it starts.
+    fn start_generator(&mut self, call: &Call) -> Option<Rvalue> {
+        let half = self.deparsed_half("Pktgen.emit", call.span)?;
+        if half.is_egress {
+            let help = "only the ingress deparser can";
+            return self.refused(call.span, "egress cannot start the packet generator", help);
+        }
+        let field_list = self.header_list(call, 0)?;
+        self.emit(Inst::Extern(ExternCall::Recirculate { field_list }));
+        Some(nothing())
+    }
+
     fn tna_pack(&mut self, digest: DigestId, number: Option<u32>, call: &Call) -> Option<Rvalue> {
         let half = self.deparsed_half("Digest.pack", call.span)?;
         let Some(var) = half.digest else {
@@ -415,12 +428,15 @@ impl Lowerer<'_> {
             let message = "`port_metadata_unpack` cannot be called here";
             return self.refused(span, message, "only the ingress parser reads port metadata");
         }
-        let bits = 8 * TNA_PORT_METADATA_BYTES as u32;
+        let bits = 8 * self.tna.chip.port_metadata_bytes() as u32;
         let ty = ty?;
         if self.hir.width_bits(ty).is_none_or(|width| width > bits) {
             let message = format!("port metadata have {bits} bits, fewer than this type");
             return self.refused(span, message, "leave fields out");
         }
+        let fields = self.hir.fields(ty).iter();
+        let fields = fields.map(|field| Some((field.name.clone(), self.hir.width_bits(&field.ty)?)));
+        self.tna.port_metadata = fields.collect();
         let value = self.lookahead(ty, span)?;
         self.emit(Inst::Advance { bits: constant(32, u128::from(bits)) });
         Some(value)

@@ -10,7 +10,7 @@ use crate::types::hir::{Annotations, Construct, Expr, FnId};
 use crate::types::ty::Ty;
 use crate::{
     ControlPlaneName, Digest, DigestId, FilterId, HashAlgorithm, HashFunction, HashId, MathUnit, MeterId,
-    Profile, ProfileId, RegisterId, VarId, VarKind, VarType,
+    Profile, ProfileId, RegisterId, TofinoChip, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeSet;
@@ -51,6 +51,8 @@ pub enum TnaObject {
     Resubmit(Option<u32>),
     /// `Digest`, with the `digest_type` that it is for.
     Digest(DigestId, Option<u32>),
+    /// `Pktgen`
+    Pktgen,
     /// `Atcam` and `Alpm`, which say how the chip stores a table, not what it does.
     Storage,
 }
@@ -95,6 +97,10 @@ pub struct TnaObjects {
     pub running: Option<usize>,
     /// The half of a pipe that is being made.
     pub half: Option<HalfTypes>,
+    /// The chip that the program is for.
+    pub chip: TofinoChip,
+    /// Fields of the port metadata that the ingress parser of the pipe reads.
+    pub port_metadata: Option<Vec<(String, u32)>>,
 }
 
 impl Lowerer<'_> {
@@ -147,6 +153,7 @@ impl Lowerer<'_> {
             "Checksum" => Some(TnaObject::Checksum(self.object_var(cp, "sum", 16))),
             "ParserCounter" => Some(TnaObject::ParserCounter(self.object_var(cp, "counter", 8))),
             "ParserPriority" => Some(TnaObject::ParserPriority),
+            "Pktgen" => Some(TnaObject::Pktgen),
             "Atcam" | "Alpm" => Some(TnaObject::Storage),
             "Random" => self.random(types, span),
             "CRCPolynomial" => self.polynomial(types, construct, span),

@@ -357,8 +357,11 @@ impl Verifier<'_> {
                 | ExternCall::Resubmit { .. }
                 | ExternCall::Recirculate { .. }
         );
-        // TNA's deparsers mirror and resubmit, too.
-        let of_tna = matches!(call, ExternCall::Clone { .. } | ExternCall::Resubmit { .. });
+        // TNA's deparsers mirror, resubmit, and start the packet generator, too.
+        let of_tna = matches!(
+            call,
+            ExternCall::Clone { .. } | ExternCall::Resubmit { .. } | ExternCall::Recirculate { .. }
+        );
         let allowed = match self.program.architecture {
             Architecture::V1Model(_) => true,
             Architecture::Psa(_) => !of_v1model,

@@ -13,7 +13,7 @@ use p4cc_exec::Pipeline;
 use p4cc_ir::Architecture;
 use p4cc_units::Time;
 
-use crate::config::ExecChoice;
+use crate::config::{ExecChoice, QdepthUnit};
 use crate::core::{Core, Instance, Queued};
 use crate::lineage::Lineage;
 use crate::packet::Packet;
@@ -68,7 +68,7 @@ pub(crate) type LeftQueue = Dequeued<Queued>;
 pub(crate) enum Program {
     V1Model(v1model::V1Switch),
     Psa(psa::PsaSwitch),
-    Tna(tna::TnaSwitch),
+    Tna(Box<tna::TnaSwitch>),
 }
 
 impl Program {
@@ -78,7 +78,7 @@ impl Program {
         match &program.architecture {
             Architecture::V1Model(v1) => Self::V1Model(v1model::V1Switch::new(runtime, *v1)),
             Architecture::Psa(psa) => Self::Psa(psa::PsaSwitch::new(runtime, psa)),
-            Architecture::Tna(tna) => Self::Tna(tna::TnaSwitch::new(runtime, tna)),
+            Architecture::Tna(tna) => Self::Tna(Box::new(tna::TnaSwitch::new(runtime, tna))),
         }
     }
 
@@ -148,6 +148,21 @@ impl Program {
             Self::V1Model(v1) => v1.egress(core, now, left),
             Self::Psa(psa) => psa.egress(core, now, left),
             Self::Tna(tna) => tna.egress(core, now, left),
+        }
+    }
+
+    /// The unit of depths where ports name none.
+    pub fn qdepth_unit(&self) -> QdepthUnit {
+        match self {
+            Self::Tna(tna) => tna.qdepth_unit(),
+            Self::V1Model(_) | Self::Psa(_) => QdepthUnit::Packets,
+        }
+    }
+
+    /// Lets the packet generator send what is due by now; others than Tofino have none.
+    pub fn generate(&mut self, core: &mut Core, now: Time) {
+        if let Self::Tna(tna) = self {
+            tna.generate(core, now);
         }
     }
 

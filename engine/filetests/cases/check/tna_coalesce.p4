@@ -43,13 +43,17 @@ parser EP(packet_in pkt, out headers_t hdr, out metadata_t meta, out egress_intr
     }
 }
 
-control E(inout headers_t hdr, inout metadata_t meta) {
-    apply { }
+control E(inout headers_t hdr, inout metadata_t meta, in egress_intrinsic_metadata_t intr,
+          in egress_intrinsic_metadata_from_parser_t prsr, inout egress_intrinsic_metadata_for_deparser_t dprsr,
+          inout egress_intrinsic_metadata_for_output_port_t oport) {
+    apply {
+        dprsr.coalesce_flush = 1;
+    }
 }
 
 control ED(packet_out pkt, inout headers_t hdr, in metadata_t meta) {
     apply { }
 }
 
-Pipeline(IP(), I(), ID(), EP(), E(), ED()) pipe; //~ ERROR `deflect_on_drop` of TNA, which this block sets
+Pipeline(IP(), I(), ID(), EP(), E(), ED()) pipe; //~ ERROR `coalesce_flush` of TNA, which this block sets
 Switch(pipe) main;

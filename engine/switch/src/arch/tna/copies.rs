@@ -1,0 +1,297 @@
+//! Where packets of TNA go behind ingress: unicast, multicast of two levels, the CPU, mirrors, loops, and
+//! another port if their queue is full. The ghost thread hears of queues' depths.
+
+use p4cc_ir::{TnaForTm, TofinoChip};
+use p4cc_units::Time;
+
+use super::{TnaSwitch, Verdict};
+use crate::arch::truncation;
+use crate::chip::{MirrorSession, PacketOfGroup};
+use crate::config::PRIORITIES;
+use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Queued, Unqueued};
+use crate::counters::DropCause;
+use crate::lineage::Lineage;
+use crate::packet::Packet;
+use crate::pre::{Target, targets};
+
+/// Bits of `drop_ctl`.
+pub(super) const DROP_PACKET: u64 = 1;
+const DROP_COPY_TO_CPU: u64 = 2;
+pub(super) const DROP_MIRROR: u64 = 4;
+/// Of a port's number, those bits that count within its pipe.
+const PORT_OF_PIPE: u32 = 0x7f;
+/// Bits of a queue's number that a ghost thread hears beside its port.
+const QUEUE_BITS: u32 = 4;
+/// Greatest depth that it hears.
+const MAX_GHOST_DEPTH: u32 = (1 << 18) - 1;
+
+/// Where copies go, each with what it is.
+type Ways = Vec<(Target, Instance)>;
+
+impl TnaSwitch {
+    /// The copy to the CPU, multicast and unicast of the packet as the ingress deparser wrote it.
+    pub(super) fn forward(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        packet: Packet,
+        (port, lineage): (u32, Lineage),
+        verdict: &Verdict,
+    ) {
+        let queued = queued(now, packet, (Instance::NORMAL, u32::MAX), (port, lineage));
+        let stops = verdict.drop_ctl & DROP_PACKET != 0;
+        let unicast = verdict.unicast_port.filter(|_| !stops);
+        let instance = if verdict.bypass_egress { Instance::NO_EGRESS } else { Instance::NORMAL };
+        match unicast {
+            Some(to) if verdict.groups == [0, 0] && !verdict.copy_to_cpu => {
+                let only = Queued { instance, ..queued };
+                self.enqueue(core, now, (to, verdict.priority), only, verdict.deflects);
+            }
+            _ => self.forward_many(core, now, queued, unicast.map(|port| (port, instance)), verdict),
+        }
+    }
+
+    /// The same where there may be several copies, or none.
+    #[cold]
+    fn forward_many(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        mut queued: Queued,
+        unicast: Option<(u32, Instance)>,
+        verdict: &Verdict,
+    ) {
+        let (port, priority) = (u32::from(queued.ingress_port), verdict.priority);
+        let stops = verdict.drop_ctl & DROP_PACKET != 0;
+        let mut ways: Ways = Vec::new();
+        if verdict.copy_to_cpu && verdict.drop_ctl & DROP_COPY_TO_CPU == 0 {
+            ways.extend(core.config.cpu_port.map(|port| (Target { port, instance: 0 }, Instance::NORMAL)));
+        }
+        let groups = if stops { [0, 0] } else { verdict.groups };
+        if groups != [0, 0] {
+            for group in groups.into_iter().filter(|group| *group != 0) {
+                replicas(core, group, &verdict.of_group, &mut ways);
+            }
+        }
+        ways.extend(unicast.map(|(port, instance)| (Target { port, instance: 0 }, instance)));
+        if ways.is_empty() {
+            let cause = if groups == [0, 0] { DropCause::Ingress } else { DropCause::NoReplicas };
+            core.drop_at(port, priority, cause);
+            return;
+        }
+        let more = core.allow_copies(&mut queued.lineage, ways.len() - 1, (port, priority));
+        ways.truncate(more + 1);
+        self.send(core, now, queued, &ways, (priority, verdict.deflects));
+    }
+
+    /// Puts a packet into queues, one copy a way.
+    fn send(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        queued: Queued,
+        ways: &[(Target, Instance)],
+        (priority, deflects): (u8, bool),
+    ) {
+        let Some(((last, instance), others)) = ways.split_last() else { return };
+        for (target, instance) in others {
+            let copy = Queued { instance: *instance, rid: target.instance, ..queued.clone() };
+            self.enqueue(core, now, (target.port, priority), copy, deflects);
+        }
+        let copy = Queued { instance: *instance, rid: last.instance, ..queued };
+        self.enqueue(core, now, (last.port, priority), copy, deflects);
+    }
+
+    /// What the packet of the frame tells the replication engine.
+    pub(super) fn packet_of_group(&self, tm: TnaForTm) -> PacketOfGroup {
+        let get = |var| self.runtime.get(var) as u16;
+        PacketOfGroup {
+            rid: get(tm.rid),
+            l1_xid: get(tm.level1_exclusion_id),
+            l2_xid: get(tm.level2_exclusion_id),
+            hash1: get(tm.level1_mcast_hash),
+            hash2: get(tm.level2_mcast_hash),
+            mixes_rid: self.tna.chip == TofinoChip::Tofino2,
+        }
+    }
+
+    /// Sends a copy to egress by a session: the chip's, or else P4Runtime's. A session that is not there, or
+    /// is for the other half, makes no copies.
+    pub(super) fn mirror(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        (session, instance): (u32, Instance),
+        packet: Packet,
+        from: (u32, &mut Lineage),
+    ) {
+        let known = u16::try_from(session).ok().and_then(|id| core.chip.mirrors.get(id)).cloned();
+        if let Some(known) = known {
+            return self.mirror_by(core, now, (&known, instance), packet, from);
+        }
+        let Some(session) = core.pre.session(session) else { return };
+        let (targets, priority) =
+            (targets(&session.replicas, &core.ports_down), session.class_of_service as u8);
+        let truncate = truncation(session.packet_length_bytes);
+        let ways: Ways = targets.into_iter().map(|target| (target, instance)).collect();
+        self.send_mirrored(core, now, packet, ways, (priority, truncate), from);
+    }
+
+    fn mirror_by(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        (session, instance): (&MirrorSession, Instance),
+        packet: Packet,
+        from: (u32, &mut Lineage),
+    ) {
+        if !session.serves(instance == Instance::EGRESS_CLONE) {
+            return;
+        }
+        let of_group = PacketOfGroup {
+            rid: session.rid,
+            l1_xid: session.l1_xid,
+            l2_xid: session.l2_xid,
+            hash1: session.level1_hash,
+            hash2: session.level2_hash,
+            mixes_rid: self.tna.chip == TofinoChip::Tofino2,
+        };
+        let mut ways: Ways = Vec::new();
+        for (group, _) in session.groups.iter().filter(|(_, valid)| *valid) {
+            replicas(core, u32::from(*group), &of_group, &mut ways);
+        }
+        let cpu = core.config.cpu_port.filter(|_| session.copy_to_cpu);
+        let unicast = session.unicast_valid.then_some(session.unicast_port);
+        ways.extend(cpu.into_iter().chain(unicast).map(|port| (Target { port, instance: 0 }, instance)));
+        for way in &mut ways {
+            way.1 = instance;
+        }
+        let priority = (session.queue as usize % PRIORITIES) as u8;
+        let truncate = truncation(session.max_length_bytes.into());
+        self.send_mirrored(core, now, packet, ways, (priority, truncate), from);
+    }
+
+    fn send_mirrored(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        mut packet: Packet,
+        mut ways: Ways,
+        (priority, truncate): (u8, u32),
+        (port, lineage): (u32, &mut Lineage),
+    ) {
+        let copies = core.allow_copies(lineage, ways.len(), (port, priority));
+        packet.truncate(truncate);
+        let queued = queued(now, packet, (Instance::NORMAL, u32::MAX), (port, *lineage));
+        ways.truncate(copies);
+        self.send(core, now, queued, &ways, (priority, false));
+    }
+
+    /// Puts a packet into the queue of a port. A port that leads back has none: so does a recirculation port
+    /// that is none of the switch's, and one that is looped.
+    fn enqueue(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        (port, priority): (u32, u8),
+        queued: Queued,
+        deflects: bool,
+    ) {
+        if deflects && !core.has_room(port, priority, &queued) {
+            return self.deflect(core, now, (port, priority), queued);
+        }
+        if !self.leads_back(core, port) {
+            core.enqueue(port, priority, queued);
+            if self.has_ghost {
+                self.tell_ghost(core, now, (port, priority));
+            }
+        } else if core.loopback.len() < MAX_CONTROLLER_QUEUE {
+            core.loopback.push_back(Unqueued { port, priority, queued });
+        } else {
+            core.drop_at(u32::from(queued.ingress_port), priority, DropCause::TailDrop);
+        }
+    }
+
+    #[inline]
+    fn leads_back(&self, core: &Core, port: u32) -> bool {
+        if core.chip.loops_back(port) {
+            return true;
+        }
+        let ports = match self.tna.chip {
+            TofinoChip::Tofino1 => 68..=71,
+            TofinoChip::Tofino2 => 0..=7,
+        };
+        ports.contains(&(port & PORT_OF_PIPE))
+            && core.tm.port(port).is_none()
+            && core.config.cpu_port != Some(port)
+    }
+
+    /// A packet whose queue is full goes where the control plane wants to see such packets, or is dropped.
+    #[cold]
+    fn deflect(&mut self, core: &mut Core, now: Time, (port, priority): (u32, u8), queued: Queued) {
+        let pipe = (queued.ingress_port >> 7 & 3) as u8;
+        match core.chip.deflection(pipe) {
+            Some(to) => {
+                let queued = Queued { instance: Instance::DEFLECTED, ..queued };
+                let priority = (to.queue as usize % PRIORITIES) as u8;
+                self.enqueue(core, now, (to.port, priority), queued, false);
+            }
+            None => core.enqueue(port, priority, queued),
+        }
+    }
+
+    /// Runs the ghost thread of each pipe for a queue whose depth changed.
+    pub(super) fn tell_ghost(&mut self, core: &mut Core, now: Time, (port, priority): (u32, u8)) {
+        let Some(index) = core.tm.port(port) else { return };
+        let depth = core.tm.depth(index, priority).min(MAX_GHOST_DEPTH);
+        let tna = std::sync::Arc::clone(&self.tna);
+        for ghost in tna.pipes.iter().filter_map(|pipe| pipe.ghost) {
+            let runtime = &mut self.runtime;
+            runtime.frame.reset();
+            runtime.effects.reset();
+            runtime.set(ghost.told.ping_pong, 0);
+            runtime.set(ghost.told.qlength, depth.into());
+            let of_pipe = (port & PORT_OF_PIPE) << QUEUE_BITS | u32::from(priority);
+            runtime.set(ghost.told.qid, of_pipe.into());
+            runtime.set(ghost.told.pipe_id, u64::from(port >> 7 & 3));
+            runtime.run(core, now, ghost.control, &Packet::default(), 0, 0);
+            runtime.settle(core, now);
+        }
+    }
+}
+
+/// Where the copies of a group go: P4Runtime's replicas, then those of the tree.
+fn replicas(core: &Core, group: u32, packet: &PacketOfGroup, ways: &mut Ways) {
+    let tree = &core.chip.multicast;
+    let flat = core.pre.group(group).map(|group| targets(&group.replicas, &core.ports_down));
+    let stays = |target: &Target| !tree.pruned(packet, target.instance).contains(&target.port);
+    let flat = flat.unwrap_or_default().into_iter().filter(stays);
+    let nested = u16::try_from(group).map(|group| tree.targets(group, packet, &core.ports_down));
+    let mut instance = Instance::FIRST_REPLICA;
+    for target in flat.chain(nested.unwrap_or_default()) {
+        ways.push((target, instance));
+        instance = Instance::REPLICA;
+    }
+}
+
+/// A packet for a queue.
+#[inline]
+pub(super) fn queued(
+    now: Time,
+    packet: Packet,
+    (instance, truncate): (Instance, u32),
+    (port, lineage): (u32, Lineage),
+) -> Queued {
+    Queued {
+        enqueued_at: now,
+        length: packet.len(),
+        packet,
+        saved_bytes: 0,
+        truncate,
+        rid: 0,
+        length_delta: 0,
+        ingress_port: u16::try_from(port).unwrap_or(u16::MAX),
+        instance,
+        lineage,
+    }
+}

@@ -1,0 +1,384 @@
+//! TNA's and T2NA's ingress and egress pipeline (`tna.p4`, `t2na.p4`; Tofino 1 and 2).
+//!
+//! Ingress is parser, control and deparser, then mirroring, resubmission, the copy to the CPU, multicast and
+//! unicast. Egress runs when a packet leaves its queue, unless ingress asked to leave it out. Between them
+//! the packet is bytes: what ingress tells egress the program writes in front. Before each parser runs, the
+//! switch puts the chip's intrinsic metadata in front of the packet; in ingress port metadata follow, as the
+//! control plane set them, or what a resubmission brought.
+//!
+//! Times are in nanoseconds whatever the switch's timestamp unit. Depths are in the port's unit, which is the
+//! chip's cell unless the port says otherwise.
+//!
+//! Invariants: resubmissions, recirculations and copies of a received packet are bounded, as in v1model. The
+//! loop from egress to ingress holds at most [`MAX_CONTROLLER_QUEUE`](crate::MAX_CONTROLLER_QUEUE) packets, in
+//! order. So every call ends.
+
+mod copies;
+mod metadata;
+
+use std::sync::Arc;
+
+use p4cc_exec::ParseResult;
+use p4cc_ir::{CloneKind, T2naForDeparser, TNA_NO_PORT, Tna, TnaFromParser, TnaPipe, TofinoChip};
+use p4cc_units::Time;
+
+use super::runtime::Runtime;
+use super::{Arrival, LeftQueue};
+use crate::chip::PacketOfGroup;
+use crate::chip::pktgen::{CONTEXT_BYTES, Generated};
+use crate::config::{PRIORITIES, QdepthUnit};
+use crate::core::{Core, Instance, Unqueued};
+use crate::counters::DropCause;
+use crate::lineage::Lineage;
+use crate::packet::Packet;
+use crate::switch::MAX_GENERATED;
+use copies::{DROP_MIRROR, DROP_PACKET};
+use metadata::{IngressFront, MAC_TIME_MASK, NO_MATCH, egress_metadata, error_flags, front_bytes};
+
+/// Bytes of a frame's check sequence, which the chip counts: packets here have none.
+const FCS_BYTES: u32 = 4;
+
+/// A TNA program in its pipeline.
+#[derive(Clone)]
+pub(crate) struct TnaSwitch {
+    pub runtime: Runtime,
+    tna: Arc<Tna>,
+    has_ghost: bool,
+}
+
+/// A packet at the entrance of ingress.
+struct Entering {
+    packet: Packet,
+    ingress_port: u32,
+    /// What a resubmission brought.
+    resubmitted: Option<Vec<u8>>,
+    lineage: Lineage,
+}
+
+/// What is to become of a packet after ingress.
+struct Verdict {
+    /// How many bytes the parser took of the packet with its intrinsic metadata.
+    taken: u32,
+    /// No row of the parser fits the packet, or it has another error that nobody looks at.
+    rejected: bool,
+    drop_ctl: u64,
+    unicast_port: Option<u32>,
+    groups: [u32; 2],
+    /// What it tells the replication engine, if it has a group.
+    of_group: PacketOfGroup,
+    priority: u8,
+    copy_to_cpu: bool,
+    bypass_egress: bool,
+    /// It may go elsewhere if its queue is full.
+    deflects: bool,
+    /// What deparsers asked for, if anything.
+    asked: Option<Asked>,
+}
+
+/// What the ingress deparser asks for beside the packet.
+struct Asked {
+    /// Session and header of a mirrored copy, and whether it is of the packet as it leaves.
+    mirror: Option<(u32, Vec<u8>, bool)>,
+    resubmit: Option<Vec<u8>>,
+    /// Bytes for the packet generator.
+    generate: Option<Vec<u8>>,
+}
+
+impl TnaSwitch {
+    pub fn new(runtime: Runtime, tna: &Tna) -> Self {
+        let has_ghost = tna.pipes.iter().any(|pipe| pipe.ghost.is_some());
+        Self { runtime, tna: Arc::new(tna.clone()), has_ghost }
+    }
+
+    /// The unit of depths where ports name none.
+    pub fn qdepth_unit(&self) -> QdepthUnit {
+        match self.tna.chip {
+            TofinoChip::Tofino1 => QdepthUnit::Cells80,
+            TofinoChip::Tofino2 => QdepthUnit::Cells176,
+        }
+    }
+
+    /// Takes a packet from outside through ingress into queues.
+    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
+        let Arrival { packet, ingress_port, lineage, .. } = arrival;
+        self.ingress(core, now, Entering { packet, ingress_port, resubmitted: None, lineage });
+        self.go_round(core, now);
+    }
+
+    /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
+    pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
+        if self.has_ghost {
+            self.tell_ghost(core, now, (left.port, left.priority));
+        }
+        let sent = self.egress_once(core, now, left);
+        self.go_round(core, now);
+        sent
+    }
+
+    /// Takes what the packet generator sends by now through ingress.
+    pub fn generate(&mut self, core: &mut Core, now: Time) {
+        for _ in 0..MAX_GENERATED {
+            let Some(Generated { port, packet }) = core.chip.generator.take(now, self.tna.chip) else {
+                return;
+            };
+            core.counters.generated += 1;
+            let lineage = Lineage::NONE;
+            self.ingress(core, now, Entering { packet, ingress_port: port, resubmitted: None, lineage });
+            self.go_round(core, now);
+        }
+    }
+
+    /// Takes what goes to a port that leads back through egress and ingress, until nothing does.
+    #[inline]
+    fn go_round(&mut self, core: &mut Core, now: Time) {
+        if !core.loopback.is_empty() {
+            self.go_all_round(core, now);
+        }
+    }
+
+    #[cold]
+    fn go_all_round(&mut self, core: &mut Core, now: Time) {
+        while let Some(Unqueued { port, priority, queued }) = core.loopback.pop_front() {
+            let (counted_port, mut lineage) = (u32::from(queued.ingress_port), queued.lineage);
+            let left = LeftQueue { item: queued, port, priority, enq_depth: 0, deq_depth: 0 };
+            let Some(packet) = self.egress_once(core, now, left) else { continue };
+            if core.allow(&mut lineage, 1, (counted_port, priority)) == 0 {
+                continue;
+            }
+            core.counters.recirculated += 1;
+            let bytes = first_bytes(&packet);
+            core.chip.generator.compare(now, self.tna.chip, port, &bytes, false);
+            self.ingress(core, now, Entering { packet, ingress_port: port, resubmitted: None, lineage });
+        }
+    }
+
+    /// Takes a packet through ingress into queues, resubmissions included.
+    fn ingress(&mut self, core: &mut Core, now: Time, mut entering: Entering) {
+        let tna = Arc::clone(&self.tna);
+        let port = entering.ingress_port;
+        let Some(pipe) = tna.pipe_of(port) else { return };
+        loop {
+            let mut verdict = self.ingress_once(core, now, pipe, tna.parser_error, &mut entering);
+            self.runtime.settle(core, now);
+            let priority = verdict.priority;
+            if verdict.rejected {
+                core.drop_at(port, priority, DropCause::Ingress);
+                return;
+            }
+            let again = verdict.asked.take().and_then(|asked| {
+                let stays = verdict.drop_ctl & DROP_PACKET == 0;
+                self.serve(core, now, (asked, verdict.taken), &mut entering).filter(|_| stays)
+            });
+            let Some(data) = again else {
+                let Entering { mut packet, lineage, .. } = entering;
+                packet.replace_front(verdict.taken, &self.runtime.front);
+                return self.forward(core, now, packet, (port, lineage), &verdict);
+            };
+            if core.allow(&mut entering.lineage, 1, (port, priority)) == 0 {
+                return;
+            }
+            core.counters.resubmitted += 1;
+            entering.packet.replace_front(front_bytes(tna.chip) as u32, &[]);
+            entering.resubmitted = Some(data);
+        }
+    }
+
+    /// Makes the mirrored copy and starts the packet generator; gives what a resubmission brings.
+    #[cold]
+    fn serve(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        (asked, taken): (Asked, u32),
+        entering: &mut Entering,
+    ) -> Option<Vec<u8>> {
+        let port = entering.ingress_port;
+        let chip = self.tna.chip;
+        if let Some((session, header, is_outgoing)) = asked.mirror {
+            let mut copy = entering.packet.clone();
+            if is_outgoing {
+                copy.replace_front(taken, &self.runtime.front);
+                copy.replace_front(0, &header);
+            } else {
+                copy.replace_front(front_bytes(chip) as u32, &header);
+            }
+            let from = (port, &mut entering.lineage);
+            self.mirror(core, now, (session, Instance::INGRESS_CLONE), copy, from);
+        }
+        if let Some(context) = asked.generate {
+            let mut bytes = [0; CONTEXT_BYTES];
+            for (to, from) in bytes.iter_mut().zip(context) {
+                *to = from;
+            }
+            core.chip.generator.compare(now, chip, port, &bytes, true);
+        }
+        asked.resubmit
+    }
+
+    /// Parser, ingress and deparser, whose output is left in the runtime's front. The packet keeps its
+    /// intrinsic metadata in front.
+    fn ingress_once(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        pipe: &TnaPipe,
+        parser_error: p4cc_ir::VarId,
+        entering: &mut Entering,
+    ) -> Verdict {
+        let chip = self.tna.chip;
+        let length = entering.packet.len().saturating_add(FCS_BYTES);
+        let port = entering.ingress_port;
+        let front = match &entering.resubmitted {
+            None => IngressFront::new(chip, now, port, false, core.chip.port_metadata(port)),
+            Some(data) => IngressFront::new(chip, now, port, true, data),
+        };
+        entering.packet.replace_front(0, front.bytes());
+        let packet = &entering.packet;
+        let runtime = &mut self.runtime;
+        runtime.frame.reset();
+        runtime.effects.reset();
+        let tm = pipe.for_tm;
+        runtime.set(tm.ucast_egress_port, TNA_NO_PORT);
+        let parsed = runtime.parse(core, now, pipe.ingress.parser, packet);
+        let taken = parsed.consumed_bytes().max(front_bytes(chip) as u32);
+        let flags = self.told_by_parser(now, pipe.ingress_from_parser, parser_error, parsed);
+        let runtime = &mut self.runtime;
+        runtime.run(core, now, pipe.ingress.control, packet, taken, length);
+        runtime.deparse(core, now, pipe.ingress.deparser, length);
+        let unicast_port = runtime.get(tm.ucast_egress_port);
+        let groups = [tm.mcast_grp_a, tm.mcast_grp_b].map(|group| runtime.get(group) as u32);
+        let of_group = if groups == [0, 0] { PacketOfGroup::default() } else { self.packet_of_group(tm) };
+        let runtime = &self.runtime;
+        Verdict {
+            taken,
+            rejected: flags & NO_MATCH != 0 || (flags != 0 && !pipe.ingress_reads_error),
+            drop_ctl: runtime.get(pipe.for_deparser.drop_ctl),
+            unicast_port: (unicast_port != TNA_NO_PORT).then_some(unicast_port as u32),
+            groups,
+            of_group,
+            priority: (runtime.get(tm.qid) as usize % PRIORITIES) as u8,
+            copy_to_cpu: runtime.get(tm.copy_to_cpu) != 0,
+            bypass_egress: runtime.get(tm.bypass_egress) != 0,
+            deflects: runtime.get(tm.deflect_on_drop) != 0,
+            asked: if runtime.effects.is_empty() { None } else { self.asked(pipe) },
+        }
+    }
+
+    /// What the ingress deparser asked for.
+    #[cold]
+    fn asked(&self, pipe: &TnaPipe) -> Option<Asked> {
+        let runtime = &self.runtime;
+        let t2na = pipe.for_deparser.t2na;
+        let session = last_session(runtime, CloneKind::I2E);
+        let is_outgoing = self.mirrors_outgoing(t2na, false);
+        let starts = t2na.and_then(|t2na| t2na.pktgen).is_some_and(|var| runtime.get(var) != 0);
+        Some(Asked {
+            mirror: session.map(|(session, list)| (session, self.sent(list), is_outgoing)),
+            resubmit: runtime.effects.resubmit.map(|list| self.sent(Some(list))),
+            generate: runtime.effects.recirculate.filter(|_| starts).map(|list| self.sent(Some(list))),
+        })
+    }
+
+    /// Whether a mirrored copy is of the packet as it leaves a half of the pipe. Tofino 1 has no choice.
+    fn mirrors_outgoing(&self, t2na: Option<T2naForDeparser>, is_egress: bool) -> bool {
+        t2na.map_or(is_egress, |t2na| self.runtime.get(t2na.mirror_io_select) != 0)
+    }
+
+    /// What the chip knows once a parser has run; gives the bits of `parser_err`.
+    fn told_by_parser(
+        &mut self,
+        now: Time,
+        into: TnaFromParser,
+        parser_error: p4cc_ir::VarId,
+        parsed: ParseResult,
+    ) -> u64 {
+        let flags = match parsed.error {
+            None => 0,
+            Some(_) => error_flags(self.runtime.pipeline.program(), self.runtime.get(parser_error) as u32),
+        };
+        self.runtime.set(into.parser_err, flags);
+        self.runtime.set(into.global_tstamp, now.as_ns() & MAC_TIME_MASK);
+        flags
+    }
+
+    /// Bytes of the header that a deparser sends beside the packet.
+    fn sent(&self, list: Option<u32>) -> Vec<u8> {
+        let pipeline = &self.runtime.pipeline;
+        let lists = &pipeline.program().field_lists;
+        let vars = lists.iter().find(|known| Some(known.index) == list).map_or(&[][..], |known| &known.vars);
+        vars.iter().flat_map(|&var| self.runtime.frame.get_bits(pipeline, var).to_be_bytes()).collect()
+    }
+
+    /// Parser, egress and deparser of a packet that left a queue; gives it back unless it is dropped.
+    fn egress_once(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
+        let mut queued = left.item;
+        let mut packet = core::mem::take(&mut queued.packet);
+        if queued.instance == Instance::NO_EGRESS {
+            return Some(packet);
+        }
+        let (port, priority) = (left.port, left.priority);
+        let tna = Arc::clone(&self.tna);
+        let pipe = tna.pipe_of(port)?;
+        let length = packet.len().saturating_add(FCS_BYTES);
+        let front_bytes = tna.chip.egress_metadata_bytes();
+        let depths = (left.enq_depth, left.deq_depth);
+        let front = egress_metadata(tna.chip, now, &queued, (port, priority), depths, length);
+        packet.replace_front(0, front.get(..front_bytes)?);
+        let runtime = &mut self.runtime;
+        runtime.frame.reset();
+        runtime.effects.reset();
+        let parsed = runtime.parse(core, now, pipe.egress.parser, &packet);
+        let taken = parsed.consumed_bytes().max(front_bytes as u32);
+        self.told_by_parser(now, pipe.egress_from_parser, tna.parser_error, parsed);
+        let runtime = &mut self.runtime;
+        runtime.run(core, now, pipe.egress.control, &packet, taken, length);
+        runtime.deparse(core, now, pipe.egress.deparser, length);
+        runtime.settle(core, now);
+        let drop_ctl = runtime.get(pipe.for_egress_deparser.drop_ctl);
+        let mirror = last_session(runtime, CloneKind::E2E).filter(|_| drop_ctl & DROP_MIRROR == 0);
+        let Some((session, list)) = mirror else {
+            packet.replace_front(taken, &runtime.front);
+            return self.leave(core, (port, priority), (queued.ingress_port, drop_ctl), packet);
+        };
+        let mut copy = packet.clone();
+        packet.replace_front(taken, &self.runtime.front);
+        let header = self.sent(list);
+        if self.mirrors_outgoing(pipe.for_egress_deparser.t2na, true) {
+            copy = packet.clone();
+            copy.replace_front(0, &header);
+        } else {
+            copy.replace_front(front_bytes as u32, &header);
+        }
+        let from = (u32::from(queued.ingress_port), &mut queued.lineage);
+        self.mirror(core, now, (session, Instance::EGRESS_CLONE), copy, from);
+        self.leave(core, (port, priority), (queued.ingress_port, drop_ctl), packet)
+    }
+
+    /// Gives a packet back behind egress, unless egress dropped it.
+    fn leave(
+        &self,
+        core: &mut Core,
+        (port, priority): (u32, u8),
+        (ingress_port, drop_ctl): (u16, u64),
+        packet: Packet,
+    ) -> Option<Packet> {
+        if drop_ctl & DROP_PACKET == 0 {
+            return Some(packet);
+        }
+        let against = if core.tm.port(port).is_some() { port } else { ingress_port.into() };
+        core.drop_from(against, priority, DropCause::Egress);
+        None
+    }
+}
+
+/// The first bytes of a packet, as many as a pattern has; zeros of its payload count.
+fn first_bytes(packet: &Packet) -> Vec<u8> {
+    let zeros = core::iter::repeat_n(0, packet.zeros as usize);
+    packet.head.iter().copied().chain(zeros).take(CONTEXT_BYTES).collect()
+}
+
+/// The mirror session that the deparser of one half asked for last, and the list that names its header.
+fn last_session(runtime: &Runtime, kind: CloneKind) -> Option<(u32, Option<u32>)> {
+    let mut asked = runtime.effects.clones.iter().rev().filter(|asked| asked.kind == kind);
+    asked.next().map(|asked| (asked.session, asked.field_list))
+}

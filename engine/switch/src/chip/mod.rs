@@ -1,0 +1,153 @@
+//! What a Tofino chip has beside the program, as its control plane sets it: the two-level replication tree,
+//! mirror sessions, the packet generator, port metadata, looped ports. Programs of TNA and T2NA use it.
+//!
+//! Invariant: nothing here exceeds the chip's own numbers, which are bounds of every table.
+
+pub mod mirror;
+pub mod multicast;
+pub mod pktgen;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use p4cc_exec::control::ControlError;
+
+use crate::config::MAX_PORTS;
+
+pub use mirror::{MirrorDirection, MirrorSession, MirrorSessions};
+pub use multicast::{
+    Ecmp, Group, L1Node, Lag, Member, MulticastConfig, MulticastPort, MulticastTree, PacketOfGroup,
+};
+pub use pktgen::{App, GeneratorPort, PacketGenerator, Trigger};
+
+/// Pipes of the chip; bits 8 and 7 of a port's number say which is its own.
+pub const PIPES: u8 = 4;
+/// Bytes of port metadata at most, Tofino 2's.
+pub const MAX_PORT_METADATA_BYTES: usize = 24;
+
+/// The tables of the chip.
+#[derive(Clone, Debug)]
+pub struct Chip {
+    /// Multicast groups of two levels, beside those of P4Runtime.
+    pub multicast: MulticastTree,
+    /// Mirror sessions, beside the clone sessions of P4Runtime.
+    pub mirrors: MirrorSessions,
+    /// The packet generator.
+    pub generator: PacketGenerator,
+    port_metadata: BTreeMap<u32, [u8; MAX_PORT_METADATA_BYTES]>,
+    looped: BTreeSet<u32>,
+    deflections: BTreeMap<u8, Deflection>,
+}
+
+/// Where packets with `deflect_on_drop` go whose queue is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Deflection {
+    /// The port.
+    pub port: u32,
+    /// Its queue.
+    pub queue: u32,
+}
+
+impl Chip {
+    /// Empty tables; jitter of generated packets comes from the switch's seed.
+    pub(crate) fn new(seed: u64, device_id: u64) -> Self {
+        Self {
+            multicast: MulticastTree::default(),
+            mirrors: MirrorSessions::default(),
+            generator: PacketGenerator::new(seed, device_id),
+            port_metadata: BTreeMap::new(),
+            looped: BTreeSet::new(),
+            deflections: BTreeMap::new(),
+        }
+    }
+
+    /// Sets what the ingress parser finds in front of packets of a port, or takes it away; zeros follow bytes
+    /// that are given.
+    ///
+    /// # Errors
+    /// The port is none of the chip's, or there are more bytes than the chip has.
+    pub fn set_port_metadata(&mut self, port: u32, bytes: Option<&[u8]>) -> Result<(), ControlError> {
+        check_port("port metadata", port)?;
+        let Some(bytes) = bytes else {
+            self.port_metadata.remove(&port);
+            return Ok(());
+        };
+        let mut all = [0; MAX_PORT_METADATA_BYTES];
+        let Some(front) = all.get_mut(..bytes.len()) else {
+            return Err(ControlError::InvalidArgument(format!(
+                "port {port} is given {} bytes of metadata; the chip has {MAX_PORT_METADATA_BYTES} at most",
+                bytes.len()
+            )));
+        };
+        front.copy_from_slice(bytes);
+        self.port_metadata.insert(port, all);
+        Ok(())
+    }
+
+    /// Metadata of a port, zeros where none are set.
+    #[inline]
+    pub fn port_metadata(&self, port: u32) -> &[u8; MAX_PORT_METADATA_BYTES] {
+        const NONE: [u8; MAX_PORT_METADATA_BYTES] = [0; MAX_PORT_METADATA_BYTES];
+        if self.port_metadata.is_empty() {
+            return &NONE;
+        }
+        self.port_metadata.get(&port).unwrap_or(&NONE)
+    }
+
+    /// Ports that have metadata, with them.
+    pub fn ports_with_metadata(&self) -> impl Iterator<Item = (u32, &[u8; MAX_PORT_METADATA_BYTES])> {
+        self.port_metadata.iter().map(|(port, bytes)| (*port, bytes))
+    }
+
+    /// Where packets from a pipe go that deflect.
+    pub fn deflection(&self, pipe: u8) -> Option<Deflection> {
+        self.deflections.get(&pipe).copied()
+    }
+
+    /// Sets where packets from a pipe go that deflect (the traffic manager's destination of negative mirrors).
+    ///
+    /// # Errors
+    /// Pipe or port is none of the chip's.
+    pub fn set_deflection(&mut self, pipe: u8, to: Option<Deflection>) -> Result<(), ControlError> {
+        if pipe >= PIPES {
+            let text = format!("deflection: pipe {pipe} is not a number from 0 to {}", PIPES - 1);
+            return Err(ControlError::InvalidArgument(text));
+        }
+        match to {
+            Some(to) => {
+                check_port("deflection", to.port)?;
+                self.deflections.insert(pipe, to);
+            }
+            None => drop(self.deflections.remove(&pipe)),
+        }
+        Ok(())
+    }
+
+    /// Whether what a port sends comes back in on it.
+    #[inline]
+    pub fn loops_back(&self, port: u32) -> bool {
+        !self.looped.is_empty() && self.looped.contains(&port)
+    }
+
+    /// Sets whether what a port sends comes back in on it (a loop in the MAC or below).
+    ///
+    /// # Errors
+    /// The port is none of the chip's.
+    pub fn set_loopback(&mut self, port: u32, on: bool) -> Result<(), ControlError> {
+        check_port("loopback", port)?;
+        if on {
+            self.looped.insert(port);
+        } else {
+            self.looped.remove(&port);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a number can be a port's.
+pub(crate) fn check_port(what: &str, port: u32) -> Result<(), ControlError> {
+    if port < MAX_PORTS {
+        return Ok(());
+    }
+    let most = MAX_PORTS - 1;
+    Err(ControlError::InvalidArgument(format!("{what}: port {port} is not a number from 0 to {most}")))
+}
