@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_exec::control::ControlError;
 
-use super::check_port;
+use super::bounds::check_port;
 use crate::pre::{Target, delete, insert, modify};
 
 /// Places of an ECMP group.

@@ -4,6 +4,7 @@
 use p4cc_ir::{TnaForTm, TofinoChip};
 use p4cc_units::Time;
 
+use super::metadata::{DROP_COPY_TO_CPU, DROP_PACKET};
 use super::{TnaSwitch, Verdict};
 use crate::arch::truncation;
 use crate::chip::{MirrorSession, PacketOfGroup};
@@ -14,10 +15,6 @@ use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::pre::{Target, targets};
 
-/// Bits of `drop_ctl`.
-pub(super) const DROP_PACKET: u64 = 1;
-const DROP_COPY_TO_CPU: u64 = 2;
-pub(super) const DROP_MIRROR: u64 = 4;
 /// Of a port's number, those bits that count within its pipe.
 const PORT_OF_PIPE: u32 = 0x7f;
 /// Bits of a queue's number that a ghost thread hears beside its port.

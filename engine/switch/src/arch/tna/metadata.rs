@@ -5,6 +5,10 @@ use p4cc_units::Time;
 
 use crate::core::{Instance, Queued};
 
+/// Bits of `drop_ctl`.
+pub(super) const DROP_PACKET: u64 = 1;
+pub(super) const DROP_COPY_TO_CPU: u64 = 2;
+pub(super) const DROP_MIRROR: u64 = 4;
 /// Bits of the times that a header field holds.
 pub(super) const MAC_TIME_MASK: u64 = (1 << 48) - 1;
 /// Greatest depth that a header field holds.

@@ -10,8 +10,8 @@
 //! chip's cell unless the port says otherwise.
 //!
 //! Invariants: resubmissions, recirculations and copies of a received packet are bounded, as in v1model. The
-//! loop from egress to ingress holds at most [`MAX_CONTROLLER_QUEUE`](crate::MAX_CONTROLLER_QUEUE) packets, in
-//! order. So every call ends.
+//! loop from egress to ingress holds at most [`MAX_CONTROLLER_QUEUE`](crate::MAX_CONTROLLER_QUEUE) packets,
+//! in order. So every call ends.
 
 mod copies;
 mod metadata;
@@ -32,8 +32,9 @@ use crate::counters::DropCause;
 use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::switch::MAX_GENERATED;
-use copies::{DROP_MIRROR, DROP_PACKET};
-use metadata::{IngressFront, MAC_TIME_MASK, NO_MATCH, egress_metadata, error_flags, front_bytes};
+use metadata::{
+    DROP_MIRROR, DROP_PACKET, IngressFront, MAC_TIME_MASK, NO_MATCH, egress_metadata, error_flags, front_bytes,
+};
 
 /// Bytes of a frame's check sequence, which the chip counts: packets here have none.
 const FCS_BYTES: u32 = 4;
