@@ -105,7 +105,13 @@ impl Lowerer<'_> {
             }
             ExprKind::StackLastIndex(base) => self.last_index(base).map(Rvalue::Scalar),
             ExprKind::Slice(base, hi, lo) => {
+                if let ExprKind::Call(call) = &base.kind
+                    && matches!(&call.callee, Callee::Method { name, .. } if name == "get")
+                {
+                    self.tna.sliced = Some((*hi, *lo));
+                }
                 let src = self.operand(base)?;
+                self.tna.sliced = None;
                 let dst = self.temp(VarType::Bit(hi - lo + 1));
                 self.emit(Inst::Slice { dst, src, lo: *lo });
                 Some(Rvalue::Scalar(Operand::Var(dst)))
