@@ -295,10 +295,7 @@ impl TnaSwitch {
     ) -> u64 {
         let flags = match parsed.error {
             None => 0,
-            Some(_) => {
-                let code = self.runtime.get(parser_error) as u32;
-                error_flags(self.runtime.pipeline.program(), code)
-            }
+            Some(_) => error_flags(self.runtime.pipeline.program(), self.runtime.get(parser_error) as u32),
         };
         self.runtime.set(into.parser_err, flags);
         self.runtime.set(into.global_tstamp, now.as_ns() & MAC_TIME_MASK);
