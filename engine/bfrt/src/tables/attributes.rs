@@ -65,10 +65,16 @@ fn name_of(attribute: &Attribute) -> &'static str {
 
 fn supported(table: &Table, attribute: &Attribute) -> Result<(), Failure> {
     let name = name_of(attribute);
-    // bf-rt.json does not list what all selectors have.
-    let is_of_groups =
-        matches!((attribute, table.object), (Attribute::SelectorUpdateNotify(_), Object::Groups(_)));
-    if is_of_groups || table.attributes.contains(&name) {
+    // bf-rt.json does not list what all selectors and all arrays have.
+    let is_unlisted = match (attribute, table.object) {
+        (Attribute::SelectorUpdateNotify(_), Object::Groups(_)) => true,
+        (Attribute::EntryScope(_), of) => matches!(
+            of,
+            Object::Register(_) | Object::Counter(_) | Object::Meter(_) | Object::Lpf(_) | Object::Wred(_)
+        ),
+        _ => false,
+    };
+    if is_unlisted || table.attributes.contains(&name) {
         return Ok(());
     }
     let all = table.attributes.join(", ");
