@@ -33,7 +33,8 @@ use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::switch::MAX_GENERATED;
 use metadata::{
-    DROP_MIRROR, DROP_PACKET, IngressFront, MAC_TIME_MASK, NO_MATCH, egress_metadata, error_flags, front_bytes,
+    DROP_MIRROR, DROP_PACKET, IngressFront, MAC_TIME_MASK, NO_MATCH, egress_metadata, error_flags,
+    front_bytes,
 };
 
 /// Bytes of a frame's check sequence, which the chip counts: packets here have none.
