@@ -1,10 +1,11 @@
-//! Entry points of a program of the Tofino Native Architectures (TNA 2.0.1 of Tofino 1, T2NA 1.0.1 of Tofino 2).
+//! Entry points of a program of the Tofino Native Architectures: TNA 2.0.1 of Tofino 1, T2NA 1.0.1 of
+//! Tofino 2.
 //!
 //! As in PSA a packet is deparsed at the end of ingress and parsed again by egress. What ingress knows of it
 //! goes along as bytes that the program writes in front of the packet and reads again. Before each parser the
 //! switch puts intrinsic metadata in front, which the program extracts like a header.
 
-use crate::{FuncId, HalfPipeline, VarId};
+use crate::{FuncId, HalfPipeline, TnaView, VarId};
 
 /// Bytes of `ingress_intrinsic_metadata_t`.
 pub const TNA_INGRESS_METADATA_BYTES: usize = 8;
@@ -222,6 +223,8 @@ pub struct Tna {
     pub pipes: Vec<TnaPipe>,
     /// Where parsers leave their error.
     pub parser_error: VarId,
+    /// What the chip's control plane sees beside the program's objects.
+    pub view: TnaView,
 }
 
 impl Tna {

@@ -118,6 +118,7 @@ impl Lowerer<'_> {
         hash.used |= u64::MAX >> (MAX_HASH_BITS - 1 - hi.min(MAX_HASH_BITS - 1))
             & u64::MAX << lo.min(MAX_HASH_BITS - 1);
         let width = hash.width;
+        self.note_hash(width, call);
         if self.tna.hashed.insert(id) {
             let expr = self.arg_expr(call, 0)?;
             let mut names = Vec::new();
@@ -140,6 +141,7 @@ impl Lowerer<'_> {
 
     /// An identity of more than 64 bits.
     pub(super) fn wide_identity(&mut self, width: u32, call: &Call) -> Option<Rvalue> {
+        self.note_hash(width, call);
         let data = self.data(call, 0)?;
         let src = self.one_number(data, call.span)?;
         let dst = self.temp(VarType::Bit(width));
