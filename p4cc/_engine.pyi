@@ -304,6 +304,8 @@ class Program:
         """P4Info, serialized."""
     def ir_text(self) -> str:
         """Text form of the intermediate representation."""
+    def bfrt_text(self) -> str:
+        """bf-rt.json, BF Runtime's schema of a TNA program."""
     def device_config(self) -> bytes:
         """What is pushed to a switch: the source as one self-contained text, or the BMv2 JSON as it was read."""
     def header_types(self) -> list[tuple[str, list[tuple[str, Literal["bool", "bit", "int", "varbit"], int]]]]:

@@ -34,6 +34,9 @@ def register(app: typer.Typer) -> None:
 def compile_command(
     program: Annotated[Path, typer.Argument(help="P4-16 source, or BMv2 JSON.")],
     p4info: Annotated[Path | None, typer.Option("--p4info", help="Write P4Info (text) here; - for the output.")] = None,
+    bfrt: Annotated[
+        Path | None, typer.Option("--bfrt", help="Write bf-rt.json, BF Runtime's schema of a TNA program, here.")
+    ] = None,
     ir: Annotated[Path | None, typer.Option("--ir", help="Write the IR's text form here; - for the output.")] = None,
     include: IncludeDirs = None,
     define: Defines = None,
@@ -45,12 +48,15 @@ def compile_command(
 
     * `p4cc compile p4src/v1model/ecn_dual.p4 --p4info ecn_dual.p4info.txtpb`
     * `p4cc compile p4src/v1model/ecn_dual.p4 --ir -`
+    * `p4cc compile tna_switch.p4 --bfrt bf-rt.json`
     * `p4cc compile forward.p4 --strict tofino`, with what Tofino forbids as errors
     """
     compiled = _compile(program, include, define, strict)
     _fail_on_errors(compiled)
     if p4info is not None:
         _write(p4info, compiled.p4info_text())
+    if bfrt is not None:
+        _write(bfrt, compiled.bfrt_text())
     if ir is not None:
         _write(ir, compiled.ir_text())
 

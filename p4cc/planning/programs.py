@@ -107,6 +107,11 @@ class CompiledProgram:
         with _runs():
             return self._program.ir_text()
 
+    def bfrt_text(self) -> str:
+        """BF Runtime's schema, bf-rt.json; raises UserError for what is no TNA program."""
+        with _runs():
+            return self._program.bfrt_text()
+
     def device_config(self) -> bytes:
         """What is pushed to a switch: the self-contained source, or the BMv2 JSON; raises UserError without `main`."""
         with _runs():

@@ -102,10 +102,12 @@ class SwitchSettings(Model):
     programs: list[SwitchProgram] = Field(
         default=[], max_length=1_024, description="Programs of some switches; the last that fits decides."
     )
-    routes: Literal["auto", "none"] | RouteSettings = Field(
+    routes: Literal["auto", "hosts", "none"] | RouteSettings = Field(
         default="auto",
         description="Where routes go. auto: p4cc's own table, or the one table of the program whose key is a "
-        "destination's address and whose action takes a port. none: entries or a controller see to them.",
+        "destination's address and whose action takes a port; where it matches by prefix, hosts that lie one after "
+        "another and have one way share an entry. hosts: an entry for each host. none: entries or a controller see "
+        "to them.",
     )
     controller: Annotated[str, Field(pattern=r"^.+\.py:[A-Za-z_][A-Za-z0-9_]*$", max_length=4_096)] | None = Field(
         default=None,

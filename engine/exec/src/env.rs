@@ -113,6 +113,8 @@ pub struct DigestMessage {
     pub digest: DigestId,
     /// One value per field.
     pub values: Vec<Bits>,
+    /// Pipe of the chip that sent it; 0 where there is one.
+    pub pipe: u8,
 }
 
 /// Requests of a run to the architecture, in order of the calls; the

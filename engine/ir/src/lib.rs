@@ -23,6 +23,7 @@ pub mod psa;
 mod strict;
 pub mod text;
 pub mod tna;
+pub mod tna_view;
 pub mod types;
 pub mod verify;
 
@@ -35,6 +36,7 @@ pub use program::*;
 pub use psa::*;
 pub use strict::Strict;
 pub use tna::*;
+pub use tna_view::*;
 
 use p4cc_syntax::{Diagnostic, Severity, ast};
 

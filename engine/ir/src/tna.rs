@@ -5,7 +5,7 @@
 //! goes along as bytes that the program writes in front of the packet and reads again. Before each parser the
 //! switch puts intrinsic metadata in front, which the program extracts like a header.
 
-use crate::{FuncId, HalfPipeline, VarId};
+use crate::{FuncId, HalfPipeline, TnaView, VarId};
 
 /// Bytes of `ingress_intrinsic_metadata_t`.
 pub const TNA_INGRESS_METADATA_BYTES: usize = 8;
@@ -223,6 +223,8 @@ pub struct Tna {
     pub pipes: Vec<TnaPipe>,
     /// Where parsers leave their error.
     pub parser_error: VarId,
+    /// What the chip's control plane sees beside the program's objects.
+    pub view: TnaView,
 }
 
 impl Tna {

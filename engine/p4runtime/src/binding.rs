@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_ir::{
-    ActionId, ActionScope, ControlPlaneName, DataType, MatchKind, Program, Table, TableId, VarType,
+    ActionId, ActionScope, ChipMatch, ControlPlaneName, DataType, MatchKind, Program, Table, TableId, VarType,
 };
 
 use crate::catalog::{ActionInfo, CellInfo, HeaderPart, KeyInfo, ParamInfo, TableInfo};
 use crate::data_form::Types;
 use crate::errors::Failure;
-use crate::p4info::{Ids, field_ids};
+use crate::p4info::{Ids, chip, field_ids, value_set_fields};
 use crate::proto::p4::config::v1 as p4;
 use crate::translation::{Form, Translations};
 use p4::match_field::{Match, MatchType};
@@ -79,7 +79,11 @@ impl<'a> Binder<'a> {
 
     /// Externs that no architecture here has.
     pub(crate) fn no_externs(&self) -> Result<(), Failure> {
-        let mut instances = self.info.externs.iter().flat_map(|of| &of.instances);
+        // A TNA program has port metadata, be they described or not.
+        let known = |of: &&p4::Extern| {
+            chip::view(self.program).is_none() || of.extern_type_id != chip::PORT_METADATA.0
+        };
+        let mut instances = self.info.externs.iter().filter(known).flat_map(|of| &of.instances);
         match instances.find_map(|instance| instance.preamble.as_ref()) {
             Some(preamble) => Err(lacks("extern instance", &preamble.name)),
             None => Ok(()),
@@ -346,7 +350,10 @@ impl<'a> Binder<'a> {
     pub(crate) fn value_set(&self, at: usize, given: &p4::ValueSet) -> Result<Vec<KeyInfo>, Failure> {
         let own = &self.program.value_sets[at];
         let declared: Vec<Declared<'_>> = own.keys.iter().map(|(cp, ty, kind)| (cp, *ty, *kind)).collect();
-        self.keys(&format!("value set {}", own.cp.name), &given.r#match, &declared)
+        // p4c's back end for the chip says the size only.
+        let of_chip = given.r#match.is_empty() && chip::view(self.program).is_some();
+        let fields = if of_chip { value_set_fields(self.program, own) } else { given.r#match.clone() };
+        self.keys(&format!("value set {}", own.cp.name), &fields, &declared)
     }
 
     fn types(&self) -> Types<'_> {
@@ -478,7 +485,9 @@ pub(crate) fn value_set_kinds(program: &mut Program, info: &p4::P4Info) {
 fn match_type(field: &p4::MatchField) -> Option<MatchType> {
     match field.r#match {
         Some(Match::MatchType(kind)) => MatchType::try_from(kind).ok(),
-        _ => None,
+        // The chip's own kinds, which match exactly.
+        Some(Match::OtherMatchType(ref kind)) => ChipMatch::by_name(kind).map(|_| MatchType::Exact),
+        None => None,
     }
 }
 

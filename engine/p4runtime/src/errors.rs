@@ -1,4 +1,4 @@
-//! Failures of requests, and how they travel: a gRPC status for the request, a `p4.v1.Error` for each update.
+//! Failures of requests, and how they travel: a gRPC status for the request, an error message for each update.
 
 use prost::Message;
 use tonic::{Code, Status};
@@ -22,49 +22,76 @@ const MAX_UPDATE_TEXT_BYTES: usize = 2_000;
 const MIN_UPDATE_TEXT_BYTES: usize = 8;
 /// The first failure is told whole up to this length, whatever the others are cut to.
 const FIRST_TEXT_BYTES: usize = 240;
-const ERROR_TYPE_URL: &str = "type.googleapis.com/p4.v1.Error";
+
+/// The message that tells what became of one update; a protocol's own.
+pub trait UpdateError: Message {
+    /// Its name, as `google.protobuf.Any` gives it.
+    const TYPE_URL: &'static str;
+
+    /// The message for a code and text; code 0 is success.
+    fn new(canonical_code: i32, message: String) -> Self;
+}
+
+impl UpdateError for p4::Error {
+    const TYPE_URL: &'static str = "type.googleapis.com/p4.v1.Error";
+
+    fn new(canonical_code: i32, message: String) -> Self {
+        Self { canonical_code, message, ..Self::default() }
+    }
+}
 
 /// Why a request, an update or a stream message was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
-    pub(crate) code: Code,
-    pub(crate) message: String,
+pub struct Failure {
+    /// Kind.
+    pub code: Code,
+    /// Place, cause and remedy.
+    pub message: String,
 }
 
 impl Failure {
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+    /// A failure of any kind.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 
-    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+    /// What was given is malformed.
+    pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(Code::InvalidArgument, message)
     }
 
-    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+    /// What it names is not there.
+    pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(Code::NotFound, message)
     }
 
-    pub(crate) fn out_of_range(message: impl Into<String>) -> Self {
+    /// An index past the end.
+    pub fn out_of_range(message: impl Into<String>) -> Self {
         Self::new(Code::OutOfRange, message)
     }
 
-    pub(crate) fn denied(message: impl Into<String>) -> Self {
+    /// It may not be changed.
+    pub fn denied(message: impl Into<String>) -> Self {
         Self::new(Code::PermissionDenied, message)
     }
 
-    pub(crate) fn precondition(message: impl Into<String>) -> Self {
+    /// Valid, but not now.
+    pub fn precondition(message: impl Into<String>) -> Self {
         Self::new(Code::FailedPrecondition, message)
     }
 
-    pub(crate) fn exhausted(message: impl Into<String>) -> Self {
+    /// Something is full.
+    pub fn exhausted(message: impl Into<String>) -> Self {
         Self::new(Code::ResourceExhausted, message)
     }
 
-    pub(crate) fn unimplemented(message: impl Into<String>) -> Self {
+    /// It cannot be done here.
+    pub fn unimplemented(message: impl Into<String>) -> Self {
         Self::new(Code::Unimplemented, message)
     }
 
-    pub(crate) fn status(self) -> Status {
+    /// The failure as the status of a request, its text cut to what clients take.
+    pub fn status(self) -> Status {
         Status::new(self.code, cut(self.message, MAX_STATUS_TEXT_BYTES))
     }
 }
@@ -84,16 +111,16 @@ impl From<ControlError> for Failure {
     }
 }
 
-/// The status of a batch: OK when all succeeded, else UNKNOWN with one `p4.v1.Error` for each member, in
+/// The status of a batch: OK when all succeeded, else UNKNOWN with one error message for each member, in
 /// order. Texts are cut to what a client takes; codes never are.
 ///
 /// # Errors
 /// Some member failed.
-pub(crate) fn batch_status(results: &[Result<(), Failure>]) -> Result<(), Status> {
+pub fn batch_status<E: UpdateError>(results: &[Result<(), Failure>]) -> Result<(), Status> {
     if results.iter().all(Result::is_ok) {
         return Ok(());
     }
-    let bare = header_bytes(&status_of(results, 0));
+    let bare = header_bytes(&status_of::<E>(results, 0));
     let limit = match bare <= METADATA_BYTES {
         true => METADATA_BYTES,
         false => METADATA_BYTES + METADATA_BYTES_PER_UPDATE * results.len(),
@@ -101,27 +128,23 @@ pub(crate) fn batch_status(results: &[Result<(), Failure>]) -> Result<(), Status
     let (mut fits, mut above) = (0, MAX_UPDATE_TEXT_BYTES + 1);
     while above - fits > 1 {
         let middle = fits + (above - fits) / 2;
-        if header_bytes(&status_of(results, middle)) <= limit { fits = middle } else { above = middle }
+        if header_bytes(&status_of::<E>(results, middle)) <= limit { fits = middle } else { above = middle }
     }
-    let status = status_of(results, fits);
+    let status = status_of::<E>(results, fits);
     let message = status.message.clone();
     Err(Status::with_details(Code::Unknown, message, status.encode_to_vec().into()))
 }
 
 /// The status of a batch with texts of so many bytes at most.
-fn status_of(results: &[Result<(), Failure>], text_bytes: usize) -> rpc::Status {
+fn status_of<E: UpdateError>(results: &[Result<(), Failure>], text_bytes: usize) -> rpc::Status {
     let failed = results.iter().filter(|result| result.is_err()).count();
     let first = results.iter().find_map(|result| result.as_ref().err());
     let details = results.iter().map(|result| {
         let error = match result {
-            Ok(()) => p4::Error::default(),
-            Err(failure) => p4::Error {
-                canonical_code: failure.code as i32,
-                message: shorten(&failure.message, text_bytes),
-                ..Default::default()
-            },
+            Ok(()) => E::new(0, String::new()),
+            Err(failure) => E::new(failure.code as i32, shorten(&failure.message, text_bytes)),
         };
-        prost_types::Any { type_url: ERROR_TYPE_URL.to_owned(), value: error.encode_to_vec() }
+        prost_types::Any { type_url: E::TYPE_URL.to_owned(), value: error.encode_to_vec() }
     });
     let details = details.collect();
     let (count, first) = (results.len(), first.map_or("", |failure| failure.message.as_str()));
@@ -180,7 +203,7 @@ mod tests {
     #[test]
     fn a_batch_reports_every_member_in_order() {
         let results = [Ok(()), Err(Failure::not_found("no table 7")), Ok(())];
-        let status = batch_status(&results).unwrap_err();
+        let status = batch_status::<p4::Error>(&results).unwrap_err();
         assert_eq!(status.code(), Code::Unknown);
         let details = rpc::Status::decode(status.details()).unwrap().details;
         let codes: Vec<i32> = details
@@ -188,7 +211,7 @@ mod tests {
             .map(|any| p4::Error::decode(any.value.as_slice()).unwrap().canonical_code)
             .collect();
         assert_eq!(codes, [0, Code::NotFound as i32, 0]);
-        assert!(batch_status(&[Ok(()), Ok(())]).is_ok());
+        assert!(batch_status::<p4::Error>(&[Ok(()), Ok(())]).is_ok());
     }
 
     #[test]
@@ -196,7 +219,7 @@ mod tests {
         for (count, limit) in [(1, 8_192), (60, 8_192), (130, 8_192), (400, 8_192 + 100 * 400)] {
             let text = "a text of a length that is usual, which names place, cause and remedy ä".repeat(4);
             let results: Vec<_> = (0..count).map(|_| Err(Failure::not_found(text.clone()))).collect();
-            let status = batch_status(&results).unwrap_err();
+            let status = batch_status::<p4::Error>(&results).unwrap_err();
             let decoded = rpc::Status::decode(status.details()).unwrap();
             assert!(header_bytes(&decoded) <= limit, "{count}: {}", header_bytes(&decoded));
             assert_eq!(decoded.details.len(), count);

@@ -1,4 +1,4 @@
-//! P4Info generation and the P4Runtime gRPC server; the only async crate.
+//! P4Info generation and the P4Runtime gRPC server.
 //!
 //! ```text
 //!  gRPC ─► server (arbitration, pipeline, one lock) ─► entity (tables, profiles, arrays, ...) ─► Switch
@@ -16,7 +16,7 @@ mod data_form;
 mod device_config;
 mod entity;
 mod entries;
-mod errors;
+pub mod errors;
 pub mod p4info;
 mod packet_io;
 pub mod proto;

@@ -96,6 +96,14 @@ impl Program {
         Ok(&self.runnable(py)?.ir_text)
     }
 
+    /// bf-rt.json of a program for the chip.
+    fn bfrt_text(&self, py: Python<'_>) -> PyResult<String> {
+        let program = &self.runnable(py)?.program;
+        let schema = p4cc_bfrt::schema::of_program(program, p4cc_bfrt::schema::chip_of(program))
+            .map_err(|error| errors::no_schema(py, &self.name, &error.to_string()))?;
+        Ok(p4cc_bfrt::schema::json::text(&schema))
+    }
+
     fn device_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.runnable(py)?.device_config.as_bytes()))
     }

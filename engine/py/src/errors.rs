@@ -73,6 +73,12 @@ pub(crate) fn not_compiled(py: Python<'_>, name: &str, rendered: &str) -> PyErr 
     raise::<CompileError>(py, format!("{name} does not compile\n{rendered}"), name, rendered, remedy)
 }
 
+/// A program was asked for the schema of BF Runtime, which it has none of.
+pub(crate) fn no_schema(py: Python<'_>, name: &str, cause: &str) -> PyErr {
+    let remedy = "give a program for the chip, with `#include <tna.p4>`";
+    raise::<CompileError>(py, format!("{name}: {cause}; {remedy}"), name, cause, remedy)
+}
+
 /// A source without `main` was asked for what only a program that runs has.
 pub(crate) fn no_main(py: Python<'_>, name: &str) -> PyErr {
     let cause = "the program has no `main`, so that no switch can run it";

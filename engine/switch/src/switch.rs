@@ -49,6 +49,8 @@ pub struct Switch {
     pub(crate) core: Core,
     pub(crate) program: Option<Box<Program>>,
     exec: ExecChoice,
+    /// Pipes of the chip with a state of their own.
+    pipes: u8,
 }
 
 impl Switch {
@@ -58,7 +60,7 @@ impl Switch {
     /// The first value of the configuration that is out of bounds.
     pub fn new(config: SwitchConfig) -> Result<Self, ConfigError> {
         config.check()?;
-        Ok(Self { core: Core::new(config), program: None, exec: ExecChoice::default() })
+        Ok(Self { core: Core::new(config), program: None, exec: ExecChoice::default(), pipes: 1 })
     }
 
     /// The configuration.
@@ -115,8 +117,8 @@ impl Switch {
         if changed && !up {
             self.core.chip.generator.port_down(port);
         }
-        if changed && let Some(state) = self.state_mut() {
-            state.set_port_up(port, up);
+        if changed && let Some(program) = &mut self.program {
+            program.runtime_mut().states_mut().for_each(|state| state.set_port_up(port, up));
         }
     }
 
@@ -159,19 +161,28 @@ impl Switch {
         self.power_off();
         let watch = self.watched();
         let mut program = Box::new(Program::new(pipeline, self.core.drop_port, self.exec, watch.hits));
-        let (seed, device) = (self.core.config.seed, self.core.config.device_id);
-        program
-            .runtime_mut()
-            .state
-            .set_seed(crate::random::seed_of(seed, &format!("switch.{device}.filters")));
         if watch.max_logs > 0 {
             program.set_logging(true);
         }
+        program.split(self.pipes);
+        self.seed(&mut program);
         for &port in &self.core.ports_down {
-            program.runtime_mut().state.set_port_up(port, false);
+            program.runtime_mut().states_mut().for_each(|state| state.set_port_up(port, false));
         }
         self.program = Some(program);
         self.name_units();
+    }
+
+    /// Draws of filters: the first pipe's are those of a switch whose pipes share everything.
+    fn seed(&self, program: &mut Program) {
+        let (seed, device) = (self.core.config.seed, self.core.config.device_id);
+        for (pipe, state) in program.runtime_mut().states_mut().enumerate() {
+            let name = match pipe {
+                0 => format!("switch.{device}.filters"),
+                _ => format!("switch.{device}.filters.{pipe}"),
+            };
+            state.set_seed(crate::random::seed_of(seed, &name));
+        }
     }
 
     /// Gives ports that name no unit of depths the architecture's.
@@ -183,6 +194,21 @@ impl Switch {
                 tm.set_qdepth_unit(index, unit);
             }
         }
+    }
+
+    /// Gives each of so many pipes of a chip tables, counters and registers of its own, which begin as they are
+    /// now: of the program that is loaded, and of those after it. Ports belong to the pipe that bits 8 and 7 of
+    /// their number say. A program of another architecture than the chip's has one state all the same.
+    pub fn split_pipes(&mut self, pipes: u8) {
+        self.pipes = pipes.max(1);
+        if let Some(program) = &mut self.program {
+            program.split(self.pipes);
+        }
+    }
+
+    /// Pipes that have a state of their own.
+    pub fn pipes(&self) -> usize {
+        self.program.as_ref().map_or(1, |program| program.runtime().pipes())
     }
 
     /// Loses the program with its state, groups and sessions, and waiting packets, which are counted. Ports
@@ -226,22 +252,33 @@ impl Switch {
         self.program.as_ref().map(|program| &program.runtime().pipeline)
     }
 
-    /// Tables, counters and registers of the loaded program.
+    /// Tables, counters and registers of the loaded program; of the first pipe of a chip whose pipes have their
+    /// own ([`Self::split_pipes`]).
     pub fn state(&self) -> Option<&State> {
-        self.program.as_ref().map(|program| &program.runtime().state)
+        self.state_of(0)
     }
 
     /// Tables, counters and registers of the loaded program, to change.
     pub fn state_mut(&mut self) -> Option<&mut State> {
-        self.program.as_mut().map(|program| &mut program.runtime_mut().state)
+        self.state_of_mut(0)
+    }
+
+    /// The same of one pipe of the chip. None if there is no program, or no state of such a pipe.
+    pub fn state_of(&self, pipe: usize) -> Option<&State> {
+        self.program.as_ref().and_then(|program| program.runtime().state(pipe))
+    }
+
+    /// The same of one pipe of the chip, to change.
+    pub fn state_of_mut(&mut self, pipe: usize) -> Option<&mut State> {
+        self.program.as_mut().and_then(|program| program.runtime_mut().state_mut(pipe))
     }
 
     /// Puts a state of the loaded program in the place of its
-    /// own. Ports are up or down as this switch knows them.
+    /// own, in all pipes. Ports are up or down as this switch knows them.
     pub fn set_state(&mut self, mut state: State) {
         state.set_ports_down(&self.core.ports_down);
-        if let Some(own) = self.state_mut() {
-            *own = state;
+        if let Some(program) = &mut self.program {
+            program.runtime_mut().set_states(state);
         }
     }
 
@@ -259,10 +296,10 @@ impl Switch {
         let mut program = self.program.clone();
         if let Some(program) = &mut program {
             for &port in &self.core.ports_down {
-                program.runtime_mut().state.set_port_up(port, true);
+                program.runtime_mut().states_mut().for_each(|state| state.set_port_up(port, true));
             }
         }
-        let mut forked = Self { core, program, exec: self.exec };
+        let mut forked = Self { core, program, exec: self.exec, pipes: self.pipes };
         forked.name_units();
         forked
     }

@@ -40,6 +40,9 @@ pub enum StartError {
     /// The P4Runtime server.
     #[error("P4Runtime: {0}")]
     Server(#[from] p4cc_p4runtime::StartError),
+    /// The BF Runtime server.
+    #[error("BF Runtime: {0}")]
+    Bfrt(#[from] p4cc_bfrt::StartError),
     /// The Thrift server.
     #[error("Thrift: {0}")]
     Thrift(#[from] p4cc_thrift::StartError),
@@ -59,6 +62,7 @@ pub struct Daemon {
     shared: Arc<Shared>,
     server: Arc<Server>,
     thrift: Option<p4cc_thrift::Server>,
+    bfrt: Option<Arc<p4cc_bfrt::Server>>,
     dataplane: JoinHandle<Vec<Port>>,
     messenger: JoinHandle<()>,
     looks: Option<Looks>,
@@ -95,21 +99,23 @@ impl Daemon {
                 tracing::warn!("the register machine runs the program: {error}");
             }
         }
+        let bfrt = start_bfrt(options, &shared)?;
         let looks = looks(general, &shared)?;
         let publisher = publisher(general)?;
         let thrift = start_thrift(general, &shared, &server, publisher.as_ref())?;
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
         let failed = |error| StartError::System("cannot start a thread", error);
-        let (of, to) = (Arc::clone(&shared), Arc::clone(&server));
+        let (of, to, bfrt_to) = (Arc::clone(&shared), Arc::clone(&server), bfrt.clone());
         let heard = publisher.zip(thrift.as_ref().map(p4cc_thrift::Server::notifier));
-        let messenger = thread("messenger").spawn(move || deliver(&of, &to, links, heard)).map_err(failed)?;
+        let messenger = move || deliver(&of, &to, bfrt_to.as_deref(), links, heard);
+        let messenger = thread("messenger").spawn(messenger).map_err(failed)?;
         let trace = crate::log::wants_trace(general);
         let manner = Manner { busy_poll: general.links.busy_poll, trace, cpu: general.links.cpu };
         shared.switch.lock().set_tracing(trace);
         let dataplane = Dataplane::new(Arc::clone(&shared), woken, manner, ports, messenger.thread().clone());
         let dataplane = thread("dataplane").spawn(move || dataplane.run()).map_err(failed)?;
         tracing::info!(device_id = general.device_id, ports = general.interfaces.len(), "switch runs");
-        Ok(Self { shared, server, thrift, dataplane, messenger, looks })
+        Ok(Self { shared, server, thrift, bfrt, dataplane, messenger, looks })
     }
 
     /// Stops in order: no more packets, then no more controllers. Says what was lost.
@@ -123,6 +129,9 @@ impl Daemon {
             looks.join();
         }
         drop(self.thrift);
+        if let Some(server) = self.bfrt.and_then(Arc::into_inner) {
+            server.stop();
+        }
         if let Some(server) = Arc::into_inner(self.server) {
             server.stop();
         }
@@ -226,6 +235,16 @@ fn tls(target: &Target) -> Result<Option<Tls>, StartError> {
     }))
 }
 
+/// Starts BF Runtime, where it is asked for. Clients call the program by the name of its file.
+fn start_bfrt(options: &Options, shared: &Arc<Shared>) -> Result<Option<Arc<p4cc_bfrt::Server>>, StartError> {
+    let Some(addr) = options.bfrt_addr().map_err(StartError::Option)? else { return Ok(None) };
+    let file = options.general.program.as_deref().and_then(std::path::Path::file_stem);
+    let p4_name = file.map(|stem| stem.to_string_lossy().into_owned());
+    let server = p4cc_bfrt::Server::start(addr, Arc::clone(shared) as _, p4cc_bfrt::Options { p4_name })?;
+    tracing::info!("BF Runtime server listening on {}", server.local_addr());
+    Ok(Some(Arc::new(server)))
+}
+
 fn start_thrift(
     general: &General,
     shared: &Arc<Shared>,
@@ -284,12 +303,21 @@ fn publisher(general: &General) -> Result<Option<Publisher>, StartError> {
 }
 
 /// Hands what the switch holds to its controllers, whenever there is something and once every tick.
-fn deliver(shared: &Shared, server: &Server, mut links: Links, heard: Option<(Publisher, Notifier)>) {
+fn deliver(
+    shared: &Shared,
+    server: &Server,
+    bfrt: Option<&p4cc_bfrt::Server>,
+    mut links: Links,
+    heard: Option<(Publisher, Notifier)>,
+) {
     while !shared.is_stopping() {
         links.look(shared);
         std::thread::park_timeout(TICK);
         let now = shared.clock.now();
         let delivered = server.deliver(now);
+        if let Some(bfrt) = bfrt {
+            bfrt.deliver(now, &delivered.held);
+        }
         let Some((publisher, notifier)) = &heard else { continue };
         // While nobody listens nothing is kept: a digest that is
         // lost would not come again before it is acknowledged.

@@ -150,6 +150,9 @@ pub struct General {
     /// How much to log; what each packet does is `debug`, its blocks are `trace`
     #[arg(short = 'L', long, value_enum, value_name = "LEVEL", default_value = "trace")]
     pub log_level: LogLevel,
+    /// Serve BF Runtime on this address, for control planes of Tofino; the program must be one of TNA
+    #[arg(long, value_name = "HOST:PORT")]
+    pub bfrt_addr: Option<String>,
     /// Serve BMv2's Thrift calls on this TCP port
     #[arg(long, value_name = "PORT")]
     pub thrift_port: Option<u16>,
@@ -364,14 +367,16 @@ impl Options {
     /// # Errors
     /// It is no address.
     pub fn grpc_addr(&self) -> Result<(SocketAddr, bool), String> {
-        use std::net::ToSocketAddrs;
         let given = self.target.grpc_server_addr.as_deref();
-        let text = given.unwrap_or(DEFAULT_GRPC);
-        let mut found = text
-            .to_socket_addrs()
-            .map_err(|error| format!("--grpc-server-addr {text}: {error}; give HOST:PORT"))?;
-        let addr = found.next().ok_or_else(|| format!("--grpc-server-addr {text}: no such host"))?;
-        Ok((addr, given.is_some()))
+        Ok((address("--grpc-server-addr", given.unwrap_or(DEFAULT_GRPC))?, given.is_some()))
+    }
+
+    /// Where to serve BF Runtime, if it is asked for.
+    ///
+    /// # Errors
+    /// It is no address.
+    pub fn bfrt_addr(&self) -> Result<Option<SocketAddr>, String> {
+        self.general.bfrt_addr.as_deref().map(|text| address("--bfrt-addr", text)).transpose()
     }
 
     /// What was given and has no effect, each with its reason.
@@ -472,6 +477,13 @@ impl Links {
             ("--buffer-alpha-log2", ports(&self.buffer_alpha_log2)),
         ]
     }
+}
+
+fn address(option: &str, text: &str) -> Result<SocketAddr, String> {
+    use std::net::ToSocketAddrs;
+    let mut found =
+        text.to_socket_addrs().map_err(|error| format!("{option} {text}: {error}; give HOST:PORT"))?;
+    found.next().ok_or_else(|| format!("{option} {text}: no such host"))
 }
 
 fn pick<T: Copy>(values: &[ForPorts<T>], port: u32) -> Option<T> {

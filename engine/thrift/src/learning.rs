@@ -194,6 +194,7 @@ mod tests {
         DigestMessage {
             digest: DigestId(0),
             values: vec![Bits::from_u128(48, value.into()), Bits::from_u128(9, 0x102)],
+            pipe: 0,
         }
     }
 

@@ -270,7 +270,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         match op {
             ExternOp::Digest { digest, fields } => {
                 let values = fields.iter().map(bits).collect();
-                self.effect(|effects| effects.digests.push(DigestMessage { digest: *digest, values }));
+                self.effect(|effects| {
+                    effects.digests.push(DigestMessage { digest: *digest, values, pipe: 0 })
+                });
             }
             ExternOp::Clone { kind, session, field_list } => {
                 let field_list = field_list.map(word);

@@ -1,8 +1,8 @@
 //! Counter, meter and register arrays, direct counters and meters, value sets.
 
 use p4cc_ir::{
-    Bits, CountUnit, CounterId, MatchValue, MeterId, Program, RegisterId, RegisterKind, TableId, ValueSetId,
-    VarType, bits::words_for,
+    Architecture, Bits, CountUnit, CounterId, MatchValue, MeterId, Program, RegisterId, RegisterKind,
+    TableId, ValueSetId, VarType, bits::words_for,
 };
 use p4cc_units::Time;
 
@@ -332,8 +332,10 @@ impl State {
                 members.len()
             )));
         }
+        // The chip compares value sets under a mask, whatever the program says of their keys.
+        let masks = matches!(self.program.architecture, Architecture::Tna(_));
         for member in &members {
-            validate::value_set_member(name, &declared.keys, member)?;
+            validate::value_set_member(name, &declared.keys, member, masks)?;
         }
         let set = &mut self.value_sets[id.index()];
         set.patterns = members.iter().map(|member| set.shape.pattern(member)).collect();

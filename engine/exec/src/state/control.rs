@@ -430,6 +430,16 @@ impl State {
         self.profiles.get(id.index()).into_iter().flat_map(ProfileState::members)
     }
 
+    /// One member of a profile.
+    pub fn member(&self, id: ProfileId, member: u32) -> Option<&Member> {
+        self.profiles.get(id.index())?.stored_member(member)
+    }
+
+    /// One group of a profile.
+    pub fn group(&self, id: ProfileId, group: u32) -> Option<&Group> {
+        self.profiles.get(id.index())?.stored_group(group)
+    }
+
     /// Adds a group.
     pub fn group_insert(&mut self, id: ProfileId, group: Group) -> Result<(), ControlError> {
         self.profile_of(id)?;

@@ -189,6 +189,14 @@ impl ProfileState {
         self.members.values().map(|stored| &stored.member)
     }
 
+    pub fn stored_member(&self, id: u32) -> Option<&Member> {
+        self.members.get(&id).map(|stored| &stored.member)
+    }
+
+    pub fn stored_group(&self, id: u32) -> Option<&Group> {
+        self.groups.get(&id).map(|stored| &stored.group)
+    }
+
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
         self.groups.values().map(|stored| &stored.group)
     }

@@ -375,6 +375,7 @@ pub(crate) fn value_set_member(
     name: &str,
     keys: &[(p4cc_ir::ControlPlaneName, VarType, MatchKind)],
     member: &[MatchValue],
+    masks: bool,
 ) -> Result<(), ControlError> {
     if member.len() != keys.len() {
         return Err(invalid(format!(
@@ -384,7 +385,9 @@ pub(crate) fn value_set_member(
         )));
     }
     for ((key, ty, kind), value) in keys.iter().zip(member) {
-        match_value(&format!("key `{}` of value set `{name}`", key.name), *kind, *ty, value)?;
+        let is_masked = masks && *kind == MatchKind::Exact && !matches!(value, MatchValue::Exact(_));
+        let kind = if is_masked { MatchKind::Ternary } else { *kind };
+        match_value(&format!("key `{}` of value set `{name}`", key.name), kind, *ty, value)?;
     }
     Ok(())
 }

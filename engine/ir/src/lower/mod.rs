@@ -39,6 +39,7 @@ mod tna_hashes;
 mod tna_meters;
 mod tna_objects;
 mod tna_registers;
+mod tna_view;
 
 use crate::limits::MAX_INSTS;
 use crate::types::hir::{ActId, AggId, Program};
@@ -173,6 +174,8 @@ struct Lowerer<'h> {
     kind: Kind,
     /// What is made of TNA's externs.
     tna: tna_objects::TnaObjects,
+    /// What the chip's control plane sees.
+    notes: tna_view::Notes,
     /// A deparser is being made.
     in_deparser: bool,
     /// Ends of the ranges of PSA's `Random` objects.
@@ -211,6 +214,7 @@ impl<'h> Lowerer<'h> {
             standard: None,
             kind: Kind::V1Model,
             tna: tna_objects::TnaObjects::default(),
+            notes: tna_view::Notes::default(),
             in_deparser: false,
             randoms: Vec::new(),
             wrappers: Vec::new(),

@@ -1,21 +1,23 @@
 //! Tables: what the control plane sees of one, and applying it.
 
-use super::Lowerer;
 use super::env::Object;
 use super::storage::{Rvalue, StaticStorage};
 use super::tna_objects::TnaObject;
+use super::{Kind, Lowerer};
 use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{self, ActionRef, Annotations, Attached, Expr, ExprKind, TabId};
 use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
 use crate::{
-    ActionCall, ActionId, ActionScope, Bits, Inst, Key, MatchKind, MatchValue, Operand, SourceEntry, Table,
-    TableAction, TableId, VarId, VarKind,
+    ActionCall, ActionId, ActionScope, Bits, ChipMatch, Inst, Key, MatchKind, MatchValue, Operand,
+    SourceEntry, Table, TableAction, TableId, VarId, VarKind,
 };
 use p4cc_syntax::{Diagnostic, Span};
 
 /// Entries of a table that does not say how many it holds, as p4c has it.
 const DEFAULT_SIZE: u32 = 1024;
+/// The same for the chip.
+const CHIP_SIZE: u32 = 512;
 
 impl Lowerer<'_> {
     /// `table.apply()`
@@ -82,6 +84,7 @@ impl Lowerer<'_> {
         let default_action = self.default_action(source, &mut actions)?;
         let size = match &source.size {
             Some(size) => self.bounded_number(size, "size of the table", 0, MAX_TABLE_SIZE, source.span)?,
+            None if self.kind == Kind::Tna => CHIP_SIZE,
             None => DEFAULT_SIZE,
         };
         let mut table = Table {
@@ -104,6 +107,9 @@ impl Lowerer<'_> {
         self.attach(source, &mut table)?;
         table.entries = self.entries(source, &table)?;
         let made = TableId::from_index(self.out.tables.len());
+        let kinds = matched.iter().enumerate();
+        let kinds = kinds.filter_map(|(at, (_, key))| Some((made, at, ChipMatch::by_name(&key.match_kind)?)));
+        self.notes.view.match_kinds.extend(kinds);
         self.out.tables.push(table);
         if let Some(env) = self.envs.get_mut(self.env.0) {
             env.tables.insert(id, made);

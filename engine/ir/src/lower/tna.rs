@@ -91,14 +91,17 @@ impl Lowerer<'_> {
         let parser_error = self.new_var("parser_error", VarType::Bit(32), VarKind::Metadata);
         let many = pipes.len() > 1;
         let (mut made, mut envs) = (Vec::new(), Vec::new());
-        for pipe in pipes {
-            let blocks = self.pipe_blocks(pipe, many)?;
+        for (at, pipe) in pipes.into_iter().enumerate() {
+            let view = self.pipe_view(self.pipe_instance(pipe), at, many);
+            let blocks = self.pipe_blocks(pipe, if many { &view.name } else { "" })?;
             envs.extend(blocks.iter().map(|(env, _)| *env));
-            let name = self.instance_name(pipe).unwrap_or_default();
+            let name = view.name.clone();
+            self.notes.view.pipes.push(view);
             made.push(self.pipe(name, &blocks)?);
         }
         self.settle_hashes()?;
-        Some((Architecture::Tna(Box::new(Tna { chip, pipes: made, parser_error })), envs))
+        let view = self.finish_view();
+        Some((Architecture::Tna(Box::new(Tna { chip, pipes: made, parser_error, view })), envs))
     }
 
     /// The chip of a program: Tofino 2 where the architecture declares what only it has.
@@ -109,7 +112,7 @@ impl Lowerer<'_> {
 
     /// The blocks of a pipe. With several pipes, the pipe's name stands in front of what the control plane
     /// sees.
-    fn pipe_blocks(&mut self, arg: &Expr, many: bool) -> Option<Vec<Block>> {
+    fn pipe_blocks(&mut self, arg: &Expr, prefix: &str) -> Option<Vec<Block>> {
         let file = self.tna.chip.architecture().to_lowercase();
         let construct = self.construct_of(arg).cloned();
         let construct =
@@ -123,7 +126,7 @@ impl Lowerer<'_> {
         let has_ghost =
             self.tna.chip == TofinoChip::Tofino2 && construct.args.iter().flatten().count() == BLOCKS.len();
         let shapes = if has_ghost { &BLOCKS[..] } else { &BLOCKS[..PIPE_BLOCKS] };
-        let prefix = if many { self.instance_name(arg).unwrap_or_default() } else { String::new() };
+        let prefix = prefix.to_owned();
         let outer = self.envs.get_mut(GLOBAL.0).map(|env| std::mem::replace(&mut env.prefix, prefix));
         let blocks = self.blocks("Pipeline", &construct.args, shapes, arg.span);
         if let (Some(env), Some(outer)) = (self.envs.get_mut(GLOBAL.0), outer) {
@@ -132,11 +135,9 @@ impl Lowerer<'_> {
         blocks
     }
 
-    fn instance_name(&self, arg: &Expr) -> Option<String> {
+    fn pipe_instance(&self, arg: &Expr) -> Option<&Instance> {
         match &arg.kind {
-            crate::types::hir::ExprKind::Instance(id) => {
-                self.hir.instances.get(id.index()).map(|instance| instance.name.clone())
-            }
+            crate::types::hir::ExprKind::Instance(id) => self.hir.instances.get(id.index()),
             _ => None,
         }
     }
@@ -159,7 +160,8 @@ impl Lowerer<'_> {
         let first = self.out.funcs.len();
         let first_table = self.out.tables.len();
         let parser = self.tna_entry(ip, &half)?;
-        let control = self.tna_entry(ig, &half)?;
+        self.view_parser(ip.0)?;
+        let control = self.viewed_entry(ig, &half, false)?;
         let ingress_reads_error = self.reads_var(first, first_table, ingress_from_parser.parser_err);
         let ingress = HalfPipeline { parser, control, deparser: self.tna_deparser(id, &half)? };
         self.refuse_writes(first, &unmodelled, ig.1)?;
@@ -190,7 +192,7 @@ impl Lowerer<'_> {
         let first = self.out.funcs.len();
         let egress = HalfPipeline {
             parser: self.tna_entry(ep, &half)?,
-            control: self.tna_entry(eg, &half)?,
+            control: self.viewed_entry(eg, &half, true)?,
             deparser: self.tna_deparser(ed, &half)?,
         };
         self.refuse_writes(first, &unmodelled, eg.1)?;
@@ -342,6 +344,16 @@ impl Lowerer<'_> {
         let func = self.entry(block.0, &places, block.1)?;
         self.subtract_extracted(func)?;
         Some(func)
+    }
+
+    /// As [`Self::tna_entry`], for a control whose values a snapshot shows.
+    fn viewed_entry(&mut self, block: &Block, half: &Half, is_egress: bool) -> Option<FuncId> {
+        let places = self.places(block, half)?;
+        let view = self.view_control(block.0, &places, is_egress)?;
+        if let Some(pipe) = self.notes.view.pipes.last_mut() {
+            pipe.controls.push(view);
+        }
+        self.tna_entry(block, half)
     }
 
     fn tna_deparser(&mut self, block: &Block, half: &Half) -> Option<FuncId> {

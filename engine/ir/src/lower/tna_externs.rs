@@ -69,6 +69,7 @@ impl Lowerer<'_> {
             (TnaObject::MathUnit(at), "execute") => self.math(at, call),
             (TnaObject::Filter(filter), "execute") => self.execute_filter(filter, call),
             (TnaObject::RegisterParam(register), "read") => {
+                self.note_param(register);
                 let ty = self.out.registers.get(register.index())?.ty;
                 let dst = self.temp(ty);
                 let index = constant(32, 0);
@@ -376,7 +377,7 @@ impl Lowerer<'_> {
                 self.push(
                     Diagnostic::warning(call.span, "`verify` does nothing on the chip: p4c drops it")
                         .with_label("it rejects the packet here")
-                        .with_help("use `select` with a transition to `reject`"),
+                        .with_help("use `select` without a case for it: what no case fits is dropped"),
                 );
                 return None;
             }
@@ -434,6 +435,7 @@ impl Lowerer<'_> {
             let message = format!("port metadata have {bits} bits, fewer than this type");
             return self.refused(span, message, "leave fields out");
         }
+        self.notes.port_metadata = self.data_type(ty);
         let fields = self.hir.fields(ty).iter();
         let fields = fields.map(|field| Some((field.name.clone(), self.hir.width_bits(&field.ty)?)));
         self.tna.port_metadata = fields.collect();

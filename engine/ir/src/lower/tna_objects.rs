@@ -10,11 +10,13 @@ use crate::types::hir::{Annotations, Construct, Expr, FnId};
 use crate::types::ty::Ty;
 use crate::{
     ControlPlaneName, Digest, DigestId, FilterId, HashAlgorithm, HashFunction, HashId, MathUnit, MeterId,
-    Profile, ProfileId, RegisterId, TofinoChip, VarId, VarKind, VarType,
+    Profile, ProfileId, RegisterId, SelectorView, TofinoChip, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeSet;
 
+/// Members of a group and groups of a selector that says neither, as p4c has them.
+const DEFAULT_SELECTOR: (u32, u32) = (120, 4);
 /// Widest hash of an action selector.
 const MAX_SELECTOR_BITS: u32 = 64;
 
@@ -89,6 +91,8 @@ pub struct TnaObjects {
     pub math_units: Vec<MathUnit>,
     /// Hash functions whose message is known from a `get`.
     pub hashed: BTreeSet<HashId>,
+    /// Highest and lowest bit of the result of the call that is being lowered, if no others are used.
+    pub sliced: Option<(u32, u32)>,
     /// Fields of hash functions that are symmetric, by their names.
     pub symmetric: Vec<(HashId, String, String, Span)>,
     /// What meters give for green, yellow and red, where their constructor says it.
@@ -222,7 +226,12 @@ impl Lowerer<'_> {
             let size = self.bounded_number(first, "size", 1, MAX_TABLE_SIZE, span)?;
             let max_group_size = annotations.max_group_size.unwrap_or(0);
             self.out.profiles.push(Profile { cp: cp.clone(), size, selector, max_group_size, resilient });
-            return Some(Object::Profile(ProfileId::from_index(self.out.profiles.len() - 1)));
+            let id = ProfileId::from_index(self.out.profiles.len() - 1);
+            // p4c makes a profile and a selector of its own sizes of it.
+            let cp = ControlPlaneName { name: format!("{}_sel", cp.name), explicit_id: None, ..cp.clone() };
+            let (max_group_size, groups) = DEFAULT_SELECTOR;
+            self.notes.view.selectors.push(SelectorView { cp, profile: id, max_group_size, groups });
+            return Some(Object::Profile(id));
         }
         let Object::Profile(id) = self.object(first)? else { return self.shape_error(span) };
         let most = self.bounded_number(args.get(3)?, "group size", 1, MAX_TABLE_SIZE, span)?;
@@ -232,6 +241,9 @@ impl Lowerer<'_> {
             return None;
         }
         (profile.selector, profile.max_group_size, profile.resilient) = (selector, most, resilient);
+        let groups = self.bounded_number(args.get(4)?, "number of groups", 1, MAX_TABLE_SIZE, span)?;
+        let view = SelectorView { cp: cp.clone(), profile: id, max_group_size: most, groups };
+        self.notes.view.selectors.push(view);
         Some(Object::Profile(id))
     }
 

@@ -162,7 +162,9 @@ impl Lowerer<'_> {
         let (kind, data_type) = (RegisterKind::Param, DataType::Scalar(ty));
         let cp = cp.clone();
         self.out.registers.push(Register { cp, ty, composite: None, data_type, size: 1, kind, initial });
-        Some(TnaObject::RegisterParam(RegisterId::from_index(self.out.registers.len() - 1)))
+        let param = RegisterId::from_index(self.out.registers.len() - 1);
+        self.note_param(param);
+        Some(TnaObject::RegisterParam(param))
     }
 
     /// A method of a register action.
@@ -250,8 +252,10 @@ impl Lowerer<'_> {
         };
         let outer_env = std::mem::replace(&mut self.env, action.env);
         self.tna.running = Some(at);
+        self.notes.register = Some(register);
         let made = self.run_apply(&action.cell, &function.params, &function.body, seen, call.span);
         self.tna.running = None;
+        self.notes.register = None;
         self.env = outer_env;
         let (value, results) = made?;
         let mut parts = Vec::new();

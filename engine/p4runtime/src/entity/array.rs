@@ -89,7 +89,7 @@ pub(super) fn write_counter(
     only_modify(verb, "a counter cell")?;
     let cells = cells(target, ("counter", entry.counter_id, name), size, entry.index.as_ref())?;
     let Some(data) = &entry.data else { return Ok(()) };
-    let value = parse_counter(&format!("counter {name}"), data)?;
+    let value = target.share(parse_counter(&format!("counter {name}"), data)?);
     let state = target.state_mut()?;
     for at in cells {
         state.counter_write(counter, at, value)?;
@@ -110,12 +110,11 @@ pub(super) fn read_counters(
         let (counter, size) = catalog.counter(entry.counter_id)?;
         vec![(entry.counter_id, counter, size)]
     };
-    let state = target.state()?;
     for (counter_id, counter, size) in all {
         let name = &catalog.program.counters[counter.index()].cp.name;
         let wanted = entry.index.as_ref().filter(|_| entry.counter_id != 0);
         for at in cells(target, ("counter", counter_id, name), size, wanted)? {
-            let data = Some(counter_data(state.counter_read(counter, at)?));
+            let data = Some(counter_data(target.counted(|state| state.counter_read(counter, at))?));
             let index = index(target, counter_id, at);
             push(out, Of::CounterEntry(p4::CounterEntry { counter_id, index, data }))?;
         }

@@ -148,6 +148,7 @@ fn no_entity_panics_and_what_was_inserted_is_read() {
             digests: &mut digests,
             now: p4cc_units::Time::ZERO,
             is_replay: false,
+            pipe: 0,
         };
         for (verb, entity) in writes {
             let update = p4::Update { r#type: verb as i32 + 1, entity: Some(entity.clone()) };

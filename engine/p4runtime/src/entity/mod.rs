@@ -6,12 +6,15 @@ pub(crate) mod array;
 pub(crate) mod digest;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod pipes;
 pub(crate) mod profile;
 pub(crate) mod replication;
 pub(crate) mod table;
 pub(crate) mod value_set;
 
 use p4cc_exec::State;
+use p4cc_exec::control::{ControlError, CounterCell};
 use p4cc_switch::{ReplicationEngine, Switch};
 use p4cc_units::Time;
 
@@ -42,28 +45,53 @@ pub(crate) struct Target<'a> {
     pub(crate) now: Time,
     /// Whether state that was written once is written again: its ports may come later.
     pub(crate) is_replay: bool,
+    /// Pipe of the chip whose state is written; reads are of the first, but for sums.
+    pub(crate) pipe: usize,
 }
 
 /// Everything that writes change, to go back to.
 pub(crate) struct Before {
-    state: Option<State>,
+    /// Of each pipe of the chip.
+    states: Vec<State>,
     pre: ReplicationEngine,
     digests: DigestConfigs,
 }
 
 impl Target<'_> {
     pub(crate) fn state(&self) -> Result<&State, Failure> {
-        self.switch.state().ok_or_else(no_pipeline)
+        self.switch.state_of(self.pipe).ok_or_else(no_pipeline)
     }
 
     pub(crate) fn state_mut(&mut self) -> Result<&mut State, Failure> {
-        self.switch.state_mut().ok_or_else(no_pipeline)
+        self.switch.state_of_mut(self.pipe).ok_or_else(no_pipeline)
+    }
+
+    /// A counter over all pipes of the chip.
+    pub(crate) fn counted(
+        &self,
+        read: impl Fn(&State) -> Result<CounterCell, ControlError>,
+    ) -> Result<CounterCell, Failure> {
+        let mut sum = read(self.state()?)?;
+        for state in (0..self.switch.pipes()).filter(|pipe| *pipe != self.pipe) {
+            let Some(state) = self.switch.state_of(state) else { continue };
+            // An entry that BF Runtime wrote to some pipes counts nothing in the others.
+            let cell = read(state).unwrap_or_default();
+            sum.packets = sum.packets.wrapping_add(cell.packets);
+            sum.bytes = sum.bytes.wrapping_add(cell.bytes);
+        }
+        Ok(sum)
+    }
+
+    /// What is written into a counter of the pipe in question: the value into the first and zeros into the others,
+    /// so that the sum is the value.
+    pub(crate) fn share(&self, cell: CounterCell) -> CounterCell {
+        if self.pipe == 0 { cell } else { CounterCell::default() }
     }
 
     /// What stands before a batch that is applied as a whole or not at all.
     pub(crate) fn before(&self) -> Before {
         Before {
-            state: self.switch.state().cloned(),
+            states: (0..self.switch.pipes()).filter_map(|pipe| self.switch.state_of(pipe).cloned()).collect(),
             pre: self.switch.pre().clone(),
             digests: self.digests.clone(),
         }
@@ -71,15 +99,30 @@ impl Target<'_> {
 
     /// Goes back to what stood before.
     pub(crate) fn restore(&mut self, before: Before) {
-        if let (Some(state), Some(old)) = (self.switch.state_mut(), before.state) {
-            *state = old;
+        for (pipe, old) in before.states.into_iter().enumerate() {
+            if let Some(state) = self.switch.state_of_mut(pipe) {
+                *state = old;
+            }
         }
         *self.switch.pre_mut() = before.pre;
         *self.digests = before.digests;
     }
 
-    /// Applies one update.
+    /// Applies one update, in each pipe of the chip that has a state of its own.
     pub(crate) fn write(&mut self, update: &p4::Update) -> Result<(), Failure> {
+        let entity = update.entity.as_ref().and_then(|entity| entity.entity.as_ref());
+        let once = matches!(entity, Some(Of::PacketReplicationEngineEntry(_) | Of::DigestEntry(_)));
+        let pipes = if once { 1 } else { self.switch.pipes() };
+        let done = (0..pipes).try_for_each(|pipe| {
+            self.pipe = pipe;
+            self.write_pipe(update)
+        });
+        self.pipe = 0;
+        done
+    }
+
+    /// Applies one update to the pipe in question.
+    fn write_pipe(&mut self, update: &p4::Update) -> Result<(), Failure> {
         let verb = match Type::try_from(update.r#type) {
             Ok(Type::Insert) => Verb::Insert,
             Ok(Type::Modify) => Verb::Modify,

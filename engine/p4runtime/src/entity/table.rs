@@ -251,7 +251,11 @@ impl Direct {
         only_zero(&place, entry.meter_counter_data.as_ref())?;
         Ok(Self {
             reset_meter_counts: entry.meter_counter_data.is_some(),
-            counter: entry.counter_data.as_ref().map(|data| parse_counter(&place, data)).transpose()?,
+            counter: entry
+                .counter_data
+                .as_ref()
+                .map(|data| parse_counter(&place, data).map(|cell| target.share(cell)))
+                .transpose()?,
             meter: entry.meter_config.as_ref().map(|config| parse_meter(&place, config)).transpose()?,
         })
     }
@@ -368,7 +372,8 @@ fn add_direct(
 ) -> Result<(), Failure> {
     let (table, state) = (target.catalog.ir_table(info.table), target.state()?);
     if filter.counter_data.is_some() && table.counter.is_some() {
-        message.counter_data = Some(counter_data(state.direct_counter_read(info.table, matches, priority)?));
+        let cell = target.counted(|state| state.direct_counter_read(info.table, matches, priority))?;
+        message.counter_data = Some(counter_data(cell));
     }
     if filter.meter_config.is_some() && table.meter.is_some() {
         message.meter_config = state.direct_meter_read(info.table, matches, priority)?.map(meter_config);
@@ -461,7 +466,8 @@ pub(super) fn write_direct_counter(
     let key = any_key(target, info, entry)?;
     let current = target.state()?.direct_counter_read(info.table, &key.matches, key.priority)?;
     let place = format!("table {}", target.catalog.table_name(info.table));
-    let value = given.data.as_ref().map_or(Ok(current), |data| parse_counter(&place, data))?;
+    let given = given.data.as_ref().map(|data| parse_counter(&place, data)).transpose()?;
+    let value = given.map_or(current, |cell| target.share(cell));
     Ok(target.state_mut()?.direct_counter_write(info.table, &key.matches, key.priority, value)?)
 }
 
@@ -534,7 +540,7 @@ pub(super) fn read_direct_counters(
 ) -> Result<(), Failure> {
     let filter = direct_entry("counter", given.table_entry.as_ref())?;
     for Found { table, key, message } in direct_entries(target, filter, |table| table.counter.is_some())? {
-        let cell = target.state()?.direct_counter_read(table, &key.matches, key.priority)?;
+        let cell = target.counted(|state| state.direct_counter_read(table, &key.matches, key.priority))?;
         let (table_entry, data) = (Some(message), Some(counter_data(cell)));
         push(out, Of::DirectCounterEntry(p4::DirectCounterEntry { table_entry, data }))?;
     }

@@ -33,6 +33,11 @@ pub(super) fn sort(texts: &[String], skip: &[&str]) -> Annotations {
     sorted
 }
 
+/// Those that P4Info carries as text.
+pub fn plain(texts: &[String]) -> Vec<String> {
+    sort(texts, &[]).plain
+}
+
 /// The package's description, from `@pkginfo` and the rest of its annotations.
 pub(super) fn package(architecture: &str, texts: &[String]) -> p4::PkgInfo {
     // Both are written with round brackets as a rule, and mean the same with square ones.

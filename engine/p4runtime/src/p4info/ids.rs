@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_ir::{ControlPlaneName, ControllerHeader, HeaderType, Library, Program};
 
-use super::P4InfoError;
+use super::{P4InfoError, chip};
 
 /// Resource type: the top 8 bits of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,10 +26,28 @@ pub(crate) enum Prefix {
     DirectMeter = 0x15,
     Register = 0x16,
     Digest = 0x17,
+    ChipProfile = 0x81,
+    ChipSelector = 0x82,
+    ChipCounter = 0x83,
+    ChipDirectCounter = 0x84,
+    ChipMeter = 0x85,
+    ChipDirectMeter = 0x86,
+    ChipWred = 0x87,
+    ChipDirectWred = 0x88,
+    ChipLpf = 0x89,
+    ChipDirectLpf = 0x8a,
+    ChipRegister = 0x8b,
+    ChipDirectRegister = 0x8c,
+    ChipRegisterParam = 0x8d,
+    ChipDigest = 0x8e,
+    ChipHash = 0x8f,
+    ChipPortMetadata = 0x90,
+    ChipSnapshot = 0x91,
+    ChipValueSet = 0xfe,
 }
 
 impl Prefix {
-    const fn bits(self) -> u32 {
+    pub(super) const fn bits(self) -> u32 {
         (self as u32) << 24
     }
 }
@@ -55,7 +73,7 @@ pub struct Ids {
     pub registers: Vec<u32>,
     /// Of [`Program::digests`].
     pub digests: Vec<u32>,
-    aliases: BTreeMap<String, String>,
+    pub(super) aliases: BTreeMap<String, String>,
 }
 
 impl Ids {
@@ -64,6 +82,14 @@ impl Ids {
     /// # Errors
     /// An `@id` with another resource's prefix, or given twice.
     pub fn new(program: &Program) -> Result<Self, P4InfoError> {
+        if let Some(view) = chip::view(program) {
+            let mut ids = chip::ChipObjects::new(program, view)?.for_p4info(program);
+            let headers = hashed_headers(&program.controller_headers, &program.header_types);
+            let mut lists = Lists::default();
+            lists[3] = headers.iter().map(|cp| (Prefix::ControllerHeader, cp)).collect();
+            ids.controller_headers = Self::of(lists)?.controller_headers;
+            return Ok(ids);
+        }
         let direct = |size: Option<u32>, array, attached| if size.is_some() { array } else { attached };
         let counters = program
             .counters
@@ -142,7 +168,7 @@ fn hashed_headers(headers: &[ControllerHeader], types: &[HeaderType]) -> Vec<Con
 }
 
 #[derive(Default)]
-struct Assigner<'a> {
+pub(super) struct Assigner<'a> {
     /// By type, then name in sorted order; `None` until assigned.
     symbols: BTreeMap<Prefix, BTreeMap<&'a str, Option<u32>>>,
     taken: BTreeSet<u32>,
@@ -150,7 +176,7 @@ struct Assigner<'a> {
 
 impl<'a> Assigner<'a> {
     /// Takes in an object, and its `@id` at once. Objects of one type and name are one object.
-    fn declare(&mut self, prefix: Prefix, cp: &'a ControlPlaneName) -> Result<(), P4InfoError> {
+    pub(super) fn declare(&mut self, prefix: Prefix, cp: &'a ControlPlaneName) -> Result<(), P4InfoError> {
         let symbols = self.symbols.entry(prefix).or_default();
         if symbols.contains_key(cp.name.as_str()) {
             return Ok(());
@@ -173,7 +199,7 @@ impl<'a> Assigner<'a> {
         Ok(())
     }
 
-    fn assign(&mut self) -> Result<(), P4InfoError> {
+    pub(super) fn assign(&mut self) -> Result<(), P4InfoError> {
         for (prefix, symbols) in &mut self.symbols {
             for (name, id) in symbols.iter_mut().filter(|(_, id)| id.is_none()) {
                 let hash = one_at_a_time(name.as_bytes());
@@ -187,7 +213,7 @@ impl<'a> Assigner<'a> {
         Ok(())
     }
 
-    fn id(&self, prefix: Prefix, cp: &ControlPlaneName) -> u32 {
+    pub(super) fn id(&self, prefix: Prefix, cp: &ControlPlaneName) -> u32 {
         let id = self.symbols.get(&prefix).and_then(|symbols| symbols.get(cp.name.as_str()));
         id.copied().flatten().unwrap_or(0)
     }
@@ -211,7 +237,7 @@ fn suffixes(name: &str) -> impl Iterator<Item = &str> {
     name.rmatch_indices('.').map(|(dot, _)| &name[dot + 1..]).chain(std::iter::once(name))
 }
 
-fn aliases<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<String, String> {
+pub(super) fn aliases<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<String, String> {
     let names: BTreeSet<&str> = names.collect();
     let mut holders: BTreeMap<&str, u32> = BTreeMap::new();
     for suffix in names.iter().flat_map(|name| suffixes(name)) {
@@ -223,7 +249,7 @@ fn aliases<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<String, String>
 
 /// Ids of fields or parameters: `@id` first, the others from 1 on
 /// in order. A field with an `@id` uses up a number, as in p4c.
-pub(crate) fn field_ids<'a>(fields: impl Iterator<Item = &'a ControlPlaneName> + Clone) -> Vec<u32> {
+pub fn field_ids<'a>(fields: impl Iterator<Item = &'a ControlPlaneName> + Clone) -> Vec<u32> {
     let mut taken: BTreeSet<u32> = fields.clone().filter_map(|cp| cp.explicit_id).collect();
     let mut next = 1_u32;
     fields

@@ -3,6 +3,7 @@
 //! Hidden objects and `selector` keys do not appear. The order is the program's.
 
 mod annotations;
+pub mod chip;
 mod ids;
 mod text;
 mod types;
@@ -11,13 +12,13 @@ use std::collections::BTreeSet;
 
 use p4cc_ir::{
     ActionCall, ActionId, ActionParam, ActionScope, ControlPlaneName, ControllerHeader, CountUnit, DataTypes,
-    Func, Inst, Library, MatchKind, Program, Table, TableId, VarType,
+    Func, Inst, Library, MatchKind, Program, Register, RegisterKind, Table, TableId, ValueSet, VarType,
 };
 
 use crate::proto::p4::config::v1 as p4;
 use annotations::Annotations;
-pub use ids::Ids;
-pub(crate) use ids::field_ids;
+pub use annotations::plain as plain_annotations;
+pub use ids::{Ids, field_ids};
 pub use text::{ReflectError, p4info_from_text, p4info_text};
 use types::{bitwidth, data_type, param_type_name, signed, type_name};
 
@@ -83,16 +84,7 @@ impl Builder<'_> {
             pkg_info: Some(annotations::package(program.architecture.name(), &program.package_annotations)),
             tables: self.visible(&program.tables, |t| &t.cp, |at, table| self.table(at, table)),
             action_profiles: self.visible(&program.profiles, |p| &p.cp, |at, _| self.profile(at)),
-            registers: self.visible(
-                &program.registers,
-                |r| &r.cp,
-                |at, register| p4::Register {
-                    preamble: self.preamble(self.ids.registers[at], &register.cp),
-                    type_spec: Some(data_type(&register.data_type)),
-                    size: signed(register.size),
-                    index_type_name: type_name(&register.cp),
-                },
-            ),
+            registers: self.registers(),
             ..Default::default()
         };
         self.actions(&mut info);
@@ -101,6 +93,7 @@ impl Builder<'_> {
         info.controller_packet_metadata =
             controller_headers(&program.controller_headers, &program.data_types, self.ids);
         self.value_sets(&mut info);
+        info.externs = chip::externs(self.program);
         let types = types::type_info(&program.data_types, &program.errors);
         if types != p4::P4TypeInfo::default() || self.asks_for_types() {
             info.type_info = Some(types);
@@ -135,6 +128,20 @@ impl Builder<'_> {
         shown.into_iter().map(|(at, t)| build(at, t)).collect()
     }
 
+    /// Registers with a cell for every index; P4Runtime has no registers of entries.
+    fn registers(&self) -> Vec<p4::Register> {
+        let of_entries = |at: usize| self.program.registers[at].kind == RegisterKind::Direct;
+        let build = |at: usize, register: &Register| {
+            (!of_entries(at)).then(|| p4::Register {
+                preamble: self.preamble(self.ids.registers[at], &register.cp),
+                type_spec: Some(data_type(&register.data_type)),
+                size: signed(register.size),
+                index_type_name: self.index_type(&register.cp),
+            })
+        };
+        self.visible(&self.program.registers, |r| &r.cp, build).into_iter().flatten().collect()
+    }
+
     fn preamble(&self, id: u32, cp: &ControlPlaneName) -> Option<p4::Preamble> {
         Some(preamble(self.ids, id, cp))
     }
@@ -146,7 +153,12 @@ impl Builder<'_> {
             .iter()
             .map(|&(id, key)| {
                 let width = self.program.vars[table.keys[key].var.index()].ty;
-                match_field(&self.program.data_types, id, &table.keys[key].cp, width, table.keys[key].kind)
+                let types = &self.program.data_types;
+                let made = match_field(types, id, &table.keys[key].cp, width, table.keys[key].kind);
+                match chip::match_kind(self.program, table_id, key) {
+                    Some(of_chip) => p4::MatchField { r#match: Some(of_chip), ..made },
+                    None => made,
+                }
             })
             .collect();
         let action_refs = table
@@ -275,7 +287,7 @@ impl Builder<'_> {
             table_ids,
             with_selector: profile.selector.is_some(),
             size: profile.size.into(),
-            max_group_size: signed(profile.max_group_size),
+            max_group_size: signed(chip::max_group_size(self.program, at).unwrap_or(profile.max_group_size)),
             weights_disallowed: false,
             selector_size_semantics: profile
                 .selector
@@ -301,7 +313,7 @@ impl Builder<'_> {
             match counter.size {
                 Some(size) => {
                     let size = size.into();
-                    let index_type_name = type_name(&counter.cp);
+                    let index_type_name = self.index_type(&counter.cp);
                     info.counters.push(p4::Counter { preamble, spec, size, index_type_name });
                 }
                 None => {
@@ -322,7 +334,7 @@ impl Builder<'_> {
             let spec = Some(p4::MeterSpec { unit: meter_unit(meter.unit).into(), ..Default::default() });
             match meter.size {
                 Some(size) => {
-                    let (size, index_type_name) = (size.into(), type_name(&meter.cp));
+                    let (size, index_type_name) = (size.into(), self.index_type(&meter.cp));
                     info.meters.push(p4::Meter { preamble, spec, size, index_type_name });
                 }
                 None => {
@@ -337,6 +349,11 @@ impl Builder<'_> {
         direct_meters.sort_by_key(|(rank, _)| *rank);
         info.direct_counters = direct_counters.into_iter().map(|(_, counter)| counter).collect();
         info.direct_meters = direct_meters.into_iter().map(|(_, meter)| meter).collect();
+    }
+
+    /// The type of an array's index; p4c's back end for the chip does not say it.
+    fn index_type(&self, cp: &ControlPlaneName) -> Option<p4::P4NamedType> {
+        chip::view(self.program).is_none().then(|| type_name(cp)).flatten()
     }
 
     fn digests(&self, info: &mut p4::P4Info) {
@@ -356,15 +373,9 @@ impl Builder<'_> {
             if set.cp.hidden {
                 continue;
             }
-            let ids = field_ids(set.keys.iter().map(|(cp, ..)| cp));
-            let fields = set
-                .keys
-                .iter()
-                .zip(ids)
-                .map(|((cp, ty, kind), id)| match_field(&self.program.data_types, id, cp, *ty, *kind));
             info.value_sets.push(p4::ValueSet {
                 preamble: self.preamble(id, &set.cp),
-                r#match: fields.collect(),
+                r#match: value_set_fields(self.program, set),
                 size: signed(set.size),
             });
         }
@@ -416,6 +427,15 @@ fn controller_headers(
         p4::ControllerPacketMetadata { preamble: Some(preamble), metadata }
     };
     headers.iter().zip(&ids.controller_headers).map(described).collect()
+}
+
+/// How the members of a value set match.
+pub(crate) fn value_set_fields(program: &Program, set: &ValueSet) -> Vec<p4::MatchField> {
+    let ids = field_ids(set.keys.iter().map(|(cp, ..)| cp));
+    let field = |((cp, ty, kind), id): (&(ControlPlaneName, VarType, MatchKind), u32)| {
+        match_field(&program.data_types, id, cp, *ty, *kind)
+    };
+    set.keys.iter().zip(ids).map(field).collect()
 }
 
 /// Ids and positions of the keys that a controller sees.

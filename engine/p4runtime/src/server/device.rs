@@ -75,12 +75,19 @@ impl Device {
     ) -> Result<T, Failure> {
         if let Some(Saved { installed, switch, digests }) = &mut self.saved {
             let loaded = Arc::clone(&installed.loaded);
-            return f(&mut Target { catalog: &loaded.catalog, switch, digests, now, is_replay: false });
+            return f(&mut Target {
+                catalog: &loaded.catalog,
+                switch,
+                digests,
+                now,
+                is_replay: false,
+                pipe: 0,
+            });
         }
         let installed = self.running(switch)?;
         let loaded = Arc::clone(&installed.loaded);
         let digests = &mut self.digests;
-        f(&mut Target { catalog: &loaded.catalog, switch, digests, now, is_replay: false })
+        f(&mut Target { catalog: &loaded.catalog, switch, digests, now, is_replay: false, pipe: 0 })
     }
 
     /// The program that the switch runs.

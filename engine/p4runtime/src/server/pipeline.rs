@@ -47,7 +47,8 @@ pub(super) fn set(
             if let Ok(running) = device.running(switch) {
                 let loaded = Arc::clone(&running.loaded);
                 let digests = &mut device.digests;
-                let running = Target { catalog: &loaded.catalog, switch, digests, now, is_replay: false };
+                let running =
+                    Target { catalog: &loaded.catalog, switch, digests, now, is_replay: false, pipe: 0 };
                 carry_over(&running, &mut next)?;
             }
             device.saved = None;
@@ -146,7 +147,8 @@ fn everything() -> [p4::Entity; 11] {
 fn carry_over(running: &Target<'_>, next: &mut Saved) -> Result<(), Failure> {
     let Saved { installed, switch, digests } = next;
     let now = running.now;
-    let mut target = Target { catalog: &installed.loaded.catalog, switch, digests, now, is_replay: true };
+    let mut target =
+        Target { catalog: &installed.loaded.catalog, switch, digests, now, is_replay: true, pipe: 0 };
     for wanted in everything() {
         let mut found = Vec::new();
         running.read(&wanted, &mut found)?;

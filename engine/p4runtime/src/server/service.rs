@@ -272,7 +272,7 @@ impl P4Runtime for Service {
         let applied =
             self.apply(request.device_id, |device, switch, now| write(device, switch, now, &request));
         let results = applied.await;
-        batch_status(&results.map_err(Failure::status)?)?;
+        batch_status::<p4::Error>(&results.map_err(Failure::status)?)?;
         Ok(Response::new(p4::WriteResponse {}))
     }
 
@@ -280,7 +280,7 @@ impl P4Runtime for Service {
         let request = request.into_inner();
         let read = self.apply(request.device_id, |device, switch, now| read(device, switch, now, &request));
         let (mut found, results) = read.await.map_err(Failure::status)?;
-        let end = batch_status(&results).err();
+        let end = batch_status::<p4::Error>(&results).err();
         // Messages are made one by one as the client takes them.
         let mut rest = std::mem::take(&mut found).into_iter();
         let chunks = std::iter::from_fn(move || {

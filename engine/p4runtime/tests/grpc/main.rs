@@ -1,6 +1,7 @@
 //! The P4Runtime text, point by point, over gRPC: a server over one switch whose clock the tests set.
 
 mod batches;
+mod chip;
 mod defaults;
 mod digests;
 mod epochs;

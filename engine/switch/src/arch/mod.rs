@@ -100,6 +100,13 @@ impl Program {
         }
     }
 
+    /// Gives each pipe of the chip a state of its own, where the architecture has pipes.
+    pub fn split(&mut self, pipes: u8) {
+        if let Self::Tna(tna) = self {
+            tna.runtime.split(pipes.into());
+        }
+    }
+
     /// Takes a packet from outside through ingress and into queues. A packet that is given back goes into one
     /// queue, by [`v1model::V1Switch::wait`], before anything else happens.
     #[inline(always)]

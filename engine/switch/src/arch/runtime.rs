@@ -26,7 +26,8 @@ pub(crate) struct Runtime {
     exec: Exec,
     /// Packets that all switches of the program take before native code is made.
     warm_up: u32,
-    pub state: State,
+    /// Of the pipe of the chip that runs: [`Self::enter`].
+    state: State,
     pub effects: Effects,
     /// Second frame: what a clone or the next run starts from.
     pub spare: Box<WorkingMemory>,
@@ -34,6 +35,11 @@ pub(crate) struct Runtime {
     pub front: Vec<u8>,
     /// Whether the state counts hits that native code would not.
     counts_hits: bool,
+    /// States of the other pipes of the chip; in the place of the one that runs stands what is never read. Empty
+    /// where all pipes have one state.
+    parked: Vec<State>,
+    /// Pipe of the chip that runs.
+    pipe: usize,
 }
 
 /// A frame, and the spare packet whose room takes the next head.
@@ -167,9 +173,62 @@ impl Runtime {
             exec: if counts_hits { Exec::Interp } else { choice.exec() },
             counts_hits,
             warm_up: choice.warm_up_packets(),
+            parked: Vec::new(),
+            pipe: 0,
             pipeline,
         }
         .prepared()
+    }
+
+    /// Gives each pipe of the chip a state of its own, which begins as the state is now.
+    pub fn split(&mut self, pipes: usize) {
+        self.enter(0);
+        self.parked = if pipes > 1 { vec![self.state.clone(); pipes] } else { Vec::new() };
+    }
+
+    /// Changes to the state of a pipe of the chip, for the packets that come.
+    #[inline]
+    pub fn enter(&mut self, pipe: usize) {
+        if !self.parked.is_empty() {
+            self.change_pipe(pipe % self.parked.len());
+        }
+    }
+
+    #[cold]
+    fn change_pipe(&mut self, pipe: usize) {
+        if pipe != self.pipe {
+            core::mem::swap(&mut self.state, &mut self.parked[self.pipe]);
+            core::mem::swap(&mut self.state, &mut self.parked[pipe]);
+            self.pipe = pipe;
+        }
+    }
+
+    /// Pipes of the chip that have a state of their own.
+    pub fn pipes(&self) -> usize {
+        self.parked.len().max(1)
+    }
+
+    /// The state of a pipe of the chip.
+    pub fn state(&self, pipe: usize) -> Option<&State> {
+        if pipe == self.pipe { Some(&self.state) } else { self.parked.get(pipe) }
+    }
+
+    /// The same to be changed.
+    pub fn state_mut(&mut self, pipe: usize) -> Option<&mut State> {
+        if pipe == self.pipe { Some(&mut self.state) } else { self.parked.get_mut(pipe) }
+    }
+
+    /// Puts a state in the place of all.
+    pub fn set_states(&mut self, state: State) {
+        for parked in &mut self.parked {
+            parked.clone_from(&state);
+        }
+        self.state = state;
+    }
+
+    /// All states to be changed.
+    pub fn states_mut(&mut self) -> impl Iterator<Item = &mut State> {
+        core::iter::once(&mut self.state).chain(&mut self.parked)
     }
 
     /// Changes what runs the program from the next packet on.
@@ -412,6 +471,9 @@ impl Runtime {
     pub fn settle(&mut self, core: &mut Core, now: Time) {
         if self.effects.is_empty() {
             return;
+        }
+        for message in &mut self.effects.digests {
+            message.pipe = self.pipe as u8;
         }
         core.keep_digests(now, self.pipeline.program(), &mut self.effects.digests);
         core.keep_logs(now, &mut self.effects.logs);

@@ -3,6 +3,7 @@
 
 mod bypass;
 mod limits;
+mod pipes;
 mod traces;
 
 use std::sync::{Arc, OnceLock};
@@ -56,8 +57,11 @@ fn limited(buffer: Option<BufferConfig>, pass_limit: u32) -> Switch {
 static PIPELINE: OnceLock<Arc<Pipeline>> = OnceLock::new();
 
 fn pipeline() -> Arc<Pipeline> {
-    let (source, found) =
-        Source::from_text("replication.p4", PROGRAM, &Memory::default(), &Options::default());
+    compiled("replication.p4", PROGRAM)
+}
+
+fn compiled(name: &str, text: &str) -> Arc<Pipeline> {
+    let (source, found) = Source::from_text(name, text, &Memory::default(), &Options::default());
     assert!(found.is_empty(), "{}", source.render(&found, false));
     let (tree, found) = p4cc_syntax::parse(&source);
     assert!(found.is_empty(), "{}", source.render(&found, false));

@@ -25,6 +25,11 @@ const MAX_GHOST_DEPTH: u32 = (1 << 18) - 1;
 /// Where copies go, each with what it is.
 type Ways = Vec<(Target, Instance)>;
 
+/// Where `copy_to_cpu` leads: to the port of the chip's own tables, else to that of the switch.
+fn cpu_port(core: &Core) -> Option<u32> {
+    core.chip.multicast.cpu_port().or(core.config.cpu_port)
+}
+
 impl TnaSwitch {
     /// The copy to the CPU, multicast and unicast of the packet as the ingress deparser wrote it.
     pub(super) fn forward(
@@ -62,7 +67,7 @@ impl TnaSwitch {
         let stops = verdict.drop_ctl & DROP_PACKET != 0;
         let mut ways: Ways = Vec::new();
         if verdict.copy_to_cpu && verdict.drop_ctl & DROP_COPY_TO_CPU == 0 {
-            ways.extend(core.config.cpu_port.map(|port| (Target { port, instance: 0 }, Instance::NORMAL)));
+            ways.extend(cpu_port(core).map(|port| (Target { port, instance: 0 }, Instance::NORMAL)));
         }
         let groups = if stops { [0, 0] } else { verdict.groups };
         if groups != [0, 0] {
@@ -157,7 +162,7 @@ impl TnaSwitch {
         for (group, _) in session.groups.iter().filter(|(_, valid)| *valid) {
             replicas(core, u32::from(*group), &of_group, &mut ways);
         }
-        let cpu = core.config.cpu_port.filter(|_| session.copy_to_cpu);
+        let cpu = cpu_port(core).filter(|_| session.copy_to_cpu);
         let unicast = session.unicast_valid.then_some(session.unicast_port);
         ways.extend(cpu.into_iter().chain(unicast).map(|port| (Target { port, instance: 0 }, instance)));
         for way in &mut ways {
@@ -242,8 +247,13 @@ impl TnaSwitch {
         let Some(index) = core.tm.port(port) else { return };
         let depth = core.tm.depth(index, priority).min(MAX_GHOST_DEPTH);
         let tna = std::sync::Arc::clone(&self.tna);
-        for ghost in tna.pipes.iter().filter_map(|pipe| pipe.ghost) {
+        let ghosts = || tna.pipes.iter().filter_map(|pipe| pipe.ghost);
+        // Every pipe hears of every queue.
+        for (pipe, ghost) in
+            (0..self.runtime.pipes()).flat_map(|pipe| ghosts().map(move |ghost| (pipe, ghost)))
+        {
             let runtime = &mut self.runtime;
+            runtime.enter(pipe);
             runtime.frame.reset();
             runtime.effects.reset();
             runtime.set(ghost.told.ping_pong, 0);

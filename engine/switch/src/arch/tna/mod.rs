@@ -33,7 +33,8 @@ use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::switch::MAX_GENERATED;
 use metadata::{
-    DROP_MIRROR, DROP_PACKET, IngressFront, MAC_TIME_MASK, egress_metadata, error_flags, front_bytes,
+    DROP_MIRROR, DROP_PACKET, IngressFront, MAC_TIME_MASK, NO_MATCH, egress_metadata, error_flags,
+    front_bytes,
 };
 
 /// Bytes of a frame's check sequence, which the chip counts: packets here have none.
@@ -60,7 +61,7 @@ struct Entering {
 struct Verdict {
     /// How many bytes the parser took of the packet with its intrinsic metadata.
     taken: u32,
-    /// The parser rejected the packet and nobody looks at the error.
+    /// No row of the parser fits the packet, or it has another error that nobody looks at.
     rejected: bool,
     drop_ctl: u64,
     unicast_port: Option<u32>,
@@ -158,6 +159,7 @@ impl TnaSwitch {
         let tna = Arc::clone(&self.tna);
         let port = entering.ingress_port;
         let Some(pipe) = tna.pipe_of(port) else { return };
+        self.runtime.enter(pipe_of_chip(port));
         loop {
             let mut verdict = self.ingress_once(core, now, pipe, tna.parser_error, &mut entering);
             self.runtime.settle(core, now);
@@ -242,7 +244,7 @@ impl TnaSwitch {
         runtime.set(tm.ucast_egress_port, TNA_NO_PORT);
         let parsed = runtime.parse(core, now, pipe.ingress.parser, packet);
         let taken = parsed.consumed_bytes().max(front_bytes(chip) as u32);
-        self.told_by_parser(now, pipe.ingress_from_parser, parser_error, parsed);
+        let flags = self.told_by_parser(now, pipe.ingress_from_parser, parser_error, parsed);
         let runtime = &mut self.runtime;
         runtime.run(core, now, pipe.ingress.control, packet, taken, length);
         runtime.deparse(core, now, pipe.ingress.deparser, length);
@@ -252,7 +254,7 @@ impl TnaSwitch {
         let runtime = &self.runtime;
         Verdict {
             taken,
-            rejected: parsed.error.is_some() && !pipe.ingress_reads_error,
+            rejected: flags & NO_MATCH != 0 || (flags != 0 && !pipe.ingress_reads_error),
             drop_ctl: runtime.get(pipe.for_deparser.drop_ctl),
             unicast_port: (unicast_port != TNA_NO_PORT).then_some(unicast_port as u32),
             groups,
@@ -285,22 +287,21 @@ impl TnaSwitch {
         t2na.map_or(is_egress, |t2na| self.runtime.get(t2na.mirror_io_select) != 0)
     }
 
-    /// What the chip knows once a parser has run.
+    /// What the chip knows once a parser has run; gives the bits of `parser_err`.
     fn told_by_parser(
         &mut self,
         now: Time,
         into: TnaFromParser,
         parser_error: p4cc_ir::VarId,
         parsed: ParseResult,
-    ) {
-        if parsed.error.is_some() {
-            let code = self.runtime.get(parser_error) as u32;
-            let flags = error_flags(self.runtime.pipeline.program(), code);
-            self.runtime.set(into.parser_err, flags);
-        } else {
-            self.runtime.set(into.parser_err, 0);
-        }
+    ) -> u64 {
+        let flags = match parsed.error {
+            None => 0,
+            Some(_) => error_flags(self.runtime.pipeline.program(), self.runtime.get(parser_error) as u32),
+        };
+        self.runtime.set(into.parser_err, flags);
         self.runtime.set(into.global_tstamp, now.as_ns() & MAC_TIME_MASK);
+        flags
     }
 
     /// Bytes of the header that a deparser sends beside the packet.
@@ -321,6 +322,7 @@ impl TnaSwitch {
         let (port, priority) = (left.port, left.priority);
         let tna = Arc::clone(&self.tna);
         let pipe = tna.pipe_of(port)?;
+        self.runtime.enter(pipe_of_chip(port));
         let length = packet.len().saturating_add(FCS_BYTES);
         let front_bytes = tna.chip.egress_metadata_bytes();
         let depths = (left.enq_depth, left.deq_depth);
@@ -371,6 +373,11 @@ impl TnaSwitch {
         core.drop_from(against, priority, DropCause::Egress);
         None
     }
+}
+
+/// The chip's pipe that a port belongs to.
+fn pipe_of_chip(port: u32) -> usize {
+    (port >> 7 & 3) as usize
 }
 
 /// The first bytes of a packet, as many as a pattern has; zeros of its payload count.

@@ -1,0 +1,347 @@
+//! The chip's own tables: ports, multicast, mirroring, packet generator, traffic manager.
+
+use p4cc_bfrt::proto::bfrt_proto as wire;
+use p4cc_switch::chip::{MirrorDirection, Trigger};
+use p4cc_units::Rate;
+use serde_json::Value as Json;
+use tonic::Code;
+use wire::data_field::{BoolArray, IntArray, Value};
+use wire::update::Type;
+
+use crate::lab::{Lab, Stream, entry, exact, number_of, stream};
+
+/// The chip's part of what clients are told.
+struct Chip {
+    lab: Lab,
+    tables: Json,
+    _stream: Stream,
+}
+
+impl Chip {
+    fn new() -> Self {
+        let (mut lab, stream) = Lab::new();
+        let tables = lab.info().1;
+        Self { lab, tables, _stream: stream }
+    }
+
+    fn table(&self, name: &str) -> &Json {
+        let tables = self.tables["tables"].as_array().expect("tables");
+        tables.iter().find(|table| table["name"] == name).unwrap_or_else(|| panic!("a table {name}"))
+    }
+
+    fn number(json: &Json) -> u32 {
+        u32::try_from(json.as_u64().expect("a number")).expect("32 bits")
+    }
+
+    fn id(&self, table: &str) -> u32 {
+        Self::number(&self.table(table)["id"])
+    }
+
+    fn action(&self, table: &str, name: &str) -> u32 {
+        let actions = self.table(table)["action_specs"].as_array().expect("actions");
+        Self::number(&actions.iter().find(|action| action["name"] == name).expect("the action")["id"])
+    }
+
+    /// Number of a data field, of an action's among them.
+    fn field(&self, table: &str, name: &str) -> u32 {
+        let table = self.table(table);
+        let of_actions = table["action_specs"].as_array().into_iter().flatten();
+        let data = of_actions.flat_map(|action| action["data"].as_array().into_iter().flatten());
+        let mut data = data.chain(table["data"].as_array().into_iter().flatten());
+        let named = data.find(|data| data["singleton"]["name"] == name);
+        Self::number(&named.unwrap_or_else(|| panic!("a field {name}"))["singleton"]["id"])
+    }
+
+    /// An entry whose key is one number of so many bytes.
+    fn entry(&self, table: &str, (key, bytes): (u32, usize), fields: Vec<(&str, Value)>) -> wire::TableEntry {
+        let key_id = Self::number(&self.table(table)["key"][0]["id"]);
+        let key = key.to_be_bytes()[4 - bytes..].to_vec();
+        entry(self.id(table), vec![exact(key_id, key)], 0, self.fields(table, fields))
+    }
+
+    fn fields(&self, table: &str, fields: Vec<(&str, Value)>) -> Vec<wire::DataField> {
+        let field = |(name, value)| wire::DataField { field_id: self.field(table, name), value: Some(value) };
+        fields.into_iter().map(field).collect()
+    }
+
+    fn value(&self, of: &wire::TableEntry, table: &str, name: &str) -> Value {
+        let id = self.field(table, name);
+        let fields = &of.data.as_ref().expect("data").fields;
+        fields
+            .iter()
+            .find(|field| field.field_id == id)
+            .and_then(|field| field.value.clone())
+            .expect("the field")
+    }
+}
+
+fn asked(entry: &wire::TableEntry) -> wire::TableEntry {
+    wire::TableEntry { data: None, ..entry.clone() }
+}
+
+fn text(value: &str) -> Value {
+    Value::StrVal(value.to_owned())
+}
+
+fn numbers(values: &[u32]) -> Value {
+    Value::IntArrVal(IntArray { val: values.to_vec() })
+}
+
+fn half(value: u16) -> Value {
+    Value::Stream(value.to_be_bytes().to_vec())
+}
+
+fn word(value: u32) -> Value {
+    Value::Stream(value.to_be_bytes().to_vec())
+}
+
+fn with_action(of: wire::TableEntry, action_id: u32) -> wire::TableEntry {
+    let data = of.data.map(|data| wire::TableData { action_id, ..data });
+    wire::TableEntry { data, ..of }
+}
+
+#[test]
+fn the_device_tells_its_numbers() {
+    let mut chip = Chip::new();
+    let name = "tf1.dev.device_configuration";
+    let default = wire::TableEntry { table_id: chip.id(name), is_default_entry: true, ..Default::default() };
+    let read = chip.lab.entries(default.clone()).expect("an entry");
+    assert_eq!(number_of(&read[0], chip.field(name, "num_pipes")), 4);
+    assert_eq!(number_of(&read[0], chip.field(name, "num_stages")), 12);
+    assert_eq!(chip.value(&read[0], name, "external_port_list"), numbers(&[0, 1, 2, 3, 4, 5, 6, 7]));
+    let fields = chip.fields(name, vec![("selector_member_order", Value::BoolVal(true))]);
+    let data = Some(wire::TableData { action_id: 0, fields });
+    chip.lab.one(Type::Modify, wire::TableEntry { data, ..default.clone() }).expect("a setting");
+    let read = chip.lab.entries(default).expect("an entry");
+    assert_eq!(chip.value(&read[0], name, "selector_member_order"), Value::BoolVal(true));
+    assert_eq!(
+        number_of(&read[0], chip.field(name, "flow_learn_timeout_usec")),
+        500,
+        "what is not given stays"
+    );
+}
+
+#[test]
+fn a_port_has_a_speed_and_a_state() {
+    let mut chip = Chip::new();
+    let fields = vec![("$SPEED", text("BF_SPEED_40G")), ("$FEC", text("BF_FEC_TYP_NONE"))];
+    let port = chip.entry("$PORT", (3, 4), fields);
+    chip.lab.one(Type::Insert, port.clone()).expect("a port");
+    assert!(!chip.lab.switch(|switch| switch.is_port_up(3)), "it is not enabled");
+    assert_eq!(chip.lab.one(Type::Insert, port.clone()).unwrap_err().0, Code::AlreadyExists);
+    let enable = chip.entry("$PORT", (3, 4), vec![("$PORT_ENABLE", Value::BoolVal(true))]);
+    chip.lab.one(Type::Modify, enable).expect("a state");
+    assert!(chip.lab.switch(|switch| switch.is_port_up(3)));
+    let read = chip.lab.entries(asked(&port)).expect("the port");
+    assert_eq!(chip.value(&read[0], "$PORT", "$SPEED"), text("BF_SPEED_40G"));
+    assert_eq!(chip.value(&read[0], "$PORT", "$PORT_UP"), Value::BoolVal(true));
+    assert_eq!(chip.value(&read[0], "$PORT", "$PORT_NAME"), text("1/3"));
+    chip.lab.one(Type::Delete, asked(&port)).expect("a deletion");
+    chip.lab.one(Type::Delete, asked(&port)).expect("what is not there is gone");
+    assert!(chip.lab.entries(asked(&port)).is_err());
+    let absent = chip.entry("$PORT", (77, 4), vec![]);
+    let (code, message) = chip.lab.one(Type::Insert, absent).unwrap_err();
+    assert!(code == Code::InvalidArgument && message.contains("77"), "{message}");
+    let wrong = chip.entry("$PORT", (3, 4), vec![("$SPEED", text("BF_SPEED_41G"))]);
+    assert_eq!(chip.lab.one(Type::Insert, wrong).unwrap_err().0, Code::InvalidArgument);
+}
+
+#[test]
+fn statistics_are_counted_set_and_cleared() {
+    let mut chip = Chip::new();
+    chip.lab.packet(2, &[0; 64]);
+    let received = chip.field("$PORT_STAT", "$FramesReceivedOK");
+    let two = chip.entry("$PORT_STAT", (2, 4), vec![]);
+    assert_eq!(number_of(&chip.lab.entries(asked(&two)).expect("counts")[0], received), 1);
+    let set = chip.entry(
+        "$PORT_STAT",
+        (2, 4),
+        vec![("$FramesReceivedOK", Value::Stream(vec![0, 0, 0, 0, 0, 0, 0, 9]))],
+    );
+    chip.lab.one(Type::Modify, set).expect("a count");
+    chip.lab.packet(2, &[0; 64]);
+    assert_eq!(number_of(&chip.lab.entries(asked(&two)).expect("counts")[0], received), 10);
+    let all = wire::TableEntry { table_id: chip.id("$PORT_STAT"), ..Default::default() };
+    chip.lab.one(Type::Delete, all.clone()).expect("a clearance");
+    let read = chip.lab.entries(all).expect("counts of all ports");
+    assert_eq!(read.len(), 8);
+    assert!(read.iter().all(|one| number_of(one, received) == 0));
+}
+
+#[test]
+fn multicast_groups_grow_and_shrink_by_their_nodes() {
+    let mut chip = Chip::new();
+    for (id, ports) in [(1, [1, 2]), (2, [3, 4])] {
+        let fields = vec![
+            ("$MULTICAST_RID", half(7)),
+            ("$MULTICAST_LAG_ID", numbers(&[])),
+            ("$DEV_PORT", numbers(&ports)),
+        ];
+        let node = chip.entry("$pre.node", (id, 4), fields);
+        chip.lab.one(Type::Insert, node).expect("a node");
+    }
+    let group = chip.entry("$pre.mgid", (5, 2), vec![]);
+    chip.lab.one(Type::Insert, group.clone()).expect("a group");
+    for (node, xid) in [(1, Some(9)), (2, None)] {
+        let valid = Value::BoolArrVal(BoolArray { val: vec![xid.is_some()] });
+        let fields = vec![
+            ("$MULTICAST_NODE_ID", numbers(&[node])),
+            ("$MULTICAST_NODE_L1_XID_VALID", valid),
+            ("$MULTICAST_NODE_L1_XID", numbers(&[xid.unwrap_or(0)])),
+        ];
+        let more = chip.entry("$pre.mgid", (5, 2), fields);
+        chip.lab.one(Type::ModifyInc, more).expect("a member");
+    }
+    let nodes = |chip: &Chip| {
+        chip.lab.switch(|switch| {
+            let group = switch.chip().multicast.group(5).expect("the group").clone();
+            group.nodes.iter().map(|member| (member.id, member.l1_xid)).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(nodes(&chip), [(1, Some(9)), (2, None)]);
+    let mut less = chip.entry("$pre.mgid", (5, 2), vec![("$MULTICAST_NODE_ID", numbers(&[1]))]);
+    let deletes = wire::table_mod_inc_flag::Type::ModIncDelete;
+    less.table_flags = None;
+    less.table_mod_inc_flag = Some(wire::TableModIncFlag { r#type: deletes.into() });
+    chip.lab.one(Type::ModifyInc, less).expect("one less");
+    assert_eq!(nodes(&chip), [(2, None)]);
+    let read = chip.lab.entries(asked(&group)).expect("the group");
+    assert_eq!(chip.value(&read[0], "$pre.mgid", "$MULTICAST_NODE_ID"), numbers(&[2]));
+    // A node that goes leaves its groups.
+    chip.lab.one(Type::Delete, chip.entry("$pre.node", (2, 4), vec![])).expect("a deletion");
+    assert_eq!(nodes(&chip), []);
+    let read = chip.lab.entries(asked(&group)).expect("the group");
+    assert_eq!(chip.value(&read[0], "$pre.mgid", "$MULTICAST_NODE_ID"), numbers(&[]));
+    let unknown = chip.entry("$pre.mgid", (6, 2), vec![("$MULTICAST_NODE_ID", numbers(&[99]))]);
+    assert!(chip.lab.one(Type::Insert, unknown.clone()).is_err(), "there is no such node");
+    assert!(chip.lab.entries(asked(&unknown)).is_err(), "what is refused is not kept");
+}
+
+#[test]
+fn prunes_and_lags_are_there_from_the_start() {
+    let mut chip = Chip::new();
+    let prune = chip.entry("$pre.prune", (40, 2), vec![("$DEV_PORT", numbers(&[1, 6]))]);
+    chip.lab.one(Type::Insert, prune.clone()).expect("ports");
+    chip.lab.one(Type::Insert, prune).expect("the same again");
+    assert!(chip.lab.switch(|switch| switch.chip().multicast.prune(40).contains(&6)));
+    let all = wire::TableEntry { table_id: chip.id("$pre.prune"), ..Default::default() };
+    let read = chip.lab.entries(all).expect("all of them");
+    assert_eq!(read.len(), 288);
+    assert_eq!(chip.value(&read[40], "$pre.prune", "$DEV_PORT"), numbers(&[1, 6]));
+    let all = wire::TableEntry { table_id: chip.id("$pre.lag"), ..Default::default() };
+    assert_eq!(chip.lab.entries(all).expect("all of them").len(), 255);
+}
+
+#[test]
+fn mirror_sessions_are_normal_ones() {
+    let mut chip = Chip::new();
+    let fields = vec![
+        ("$session_enable", Value::BoolVal(true)),
+        ("$direction", text("EGRESS")),
+        ("$ucast_egress_port", word(4)),
+        ("$ucast_egress_port_valid", Value::BoolVal(true)),
+        ("$max_pkt_len", half(128)),
+    ];
+    let session = chip.entry("$mirror.cfg", (12, 2), fields);
+    let (normal, coalescing) =
+        (chip.action("$mirror.cfg", "$normal"), chip.action("$mirror.cfg", "$coalescing"));
+    let made = with_action(session.clone(), normal);
+    chip.lab.one(Type::Insert, made.clone()).expect("a session");
+    chip.lab.switch(|switch| {
+        let session = switch.chip().mirrors.get(12).expect("the session");
+        assert_eq!((session.unicast_port, session.direction), (4, MirrorDirection::Egress));
+        assert_eq!(session.max_length_bytes, 128);
+    });
+    assert_eq!(chip.lab.one(Type::Insert, made.clone()).unwrap_err().0, Code::AlreadyExists);
+    let other = with_action(chip.entry("$mirror.cfg", (13, 2), vec![]), coalescing);
+    assert_eq!(chip.lab.one(Type::Insert, other).unwrap_err().0, Code::Unimplemented);
+    chip.lab.one(Type::Delete, asked(&made)).expect("a deletion");
+    assert!(chip.lab.switch(|switch| switch.chip().mirrors.get(12).is_none()));
+}
+
+#[test]
+fn the_packet_generator_is_told_what_to_send() {
+    let mut chip = Chip::new();
+    let buffer = "tf1.pktgen.pkt_buffer";
+    let keys = &chip.table(buffer)["key"];
+    let (offset, size) = (Chip::number(&keys[0]["id"]), Chip::number(&keys[1]["id"]));
+    let key = vec![exact(offset, 16_u32.to_be_bytes()), exact(size, 3_u32.to_be_bytes())];
+    let fields = chip.fields(buffer, vec![("buffer", Value::Stream(vec![1, 2, 3]))]);
+    let bytes = entry(chip.id(buffer), key, 0, fields);
+    chip.lab.one(Type::Modify, bytes.clone()).expect("bytes");
+    assert_eq!(chip.lab.switch(|switch| switch.chip().generator.buffer(3, 16, 3)), [1, 2, 3]);
+    let read = chip.lab.entries(asked(&bytes)).expect("bytes");
+    assert_eq!(chip.value(&read[0], buffer, "buffer"), numbers(&[1, 2, 3]));
+
+    let apps = "tf1.pktgen.app_cfg";
+    let fields = vec![
+        ("timer_nanosec", word(1_000)),
+        ("pkt_len", half(3)),
+        ("pkt_buffer_offset", half(16)),
+        ("app_enable", Value::BoolVal(false)),
+    ];
+    let app = with_action(chip.entry(apps, (2, 4), fields), chip.action(apps, "trigger_timer_one_shot"));
+    chip.lab.one(Type::Modify, app.clone()).expect("an application");
+    let enable = chip.entry(apps, (2, 4), vec![("app_enable", Value::BoolVal(true))]);
+    chip.lab.one(Type::Modify, enable).expect("a start");
+    chip.lab.switch(|switch| {
+        let app = switch.chip().generator.app(1, 2).expect("the application").clone();
+        assert_eq!(
+            (app.trigger, app.enabled, app.length_bytes),
+            (Trigger::OneShot { timer_ns: 1_000 }, true, 3)
+        );
+        assert!(switch.next_generated().is_some(), "the timer runs");
+    });
+    let read = chip.lab.entries(asked(&app)).expect("the application");
+    assert_eq!(
+        read[0].data.as_ref().map(|data| data.action_id),
+        Some(chip.action(apps, "trigger_timer_one_shot"))
+    );
+    let past = chip.entry(apps, (200, 4), vec![]);
+    assert_eq!(chip.lab.one(Type::Modify, past).unwrap_err().0, Code::InvalidArgument);
+}
+
+#[test]
+fn port_metadata_reach_the_switch() {
+    let mut chip = Chip::new();
+    let table = chip.lab.id("$PORT_METADATA");
+    let key = chip.lab.key_id("$PORT_METADATA", "intr.ingress_port");
+    let field = chip.lab.data_id("$PORT_METADATA", "$DEFAULT_FIELD");
+    let row = entry(table, vec![exact(key, [0, 6])], 0, vec![stream(field, [1, 2, 3, 4, 5, 6, 7, 8])]);
+    chip.lab.one(Type::Insert, row.clone()).expect("metadata");
+    assert_eq!(
+        chip.lab.switch(|switch| switch.chip().port_metadata(6)[..8].to_vec()),
+        [1, 2, 3, 4, 5, 6, 7, 8]
+    );
+    chip.lab.one(Type::Delete, asked(&row)).expect("a deletion");
+    assert_eq!(chip.lab.switch(|switch| switch.chip().port_metadata(6)[..8].to_vec()), [0; 8]);
+}
+
+#[test]
+fn a_port_is_shaped_and_a_queue_by_packets_only() {
+    let mut chip = Chip::new();
+    let (shaping, config) = ("tf1.tm.port.sched_shaping", "tf1.tm.port.sched_cfg");
+    let rate = chip.entry(shaping, (1, 4), vec![("unit", text("BPS")), ("max_rate", word(1_000_000))]);
+    chip.lab.one(Type::Modify, rate).expect("a rate");
+    let on = chip.entry(config, (1, 4), vec![("max_rate_enable", Value::BoolVal(true))]);
+    chip.lab.one(Type::Modify, on).expect("a shaper");
+    let packets = chip.entry(shaping, (1, 4), vec![("unit", text("PPS"))]);
+    assert_eq!(chip.lab.one(Type::Modify, packets).unwrap_err().0, Code::Unimplemented);
+    assert_eq!(Rate::from_bps(1_000_000_000).as_bps(), 1_000_000 * 1_000);
+    let absent = chip.entry(config, (99, 4), vec![("max_rate_enable", Value::BoolVal(true))]);
+    assert_eq!(chip.lab.one(Type::Modify, absent).unwrap_err().0, Code::InvalidArgument);
+}
+
+#[test]
+fn tables_without_a_counterpart_say_so() {
+    let mut chip = Chip::new();
+    let pipe = wire::TableEntry {
+        table_id: chip.id("tf1.tm.counter.pipe"),
+        is_default_entry: true,
+        ..Default::default()
+    };
+    let status = chip.lab.entries(pipe).unwrap_err();
+    let error = &crate::lab::details(&status)[0];
+    assert_eq!(Code::from_i32(error.canonical_code), Code::Unimplemented);
+    assert!(error.message.contains("tf1.tm.counter.pipe"), "{}", error.message);
+}
