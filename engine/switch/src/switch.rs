@@ -161,20 +161,28 @@ impl Switch {
         self.power_off();
         let watch = self.watched();
         let mut program = Box::new(Program::new(pipeline, self.core.drop_port, self.exec, watch.hits));
-        let (seed, device) = (self.core.config.seed, self.core.config.device_id);
-        program
-            .runtime_mut()
-            .state
-            .set_seed(crate::random::seed_of(seed, &format!("switch.{device}.filters")));
         if watch.max_logs > 0 {
             program.set_logging(true);
         }
         program.split(self.pipes);
+        self.seed(&mut program);
         for &port in &self.core.ports_down {
             program.runtime_mut().states_mut().for_each(|state| state.set_port_up(port, false));
         }
         self.program = Some(program);
         self.name_units();
+    }
+
+    /// Draws of filters: the first pipe's are those of a switch whose pipes share everything.
+    fn seed(&self, program: &mut Program) {
+        let (seed, device) = (self.core.config.seed, self.core.config.device_id);
+        for (pipe, state) in program.runtime_mut().states_mut().enumerate() {
+            let name = match pipe {
+                0 => format!("switch.{device}.filters"),
+                _ => format!("switch.{device}.filters.{pipe}"),
+            };
+            state.set_seed(crate::random::seed_of(seed, &name));
+        }
     }
 
     /// Gives ports that name no unit of depths the architecture's.

@@ -122,7 +122,7 @@ fn groups_keep_members_that_are_switched_off() {
 fn default_entries_are_members_or_groups() {
     let (mut lab, _stream) = with_forward();
     let default = |lab: &Lab, table: &str, means: &str, id: u8| wire::TableEntry {
-        key: None,
+        value: None,
         is_default_entry: true,
         ..by(lab, table, means, id)
     };
