@@ -21,9 +21,9 @@ from controller.features import Cloning, Feature, PortName
 from controller.model import MAX_TIME_NS, Bottleneck
 from controller.planner import KRule, Thresholds, choose_thresholds, threshold_warnings
 from controller.red import MAX_DEPTH
-from controller.route_plan import Routing
+from controller.route_plan import Ordered, Routing, ordered
 from controller.route_table import OWN, RouteTable
-from topos import AddressPlan, Paths, Topology, plan_addresses, shortest_routes
+from topos import AddressPlan, Paths, SwitchRoutes, Topology, plan_addresses, shortest_routes
 from topos.loaders.runtime import NOTHING, Runtime
 
 
@@ -131,7 +131,7 @@ def plan_network(
         topology.port_to(switch, peer)
     addresses = plan_addresses(topology)
     routes = shortest_routes(topology)
-    network = _Network(topology, addresses, ecn, features, ecmp_seed, watching, {})
+    network = _Network(topology, addresses, ordered(addresses), ecn, features, ecmp_seed, watching, {})
     found = programs or {}
     return tuple(
         network.plan(switch, found.get(switch, SwitchProgram()), routes[switch]) for switch in topology.switch_names
@@ -190,6 +190,7 @@ class _Network:
 
     topology: Topology
     addresses: AddressPlan
+    by_address: Ordered
     ecn: EcnSettings | None
     features: Sequence[Feature]
     ecmp_seed: int
@@ -197,13 +198,13 @@ class _Network:
     shared: dict[Entity, Entity]
     """Many switches have the same route to a host: one value for all of them."""
 
-    def plan(self, switch: str, has: SwitchProgram, routes: Mapping[str, tuple[int, ...]]) -> SwitchPlan:
+    def plan(self, switch: str, has: SwitchProgram, routes: SwitchRoutes) -> SwitchPlan:
         """Plan one switch."""
         ecn = self.ecn if has.has((program.THRESHOLDS,)) else None
         features = [feature for feature in self.features if has.has(feature.tables)]
         entities: list[Entity] = []
         if has.routes is not None:
-            routing = Routing(self.topology, self.addresses, switch, routes, has.routes)
+            routing = Routing(self.topology, self.addresses, self.by_address, switch, routes, has.routes)
             entities += (self.shared.setdefault(one, one) for one in routing.entities(watching=self.watching))
             entities += routing.seeds(self.ecmp_seed)
         entities += _codepoints(ecn.profile) if ecn else ()
@@ -254,7 +255,7 @@ def _scope(routes: RouteTable | None, ecn: EcnSettings | None, features: Sequenc
     """What the controller owns in a program with these parts."""
     tables: list[str] = []
     if routes is not None:
-        tables += (routes.table, program.ECMP_SEEDS) if routes == OWN else (routes.table,)
+        tables += (routes.table, program.ECMP_SEEDS) if routes.is_own else (routes.table,)
     tables += (program.THRESHOLDS, program.CODEPOINTS) if ecn else ()
     tables += (table for feature in features for table in feature.tables)
     profile = routes.profile if routes is not None else None

@@ -1,11 +1,15 @@
-"""Routes as a program's route table takes them: next hops, groups of equal paths, an entry for each host.
+"""Routes as a program's route table takes them: next hops, groups of equal paths, an entry for each prefix or host.
 
 Pure and deterministic. A next hop's member id is its port number (a port has one neighbour), and groups are numbered
 from 1 in the order of their ports.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
 
 from controller import program
 from controller.ecmp import switch_factor
@@ -23,11 +27,25 @@ from controller.entities import (
     MemberKey,
     MemberRef,
 )
-from controller.route_table import IPV4_BITS, IPV6_BITS, MAC_BITS, OWN, Role, RouteTable
-from topos import AddressPlan, Topology
+from controller.prefixes import Addresses, prefixes
+from controller.route_table import IPV4_BITS, IPV6_BITS, MAC_BITS, Role, RouteTable
+from topos import AddressPlan, HostAddress, SwitchRoutes, Topology
 
-Routes = Mapping[str, tuple[int, ...]]
-"""Equal shortest paths of one switch: ports by host."""
+
+@dataclass(frozen=True)
+class Ordered:
+    """Hosts by address."""
+
+    addresses: Addresses
+    places: npt.NDArray[np.int64]
+    """Of each of them in the order of the topology."""
+
+
+def ordered(plan: AddressPlan) -> Ordered:
+    """The hosts of a plan by IPv4 address."""
+    values = np.array([host.ipv4 for host in plan.hosts.values()], dtype=np.uint32)
+    places = np.argsort(values)
+    return Ordered(values[places], places)
 
 
 @dataclass(frozen=True)
@@ -36,8 +54,9 @@ class Routing:
 
     topology: Topology
     addresses: AddressPlan
+    by_address: Ordered
     switch: str
-    routes: Routes
+    routes: SwitchRoutes
     table: RouteTable
 
     def entities(self, *, watching: bool) -> Iterator[Entity]:
@@ -50,7 +69,7 @@ class Routing:
 
     def seeds(self, ecmp_seed: int) -> Iterator[Entry]:
         """The seed of a switch that has a choice; others need none. For p4cc's own programs."""
-        if self.table == OWN and any(len(ports) > 1 for ports in self.routes.values()):
+        if self.table.is_own and any(len(ports) > 1 for ports in self._used):
             match = (Exact(program.ECMP_SEEDS_KEY, program.ETHERTYPE_IPV4),)
             factor = switch_factor(ecmp_seed, self.addresses.device_ids[self.switch])
             call = ActionCall(program.SET_SEED, (("factor", factor),))
@@ -66,15 +85,21 @@ class Routing:
         for ports, group_id in self._group_ids().items():
             yield Group(GroupKey(profile, group_id), tuple((port, 1) for port in ports), watching)
 
+    @cached_property
+    def _used(self) -> list[tuple[int, ...]]:
+        """The sets of ports that some host is reached by."""
+        ways, ids = self.routes.numbered()
+        return [ways[number] for number in np.unique(ids).tolist()]
+
     def _group_ids(self) -> dict[tuple[int, ...], int]:
-        sets = sorted({ports for ports in self.routes.values() if len(ports) > 1}) if self.table.groups else ()
+        sets = sorted({ports for ports in self._used if len(ports) > 1}) if self.table.groups else ()
         return {ports: index + 1 for index, ports in enumerate(sets)}
 
     def _entries(self) -> Iterator[Entry]:
-        """A route for each host; the first of equal paths where the table has no groups."""
+        """A route for each prefix or host; the first of equal paths where the table has no groups."""
         group_ids = self._group_ids()
-        for host, ports in self.routes.items():
-            key = EntryKey(self.table.table, (self._match(host),))
+        for match, ports, host in self._by_prefix() if self.table.takes_prefixes else self._by_host():
+            key = EntryKey(self.table.table, (match,))
             if ports in group_ids:
                 yield Entry(key, GroupRef(group_ids[ports]))
             elif self.table.profile is not None:
@@ -82,8 +107,24 @@ class Routing:
             else:
                 yield Entry(key, self._call(ports[0], host))
 
-    def _match(self, host: str) -> Exact | Lpm:
-        address = self.addresses.hosts[host]
+    def _by_host(self) -> Iterator[tuple[Exact | Lpm, tuple[int, ...], str | None]]:
+        for host, ports in self.routes.items():
+            yield self._match(self.addresses.hosts[host]), ports, host
+
+    def _by_prefix(self) -> Iterator[tuple[Exact | Lpm, tuple[int, ...], str | None]]:
+        ways, ids = self.routes.numbered()
+        if not self.table.groups:
+            # One port of each set is all that such a table holds.
+            firsts = [ports[:1] for ports in ways]
+            ways = list(dict.fromkeys(firsts))
+            numbers = {ports: number for number, ports in enumerate(ways)}
+            ids = np.array([numbers[ports] for ports in firsts], dtype=np.int32)[ids]
+        above = self.table.key_bits - IPV4_BITS
+        beginning = 0 if above == 0 else HostAddress.ipv6_of(0)
+        for found in prefixes(self.by_address.addresses, ids[self.by_address.places]):
+            yield Lpm(self.table.key, beginning | found.value, above + found.length), ways[found.way], None
+
+    def _match(self, address: HostAddress) -> Exact | Lpm:
         of_width = {IPV4_BITS: address.ipv4, IPV6_BITS: address.ipv6, MAC_BITS: address.mac}
         value = of_width[self.table.key_bits]
         if self.table.match == "lpm":
@@ -107,7 +148,7 @@ class Routing:
                 return self.addresses.port_mac(self.switch, port)
             case Role.HOST_IPV4 | Role.HOST_MAC:
                 if host is None:
-                    raise ValueError("members of a profile hold nothing of one host's")
+                    raise ValueError("members of a profile and routes of prefixes hold nothing of one host's")
                 address = self.addresses.hosts[host]
                 return address.ipv4 if value is Role.HOST_IPV4 else address.mac
 

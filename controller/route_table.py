@@ -6,7 +6,7 @@ hops stand in an action profile is the program's business; `RouteTable` says it,
 P4Info, `controller.route_plan` fills it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
@@ -51,11 +51,24 @@ class RouteTable:
     """Whether the profile is a selector, which chooses among equal paths."""
     key_bits: int = IPV4_BITS
     """Width of the key: an IPv4 or IPv6 address, or a MAC address in a program that forwards on layer 2."""
+    by_host: bool = False
+    """Whether each host has an entry of its own also where prefixes would serve."""
 
     @property
     def is_layer2(self) -> bool:
         """Whether hosts must send to each other's MAC addresses for its entries to match."""
         return self.key_bits == MAC_BITS
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is that of `p4src/controls/forward.p4`."""
+        return replace(self, by_host=False) == OWN
+
+    @property
+    def takes_prefixes(self) -> bool:
+        """Whether hosts that lie one after another and have one way share an entry."""
+        of_a_host = any(value in OF_THE_HOST for _, value in self.params)
+        return self.match == "lpm" and not (self.by_host or self.is_layer2 or of_a_host)
 
     def __str__(self) -> str:
         taken = ", ".join(f"{name}={value}" for name, value in self.params)

@@ -72,12 +72,14 @@ from p4cc.scenario.schema import SwitchSettings as Switch
 from p4cc.scenario.sizes import CdfSize, FixedSize, UniformSize
 from p4cc.scenario.state_records import DigestsRecord, DropsRecord, LogRecord, StateFigure, StateRecord
 from p4cc.scenario.topology import CustomTopology as Custom
+from p4cc.scenario.topology import DragonflyTopology as Dragonfly
 from p4cc.scenario.topology import DumbbellTopology as Dumbbell
 from p4cc.scenario.topology import FatTreeTopology as FatTree
 from p4cc.scenario.topology import ImportedTopology as Imported
 from p4cc.scenario.topology import LeafSpineTopology as LeafSpine
 from p4cc.scenario.topology import Ns3Topology
 from p4cc.scenario.topology import ParkingLotTopology as ParkingLot
+from p4cc.scenario.topology import RailTopology as Rail
 from p4cc.scenario.topology import StarTopology as Star
 from p4cc.scenario.traffic import BulkTraffic as Bulk
 from p4cc.scenario.traffic import BurstsTraffic as Bursts
@@ -115,6 +117,7 @@ __all__ = [
     "DecidedCellsFigure",
     "DepthsFigure",
     "DigestsRecord",
+    "Dragonfly",
     "DrawnMatrix",
     "DropsRecord",
     "DualPi2Switch",
@@ -153,6 +156,7 @@ __all__ = [
     "Poisson",
     "PortSharesFigure",
     "PortThresholds",
+    "Rail",
     "RcpSwitch",
     "Rdma",
     "Record",

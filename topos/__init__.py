@@ -5,16 +5,19 @@ from topos.errors import Problem, TopologyError
 from topos.generators import GENERATORS, LinkChange, change_links, generate
 from topos.graph import Host, Link, Port, Roles, Switch, Topology, topology_from_plain
 from topos.paths import Alone, Path, Paths
-from topos.routes import Routes, shortest_routes
+from topos.routes import Routes, SwitchRoutes, shortest_routes
 from topos.shapes.clos import FatTreeParams, LeafSpineParams
+from topos.shapes.dragonfly import DragonflyParams
 from topos.shapes.dumbbell import DumbbellParams
 from topos.shapes.parking_lot import ParkingLotParams
+from topos.shapes.rail import RailParams
 from topos.shapes.star import StarParams
 
 __all__ = [
     "GENERATORS",
     "AddressPlan",
     "Alone",
+    "DragonflyParams",
     "DumbbellParams",
     "FatTreeParams",
     "Host",
@@ -27,10 +30,12 @@ __all__ = [
     "Paths",
     "Port",
     "Problem",
+    "RailParams",
     "Roles",
     "Routes",
     "StarParams",
     "Switch",
+    "SwitchRoutes",
     "Topology",
     "TopologyError",
     "change_links",

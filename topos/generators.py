@@ -15,8 +15,10 @@ from topos.errors import TopologyError, fail
 from topos.graph import Link, Topology, problems_of
 from topos.shapes.clos import FatTreeParams, LeafSpineParams, fat_tree, leaf_spine
 from topos.shapes.common import DelayNs, FramingBytes, Loss, Params, QueuePkts, RateBps
+from topos.shapes.dragonfly import DragonflyParams, dragonfly
 from topos.shapes.dumbbell import DumbbellParams, dumbbell
 from topos.shapes.parking_lot import ParkingLotParams, parking_lot
+from topos.shapes.rail import RailParams, rail
 from topos.shapes.star import StarParams, star
 
 _P = TypeVar("_P", bound=Params)
@@ -39,10 +41,12 @@ class Generator(Generic[_P]):
 
 
 GENERATORS: Mapping[str, Generator[Any]] = {
+    "dragonfly": Generator(DragonflyParams, dragonfly),
     "dumbbell": Generator(DumbbellParams, dumbbell),
     "fat_tree": Generator(FatTreeParams, fat_tree),
     "leaf_spine": Generator(LeafSpineParams, leaf_spine),
     "parking_lot": Generator(ParkingLotParams, parking_lot),
+    "rail": Generator(RailParams, rail),
     "star": Generator(StarParams, star),
 }
 

@@ -16,16 +16,16 @@ from functools import cached_property
 from ipaddress import IPv4Interface
 from itertools import count as counting
 from itertools import filterfalse
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from topos.errors import Problem, TopologyError, fail
 
-# Host addresses are handed out from one /8 with two bytes of host number; MAC addresses likewise.
-MAX_HOSTS = 4096
-MAX_SWITCHES = 1024
-MAX_LINKS = 16384
+# Host addresses are handed out from one /8, MAC addresses likewise; two bytes of a port's tell its switch.
+MAX_HOSTS = 16_384
+MAX_SWITCHES = 4_096
+MAX_LINKS = 65_536
 # v1model ports are nine bits; 511 drops and 510 is by custom the controller's port, so 1..509 carry links.
 MAX_PORTS_PER_SWITCH = 509
 # Ten times the fastest Ethernet of today; catches a rate given in the wrong unit.
@@ -38,6 +38,7 @@ MAX_FRAMING_BYTES = 256
 
 IPV4_PATTERN = r"^([0-9]{1,3}\.){3}[0-9]{1,3}(/[0-9]{1,2})?$"
 MAC_PATTERN = r"^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$"
+Addressing = Literal["in_order", "by_rack"]
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 
@@ -135,6 +136,8 @@ class Topology:
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
     roles: Roles = Roles()
+    addresses: Addressing = "in_order"
+    """How hosts without addresses of their own get them (`topos.addresses`)."""
 
     def __post_init__(self) -> None:
         """Raise TopologyError with every fault of the graph."""

@@ -3,11 +3,11 @@
 Where there are several shortest paths, the one by the lowest ports stands for all.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from topos.graph import Link, Topology
+from topos.longest import longest_cost
 from topos.routes import Routes, shortest_routes
 
 
@@ -34,7 +34,7 @@ class Path:
 
     def rtt_ns(self, packet_bytes: int) -> int:
         """Both ways' propagation, and a packet's time on every link of one way."""
-        return 2 * self.delay_ns + sum(8_000_000_000 * packet_bytes // link.rate_bps for link in self.links)
+        return sum(_rtt_ns(link, packet_bytes) for link in self.links)
 
     @property
     def rate_bps(self) -> int:
@@ -87,27 +87,14 @@ class Paths:
 
         With the time that a packet of so many bytes takes on each link of one way, rounded down.
         """
-        return max((path.rtt_ns(packet_bytes) for path in self._of_senders()), default=0)
+        costs = [_rtt_ns(link, packet_bytes) for link in self._topology.links]
+        return longest_cost(self._topology, self._routes, costs)
 
     def most_switches(self) -> int:
-        """Most switches between a host that sends and one that receives."""
-        return max((len(path.links) - 1 for path in self._of_senders()), default=0)
+        """Most switches between a host that sends and one that receives; 0 where no two hosts talk."""
+        return max(0, longest_cost(self._topology, self._routes, [1] * len(self._topology.links)) - 1)
 
-    def _of_senders(self) -> Iterator[Path]:
-        """A path of each kind between hosts that send and hosts that receive."""
-        roles = self._topology.roles
-        senders = self._distinct(roles.senders or self._topology.host_names)
-        receivers = self._distinct(roles.receivers or self._topology.host_names)
-        return (self.between(src, dst) for src in senders for dst in receivers if src != dst)
 
-    def _distinct(self, hosts: tuple[str, ...]) -> list[str]:
-        """At most two hosts for each switch and delay: others of the kind have the same paths."""
-        seen: dict[tuple[str, int], int] = {}
-        chosen: list[str] = []
-        for host in hosts:
-            switch, port = self._topology.attachments[host]
-            kind = (switch, self._topology.links[port.link_index].delay_ns)
-            seen[kind] = seen.get(kind, 0) + 1
-            if seen[kind] <= 2:
-                chosen.append(host)
-        return chosen
+def _rtt_ns(link: Link, packet_bytes: int) -> int:
+    """What a link adds to a round-trip time."""
+    return 2 * link.delay_ns + 8_000_000_000 * packet_bytes // link.rate_bps

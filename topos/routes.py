@@ -2,63 +2,170 @@
 
 Paths are counted in links, never lead through a host and keep to the direction of one-way links. The order is fixed:
 switches and hosts as described, ports ascending; the result depends on nothing else.
+
+Hosts on one switch share the ways there, so a network's routes are held by switch and home of the destination: 8,192
+hosts behind 1,280 switches have ten million routes, but 655,360 ways, of which few differ.
 """
 
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from topos.errors import Problem, TopologyError
 from topos.graph import Topology
 
-Routes = Mapping[str, Mapping[str, tuple[int, ...]]]
+_FAR = np.iinfo(np.int16).max
+"""More links than any path has."""
+
+Ids: TypeAlias = npt.NDArray[np.int32]
+Distances: TypeAlias = npt.NDArray[np.int16]
+Ports: TypeAlias = tuple[int, ...]
+
+
+class SwitchRoutes(Mapping[str, Ports]):
+    """Routes of one switch: host name -> egress ports, ascending; hosts in order."""
+
+    def __init__(self, network: "_Homes", own: int | None, ways: Sequence[Ports], way_of_home: Ids) -> None:
+        """`own` is the switch's number among the homes; `way_of_home` has the place in `ways` of each home."""
+        self._network = network
+        self._own = own
+        self._ways = ways
+        self._way_of_home = way_of_home
+
+    def __getitem__(self, host: str) -> Ports:
+        """The ports towards a host; raises KeyError for an unknown one."""
+        home, port = self._network.of_host[host]
+        return (port,) if home == self._own else self._ways[int(self._way_of_home[home])]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._network.of_host)
+
+    def __len__(self) -> int:
+        return len(self._network.of_host)
+
+    def by_home(self) -> tuple[Sequence[Ports], Ids]:
+        """The distinct sets of ports, and by switch with hosts, in the order of its first one, the number of its own.
+
+        The switch's own set is empty: each host there has a port.
+        """
+        return self._ways, self._way_of_home
+
+    def numbered(self) -> tuple[list[Ports], Ids]:
+        """The distinct sets of ports, and for each host in order the number of its own."""
+        ids = self._way_of_home[self._network.homes]
+        if self._own is None:
+            return list(self._ways), ids
+        ways = list(self._ways)
+        mine = np.flatnonzero(self._network.homes == self._own)
+        ids[mine] = np.arange(len(ways), len(ways) + len(mine), dtype=np.int32)
+        ways.extend((int(port),) for port in self._network.ports[mine])
+        return ways, ids
+
+
+Routes: TypeAlias = Mapping[str, SwitchRoutes]
 """switch name -> host name -> egress ports, ascending."""
+
+
+@dataclass(frozen=True)
+class _Homes:
+    """Where hosts hang: by name the number of the switch among those with hosts, and its port; as arrays in order."""
+
+    of_host: Mapping[str, tuple[int, int]]
+    names: tuple[str, ...]
+    """Switches with hosts, in the order of their first ones."""
+    homes: Ids
+    ports: Ids
 
 
 def shortest_routes(topology: Topology) -> Routes:
     """Routes of every switch to every host; raises TopologyError where a switch cannot reach a host."""
-    routes: dict[str, dict[str, tuple[int, ...]]] = {name: {} for name in topology.switch_names}
-    unreachable: list[Problem] = []
-    # Hosts on one switch share the ways there, so those are searched once per switch.
-    ways: dict[str, Mapping[str, tuple[int, ...]]] = {}
-    for host, (home, home_port) in topology.attachments.items():
-        if home not in ways:
-            ways[home] = _ports_towards(topology, home)
-        towards = ways[home]
-        for switch in topology.switch_names:
-            if switch == home:
-                routes[switch][host] = (home_port.number,)
-            elif switch in towards:
-                routes[switch][host] = towards[switch]
-            else:
-                cause = f"cannot reach host {host!r}"
-                unreachable.append(Problem(f"switch {switch!r}", cause, "join the two parts of the network by a link"))
-    if unreachable:
-        raise TopologyError(tuple(unreachable))
-    return routes
-
-
-def _ports_towards(topology: Topology, target: str) -> Mapping[str, tuple[int, ...]]:
-    """For each switch that reaches the switch `target`, its ports on the shortest paths there."""
-    hops = distances_to(topology, target)
+    homes = _homes(topology)
+    number = {name: index for index, name in enumerate(topology.switch_names)}
+    hops = _distances(topology, number, [number[name] for name in homes.names])
+    _check_reached(topology, homes, hops)
+    own = {name: index for index, name in enumerate(homes.names)}
     return {
-        switch: tuple(
-            port.number
-            for port in topology.ports[switch]
-            if hops.get(port.peer) == distance - 1 and topology.links[port.link_index].carries_from(switch)
-        )
-        for switch, distance in hops.items()
+        switch: SwitchRoutes(homes, own.get(switch), *_ways(topology, switch, number, hops))
+        for switch in topology.switch_names
     }
 
 
 def distances_to(topology: Topology, target: str) -> Mapping[str, int]:
     """Links between each switch that reaches the switch `target` and that switch."""
-    hops = {target: 0}
-    queue = deque([target])
-    while queue:
-        here = queue.popleft()
-        for port in topology.ports[here]:
-            is_new = port.peer in topology.ports and port.peer not in hops
-            if is_new and topology.links[port.link_index].carries_from(port.peer):
-                hops[port.peer] = hops[here] + 1
-                queue.append(port.peer)
+    number = {name: index for index, name in enumerate(topology.switch_names)}
+    (hops,) = _distances(topology, number, [number[target]])
+    return {name: int(hops[index]) for name, index in number.items() if hops[index] != _FAR}
+
+
+def _homes(topology: Topology) -> _Homes:
+    numbers: dict[str, int] = {}
+    of_host = {
+        host: (numbers.setdefault(switch, len(numbers)), port.number)
+        for host, (switch, port) in topology.attachments.items()
+    }
+    pairs = np.array(list(of_host.values()), dtype=np.int32).reshape(-1, 2)
+    return _Homes(of_host, tuple(numbers), pairs[:, 0], pairs[:, 1])
+
+
+def _distances(topology: Topology, number: Mapping[str, int], targets: Sequence[int]) -> Distances:
+    """Links from every switch (column) to each target (row), found layer by layer for all targets at once."""
+    heads, tails = _edges(topology, number)
+    hops = np.full((len(targets), len(number)), _FAR, dtype=np.int16)
+    hops[np.arange(len(targets)), targets] = 0
+    for distance in range(len(number)):
+        # Edges that end in the last layer, by target, whose beginnings are not reached yet.
+        found = hops[:, heads] == distance
+        found &= hops[:, tails] == _FAR
+        rows, edges = np.nonzero(found)
+        if len(rows) == 0:
+            break
+        hops[rows, tails[edges]] = distance + 1
     return hops
+
+
+def _edges(topology: Topology, number: Mapping[str, int]) -> tuple[Ids, Ids]:
+    """Links between switches by direction: the switch that each leads to, and the one that it leads from."""
+    pairs = [
+        (number[there], number[here])
+        for link in topology.links
+        for here, there in ((link.a, link.b), (link.b, link.a))
+        if here in number and there in number and link.carries_from(here)
+    ]
+    ends = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1]
+
+
+def _check_reached(topology: Topology, homes: _Homes, hops: Distances) -> None:
+    """Raise TopologyError that names each host and the switches that do not reach it."""
+    if not (hops == _FAR).any():
+        return
+    remedy = "join the two parts of the network by a link"
+    raise TopologyError(
+        tuple(
+            Problem(f"switch {switch!r}", f"cannot reach host {host!r}", remedy)
+            for host, (home, _) in homes.of_host.items()
+            for index, switch in enumerate(topology.switch_names)
+            if hops[home, index] == _FAR
+        )
+    )
+
+
+def _ways(topology: Topology, switch: str, number: Mapping[str, int], hops: Distances) -> tuple[list[Ports], Ids]:
+    """The distinct sets of ports of one switch on shortest paths, and by home the place of its own among them."""
+    ports = [
+        port
+        for port in topology.ports[switch]
+        if port.peer in number and topology.links[port.link_index].carries_from(switch)
+    ]
+    peers = [number[port.peer] for port in ports]
+    here = hops[:, number[switch]]
+    leads = hops[:, peers] == here[:, None] - 1
+    packed = np.packbits(leads, axis=1)
+    rows, inverse = np.unique(packed, axis=0, return_inverse=True)
+    flags = np.unpackbits(rows, axis=1, count=len(ports)).astype(bool)
+    numbers = np.array([port.number for port in ports], dtype=np.int32)
+    ways: list[Ports] = [tuple(numbers[row].tolist()) for row in flags]
+    return ways, inverse.reshape(-1).astype(np.int32)

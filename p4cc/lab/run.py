@@ -9,10 +9,12 @@ import socket
 import sys
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from controller.client import Target, connect
 from controller.errors import SwitchError
+from controller.units import CHIP_CELL_BYTES
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.lab import tools
 from p4cc.lab.agents import run_agents
@@ -25,7 +27,7 @@ from p4cc.lab.report import LabReport, Notes, log_of, switch_entry
 from p4cc.lab.shell import read_lines
 from p4cc.lab.standing import Lab, LabOptions
 from p4cc.lab.state import clean_leftovers, only_lab, record
-from p4cc.lab.switches import Launch, Remarks, SwitchKind, kind_named, own_missing, run_command_line
+from p4cc.lab.switches import Launch, Remarks, SwitchKind, SwitchSetup, kind_named, own_missing, run_command_line
 from topos import TopologyError
 from topos import mininet as builder
 
@@ -220,12 +222,18 @@ class _Start:
         return Launch(
             switch,
             plan.ports(switch.name, self.lab.built.interfaces),
-            plan.setup,
+            self._setup(switch.name),
             self.logs,
             self.pcaps if options.pcaps else None,
             options.trace,
             looks,
         )
+
+    def _setup(self, switch: str) -> SwitchSetup:
+        """How a switch works: a chip, whatever the scenario says, counts nanoseconds and cells."""
+        setup, pipeline = self.lab.plan.setup, self.lab.pipelines.get(switch)
+        size = None if pipeline is None else CHIP_CELL_BYTES.get(pipeline.schema.arch)
+        return setup if size is None else replace(setup, timestamp_unit="ns", qdepth_unit=f"cells_{size}B")
 
     def _switch(self, launch: Launch) -> None:
         name = launch.switch.name

@@ -249,9 +249,9 @@ class OwnSwitch:
                     words += [option, f"{port.number}@{value}"]
         setup = launch.setup
         words += ["--timestamps", setup.timestamp_unit, "--seed", str(setup.seed)]
-        # Programs for Tofino count the chip's cells, whatever the scenario says.
-        unit = "auto" if setup.qdepth_unit == "packets" else setup.qdepth_unit.replace("_", "").removesuffix("B")
-        words += ["--qdepth-unit", unit]
+        # Without the option, programs for Tofino count the chip's cells and others packets.
+        if setup.qdepth_unit != "packets":
+            words += ["--qdepth-unit", setup.qdepth_unit.replace("_", "").removesuffix("B")]
         if launch.looks is not None:
             words += ["--looks", str(launch.looks)]
         if setup.pass_limit is not None:

@@ -157,8 +157,9 @@ def compile_program(
         raise UserError("no such P4 program", place=str(path), remedy=remedy)
     macros = dict(_macro(text) for text in defines)
     folders = [str(folder) for folder in (*include, bundled.PROGRAMS, bundled.LIBRARY)]
+    rules = {} if strict is None else {"strict": strict}
     try:
-        return CompiledProgram(_engine.compile_p4(str(path), folders, macros, strict or "off"))
+        return CompiledProgram(_engine.compile_p4(str(path), folders, macros, **rules))
     except ValueError as error:
         raise UserError(str(error), place="--strict") from error
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from finsy.proto import p4r
@@ -14,7 +15,7 @@ from controller.entities import ActionCall, Entry, EntryKey, Exact
 from controller.find_routes import NamedRoutes, candidates, find_routes, named_routes
 from controller.plan import SwitchProgram
 from controller.planner import Thresholds
-from controller.route_table import OWN, Role
+from controller.route_table import Role
 from controller.runtime import find_named, to_entities
 from p4cc.errors import UserError
 from p4cc.planning.entries import plan_entries
@@ -49,7 +50,7 @@ class Programs:
     chips: Mapping[str, int] = field(default_factory=dict[str, int])
     """Bytes of a cell, by the switches whose program is for Tofino."""
 
-    @property
+    @cached_property
     def layer2(self) -> bool:
         """Whether any of them forwards by MAC addresses, so that hosts must send to each other's."""
         return any(one.routes is not None and one.routes.is_layer2 for one in self.by_switch.values())
@@ -87,7 +88,7 @@ def plan_programs(case: Case, scenario: Path, topology: Topology, schema_of: Cal
             lacks.setdefault(text, []).append(switch)
         if features.names and (control := features.names.get(program.THRESHOLDS)):
             notes.setdefault(f"thresholds go to table {control}", []).append(switch)
-        if routes is not None and routes != OWN and case.scenario.switch.routes == "auto":
+        if routes is not None and not routes.is_own and not isinstance(case.scenario.switch.routes, RouteSettings):
             notes.setdefault(f"routes go to {routes}", []).append(switch)
     chips = chips_among(topology.switch_names, schema_of)
     return Programs(found, _by_switch(notes), thresholds, _by_switch(lacks), chips)
@@ -140,8 +141,10 @@ def _routes(case: Case, schema: P4Schema, filled: frozenset[str], switch: str) -
         if named.table in filled:
             cause = f"table {named.table} of {switch} is filled by switch.routes and by switch.entries"
             raise UserError(cause, place=place, remedy="leave the entries out, or write routes: none")
-        return named
+        return replace(named, by_host=settings.by_host)
     found = find_routes(schema, filled, case.ip)
+    if found is not None and settings == "hosts":
+        found = replace(found, by_host=True)
     if found is not None and found.table in filled:
         # Entries of the user's in p4cc's own table are all the routes there are.
         return None

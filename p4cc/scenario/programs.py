@@ -50,6 +50,8 @@ class RouteSettings(Model):
         Literal["egress_port", "next_hop_mac", "own_mac", "host_ipv4", "host_mac"] | Annotated[int, Field(ge=0)],
     ]
     """What each of its parameters is set to: a value of the route, or a number."""
+    by_host: bool = False
+    """Whether each host has an entry of its own where the key is matched by prefix; else hosts share entries."""
 
 
 class TableRow(Model):

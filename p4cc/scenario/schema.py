@@ -102,10 +102,12 @@ class SwitchSettings(Model):
     programs: list[SwitchProgram] = Field(
         default=[], max_length=1_024, description="Programs of some switches; the last that fits decides."
     )
-    routes: Literal["auto", "none"] | RouteSettings = Field(
+    routes: Literal["auto", "hosts", "none"] | RouteSettings = Field(
         default="auto",
         description="Where routes go. auto: p4cc's own table, or the one table of the program whose key is a "
-        "destination's address and whose action takes a port. none: entries or a controller see to them.",
+        "destination's address and whose action takes a port; where it matches by prefix, hosts that lie one after "
+        "another and have one way share an entry. hosts: an entry for each host. none: entries or a controller see "
+        "to them.",
     )
     controller: Annotated[str, Field(pattern=r"^.+\.py:[A-Za-z_][A-Za-z0-9_]*$", max_length=4_096)] | None = Field(
         default=None,
@@ -133,11 +135,13 @@ class SwitchSettings(Model):
     """K and K_dc of every port."""
     ports: list[PortThresholds] = Field(default=[], description="Ports that differ; the last that fits decides.")
     timestamp_unit: Literal["us", "ns"] = "us"
-    """Unit of the times that the program sees; v1model says microseconds, programs with telemetry ask for ns."""
+    """Unit of the times that the program sees; v1model says microseconds, programs with telemetry ask for ns. Programs
+    for Tofino see ns in any case."""
     qdepth_unit: Literal["packets", "cells_80B", "bytes_80B"] = Field(
         default="packets",
         description="Unit of the depths that the program sees: packets, cells of 80 bytes of which a packet takes "
-        "whole ones, or bytes of the queue divided by 80.",
+        "whole ones, or bytes of the queue divided by 80. Programs for Tofino see cells in any case; where this says "
+        "packets, thresholds are so many full packets.",
     )
     buffer: BufferSettings | None = Field(
         default=None, description="Shared by a switch's ports; absent: each queue has its own capacity only."

@@ -11,11 +11,13 @@ from pydantic import ConfigDict, Field
 from p4cc.files import find_named, read_text
 from p4cc.scenario.base import KIND, Told, kinds
 from topos import (
+    DragonflyParams,
     DumbbellParams,
     FatTreeParams,
     LeafSpineParams,
     LinkChange,
     ParkingLotParams,
+    RailParams,
     StarParams,
     change_links,
     generate,
@@ -83,6 +85,18 @@ class FatTreeTopology(FatTreeParams, Shape):
     """Three tiers of K-port switches (docs/algorithms/topologies.md#topologies, #t-fat10)."""
 
     kind: Annotated[Literal["fat_tree"], KIND] = "fat_tree"  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+class DragonflyTopology(DragonflyParams, Shape):
+    """Groups of routers, each pair of groups joined by one long link."""
+
+    kind: Annotated[Literal["dragonfly"], KIND] = "dragonfly"  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+class RailTopology(RailParams, Shape):
+    """Servers of many GPUs; network cards of one number meet at one switch, spines join the switches."""
+
+    kind: Annotated[Literal["rail"], KIND] = "rail"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class CustomTopology(Told):
@@ -168,6 +182,8 @@ Topology = Annotated[
     | ParkingLotTopology
     | LeafSpineTopology
     | FatTreeTopology
+    | DragonflyTopology
+    | RailTopology
     | CustomTopology
     | Ns3Topology
     | ImportedTopology,

@@ -27,12 +27,12 @@ parser IngressTransportParser(packet_in packet, out headers_t hdr, out bool chec
         packet.extract(hdr.ipv4);
         ipv4_checksum.add(hdr.ipv4);
         checksum_error = ipv4_checksum.verify();
-        // Only a datagram's first fragment carries ports.
+        // Only a datagram's first fragment carries ports. What no case fits is dropped:
+        // to the chip `reject` is an end of the parser like `accept`.
         transition select(hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.frag_offset, hdr.ipv4.protocol) {
             (4, 5, 0, IP_PROTOCOL_UDP): parse_udp_ports;
             (4, 5, 0, IP_PROTOCOL_TCP): parse_tcp_ports;
             (4, 5, _, _): accept;
-            default: reject;
         }
     }
 

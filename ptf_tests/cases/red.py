@@ -51,8 +51,10 @@ class RedTest(SwitchTest):
             self.control.write(+P4TableEntry("egress.red.steps", match=match, action=action, priority=1))
 
         def threshold(depth):
-            found = [step.probability for step in steps if step.low <= depth <= step.high]
-            return 65536 if found == [None] else (found or [0])[0]
+            (at,) = [step for step in steps if step.low <= depth <= step.high] or [None]
+            if at is None:
+                return 0
+            return 65536 if at.probability is None else at.probability
 
         self.threshold = threshold
 

@@ -24,6 +24,7 @@ from controller.entities import (
     Member,
     MemberKey,
     MemberRef,
+    Range,
     Update,
     UpdateKind,
 )
@@ -264,3 +265,24 @@ def test_a_garbled_answer_raises_nothing_but_plan_error(sample: Entity, changes:
     with contextlib.suppress(PlanError):
         entity = convert.from_entity(message, schema)
         assert entity is None or convert.from_entity(convert.to_entity(entity, schema), schema) == entity
+
+
+def step(low: int, high: int, priority: int = 1) -> Entry:
+    match = (Exact("egress_port", 3), Range(program.DEPTH_KEY, low, high))
+    return Entry(EntryKey(program.RED_STEPS, match, priority), ActionCall(program.SET_PROBABILITY, (("p", 7),)))
+
+
+def test_ranges_go_there_and_back_with_their_priority() -> None:
+    golden = GOLDEN.parent / "tna" / "ecn_red.p4info.txtpb"
+    schema = load_pipeline(golden.read_text(encoding="utf-8"), b"program").schema
+    message = convert.to_entity(step(5, 9, 12), schema)
+    assert (message.table_entry.priority, len(message.table_entry.match)) == (12, 2)
+    assert convert.from_entity(message, schema) == step(5, 9, 12)
+    with pytest.raises(PlanError, match="holds no value"):
+        convert.to_entity(step(9, 5), schema)
+    with pytest.raises(PlanError, match="needs 20 bits"):
+        convert.to_entity(step(5, 1 << 19), schema)
+    exact = Entry(EntryKey(program.THRESHOLDS, (Range("egress_port", 1, 2),)), ActionCall("NoAction"))
+    marks = load_pipeline(GOLDEN.read_text(encoding="utf-8"), b"program").schema
+    with pytest.raises(PlanError, match="not matched by range"):
+        convert.to_entity(exact, marks)

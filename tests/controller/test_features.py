@@ -10,11 +10,18 @@ import pytest
 from controller import plan_network, program
 from controller.bolt import BoltSettings, bolt_port
 from controller.d3 import capacity_estimate, d3_port
-from controller.entities import ActionCall, Entry, EntryKey, Exact
-from controller.features import Feature, QueueSettings, RedSettings, SpraySettings, TelemetrySettings
-from controller.rate_features import D3PortPlan, D3Settings, RcpSettings
+from controller.entities import ActionCall, Entry, EntryKey, Exact, Range
+from controller.features import (
+    Feature,
+    QueueSettings,
+    RedSettings,
+    RedStepsSettings,
+    SpraySettings,
+    TelemetrySettings,
+)
+from controller.rate_features import D3PortPlan, D3Settings, D3StampSettings, RcpSettings, RcpStampSettings
 from controller.rcp import rcp_port
-from controller.red import hpcc_script_curve
+from controller.red import MAX_DEPTH, hpcc_script_curve
 from controller.telemetry import int_port
 from topos import generate
 
@@ -37,10 +44,16 @@ def features() -> dict[str, Feature]:
         "d3": D3Settings({("s1", "r1"): D3PortPlan(allocator, estimate)}),
         "rcp": RcpSettings({("s1", "r1"): fair}),
         "bolt": BoltSettings({("s1", "r1"): bolt_port(rate_bps=RATE_BPS, packet_bytes=1_512, depth_bytes=80)}),
+        "tna/ecn_red": RedStepsSettings({("s1", "r1"): hpcc_script_curve(RATE_BPS)}),
+        "tna/d3": D3StampSettings({("s1", "r1"): D3PortPlan(allocator)}),
+        "tna/rcp": RcpStampSettings({("s1", "r1"): fair}),
     }
 
 
-@pytest.mark.parametrize("name", ["ecn_red", "ecn_red_spray", "int_hpcc", "ack_priority", "d3", "rcp", "bolt"])
+OF_V1MODEL = ["ecn_red", "ecn_red_spray", "int_hpcc", "ack_priority", "d3", "rcp", "bolt"]
+
+
+@pytest.mark.parametrize("name", [*OF_V1MODEL, "tna/ecn_red", "tna/d3", "tna/rcp"])
 def test_entries_name_what_the_program_has(name: str) -> None:
     feature = features()[name]
     known = set(re.findall(r'name: "([^"]+)"', (GOLDEN / f"{name}.p4info.txtpb").read_text(encoding="utf-8")))
@@ -65,6 +78,18 @@ def test_values_by_hand() -> None:
     classes = [entry.key.match for entry in features()["ack_priority"].entries("s1", PORTS)]
     assert classes == [(Exact("is_control", 1), Exact("traffic_class", number)) for number in range(8)]
     assert list(QueueSettings().entries("s1", PORTS)) == []
+    (share,) = features()["tna/d3"].entries("s1", PORTS)
+    assert share.action == ActionCall(
+        program.SET_D3_SHARE, (("fair", 1_707), ("most", 1_000_000), ("number", 0), ("rate", 1_000_000))
+    )
+    steps = list(features()["tna/ecn_red"].entries("s1", PORTS))
+    assert len(steps) == 33
+    first, last = steps[0], steps[-1]
+    # 15,000 cells from K_min in 32 steps, the first up to cell 468 of them: half of what the curve has there.
+    match = (Exact("egress_port", 2), Range("queue_depth", 5_001, 5_468))
+    assert first == Entry(EntryKey(program.RED_STEPS, match, 1), ActionCall(program.SET_PROBABILITY, (("p", 204),)))
+    above = (Exact("egress_port", 2), Range("queue_depth", 20_001, MAX_DEPTH))
+    assert last == Entry(EntryKey(program.RED_STEPS, above, 1), ActionCall(program.SET_ALWAYS))
 
 
 def test_a_plan_owns_routes_and_the_tables_of_its_features() -> None:

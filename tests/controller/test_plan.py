@@ -72,7 +72,8 @@ def test_equal_paths_become_a_group_and_next_hops_are_the_neighbours() -> None:
     leaf = plans["a"]
     groups = [entity for entity in leaf.entities if isinstance(entity, Group)]
     assert [(group.key.group_id, group.members) for group in groups] == [(1, ((3, 1), (4, 1), (5, 1)))]
-    actions = {format_ipv4(entry.key.match[0].value): entry.action for entry in of_table(leaf.entities, program.ROUTES)}
+    routes = {entry.key.match[0]: entry.action for entry in of_table(leaf.entities, program.ROUTES)}
+    actions = {format_ipv4(prefix.value): action for prefix, action in routes.items() if isinstance(prefix, Lpm)}
     assert actions == {
         "10.0.0.1": MemberRef(1),
         "10.0.0.2": MemberRef(2),

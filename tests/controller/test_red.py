@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller import PlannerError
-from controller.red import MAX_DEPTH, deployment_curve, hpcc_script_curve, red_curve
+from controller.red import MAX_DEPTH, STEPS_SIZE, deployment_curve, hpcc_script_curve, red_curve, red_steps
 
 
 @given(st.integers(0, MAX_DEPTH - 1), st.integers(1, MAX_DEPTH), st.fractions(Fraction(1, 1000), 1), st.floats(0, 1))
@@ -34,6 +34,25 @@ def test_the_published_curves() -> None:
     assert curve.threshold(curve.k_max) == pytest.approx(0.2 * 65536, abs=2)
     curve = deployment_curve(depth_bytes=1000)
     assert (curve.k_min, curve.k_max, curve.threshold(200)) == (5, 200, 655)
+
+
+@given(
+    st.integers(0, MAX_DEPTH - 2), st.integers(1, MAX_DEPTH), st.fractions(Fraction(1, 1000), 1), st.integers(1, 512)
+)
+def test_steps_cover_the_curve_without_a_gap(k_min: int, width: int, p_max: Fraction, ports: int) -> None:
+    curve = red_curve(k_min, min(k_min + width, MAX_DEPTH - 1), p_max, depth_bytes=1)
+    steps = red_steps(curve, ports)
+    assert len(steps) * ports <= STEPS_SIZE
+    assert [step.low for step in steps] == [k_min + 1, *(step.high + 1 for step in steps[:-1])]
+    assert (steps[-1].high, steps[-1].probability) == (MAX_DEPTH, None)
+    for step in steps[:-1]:
+        assert step.probability is not None
+        assert curve.threshold(step.low) <= step.probability <= curve.threshold(step.high)
+
+
+def test_too_many_ports_have_no_room_for_steps() -> None:
+    with pytest.raises(PlannerError, match="513 ports need two entries each"):
+        red_steps(red_curve(10, 20, Fraction(1), 1), 513)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from p4cc.errors import UserError
 from p4cc.lab.agents import run_agents
 from p4cc.lab.plan import LabRequest
 from p4cc.lab.processes import events
+from p4cc.lab.report import LabReport
 from p4cc.lab.run import Lab, LabOptions, clean, run_lab, standing_lab
 from p4cc.lab.state import bears, processes
 from p4cc.lab.switches import kind_named, own_program
@@ -253,7 +254,21 @@ def test_links_lose_packets_and_ports_share_a_buffer(own: str, tmp_path: Path) -
 def test_a_scenarios_flows_run_in_a_lab(kind: str, tmp_path: Path) -> None:
     if why := missing_agent():
         pytest.skip(why)
-    report = run_lab(flows(kind, "record.windows_interval_ns=5000000"), options(tmp_path))
+    marked_flows(run_lab(flows(kind, "record.windows_interval_ns=5000000"), options(tmp_path)))
+
+
+def test_a_program_for_tofino_runs_in_a_lab(own: str, tmp_path: Path) -> None:
+    if why := missing_agent():
+        pytest.skip(why)
+    more = ("record.windows_interval_ns=5000000", "switch.program=p4src/tna/ecn_dual.p4")
+    report = run_lab(flows(own, *more), options(tmp_path))
+    marked_flows(report)
+    # Installed in cells, shown in packets.
+    assert {(port["k_pkts"], port["k_dc_pkts"]) for port in report.ports} == {(5, 20)}
+
+
+def marked_flows(report: LabReport) -> None:
+    """Three flows ended, and each packet that the switch counted at a level came with that level's mark."""
     assert report.ok, report
     run = report.agents
     assert run is not None
@@ -266,7 +281,6 @@ def test_a_scenarios_flows_run_in_a_lab(kind: str, tmp_path: Path) -> None:
     assert 1 <= run.summary["peak_queue_pkts"] <= 210
     (bottleneck,) = [port for port in report.ports if port["peer"] == "aggregator"]
     assert run.summary["marks_level1"] > 0
-    # Each packet that the switch counted at a level came with that level's mark.
     assert bottleneck["level1_pkts"] == run.summary["marks_level1"]
     assert bottleneck["level2_pkts"] == run.summary["marks_level2"]
 

@@ -138,7 +138,7 @@ def test_bounds_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 _MUTATIONS = st.lists(st.tuples(st.integers(0, 400), st.binary(min_size=1, max_size=4)), max_size=6)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.sampled_from([pcap(), pcap(">"), WHOLE, pcapng(">")]), _MUTATIONS, st.integers(0, 400))
 def test_any_bytes_are_packets_or_an_error(data: bytes, mutations: list[tuple[int, bytes]], end: int) -> None:
     bent = bytearray(data)

@@ -9,7 +9,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from p4cc.analysis.comparison import RULE, Verdict, chance, compare
@@ -185,7 +185,6 @@ def told(seeds: int) -> RecordedRun:
 VALUES = st.lists(st.one_of(st.none(), st.integers(-3, 3)), min_size=1, max_size=4)
 
 
-@settings(deadline=None)
 @given(VALUES, VALUES)
 def test_the_verdict_follows_the_rule(tmp_path_factory: pytest.TempPathFactory, a: list[Any], b: list[Any]) -> None:
     place = tmp_path_factory.getbasetemp()

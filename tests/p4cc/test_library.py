@@ -53,6 +53,55 @@ def test_p4ccs_programs_compile_anywhere_with_includes_of_the_library(tmp_path: 
     assert pipeline(moved).schema.p4info == pipeline(program).schema.p4info
 
 
+ANYWHERE = """
+#include <core.p4>
+#include <v1model.p4>
+#include "../include/headers.p4"
+#include "../include/transport.p4"
+#include "../include/rate.p4"
+struct headers_t {{
+    ethernet_h ethernet; ipv4_h ipv4; l4_ports_h l4_ports; fair_rate_h fair_rate;
+    rate_request_h rate_request; rate_hop_h rate_hop;
+}}
+struct metadata_t {{}}
+#include <p4cc/ipv4_checksum.p4>
+#include <p4cc/parser.p4>
+#include <p4cc/{name}.p4>
+parser p(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {{
+    PacketParser() common;
+    state start {{ common.apply(packet, hdr); transition accept; }}
+}}
+control i(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {{
+    apply {{ standard.egress_spec = 1; }}
+}}
+control e(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {{
+    {control}() mine;
+    apply {{ mine.apply({arguments}); }}
+}}
+control d(packet_out packet, in headers_t hdr) {{ apply {{ packet.emit(hdr); }} }}
+V1Switch(p(), verify_ipv4_checksum(), i(), e(), compute_ipv4_checksum(), d()) main;
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "control", "arguments"),
+    [
+        ("ecn_red_steps", "EcnRedSteps", "hdr.ipv4.ecn, standard.egress_port, standard.deq_qdepth"),
+        ("rcp_stamp", "RcpStamp", "hdr, standard.egress_port, standard.deq_qdepth"),
+        ("d3_stamp", "D3Stamp", "hdr, standard.egress_port"),
+    ],
+)
+def test_what_was_made_for_the_chip_runs_under_v1model_too(
+    tmp_path: Path, name: str, control: str, arguments: str
+) -> None:
+    program = tmp_path / "program.p4"
+    program.write_text(ANYWHERE.format(name=name, control=control, arguments=arguments))
+    found = find_features(pipeline(program).schema)
+    (feature,) = [one for one in FEATURES if one.name == name]
+    assert feature.own_tables <= found.tables
+    assert found.names[feature.tables[0].name.join((f"{feature.own}.", ""))].startswith("e.mine.")
+
+
 @pytest.fixture(scope="module")
 def strangers(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """GST over a program that is not p4cc's, away from the repository."""

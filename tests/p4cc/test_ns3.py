@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.ecmp import FiveTuple, chosen_place, crc16, switch_factor
@@ -88,7 +88,6 @@ def test_faults_of_path_maps_are_named(tmp_path: Path, text: str, cause: str) ->
 WORD = st.one_of(st.sampled_from(("0", "1", "3", "100", ":", "/", "2.5", "1e9", "nan", "-1")), st.text(max_size=6))
 
 
-@settings(deadline=None)
 @given(st.lists(WORD, max_size=20).map(" ".join))
 def test_no_text_gives_anything_but_flows_and_paths_or_a_message(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from pathlib import Path
+from shutil import copytree
 
 import polars as pl
 import pytest
@@ -45,7 +46,7 @@ def word(data: bytes, at: int, size: int = 4) -> int:
     return int.from_bytes(data[at : at + size], "big")
 
 
-# --- HalfSipHash-2-4, as its reference has it -----------------------------------------------------------------
+# --- HalfSipHash-2-4, as its reference has it ---
 
 
 def _rotated(word: int, by: int) -> int:
@@ -177,6 +178,32 @@ def test_fcm(out: Ran) -> None:
     assert sorted(rows["sketch_reg_l2_d1"]) == [746, 65_535]
     # Of the third source's 70,000 packets the last 4,212 should be here; the program's third level takes one.
     assert rows["sketch_reg_l3_d1"] == [1]
+
+
+def delays_by_window(ran: Ran) -> list[float]:
+    """Means of the delay that the last packet had, in units of 1.024 us, over windows of 100 ms."""
+    cells = ran.table("program_registers").filter(pl.col("register").str.ends_with("previous_delay_reg"))
+    windows = cells.group_by(pl.col("time_ns") // 100_000_000).agg(mean=pl.col("value").mean()).sort("time_ns")
+    return windows["mean"].to_list()
+
+
+def test_pie(out: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As it is, the delay swings between an empty and a full queue (524 units).
+    as_posted = delays_by_window(out)
+    assert min(as_posted) < 10
+    assert max(as_posted) > 450
+    # The change of the delay is taken as the old less the new one; RFC 8033 (4.2) has it the other way round.
+    assert COPIES is not None
+    copytree(Path(COPIES) / "pie-for-tofino" / "p4src", tmp_path / "pie-for-tofino" / "p4src")
+    skeleton = tmp_path / "pie-for-tofino" / "p4src" / "source-egress-common-skeleton.p4"
+    text = skeleton.read_text(encoding="utf-8")
+    old, new = "(int<REGISTER_WIDTH>)reg_data", "(int<REGISTER_WIDTH>)meta.queue_delay"
+    assert text.count(f"{old} - {new}") == 1
+    skeleton.write_text(text.replace(f"{old} - {new}", f"{new} - {old}"))
+    monkeypatch.chdir(tmp_path)
+    request = RunRequest(scenario=SCENARIOS / "pie.yaml", out=tmp_path / "mended", figures=False, quiet=True)
+    mended = delays_by_window(Ran(run_scenario(request)))
+    assert all(105 < mean < 165 for mean in mended[4:])
 
 
 @pytest.mark.skipif(not (Path(COPIES or ".") / "conquest.p4").is_file(), reason="conquest.p4 was not made")

@@ -196,7 +196,7 @@ _LAYERS = st.tuples(_NAMES, st.dictionaries(_FIELDS, _VALUES, max_size=2)).map(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(_LAYERS, min_size=1, max_size=4).map("/".join) | st.text(max_size=60))
 def test_any_text_is_packets_or_an_error(text: str) -> None:
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from p4cc.analysis.percentiles import count_column, fewest, is_few, of_few, percent_of, percentile
@@ -21,7 +21,6 @@ def test_a_percentile_needs_one_value_beyond_it(percent: float, values: int) -> 
     assert not is_few(0, percent)
 
 
-@settings(deadline=None)
 @given(st.sampled_from((90.0, 95.0, 99.0)), st.integers(1, 300))
 def test_of_few_values_a_percentile_is_the_largest(percent: float, count: int) -> None:
     found = percentile(np.arange(count, dtype=np.float64), percent)

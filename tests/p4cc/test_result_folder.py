@@ -225,7 +225,7 @@ FILES = st.dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(before=FILES, ours=st.booleans(), later=FILES, force=st.booleans(), same=st.booleans())
 def test_no_foreign_file_changes(
     tmp_path_factory: pytest.TempPathFactory,

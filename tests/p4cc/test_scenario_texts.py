@@ -51,7 +51,7 @@ def changed(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(changed())
 def test_changed_scenarios_are_read_or_refused(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -3,11 +3,23 @@
 Source: docs/algorithms/topologies.md#topologies.
 """
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
-from topos import GENERATORS, Alone, LinkChange, Paths, Topology, TopologyError, change_links, generate
+from topos import (
+    GENERATORS,
+    Alone,
+    LinkChange,
+    Paths,
+    Topology,
+    TopologyError,
+    change_links,
+    format_ipv4,
+    generate,
+    plan_addresses,
+)
 
 
 def test_star_is_the_incast_topology_of_the_paper() -> None:
@@ -79,6 +91,58 @@ def test_a_leaf_spine_joins_every_leaf_to_every_spine() -> None:
     assert all(topology.port_to(f"leaf{leaf}", f"spine{spine}") for leaf in (1, 2, 3) for spine in (1, 2))
 
 
+@pytest.mark.parametrize("groups", [None, 4])
+def test_a_dragonfly_joins_each_pair_of_groups_once(groups: int | None) -> None:
+    topology = generate("dragonfly", {"routers": 4, "hosts_per_router": 2, "global_links": 2, "groups": groups})
+    count = groups or 9
+    assert (len(topology.hosts), len(topology.switches)) == (count * 8, count * 4)
+    # Kim and others: the balanced network of a = 4, p = h = 2 has routers of 7 ports.
+    degrees = Counter(len(ports) for ports in topology.ports.values())
+    assert max(degrees) == 7
+    assert degrees == ({7: 36} if groups is None else degrees)
+    between = Counter(
+        tuple(sorted(end.split("r")[0] for end in (link.a, link.b)))
+        for link in topology.links
+        if link.delay_ns == 1_000
+    )
+    assert set(between.values()) == {1}
+    assert len(between) == count * (count - 1) // 2
+    assert Paths(topology).most_switches() <= 4, "to the router with the link, over it, and to the host's"
+
+
+def test_a_dragonfly_has_no_more_groups_than_links_reach() -> None:
+    with pytest.raises(TopologyError, match="10 groups are more than the 9 that long links join"):
+        generate("dragonfly", {"routers": 4, "hosts_per_router": 2, "global_links": 2, "groups": 10})
+
+
+def test_cards_of_one_number_meet_at_one_switch() -> None:
+    topology = generate("rail", {"units": 2, "servers_per_unit": 3, "rails": 4, "spines": 2})
+    assert (len(topology.hosts), len(topology.switches)) == (24, 10)
+    homes = [topology.attachments[host][0] for host in ("h1", "h2", "h5", "h9", "h12", "h13", "h24")]
+    assert homes == ["u1r1", "u1r2", "u1r1", "u1r1", "u1r4", "u2r1", "u2r4"]
+    assert [len(Paths(topology).between("h1", other).links) for other in ("h5", "h2", "h13")] == [2, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "expected"),
+    [
+        (
+            "fat_tree",
+            {"k": 4},
+            {"h1": "10.0.0.1", "h2": "10.0.0.2", "h3": "10.0.1.1", "h5": "10.1.0.1", "h16": "10.3.1.2"},
+        ),
+        ("leaf_spine", {"leaves": 3, "spines": 2, "hosts_per_leaf": 4}, {"h4": "10.0.0.4", "h5": "10.1.0.1"}),
+        ("rail", {"units": 2, "servers_per_unit": 3, "rails": 4, "spines": 2}, {"h2": "10.0.1.1", "h5": "10.0.0.2"}),
+        # Racks of 256 hosts ask for nine bits: one each for pods and racks then, packed.
+        ("leaf_spine", {"leaves": 2, "spines": 1, "hosts_per_leaf": 256}, {"h256": "10.0.1.0", "h257": "10.0.2.1"}),
+    ],
+)
+def test_addresses_by_rack(name: str, params: dict[str, Any], expected: dict[str, str]) -> None:
+    plan = plan_addresses(generate(name, {**params, "addresses": "by_rack"}))
+    assert {host: format_ipv4(plan.hosts[host].ipv4) for host in expected} == expected
+    assert len({host.ipv4 for host in plan.hosts.values()}) == len(plan.hosts)
+
+
 def test_single_links_can_differ() -> None:
     star = generate("star", {"senders": 12})
     changes = (LinkChange(a="h1?", rate_bps=10**9), LinkChange(a="s1", b="h12", delay_ns=7, loss=0.5))
@@ -109,7 +173,8 @@ def test_the_same_parameters_give_the_same_network() -> None:
         (
             "ring",
             {},
-            "no generator has this name (use one of: dumbbell, fat_tree, leaf_spine, parking_lot, star)",
+            "no generator has this name (use one of: dragonfly, dumbbell, fat_tree, leaf_spine, parking_lot, rail, "
+            "star)",
         ),
         ("star", {}, "senders: field required (add it)"),
         ("star", {"senders": 0}, "senders: input should be greater than or equal to 1, got 0"),

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from topos.errors import fail
 from topos.graph import Host, Link, Roles, Switch, Topology
-from topos.shapes.common import DelayNs, FramingBytes, Loss, Params, QueuePkts, RateBps, Wire, numbered
+from topos.shapes.common import DelayNs, FramingBytes, HostAddresses, Loss, Params, QueuePkts, RateBps, Wire, numbered
 
 
 class LeafSpineParams(Params):
@@ -32,6 +32,7 @@ class LeafSpineParams(Params):
     """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
     """Chance that a packet is lost on a link."""
+    addresses: HostAddresses = "in_order"
 
 
 class FatTreeParams(Params):
@@ -42,7 +43,7 @@ class FatTreeParams(Params):
     rate and delay.
     """
 
-    k: Annotated[int, Field(ge=2, le=16)]
+    k: Annotated[int, Field(ge=2, le=32)]
     """Ports of each switch, an even number."""
     hosts: Annotated[int, Field(ge=1)] | None = None
     """Hosts; k^3/4, all that there is room for, if absent."""
@@ -56,6 +57,7 @@ class FatTreeParams(Params):
     """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
     """Chance that a packet is lost on a link."""
+    addresses: HostAddresses = "in_order"
 
     @model_validator(mode="after")
     def _even_and_not_too_many(self) -> Self:
@@ -77,7 +79,7 @@ def leaf_spine(params: LeafSpineParams) -> Topology:
     up = Wire(params.fabric_rate_bps, params.fabric_delay_ns, *rest)
     links = [down.link(host.name, leaves[index // params.hosts_per_leaf].name) for index, host in enumerate(hosts)]
     links.extend(up.link(leaf.name, spine.name) for leaf in leaves for spine in spines)
-    return Topology(hosts, (*leaves, *spines), tuple(links), _everyone(hosts, params.hosts_per_leaf))
+    return Topology(hosts, (*leaves, *spines), tuple(links), _everyone(hosts, params.hosts_per_leaf), params.addresses)
 
 
 def fat_tree(params: FatTreeParams) -> Topology:
@@ -96,7 +98,7 @@ def fat_tree(params: FatTreeParams) -> Topology:
         first = index % half * half
         links.extend(wire.link(aggregation, core) for core in cores[first : first + half])
     switches = tuple(Switch(name=name) for name in (*edges, *aggregations, *cores))
-    return Topology(hosts, switches, tuple(links), _everyone(hosts, half * half))
+    return Topology(hosts, switches, tuple(links), _everyone(hosts, half * half), params.addresses)
 
 
 def _everyone(hosts: tuple[Host, ...], pod_hosts: int) -> Roles:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from topos.errors import fail
-from topos.graph import MAX_DELAY_NS, MAX_FRAMING_BYTES, MAX_QUEUE_PKTS, MAX_RATE_BPS, Host, Link
+from topos.graph import MAX_DELAY_NS, MAX_FRAMING_BYTES, MAX_QUEUE_PKTS, MAX_RATE_BPS, Addressing, Host, Link
 
 RateBps = Annotated[int, Field(gt=0, le=MAX_RATE_BPS)]
 QueuePkts = Annotated[int, Field(gt=0, le=MAX_QUEUE_PKTS)]
@@ -15,6 +15,15 @@ FramingBytes = Annotated[int, Field(ge=0, le=MAX_FRAMING_BYTES)]
 DelayNs = Annotated[int, Field(ge=0, le=MAX_DELAY_NS)]
 RttNs = Annotated[int, Field(ge=0, le=60_000_000_000)]
 Loss = Annotated[float, Field(ge=0.0, lt=1.0)]
+
+
+HostAddresses = Annotated[
+    Addressing,
+    Field(
+        description="in_order: 10.0.0.1 and on. by_rack: 10.pod.rack.host, so that route tables have an entry for each "
+        "rack or pod in place of several."
+    ),
+]
 
 
 class Params(BaseModel):

@@ -456,7 +456,7 @@ mod tests {
         assert_eq!(ids(Some(&two), 4), [(0, vec![0, 1]), (2, vec![2, 3])]);
         let crossed = mode(ModeScope::UserDefined(0x0a05));
         assert_eq!(ids(Some(&crossed), 4), [(0, vec![0, 2]), (1, vec![1, 3])]);
-        let beyond = mode(ModeScope::UserDefined(0xff_0000_0000_0000f1));
+        let beyond = mode(ModeScope::UserDefined(0xff00_0000_0000_00f1));
         assert_eq!(ids(Some(&beyond), 1), [(0, vec![0]), (0, vec![0])]);
     }
 }

@@ -177,6 +177,42 @@ fn registers_say_which_half_a_field_is() {
 }
 
 #[test]
+fn registers_and_filters_of_entries_are_fields_of_their_table() {
+    let ingress = INGRESS
+        .replace(
+            "    action send(",
+            "    DirectRegister<pair_t>() cells;
+             DirectRegisterAction<pair_t, bit<32>>(cells) more = {
+                 void apply(inout pair_t value, out bit<32> result) {
+                     value.lo = value.lo + step.read();
+                     result = value.lo;
+                 }
+             };
+             DirectLpf<bit<32>>() smooth;
+             action send(",
+        )
+        .replace("hits.count(); tm.", "md.pair.hi = smooth.execute(more.execute()); hits.count(); tm.")
+        .replace("counters = hits;", "counters = hits; registers = cells; filters = smooth;")
+        .replace("dm.packet_color_unused();", "md.port = im.ingress_port;")
+        .replace("value.lo + step.read();\n            result", "value.lo + 1;\n            result");
+    let program = program(&ingress);
+    let schema = schema::of_program(&program, Chip::Tofino1).unwrap();
+    let forward = table(&schema, "pipe.I.forward");
+    let fields: Vec<&str> = data(forward).into_iter().map(|(_, name)| name).collect();
+    for name in ["I.cells.lo", "I.cells.hi", "$LPF_SPEC_TYPE", "$COUNTER_SPEC_PKTS"] {
+        assert!(fields.contains(&name), "{name} is not among {fields:?}");
+    }
+    assert_eq!(table(&schema, "pipe.I.step").depends_on, [forward.id], "the table has the cells");
+    assert!(
+        schema.tables.iter().all(|table| !["pipe.I.cells", "pipe.I.smooth"].contains(&table.name.as_str()))
+    );
+    let info = p4cc_p4runtime::p4info::p4info(&program).unwrap();
+    let registers: Vec<&str> =
+        info.registers.iter().filter_map(|one| one.preamble.as_ref()).map(|of| of.name.as_str()).collect();
+    assert_eq!(registers, ["pipe.I.pairs", "pipe.I.step"], "P4Runtime has no registers of entries");
+}
+
+#[test]
 fn a_hash_that_is_called_once_can_be_changed() {
     let schema = schema::of_program(&example(), Chip::Tofino1).unwrap();
     let configure = table(&schema, "pipe.I.mix.configure");

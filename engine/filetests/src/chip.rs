@@ -13,6 +13,8 @@
 //! // set_key_mask TABLE MASK...             which bits of its keys count
 //! // set_default_entry TABLE member|group ID
 //! // set_hash NAME FUNCTION               one of the chip's catalogue, or `program`
+//! // set_hash_rotation NAME BITS
+//! // expect_hash NAME FIELD... => VALUE   what the control plane computes
 //! // set_hash_fields NAME FIELD:START:LENGTH:ORDER...
 //! ```
 //!
@@ -47,6 +49,8 @@ enum Act {
     KeyMask(Vec<u128>),
     Default(EntryAction),
     HashFields(Vec<HashSlice>),
+    HashRotation(u32),
+    ExpectHash(Vec<u128>, u128),
 }
 
 /// A command.
@@ -59,7 +63,7 @@ pub struct ChipCommand {
 impl ChipCommand {
     /// Whether it only looks.
     pub fn expects(&self) -> bool {
-        matches!(self.act, Act::ExpectRegister(_) | Act::ExpectCounter(..))
+        matches!(self.act, Act::ExpectRegister(_) | Act::ExpectCounter(..) | Act::ExpectHash(..))
     }
 }
 
@@ -155,6 +159,11 @@ pub fn parse(word: &str, words: &[&str], rest: &str) -> Result<Option<ChipComman
         ("set_key_mask", [name, masks @ ..]) => {
             (named(name), Act::KeyMask(masks.iter().map(|mask| number(mask)).collect::<Result<_, _>>()?))
         }
+        ("set_hash_rotation", [name, bits]) => (named(name), Act::HashRotation(small(bits)?)),
+        ("expect_hash", [name, fields @ .., "=>", value]) => {
+            let fields = fields.iter().map(|field| number(field)).collect::<Result<_, _>>()?;
+            (named(name), Act::ExpectHash(fields, number(value)?))
+        }
         ("set_hash", [name, "program"]) => (named(name), Act::Hash(None)),
         ("set_hash", [name, function]) => {
             let known = HashFunction::by_name(function);
@@ -210,6 +219,17 @@ fn at_cell(program: &Program, state: &mut State, (name, index): (&str, u32), act
         }
         Act::Meter(config) => state.meter_write(meter()?, index, Some(*config)),
         Act::MeterAdjust(bytes) => state.set_meter_adjust(meter()?, *bytes),
+        Act::HashRotation(bits) => state.set_hash_rotation(hash()?, *bits),
+        Act::ExpectHash(fields, wanted) => {
+            let id = hash()?;
+            let declared = &program.hashes[id.index()].fields;
+            let bits = fields.iter().zip(declared).map(|(value, field)| Bits::from_u128(field.width, *value));
+            match state.hash_compute(id, &bits.collect::<Vec<_>>()) {
+                Ok(given) if given.to_u128() == Some(*wanted) => Ok(()),
+                Ok(given) => return Err(format!("it is {given}, should be {wanted:#x}")),
+                Err(error) => Err(error),
+            }
+        }
         Act::Hash(function) => state.set_hash_function(hash()?, *function),
         Act::Default(entry) => {
             let id = TableId::from_index(find(&program.tables, name, |one| &one.cp.name)?);

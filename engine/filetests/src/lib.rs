@@ -43,9 +43,14 @@ pub struct Failure {
 
 /// Preprocesses, parses, checks and lowers a file, in a folder `strict` by the rules of Tofino.
 pub fn compile(path: &Path) -> Compiled {
-    let (source, diagnostics) = Source::load(path, &Options::default());
     let is_strict = path.components().any(|part| part.as_os_str() == "strict");
-    compile_by(source, diagnostics, if is_strict { Strict::Tofino } else { Strict::Off })
+    compile_strict(path, if is_strict { Strict::Tofino } else { Strict::Off })
+}
+
+/// The same by the rules of a chip.
+pub fn compile_strict(path: &Path, strict: Strict) -> Compiled {
+    let (source, diagnostics) = Source::load(path, &Options::default());
+    compile_by(source, diagnostics, strict)
 }
 
 /// Parses, checks and lowers preprocessed text.

@@ -65,7 +65,6 @@ pub fn run_program(path: &Path, program: Program) -> Result<(), Failure> {
 struct Bench {
     program: Arc<Program>,
     switch: Switch,
-    now: Time,
     outputs: VecDeque<(u32, Vec<u8>)>,
     digests: VecDeque<DigestMessage>,
     logs: VecDeque<String>,

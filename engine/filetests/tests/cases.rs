@@ -31,3 +31,18 @@ fn programs_do_what_their_cases_say() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(cases.len() >= 25, "only {} cases were found", cases.len());
 }
+
+/// Our programs for Tofino break none of its rules.
+#[test]
+fn programs_for_tofino_are_taken_by_its_rules() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4src/tna");
+    let programs = p4cc_filetests::cases(&folder).expect("the programs are part of the repository");
+    let failures: Vec<String> = programs
+        .iter()
+        .map(|program| p4cc_filetests::compile_strict(program, p4cc_ir::Strict::Tofino))
+        .filter(|compiled| compiled.program.is_none())
+        .map(|compiled| compiled.source.render(&compiled.diagnostics, false))
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(programs.len() >= 8, "only {} programs were found", programs.len());
+}

@@ -89,6 +89,8 @@ pub struct HashObject {
     pub function: HashFunction,
     /// Bits of the result, 1 to 64.
     pub width: u32,
+    /// Bits of the result that the program uses; the chip computes no others.
+    pub used: u64,
     /// The message of its first `get`, in order, the first in its highest bits.
     pub fields: Vec<HashField>,
     /// Pairs of fields that the program makes symmetric: both are replaced by their exclusive-or.

@@ -1,4 +1,5 @@
-//! Entry points of a program of the Tofino Native Architectures (TNA 2.0.1 of Tofino 1, T2NA 1.0.1 of Tofino 2).
+//! Entry points of a program of the Tofino Native Architectures: TNA 2.0.1 of Tofino 1, T2NA 1.0.1 of
+//! Tofino 2.
 //!
 //! As in PSA a packet is deparsed at the end of ingress and parsed again by egress. What ingress knows of it
 //! goes along as bytes that the program writes in front of the packet and reads again. Before each parser the

@@ -122,6 +122,17 @@ fn absent(key: &Key, width: u32) -> MatchValue {
     }
 }
 
+/// The one key that is a slice of this field: names of slices hold a colon, which a test cannot say.
+fn slice_position(keys: &[&Key], field: &str) -> Option<usize> {
+    let mut slices = keys.iter().enumerate().filter(|(_, key)| {
+        let Some((of, range)) = key.cp.name.rsplit_once('[') else { return false };
+        range.contains(':')
+            && (of == field || of.strip_suffix(field).is_some_and(|front| front.ends_with('.')))
+    });
+    let (at, _) = slices.next()?;
+    slices.next().is_none().then_some(at)
+}
+
 fn key_position(keys: &[&Key], name: &str) -> Outcome<usize> {
     let name = stack_index(name);
     let validity = name.strip_suffix("valid").filter(|rest| rest.is_empty() || rest.ends_with('.'));
@@ -140,7 +151,7 @@ fn key_position(keys: &[&Key], name: &str) -> Outcome<usize> {
             return Ok(at);
         }
     }
-    Err(format!("the table has no key `{name}`"))
+    slice_position(keys, &name).ok_or_else(|| format!("the table has no key `{name}`"))
 }
 
 /// `vlan$1.id` is `vlan[1].id`.
@@ -256,7 +267,9 @@ mod tests {
             table ternary { key = { x.h.b: ternary; } actions = { to; NoAction; } }
             table exact { key = { x.h.a: exact; } actions = { to; NoAction; } }
             table optional_ { key = { x.h.b: optional; } actions = { to; NoAction; } }
-            apply { if (!lpm.apply().hit) { ternary.apply(); exact.apply(); optional_.apply(); } } }
+            table slice { key = { x.h.b[8:5]: exact; x.h.a: exact; } actions = { to; NoAction; } }
+            table slices { key = { x.h.b[8:5]: exact; x.h.b[3:0]: exact; } actions = { to; NoAction; } }
+            apply { slice.apply(); slices.apply(); if (!lpm.apply().hit) { ternary.apply(); exact.apply(); optional_.apply(); } } }
         control e(inout hs x, inout m y, inout standard_metadata_t s) { apply {} }
         control d(packet_out b, in hs x) { apply { b.emit(x.h); } }
         V1Switch(p(), v(), i(), e(), v(), d()) main;
@@ -290,6 +303,9 @@ mod tests {
             ("add optional_ 1 x.h.b:0b1******** to(port:1)", "`*` stands where only a number can"),
             ("add exact x.h.a:256 to(port:1)", "a number does not fit 8 bits"),
             ("add exact x.h.a:1 to(port:512)", "a number does not fit 9 bits"),
+            ("add slice x.h.b:16 to(port:1)", "a number does not fit 4 bits"),
+            ("add slice h.c:1 to(port:1)", "the table has no key `h.c`"),
+            ("add slices x.h.b:1 to(port:1)", "the table has no key `x.h.b`"),
         ] {
             let found = problem(line).unwrap_or_else(|| panic!("{line}: no error"));
             assert!(found.starts_with(cause), "{line}: {found}");
@@ -305,6 +321,8 @@ mod tests {
             "add ternary 1 x.h.b:511 to(port:1)",
             "add optional_ 1 x.h.b:0b********* to(port:1)",
             "add optional_ 1 x.h.b:0x1ff to(port:1)",
+            "add slice x.h.b:15 x.h.a:1 to(port:1)",
+            "add slice h.b:0xf to(port:1)",
         ] {
             assert_eq!(problem(line), None, "{line}");
         }

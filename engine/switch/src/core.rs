@@ -188,7 +188,7 @@ impl Core {
         }
     }
 
-    /// Whether the queue of a port takes a packet, as far as its own capacity goes; so does what has no queue.
+    /// Whether the queue of a port takes a packet, by its own capacity; what has no queue takes all.
     pub fn has_room(&self, port: u32, priority: u8, queued: &Queued) -> bool {
         let frame_bytes = queued.length.min(queued.truncate);
         self.tm.port(port).is_none_or(|index| self.tm.has_room(index, priority, frame_bytes))

@@ -1,4 +1,5 @@
-//! The switch, sans-IO: the pipelines of v1model, PSA, TNA and T2NA, packet replication, and the traffic manager.
+//! The switch, sans-IO: the pipelines of v1model, PSA, TNA and T2NA, packet replication, and the traffic
+//! manager.
 //!
 //! A [`Switch`] takes packets with their time of arrival, and gives packets back when a port is idle. It
 //! reads no clock, opens no socket and logs nothing: the simulator and the daemon do that. The P4 program

@@ -9,8 +9,8 @@ use p4cc_syntax::{Options, Severity, Source};
 /// push: JSON as it is, source in one self-contained text.
 ///
 /// # Errors
-/// The file cannot be read, an `#include` cannot, or the program breaks a rule that it is held to; the message
-/// says where.
+/// The file cannot be read, an `#include` cannot, or the program breaks a rule that it is held to; the
+/// message says where.
 pub fn device_config(path: &Path, options: &Options, strict: Strict) -> Result<String, String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("program {}: {error}; give BMv2 JSON or P4-16 source", path.display()))?;

@@ -12,10 +12,11 @@ const L2_XIDS: u32 = 288;
 /// LAGs.
 const LAGS: u32 = 255;
 
+/// Ids of the fields of `$pre.mgid`: nodes and ECMP groups, each with whether it is left out and for whom.
+const GROUP_LISTS: &[&[u32]] = &[&[1, 2, 3], &[4, 5, 6]];
+
 /// The rule of a table, by its name.
 pub fn rule(name: &str) -> Option<Rule> {
-    // Ids of the fields of `$pre.mgid`: nodes and ECMP groups, each with whether it is left out and for whom.
-    const GROUP_LISTS: &[&[u32]] = &[&[1, 2, 3], &[4, 5, 6]];
     Some(match name {
         "$pre.mgid" => Rule { lists: GROUP_LISTS, effect: set_group, ..ENTRIES },
         "$pre.node" => Rule { effect: set_node, ..ENTRIES },
@@ -63,8 +64,8 @@ fn set_group(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure
 
 fn set_node(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let id = u32_of(change.number(0));
+    let Some(new) = change.new else { return delete_node(target, id) };
     let tree = &mut target.switch.chip_mut().multicast;
-    let Some(new) = change.new else { return Ok(tree.delete_node(id)?) };
     let field = |name| id_of(change.table, name);
     let lag = |lag: &u32| {
         u8::try_from(*lag).map_err(|_| Failure::invalid(format!("$pre.node {id}: there is no LAG {lag}")))
@@ -78,6 +79,23 @@ fn set_node(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure>
     match change.old {
         Some(_) => tree.modify_node(node)?,
         None => tree.insert_node(node)?,
+    }
+    Ok(())
+}
+
+/// Deletes a node. As the chip's driver does, it takes the node out of its groups first.
+fn delete_node(target: &mut Target<'_>, id: u32) -> Result<(), Failure> {
+    let tree = &mut target.switch.chip_mut().multicast;
+    let of_node = |group: &&Group| group.nodes.iter().any(|member| member.id == id);
+    let groups: Vec<Group> = tree.groups().filter(of_node).cloned().collect();
+    for mut group in groups {
+        group.nodes.retain(|member| member.id != id);
+        tree.modify_group(group)?;
+    }
+    tree.delete_node(id)?;
+    let is_groups = |table: &&Table| super::name_of(table) == "$pre.mgid";
+    if let Some(table) = target.schema.tables.iter().find(is_groups) {
+        target.kept.fixed.rows.drop_member(table.id, GROUP_LISTS[0], id);
     }
     Ok(())
 }

@@ -51,6 +51,15 @@ impl Rows {
         self.0.get(&table).map_or(0, BTreeMap::len)
     }
 
+    /// Takes a member out of the lists of all entries of a table.
+    pub fn drop_member(&mut self, table: u32, lists: &[u32], member: u32) {
+        let Some(&first) = lists.first() else { return };
+        for row in self.0.get_mut(&table).into_iter().flat_map(BTreeMap::values_mut) {
+            let keep: Vec<bool> = row.numbers(first).iter().map(|one| *one != member).collect();
+            retain_in(row, lists, &keep);
+        }
+    }
+
     fn set(&mut self, table: u32, key: RowKey, row: Option<Kept>) {
         let rows = self.0.entry(table).or_default();
         match row {
@@ -335,13 +344,7 @@ fn apply_lists<'a>(
         }
         Verb::Remove => {
             let keep: Vec<bool> = members.iter().map(|member| !named.contains(member)).collect();
-            for id in list {
-                match row.data.get_mut(id) {
-                    Some(Value::Numbers(values)) => retain(values, &keep),
-                    Some(Value::Bools(values)) => retain(values, &keep),
-                    _ => {}
-                }
-            }
+            retain_in(row, list, &keep);
         }
         _ => {}
     }
@@ -375,6 +378,16 @@ fn filler(like: Option<&Value>, count: usize) -> Value {
     match like {
         Some(Value::Bools(_)) => Value::Bools(vec![false; count]),
         _ => Value::Numbers(vec![0; count]),
+    }
+}
+
+fn retain_in(row: &mut Kept, lists: &[u32], keep: &[bool]) {
+    for id in lists {
+        match row.data.get_mut(id) {
+            Some(Value::Numbers(values)) => retain(values, keep),
+            Some(Value::Bools(values)) => retain(values, keep),
+            _ => {}
+        }
     }
 }
 

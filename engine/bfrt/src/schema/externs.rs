@@ -1,7 +1,8 @@
 //! Externs: counters, meters, registers, hashes that can be changed, value sets, digests, port metadata.
 
 use p4cc_ir::{
-    CounterId, DataType, DigestId, FilterKind, HashView, MeterId, RegisterId, RegisterKind, Table as MatchTable, ValueSetId,
+    CounterId, DataType, DigestId, FilterKind, HashView, MeterId, RegisterId, RegisterKind,
+    Table as MatchTable, ValueSetId,
 };
 use p4cc_p4runtime::p4info::chip::ChipObject;
 
@@ -89,12 +90,21 @@ fn add_registers(source: &Source<'_>, schema: &mut Schema) {
         let mut made =
             table(object.name.as_str(), object.id, "RegisterParam", Object::RegisterParam(register), 1);
         made.annotations = annotations(&of.cp.annotations);
-        made.depends_on.extend(param.register.map(|of| source.objects.registers[of.index()].id));
+        made.depends_on.extend(param.register.and_then(|of| cells_of(source, of)));
         let initial = of.initial.as_ref().map_or(0, p4cc_ir::Bits::low_u64);
         let ty = Type::Bytes(of.ty.width(), Some(initial));
         made.data.push(field(1, "value", ty, Means::Cell(register, 0)).mandatory());
         schema.tables.push(made);
     }
+}
+
+/// What has the cells of a register: its own table, or the table whose entries have them.
+fn cells_of(source: &Source<'_>, register: RegisterId) -> Option<u32> {
+    if source.program.registers[register.index()].kind != RegisterKind::Direct {
+        return Some(source.objects.registers[register.index()].id);
+    }
+    let table = source.program.tables.iter().position(|table| table.register == Some(register))?;
+    Some(source.objects.tables[table].id)
 }
 
 /// The fields of a register's cell; their names begin with the register's own.
@@ -122,7 +132,9 @@ fn without_pipe<'a>(source: &Source<'_>, name: &'a str) -> &'a str {
 }
 
 fn add_filters(source: &Source<'_>, schema: &mut Schema) {
-    for (at, (of, object)) in source.program.filters.iter().zip(&source.objects.filters).enumerate() {
+    let filters = &source.program.filters;
+    for at in by_rank(filters.iter().map(|filter| filter.cp.rank)) {
+        let (of, object) = (&filters[at], &source.objects.filters[at]);
         let Some(size) = of.size else { continue };
         let at = at as u32;
         let (kind, means, id, index) = match of.kind {

@@ -5,7 +5,8 @@ use p4cc_p4runtime::errors::Failure;
 use crate::fields::{self, Row};
 use crate::pipes;
 use crate::proto::bfrt_proto as wire;
-use crate::schema::Table;
+use crate::schema::{Object, Table};
+use crate::tables::handles::DEFAULT_ENTRY;
 use crate::target::{ALL_PIPES, Entry, Scope, Target, Verb};
 use wire::table_entry::Value as Identifier;
 use wire::table_mod_inc_flag;
@@ -115,6 +116,10 @@ pub(super) fn to_wire(handle: u32, owner: u32) -> u32 {
 pub(super) fn resolve_handle(target: &mut Target<'_>, entry: &mut Entry<'_>) -> Result<Option<u32>, Failure> {
     let Some(handle) = entry.handle else { return Ok(None) };
     let table: &Table = entry.table;
+    if handle == DEFAULT_ENTRY && matches!(table.object, Object::Match(_)) {
+        entry.is_default = true;
+        return Ok(None);
+    }
     let owner = (handle >> OWNER_SHIFT).checked_sub(1);
     target.enter(owner.map_or(0, |pipe| pipe as usize).min(pipes::PIPES - 1));
     let number = handle & ((1 << OWNER_SHIFT) - 1);

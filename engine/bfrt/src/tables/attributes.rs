@@ -6,9 +6,9 @@ use p4cc_ir::{Bits, MatchKind, TableId};
 use p4cc_p4runtime::errors::Failure;
 
 use super::{arrays, parts};
+use crate::fields::all_ones;
 use crate::pipes;
 use crate::proto::bfrt_proto as wire;
-use crate::fields::all_ones;
 use crate::schema::{Means, Object, Table};
 use crate::target::{Target, no_program};
 use p4cc_units::Span;
@@ -65,10 +65,16 @@ fn name_of(attribute: &Attribute) -> &'static str {
 
 fn supported(table: &Table, attribute: &Attribute) -> Result<(), Failure> {
     let name = name_of(attribute);
-    // bf-rt.json does not list what all selectors have.
-    let is_of_groups =
-        matches!((attribute, table.object), (Attribute::SelectorUpdateNotify(_), Object::Groups(_)));
-    if is_of_groups || table.attributes.contains(&name) {
+    // bf-rt.json does not list what all selectors and all arrays have.
+    let is_unlisted = match (attribute, table.object) {
+        (Attribute::SelectorUpdateNotify(_), Object::Groups(_)) => true,
+        (Attribute::EntryScope(_), of) => matches!(
+            of,
+            Object::Register(_) | Object::Counter(_) | Object::Meter(_) | Object::Lpf(_) | Object::Wred(_)
+        ),
+        _ => false,
+    };
+    if is_unlisted || table.attributes.contains(&name) {
         return Ok(());
     }
     let all = table.attributes.join(", ");

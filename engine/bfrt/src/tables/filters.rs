@@ -15,12 +15,9 @@ const NO_THRESHOLD: u32 = 0xff00_0000;
 /// A cell that nobody configured.
 fn first(kind: FilterKind) -> FilterConfig {
     match kind {
-        FilterKind::Lpf => FilterConfig::Lpf(LpfConfig {
-            rate: false,
-            gain_time_ns: 0.0,
-            decay_time_ns: 0.0,
-            scale_down: 0,
-        }),
+        FilterKind::Lpf => {
+            FilterConfig::Lpf(LpfConfig { rate: false, gain_time_ns: 0.0, decay_time_ns: 0.0, scale_down: 0 })
+        }
         FilterKind::Wred { .. } => FilterConfig::Wred(WredConfig {
             time_ns: 0.0,
             min_threshold: NO_THRESHOLD,

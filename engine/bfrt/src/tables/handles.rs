@@ -7,6 +7,9 @@ use crate::fields::{Match, Row};
 /// Largest number: what stands above it on the wire says whose the entry is.
 const MAX_HANDLE: u32 = (1 << 28) - 1;
 
+/// The number of a table's default entry, which no other entry has.
+pub const DEFAULT_ENTRY: u32 = 1;
+
 /// The key of an entry as reads give it.
 pub type KeyValues = Vec<(u32, Match)>;
 
@@ -26,7 +29,7 @@ impl Handles {
         }
         self.last = self.last.wrapping_add(1) & MAX_HANDLE;
         // After 2^28 numbers those of old entries are passed over.
-        while self.last == 0 || self.by_handle.contains_key(&self.last) {
+        while self.last <= DEFAULT_ENTRY || self.by_handle.contains_key(&self.last) {
             self.last = self.last.wrapping_add(1) & MAX_HANDLE;
         }
         self.by_key.insert(key.clone(), self.last);

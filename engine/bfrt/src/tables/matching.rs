@@ -45,6 +45,13 @@ fn identity(target: &Target<'_>, entry: &Entry<'_>, table: TableId) -> Result<Id
             None => MatchValue::Any,
         });
     }
+    for (one, mask) in matches.iter_mut().zip(target.state()?.key_mask(table)) {
+        // Keys that differ only in bits that do not count are one.
+        if let MatchValue::Exact(value) = one {
+            let words: Vec<u64> = value.words().iter().zip(mask.words()).map(|(a, b)| a & b).collect();
+            *value = Bits::from_words(mask.width(), &words);
+        }
+    }
     let needs =
         |key: &p4cc_ir::Key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional);
     if !declared.keys.iter().any(needs) {

@@ -207,6 +207,11 @@ fn multicast_groups_grow_and_shrink_by_their_nodes() {
     assert_eq!(nodes(&chip), [(2, None)]);
     let read = chip.lab.entries(asked(&group)).expect("the group");
     assert_eq!(chip.value(&read[0], "$pre.mgid", "$MULTICAST_NODE_ID"), numbers(&[2]));
+    // A node that goes leaves its groups.
+    chip.lab.one(Type::Delete, chip.entry("$pre.node", (2, 4), vec![])).expect("a deletion");
+    assert_eq!(nodes(&chip), []);
+    let read = chip.lab.entries(asked(&group)).expect("the group");
+    assert_eq!(chip.value(&read[0], "$pre.mgid", "$MULTICAST_NODE_ID"), numbers(&[]));
     let unknown = chip.entry("$pre.mgid", (6, 2), vec![("$MULTICAST_NODE_ID", numbers(&[99]))]);
     assert!(chip.lab.one(Type::Insert, unknown.clone()).is_err(), "there is no such node");
     assert!(chip.lab.entries(asked(&unknown)).is_err(), "what is refused is not kept");

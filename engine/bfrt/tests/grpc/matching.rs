@@ -251,6 +251,9 @@ fn entries_have_numbers() {
         }
     };
     let second = handle(&mut lab, 2).expect("a number");
+    let default =
+        wire::TableEntry { value: Some(wire::table_entry::Value::HandleId(1)), ..whole(lab.id("forward")) };
+    assert!(lab.entries(default).expect("the first number")[0].is_default_entry);
     assert_ne!(handle(&mut lab, 1).expect("a number"), second);
     let status: tonic::Status = handle(&mut lab, 5).unwrap_err();
     assert_eq!(crate::lab::codes(&status), [Code::NotFound]);

@@ -304,6 +304,8 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn at(ns: u64) -> Time {
@@ -331,6 +333,36 @@ mod tests {
         }
         // 5 a nanosecond, over 1,000 ns; sums of steps are half a step larger than the integral.
         assert!((sum - 5_002.5).abs() < 0.1, "{sum}");
+    }
+
+    proptest! {
+        /// Whatever a controller gives is refused, or gives numbers within the width.
+        #[test]
+        fn any_configuration_is_refused_or_works(
+            (gain, decay, chance) in (any::<f64>(), any::<f64>(), any::<f64>()),
+            (rate, scale_down, min, max) in (any::<bool>(), 0u32..40, any::<u32>(), any::<u32>()),
+            packets in proptest::collection::vec((0u64..1 << 40, any::<u64>()), 1..20),
+        ) {
+            let lpf = FilterConfig::Lpf(LpfConfig { rate, gain_time_ns: gain, decay_time_ns: decay, scale_down });
+            let (min_threshold, max_threshold) = (min, max);
+            let red = WredConfig { time_ns: gain, min_threshold, max_threshold, max_probability: chance };
+            let cp = p4cc_ir::ControlPlaneName::default;
+            let lpf_of = Filter { cp: cp(), kind: FilterKind::Lpf, size: Some(1), width: 16 };
+            let kind = FilterKind::Wred { drop_value: 1, no_drop_value: 2 };
+            let red_of = Filter { cp: cp(), kind, size: Some(1), width: 64 };
+            prop_assert!(lpf.check(&red_of).is_err() && FilterConfig::Wred(red).check(&lpf_of).is_err());
+            let mut cell = FilterCell::default();
+            let mut state = FilterState { cells: vec![FilterCell::default()], random: 1 };
+            for (at_ns, value) in packets {
+                if let (FilterConfig::Lpf(config), Ok(())) = (lpf, lpf.check(&lpf_of)) {
+                    prop_assert!(cell.low_pass(config, (value & 0xffff) as f64, at(at_ns)).is_finite());
+                }
+                if FilterConfig::Wred(red).check(&red_of).is_ok() {
+                    state.drops(0, red, value as f64, at(at_ns));
+                    prop_assert!(state.cells[0].value.is_finite());
+                }
+            }
+        }
     }
 
     #[test]

@@ -33,6 +33,8 @@ type Steps = Box<[u64; 256]>;
 pub(crate) struct HashState {
     function: HashFunction,
     width: u32,
+    /// Bits that the result is turned left by.
+    rotation: u32,
     steps: Steps,
     /// Bits of the fields.
     widths: Vec<u32>,
@@ -114,6 +116,7 @@ impl HashState {
         let mut state = Self {
             function: object.function,
             width: object.width,
+            rotation: 0,
             steps: steps(&object.function),
             widths: object.fields.iter().map(|field| field.width).collect(),
             slices: Vec::new(),
@@ -143,6 +146,14 @@ impl HashState {
 
     /// The hash of a message.
     pub fn hash(&self, bytes: &[u8], front: u32) -> u64 {
+        let value = self.unturned(bytes, front);
+        match self.rotation {
+            0 => value,
+            by => (value << by | value >> (self.width - by)) & mask(self.width),
+        }
+    }
+
+    fn unturned(&self, bytes: &[u8], front: u32) -> u64 {
         let message = Message { bytes, front };
         if self.plan.is_empty() || message.len() != self.widths.iter().sum::<u32>() {
             return self.result(&message);
@@ -315,6 +326,24 @@ impl State {
         Ok(())
     }
 
+    /// Bits that the result is turned left by.
+    ///
+    /// # Errors
+    /// The program has no such hash function.
+    pub fn hash_rotation(&self, id: HashId) -> Result<u32, ControlError> {
+        self.hash_of(id).map(|hash| hash.rotation)
+    }
+
+    /// Turns the result left by some bits, modulo its width.
+    ///
+    /// # Errors
+    /// The program has no such hash function.
+    pub fn set_hash_rotation(&mut self, id: HashId, bits: u32) -> Result<(), ControlError> {
+        let (object, state) = self.dynamic(id)?;
+        state.rotation = bits % object.width.max(1);
+        Ok(())
+    }
+
     /// The parts of the fields that are hashed; none for all of them as the program has them.
     ///
     /// # Errors
@@ -336,7 +365,7 @@ impl State {
         Ok(())
     }
 
-    /// The hash of given fields.
+    /// The hash of given fields, as far as the program uses its bits.
     ///
     /// # Errors
     /// The program has no such hash function, or other fields.
@@ -362,20 +391,22 @@ impl State {
             }
         }
         let value = hash.hash(&bytes, total.next_multiple_of(8) - total);
-        Ok(Bits::from_u128(hash.width, value.into()))
+        let used = self.program.hashes.get(id.index()).map_or(u64::MAX, |object| object.used);
+        Ok(Bits::from_u128(hash.width, (value & used).into()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use p4cc_ir::{ControlPlaneName, HashField};
+    use proptest::prelude::*;
 
     use super::*;
 
     fn object(function: HashFunction, width: u32, fields: &[u32]) -> HashState {
         let fields = fields.iter().map(|&width| HashField { name: String::new(), width }).collect();
         let cp = ControlPlaneName::default();
-        HashState::new(&HashObject { cp, function, width, fields, symmetric: Vec::new() })
+        HashState::new(&HashObject { cp, function, width, used: u64::MAX, fields, symmetric: Vec::new() })
     }
 
     /// The published values over `123456789` (docs/sources.md#crc-catalogue).
@@ -450,11 +481,47 @@ mod tests {
     }
 
     #[test]
+    fn a_result_is_turned_within_its_width() {
+        let mut hash = object(HashFunction { extend: true, ..HashFunction::CRC32 }, 64, &[]);
+        hash.rotation = 2;
+        assert_eq!(hash.hash(b"123456789", 0) as u32, 0xcbf4_3926u32.rotate_left(2));
+        let mut hash = object(HashFunction::IDENTITY, 12, &[]);
+        hash.rotation = 4;
+        assert_eq!(hash.hash(&[0xa, 0xbc], 4), 0xbca);
+    }
+
+    #[test]
     fn words_are_combined_from_the_first_bit_on() {
         assert_eq!(object(HashFunction::xor(16), 16, &[]).hash(&[0x12, 0x34, 0x56], 0), 0x1234 ^ 0x5600);
         assert_eq!(object(HashFunction::xor(8), 8, &[]).hash(&[0x12, 0x34, 0x56], 0), 0x12 ^ 0x34 ^ 0x56);
         // Twelve bits: 0x123 is 0x12 and 0x30.
         assert_eq!(object(HashFunction::xor(8), 8, &[]).hash(&[0x01, 0x23], 4), 0x12 ^ 0x30);
+    }
+
+    proptest! {
+        /// Whatever a controller gives is refused, or hashes; identical slices give identical hashes.
+        #[test]
+        fn any_slices_are_refused_or_hash(
+            slices in proptest::collection::vec((0usize..5, any::<u32>(), any::<u32>(), 0u32..5), 0..6),
+            near in proptest::collection::vec((0usize..4, 0u32..20, 0u32..20, 0u32..5), 0..6),
+            bytes in any::<[u8; 6]>(),
+            name in 0usize..40,
+        ) {
+            let function = HashFunction::names().nth(name).and_then(HashFunction::by_name);
+            let mut hash = object(function.unwrap_or(HashFunction::IDENTITY), 37, &[13, 1, 24, 7]);
+            for given in [slices, near] {
+                let slices: Vec<HashSlice> = given
+                    .into_iter()
+                    .map(|(field, start_bit, length, order)| HashSlice { field, start_bit, length, order })
+                    .collect();
+                let Ok(plan) = hash.plan(&slices) else { continue };
+                prop_assert!(plan.iter().map(|run| run.bits).sum::<u32>() <= 45);
+                hash.plan = plan;
+                let value = hash.hash(&bytes, 3);
+                prop_assert!(value <= mask(37));
+                prop_assert_eq!(value, hash.clone().hash(&bytes, 3));
+            }
+        }
     }
 
     #[test]

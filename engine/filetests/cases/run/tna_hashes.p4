@@ -45,6 +45,14 @@
 // set_hash I.dynamic program
 // packet 0 0b 31 32333435
 // expect 1 0b 31 cbf53a1c
+// Turned by four bits; the control plane computes the same, and of a result in part what is used.
+// set_hash_rotation I.dynamic 4
+// packet 0 0b 31 32333435
+// expect 1 0b 31 bf53a1cc
+// expect_hash I.dynamic 0x31 0x32333435 => 0xbf53a1cc
+// expect_hash I.high 0x31 => 0xd400
+// packet 0 0d 31 00000000
+// expect 1 0d 31 000000d4
 // Fields of an invalid header are part of the data, as zeros.
 // packet 0 0c 00 00000000
 // expect 1 0c 00 000084c0
@@ -70,6 +78,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
     @symmetric("hdr.data.c[31:16]", "hdr.data.c[15:0]")
     Hash<bit<32>>(HashAlgorithm_t.CRC32) symmetric;
     Hash<bit<32>>(HashAlgorithm_t.CRC32) dynamic;
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) high;
     CRCPolynomial<bit<16>>(0x1021, false, false, false, 0x1d0f, 0) aug;
     Hash<bit<16>>(HashAlgorithm_t.CUSTOM, aug) invalid;
     apply {
@@ -99,6 +108,8 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
             hdr.data.c = symmetric.get({ hdr.data.c[31:16], hdr.data.c[15:0] });
         } else if (hdr.data.a == 0xb) {
             hdr.data.c = dynamic.get({ hdr.data.b, hdr.data.c });
+        } else if (hdr.data.a == 0xd) {
+            hdr.data.c = 24w0 ++ high.get({ hdr.data.b })[15:8];
         } else {
             hdr.data.c = 16w0 ++ invalid.get({ none.value });
         }

@@ -17,7 +17,7 @@
 // add I.counted 0x55 => I.mark(9)
 // packet 0 02 a5 00000000
 // expect 1 02 a5 00000009
-// expect_direct_counter I.counted 0x55 => 1 6
+// expect_direct_counter I.counted 0x55 => 1 10
 #include "include/tna_head.p4"
 
 control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metadata_t intr,

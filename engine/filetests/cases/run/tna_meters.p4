@@ -3,7 +3,7 @@
 // add I.direct 2 => I.other()
 // add I.metered 1 => I.color()
 // add I.metered 2 => I.given_color(3)
-// An array counts six bytes, less two.
+// An array counts six bytes and the four of the check sequence, less two.
 // packet 0 01 03 00000000
 // expect 1 01 03 00000000
 // packet 0 02 03 00000000
@@ -14,28 +14,28 @@
 // expect 1 03 01 00000000
 // packet 0 03 02 00000000
 // expect 1 03 02 00000000
-// expect_direct_counter I.direct 1 => 1 5
+// expect_direct_counter I.direct 1 => 1 9
 // expect_direct_counter I.direct 2 => 0 0
 // Of the default entry too, by its own action.
 // packet 0 03 09 00000000
 // expect 1 03 09 00000000
-// expect_direct_counter I.direct => 1 5
-// Bytes: a burst of ten takes one packet of six, and the next one is red: 9 here.
+// expect_direct_counter I.direct => 1 9
+// Bytes: a burst of ten takes one packet of six with its check sequence, and the next one is red: 9 here.
 // set_meter I.bytes 0 0 10 0 10
 // packet 0 04 00 00000000
 // expect 1 04 00 00000007
 // packet 0 04 00 00000000
 // expect 1 04 00 00000009
-// Less three bytes, two packets fit into eight.
-// set_meter I.bytes 0 0 6 0 8
+// Less three bytes, two packets fit into sixteen.
+// set_meter I.bytes 0 0 14 0 16
 // packet 0 05 00 00000000
 // expect 1 05 00 00000007
 // packet 0 05 00 00000000
 // expect 1 05 00 00000007
 // packet 0 05 00 00000000
 // expect 1 05 00 00000009
-// The control plane adds bytes: six and two are all of eight.
-// set_meter I.bytes 0 0 8 0 8
+// The control plane adds bytes: ten and two are all of twelve.
+// set_meter I.bytes 0 0 12 0 12
 // set_meter_adjust I.bytes 2
 // packet 0 04 00 00000000
 // expect 1 04 00 00000007
@@ -43,7 +43,7 @@
 // expect 1 04 00 00000009
 // Above the committed burst alone it is yellow, 8 here.
 // set_meter_adjust I.bytes 0
-// set_meter I.bytes 0 0 0 0 8
+// set_meter I.bytes 0 0 0 0 12
 // packet 0 04 00 00000000
 // expect 1 04 00 00000008
 // A direct meter of packets, by its entries; the chip's red is 3.

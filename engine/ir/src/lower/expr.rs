@@ -66,6 +66,20 @@ impl Lowerer<'_> {
         self.within("expression", expr.span, |this| this.rvalue_of(expr))
     }
 
+    /// `base[hi:lo]`
+    fn slice(&mut self, base: &Expr, hi: u32, lo: u32) -> Option<Rvalue> {
+        if let ExprKind::Call(call) = &base.kind
+            && matches!(&call.callee, Callee::Method { name, .. } if name == "get")
+        {
+            self.tna.sliced = Some((hi, lo));
+        }
+        let src = self.operand(base)?;
+        self.tna.sliced = None;
+        let dst = self.temp(VarType::Bit(hi - lo + 1));
+        self.emit(Inst::Slice { dst, src, lo });
+        Some(Rvalue::Scalar(Operand::Var(dst)))
+    }
+
     fn rvalue_of(&mut self, expr: &Expr) -> Option<Rvalue> {
         if let Some(width) = self.width(&expr.ty) {
             match self.try_const(expr) {
@@ -104,12 +118,7 @@ impl Lowerer<'_> {
                 self.stack_end(base, matches!(expr.kind, ExprKind::StackLast(_)))
             }
             ExprKind::StackLastIndex(base) => self.last_index(base).map(Rvalue::Scalar),
-            ExprKind::Slice(base, hi, lo) => {
-                let src = self.operand(base)?;
-                let dst = self.temp(VarType::Bit(hi - lo + 1));
-                self.emit(Inst::Slice { dst, src, lo: *lo });
-                Some(Rvalue::Scalar(Operand::Var(dst)))
-            }
+            ExprKind::Slice(base, hi, lo) => self.slice(base, *hi, *lo),
             ExprKind::PlusSlice(base, lo, width) => {
                 let ty = self.var_type(&base.ty)?;
                 let src = self.operand_before(base, &[lo])?;

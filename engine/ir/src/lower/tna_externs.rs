@@ -377,7 +377,7 @@ impl Lowerer<'_> {
                 self.push(
                     Diagnostic::warning(call.span, "`verify` does nothing on the chip: p4c drops it")
                         .with_label("it rejects the packet here")
-                        .with_help("use `select` with a transition to `reject`"),
+                        .with_help("use `select` without a case for it: what no case fits is dropped"),
                 );
                 return None;
             }

@@ -97,7 +97,7 @@ impl Lowerer<'_> {
         }
         let id = HashId::from_index(self.out.hashes.len());
         let (fields, symmetric) = (Vec::new(), Vec::new());
-        self.out.hashes.push(HashObject { cp: cp.clone(), function, width, fields, symmetric });
+        self.out.hashes.push(HashObject { cp: cp.clone(), function, width, used: 0, fields, symmetric });
         for text in &annotations.texts {
             let Some(rest) = text.strip_prefix("@symmetric") else { continue };
             let mut names = rest.split('"').skip(1).step_by(2);
@@ -112,8 +112,12 @@ impl Lowerer<'_> {
 
     /// `hash.get(data)`
     pub(super) fn tna_hash(&mut self, id: HashId, call: &Call) -> Option<Rvalue> {
+        let (hi, lo) = self.tna.sliced.take().unwrap_or((MAX_HASH_BITS - 1, 0));
         let data = self.data(call, 0)?;
-        let width = self.out.hashes.get(id.index())?.width;
+        let hash = self.out.hashes.get_mut(id.index())?;
+        hash.used |= u64::MAX >> (MAX_HASH_BITS - 1 - hi.min(MAX_HASH_BITS - 1))
+            & u64::MAX << lo.min(MAX_HASH_BITS - 1);
+        let width = hash.width;
         self.note_hash(width, call);
         if self.tna.hashed.insert(id) {
             let expr = self.arg_expr(call, 0)?;
@@ -190,7 +194,9 @@ impl Lowerer<'_> {
         for at in 0..self.out.hashes.len() {
             let id = HashId::from_index(at);
             if !self.tna.hashed.contains(&id) {
-                self.out.hashes.get_mut(at)?.fields = self.selector_fields(id);
+                let fields = self.selector_fields(id);
+                let hash = self.out.hashes.get_mut(at)?;
+                (hash.fields, hash.used) = (fields, u64::MAX);
             }
         }
         for (id, one, other, span) in std::mem::take(&mut self.tna.symmetric) {

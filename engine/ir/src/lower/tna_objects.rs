@@ -91,6 +91,8 @@ pub struct TnaObjects {
     pub math_units: Vec<MathUnit>,
     /// Hash functions whose message is known from a `get`.
     pub hashed: BTreeSet<HashId>,
+    /// Highest and lowest bit of the result of the call that is being lowered, if no others are used.
+    pub sliced: Option<(u32, u32)>,
     /// Fields of hash functions that are symmetric, by their names.
     pub symmetric: Vec<(HashId, String, String, Span)>,
     /// What meters give for green, yellow and red, where their constructor says it.

@@ -41,7 +41,7 @@ fn update(verb: Type, entity: Of) -> p4::Update {
 
 fn counter(target: &Target<'_>, entry: &p4::CounterEntry) -> i64 {
     let mut found = Vec::new();
-    let asked = p4::Entity { entity: Some(Of::CounterEntry(entry.clone())) };
+    let asked = p4::Entity { entity: Some(Of::CounterEntry(*entry)) };
     target.read(&asked, &mut found).expect("the counter is there");
     match found.first().and_then(|entity| entity.entity.as_ref()) {
         Some(Of::CounterEntry(p4::CounterEntry { data: Some(data), .. })) => data.packet_count,
@@ -86,7 +86,7 @@ fn writes_reach_every_pipe_and_counters_are_sums() {
         Target { catalog, switch: &mut switch, digests: &mut digests, now, is_replay: false, pipe: 0 };
     let before = target.before();
     target.write(&update(Type::Insert, Of::TableEntry(entry.clone()))).expect("a right entry");
-    target.write(&update(Type::Modify, Of::CounterEntry(cell.clone()))).expect("a right cell");
+    target.write(&update(Type::Modify, Of::CounterEntry(cell))).expect("a right cell");
     assert_eq!(counter(&target, &cell), 100);
     for pipe in 0..4 {
         let state = target.switch.state_of(pipe).expect("there are four");

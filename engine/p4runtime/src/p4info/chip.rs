@@ -66,62 +66,62 @@ pub fn view(program: &Program) -> Option<&TnaView> {
     }
 }
 
+/// Names of a TNA program's objects with the types of their ids: a list for each field of [`ChipObjects`], in their
+/// order, and one of snapshots for each pipe.
+fn names_of(program: &Program, view: &TnaView) -> Vec<Names> {
+    let qualified = |prefix: Prefix, cp: &ControlPlaneName| {
+        // Externs cannot be given an id.
+        let explicit_id = cp.explicit_id.filter(|_| prefix == Prefix::Table);
+        let name = full_name(&view.pipes, &cp.name);
+        (prefix, ControlPlaneName { name, explicit_id, ..Default::default() })
+    };
+    let direct = |size: Option<u32>, array, attached| if size.is_some() { array } else { attached };
+    let is_param = |at: usize| view.params.iter().any(|param| param.param.index() == at);
+    let register = |at: usize| match program.registers[at].kind {
+        _ if is_param(at) => Prefix::ChipRegisterParam,
+        RegisterKind::Direct => Prefix::ChipDirectRegister,
+        RegisterKind::Array | RegisterKind::Param => Prefix::ChipRegister,
+    };
+    let filter = |of: &Filter| match of.kind {
+        FilterKind::Lpf => direct(of.size, Prefix::ChipLpf, Prefix::ChipDirectLpf),
+        FilterKind::Wred { .. } => direct(of.size, Prefix::ChipWred, Prefix::ChipDirectWred),
+    };
+    let mut lists: Vec<Names> = vec![
+        program.actions.iter().map(|action| (Prefix::Action, plain_name(&view.pipes, &action.cp))).collect(),
+        program.tables.iter().map(|table| qualified(Prefix::Table, &table.cp)).collect(),
+        program.profiles.iter().map(|of| qualified(Prefix::ChipProfile, &of.cp)).collect(),
+        view.selectors.iter().map(|of| qualified(Prefix::ChipSelector, &of.cp)).collect(),
+        program
+            .counters
+            .iter()
+            .map(|of| qualified(direct(of.size, Prefix::ChipCounter, Prefix::ChipDirectCounter), &of.cp))
+            .collect(),
+        program
+            .meters
+            .iter()
+            .map(|of| qualified(direct(of.size, Prefix::ChipMeter, Prefix::ChipDirectMeter), &of.cp))
+            .collect(),
+        program.registers.iter().enumerate().map(|(at, of)| qualified(register(at), &of.cp)).collect(),
+        program.digests.iter().map(|of| qualified(Prefix::ChipDigest, &of.cp)).collect(),
+        program.value_sets.iter().map(|of| qualified(Prefix::ChipValueSet, &of.cp)).collect(),
+        view.hashes.iter().map(|of| qualified(Prefix::ChipHash, &of.cp)).collect(),
+        program.filters.iter().map(|of| qualified(filter(of), &of.cp)).collect(),
+        view.pipes.iter().map(|pipe| (Prefix::ChipPortMetadata, named(port_metadata_name(pipe)))).collect(),
+    ];
+    for pipe in &view.pipes {
+        let name = |control: &str| named(format!("{0}.{control}.{control}", pipe.name));
+        lists.push(pipe.controls.iter().map(|of| (Prefix::ChipSnapshot, name(&of.name))).collect());
+    }
+    lists
+}
+
 impl ChipObjects {
     /// Names and ids of a TNA program's objects.
     ///
     /// # Errors
     /// An `@id` that cannot be given.
     pub fn new(program: &Program, view: &TnaView) -> Result<Self, P4InfoError> {
-        let qualified = |prefix: Prefix, cp: &ControlPlaneName| {
-            // Externs cannot be given an id.
-            let explicit_id = cp.explicit_id.filter(|_| prefix == Prefix::Table);
-            let name = full_name(&view.pipes, &cp.name);
-            (prefix, ControlPlaneName { name, explicit_id, ..Default::default() })
-        };
-        let direct = |size: Option<u32>, array, attached| if size.is_some() { array } else { attached };
-        let is_param = |at: usize| view.params.iter().any(|param| param.param.index() == at);
-        let register = |at: usize| match program.registers[at].kind {
-            _ if is_param(at) => Prefix::ChipRegisterParam,
-            RegisterKind::Direct => Prefix::ChipDirectRegister,
-            RegisterKind::Array | RegisterKind::Param => Prefix::ChipRegister,
-        };
-        let filter = |of: &Filter| match of.kind {
-            FilterKind::Lpf => direct(of.size, Prefix::ChipLpf, Prefix::ChipDirectLpf),
-            FilterKind::Wred { .. } => direct(of.size, Prefix::ChipWred, Prefix::ChipDirectWred),
-        };
-        let mut lists: Vec<Names> = vec![
-            program
-                .actions
-                .iter()
-                .map(|action| (Prefix::Action, plain_name(&view.pipes, &action.cp)))
-                .collect(),
-            program.tables.iter().map(|table| qualified(Prefix::Table, &table.cp)).collect(),
-            program.profiles.iter().map(|of| qualified(Prefix::ChipProfile, &of.cp)).collect(),
-            view.selectors.iter().map(|of| qualified(Prefix::ChipSelector, &of.cp)).collect(),
-            program
-                .counters
-                .iter()
-                .map(|of| qualified(direct(of.size, Prefix::ChipCounter, Prefix::ChipDirectCounter), &of.cp))
-                .collect(),
-            program
-                .meters
-                .iter()
-                .map(|of| qualified(direct(of.size, Prefix::ChipMeter, Prefix::ChipDirectMeter), &of.cp))
-                .collect(),
-            program.registers.iter().enumerate().map(|(at, of)| qualified(register(at), &of.cp)).collect(),
-            program.digests.iter().map(|of| qualified(Prefix::ChipDigest, &of.cp)).collect(),
-            program.value_sets.iter().map(|of| qualified(Prefix::ChipValueSet, &of.cp)).collect(),
-            view.hashes.iter().map(|of| qualified(Prefix::ChipHash, &of.cp)).collect(),
-            program.filters.iter().map(|of| qualified(filter(of), &of.cp)).collect(),
-            view.pipes
-                .iter()
-                .map(|pipe| (Prefix::ChipPortMetadata, named(port_metadata_name(pipe))))
-                .collect(),
-        ];
-        for pipe in &view.pipes {
-            let name = |control: &str| named(format!("{0}.{control}.{control}", pipe.name));
-            lists.push(pipe.controls.iter().map(|of| (Prefix::ChipSnapshot, name(&of.name))).collect());
-        }
+        let lists = names_of(program, view);
         let mut assigner = Assigner::default();
         for (prefix, cp) in lists.iter().flatten() {
             assigner.declare(*prefix, cp)?;

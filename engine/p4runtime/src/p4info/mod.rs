@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use p4cc_ir::{
     ActionCall, ActionId, ActionParam, ActionScope, ControlPlaneName, ControllerHeader, CountUnit, DataTypes,
-    Func, Inst, Library, MatchKind, Program, Table, TableId, ValueSet, VarType,
+    Func, Inst, Library, MatchKind, Program, Register, RegisterKind, Table, TableId, ValueSet, VarType,
 };
 
 use crate::proto::p4::config::v1 as p4;
@@ -84,16 +84,7 @@ impl Builder<'_> {
             pkg_info: Some(annotations::package(program.architecture.name(), &program.package_annotations)),
             tables: self.visible(&program.tables, |t| &t.cp, |at, table| self.table(at, table)),
             action_profiles: self.visible(&program.profiles, |p| &p.cp, |at, _| self.profile(at)),
-            registers: self.visible(
-                &program.registers,
-                |r| &r.cp,
-                |at, register| p4::Register {
-                    preamble: self.preamble(self.ids.registers[at], &register.cp),
-                    type_spec: Some(data_type(&register.data_type)),
-                    size: signed(register.size),
-                    index_type_name: self.index_type(&register.cp),
-                },
-            ),
+            registers: self.registers(),
             ..Default::default()
         };
         self.actions(&mut info);
@@ -135,6 +126,20 @@ impl Builder<'_> {
         let mut shown: Vec<(usize, &T)> = of.iter().enumerate().filter(|(_, t)| !cp(t).hidden).collect();
         shown.sort_by_key(|(_, t)| cp(t).rank);
         shown.into_iter().map(|(at, t)| build(at, t)).collect()
+    }
+
+    /// Registers with a cell for every index; P4Runtime has no registers of entries.
+    fn registers(&self) -> Vec<p4::Register> {
+        let of_entries = |at: usize| self.program.registers[at].kind == RegisterKind::Direct;
+        let build = |at: usize, register: &Register| {
+            (!of_entries(at)).then(|| p4::Register {
+                preamble: self.preamble(self.ids.registers[at], &register.cp),
+                type_spec: Some(data_type(&register.data_type)),
+                size: signed(register.size),
+                index_type_name: self.index_type(&register.cp),
+            })
+        };
+        self.visible(&self.program.registers, |r| &r.cp, build).into_iter().flatten().collect()
     }
 
     fn preamble(&self, id: u32, cp: &ControlPlaneName) -> Option<p4::Preamble> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use p4cc_exec::control::ControlError;
 
-use super::check_port;
+use super::bounds::check_port;
 use super::multicast::MAX_L2_XID;
 use crate::pre::{delete, insert, modify};
 

@@ -3,6 +3,7 @@
 //!
 //! Invariant: nothing here exceeds the chip's own numbers, which are bounds of every table.
 
+mod bounds;
 pub mod mirror;
 pub mod multicast;
 pub mod pktgen;
@@ -11,16 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_exec::control::ControlError;
 
-use crate::config::MAX_PORTS;
-
+pub use bounds::PIPES;
+use bounds::check_port;
 pub use mirror::{MirrorDirection, MirrorSession, MirrorSessions};
 pub use multicast::{
     Ecmp, Group, L1Node, Lag, Member, MulticastConfig, MulticastPort, MulticastTree, PacketOfGroup,
 };
 pub use pktgen::{App, GeneratorPort, PacketGenerator, Trigger};
 
-/// Pipes of the chip; bits 8 and 7 of a port's number say which is its own.
-pub const PIPES: u8 = 4;
 /// Bytes of port metadata at most, Tofino 2's.
 pub const MAX_PORT_METADATA_BYTES: usize = 24;
 
@@ -34,7 +33,7 @@ pub struct Chip {
     /// The packet generator.
     pub generator: PacketGenerator,
     port_metadata: BTreeMap<u32, [u8; MAX_PORT_METADATA_BYTES]>,
-    looped: BTreeSet<u32>,
+    loopbacks: BTreeSet<u32>,
     deflections: BTreeMap<u8, Deflection>,
 }
 
@@ -55,7 +54,7 @@ impl Chip {
             mirrors: MirrorSessions::default(),
             generator: PacketGenerator::new(seed, device_id),
             port_metadata: BTreeMap::new(),
-            looped: BTreeSet::new(),
+            loopbacks: BTreeSet::new(),
             deflections: BTreeMap::new(),
         }
     }
@@ -103,7 +102,7 @@ impl Chip {
         self.deflections.get(&pipe).copied()
     }
 
-    /// Sets where packets from a pipe go that deflect (the traffic manager's destination of negative mirrors).
+    /// Sets where packets from a pipe go that deflect (negative mirrors of the traffic manager).
     ///
     /// # Errors
     /// Pipe or port is none of the chip's.
@@ -125,7 +124,7 @@ impl Chip {
     /// Whether what a port sends comes back in on it.
     #[inline]
     pub fn loops_back(&self, port: u32) -> bool {
-        !self.looped.is_empty() && self.looped.contains(&port)
+        !self.loopbacks.is_empty() && self.loopbacks.contains(&port)
     }
 
     /// Sets whether what a port sends comes back in on it (a loop in the MAC or below).
@@ -135,19 +134,10 @@ impl Chip {
     pub fn set_loopback(&mut self, port: u32, on: bool) -> Result<(), ControlError> {
         check_port("loopback", port)?;
         if on {
-            self.looped.insert(port);
+            self.loopbacks.insert(port);
         } else {
-            self.looped.remove(&port);
+            self.loopbacks.remove(&port);
         }
         Ok(())
     }
-}
-
-/// Whether a number can be a port's.
-pub(crate) fn check_port(what: &str, port: u32) -> Result<(), ControlError> {
-    if port < MAX_PORTS {
-        return Ok(());
-    }
-    let most = MAX_PORTS - 1;
-    Err(ControlError::InvalidArgument(format!("{what}: port {port} is not a number from 0 to {most}")))
 }

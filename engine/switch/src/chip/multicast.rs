@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_exec::control::ControlError;
 
-use super::check_port;
+use super::bounds::check_port;
 use crate::pre::{Target, delete, insert, modify};
 
 /// Places of an ECMP group.
@@ -381,6 +381,10 @@ impl MulticastTree {
         if let Some(backup) = known.backup_port {
             check_port("multicast backup port", backup)?;
         }
+        if known.copies_to_cpu {
+            // The chip has one such port.
+            self.ports.values_mut().for_each(|other| other.copies_to_cpu = false);
+        }
         if known == MulticastPort::default() {
             self.ports.remove(&port);
         } else {
@@ -392,6 +396,11 @@ impl MulticastTree {
     /// What is known of a port.
     pub fn port(&self, port: u32) -> MulticastPort {
         self.ports.get(&port).copied().unwrap_or_default()
+    }
+
+    /// The port of `copy_to_cpu`, if the control plane has set one.
+    pub fn cpu_port(&self) -> Option<u32> {
+        self.ports.iter().find(|(_, known)| known.copies_to_cpu).map(|(port, _)| *port)
     }
 
     /// Whether ports of a node with this `rid` may be left out for a packet, and which.

@@ -15,7 +15,7 @@ use p4cc_exec::control::ControlError;
 use p4cc_ir::TofinoChip;
 use p4cc_units::{Span, Time};
 
-use super::{PIPES, check_port};
+use super::bounds::{PIPES, check_port};
 use crate::packet::Packet;
 use crate::random::Stream;
 

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use p4cc_exec::control::{EntryAction, Group, GroupMember, Member, TableEntry};
-use p4cc_exec::{Pipeline, State};
+use p4cc_exec::{FilterConfig, Pipeline, State, WredConfig};
 use p4cc_ir::{
-    ActionCall, ActionId, Bits, CounterId, MatchKind, MatchValue, ProfileId, Program, RegisterId, TableId,
+    ActionCall, ActionId, Bits, CounterId, FilterId, MatchKind, MatchValue, ProfileId, Program, RegisterId,
+    TableId,
 };
 use p4cc_switch::config::DEFAULT_DROP_PORT;
 use p4cc_switch::{
@@ -196,6 +197,16 @@ impl Bench {
         let matches = vec![MatchValue::Exact(bits(0, exact)), MatchValue::Range { low, high }];
         let added = TableEntry { priority: 1, ..entry(matches, EntryAction::Direct(call)) };
         self.state().table_insert(id, added).unwrap_or_else(|error| panic!("{table}: {error}"));
+    }
+
+    /// Sets a WRED filter's curve: depths, and the chance at the upper one; the queue of this moment counts.
+    pub fn set_wred(&mut self, name: &str, index: u32, depths: [u32; 2], chance: f64) {
+        let at = position(&self.program.filters, |filter| filter.cp.name == name);
+        let id = FilterId::from_index(at.unwrap_or_else(|| panic!("no filter {name}")));
+        let [min_threshold, max_threshold] = depths;
+        let config = WredConfig { time_ns: 0.0, min_threshold, max_threshold, max_probability: chance };
+        let written = self.state().filter_write(id, index, Some(FilterConfig::Wred(config)));
+        written.unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 
     fn register_id(&self, name: &str) -> RegisterId {

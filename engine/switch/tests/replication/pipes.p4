@@ -64,6 +64,9 @@ control I(
         if (hdr.data.kind == 9) {
             dprsr.digest_type = 1;
         }
+        if (hdr.data.kind == 10) {
+            tm.copy_to_cpu = 1;
+        }
         forward.apply();
     }
 }

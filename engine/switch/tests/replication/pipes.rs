@@ -5,6 +5,7 @@ use std::sync::Arc;
 use p4cc_exec::State;
 use p4cc_exec::control::{CounterCell, EntryAction, TableEntry};
 use p4cc_ir::{ActionCall, Bits, CounterId, MatchValue, RegisterId, TableId};
+use p4cc_switch::chip::MulticastPort;
 use p4cc_switch::config::DEFAULT_DROP_PORT;
 use p4cc_switch::{DEFAULT_PASS_LIMIT, ExecChoice, Packet, PortConfig, Switch, SwitchConfig, TimestampUnit};
 use p4cc_units::{Rate, Time};
@@ -153,4 +154,18 @@ fn pipes_begin_with_the_state_that_was_there() {
     switch.set_state(kept);
     assert_eq!((0..4).map(|pipe| register(switch.state_of(pipe))).collect::<Vec<_>>(), [8; 4]);
     assert_eq!(pass(&mut switch.fork(1), 385, 5), Some((1, 9)), "a fork has what its original has");
+}
+
+/// Copies for the CPU leave by the port that the control plane chose last, and by none before.
+#[test]
+fn copies_for_the_cpu_leave_by_the_port_that_the_chips_tables_name() {
+    let mut switch = switch(1, ExecChoice::Interp);
+    assert_eq!(pass(&mut switch, 1, 10), None, "there is no such port");
+    for port in [129, 130] {
+        let known = MulticastPort { copies_to_cpu: true, ..MulticastPort::default() };
+        switch.chip_mut().multicast.set_port(port, known).expect("a right port");
+    }
+    assert_eq!(pass(&mut switch, 1, 10), Some((130, 9)));
+    switch.chip_mut().multicast.set_port(130, MulticastPort::default()).expect("a right port");
+    assert_eq!(pass(&mut switch, 1, 10), None);
 }

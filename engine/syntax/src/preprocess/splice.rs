@@ -37,8 +37,8 @@ impl Cuts {
     }
 }
 
-/// Takes out each backslash that stands at the end of its line, with the end of the line. In a directive blanks
-/// may stand between the two, as gcc's preprocessor has it, which p4c calls.
+/// Takes out each backslash that stands at the end of its line, with the end of the line. In a directive
+/// blanks may stand between the two, as gcc's preprocessor has it, which p4c calls.
 pub(super) fn join_lines(text: &str) -> (Cow<'_, str>, Cuts) {
     let mut joined = String::new();
     let mut cuts: Vec<Cut> = Vec::new();

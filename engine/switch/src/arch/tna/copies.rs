@@ -4,6 +4,7 @@
 use p4cc_ir::{TnaForTm, TofinoChip};
 use p4cc_units::Time;
 
+use super::metadata::{DROP_COPY_TO_CPU, DROP_PACKET};
 use super::{TnaSwitch, Verdict};
 use crate::arch::truncation;
 use crate::chip::{MirrorSession, PacketOfGroup};
@@ -14,10 +15,6 @@ use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::pre::{Target, targets};
 
-/// Bits of `drop_ctl`.
-pub(super) const DROP_PACKET: u64 = 1;
-const DROP_COPY_TO_CPU: u64 = 2;
-pub(super) const DROP_MIRROR: u64 = 4;
 /// Of a port's number, those bits that count within its pipe.
 const PORT_OF_PIPE: u32 = 0x7f;
 /// Bits of a queue's number that a ghost thread hears beside its port.
@@ -27,6 +24,11 @@ const MAX_GHOST_DEPTH: u32 = (1 << 18) - 1;
 
 /// Where copies go, each with what it is.
 type Ways = Vec<(Target, Instance)>;
+
+/// Where `copy_to_cpu` leads: to the port of the chip's own tables, else to that of the switch.
+fn cpu_port(core: &Core) -> Option<u32> {
+    core.chip.multicast.cpu_port().or(core.config.cpu_port)
+}
 
 impl TnaSwitch {
     /// The copy to the CPU, multicast and unicast of the packet as the ingress deparser wrote it.
@@ -65,7 +67,7 @@ impl TnaSwitch {
         let stops = verdict.drop_ctl & DROP_PACKET != 0;
         let mut ways: Ways = Vec::new();
         if verdict.copy_to_cpu && verdict.drop_ctl & DROP_COPY_TO_CPU == 0 {
-            ways.extend(core.config.cpu_port.map(|port| (Target { port, instance: 0 }, Instance::NORMAL)));
+            ways.extend(cpu_port(core).map(|port| (Target { port, instance: 0 }, Instance::NORMAL)));
         }
         let groups = if stops { [0, 0] } else { verdict.groups };
         if groups != [0, 0] {
@@ -160,7 +162,7 @@ impl TnaSwitch {
         for (group, _) in session.groups.iter().filter(|(_, valid)| *valid) {
             replicas(core, u32::from(*group), &of_group, &mut ways);
         }
-        let cpu = core.config.cpu_port.filter(|_| session.copy_to_cpu);
+        let cpu = cpu_port(core).filter(|_| session.copy_to_cpu);
         let unicast = session.unicast_valid.then_some(session.unicast_port);
         ways.extend(cpu.into_iter().chain(unicast).map(|port| (Target { port, instance: 0 }, instance)));
         for way in &mut ways {

@@ -5,6 +5,10 @@ use p4cc_units::Time;
 
 use crate::core::{Instance, Queued};
 
+/// Bits of `drop_ctl`.
+pub(super) const DROP_PACKET: u64 = 1;
+pub(super) const DROP_COPY_TO_CPU: u64 = 2;
+pub(super) const DROP_MIRROR: u64 = 4;
 /// Bits of the times that a header field holds.
 pub(super) const MAC_TIME_MASK: u64 = (1 << 48) - 1;
 /// Greatest depth that a header field holds.
@@ -73,14 +77,17 @@ pub(super) fn egress_metadata(
     ]
 }
 
-/// Bits of `parser_err` for an error of the program.
+/// Bit of `parser_err`: no row of the parser fits. Ingress drops such a packet whatever the program reads.
+pub(super) const NO_MATCH: u64 = 0x0001;
+
+/// Bits of `parser_err` for an error of the program; none for a plain `reject`, which the chip takes as an end.
 pub(super) fn error_flags(program: &Program, code: u32) -> u64 {
-    const NO_MATCH: u64 = 0x0001;
     const PARTIAL_HEADER: u64 = 0x0002;
     const COUNTER_RANGE: u64 = 0x0004;
     const TIMEOUT: u64 = 0x0010;
     const DESTINATION: u64 = 0x0040;
     match code {
+        core_errors::NO_ERROR => 0,
         core_errors::PACKET_TOO_SHORT | core_errors::HEADER_TOO_SHORT => PARTIAL_HEADER,
         core_errors::STACK_OUT_OF_BOUNDS => DESTINATION,
         core_errors::PARSER_TIMEOUT => TIMEOUT,

@@ -10,8 +10,8 @@
 //! chip's cell unless the port says otherwise.
 //!
 //! Invariants: resubmissions, recirculations and copies of a received packet are bounded, as in v1model. The
-//! loop from egress to ingress holds at most [`MAX_CONTROLLER_QUEUE`](crate::MAX_CONTROLLER_QUEUE) packets, in
-//! order. So every call ends.
+//! loop from egress to ingress holds at most [`MAX_CONTROLLER_QUEUE`](crate::MAX_CONTROLLER_QUEUE) packets,
+//! in order. So every call ends.
 
 mod copies;
 mod metadata;
@@ -32,8 +32,10 @@ use crate::counters::DropCause;
 use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::switch::MAX_GENERATED;
-use copies::{DROP_MIRROR, DROP_PACKET};
-use metadata::{IngressFront, MAC_TIME_MASK, egress_metadata, error_flags, front_bytes};
+use metadata::{
+    DROP_MIRROR, DROP_PACKET, IngressFront, MAC_TIME_MASK, NO_MATCH, egress_metadata, error_flags,
+    front_bytes,
+};
 
 /// Bytes of a frame's check sequence, which the chip counts: packets here have none.
 const FCS_BYTES: u32 = 4;
@@ -59,7 +61,7 @@ struct Entering {
 struct Verdict {
     /// How many bytes the parser took of the packet with its intrinsic metadata.
     taken: u32,
-    /// The parser rejected the packet and nobody looks at the error.
+    /// No row of the parser fits the packet, or it has another error that nobody looks at.
     rejected: bool,
     drop_ctl: u64,
     unicast_port: Option<u32>,
@@ -242,7 +244,7 @@ impl TnaSwitch {
         runtime.set(tm.ucast_egress_port, TNA_NO_PORT);
         let parsed = runtime.parse(core, now, pipe.ingress.parser, packet);
         let taken = parsed.consumed_bytes().max(front_bytes(chip) as u32);
-        self.told_by_parser(now, pipe.ingress_from_parser, parser_error, parsed);
+        let flags = self.told_by_parser(now, pipe.ingress_from_parser, parser_error, parsed);
         let runtime = &mut self.runtime;
         runtime.run(core, now, pipe.ingress.control, packet, taken, length);
         runtime.deparse(core, now, pipe.ingress.deparser, length);
@@ -252,7 +254,7 @@ impl TnaSwitch {
         let runtime = &self.runtime;
         Verdict {
             taken,
-            rejected: parsed.error.is_some() && !pipe.ingress_reads_error,
+            rejected: flags & NO_MATCH != 0 || (flags != 0 && !pipe.ingress_reads_error),
             drop_ctl: runtime.get(pipe.for_deparser.drop_ctl),
             unicast_port: (unicast_port != TNA_NO_PORT).then_some(unicast_port as u32),
             groups,
@@ -285,22 +287,21 @@ impl TnaSwitch {
         t2na.map_or(is_egress, |t2na| self.runtime.get(t2na.mirror_io_select) != 0)
     }
 
-    /// What the chip knows once a parser has run.
+    /// What the chip knows once a parser has run; gives the bits of `parser_err`.
     fn told_by_parser(
         &mut self,
         now: Time,
         into: TnaFromParser,
         parser_error: p4cc_ir::VarId,
         parsed: ParseResult,
-    ) {
-        if parsed.error.is_some() {
-            let code = self.runtime.get(parser_error) as u32;
-            let flags = error_flags(self.runtime.pipeline.program(), code);
-            self.runtime.set(into.parser_err, flags);
-        } else {
-            self.runtime.set(into.parser_err, 0);
-        }
+    ) -> u64 {
+        let flags = match parsed.error {
+            None => 0,
+            Some(_) => error_flags(self.runtime.pipeline.program(), self.runtime.get(parser_error) as u32),
+        };
+        self.runtime.set(into.parser_err, flags);
         self.runtime.set(into.global_tstamp, now.as_ns() & MAC_TIME_MASK);
+        flags
     }
 
     /// Bytes of the header that a deparser sends beside the packet.

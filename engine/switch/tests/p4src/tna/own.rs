@@ -119,3 +119,19 @@ fn a_second_switch_with_another_seed_chooses_anew() {
     assert!(counts.iter().all(|&count| (count as f64 - mean).abs() < 4.0 * spread), "{counts:?}");
     assert!(arrived.iter().all(|&flow| chosen(&mut first, flow) == 0));
 }
+
+#[test]
+fn the_chips_own_filter_marks_along_its_curve() {
+    let mut bench = Bench::new("tna/ecn_wred", QdepthUnit::Packets);
+    assert_eq!(marked(&mut bench, 40, 100), 0, "a port without a curve never marks");
+    bench.set_wred("egress.red", OUT, [10, 30], 0.5);
+    let trials = 4_000;
+    for (depth, share) in [(10, 0.0), (15, 0.125), (20, 0.25), (28, 0.45)] {
+        let seen = marked(&mut bench, depth, trials) as f64;
+        let spread = (trials as f64 * share * (1.0 - share)).sqrt();
+        assert!((seen - trials as f64 * share).abs() <= 4.0 * spread, "{seen} of {trials} at {depth}");
+    }
+    let before = bench.counter("egress.marked_packets", OUT);
+    assert_eq!(marked(&mut bench, 31, 100), 100);
+    assert!(bench.counter("egress.marked_packets", OUT) >= before + 100);
+}

@@ -1,0 +1,60 @@
+"""Routes of many hosts as few prefixes: what an LPM table holds of them. Pure, no I/O.
+
+A prefix stands for hosts that lie one after another by address and have the same way. It may cover addresses that no
+host has; what is sent there goes the way of its hosts, which ends at the last switch before them: that one has a route
+for each. It cannot go around in circles: of all prefixes that hold such an address the longest is within the others,
+so each leads towards the hosts of that one.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Addresses: TypeAlias = npt.NDArray[np.uint32]
+Ids: TypeAlias = npt.NDArray[np.int32]
+
+_BITS = 32
+
+
+class Prefix(NamedTuple):
+    """Addresses that share a beginning, and the way that all hosts among them have."""
+
+    value: int
+    length: int
+    way: int
+
+
+def prefixes(addresses: Addresses, ways: Ids) -> Iterator[Prefix]:
+    """The fewest prefixes that give each host its way and no host another's, ascending; as short as hosts ask for.
+
+    `addresses` are those of hosts, ascending and each once; `ways` has the way of each.
+    """
+    if len(addresses) == 0:
+        return
+    starts = np.flatnonzero(np.concatenate(([True], ways[1:] != ways[:-1])))
+    ends = np.append(starts[1:], len(ways))
+    values: list[int] = addresses.tolist()
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        way = int(ways[start])
+        above = values[start - 1] if start else -1
+        below = values[end] if end < len(values) else 1 << _BITS
+        yield from _cover(addresses, (start, end), (above, below), way)
+
+
+def _cover(addresses: Addresses, run: tuple[int, int], others: tuple[int, int], way: int) -> Iterator[Prefix]:
+    """Prefixes over the hosts of a run, without the addresses of the hosts before and behind it."""
+    (here, end), (above, below) = run, others
+    while here < end:
+        first = int(addresses[here])
+        size = 1
+        while (first & -(2 * size)) > above and (first & -(2 * size)) + 2 * size <= below and 2 * size <= 1 << _BITS:
+            size *= 2
+        begin = first & -size
+        behind = here + int(np.searchsorted(addresses[here:end], begin + size))
+        last = int(addresses[behind - 1])
+        # No wider than its hosts: one host is one address.
+        length = _BITS - (first ^ last).bit_length()
+        yield Prefix(first >> (_BITS - length) << (_BITS - length), length, way)
+        here = behind

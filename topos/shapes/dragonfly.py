@@ -1,0 +1,90 @@
+"""Groups of routers that are all joined to each other, by one long link for each pair of groups (dragonfly)."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from topos.graph import Roles, Switch, Topology
+from topos.shapes.common import DelayNs, FramingBytes, HostAddresses, Loss, Params, QueuePkts, RateBps, Wire, numbered
+
+
+class DragonflyParams(Params):
+    """Groups of A routers with P hosts and H long links each (Kim and others, ISCA 2008: p, a, h, g).
+
+    Routers of a group are all joined; each pair of groups has one link. Group G numbers its A H places for long links
+    by router; its place n leads to the n-th other group, counted upwards from the next one. Routes are the shortest:
+    nothing is sent by a third group.
+    """
+
+    routers: Annotated[int, Field(ge=1, le=64)]
+    """A: routers of a group."""
+    hosts_per_router: Annotated[int, Field(ge=1, le=256)]
+    """P: hosts at each router."""
+    global_links: Annotated[int, Field(ge=1, le=256)]
+    """H: long links of each router."""
+    groups: Annotated[int, Field(ge=2, le=4_096)] | None = None
+    """Groups; A H + 1, as many as long links reach, if absent."""
+    host_rate_bps: RateBps = 100_000_000_000
+    """Rate of the links of hosts."""
+    local_rate_bps: RateBps = 100_000_000_000
+    """Rate of links within a group."""
+    global_rate_bps: RateBps = 100_000_000_000
+    """Rate of links between groups."""
+    host_delay_ns: DelayNs = 100
+    """Propagation from one end to the other of a link of a host."""
+    local_delay_ns: DelayNs = 100
+    """Propagation from one end to the other of a link within a group."""
+    global_delay_ns: DelayNs = 1_000
+    """Propagation from one end to the other of a link between groups."""
+    queue_capacity_pkts: QueuePkts = 1_000
+    """What each queue of a switch holds; what is over it is lost."""
+    framing_bytes: FramingBytes = 0
+    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
+    loss: Loss = 0.0
+    """Chance that a packet is lost on a link."""
+    addresses: HostAddresses = "by_rack"
+
+    @property
+    def group_count(self) -> int:
+        """Groups, by default the most that are joined."""
+        return self.groups or self.routers * self.global_links + 1
+
+    @model_validator(mode="after")
+    def _joined(self) -> Self:
+        most = self.routers * self.global_links + 1
+        if self.group_count > most:
+            raise ValueError(f"{self.group_count} groups are more than the {most} that long links join")
+        return self
+
+
+def dragonfly(params: DragonflyParams) -> Topology:
+    """Build it: routers `g1r1`.., hosts h1.. router by router; ports are hosts, then the group, then long links."""
+    rest = (params.queue_capacity_pkts, params.framing_bytes, params.loss)
+    host_wire = Wire(params.host_rate_bps, params.host_delay_ns, *rest)
+    local = Wire(params.local_rate_bps, params.local_delay_ns, *rest)
+    long = Wire(params.global_rate_bps, params.global_delay_ns, *rest)
+    groups = [
+        [f"g{group}r{router}" for router in range(1, params.routers + 1)] for group in range(1, params.group_count + 1)
+    ]
+    routers = [name for group in groups for name in group]
+    hosts = tuple(numbered("h", len(routers) * params.hosts_per_router))
+    links = [host_wire.link(host.name, routers[at // params.hosts_per_router]) for at, host in enumerate(hosts)]
+    for group in groups:
+        links.extend(local.link(a, b) for place, a in enumerate(group) for b in group[place + 1 :])
+    count = len(groups)
+    for one in range(count):
+        for other in range(one + 1, count):
+            # Places count upwards around the groups from the next one, at both ends.
+            there, back = other - one - 1, one - other - 1 + count
+            a, b = (groups[at][place // params.global_links] for at, place in ((one, there), (other, back)))
+            links.append(long.link(a, b))
+    names = tuple(host.name for host in hosts)
+    size = params.routers * params.hosts_per_router
+    pods = tuple(names[first : first + size] for first in range(0, len(names), size))
+    return Topology(
+        hosts,
+        tuple(Switch(name=name) for name in routers),
+        tuple(links),
+        Roles(names, names, None, pods),
+        params.addresses,
+    )

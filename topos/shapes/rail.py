@@ -1,0 +1,61 @@
+"""A cluster of servers with many GPUs whose network cards of one number meet at one switch (rail-optimised)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from topos.graph import Link, Roles, Switch, Topology
+from topos.shapes.common import DelayNs, FramingBytes, HostAddresses, Loss, Params, QueuePkts, RateBps, Wire, numbered
+
+
+class RailParams(Params):
+    """Units of S servers with R GPUs each; GPU r of every server of a unit hangs on the unit's rail switch r.
+
+    A host is a GPU's network card, h1.. server by server: GPU r of server s is host (s - 1) R + r. Rail switches are
+    `u1r1`.., and each is joined to every spine, so GPUs of unlike numbers meet there. What servers move inside
+    themselves (NVLink) is no part of the network.
+    """
+
+    units: Annotated[int, Field(ge=1, le=256)]
+    """Units, each with a switch for each rail."""
+    servers_per_unit: Annotated[int, Field(ge=1, le=256)]
+    """Servers of a unit: hosts of a rail switch."""
+    rails: Annotated[int, Field(ge=1, le=16)] = 8
+    """R: GPUs of a server, each with a network card."""
+    spines: Annotated[int, Field(ge=1, le=256)]
+    """Switches that join the rail switches."""
+    host_rate_bps: RateBps = 400_000_000_000
+    """Rate of the links of GPUs."""
+    fabric_rate_bps: RateBps = 400_000_000_000
+    """Rate of links between rail switches and spines."""
+    host_delay_ns: DelayNs = 100
+    """Propagation from one end to the other of a link of a GPU."""
+    fabric_delay_ns: DelayNs = 500
+    """Propagation from one end to the other of a link between rail switch and spine."""
+    queue_capacity_pkts: QueuePkts = 1_000
+    """What each queue of a switch holds; what is over it is lost."""
+    framing_bytes: FramingBytes = 0
+    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
+    loss: Loss = 0.0
+    """Chance that a packet is lost on a link."""
+    addresses: HostAddresses = "by_rack"
+
+
+def rail(params: RailParams) -> Topology:
+    """Build it; ports of a rail switch are its GPUs server by server, then the spines. A pod is a unit."""
+    rest = (params.queue_capacity_pkts, params.framing_bytes, params.loss)
+    down = Wire(params.host_rate_bps, params.host_delay_ns, *rest)
+    up = Wire(params.fabric_rate_bps, params.fabric_delay_ns, *rest)
+    unit_hosts = params.servers_per_unit * params.rails
+    hosts = tuple(numbered("h", params.units * unit_hosts))
+    spines = [f"spine{number}" for number in range(1, params.spines + 1)]
+    rails = [f"u{unit}r{number}" for unit in range(1, params.units + 1) for number in range(1, params.rails + 1)]
+    links: list[Link] = [
+        down.link(host.name, rails[at // unit_hosts * params.rails + at % params.rails])
+        for at, host in enumerate(hosts)
+    ]
+    links.extend(up.link(name, spine) for name in rails for spine in spines)
+    names = tuple(host.name for host in hosts)
+    pods = tuple(names[first : first + unit_hosts] for first in range(0, len(names), unit_hosts))
+    switches = tuple(Switch(name=name) for name in (*rails, *spines))
+    return Topology(hosts, switches, tuple(links), Roles(names, names, None, pods), params.addresses)
