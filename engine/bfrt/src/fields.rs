@@ -192,7 +192,8 @@ fn check_choice(place: &dyn Fn() -> String, ty: &Type, text: &str) -> Result<(),
 /// Reads the data of a request that writes.
 ///
 /// # Errors
-/// A field that the action and the table do not have, twice the same, that can only be read, or of another type.
+/// A field that the action and the table do not have, twice the same, that can only be read, or of another
+/// type.
 pub fn parse_data<'a>(
     table: &'a Table,
     action: Option<&'a Action>,

@@ -1,4 +1,5 @@
-//! Random and malformed requests: each gets an answer or a code with a message, nothing panics, memory stays flat.
+//! Random and malformed requests: each gets an answer or a code with a message, nothing panics, memory stays
+//! flat.
 //!
 //! `P4CC_HOSTILE_REQUESTS` says how many; without it there are a few thousand.
 
