@@ -1,5 +1,5 @@
-//! Compiles `proto/bfruntime.proto` without protoc. `google/rpc/status.proto`, which it imports, stands beside
-//! P4Runtime's in finsy's wheel; `P4CC_PROTO_DIR` says where.
+//! Compiles `proto/bfruntime.proto` without protoc. `google/rpc/status.proto`, which it imports, stands
+//! beside P4Runtime's in finsy's wheel; `P4CC_PROTO_DIR` says where.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

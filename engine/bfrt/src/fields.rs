@@ -192,7 +192,8 @@ fn check_choice(place: &dyn Fn() -> String, ty: &Type, text: &str) -> Result<(),
 /// Reads the data of a request that writes.
 ///
 /// # Errors
-/// A field that the action and the table do not have, twice the same, that can only be read, or of another type.
+/// A field that the action and the table do not have, twice the same, that can only be read, or of another
+/// type.
 pub fn parse_data<'a>(
     table: &'a Table,
     action: Option<&'a Action>,
@@ -212,6 +213,10 @@ pub fn parse_data<'a>(
         }
         if parsed.iter().any(|other| other.field.id == field.id) {
             return Err(Failure::invalid(format!("{}: given twice", place())));
+        }
+        // Clients name fields that they leave to their defaults.
+        if one.value.is_none() {
+            continue;
         }
         parsed.push(GivenField { field, value: parse_value(&place, field, one)? });
     }
@@ -297,6 +302,9 @@ fn parse_rows(place: &dyn Fn() -> String, inner: &[Data], given: &ContainerArray
                 let id = one.field_id;
                 return Err(Failure::invalid(format!("{}: there is no field with id {id} in it", place())));
             };
+            if one.value.is_none() {
+                continue;
+            }
             values.push((field.id, parse_value(&|| format!("{}.{}", place(), field.name), field, one)?));
         }
         rows.push(values);

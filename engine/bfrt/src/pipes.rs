@@ -1,8 +1,8 @@
 //! Pipes of the chip: which of them a request is for, by the scope of its table, and how what the pipes have
 //! comes together in one answer.
 //!
-//! A table has the same entries in all pipes, or entries of its own for each pipe, or for sets of pipes that a
-//! client chose. Clients name such a set by its lowest pipe, and all pipes together by 0xffff. Counters and
+//! A table has the same entries in all pipes, or entries of its own for each pipe, or for sets of pipes that
+//! a client chose. Clients name such a set by its lowest pipe, and all pipes together by 0xffff. Counters and
 //! registers are each pipe's own in any case.
 
 use p4cc_exec::control::TableEntry;

@@ -1,4 +1,5 @@
-//! Failures of requests, and how they travel: a gRPC status for the request, an error message for each update.
+//! Failures of requests, and how they travel: a gRPC status for the request, an error message for each
+//! update.
 
 use prost::Message;
 use tonic::{Code, Status};

@@ -196,9 +196,10 @@ impl Switch {
         }
     }
 
-    /// Gives each of so many pipes of a chip tables, counters and registers of its own, which begin as they are
-    /// now: of the program that is loaded, and of those after it. Ports belong to the pipe that bits 8 and 7 of
-    /// their number say. A program of another architecture than the chip's has one state all the same.
+    /// Gives each of so many pipes of a chip tables, counters and registers of its own, which begin as they
+    /// are now: of the program that is loaded, and of those after it. Ports belong to the pipe that bits 8
+    /// and 7 of their number say. A program of another architecture than the chip's has one state all the
+    /// same.
     pub fn split_pipes(&mut self, pipes: u8) {
         self.pipes = pipes.max(1);
         if let Some(program) = &mut self.program {
@@ -252,8 +253,8 @@ impl Switch {
         self.program.as_ref().map(|program| &program.runtime().pipeline)
     }
 
-    /// Tables, counters and registers of the loaded program; of the first pipe of a chip whose pipes have their
-    /// own ([`Self::split_pipes`]).
+    /// Tables, counters and registers of the loaded program; of the first pipe of a chip whose pipes have
+    /// their own ([`Self::split_pipes`]).
     pub fn state(&self) -> Option<&State> {
         self.state_of(0)
     }

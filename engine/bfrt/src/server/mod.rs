@@ -113,8 +113,8 @@ impl Server {
         self.local_addr
     }
 
-    /// Sends digests and idle entries that switches held to the clients that asked for them; how many messages
-    /// went out. Not to be called while lending a device.
+    /// Sends digests and idle entries that switches held to the clients that asked for them; how many
+    /// messages went out. Not to be called while lending a device.
     pub fn deliver(&self, now: Time, held: &[Held]) -> usize {
         self.service.deliver(now, held)
     }

@@ -100,7 +100,8 @@ fn common<'a>(table: &'a Table, given: &wire::TableEntry) -> Result<Entry<'a>, F
     })
 }
 
-/// Bits of an entry's number behind those that say whose it is: 0 for all pipes together, else its pipe and one.
+/// Bits of an entry's number behind those that say whose it is: 0 for all pipes together, else its pipe and
+/// one.
 const OWNER_SHIFT: u32 = 28;
 
 /// An entry's number on the wire.

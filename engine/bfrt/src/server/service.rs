@@ -1,4 +1,5 @@
-//! The calls of the service: each takes the one lock, finds its device, and hands over to the file of its verb.
+//! The calls of the service: each takes the one lock, finds its device, and hands over to the file of its
+//! verb.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;

@@ -1,6 +1,6 @@
-//! Idle timeouts. In notify mode a table is swept at intervals: each sweep takes the interval from the time that
-//! an entry has left, or gives it its whole time to live where it was hit since; clients hear of entries whose
-//! time is over, and of those that are hit again. In poll mode clients ask which entries were hit.
+//! Idle timeouts. In notify mode a table is swept at intervals: each sweep takes the interval from the time
+//! that an entry has left, or gives it its whole time to live where it was hit since; clients hear of entries
+//! whose time is over, and of those that are hit again. In poll mode clients ask which entries were hit.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Hash functions that can be changed at run time: the algorithm, the parts of the fields that are hashed, and
-//! the hash of given fields. Each of the three tables has one entry only.
+//! Hash functions that can be changed at run time: the algorithm, the parts of the fields that are hashed,
+//! and the hash of given fields. Each of the three tables has one entry only.
 
 use p4cc_ir::{Bits, CrcFunction, HashFunction, HashId, HashKind};
 use p4cc_p4runtime::errors::Failure;

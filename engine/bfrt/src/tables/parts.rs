@@ -18,8 +18,8 @@ pub const ACTIVE: &str = "ENTRY_ACTIVE";
 const IDLE: &str = "ENTRY_IDLE";
 /// Bytes per second of a kilobit per second, and bytes of a kilobit.
 const BYTES_PER_KBIT: u64 = 125;
-/// The highest rates (kbit/s or packets/s) and bursts (kbit or packets) of the chip's meters: what a meter has
-/// that nobody configured.
+/// The highest rates (kbit/s or packets/s) and bursts (kbit or packets) of the chip's meters: what a meter
+/// has that nobody configured.
 const MAX_RATE: u64 = 5_195_848_221;
 const MAX_BURST: u64 = 4_380_866_642;
 

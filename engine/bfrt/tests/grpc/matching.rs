@@ -291,3 +291,14 @@ fn malformed_entries_are_told_place_and_cause() {
         assert!(message.contains(part), "{part} in {message}");
     }
 }
+
+#[test]
+fn a_field_that_is_named_without_a_value_is_left_out() {
+    let (mut lab, _stream) = Lab::new();
+    lab.one(Type::Insert, forward(&lab, 1, 3)).expect("an entry");
+    let mut named = forward(&lab, 1, 4);
+    let ttl = wire::DataField { field_id: lab.data_id("forward", "$ENTRY_TTL"), value: None };
+    named.data.as_mut().expect("data").fields.push(ttl);
+    lab.one(Type::Modify, named).expect("a change");
+    assert_eq!(lab.packet(0, &frame(1))[0].0, 4);
+}

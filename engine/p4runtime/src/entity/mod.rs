@@ -82,8 +82,8 @@ impl Target<'_> {
         Ok(sum)
     }
 
-    /// What is written into a counter of the pipe in question: the value into the first and zeros into the others,
-    /// so that the sum is the value.
+    /// What is written into a counter of the pipe in question: the value into the first and zeros into the
+    /// others, so that the sum is the value.
     pub(crate) fn share(&self, cell: CounterCell) -> CounterCell {
         if self.pipe == 0 { cell } else { CounterCell::default() }
     }

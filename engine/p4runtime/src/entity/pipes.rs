@@ -1,4 +1,5 @@
-//! A device whose chip has a state for each pipe: what a controller writes reaches all, and counters are sums.
+//! A device whose chip has a state for each pipe: what a controller writes reaches all, and counters are
+//! sums.
 
 use p4cc_ir::TableId;
 use p4cc_switch::config::DEFAULT_DROP_PORT;

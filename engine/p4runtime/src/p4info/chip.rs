@@ -66,8 +66,8 @@ pub fn view(program: &Program) -> Option<&TnaView> {
     }
 }
 
-/// Names of a TNA program's objects with the types of their ids: a list for each field of [`ChipObjects`], in their
-/// order, and one of snapshots for each pipe.
+/// Names of a TNA program's objects with the types of their ids: a list for each field of [`ChipObjects`], in
+/// their order, and one of snapshots for each pipe.
 fn names_of(program: &Program, view: &TnaView) -> Vec<Names> {
     let qualified = |prefix: Prefix, cp: &ControlPlaneName| {
         // Externs cannot be given an id.

@@ -35,8 +35,8 @@ pub(crate) struct Runtime {
     pub front: Vec<u8>,
     /// Whether the state counts hits that native code would not.
     counts_hits: bool,
-    /// States of the other pipes of the chip; in the place of the one that runs stands what is never read. Empty
-    /// where all pipes have one state.
+    /// States of the other pipes of the chip; in the place of the one that runs stands what is never read.
+    /// Empty where all pipes have one state.
     parked: Vec<State>,
     /// Pipe of the chip that runs.
     pipe: usize,

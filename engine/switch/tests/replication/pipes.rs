@@ -94,8 +94,8 @@ fn cell(switch: &Switch, counter: &str, pipe: usize) -> CounterCell {
     switch.state_of(pipe).expect("the pipe has a state").counter_read(id, 0).expect("cell 0")
 }
 
-/// Entries of pipe 1 are met by packets of its ports only, cells count what passed their own pipe, egress those of
-/// the port that a packet leaves by, and digests say whose they are. By both execution back ends.
+/// Entries of pipe 1 are met by packets of its ports only, cells count what passed their own pipe, egress
+/// those of the port that a packet leaves by, and digests say whose they are. By both execution back ends.
 #[test]
 fn each_pipe_has_its_own_tables_registers_and_counters() {
     for exec in [ExecChoice::Interp, ExecChoice::Native] {

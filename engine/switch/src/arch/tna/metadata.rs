@@ -80,7 +80,8 @@ pub(super) fn egress_metadata(
 /// Bit of `parser_err`: no row of the parser fits. Ingress drops such a packet whatever the program reads.
 pub(super) const NO_MATCH: u64 = 0x0001;
 
-/// Bits of `parser_err` for an error of the program; none for a plain `reject`, which the chip takes as an end.
+/// Bits of `parser_err` for an error of the program; none for a plain `reject`, which the chip takes as an
+/// end.
 pub(super) fn error_flags(program: &Program, code: u32) -> u64 {
     const PARTIAL_HEADER: u64 = 0x0002;
     const COUNTER_RANGE: u64 = 0x0004;
