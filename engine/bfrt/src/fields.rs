@@ -302,10 +302,10 @@ fn parse_rows(place: &dyn Fn() -> String, inner: &[Data], given: &ContainerArray
                 let id = one.field_id;
                 return Err(Failure::invalid(format!("{}: there is no field with id {id} in it", place())));
             };
-            if one.value.is_none() {
-                continue;
+            // A field without a value has its default.
+            if one.value.is_some() {
+                values.push((field.id, parse_value(&|| format!("{}.{}", place(), field.name), field, one)?));
             }
-            values.push((field.id, parse_value(&|| format!("{}.{}", place(), field.name), field, one)?));
         }
         rows.push(values);
     }

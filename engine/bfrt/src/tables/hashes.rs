@@ -134,8 +134,9 @@ fn slices(target: &Target<'_>, entry: &Entry<'_>, id: HashId) -> Result<Vec<Hash
                 let (table, field) = (&entry.table.name, &one.field.name);
                 return Err(Failure::invalid(format!("table {table}, {field}: the order is missing")));
             };
-            let length = part("length").unwrap_or_else(|| widths.get(at).copied().unwrap_or(0));
-            slices.push(HashSlice { field: at, start_bit: part("start_bit").unwrap_or(0), length, order });
+            let (width, start_bit) = (widths.get(at).copied().unwrap_or(0), part("start_bit").unwrap_or(0));
+            let length = part("length").unwrap_or_else(|| width.saturating_sub(start_bit));
+            slices.push(HashSlice { field: at, start_bit, length, order });
         }
     }
     Ok(slices)

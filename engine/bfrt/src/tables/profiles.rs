@@ -36,7 +36,11 @@ pub struct GroupChange {
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
     of: BTreeMap<(ProfileId, u32), Members>,
+    /// Where clients wanted groups in the chip's memory: told them again, of no effect here.
+    offsets: BTreeMap<(ProfileId, u32), Bits>,
 }
+
+const OFFSET: &str = "$ADT_OFFSET";
 
 impl Groups {
     /// A group's members: as written here where the switch's group is still that one, else the switch's.
@@ -271,6 +275,10 @@ pub(super) fn write_group(
         target.kept.changes.extend(changes(id, &before, &wanted.members));
     }
     target.kept.groups.of.insert((profile, id), wanted.members);
+    let offset = entry.data.iter().find(|one| one.field.name == OFFSET);
+    if let Some(Value::Number(offset)) = offset.map(|one| &one.value) {
+        target.kept.groups.offsets.insert((profile, id), offset.clone());
+    }
     Ok(if verb == Verb::InsertOrModify && !is_new { Done::Modified } else { Done::Applied })
 }
 
@@ -353,6 +361,7 @@ fn is_used(target: &Target<'_>, profile: ProfileId, group: u32) -> Result<bool, 
 fn delete_group(target: &mut Target<'_>, profile: ProfileId, id: u32) -> Result<(), Failure> {
     target.state_mut()?.group_delete(profile, id)?;
     target.kept.groups.of.remove(&(profile, id));
+    target.kept.groups.offsets.remove(&(profile, id));
     Ok(())
 }
 
@@ -374,6 +383,9 @@ pub(super) fn read_groups(
             Means::MemberStatus => Some(Value::Bools(members.iter().map(|(_, active)| *active).collect())),
             Means::MaxGroupSize => {
                 Some(Value::Number(Bits::from_u128(field.ty.width(), group.max_size.into())))
+            }
+            _ if field.name == OFFSET => {
+                target.kept.groups.offsets.get(&(profile, group.id)).cloned().map(Value::Number)
             }
             _ => None,
         };
