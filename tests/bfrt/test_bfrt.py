@@ -198,18 +198,20 @@ def test_a_table_can_have_entries_of_one_pipe(device: tuple[Client, dict[int, Wi
 
 def test_groups_spread_packets_over_their_active_members(device: tuple[Client, dict[int, Wire]]) -> None:
     client, wires = device
+    # Its default action drops.
+    client.write("INSERT", "forward", [forward_key(1, priority=1)], "send", {"port": 1})
     for member, port in enumerate(PORTS):
         client.write("INSERT", "members", [{"$ACTION_MEMBER_ID": member}], "spread", {"port": port})
     group: Key = {"$SELECTOR_GROUP_ID": 0}
     members = {"$MAX_GROUP_SIZE": 4, "$ACTION_MEMBER_ID": [0, 1, 2], "$ACTION_MEMBER_STATUS": [False, True, True]}
     client.write("INSERT", "chosen", [group], data=members)
-    entry: Key = {"hdr.ethernet.kind": 0x900}
+    entry: Key = {"hdr.ethernet.kind": 0x180}
     client.write("INSERT", "balance", [entry], data={"$SELECTOR_GROUP_ID": 0})
     (row,) = client.read("chosen", group)
     assert {name: row.data[name] for name in members} == members
     draw = random.Random(1)
     for _ in range(40):
-        wires[1].send(frame(1, 0x900, draw.getrandbits(48)))
+        wires[1].send(frame(1, 0x180, draw.getrandbits(48)))
     wait_for(lambda: wires[129].frames.qsize() + wires[130].frames.qsize() == 40, "40 frames")
     assert min(wires[129].frames.qsize(), wires[130].frames.qsize()) > 5
     assert wires[1].is_silent(), "its member is switched off"
