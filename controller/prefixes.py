@@ -35,7 +35,7 @@ def prefixes(addresses: Addresses, ways: Ids) -> Iterator[Prefix]:
         return
     starts = np.flatnonzero(np.concatenate(([True], ways[1:] != ways[:-1])))
     ends = np.append(starts[1:], len(ways))
-    values: list[int] = addresses.tolist()
+    values = [int(value) for value in addresses]
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         way = int(ways[start])
         above = values[start - 1] if start else -1

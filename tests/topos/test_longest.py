@@ -18,7 +18,8 @@ def uneven(draw: st.DrawFn) -> Topology:
     network = draw(connected())
     changed = [draw(links) for _ in network.links]
     names = network.host_names
-    roles = Roles(*(tuple(draw(st.lists(st.sampled_from(names), unique=True))) for _ in range(2)))
+    some = st.lists(st.sampled_from(names), unique=True).map(tuple)
+    roles = Roles(senders=draw(some), receivers=draw(some))
     parts = (
         link.model_copy(update={"delay_ns": delay_ns, "rate_bps": rate_bps})
         for link, (delay_ns, rate_bps) in zip(network.links, changed, strict=True)
