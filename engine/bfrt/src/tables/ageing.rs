@@ -58,7 +58,8 @@ impl Age {
     /// The sweeps up to a time.
     fn pass(&mut self, sweeps: Sweeps, until: Time, last_hit: Time) -> Option<Change> {
         let interval_ns = sweeps.interval.as_ns().max(1);
-        let was_hit = last_hit > sweeps.last && last_hit != Time::ZERO;
+        // A packet of the very instant of the last sweep may have come behind it.
+        let was_hit = last_hit >= sweeps.last && last_hit != Time::ZERO;
         let from = if was_hit { self.ttl_ns } else { self.left_ns };
         let count = match was_hit {
             true => until.since(last_hit).as_ns() / interval_ns,

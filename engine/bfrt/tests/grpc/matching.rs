@@ -279,7 +279,6 @@ fn malformed_entries_are_told_place_and_cause() {
         (entry(id, vec![exact(dst, [1; 5])], send, vec![]), Code::InvalidArgument, "48 bits"),
         (entry(id, vec![ternary(dst, [1; 6], [1; 6])], send, vec![]), Code::InvalidArgument, "Exact"),
         (entry(id, good(), 77, vec![]), Code::InvalidArgument, "action id 77"),
-        (entry(id, good(), send, vec![]), Code::InvalidArgument, "port is missing"),
         (entry(id, good(), send, vec![stream(port, [2, 0])]), Code::InvalidArgument, "wider than"),
         (entry(id, good(), send, vec![stream(99, [2, 0])]), Code::InvalidArgument, "data field with id 99"),
         (entry(id, good(), 0, vec![]), Code::InvalidArgument, "action is missing"),
