@@ -124,7 +124,7 @@ class TableDesk(ABC):
         plan = (await self._view(name)).line.plan
         ports = {(one.switch, one.port): place for place, one in enumerate(self._shape.ports)}
         place = ports.get((name, number)) if isinstance(number, int) else None
-        if place is None or not plan.marks:
+        if place is None or not isinstance(number, int) or not plan.marks:
             cause = f"{name} has no port {number!r} with thresholds"
             raise UserError(cause, place="thresholds", remedy="choose a port that is shown, of a switch that marks")
         now = (await self._thresholds())[place]
