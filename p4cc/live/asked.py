@@ -20,6 +20,14 @@ def text_of(asked: Mapping[str, Any], key: str) -> str:
     return value
 
 
+def number_of(asked: Mapping[str, Any], key: str) -> int | None:
+    """A whole number, None where none is given; raises UserError."""
+    value = asked.get(key)
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+        raise UserError(f"{key} is no whole number", place=PLACE, remedy=f"give {key} as a number")
+    return value
+
+
 def list_of(asked: Mapping[str, Any], key: str) -> Sequence[Any]:
     """A list, empty where nothing is given; raises UserError."""
     value = asked.get(key, [])

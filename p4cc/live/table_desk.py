@@ -12,7 +12,7 @@ from controller import ControllerError, program
 from controller.runtime import find_named, to_entities
 from p4cc.control.changes import write_entry
 from p4cc.errors import UserError
-from p4cc.live.asked import PLACE, mapping_of, text_of
+from p4cc.live.asked import PLACE, mapping_of, number_of, text_of
 from p4cc.live.network import thresholds_of
 from p4cc.live.switches import SwitchView
 from p4cc.planning.entries import entry_of
@@ -120,15 +120,16 @@ class TableDesk(ABC):
 
     async def _threshold_row(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """A row of `changes`, without its time, for K and K_dc of a port; raises UserError."""
-        name, number = text_of(asked, "switch"), asked.get("port")
+        name, number = text_of(asked, "switch"), number_of(asked, "port")
         plan = (await self._view(name)).line.plan
         ports = {(one.switch, one.port): place for place, one in enumerate(self._shape.ports)}
-        place = ports.get((name, number)) if isinstance(number, int) else None
-        if place is None or not isinstance(number, int) or not plan.marks:
+        place = None if number is None else ports.get((name, number))
+        if number is None or place is None or not plan.marks:
             cause = f"{name} has no port {number!r} with thresholds"
             raise UserError(cause, place="thresholds", remedy="choose a port that is shown, of a switch that marks")
         now = (await self._thresholds())[place]
-        k, k_dc = (asked.get(key) if asked.get(key) is not None else now[key] for key in ("k_pkts", "k_dc_pkts"))
+        given = {key: number_of(asked, key) for key in ("k_pkts", "k_dc_pkts")}
+        k, k_dc = (now[key] if value is None else value for key, value in given.items())
         if k is None or k_dc is None:
             raise UserError("the port has no thresholds yet", place="thresholds", remedy="give both K and K_dc")
         schema = self._pipelines[name].schema
