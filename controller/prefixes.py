@@ -7,6 +7,7 @@ so each leads towards the hosts of that one.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -34,9 +35,9 @@ def prefixes(addresses: Addresses, ways: Ids) -> Iterator[Prefix]:
     if len(addresses) == 0:
         return
     starts = np.flatnonzero(np.concatenate(([True], ways[1:] != ways[:-1])))
-    ends = np.append(starts[1:], len(ways))
+    bounds = [*map(int, starts), len(ways)]
     values = [int(value) for value in addresses]
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+    for start, end in pairwise(bounds):
         way = int(ways[start])
         above = values[start - 1] if start else -1
         below = values[end] if end < len(values) else 1 << _BITS

@@ -33,7 +33,7 @@ class Row:
     data: dict[str, Any]
 
 
-class Refused(Exception):  # noqa: N818
+class RefusedError(Exception):
     """A batch that failed: the codes of its updates or entities in order."""
 
     def __init__(self, codes: list[int], messages: list[str]) -> None:
@@ -142,7 +142,7 @@ class Client:
             raise self._refused(error) from error
 
     @staticmethod
-    def _refused(error: Any) -> Refused:
+    def _refused(error: Any) -> RefusedError:
         trailers = dict(error.trailing_metadata())
         status = rpc_status.Status.FromString(trailers["grpc-status-details-bin"])
         errors: list[Any] = []
@@ -150,7 +150,7 @@ class Client:
             one = MESSAGES["Error"]()
             assert detail.Unpack(one)
             errors.append(one)
-        return Refused([one.canonical_code for one in errors], [one.message for one in errors])
+        return RefusedError([one.canonical_code for one in errors], [one.message for one in errors])
 
     def table(self, end: str) -> Table:
         return self.tables.get(end) or next(t for name, t in self.tables.items() if name.endswith(f".{end}"))

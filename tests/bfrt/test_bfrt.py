@@ -17,7 +17,7 @@ from queue import Empty, Queue
 
 import pytest
 
-from tests.bfrt.client import Client, Key, Refused
+from tests.bfrt.client import Client, Key, RefusedError
 from tests.switchd.namespaces import PATIENCE_S, Host, Switch, lab, listening, switch_program, wait_for
 
 PROGRAM = Path(__file__).with_name("program.p4")
@@ -134,15 +134,15 @@ def test_entries_and_batches(device: tuple[Client, dict[int, Wire]]) -> None:
     wires[1].send(frame(4, 0x1FF))
     assert wires[129].receive() == frame(4, 0x1FF)
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedError) as refused:
         client.write("INSERT", "forward", [keys[0], forward_key(5, priority=3)], "send", {"port": 1})
     assert refused.value.codes == [ALREADY_EXISTS, OK]
     assert client.usage("forward") == 5
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedError) as refused:
         client.write("INSERT", "forward", [forward_key(6, priority=3), keys[0]], "send", {"port": 1}, whole=True)
     assert refused.value.codes == [OK, ALREADY_EXISTS]
     assert client.usage("forward") == 5, "a batch that is a whole leaves nothing"
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedError) as refused:
         client.read("forward", forward_key(6, priority=3))
     assert refused.value.codes == [NOT_FOUND]
     client.write("DELETE", "forward")
@@ -181,13 +181,13 @@ def test_a_table_can_have_entries_of_one_pipe(device: tuple[Client, dict[int, Wi
     client, wires = device
     key = forward_key(4, priority=1)
     client.write("INSERT", "forward", [key], "send", {"port": 130})
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         client.set_scope("forward", "SINGLE")
     client.write("DELETE", "forward")
     client.set_scope("forward", "SINGLE")
     client.write("INSERT", "forward", [key], "send", {"port": 130}, pipe=1)
     assert [client.usage("forward", pipe) for pipe in range(4)] == [0, 1, 0, 0]
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedError) as refused:
         client.read("forward", key)
     assert refused.value.codes == [NOT_FOUND], "all pipes together have no entries now"
     wires[1].send(frame(4, 0x100))
@@ -215,9 +215,9 @@ def test_groups_spread_packets_over_their_active_members(device: tuple[Client, d
     wait_for(lambda: wires[129].frames.qsize() + wires[130].frames.qsize() == 40, "40 frames")
     assert min(wires[129].frames.qsize(), wires[130].frames.qsize()) > 5
     assert wires[1].is_silent(), "its member is switched off"
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         client.write("MODIFY", "chosen", [group], data={**members, "$ACTION_MEMBER_STATUS": [False] * 3})
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         client.write("DELETE", "chosen", [group])
 
 
