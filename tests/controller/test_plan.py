@@ -1,5 +1,7 @@
 """The desired state: routes, groups, thresholds and codepoints of each switch, and the warnings of each port."""
 
+from dataclasses import replace
+
 import pytest
 
 from controller import (
@@ -15,7 +17,8 @@ from controller import (
     thresholds_by_rule,
 )
 from controller.entities import ActionCall, Entity, Entry, EntryKey, Exact, Group, GroupRef, Lpm, Member, MemberRef
-from controller.plan import level_cells
+from controller.plan import SwitchProgram, level_cells
+from controller.route_table import OWN
 from topos import (
     Topology,
     TopologyError,
@@ -85,6 +88,17 @@ def test_equal_paths_become_a_group_and_next_hops_are_the_neighbours() -> None:
     assert macs == [addresses.hosts["h1"].mac, addresses.hosts["h2"].mac, *spine_ports]
     assert format_mac(macs[2]) == "02:01:00:03:00:01"
     assert of_table(leaf.entities, program.THRESHOLDS) == [], "a port without thresholds never marks"
+
+
+@pytest.mark.parametrize(("by_host", "entries"), [(False, (5, 4, 4)), (True, (16, 16, 16))])
+def test_an_lpm_table_has_a_route_for_each_rack_and_pod(by_host: bool, entries: tuple[int, int, int]) -> None:
+    # An edge: its two hosts, the other rack, pod 1, pods 2 and 3. An aggregation: two racks, then the same.
+    # A core: four pods.
+    topology = generate("fat_tree", {"k": 4, "addresses": "by_rack"})
+    routes = SwitchProgram(routes=replace(OWN, by_host=by_host))
+    plans = plan_network(topology, None, programs=dict.fromkeys(topology.switch_names, routes))
+    counted = {plan.switch: len(of_table(plan.entities, program.ROUTES)) for plan in plans}
+    assert tuple(counted[name] for name in ("p1e1", "p1a1", "c1-1")) == entries
 
 
 def test_the_plan_is_a_function_of_its_inputs() -> None:

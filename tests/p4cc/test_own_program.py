@@ -118,6 +118,16 @@ def test_named_routes_of_p4ccs_own_program_change_no_byte(tmp_path: Path) -> Non
     assert named == plain
 
 
+@pytest.mark.parametrize("addresses", ["in_order", "by_rack"])
+def test_prefixes_lead_where_routes_of_hosts_lead(tmp_path: Path, addresses: str) -> None:
+    fabric = {"kind": "fat_tree", "k": 4, "addresses": addresses}
+    data = scenario(topology=fabric, traffic={**ACROSS, "sources": ["h3", "h5", "h16"]})
+    prefixes = run(tmp_path, data)
+    hosts = run(tmp_path, {**data, "switch": {**data["switch"], "routes": "hosts"}})
+    assert prefixes.bytes() == hosts.bytes()
+    assert prefixes.runs[0]["flows_completed"] == 3
+
+
 def test_named_routes_take_numbers_and_other_values_of_the_route(tmp_path: Path, found: Ran) -> None:
     routes = {"table": "routes", "action": "forward", "params": {"mac": "host_mac", "port": "egress_port"}}
     ran = run(tmp_path, own({"routes": routes}))
