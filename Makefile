@@ -45,7 +45,8 @@ $(DEPS_STAMP): pyproject.toml uv.lock
 		$(BIN)/python -m pip install --quiet --ignore-installed uv==$(UV_VERSION)
 	@echo "setup: installing the locked Python packages"
 	@reinstall=(); [ ! -e $(VENV)/.packages-under-way ] || reinstall=(--reinstall); touch $(VENV)/.packages-under-way; \
-	$(BIN)/uv sync --quiet --frozen --inexact --no-install-project "$${reinstall[@]}"; rm $(VENV)/.packages-under-way
+	$(BIN)/uv sync --quiet --frozen --inexact --no-install-project --extra ray "$${reinstall[@]}"; \
+	rm $(VENV)/.packages-under-way
 	@touch $@
 
 $(ENGINE_STAMP): $(DEPS_STAMP) $(ENGINE_SOURCES)
