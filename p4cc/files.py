@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -14,6 +16,8 @@ MAX_TEXT_BYTES = 128 << 20
 
 inputs_read: ContextVar[dict[str, Path] | None] = ContextVar("inputs_read", default=None)
 """Files that were found by the names that scenarios give them, where somebody keeps account."""
+inputs_given: ContextVar[Mapping[str, Path] | None] = ContextVar("inputs_given", default=None)
+"""Files by the names that a scenario gives them, where it came from another machine: no other place is looked at."""
 
 
 def read_text(path: Path, what: str) -> str:
@@ -28,6 +32,8 @@ def read_text(path: Path, what: str) -> str:
 
 def find_named(name: str, scenario: Path, *, what: str, key: str) -> Path:
     """The file `name` of the scenario's field `key`; raises UserError with the places looked at."""
+    if (given := inputs_given.get()) is not None:
+        return _given(name, given, f"{scenario} at {key}")
     tried = [folder / name for folder in (scenario.resolve().parent, Path.cwd())]
     path = next((path for path in tried if path.is_file()), bundled(Path(name)))
     if path is not None:
@@ -38,6 +44,27 @@ def find_named(name: str, scenario: Path, *, what: str, key: str) -> Path:
         place=f"{scenario} at {key}",
         remedy=f"looked for {', '.join(str(path) for path in dict.fromkeys(tried))}, and among p4cc's own files",
     )
+
+
+def _given(name: str, given: Mapping[str, Path], place: str) -> Path:
+    if (path := given.get(name) or bundled(Path(name))) is not None:
+        return path
+    remedy = "run it without --on, and report it: p4cc did not send the file along"
+    raise UserError(f"{name!r} is not among the files that came with the scenario", place=place, remedy=remedy)
+
+
+@contextmanager
+def files_read() -> Generator[dict[str, Path]]:
+    """Keeps account of the files that are read within, as well as who keeps account around it."""
+    mine: dict[str, Path] = {}
+    around = inputs_read.get()
+    token = inputs_read.set(mine)
+    try:
+        yield mine
+    finally:
+        inputs_read.reset(token)
+        if around is not None:
+            around.update(mine)
 
 
 def note_input(name: str, path: Path) -> None:

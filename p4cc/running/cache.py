@@ -17,7 +17,7 @@ import zipfile
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.ipc as ipc
@@ -26,6 +26,7 @@ from p4cc import _engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from concurrent.futures import Executor
 
 FOLDER = ".p4cc-cache"
 MAX_CACHE_BYTES = 4 << 30
@@ -76,8 +77,31 @@ class Held:
         self.newest_ns = used_ns if self.newest_ns is None else max(self.newest_ns, used_ns)
 
 
+class KeptRuns(Protocol):
+    """Where finished runs are kept: a folder of this machine, or a store that several share."""
+
+    @property
+    def threads(self) -> Executor | None:
+        """Threads for those who wait for it; the loop's own if there are none."""
+        ...
+
+    def load(self, key: str) -> SeedRun | None:
+        """The run of this key, if it is there."""
+        ...
+
+    def store(self, key: str, run: SeedRun) -> None:
+        """Keeps a run."""
+        ...
+
+    def prune(self) -> object:
+        """Makes room, where that is its own business."""
+        ...
+
+
 class RunCache:
     """The runs in a folder; without a folder it holds nothing and keeps nothing."""
+
+    threads: Executor | None = None
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder

@@ -9,16 +9,18 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from controller.pipeline import load_pipeline
 from p4cc.control.load import load_controller
+from p4cc.files import files_read
 from p4cc.planning.execution import Exec
 from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.running.advance import Advancing
-from p4cc.running.cache import RunCache, SeedRun, run_keys
+from p4cc.running.cache import KeptRuns, SeedRun, run_keys
 from p4cc.running.captures import engine_captures, limit_warning
 from p4cc.running.controlled import Left, run_with_stops, stops_for
+from p4cc.running.elsewhere import AskedRun, ProgramContent
 from p4cc.running.installer import Installer
 from p4cc.running.losses import drop_notes, refusal_warnings
 from p4cc.running.networks import build_network, fork_network, served
@@ -27,11 +29,12 @@ from p4cc.running.served import Serving, run_served
 from p4cc.running.traced import Traced, Tracing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Coroutine, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from p4cc.control.load import ControllerClass
     from p4cc.planning.programs import CompiledProgram
+    from p4cc.running.elsewhere import Elsewhere, Study
     from p4cc.running.progress import Runs
     from p4cc.running.watched import WatchedRun
     from p4cc.scenario.expand import Case
@@ -62,6 +65,19 @@ class PushedProgram:
         self.pipeline = load_pipeline(self.p4info, self.config)
         self.header_types = program.header_types()
 
+    @classmethod
+    def of_content(cls, content: ProgramContent) -> Self:
+        """A program that was compiled on another machine; raises ControllerError."""
+        made = cls.__new__(cls)
+        made.config, made.p4info, made.header_types = content.config, content.p4info, content.header_types
+        made.pipeline = load_pipeline(content.p4info, content.config)
+        return made
+
+    @property
+    def content(self) -> ProgramContent:
+        """What another machine needs of it."""
+        return ProgramContent(self.config, self.p4info, self.header_types)
+
 
 @dataclass(frozen=True)
 class Session:
@@ -70,7 +86,7 @@ class Session:
     scenario: Path
     programs: Mapping[str, PushedProgram]
     """By their names in the scenario."""
-    cache: RunCache
+    cache: KeptRuns
     places: asyncio.Semaphore
     """How many runs may be under way."""
     runs: Runs
@@ -87,6 +103,8 @@ class Session:
     """Packets that are followed in the one run."""
     watcher: WatchedRun | None = None
     """Who watches the one run."""
+    elsewhere: tuple[Elsewhere, Study] | None = None
+    """Machines that make the runs in place of this process, and what they are told of all of them."""
 
     @property
     def is_hands_on(self) -> bool:
@@ -104,24 +122,17 @@ class Session:
 
 async def run_case(case: Case, session: Session) -> CaseRun:
     """Plans a case and gives its runs: those made before from the cache, the others made now; raises UserError."""
-    plan = plan_case(
-        case,
-        session.scenario,
-        lambda switch: session.program_of(case, switch).pipeline.schema,
-        lambda switch: session.program_of(case, switch).header_types,
-    )
-    chosen = _controller(case, session)
-    keys = run_keys(_parts(plan, case, session, chosen), case.scenario.seeds)
-    found: dict[int, SeedRun] = {}
-    for seed, key in keys.items():
-        reads = not session.is_hands_on and session.tracing is None
-        if reads and (held := session.cache.load(key)) is not None:
-            found[seed] = held
-            session.runs.ended(session.label(case, seed), 0)
+    with files_read() as inputs:
+        planned = plan_runs(case, session)
+    plan, _, keys = planned
+    found = await _kept(case, keys, session)
     notes: list[str] = []
     traced: list[Traced] = []
     if missing := {seed: key for seed, key in keys.items() if seed not in found}:
-        found.update(await _run_seeds(case, plan, (missing, chosen), session, (notes, traced)))
+        if session.elsewhere is not None:
+            found.update(await _run_elsewhere(case, missing, session, inputs, notes))
+        else:
+            found.update(await run_seeds(case, planned, missing, session, (notes, traced)))
     runs = [found[seed] for seed in case.scenario.seeds]
     warnings = [warning for run in runs if (warning := _limit_warning(case, plan, run)) is not None]
     most = case.scenario.record.pcap_max_bytes
@@ -129,6 +140,70 @@ async def run_case(case: Case, session: Session) -> CaseRun:
     warnings += refusal_warnings(case.label(), runs)
     notes += drop_notes(case.label(), plan, runs)
     return CaseRun(plan, runs, [*plan.warnings, *warnings], [*plan.notes, *notes], next(iter(traced), None))
+
+
+PlannedRuns = tuple[NetworkPlan, "ControllerClass | None", dict[int, str]]
+"""A case's plan, the user's controller, and the names of its runs in a cache by seed."""
+
+
+def plan_runs(case: Case, session: Session) -> PlannedRuns:
+    """Plans a case and names its runs; raises UserError."""
+    plan = plan_case(
+        case,
+        session.scenario,
+        lambda switch: session.program_of(case, switch).pipeline.schema,
+        lambda switch: session.program_of(case, switch).header_types,
+    )
+    chosen = _controller(case, session)
+    return plan, chosen, run_keys(_parts(plan, case, session, chosen), case.scenario.seeds)
+
+
+async def _kept(case: Case, keys: Mapping[int, str], session: Session) -> dict[int, SeedRun]:
+    """Runs that were made before."""
+    if session.is_hands_on or session.tracing is not None:
+        return {}
+    loop = asyncio.get_running_loop()
+    # Off the loop and side by side: a store may be far away.
+    loads = {seed: loop.run_in_executor(session.cache.threads, session.cache.load, key) for seed, key in keys.items()}
+    found: dict[int, SeedRun] = {}
+    for seed, load in loads.items():
+        if (held := await load) is not None:
+            found[seed] = held
+            session.runs.ended(session.label(case, seed), 0)
+    return found
+
+
+async def _run_elsewhere(
+    case: Case, keys: Mapping[int, str], session: Session, inputs: Mapping[str, Path], notes: list[str]
+) -> dict[int, SeedRun]:
+    """Has other machines make the runs; adds to `notes`."""
+    if session.elsewhere is None:
+        raise ValueError("no other machines")
+    machines, study = session.elsewhere
+    loop = asyncio.get_running_loop()
+
+    async def one(seed: int, key: str) -> SeedRun:
+        label = session.label(case, seed)
+        read = {**study.inputs, **inputs}
+        made = await machines.make(AskedRun(study, read, case.variant.name, case.point, seed, key, label))
+        if not made.is_kept:
+            await loop.run_in_executor(session.cache.threads, session.cache.store, key, made.run)
+        notes.extend(made.notes)
+        session.runs.ended(label, made.run.summary["packet_hops"])
+        return made.run
+
+    return dict(zip(keys, await _all(one(seed, key) for seed, key in keys.items()), strict=True))
+
+
+async def _all(calls: Iterable[Coroutine[Any, Any, SeedRun]]) -> list[SeedRun]:
+    """What calls give that go side by side; the others are cancelled when one fails."""
+    tasks = [asyncio.create_task(call) for call in calls]
+    try:
+        return [await task for task in tasks]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | None:
@@ -177,10 +252,10 @@ def _parts(plan: NetworkPlan, case: Case, session: Session, chosen: ControllerCl
         yield case.scenario.control.model_dump_json(exclude={"handler_limit_s"})
 
 
-async def _run_seeds(
+async def run_seeds(
     case: Case,
-    plan: NetworkPlan,
-    what: tuple[dict[int, str], ControllerClass | None],
+    planned: PlannedRuns,
+    keys: Mapping[int, str],
     session: Session,
     told: tuple[list[str], list[Traced]],
 ) -> dict[int, SeedRun]:
@@ -188,7 +263,7 @@ async def _run_seeds(
 
     Adds to `told` notes and what was kept of packets that are followed.
     """
-    (keys, chosen), (notes, traced) = what, told
+    (plan, chosen, _), (notes, traced) = planned, told
     network = build_network(plan, case.label(), session.tracing)
     stops = stops_for(case, chosen) if session.serving is None else "virtual time waits for controllers"
     if session.watcher is not None:
@@ -241,13 +316,7 @@ async def _run_seeds(
             session.runs.ended(session.label(case, seed), run.summary["packet_hops"])
             return run
 
-        tasks = [asyncio.create_task(one(seed, key)) for seed, key in keys.items()]
-        try:
-            runs = [await task for task in tasks]
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        runs = await _all(one(seed, key) for seed, key in keys.items())
     if (cause := network.native_error()) is not None:
         notes.append(f"case {case.label()}: the interpreter ran the P4 program: {cause}")
     return dict(zip(keys, runs, strict=True))

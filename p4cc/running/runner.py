@@ -12,7 +12,7 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -30,9 +30,10 @@ from p4cc.planning.network import NetworkPlan
 from p4cc.planning.programs import CompiledProgram, compiled_sources, read_p4info
 from p4cc.running import provenance
 from p4cc.running.cache import FOLDER as CACHE
-from p4cc.running.cache import RunCache
+from p4cc.running.cache import KeptRuns, RunCache
 from p4cc.running.captures import FOLDER, CaptureWriter
 from p4cc.running.case import CaseRun, PushedProgram, Session, run_case
+from p4cc.running.elsewhere import Elsewhere, LostClusterError, Study
 from p4cc.running.loops import run_to_end
 from p4cc.running.progress import Runs, progress
 from p4cc.running.result_folder import REPORT, SETTINGS_AS_WRITTEN, Claim, results_into
@@ -96,6 +97,10 @@ class RunRequest:
     """Follow packets of the one run."""
     watcher: Watcher | None = None
     """Who watches the one run, leads its time and may change its tables."""
+    elsewhere: Elsewhere | None = None
+    """Machines that make the runs, in place of this one with its `jobs`."""
+    store: KeptRuns | None = None
+    """Where finished runs are kept, in place of the folder `cache`."""
     text: str | None = None
     """What stands in the scenario in place of its file, which then says where files that it names are looked for."""
 
@@ -214,6 +219,9 @@ def _prepare(request: RunRequest, inputs: dict[str, Path]) -> Prepared:
         return found
 
     cases = _chosen(expand(data, scenario, check, origins), request.variants)
+    if request.elsewhere is not None and (request.serving or request.tracing or request.watcher):
+        remedy = "leave out --on, or --serve, --live and --trace"
+        raise UserError("a run that is served, watched or traced runs on this machine", place="--on", remedy=remedy)
     if request.serving is not None:
         _check_one(scenario, cases, "serves", "--serve")
     if request.tracing is not None:
@@ -258,7 +266,8 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
     request, scenario, cases, folder = prepared.request, prepared.scenario, prepared.cases, prepared.folder
     pushed = pushed_programs(prepared)
     row_keys = list(cases[0].keys()) if cases else []
-    cache = RunCache((request.cache or folder.parent / CACHE) if request.use_cache else None)
+    local = RunCache((request.cache or folder.parent / CACHE) if request.use_cache else None)
+    cache = request.store if request.store is not None and request.use_cache else local
     undrawn: UserError | None = None
     figures: list[Path] = []
     started, clock = provenance.now(), time.monotonic()
@@ -337,7 +346,7 @@ def pushed_programs(prepared: Prepared) -> dict[str, PushedProgram]:
 def _run_cases(
     prepared: Prepared,
     programs: dict[str, PushedProgram],
-    cache: RunCache,
+    cache: KeptRuns,
     folder: Path,
     progress_of: tuple[Runs, str],
 ) -> _Collected:
@@ -373,10 +382,16 @@ def _run_cases(
                 request.serving,
                 request.tracing,
                 request.watcher,
+                _machines(prepared, programs),
             )
 
         try:
-            run_to_end(lambda: schedule(cases, session, request.jobs, keep))
+            ahead = None if request.elsewhere is None else request.elsewhere.cases_ahead
+            run_to_end(lambda: schedule(cases, session, request.jobs, keep, ahead))
+        except LostClusterError as error:
+            done = f"{progress_of[0].done} of {progress_of[0].total} runs are finished"
+            kept = "run the same command to go on: finished runs are kept" if request.use_cache else ""
+            raise UserError(f"{error.cause}; {done}", place=error.place, remedy=kept) from error
         except KeyboardInterrupt as error:
             keeps = request.use_cache and request.serving is None and request.watcher is None
             kept = "finished runs are kept: the same command goes on from there" if keeps else ""
@@ -385,6 +400,17 @@ def _run_cases(
         finally:
             cache.prune()
     return collected
+
+
+def _machines(prepared: Prepared, programs: Mapping[str, PushedProgram]) -> tuple[Elsewhere, Study] | None:
+    """Other machines, with what they are told of all runs."""
+    request = prepared.request
+    if request.elsewhere is None:
+        return None
+    contents = {name: program.content for name, program in programs.items()}
+    inputs = dict(prepared.inputs)
+    study = Study(request.scenario, prepared.data, inputs, contents, request.threads, request.back_end)
+    return request.elsewhere, study
 
 
 def _installed(run: CaseRun) -> list[dict[str, Any]]:
@@ -437,12 +463,20 @@ async def schedule(
     session: Callable[[], Session],
     jobs: int,
     keep: Callable[[Case, CaseRun], None],
+    ahead: int | None = None,
 ) -> None:
-    """Works on at most `jobs` cases at a time and hands their results over in order."""
+    """Works on at most `jobs` cases at a time and hands their results over in order.
+
+    With `ahead` that many cases at most are begun and not handed over: others make the runs, and results that wait for
+    an earlier case stay in memory.
+    """
     shared = session()
-    places = asyncio.Semaphore(jobs)
+    places = asyncio.Semaphore(ahead or jobs)
 
     async def one(case: Case) -> CaseRun:
+        if ahead is not None:
+            await places.acquire()
+            return await run_case(case, shared)
         async with places:
             return await run_case(case, shared)
 
@@ -454,6 +488,8 @@ async def schedule(
             await asyncio.to_thread(keep, case, run)
             # A task holds its result: what is written need not stay in memory.
             del tasks[0]
+            if ahead is not None:
+                places.release()
     finally:
         for task in tasks:
             task.cancel()

@@ -157,15 +157,20 @@ def expand(data: dict[str, Any], scenario: Scenario, check: Check, told: Origins
     cases: list[Case] = []
     paths = list(scenario.sweep)
     for values in itertools.product(*scenario.sweep.values()):
-        point = dict(zip(paths, values, strict=True))
-        at_point = apply_overrides(data, [])
-        origins: Origins = {}
-        for path, value in point.items():
-            place = f"sweep {path}={json.dumps(value)}"
-            if (origin := (told or {}).get(("sweep", path), (told or {}).get(("sweep",)))) is not None:
-                place = f"{origin} at {path}={json.dumps(value)}"
-            origins.update(dict.fromkeys(set_path(at_point, path, value, place), place))
-        checked = check(at_point, origins)
-        for variant in checked.variants:
-            cases.append(Case(len(cases), variant, point, checked))
+        cases += cases_at(data, dict(zip(paths, values, strict=True)), check, told, len(cases))
     return cases
+
+
+def cases_at(
+    data: dict[str, Any], point: dict[str, Any], check: Check, told: Origins | None = None, first: int = 0
+) -> list[Case]:
+    """The cases of one point, one per variant, numbered from `first` on; see `expand`."""
+    at_point = apply_overrides(data, [])
+    origins: Origins = {}
+    for path, value in point.items():
+        place = f"sweep {path}={json.dumps(value)}"
+        if (origin := (told or {}).get(("sweep", path), (told or {}).get(("sweep",)))) is not None:
+            place = f"{origin} at {path}={json.dumps(value)}"
+        origins.update(dict.fromkeys(set_path(at_point, path, value, place), place))
+    checked = check(at_point, origins)
+    return [Case(number, variant, point, checked) for number, variant in enumerate(checked.variants, first)]

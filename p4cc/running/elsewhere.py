@@ -1,0 +1,82 @@
+"""Runs that other machines make: what a run loop asks of them, in place of running networks in this process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from p4cc.planning.execution import Exec
+    from p4cc.planning.programs import HeaderTypes
+    from p4cc.running.cache import SeedRun
+
+
+class LostClusterError(UserError):
+    """The machines are gone; what was finished is kept."""
+
+
+@dataclass(frozen=True)
+class ProgramContent:
+    """A compiled program as others need it to push it."""
+
+    config: bytes
+    p4info: bytes | str
+    header_types: HeaderTypes
+
+
+@dataclass(frozen=True)
+class Study:
+    """What all runs of one call share."""
+
+    scenario: Path
+    data: dict[str, Any]
+    """The scenario after `extends` and what the command line changes."""
+    inputs: Mapping[str, Path]
+    """Files that were read before cases were planned, by the names that the scenario gives them."""
+    programs: Mapping[str, ProgramContent]
+    """By their names in the scenario."""
+    threads: int
+    back_end: Exec | None
+
+
+@dataclass(frozen=True)
+class AskedRun:
+    """One run, and the name that it must have in a cache: whoever makes it checks that it is the same run."""
+
+    study: Study
+    inputs: Mapping[str, Path]
+    """Files that its case reads, those of the study among them."""
+    variant: str
+    point: dict[str, Any]
+    seed: int
+    key: str
+    label: str
+    """For people."""
+
+
+@dataclass(frozen=True)
+class MadeRun:
+    """A run that others made."""
+
+    run: SeedRun
+    notes: tuple[str, ...]
+    is_kept: bool
+    """Whether it is in the cache already."""
+
+
+class Elsewhere(Protocol):
+    """Other machines."""
+
+    @property
+    def cases_ahead(self) -> int:
+        """Cases that are planned at the same time, so that there is work for all machines."""
+        ...
+
+    async def make(self, asked: AskedRun) -> MadeRun:
+        """Makes a run; raises UserError, and LostClusterError where the machines are gone."""
+        ...
