@@ -15,6 +15,7 @@ pub mod control;
 mod env;
 mod frame;
 mod frame_layout;
+mod halves;
 mod interpreter;
 mod math_unit;
 mod native;
@@ -32,6 +33,7 @@ pub use env::{
     QueueBypass, RandomSource, Trace, Values,
 };
 pub use frame::Frame;
+pub use halves::{HalfEnd, HalfId};
 pub use interpreter::MAX_CONTROL_STEPS;
 pub use native::{Exec, Native, NativeError};
 pub use pipeline::{CompileError, Pipeline};

@@ -8,6 +8,7 @@ use p4cc_ir::{
     ValueSetId,
 };
 
+use crate::accesses::PACKED_HASHES;
 use crate::bitplan::BitPlan;
 use crate::frame_layout::{FrameLocation, Layout};
 
@@ -350,6 +351,11 @@ pub(crate) enum ExternOp {
 }
 
 impl ExternOp {
+    /// Whether it depends on the frame alone, and changes nothing else.
+    pub fn is_hash_of_bytes(&self) -> bool {
+        matches!(self, Self::Hash { algorithm, .. } if PACKED_HASHES.contains(algorithm))
+    }
+
     /// Whether it draws a number of one word.
     pub fn is_narrow_random(&self) -> bool {
         match self {

@@ -7,6 +7,7 @@ use p4cc_ir::verify::{self, Violation};
 use p4cc_ir::{Architecture, FuncId, Program, V1Model};
 
 use crate::compile;
+use crate::halves::{self, Half};
 use crate::native::{Locals, Native, NativeError};
 use crate::op::Code;
 use crate::v1_pipelines::V1Pipelines;
@@ -18,6 +19,8 @@ pub struct Pipeline {
     code: Arc<Code>,
     /// Of a v1model program.
     v1_pipelines: Option<Arc<V1Pipelines>>,
+    /// Of a TNA program.
+    halves: Arc<[Half]>,
     /// Made at its first use.
     native: Arc<OnceLock<Result<Native, NativeError>>>,
     /// Packets that switches took before they had native code.
@@ -51,7 +54,12 @@ impl Pipeline {
             Architecture::V1Model(v1) => Some(Arc::new(V1Pipelines::new(&program, &code, v1))),
             Architecture::Psa(_) | Architecture::Tna(_) => None,
         };
-        Ok(Pipeline { program, code, v1_pipelines, native: Arc::default(), interpreted: Arc::default() })
+        let halves = match &program.architecture {
+            Architecture::Tna(tna) => halves::of(tna).into(),
+            Architecture::V1Model(_) | Architecture::Psa(_) => Arc::default(),
+        };
+        let (native, interpreted) = Default::default();
+        Ok(Pipeline { program, code, v1_pipelines, halves, native, interpreted })
     }
 
     /// The program it was made from.
@@ -72,6 +80,11 @@ impl Pipeline {
     #[inline]
     pub fn v1_pipelines(&self) -> Option<&V1Pipelines> {
         self.v1_pipelines.as_deref()
+    }
+
+    /// Halves of a TNA program.
+    pub(crate) fn halves(&self) -> &[Half] {
+        &self.halves
     }
 
     /// Native code for the program; the first call makes it, which takes some milliseconds.

@@ -208,7 +208,8 @@ impl TnaGhost {
 }
 
 impl T2naForDeparser {
-    fn vars(self) -> impl Iterator<Item = VarId> {
+    /// Both, where there are both.
+    pub fn vars(self) -> impl Iterator<Item = VarId> {
         core::iter::once(self.mirror_io_select).chain(self.pktgen)
     }
 }
@@ -228,12 +229,6 @@ pub struct Tna {
 }
 
 impl Tna {
-    /// The pipe of a port.
-    pub fn pipe_of(&self, port: u32) -> Option<&TnaPipe> {
-        let at = (port >> 7 & 3) as usize;
-        self.pipes.get(at % self.pipes.len().max(1))
-    }
-
     /// All variables that the switch itself reads or writes, each at most 64 bits wide.
     pub fn intrinsic(&self) -> Vec<VarId> {
         let mut all = vec![self.parser_error];

@@ -14,9 +14,10 @@ use p4cc_ir::{ActionId, FuncId, Program, V1Model};
 
 use super::context::{Address, Memory, Translated};
 use super::storage::{Locals, MAX_FUNCTION_OPS, StoragePlan, Validity};
-use super::translate::{Callees, Shared, Translator, is_plain};
+use super::translate::{Callees, Shared, Translator, is_plain, is_plain_half};
 use super::{NativeError, helpers, summary};
 use crate::Pipeline;
+use crate::halves::{Half, HalfId};
 use crate::v1_pipelines::V1Pipelines;
 
 /// Native code of a v1model program's ingress and egress pipeline.
@@ -24,6 +25,20 @@ pub(super) struct NativePipelines {
     pub ingress: Translated,
     pub egress: Translated,
     _memory: Memory,
+}
+
+/// Native code of a TNA program's halves.
+pub(super) struct NativeHalves {
+    /// By [`HalfId`]; none where a half is to run block by block.
+    entries: Vec<Option<Translated>>,
+    _memory: Memory,
+}
+
+impl NativeHalves {
+    /// A half.
+    pub fn get(&self, id: HalfId) -> Option<&Translated> {
+        self.entries.get(id.index())?.as_ref()
+    }
 }
 
 /// The functions of a program that the architecture runs, each by itself.
@@ -47,6 +62,7 @@ enum Body<'a> {
         action: bool,
     },
     Ingress(&'a V1Pipelines),
+    Half(&'a Half),
     /// With the headers that packets have as a rule.
     Egress(&'a V1Pipelines, &'a [u64]),
 }
@@ -147,6 +163,9 @@ impl Codegen<'_> {
                 Translator::function(shared, summary, builder, callees, func).map(|bound| (bound, Vec::new()))
             }
             Body::Ingress(pipelines) => Translator::ingress_pipeline(shared, pipelines, builder, callees),
+            Body::Half(half) => {
+                Translator::half(shared, half, builder, callees).map(|bound| (bound, Vec::new()))
+            }
             Body::Egress(pipelines, usual) => {
                 Translator::egress_pipeline(shared, pipelines, usual, builder, callees)
                     .map(|bound| (bound, Vec::new()))
@@ -271,4 +290,39 @@ pub(super) fn v1_pipelines(
         egress: egress.finished(&module, pipeline, inputs[1]),
         _memory: Memory::new(module),
     }))
+}
+
+/// Makes the halves of a TNA program; none where that pays for none of them.
+pub(super) fn halves(pipeline: &Pipeline) -> Result<Option<NativeHalves>, NativeError> {
+    let (program, code): (&Program, _) = (pipeline.program(), pipeline.code());
+    let halves = pipeline.halves();
+    let natives: Vec<Vec<usize>> = halves
+        .iter()
+        .map(|half| {
+            [half.funcs.parser, half.funcs.control, half.funcs.deparser].map(|func| func.index()).into()
+        })
+        .collect();
+    let plan = StoragePlan::new(program, code, &natives, Locals::InRegisters, Validity::InRegisters);
+    let shared = Shared { program, code, plan: &plan };
+    let ops = |native: &[usize]| native.iter().map(|&func| plan.size(func)).sum::<usize>();
+    let is_made = |(half, native): (&Half, &Vec<usize>)| {
+        ops(native) <= MAX_FUNCTION_OPS && is_plain_half(&shared, half)
+    };
+    let made: Vec<bool> = halves.iter().zip(&natives).map(is_made).collect();
+    if !made.contains(&true) {
+        return Ok(None);
+    }
+    let mut codegen = Codegen::new(shared, Locals::InRegisters)?;
+    let mut functions = Vec::with_capacity(halves.len());
+    for (at, (half, made)) in halves.iter().zip(made).enumerate() {
+        let func = half.funcs.control.index();
+        let function =
+            if made { Some(codegen.make(&format!("half.{at}"), func, Body::Half(half))?) } else { None };
+        functions.push(function);
+    }
+    let module = codegen.finish()?;
+    let finished =
+        |function: &PendingFunction| function.finished(&module, pipeline, Translator::HALF_INPUT_WORDS);
+    let entries = functions.iter().map(|function| function.as_ref().map(finished)).collect();
+    Ok(Some(NativeHalves { entries, _memory: Memory::new(module) }))
 }

@@ -5,7 +5,7 @@
 //! Entries, cells and default actions are data: a change of them needs no translation.
 //!
 //! A v1model program becomes two native functions, the ingress and the egress pipeline
-//! ([`crate::V1Pipelines`]). Its programmable blocks are translated one by one when somebody first runs one
+//! ([`crate::V1Pipelines`]), a TNA program two for each pipe, its halves. Its programmable blocks are translated one by one when somebody first runs one
 //! alone.
 //!
 //! Invariants: outputs, state and effects are those of the interpreter, for any packet and any entries.
@@ -24,14 +24,15 @@ use std::sync::OnceLock;
 
 use p4cc_ir::{FuncId, core_errors, limits};
 
-use self::codegen::{NativeBlocks, NativePipelines};
+use self::codegen::{NativeBlocks, NativeHalves, NativePipelines};
 use self::context::{
-    BypassArgs, Call, DEPARSED, DROPPED, Ended, REJECT, REQUESTED, STEP_LIMIT, Start, Translated, UNREADABLE,
-    WRITTEN, egress_words, enter, enter_pipeline, is_ready, make_ready,
+    BypassArgs, Call, DEPARSED, DONE, DROPPED, Ended, REJECT, REQUESTED, STEP_LIMIT, Start, Translated,
+    UNREADABLE, WRITTEN, egress_words, enter, enter_pipeline, is_ready, make_ready,
 };
 pub(crate) use self::storage::Locals;
 use self::storage::MAX_FUNCTION_OPS;
 use crate::env::{Env, Executor, PacketView, ParseResult, QueueBypass};
+use crate::halves::{HalfEnd, HalfId};
 use crate::v1_pipelines::{self, BlockRunner, BypassEnd, BypassResult, EgressEnd, EgressStart, IngressStart};
 use crate::{Frame, MAX_CONTROL_STEPS, Pipeline};
 
@@ -98,13 +99,16 @@ pub struct Native {
     pipeline: Pipeline,
     locals: Locals,
     v1_pipelines: Option<NativePipelines>,
+    halves: Option<NativeHalves>,
     /// Parsers and controls by themselves.
     blocks: OnceLock<Result<NativeBlocks, NativeError>>,
 }
 
 impl fmt::Debug for Native {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Native").field("v1_pipelines", &self.v1_pipelines.is_some()).finish_non_exhaustive()
+        let (pipelines, halves) = (self.v1_pipelines.is_some(), self.halves.is_some());
+        let mut told = f.debug_struct("Native");
+        told.field("v1_pipelines", &pipelines).field("halves", &halves).finish_non_exhaustive()
     }
 }
 
@@ -115,8 +119,13 @@ impl Native {
             (Some(v1_pipelines), Locals::InRegisters) => codegen::v1_pipelines(pipeline, v1_pipelines)?,
             _ => None,
         };
-        let native = Native { pipeline: pipeline.bare(), locals, v1_pipelines, blocks: OnceLock::new() };
-        if native.v1_pipelines.is_none() {
+        let halves = match locals {
+            Locals::InRegisters if !pipeline.halves().is_empty() => codegen::halves(pipeline)?,
+            _ => None,
+        };
+        let native =
+            Native { pipeline: pipeline.bare(), locals, v1_pipelines, halves, blocks: OnceLock::new() };
+        if native.v1_pipelines.is_none() && native.halves.is_none() {
             native.blocks().map_err(Clone::clone)?;
         }
         Ok(native)
@@ -172,6 +181,32 @@ impl Native {
         let ended = enter_pipeline(call, self.pipeline.program());
         frame.front = ended.emitted;
         ended
+    }
+}
+
+impl Native {
+    /// Runs a half of a TNA program as one function: parser, control and deparser, whose output is
+    /// [`Frame::front`]. `timestamp` is what the program reads as its parser's. None where the half is to run
+    /// block by block: it has no such function, a header is not stored as a whole, or the parser has an error.
+    /// Nothing happened then but to the frame.
+    #[inline]
+    pub fn half<'e>(
+        &self,
+        id: HalfId,
+        frame: &mut Frame,
+        packet: PacketView<'e>,
+        timestamp: u64,
+        env: &mut Env<'e>,
+    ) -> Option<HalfEnd> {
+        let function = self.halves.as_ref()?.get(id)?;
+        let program = self.pipeline.program();
+        if !is_ready(frame, env, function, program) {
+            make_ready(frame, env, function, program);
+        }
+        let given = Start { inputs: &[timestamp], drop_port: 0 };
+        let ended = self.enter_pipeline(function, frame, packet, env, given, BypassArgs::default());
+        let taken = u32::try_from(ended.at.div_ceil(8)).unwrap_or(u32::MAX);
+        (ended.how == DONE).then_some(HalfEnd { taken })
     }
 }
 

@@ -12,6 +12,7 @@ use p4cc_ir::{CloneKind, FuncId, VarId};
 use super::storage::Storage;
 use super::translate::Shared;
 use crate::accesses::{Access, HeaderAccess, OpAccess, accesses};
+use crate::halves::Half;
 use crate::op::{ExternOp, Op, SlowOp};
 use crate::v1_pipelines::V1Pipelines;
 
@@ -103,6 +104,19 @@ pub(super) fn at_ingress(shared: &Shared<'_>, pipelines: &V1Pipelines) -> Vec<Ra
     live.ranges(pipelines.set_at_ingress().map(|var| layout.var(var).slot))
 }
 
+/// Words that are zero when the parser of a half starts.
+pub(super) fn at_half(shared: &Shared<'_>, half: &Half) -> Vec<Range<u32>> {
+    let Shared { program, code, .. } = *shared;
+    let funcs = [half.funcs.parser, half.funcs.control, half.funcs.deparser];
+    let mut live = LiveWords::new(shared, &funcs);
+    live.words.insert(code.layout.length_delta);
+    live.words.extend(code.headers.iter().map(|header| header.valid));
+    live.vars(program.field_lists.iter().flat_map(|list| &list.vars).copied());
+    live.vars(half.observed.iter().copied());
+    live.spread(&funcs);
+    live.ranges(half.set_before.map(|(var, _)| code.layout.var(var).slot))
+}
+
 /// Words that are zero when a packet that waited is unpacked.
 pub(super) fn at_egress(shared: &Shared<'_>, pipelines: &V1Pipelines) -> Vec<Range<u32>> {
     let v1 = pipelines.v1model();
@@ -154,8 +168,11 @@ pub(super) fn reads_payload(shared: &Shared<'_>, funcs: &[FuncId]) -> bool {
 
 /// Whether a function that ran in part may run again: it changes nothing but its frame.
 pub(super) fn is_repeatable(shared: &Shared<'_>, func: FuncId) -> bool {
-    let changes =
-        |op: &Op| matches!(op, Op::Apply { .. } | Op::Call { .. } | Op::Count { .. } | Op::Extern(_));
+    let changes = |op: &Op| match op {
+        Op::Apply { .. } | Op::Call { .. } | Op::Count { .. } => true,
+        Op::Extern(index) => !shared.code.externs[*index as usize].is_hash_of_bytes(),
+        _ => false,
+    };
     !ops(shared, &[func]).any(changes)
 }
 

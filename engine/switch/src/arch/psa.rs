@@ -201,7 +201,7 @@ impl PsaSwitch {
         let (verdict, payload_at) = how;
         let psa = Arc::clone(&self.psa);
         let mut packet = entering.packet;
-        packet.replace_front(payload_at, &self.runtime.front);
+        packet.replace_front(payload_at, self.runtime.front());
         let multicast = verdict.multicast_group != 0;
         let instance = if multicast { Instance::REPLICA } else { Instance::NORMAL };
         let origin = (entering.counted_port, entering.lineage);
@@ -344,7 +344,7 @@ impl PsaSwitch {
         let drop = runtime.get(output.drop) != 0;
         runtime.deparse(core, now, psa.egress.deparser, length);
         runtime.settle(core, now);
-        packet.replace_front(payload_at, &self.runtime.front);
+        packet.replace_front(payload_at, self.runtime.front());
         packet.truncate(queued.truncate);
         if clone {
             let origin = (counted_port, &mut queued.lineage);

@@ -4,8 +4,8 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use p4cc_exec::{
-    BypassResult, Effects, EgressEnd, EgressStart, Env, Exec, Executor, Frame, IngressStart, Native,
-    PacketView, ParseResult, Pipeline, QueueBypass, State, Verdict,
+    BypassResult, Effects, EgressEnd, EgressStart, Env, Exec, Executor, Frame, HalfEnd, HalfId, IngressStart,
+    Native, PacketView, ParseResult, Pipeline, QueueBypass, State, Verdict,
 };
 use p4cc_ir::{FuncId, VarId};
 use p4cc_units::Time;
@@ -31,8 +31,10 @@ pub(crate) struct Runtime {
     pub effects: Effects,
     /// Second frame: what a clone or the next run starts from.
     pub spare: Box<WorkingMemory>,
-    /// What goes in front of a packet of a PSA program, as a deparser wrote it.
-    pub front: Vec<u8>,
+    /// What goes in front of a packet of a PSA or TNA program, as a deparser wrote it.
+    front: Vec<u8>,
+    /// It is the frame's instead: a half wrote it.
+    front_in_frame: bool,
     /// Whether the state counts hits that native code would not.
     counts_hits: bool,
     /// States of the other pipes of the chip; in the place of the one that runs stands what is never read.
@@ -170,6 +172,7 @@ impl Runtime {
             spare: WorkingMemory::new(&pipeline),
             effects: Effects::default(),
             front: Vec::new(),
+            front_in_frame: false,
             exec: if counts_hits { Exec::Interp } else { choice.exec() },
             counts_hits,
             warm_up: choice.warm_up_packets(),
@@ -402,6 +405,36 @@ impl Runtime {
         saved
     }
 
+    /// Runs a half of a TNA program as one native function, where there is one that takes this packet: parser,
+    /// control and deparser. `timestamp` is what the parser tells, `length` what counters count. Where there
+    /// is none nothing happened but to the frame.
+    #[inline]
+    pub fn half(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        (id, timestamp): (HalfId, u64),
+        packet: &Packet,
+        packet_length: u32,
+    ) -> Option<HalfEnd> {
+        if core.trace.is_on() {
+            return None;
+        }
+        let Self { pipeline, state, frame, effects, exec, .. } = self;
+        let native = native(pipeline, *exec)?;
+        let payload = PacketView::default();
+        let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
+        let end = native.half(id, frame, view(packet), timestamp, &mut env)?;
+        self.front_in_frame = true;
+        Some(end)
+    }
+
+    /// What the last deparser emitted.
+    #[inline]
+    pub fn front(&self) -> &[u8] {
+        if self.front_in_frame { self.frame.front() } else { &self.front }
+    }
+
     /// Runs a parser into the frame.
     pub fn parse(&mut self, core: &mut Core, now: Time, func: FuncId, packet: &Packet) -> ParseResult {
         self.warm();
@@ -455,6 +488,7 @@ impl Runtime {
     /// Runs a deparser that may call externs; what it emits is the new front.
     pub fn deparse(&mut self, core: &mut Core, now: Time, func: FuncId, length: u32) {
         self.front.clear();
+        self.front_in_frame = false;
         let mut env = Env {
             state: &mut self.state,
             effects: &mut self.effects,

@@ -29,7 +29,9 @@ impl Translator<'_, '_> {
         f: impl Fn(&mut Self, Option<Value>) -> TranslateResult,
     ) -> TranslateResult {
         let number = PACKED_HASHES.iter().position(|&known| known == algorithm);
-        let plan = data.plan.as_ref().filter(|plan| plan.is_chunked() && !self.summary.emits);
+        // Headers are emitted to where a hash would pack its input.
+        let packs = !self.summary.emits || algorithm == HashAlgorithm::Csum16;
+        let plan = data.plan.as_ref().filter(|plan| plan.is_chunked() && packs);
         let (Some(number), Some(plan)) = (number, plan) else {
             self.spill_data(data)?;
             return f(self, None);

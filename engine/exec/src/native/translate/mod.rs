@@ -10,6 +10,7 @@ mod basic_blocks;
 mod bypass;
 mod externs;
 mod flow;
+mod halves;
 mod hash;
 mod known_bits;
 mod packet;
@@ -25,6 +26,7 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use p4cc_ir::{ActionId, Program};
 
 pub(super) use self::flow::targets;
+pub(super) use self::halves::is_plain_half;
 use self::known_bits::{Known, KnownBits};
 use self::packet::Loaded;
 pub(super) use self::pipelines::is_plain;

@@ -37,8 +37,10 @@ const MAX_CLEARED_WORDS: u32 = 64;
 
 /// The kind of a programmable block.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum BlockKind {
+pub(super) enum BlockKind {
     Parser,
+    /// A parser whose errors the switch hears of before anything else runs.
+    StrictParser,
     Control,
 }
 
@@ -145,7 +147,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     /// Blocks that packets with most headers go on at behind the parser, and
     /// in programs that read beyond the ports those with all of these but one:
     /// data and what acknowledges them. All others go on where a part is done.
-    fn usual_accepts(&mut self) -> Vec<Block> {
+    pub(super) fn usual_accepts(&mut self) -> Vec<Block> {
         let ends = self.ends.take().unwrap_or_default();
         let headers = &self.shared.code.headers;
         let count =
@@ -241,7 +243,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok(())
     }
 
-    fn spill_vars(&mut self, vars: impl IntoIterator<Item = VarId>) -> TranslateResult {
+    pub(super) fn spill_vars(&mut self, vars: impl IntoIterator<Item = VarId>) -> TranslateResult {
         for var in vars {
             let place = self.shared.code.layout.var(var);
             self.spill(place.slot..place.slot + place.words())?;
@@ -256,7 +258,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// What lasts and lives in registers starts as zeros: no header is valid.
-    fn init_registers(&mut self) -> TranslateResult {
+    pub(super) fn init_registers(&mut self) -> TranslateResult {
         let Shared { program, code, plan } = *self.shared;
         let zero = self.iconst(0);
         for header in &code.headers {
@@ -286,11 +288,11 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Runs one programmable block. All its ends go to the block `done`.
-    fn block(&mut self, func: FuncId, kind: BlockKind) -> TranslateResult {
+    pub(super) fn block(&mut self, func: FuncId, kind: BlockKind) -> TranslateResult {
         let bound = core::mem::take(&mut self.emit_bound);
         self.open(summary::of(self.shared, func.index(), false));
         if self.summary.counted || !self.callees.actions.is_empty() {
-            let steps = if kind == BlockKind::Parser { limits::MAX_PARSER_STEPS } else { MAX_CONTROL_STEPS };
+            let steps = if kind == BlockKind::Control { MAX_CONTROL_STEPS } else { limits::MAX_PARSER_STEPS };
             let steps = self.iconst(steps.into());
             self.store_field(field!(steps), steps);
         }
@@ -298,20 +300,26 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.rejects()?;
         let after = self.done;
         self.switch_to(self.reject_known);
-        if kind == BlockKind::Parser {
-            let error = self.read(self.shared.code.parser_error)?;
-            self.keep_error(error, after);
-        } else {
-            self.jump(after, &[]);
+        match (kind, self.unreadable) {
+            (BlockKind::Parser, _) => {
+                let error = self.read(self.shared.code.parser_error)?;
+                self.keep_error(error, after);
+            }
+            (BlockKind::StrictParser, Some(unreadable)) => self.jump(unreadable, &[]),
+            _ => self.jump(after, &[]),
         }
         self.switch_to(self.limit);
-        if kind == BlockKind::Parser {
-            let error = self.iconst(core_errors::PARSER_TIMEOUT.into());
-            self.write(self.shared.code.parser_error, error)?;
-            self.keep_error(error, after);
-        } else {
-            self.call(Name::LimitHit, &[]);
-            self.jump(after, &[]);
+        match (kind, self.unreadable) {
+            (BlockKind::Parser, _) => {
+                let error = self.iconst(core_errors::PARSER_TIMEOUT.into());
+                self.write(self.shared.code.parser_error, error)?;
+                self.keep_error(error, after);
+            }
+            (BlockKind::StrictParser, Some(unreadable)) => self.jump(unreadable, &[]),
+            _ => {
+                self.call(Name::LimitHit, &[]);
+                self.jump(after, &[]);
+            }
         }
         self.emit_bound = self.emit_bound.max(bound);
         Ok(())

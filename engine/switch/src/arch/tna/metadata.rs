@@ -3,7 +3,7 @@
 use p4cc_ir::{Program, TNA_INGRESS_METADATA_BYTES, TNA_MAX_PORT_METADATA_BYTES, TofinoChip, core_errors};
 use p4cc_units::Time;
 
-use crate::core::{Instance, Queued};
+use crate::core::Instance;
 
 /// Bits of `drop_ctl`.
 pub(super) const DROP_PACKET: u64 = 1;
@@ -54,21 +54,21 @@ pub(super) const fn front_bytes(chip: TofinoChip) -> usize {
 pub(super) fn egress_metadata(
     chip: TofinoChip,
     now: Time,
-    queued: &Queued,
+    (enqueued_at, instance, rid): (Time, Instance, u16),
     (port, priority): (u32, u8),
     (enq_depth, deq_depth): (u32, u32),
     length: u32,
 ) -> [u8; p4cc_ir::TNA_MAX_EGRESS_METADATA_BYTES] {
-    let (enqueued_ns, now_ns) = (queued.enqueued_at.as_ns(), now.as_ns());
+    let (enqueued_ns, now_ns) = (enqueued_at.as_ns(), now.as_ns());
     let mask = (1 << chip.queue_time_bits()) - 1;
     let [p0, p1] = (port as u16 & 0x1ff).to_be_bytes();
     let [_, e0, e1, e2] = enq_depth.min(MAX_DEPTH).to_be_bytes();
     let [t0, t1, t2, t3] = ((enqueued_ns & mask) as u32).to_be_bytes();
     let [_, d0, d1, d2] = deq_depth.min(MAX_DEPTH).to_be_bytes();
     let [w0, w1, w2, w3] = ((now_ns.wrapping_sub(enqueued_ns) & mask) as u32).to_be_bytes();
-    let [r0, r1] = queued.rid.to_be_bytes();
-    let first = u8::from(queued.instance == Instance::FIRST_REPLICA);
-    let deflected = u8::from(queued.instance == Instance::DEFLECTED);
+    let [r0, r1] = rid.to_be_bytes();
+    let first = u8::from(instance == Instance::FIRST_REPLICA);
+    let deflected = u8::from(instance == Instance::DEFLECTED);
     let [l0, l1] = (length.min(u32::from(u16::MAX)) as u16).to_be_bytes();
     // Port, depth, state, time; depth, state, pools, time; replica, queue, class, deflection, length.
     [

@@ -15,11 +15,12 @@
 
 mod copies;
 mod metadata;
+mod pipes;
 
 use std::sync::Arc;
 
 use p4cc_exec::ParseResult;
-use p4cc_ir::{CloneKind, T2naForDeparser, TNA_NO_PORT, Tna, TnaFromParser, TnaPipe, TofinoChip};
+use p4cc_ir::{CloneKind, T2naForDeparser, TNA_NO_PORT, Tna, TnaFromParser, TofinoChip};
 use p4cc_units::Time;
 
 use super::runtime::Runtime;
@@ -27,7 +28,7 @@ use super::{Arrival, LeftQueue};
 use crate::chip::PacketOfGroup;
 use crate::chip::pktgen::{CONTEXT_BYTES, Generated};
 use crate::config::{PRIORITIES, QdepthUnit};
-use crate::core::{Core, Instance, Unqueued};
+use crate::core::{Core, Instance, Queued, Unqueued};
 use crate::counters::DropCause;
 use crate::lineage::Lineage;
 use crate::packet::Packet;
@@ -36,6 +37,7 @@ use metadata::{
     DROP_MIRROR, DROP_PACKET, IngressFront, MAC_TIME_MASK, NO_MATCH, egress_metadata, error_flags,
     front_bytes,
 };
+use pipes::{Half, IngressPipe, Pipes};
 
 /// Bytes of a frame's check sequence, which the chip counts: packets here have none.
 const FCS_BYTES: u32 = 4;
@@ -45,6 +47,7 @@ const FCS_BYTES: u32 = 4;
 pub(crate) struct TnaSwitch {
     pub runtime: Runtime,
     tna: Arc<Tna>,
+    pipes: Pipes,
     has_ghost: bool,
 }
 
@@ -89,7 +92,7 @@ struct Asked {
 impl TnaSwitch {
     pub fn new(runtime: Runtime, tna: &Tna) -> Self {
         let has_ghost = tna.pipes.iter().any(|pipe| pipe.ghost.is_some());
-        Self { runtime, tna: Arc::new(tna.clone()), has_ghost }
+        Self { runtime, tna: Arc::new(tna.clone()), pipes: Pipes::new(tna), has_ghost }
     }
 
     /// The unit of depths where ports name none.
@@ -156,12 +159,11 @@ impl TnaSwitch {
 
     /// Takes a packet through ingress into queues, resubmissions included.
     fn ingress(&mut self, core: &mut Core, now: Time, mut entering: Entering) {
-        let tna = Arc::clone(&self.tna);
         let port = entering.ingress_port;
-        let Some(pipe) = tna.pipe_of(port) else { return };
+        let Some(pipe) = self.pipes.ingress(port) else { return };
         self.runtime.enter(pipe_of_chip(port));
         loop {
-            let mut verdict = self.ingress_once(core, now, pipe, tna.parser_error, &mut entering);
+            let mut verdict = self.ingress_once(core, now, &pipe, &mut entering);
             self.runtime.settle(core, now);
             let priority = verdict.priority;
             if verdict.rejected {
@@ -174,14 +176,14 @@ impl TnaSwitch {
             });
             let Some(data) = again else {
                 let Entering { mut packet, lineage, .. } = entering;
-                packet.replace_front(verdict.taken, &self.runtime.front);
+                packet.replace_front(verdict.taken, self.runtime.front());
                 return self.forward(core, now, packet, (port, lineage), &verdict);
             };
             if core.allow(&mut entering.lineage, 1, (port, priority)) == 0 {
                 return;
             }
             core.counters.resubmitted += 1;
-            entering.packet.replace_front(front_bytes(tna.chip) as u32, &[]);
+            entering.packet.replace_front(front_bytes(self.tna.chip) as u32, &[]);
             entering.resubmitted = Some(data);
         }
     }
@@ -200,7 +202,7 @@ impl TnaSwitch {
         if let Some((session, header, is_outgoing)) = asked.mirror {
             let mut copy = entering.packet.clone();
             if is_outgoing {
-                copy.replace_front(taken, &self.runtime.front);
+                copy.replace_front(taken, self.runtime.front());
                 copy.replace_front(0, &header);
             } else {
                 copy.replace_front(front_bytes(chip) as u32, &header);
@@ -224,8 +226,7 @@ impl TnaSwitch {
         &mut self,
         core: &mut Core,
         now: Time,
-        pipe: &TnaPipe,
-        parser_error: p4cc_ir::VarId,
+        pipe: &IngressPipe,
         entering: &mut Entering,
     ) -> Verdict {
         let chip = self.tna.chip;
@@ -236,25 +237,24 @@ impl TnaSwitch {
             Some(data) => IngressFront::new(chip, now, port, true, data),
         };
         entering.packet.replace_front(0, front.bytes());
-        let packet = &entering.packet;
-        let runtime = &mut self.runtime;
-        runtime.frame.reset();
-        runtime.effects.reset();
-        let tm = pipe.for_tm;
-        runtime.set(tm.ucast_egress_port, TNA_NO_PORT);
-        let parsed = runtime.parse(core, now, pipe.ingress.parser, packet);
-        let taken = parsed.consumed_bytes().max(front_bytes(chip) as u32);
-        let flags = self.told_by_parser(now, pipe.ingress_from_parser, parser_error, parsed);
-        let runtime = &mut self.runtime;
-        runtime.run(core, now, pipe.ingress.control, packet, taken, length);
-        runtime.deparse(core, now, pipe.ingress.deparser, length);
+        self.runtime.effects.reset();
+        let (id, timestamp) = (pipe.half.id, now.as_ns() & MAC_TIME_MASK);
+        let ended = self.runtime.half(core, now, (id, timestamp), &entering.packet, length);
+        let (taken, flags) = match ended {
+            Some(end) => (end.taken.max(front_bytes(chip) as u32), 0),
+            None => {
+                self.runtime.frame.reset();
+                self.runtime.set(pipe.for_tm.ucast_egress_port, TNA_NO_PORT);
+                self.by_blocks(core, now, pipe.half, (&entering.packet, length), front_bytes(chip))
+            }
+        };
+        let (tm, runtime) = (pipe.for_tm, &self.runtime);
         let unicast_port = runtime.get(tm.ucast_egress_port);
         let groups = [tm.mcast_grp_a, tm.mcast_grp_b].map(|group| runtime.get(group) as u32);
         let of_group = if groups == [0, 0] { PacketOfGroup::default() } else { self.packet_of_group(tm) };
-        let runtime = &self.runtime;
         Verdict {
             taken,
-            rejected: flags & NO_MATCH != 0 || (flags != 0 && !pipe.ingress_reads_error),
+            rejected: flags & NO_MATCH != 0 || (flags != 0 && !pipe.reads_error),
             drop_ctl: runtime.get(pipe.for_deparser.drop_ctl),
             unicast_port: (unicast_port != TNA_NO_PORT).then_some(unicast_port as u32),
             groups,
@@ -267,9 +267,29 @@ impl TnaSwitch {
         }
     }
 
+    /// Parser, control and deparser of a half one after the other, on a frame that was reset; gives the bytes
+    /// that the parser took, at least those in front of the packet, and its errors.
+    #[cold]
+    fn by_blocks(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        half: Half,
+        (packet, length): (&Packet, u32),
+        front_bytes: usize,
+    ) -> (u32, u64) {
+        let Half { blocks, from_parser, .. } = half;
+        let parsed = self.runtime.parse(core, now, blocks.parser, packet);
+        let taken = parsed.consumed_bytes().max(front_bytes as u32);
+        let flags = self.told_by_parser(now, from_parser, parsed);
+        self.runtime.run(core, now, blocks.control, packet, taken, length);
+        self.runtime.deparse(core, now, blocks.deparser, length);
+        (taken, flags)
+    }
+
     /// What the ingress deparser asked for.
     #[cold]
-    fn asked(&self, pipe: &TnaPipe) -> Option<Asked> {
+    fn asked(&self, pipe: &IngressPipe) -> Option<Asked> {
         let runtime = &self.runtime;
         let t2na = pipe.for_deparser.t2na;
         let session = last_session(runtime, CloneKind::I2E);
@@ -288,16 +308,11 @@ impl TnaSwitch {
     }
 
     /// What the chip knows once a parser has run; gives the bits of `parser_err`.
-    fn told_by_parser(
-        &mut self,
-        now: Time,
-        into: TnaFromParser,
-        parser_error: p4cc_ir::VarId,
-        parsed: ParseResult,
-    ) -> u64 {
+    fn told_by_parser(&mut self, now: Time, into: TnaFromParser, parsed: ParseResult) -> u64 {
+        let error = self.tna.parser_error;
         let flags = match parsed.error {
             None => 0,
-            Some(_) => error_flags(self.runtime.pipeline.program(), self.runtime.get(parser_error) as u32),
+            Some(_) => error_flags(self.runtime.pipeline.program(), self.runtime.get(error) as u32),
         };
         self.runtime.set(into.parser_err, flags);
         self.runtime.set(into.global_tstamp, now.as_ns() & MAC_TIME_MASK);
@@ -314,48 +329,49 @@ impl TnaSwitch {
 
     /// Parser, egress and deparser of a packet that left a queue; gives it back unless it is dropped.
     fn egress_once(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
-        let mut queued = left.item;
-        let mut packet = core::mem::take(&mut queued.packet);
-        if queued.instance == Instance::NO_EGRESS {
+        let (port, priority) = (left.port, left.priority);
+        let Queued { mut packet, enqueued_at, instance, rid, ingress_port, mut lineage, .. } = left.item;
+        if instance == Instance::NO_EGRESS {
             return Some(packet);
         }
-        let (port, priority) = (left.port, left.priority);
-        let tna = Arc::clone(&self.tna);
-        let pipe = tna.pipe_of(port)?;
+        let pipe = self.pipes.egress(port)?;
         self.runtime.enter(pipe_of_chip(port));
         let length = packet.len().saturating_add(FCS_BYTES);
-        let front_bytes = tna.chip.egress_metadata_bytes();
+        let chip = self.tna.chip;
+        let front_bytes = chip.egress_metadata_bytes();
         let depths = (left.enq_depth, left.deq_depth);
-        let front = egress_metadata(tna.chip, now, &queued, (port, priority), depths, length);
+        let waited = (enqueued_at, instance, rid);
+        let front = egress_metadata(chip, now, waited, (port, priority), depths, length);
         packet.replace_front(0, front.get(..front_bytes)?);
+        self.runtime.effects.reset();
+        let (id, timestamp) = (pipe.half.id, now.as_ns() & MAC_TIME_MASK);
+        let taken = match self.runtime.half(core, now, (id, timestamp), &packet, length) {
+            Some(end) => end.taken.max(front_bytes as u32),
+            None => {
+                self.runtime.frame.reset();
+                self.by_blocks(core, now, pipe.half, (&packet, length), front_bytes).0
+            }
+        };
         let runtime = &mut self.runtime;
-        runtime.frame.reset();
-        runtime.effects.reset();
-        let parsed = runtime.parse(core, now, pipe.egress.parser, &packet);
-        let taken = parsed.consumed_bytes().max(front_bytes as u32);
-        self.told_by_parser(now, pipe.egress_from_parser, tna.parser_error, parsed);
-        let runtime = &mut self.runtime;
-        runtime.run(core, now, pipe.egress.control, &packet, taken, length);
-        runtime.deparse(core, now, pipe.egress.deparser, length);
         runtime.settle(core, now);
-        let drop_ctl = runtime.get(pipe.for_egress_deparser.drop_ctl);
+        let drop_ctl = runtime.get(pipe.for_deparser.drop_ctl);
         let mirror = last_session(runtime, CloneKind::E2E).filter(|_| drop_ctl & DROP_MIRROR == 0);
         let Some((session, list)) = mirror else {
-            packet.replace_front(taken, &runtime.front);
-            return self.leave(core, (port, priority), (queued.ingress_port, drop_ctl), packet);
+            packet.replace_front(taken, runtime.front());
+            return self.leave(core, (port, priority), (ingress_port, drop_ctl), packet);
         };
         let mut copy = packet.clone();
-        packet.replace_front(taken, &self.runtime.front);
+        packet.replace_front(taken, self.runtime.front());
         let header = self.sent(list);
-        if self.mirrors_outgoing(pipe.for_egress_deparser.t2na, true) {
+        if self.mirrors_outgoing(pipe.for_deparser.t2na, true) {
             copy = packet.clone();
             copy.replace_front(0, &header);
         } else {
             copy.replace_front(front_bytes as u32, &header);
         }
-        let from = (u32::from(queued.ingress_port), &mut queued.lineage);
+        let from = (u32::from(ingress_port), &mut lineage);
         self.mirror(core, now, (session, Instance::EGRESS_CLONE), copy, from);
-        self.leave(core, (port, priority), (queued.ingress_port, drop_ctl), packet)
+        self.leave(core, (port, priority), (ingress_port, drop_ctl), packet)
     }
 
     /// Gives a packet back behind egress, unless egress dropped it.

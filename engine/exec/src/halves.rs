@@ -1,0 +1,98 @@
+//! The halves of a chip's pipes (TNA, T2NA): parser, control and deparser of ingress or of egress, which a
+//! packet enters as bytes and leaves as bytes.
+//!
+//! A half runs in one of two ways. The architecture runs its blocks one after the other, and sees the
+//! parser's error between them. Native code runs a whole half as one function, for packets without an error.
+//! Both leave the same bytes, state, effects, and values of what the architecture reads.
+
+use p4cc_ir::{HalfPipeline, T2naForDeparser, TNA_NO_PORT, Tna, TnaForTm, TnaPipe, VarId};
+
+/// What native code needs to know of a half.
+#[derive(Debug)]
+pub(crate) struct Half {
+    pub funcs: HalfPipeline,
+    /// Set before the parser starts.
+    pub set_before: Option<(VarId, u64)>,
+    /// Set to the time that the architecture gives, once the parser has ended.
+    pub timestamp: VarId,
+    /// What the architecture reads afterwards.
+    pub observed: Vec<VarId>,
+}
+
+/// How a half ended that ran as one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HalfEnd {
+    /// Bytes that the parser took.
+    pub taken: u32,
+}
+
+/// Where the ingress or egress half of a pipe stands among a program's halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HalfId(usize);
+
+impl HalfId {
+    /// Ingress of a pipe of the program.
+    pub const fn ingress(pipe: usize) -> Self {
+        Self(pipe * 2)
+    }
+
+    /// Egress of a pipe of the program.
+    pub const fn egress(pipe: usize) -> Self {
+        Self(pipe * 2 + 1)
+    }
+
+    pub(crate) const fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// The halves of a program by their [`HalfId`].
+pub(crate) fn of(tna: &Tna) -> Vec<Half> {
+    tna.pipes.iter().flat_map(|pipe| [ingress(pipe), egress(pipe)]).collect()
+}
+
+fn ingress(pipe: &TnaPipe) -> Half {
+    let TnaForTm {
+        ucast_egress_port,
+        bypass_egress,
+        deflect_on_drop,
+        qid,
+        copy_to_cpu,
+        mcast_grp_a,
+        mcast_grp_b,
+        level1_mcast_hash,
+        level2_mcast_hash,
+        level1_exclusion_id,
+        level2_exclusion_id,
+        rid,
+    } = pipe.for_tm;
+    let mut observed = vec![
+        pipe.for_deparser.drop_ctl,
+        ucast_egress_port,
+        bypass_egress,
+        deflect_on_drop,
+        qid,
+        copy_to_cpu,
+        mcast_grp_a,
+        mcast_grp_b,
+        level1_mcast_hash,
+        level2_mcast_hash,
+        level1_exclusion_id,
+        level2_exclusion_id,
+        rid,
+    ];
+    observed.extend(pipe.for_deparser.t2na.into_iter().flat_map(T2naForDeparser::vars));
+    Half {
+        funcs: pipe.ingress,
+        set_before: Some((ucast_egress_port, TNA_NO_PORT)),
+        timestamp: pipe.ingress_from_parser.global_tstamp,
+        observed,
+    }
+}
+
+fn egress(pipe: &TnaPipe) -> Half {
+    let asked = pipe.for_egress_deparser;
+    let mut observed = vec![asked.drop_ctl];
+    observed.extend(asked.t2na.into_iter().flat_map(T2naForDeparser::vars));
+    Half { funcs: pipe.egress, set_before: None, timestamp: pipe.egress_from_parser.global_tstamp, observed }
+}
