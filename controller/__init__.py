@@ -1,21 +1,27 @@
 """What the switches are told: threshold planner, desired state, and its installation over P4Runtime.
 
 Named here is what is pure; `controller.pipeline` and `controller.install` bring in gRPC and are imported by name.
+
+Names load when they are first used: help of the command line waits for no routes and no plans.
 """
 
-from controller.ecn import Level, Profile, codepoint_map
-from controller.errors import ControllerError, PlanError, PlannerError, SwitchError
-from controller.model import Bottleneck
-from controller.plan import (
-    EcnSettings,
-    SwitchPlan,
-    plan_network,
-    port_warnings,
-    same_thresholds,
-    thresholds_by_rule,
-)
-from controller.planner import KRule, Thresholds, choose_thresholds, threshold_warnings
-from controller.settings import LinkPlan, plan_link
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from controller.ecn import Level, Profile, codepoint_map
+    from controller.errors import ControllerError, PlanError, PlannerError, SwitchError
+    from controller.model import Bottleneck
+    from controller.plan import (
+        EcnSettings,
+        SwitchPlan,
+        plan_network,
+        port_warnings,
+        same_thresholds,
+        thresholds_by_rule,
+    )
+    from controller.planner import KRule, Thresholds, choose_thresholds, threshold_warnings
+    from controller.settings import LinkPlan, plan_link
 
 __all__ = [
     "Bottleneck",
@@ -39,3 +45,34 @@ __all__ = [
     "threshold_warnings",
     "thresholds_by_rule",
 ]
+
+_HOMES = {
+    "Bottleneck": "controller.model",
+    "ControllerError": "controller.errors",
+    "EcnSettings": "controller.plan",
+    "KRule": "controller.planner",
+    "Level": "controller.ecn",
+    "LinkPlan": "controller.settings",
+    "PlanError": "controller.errors",
+    "PlannerError": "controller.errors",
+    "Profile": "controller.ecn",
+    "SwitchError": "controller.errors",
+    "SwitchPlan": "controller.plan",
+    "Thresholds": "controller.planner",
+    "choose_thresholds": "controller.planner",
+    "codepoint_map": "controller.ecn",
+    "plan_link": "controller.settings",
+    "plan_network": "controller.plan",
+    "port_warnings": "controller.plan",
+    "same_thresholds": "controller.plan",
+    "threshold_warnings": "controller.planner",
+    "thresholds_by_rule": "controller.plan",
+}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, from the module that defines it; raises AttributeError for any other."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'controller' has no attribute {name!r}")
+    return getattr(import_module(home), name)

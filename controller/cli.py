@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from controller.defaults import DEFAULT_ELECTION_ID
+from controller.defaults import ABOUT, DEFAULT_ELECTION_ID
 from controller.ecn import Profile
 from controller.errors import ControllerError, PlanError
 from controller.model import Bottleneck
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="controller",
-    help="Plan thresholds, and install routes, thresholds and ECN codepoints over P4Runtime.",
+    help=ABOUT,
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )

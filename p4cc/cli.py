@@ -6,14 +6,12 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from controller.cli import app as controller_app
-from controller.options import topology_readers
 from p4cc.commands import (
     algorithm,
     cache,
     compare,
+    controller,
     dissector,
     info,
     init,
@@ -29,6 +27,7 @@ from p4cc.commands import (
 )
 from p4cc.errors import UserError
 from p4cc.exit_codes import epilog
+from p4cc.quick_help import prepare
 
 app = typer.Typer(
     name="p4cc",
@@ -54,13 +53,12 @@ topo.register(app)
 tofino.register(app)
 lab.register(app)
 cache.register(app)
-app.add_typer(controller_app, name="controller")
-topology_readers.update(dict.fromkeys((".yaml", ".yml"), topo.scenario_topology))
+controller.register(app)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from p4cc.running.provenance import commit, p4cc_version
+        from p4cc.version import commit, p4cc_version
 
         known = commit()
         typer.echo(f"p4cc {p4cc_version()}" + (f" ({known})" if known else ""))
@@ -79,9 +77,13 @@ def common(
 
 def main() -> None:
     """Entry point of the `p4cc` command."""
+    prepare(sys.argv[1:])
     try:
         app()
     except UserError as error:
+        # Colours take a while to import; commands that end well need not wait for them.
+        from rich.console import Console
+
         Console(stderr=True, highlight=False, soft_wrap=True).print("[bold red]error:[/bold red] ", end="")
         print(error, file=sys.stderr)
         sys.exit(error.exit_code)

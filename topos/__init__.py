@@ -1,17 +1,24 @@
-"""What the network is: graph model, addresses, routes and generators. Plain data, no I/O."""
+"""What the network is: graph model, addresses, routes and generators. Plain data, no I/O.
 
-from topos.addresses import AddressPlan, HostAddress, format_ipv4, format_ipv6, format_mac, plan_addresses
-from topos.errors import Problem, TopologyError
-from topos.generators import GENERATORS, LinkChange, change_links, generate
-from topos.graph import Host, Link, Port, Roles, Switch, Topology, topology_from_plain
-from topos.paths import Alone, Path, Paths
-from topos.routes import Routes, SwitchRoutes, shortest_routes
-from topos.shapes.clos import FatTreeParams, LeafSpineParams
-from topos.shapes.dragonfly import DragonflyParams
-from topos.shapes.dumbbell import DumbbellParams
-from topos.shapes.parking_lot import ParkingLotParams
-from topos.shapes.rail import RailParams
-from topos.shapes.star import StarParams
+Names load when they are first used: who asks for one of them does not wait for numpy and all shapes.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from topos.addresses import AddressPlan, HostAddress, format_ipv4, format_ipv6, format_mac, plan_addresses
+    from topos.errors import Problem, TopologyError
+    from topos.generators import GENERATORS, LinkChange, change_links, generate
+    from topos.graph import Host, Link, Port, Roles, Switch, Topology, topology_from_plain
+    from topos.paths import Alone, Path, Paths
+    from topos.routes import Routes, SwitchRoutes, shortest_routes
+    from topos.shapes.clos import FatTreeParams, LeafSpineParams
+    from topos.shapes.dragonfly import DragonflyParams
+    from topos.shapes.dumbbell import DumbbellParams
+    from topos.shapes.parking_lot import ParkingLotParams
+    from topos.shapes.rail import RailParams
+    from topos.shapes.star import StarParams
 
 __all__ = [
     "GENERATORS",
@@ -47,3 +54,46 @@ __all__ = [
     "shortest_routes",
     "topology_from_plain",
 ]
+
+_HOMES = {
+    "GENERATORS": "topos.generators",
+    "AddressPlan": "topos.addresses",
+    "Alone": "topos.paths",
+    "DragonflyParams": "topos.shapes.dragonfly",
+    "DumbbellParams": "topos.shapes.dumbbell",
+    "FatTreeParams": "topos.shapes.clos",
+    "Host": "topos.graph",
+    "HostAddress": "topos.addresses",
+    "LeafSpineParams": "topos.shapes.clos",
+    "Link": "topos.graph",
+    "LinkChange": "topos.generators",
+    "ParkingLotParams": "topos.shapes.parking_lot",
+    "Path": "topos.paths",
+    "Paths": "topos.paths",
+    "Port": "topos.graph",
+    "Problem": "topos.errors",
+    "RailParams": "topos.shapes.rail",
+    "Roles": "topos.graph",
+    "Routes": "topos.routes",
+    "StarParams": "topos.shapes.star",
+    "Switch": "topos.graph",
+    "SwitchRoutes": "topos.routes",
+    "Topology": "topos.graph",
+    "TopologyError": "topos.errors",
+    "change_links": "topos.generators",
+    "format_ipv4": "topos.addresses",
+    "format_ipv6": "topos.addresses",
+    "format_mac": "topos.addresses",
+    "generate": "topos.generators",
+    "plan_addresses": "topos.addresses",
+    "shortest_routes": "topos.routes",
+    "topology_from_plain": "topos.graph",
+}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, from the module that defines it; raises AttributeError for any other."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'topos' has no attribute {name!r}")
+    return getattr(import_module(home), name)

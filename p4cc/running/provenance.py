@@ -10,12 +10,9 @@ import hashlib
 import json
 import os
 import platform
-import subprocess
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,6 +21,7 @@ from p4cc.analysis.recorded import RUN_FILE
 from p4cc.planning.entries import explicit_rows
 from p4cc.running.result_folder import digest
 from p4cc.scenario.variants import KINDS
+from p4cc.version import commit, p4cc_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 SCENARIO_FILE = "scenario.json"
 INPUTS = "inputs/"
 FORMAT = "p4cc run 1"
-_GIT_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -62,25 +59,6 @@ class Provenance:
 def names() -> list[str]:
     """What is written, as a claim has it."""
     return [RUN_FILE, SCENARIO_FILE, INPUTS]
-
-
-def p4cc_version() -> str:
-    """The version of this p4cc."""
-    try:
-        return version("p4cc")
-    except PackageNotFoundError:
-        return "unknown"
-
-
-@cache
-def commit() -> str | None:
-    """The commit that p4cc runs from, with `-dirty` where files differ from it; None outside a checkout."""
-    words = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--abbrev=40", "--match="]
-    try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=_GIT_TIMEOUT_S, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None
 
 
 def this_p4cc() -> dict[str, str | None]:

@@ -1,0 +1,49 @@
+"""`p4cc controller`: the controller's own commands, which load when one of them or their help is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+from typer.core import TyperGroup
+
+from controller.defaults import ABOUT
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from typer._click import Command
+
+
+class _Verbs(TyperGroup):
+    """A group that is empty until it is looked at: plans and networks take longer to import than all other commands."""
+
+    _held: MutableMapping[str, Command]
+    _is_filled = False
+
+    @property
+    def commands(self) -> MutableMapping[str, Command]:
+        """By name, in the order of the help."""
+        if not self._is_filled:
+            self._is_filled = True
+            self._held.update(_verbs())
+        return self._held
+
+    @commands.setter
+    def commands(self, value: MutableMapping[str, Command]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self._held = value
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the group."""
+    group = typer.Typer(name="controller", cls=_Verbs, help=ABOUT, no_args_is_help=True, rich_markup_mode="markdown")
+    app.add_typer(group)
+
+
+def _verbs() -> MutableMapping[str, Command]:
+    from controller.cli import app
+    from controller.options import topology_readers
+    from p4cc.commands.topo import scenario_topology
+
+    topology_readers.update(dict.fromkeys((".yaml", ".yml"), scenario_topology))
+    return typer.main.get_group(app).commands
