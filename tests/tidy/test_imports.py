@@ -6,6 +6,9 @@ An import counts wherever it stands: at the top, within a function, or for the t
 from __future__ import annotations
 
 import ast
+import re
+import sys
+import tomllib
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +33,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "control": ("scenario", "planning"),
     "figures": ("scenario", "planning", "analysis"),
     "running": ("scenario", "planning", "analysis", "figures", "control", "own_algorithms"),
+    "cluster": ("scenario", "planning", "analysis", "running"),
     "reproduce": ("scenario", "planning", "analysis", "running"),
     "lab": ("control", "scenario", "planning", "analysis", "figures", "running", "own_algorithms"),
     "pages": (),
@@ -43,6 +47,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "analysis",
         "figures",
         "running",
+        "cluster",
         "reproduce",
         "lab",
         "live",
@@ -52,6 +57,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
 }
 """Rooms of p4cc, and those that a room may import; modules of no room below are free to all."""
+
+DISTRIBUTIONS = {"PIL": "pillow", "ruamel": "ruamel.yaml"}
+"""Names of packages to install where they differ from those of imports."""
+PARTS = {"google": "finsy", "pydantic_core": "pydantic"}
+"""What a package's own interface is made of: it comes with that package, in the version that fits."""
 
 ABOVE_ALL = ("p4cc", "p4cc.cli", "p4cc.parts", "p4cc.start", "p4cc.reference_pages", "p4cc.results_page")
 """Modules of no room that put rooms together: no room imports them."""
@@ -173,3 +183,20 @@ def test_an_import_counts_wherever_it_stands(source: str, expected: list[str]) -
 
 def test_a_circle_is_found() -> None:
     assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": set()})) == {"a", "b", "c"}
+
+
+def test_what_is_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    declared = {found.group() for one in wanted if (found := re.match(r"[A-Za-z0-9._-]+", one))}
+    tops = {
+        other.split(".")[0]: str(path.relative_to(ROOT))
+        for path in modules().values()
+        for other in imported(ast.parse(path.read_text(encoding="utf-8")), {})
+    }
+    foreign = {top: file for top, file in tops.items() if top not in {*PACKAGES, *sys.stdlib_module_names}}
+    assert {"numpy", "polars"} <= set(foreign), "imports were found"
+    undeclared = {
+        top: file for top, file in foreign.items() if DISTRIBUTIONS.get(top, PARTS.get(top, top)) not in declared
+    }
+    assert not undeclared, f"add to the dependencies of pyproject.toml: {undeclared}"
