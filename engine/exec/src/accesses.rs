@@ -196,7 +196,8 @@ fn data(data: &Data, by: Accessor, f: &mut impl FnMut(OpAccess)) {
 /// Who hashes fields: generated instructions call the algorithm where they can pack the fields.
 fn hasher(algorithm: HashAlgorithm, data: &Data) -> Accessor {
     let packs = data.plan.as_ref().is_some_and(BitPlan::is_chunked);
-    if packs && PACKED_HASHES.contains(&algorithm) { Accessor::Either } else { Accessor::Helper }
+    let known = PACKED_HASHES.contains(&algorithm) || matches!(algorithm, HashAlgorithm::Object(_));
+    if packs && known { Accessor::Either } else { Accessor::Helper }
 }
 
 fn apply(code: &Code, table: u32, results: &[u32], f: &mut impl FnMut(OpAccess)) {

@@ -2,7 +2,9 @@
 //!
 //! The input is a byte string, then a payload. The payload's tail may be zeros that are not stored.
 
-use p4cc_ir::{CrcStart, CustomCrc, CustomCrcId, HashAlgorithm};
+use p4cc_ir::{
+    CrcFunction, CrcStart, CustomCrc, CustomCrcId, HashAlgorithm, HashFunction, HashKind, HashObject,
+};
 
 use crate::env::PacketView;
 
@@ -211,33 +213,82 @@ fn feed_reflected(tables: &Reflected, mut register: u32, bytes: &[u8]) -> u32 {
     feed_rest(tables, register, word, rest.len())
 }
 
-/// A standard check, for who takes bytes in by himself.
+/// A reflected check, for who takes bytes in by himself.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standard {
+pub(crate) struct Inline<'a> {
     /// Entry `k` of a byte is the register after that byte and `k` bytes of zeros, from a register of zero.
-    pub tables: &'static Reflected,
+    pub tables: &'a Reflected,
     /// Bits of the register.
     pub width: u32,
-    params: CrcParams,
+    /// Register at the start, reflected.
+    initial: u32,
+    /// Exclusive-or at the end, reflected.
+    final_xor: u32,
 }
 
-impl Standard {
+impl Inline<'static> {
+    /// The tables of an algorithm, if it is a standard check.
+    pub fn standard(algorithm: HashAlgorithm) -> Option<Self> {
+        let (tables, width, params) = match algorithm {
+            HashAlgorithm::Crc16 => (&CRC16_TABLES, 16, CrcParams::CRC16),
+            HashAlgorithm::Crc32 => (&CRC32_TABLES, 32, CrcParams::CRC32),
+            _ => return None,
+        };
+        // All bits of both are alike.
+        let initial = params.initial & (u32::MAX >> (32 - width));
+        Some(Self { tables, width, initial, final_xor: params.final_xor })
+    }
+}
+
+impl Inline<'_> {
     /// Bytes that the tables take at once.
     pub const STEP: usize = 8;
 
-    /// The tables of an algorithm, if it is a standard check.
-    pub fn of(algorithm: HashAlgorithm) -> Option<Self> {
-        match algorithm {
-            HashAlgorithm::Crc16 => Some(Self { tables: &CRC16_TABLES, width: 16, params: CrcParams::CRC16 }),
-            HashAlgorithm::Crc32 => Some(Self { tables: &CRC32_TABLES, width: 32, params: CrcParams::CRC32 }),
-            _ => None,
-        }
-    }
-
     /// The check of so many bytes of zeros.
     pub fn of_zeros(&self, bytes: usize) -> u32 {
-        let register = self.params.initial & (u32::MAX >> (32 - self.width));
-        feed_reflected(self.tables, register, &vec![0; bytes]) ^ self.params.final_xor
+        feed_reflected(self.tables, self.initial, &vec![0; bytes]) ^ self.final_xor
+    }
+}
+
+/// The check that a hash function of a TNA program starts with, and what is taken of it.
+#[derive(Debug)]
+pub(crate) struct ObjectCheck {
+    tables: Box<Reflected>,
+    width: u32,
+    initial: u32,
+    final_xor: u32,
+    /// Lowest bits of the check that are left out.
+    pub unused: u32,
+    /// Bits of the result at most.
+    pub bits: u32,
+}
+
+impl ObjectCheck {
+    /// None for what is no reflected check of whole bytes up to four, or repeats it.
+    pub fn new(object: &HashObject) -> Option<Self> {
+        let HashFunction { kind: HashKind::Crc(check), msb, extend } = object.function else { return None };
+        let CrcFunction { width, polynomial, initial, final_xor, reversed } = check;
+        let plain = reversed && width.is_multiple_of(8) && (8..=32).contains(&width);
+        let longer = object.width > width;
+        if !plain || !object.is_dynamic() || (longer && extend) {
+            return None;
+        }
+        let reflect = |word: u64| (word as u32).reverse_bits() >> (32 - width);
+        let params = CrcParams { polynomial: polynomial as u32, ..CrcParams::CRC32 };
+        Some(Self {
+            tables: Box::new(reflected(width, params)),
+            width,
+            initial: reflect(initial),
+            final_xor: reflect(final_xor),
+            unused: if msb && !longer { width - object.width } else { 0 },
+            bits: object.width.min(width),
+        })
+    }
+
+    /// The check.
+    pub fn check(&self) -> Inline<'_> {
+        let Self { ref tables, width, initial, final_xor, .. } = *self;
+        Inline { tables, width, initial, final_xor }
     }
 }
 
@@ -316,7 +367,10 @@ pub(crate) fn fold(mut sum: u64) -> u16 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::state::hashing::HashState;
 
     /// A byte at a time, by tables made for the parameters.
     #[test]
@@ -339,11 +393,43 @@ mod tests {
         let bytes: Vec<u8> = (0..=255).map(|byte: u8| byte.wrapping_mul(151) ^ 0x5a).collect();
         let none = PacketView::default();
         for (algorithm, crc) in [(HashAlgorithm::Crc16, Crc::crc16()), (HashAlgorithm::Crc32, Crc::crc32())] {
-            let check = Standard::of(algorithm).expect("a standard check");
+            let check = Inline::standard(algorithm).expect("a standard check");
             for len in 0..bytes.len() {
                 let linear = feed_reflected(check.tables, 0, &bytes[..len]) ^ check.of_zeros(len);
                 assert_eq!(linear, crc.compute(&bytes[..len], none), "{len} bytes");
             }
+        }
+    }
+
+    proptest! {
+        /// What inline code works out is what the state gives, for any hash function and message.
+        #[test]
+        fn an_object_check_is_that_of_the_state(
+            width in (1u32..=4).prop_map(|bytes| bytes * 8),
+            (polynomial, initial, final_xor) in any::<(u64, u64, u64)>(),
+            (msb, extend) in any::<(bool, bool)>(),
+            result in 1u32..=40,
+            bytes in prop::collection::vec(any::<u8>(), 0..40),
+        ) {
+            let cut = |word: u64| word & (u64::MAX >> (64 - width));
+            let (initial, final_xor) = (cut(initial), cut(final_xor));
+            let check = CrcFunction { width, polynomial: cut(polynomial) | 1, initial, final_xor, reversed: true };
+            let object = HashObject {
+                cp: p4cc_ir::ControlPlaneName::default(),
+                function: HashFunction { kind: HashKind::Crc(check), msb, extend },
+                width: result,
+                used: u64::MAX,
+                fields: Vec::new(),
+                symmetric: Vec::new(),
+            };
+            let Some(inline) = ObjectCheck::new(&object) else {
+                prop_assert!(extend && result > width);
+                return Ok(());
+            };
+            let check = inline.check();
+            let sum = feed_reflected(check.tables, 0, &bytes) ^ check.of_zeros(bytes.len());
+            let taken = u64::from(sum) >> inline.unused & (u64::MAX >> (64 - inline.bits));
+            prop_assert_eq!(taken, HashState::new(&object).hash(&bytes, 0));
         }
     }
 

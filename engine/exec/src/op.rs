@@ -10,6 +10,7 @@ use p4cc_ir::{
 
 use crate::accesses::PACKED_HASHES;
 use crate::bitplan::BitPlan;
+use crate::checksum::ObjectCheck;
 use crate::frame_layout::{FrameLocation, Layout};
 
 /// Destination and operands of a two-operand operation on words.
@@ -351,9 +352,12 @@ pub(crate) enum ExternOp {
 }
 
 impl ExternOp {
-    /// Whether it depends on the frame alone, and changes nothing else.
+    /// Whether it changes nothing but the frame, and gives the same whenever it runs again.
     pub fn is_hash_of_bytes(&self) -> bool {
-        matches!(self, Self::Hash { algorithm, .. } if PACKED_HASHES.contains(algorithm))
+        let is_fixed = |algorithm: &HashAlgorithm| {
+            PACKED_HASHES.contains(algorithm) || matches!(algorithm, HashAlgorithm::Object(_))
+        };
+        matches!(self, Self::Hash { algorithm, .. } if is_fixed(algorithm))
     }
 
     /// Whether it draws a number of one word.
@@ -513,6 +517,8 @@ pub(crate) struct Code {
     pub headers: Vec<HeaderPlan>,
     pub actions: Vec<ActionPlan>,
     pub tables: Vec<TablePlan>,
+    /// By [`p4cc_ir::HashId`]: the check that it starts with, where inline code works it out.
+    pub checks: Vec<Option<ObjectCheck>>,
     /// Words of the standard metadata that the interpreter itself writes.
     pub parser_error: u32,
     /// Absent in programs of other architectures.

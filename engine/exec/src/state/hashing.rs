@@ -41,6 +41,8 @@ pub(crate) struct HashState {
     slices: Vec<HashSlice>,
     /// The slices as runs of bits of the message.
     plan: Vec<Run>,
+    /// Other than zero where it is no more what the program says: native code looks at this.
+    pub(super) is_changed: u64,
 }
 
 /// Bits of the message from a position on, counted from its lowest.
@@ -121,6 +123,7 @@ impl HashState {
             widths: object.fields.iter().map(|field| field.width).collect(),
             slices: Vec::new(),
             plan: Vec::new(),
+            is_changed: 0,
         };
         if !object.is_dynamic() {
             state.plan = state.symmetric(&object.symmetric);
@@ -142,6 +145,12 @@ impl HashState {
     fn set_function(&mut self, function: HashFunction) {
         self.steps = steps(&function);
         self.function = function;
+    }
+
+    /// Compares it with what the program says.
+    fn compare(&mut self, object: &HashObject) {
+        let is_same = self.function == object.function && self.rotation == 0 && self.plan.is_empty();
+        self.is_changed = u64::from(!is_same);
     }
 
     /// The hash of a message.
@@ -323,6 +332,7 @@ impl State {
             _ => {}
         }
         state.set_function(function);
+        state.compare(object);
         Ok(())
     }
 
@@ -341,6 +351,7 @@ impl State {
     pub fn set_hash_rotation(&mut self, id: HashId, bits: u32) -> Result<(), ControlError> {
         let (object, state) = self.dynamic(id)?;
         state.rotation = bits % object.width.max(1);
+        state.compare(object);
         Ok(())
     }
 
@@ -362,6 +373,7 @@ impl State {
         let plan = state.plan(&slices);
         state.plan = plan.map_err(|what| ControlError::InvalidArgument(format!("hash `{name}`: {what}")))?;
         state.slices = slices;
+        state.compare(object);
         Ok(())
     }
 

@@ -7,6 +7,7 @@
 use core::mem::{offset_of, size_of};
 
 use super::hash::Hash;
+use super::hashing::HashState;
 use super::index::{Dense, Index};
 use super::profile::ProfileState;
 use super::row::Rows;
@@ -87,6 +88,24 @@ pub(crate) const REGISTER: VectorOffset = VectorOffset {
     vector: offset_of!(RegisterState, words),
 };
 
+/// A word within a structure that is an element of a vector of the state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WordOffset {
+    /// The vector of structures in the state.
+    pub list: usize,
+    /// Bytes of one structure.
+    pub stride: usize,
+    /// The word in the structure.
+    pub word: usize,
+}
+
+/// Whether a hash function is no more what the program says.
+pub(crate) const HASH_IS_CHANGED: WordOffset = WordOffset {
+    list: offset_of!(State, hash_objects),
+    stride: size_of::<HashState>(),
+    word: offset_of!(HashState, is_changed),
+};
+
 const fn table(in_path: usize) -> VectorOffset {
     VectorOffset {
         list: offset_of!(State, tables),
@@ -111,4 +130,5 @@ pub(crate) fn visit_vectors(visitor: &mut impl VectorVisitor) {
     visitor.visit::<TableState>();
     visitor.visit::<ProfileState>();
     visitor.visit::<Vec<u32>>();
+    visitor.visit::<HashState>();
 }

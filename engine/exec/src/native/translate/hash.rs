@@ -8,10 +8,11 @@ use p4cc_ir::HashAlgorithm;
 use super::{TranslateResult, Translator, field};
 use crate::accesses::PACKED_HASHES;
 use crate::bitplan::BitPlan;
-use crate::checksum::Standard;
+use crate::checksum::Inline;
 use crate::native::helpers::Name;
 use crate::native::storage::{PackedBits, Storage};
 use crate::op::{Data, ExternOp};
+use crate::state::offsets;
 
 /// Most bytes of a check that is inline code.
 const MAX_CHECKED_BYTES: u32 = 40;
@@ -29,36 +30,70 @@ impl Translator<'_, '_> {
         f: impl Fn(&mut Self, Option<Value>) -> TranslateResult,
     ) -> TranslateResult {
         let number = PACKED_HASHES.iter().position(|&known| known == algorithm);
-        // Headers are emitted to where a hash would pack its input.
-        let packs = !self.summary.emits || algorithm == HashAlgorithm::Csum16;
-        let plan = data.plan.as_ref().filter(|plan| plan.is_chunked() && packs);
-        let (Some(number), Some(plan)) = (number, plan) else {
+        let changed = self.object_is_changed(algorithm);
+        let plan = data.plan.as_ref().filter(|plan| plan.is_chunked());
+        let (Some(plan), true) = (plan, number.is_some() || changed.is_some()) else {
             self.spill_data(data)?;
             return f(self, None);
         };
         let partial = self.b.create_block();
         self.b.set_cold_block(partial);
+        if let Some(changed) = changed {
+            let same = self.b.create_block();
+            self.brif(changed, partial, &[], same, &[]);
+            self.switch_to(same);
+        }
         for &guard in &data.guards {
             let (valid, whole) = (self.read(guard)?, self.b.create_block());
             self.brif(valid, whole, &[], partial, &[]);
             self.switch_to(whole);
         }
-        let hash = if algorithm == HashAlgorithm::Csum16 {
-            self.columns(data)?
-        } else if let Some(check) = self.cyclic_check(algorithm, plan)? {
-            check
-        } else {
-            let to = self.load_given(field!(emit));
-            self.store_plan(plan, to)?;
-            // The bytes are packed into the buffer from its start; what hangs over takes eight more.
-            self.emit_bound = self.emit_bound.max(plan.bytes);
-            let (number, bytes) = (self.iconst(number as u64), self.iconst(plan.bytes.into()));
-            self.call(Name::Hash, &[number, bytes])
-        };
-        f(self, Some(hash))?;
+        match self.hash_of_plan(algorithm, number, data, plan)? {
+            Some(hash) => f(self, Some(hash))?,
+            None => self.jump(partial, &[]),
+        }
         self.switch_to(partial);
         self.spill_data(data)?;
         f(self, None)
+    }
+
+    /// Whether the control plane changed the hash function of a TNA program; none where inline code does not
+    /// know what it starts with either.
+    fn object_is_changed(&mut self, algorithm: HashAlgorithm) -> Option<Value> {
+        let HashAlgorithm::Object(id) = algorithm else { return None };
+        self.shared.code.checks.get(id.index())?.as_ref()?;
+        self.state_word(offsets::HASH_IS_CHANGED, id.0)
+    }
+
+    /// The hash of fields that are all there; none where inline code does not have it.
+    fn hash_of_plan(
+        &mut self,
+        algorithm: HashAlgorithm,
+        number: Option<usize>,
+        data: &Data,
+        plan: &BitPlan,
+    ) -> TranslateResult<Option<Value>> {
+        if algorithm == HashAlgorithm::Csum16 {
+            return self.columns(data).map(Some);
+        }
+        if let HashAlgorithm::Object(id) = algorithm {
+            let Some(Some(object)) = self.shared.code.checks.get(id.index()) else { return Ok(None) };
+            let Some(sum) = self.check_by_tables(&object.check(), plan)? else { return Ok(None) };
+            let sum =
+                if object.unused == 0 { sum } else { self.b.ins().ushr_imm(sum, i64::from(object.unused)) };
+            return Ok(Some(self.cut((64 - object.bits) as u8, sum)));
+        }
+        if let Some(check) = self.cyclic_check(algorithm, plan)? {
+            return Ok(Some(check));
+        }
+        // Headers are emitted to where it would be packed.
+        let Some(number) = number.filter(|_| !self.summary.emits) else { return Ok(None) };
+        let to = self.load_given(field!(emit));
+        self.store_plan(plan, to)?;
+        // The bytes are packed into the buffer from its start; what hangs over takes eight more.
+        self.emit_bound = self.emit_bound.max(plan.bytes);
+        let (number, bytes) = (self.iconst(number as u64), self.iconst(plan.bytes.into()));
+        Ok(Some(self.call(Name::Hash, &[number, bytes])))
     }
 
     /// A standard check of a few bytes, which need not go through memory.
@@ -67,7 +102,14 @@ impl Translator<'_, '_> {
             let words = self.message(plan)?;
             return Ok(Some(self.crc16(&words)));
         }
-        let Some(check) = Standard::of(algorithm) else { return Ok(None) };
+        match Inline::standard(algorithm) {
+            Some(check) => self.check_by_tables(&check, plan),
+            None => Ok(None),
+        }
+    }
+
+    /// A reflected check byte by byte, eight at once; none where the fields are too many.
+    fn check_by_tables(&mut self, check: &Inline<'_>, plan: &BitPlan) -> TranslateResult<Option<Value>> {
         let whole = plan.words().all(|(_, width)| width.is_multiple_of(8));
         let bytes = match (whole, plan.bytes) {
             (true, ..=MAX_CHECKED_BYTES) => self.whole_bytes(plan)?,
@@ -76,9 +118,9 @@ impl Translator<'_, '_> {
         };
         let table = self.iconst(check.tables.as_ptr().expose_provenance() as u64);
         let mut register: Option<Value> = None;
-        let first = bytes.len() % Standard::STEP;
+        let first = bytes.len() % Inline::STEP;
         let (few, steps) = bytes.split_at(first);
-        for step in [few].into_iter().chain(steps.chunks(Standard::STEP)).filter(|step| !step.is_empty()) {
+        for step in [few].into_iter().chain(steps.chunks(Inline::STEP)).filter(|step| !step.is_empty()) {
             let mut sum = None;
             for (i, &(word, shift)) in step.iter().enumerate() {
                 let mut byte = self.b.ins().ushr_imm(word, i64::from(shift));

@@ -13,7 +13,7 @@ use crate::control::CounterCell;
 use crate::env::Env;
 use crate::native::context::VectorLayout;
 use crate::native::helpers::Name;
-use crate::state::offsets::{self, VectorOffset};
+use crate::state::offsets::{self, VectorOffset, WordOffset};
 
 /// Data found behind a comparison: it stays valid while a pipeline runs, but is read there only.
 pub(super) fn lasting_flags() -> MemFlags {
@@ -58,6 +58,13 @@ impl Translator<'_, '_> {
         let at = i32::try_from(number as usize * place.stride + place.vector).ok()?;
         let structures = self.structures(place.list)?;
         Some(self.vector_by(given_flags(), places, structures, at))
+    }
+
+    /// A word of the structure of some number.
+    pub(super) fn state_word(&mut self, place: WordOffset, number: u32) -> Option<Value> {
+        let at = i32::try_from(number as usize * place.stride + place.word).ok()?;
+        let structures = self.structures(place.list)?;
+        Some(self.b.ins().load(types::I64, given_flags(), structures, at))
     }
 
     /// The vector at some place that is known to be one here.
