@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from finsy import GRPCStatusCode, P4Client, P4ClientError
-from finsy.proto import U128, p4d, p4r
+from finsy.proto import U128, p4d, p4r, p4r_grpc
 
 from controller import convert
 from controller.defaults import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
@@ -256,6 +256,51 @@ class Session:
         except (RuntimeError, ValueError, AssertionError) as error:
             # finsy's own complaints: the stream ended, or an error detail is not of P4Runtime's kind.
             raise SwitchError(place, f"unexpected answer: {error}", "see the log of the switch") from None
+
+
+class _Sharing(P4Client):
+    """A client with the channel of another one: a stream of its own, as each switch asks for, and the same wire."""
+
+    def __init__(self, address: str, line: P4Client) -> None:
+        super().__init__(address, wait_for_ready=False)
+        if line.channel is None:
+            raise ValueError("the client whose channel is shared is closed")
+        self._channel = line.channel
+        self._stub = p4r_grpc.P4RuntimeStub(line.channel)
+
+    async def close(self) -> None:
+        """Ends the stream; the channel is its owner's."""
+        if self._stream is not None:
+            self._stream.cancel()
+        self._stream = self._channel = self._stub = None
+
+
+class Line:
+    """A channel to a server that stands for many switches, which sessions share; made by `line_to`."""
+
+    def __init__(self, address: str, client: P4Client) -> None:
+        self._address = address
+        self._client = client
+
+    @asynccontextmanager
+    async def session(self, target: Target, timeout_s: float = DEFAULT_TIMEOUT_S) -> AsyncGenerator[Session]:
+        """A session with a switch of the server's, closed at the end."""
+        client = _Sharing(self._address, self._client)
+        try:
+            yield Session(target, client, timeout_s)
+        finally:
+            await client.close()
+
+
+@asynccontextmanager
+async def line_to(address: str) -> AsyncGenerator[Line]:
+    """Open a channel for sessions one after another: to open one for each costs as much as what is then said."""
+    client = P4Client(address, wait_for_ready=False)
+    await client.open()
+    try:
+        yield Line(address, client)
+    finally:
+        await client.close()
 
 
 @asynccontextmanager

@@ -21,6 +21,7 @@ from controller.entities import (
     Group,
     GroupKey,
     GroupRef,
+    Key,
     Lpm,
     Match,
     Member,
@@ -57,7 +58,7 @@ def to_entity(entity: Entity, schema: P4Schema, *, whole: bool = True) -> p4r.En
             profile = find_profile(schema, entity.key.profile)
             member = p4r.ActionProfileMember(action_profile_id=profile.id, member_id=entity.key.member_id)
             if whole:
-                member.action.CopyFrom(_to_action(entity.action, profile.actions, str(entity.key)))
+                member.action.CopyFrom(_to_action(entity.action, profile.actions, entity.key))
             return p4r.Entity(action_profile_member=member)
         case Group():
             profile = find_profile(schema, entity.key.profile)
@@ -73,7 +74,7 @@ def to_entity(entity: Entity, schema: P4Schema, *, whole: bool = True) -> p4r.En
         case Entry():
             table = find_table(schema, entity.key.table)
             message = p4r.TableEntry(table_id=table.id, priority=entity.key.priority)
-            message.match.extend(_to_match(match, table, str(entity.key)) for match in entity.key.match)
+            message.match.extend(_to_match(match, table, entity.key) for match in entity.key.match)
             if whole:
                 message.action.CopyFrom(_to_table_action(entity, schema))
             return p4r.Entity(table_entry=message)
@@ -160,15 +161,19 @@ def find_profile(schema: P4Schema, name: str) -> P4ActionProfile:
     return profile
 
 
-def encode_value(value: int, width_bits: int, place: str) -> bytes:
-    """Shortest big-endian bytes of a value; raises PlanError if it needs more than `width_bits`."""
+def encode_value(value: int, width_bits: int, *place: object) -> bytes:
+    """Shortest big-endian bytes of a value; raises PlanError if it needs more than `width_bits`.
+
+    The parts of `place` become text for the error only: a network has very many values.
+    """
     if value < 0 or value.bit_length() > width_bits:
         needs = "is negative" if value < 0 else f"needs {value.bit_length()} bits"
-        raise PlanError(place, f"{value:#x} {needs}, the P4 program has {width_bits}", "give a value that fits")
+        where = "".join(map(str, place))
+        raise PlanError(where, f"{value:#x} {needs}, the P4 program has {width_bits}", "give a value that fits")
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
-def _to_action(call: ActionCall, actions: P4EntityMap[P4Action], place: str) -> p4r.Action:
+def _to_action(call: ActionCall, actions: P4EntityMap[P4Action], place: Key) -> p4r.Action:
     """The message of an action call."""
     action = actions.get(call.name)
     if action is None:
@@ -177,11 +182,11 @@ def _to_action(call: ActionCall, actions: P4EntityMap[P4Action], place: str) -> 
     wanted = {param.name for param in action.params}
     if given != wanted:
         cause = f"{call.name} takes ({', '.join(sorted(wanted))}), got ({', '.join(sorted(given))})"
-        raise PlanError(place, cause, "make program and controller agree")
+        raise PlanError(str(place), cause, "make program and controller agree")
     message = p4r.Action(action_id=action.id)
     for name, value in call.args:
         param = action.params[name]
-        encoded = encode_value(value, param.bitwidth, f"{place}: {call.name} parameter {name}")
+        encoded = encode_value(value, param.bitwidth, place, ": ", call.name, " parameter ", name)
         message.params.add(param_id=param.id, value=encoded)
     return message
 
@@ -194,42 +199,42 @@ def _to_table_action(entry: Entry, schema: P4Schema) -> p4r.TableAction:
         case GroupRef(group_id):
             return p4r.TableAction(action_profile_group_id=group_id)
         case ActionCall():
-            return p4r.TableAction(action=_to_action(entry.action, schema.actions, str(entry.key)))
+            return p4r.TableAction(action=_to_action(entry.action, schema.actions, entry.key))
 
 
-def _to_match(match: Match, table: P4Table, place: str) -> p4r.FieldMatch:
+def _to_match(match: Match, table: P4Table, place: Key) -> p4r.FieldMatch:
     """The message of one match field."""
     field = table.match_fields.get(match.field)
     if field is None:
         _missing(f"{place}: key", match.field, table.match_fields)
-    where = f"{place}: key {match.field}"
+    where = place, ": key ", match.field
     match match:
         case Exact(value=value):
             _check_kind(field, P4MatchType.EXACT, place)
-            encoded = encode_value(value, field.bitwidth, where)
+            encoded = encode_value(value, field.bitwidth, *where)
             return p4r.FieldMatch(field_id=field.id, exact=p4r.FieldMatch.Exact(value=encoded))
         case Lpm(value=value, prefix_len=prefix_len):
             _check_kind(field, P4MatchType.LPM, place)
-            encoded = encode_value(value, field.bitwidth, where)
+            encoded = encode_value(value, field.bitwidth, *where)
             if not 1 <= prefix_len <= field.bitwidth or value & ((1 << (field.bitwidth - prefix_len)) - 1):
                 cause = f"{match} is not a prefix of {field.bitwidth} bits"
-                raise PlanError(place, cause, "use a length of 1 to the width, with zeros behind the prefix")
+                raise PlanError(str(place), cause, "use a length of 1 to the width, with zeros behind the prefix")
             return p4r.FieldMatch(field_id=field.id, lpm=p4r.FieldMatch.LPM(value=encoded, prefix_len=prefix_len))
         case Range(low=low, high=high):
             _check_kind(field, P4MatchType.RANGE, place)
             if low > high:
-                raise PlanError(place, f"{match} holds no value", "give the lower end first")
+                raise PlanError(str(place), f"{match} holds no value", "give the lower end first")
             ends = p4r.FieldMatch.Range(
-                low=encode_value(low, field.bitwidth, where), high=encode_value(high, field.bitwidth, where)
+                low=encode_value(low, field.bitwidth, *where), high=encode_value(high, field.bitwidth, *where)
             )
             return p4r.FieldMatch(field_id=field.id, range=ends)
 
 
-def _check_kind(field: P4MatchField, kind: P4MatchType, place: str) -> None:
+def _check_kind(field: P4MatchField, kind: P4MatchType, place: Key) -> None:
     """Raise PlanError unless the program matches this field by `kind`."""
     if field.match_type is not kind:
         cause = f"key {field.name} is not matched by {kind.name.lower()}"
-        raise PlanError(place, cause, "make program and controller agree")
+        raise PlanError(str(place), cause, "make program and controller agree")
 
 
 def _port(number: int) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from controller import program
-from controller.client import Session, Target, connect
+from controller.client import Session, Target, connect, line_to
 from controller.defaults import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
 from controller.ecn import Level
 from controller.entities import ActionCall, Entity, Entry, EntryKey, Exact, Scope, Update
@@ -66,10 +66,11 @@ async def install_network(
 ) -> tuple[InstallReport, ...]:
     """Install every plan, writing only what differs, and verify by reading back; raises SwitchError or PlanError."""
     reports: list[InstallReport] = []
-    for plan in plans:
-        async with connect(server.target(plan), server.timeout_s) as session:
-            await session.become_primary(server.election_id)
-            reports.append(await install_switch(session, _of(pipelines, plan), plan))
+    async with line_to(server.address) as line:
+        for plan in plans:
+            async with line.session(server.target(plan), server.timeout_s) as session:
+                await session.become_primary(server.election_id)
+                reports.append(await install_switch(session, _of(pipelines, plan), plan))
     return tuple(reports)
 
 
@@ -80,7 +81,9 @@ def _of(pipelines: Pipelines, plan: SwitchPlan) -> Pipeline:
 async def install_switch(session: Session, pipeline: Pipeline, plan: SwitchPlan) -> InstallReport:
     """Bring one switch, of which the session is primary, into the planned state."""
     pushed = await session.ensure_pipeline(pipeline)
-    batches = diff(plan.entities, await session.read(plan.scope, pipeline))
+    # A program that was just pushed holds what it says itself, and mostly that is nothing.
+    held = () if pushed and not pipeline.fills(plan.scope) else await session.read(plan.scope, pipeline)
+    batches = diff(plan.entities, held)
     written = await session.write(batches, pipeline)
     if written:
         left = diff(plan.entities, await session.read(plan.scope, pipeline))
@@ -109,11 +112,12 @@ async def diff_network(server: Server, pipelines: Pipelines, plans: Sequence[Swi
 async def read_ports(server: Server, pipelines: Pipelines, plans: Sequence[SwitchPlan]) -> tuple[PortState, ...]:
     """Thresholds and level counters of every port of every switch whose program has them, read from the switches."""
     found: list[PortState] = []
-    for plan in plans:
-        if not plan.marks:
-            continue
-        async with connect(server.target(plan), server.timeout_s) as session:
-            found.extend(await read_switch_ports(session, _of(pipelines, plan), plan))
+    async with line_to(server.address) as line:
+        for plan in plans:
+            if not plan.marks:
+                continue
+            async with line.session(server.target(plan), server.timeout_s) as session:
+                found.extend(await read_switch_ports(session, _of(pipelines, plan), plan))
     return tuple(found)
 
 

@@ -3,8 +3,9 @@
 Pure and deterministic: the same topology and settings give the same entities in the same order.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 
 from controller import program
 from controller.ecn import Level, Profile, codepoint_map
@@ -21,9 +22,9 @@ from controller.features import Cloning, Feature, PortName
 from controller.model import MAX_TIME_NS, Bottleneck
 from controller.planner import KRule, Thresholds, choose_thresholds, threshold_warnings
 from controller.red import MAX_DEPTH
-from controller.route_plan import Ordered, Routing, ordered
+from controller.route_plan import Ordered, Routing, Shared, ordered
 from controller.route_table import OWN, RouteTable
-from topos import AddressPlan, Paths, SwitchRoutes, Topology, plan_addresses, shortest_routes
+from topos import AddressPlan, Paths, Routes, SwitchRoutes, Topology, plan_addresses, shortest_routes
 from topos.loaders.runtime import NOTHING, Runtime
 
 
@@ -119,18 +120,20 @@ def plan_network(
     *,
     watching: bool = False,
     programs: Mapping[str, SwitchProgram] | None = None,
+    routes: Routes | None = None,
 ) -> tuple[SwitchPlan, ...]:
     """Plan every switch in order: routes, thresholds where its program has them, and what its features need.
 
     Switches with groups choose members by seeds of their own, which follow from `ecmp_seed`; with `watching`, a member
     whose port is down is not chosen. `programs` has the program of each switch; without, each has all that is planned.
+    `routes` are the shortest ones of this topology, if they are known already.
 
     Raises TopologyError for a port or route that does not exist.
     """
     for switch, peer in ecn.thresholds if ecn else ():
         topology.port_to(switch, peer)
     addresses = plan_addresses(topology)
-    routes = shortest_routes(topology)
+    routes = shortest_routes(topology) if routes is None else routes
     network = _Network(topology, addresses, ordered(addresses), ecn, features, ecmp_seed, watching, {})
     found = programs or {}
     return tuple(
@@ -195,7 +198,7 @@ class _Network:
     features: Sequence[Feature]
     ecmp_seed: int
     watching: bool
-    shared: dict[Entity, Entity]
+    shared: Shared
     """Many switches have the same route to a host: one value for all of them."""
 
     def plan(self, switch: str, has: SwitchProgram, routes: SwitchRoutes) -> SwitchPlan:
@@ -204,8 +207,8 @@ class _Network:
         features = [feature for feature in self.features if has.has(feature.tables)]
         entities: list[Entity] = []
         if has.routes is not None:
-            routing = Routing(self.topology, self.addresses, self.by_address, switch, routes, has.routes)
-            entities += (self.shared.setdefault(one, one) for one in routing.entities(watching=self.watching))
+            routing = Routing(self.topology, self.addresses, self.by_address, switch, routes, has.routes, self.shared)
+            entities += routing.entities(watching=self.watching)
             entities += routing.seeds(self.ecmp_seed)
         entities += _codepoints(ecn.profile) if ecn else ()
         warnings: list[PortWarning] = []
@@ -275,17 +278,21 @@ def _table(entity: Entity) -> str | None:
     return entity.key.table if isinstance(entity, Entry) else None
 
 
-def _codepoints(profile: Profile) -> Iterator[Entry]:
+@cache
+def _codepoints(profile: Profile) -> tuple[Entry, ...]:
     """The codepoint map of the profile."""
+    entries: list[Entry] = []
     for rule in codepoint_map(profile):
         match = (
             Exact(program.CODEPOINTS_ECN_KEY, rule.incoming),
             Exact(program.CODEPOINTS_LEVEL_KEY, int(rule.level)),
         )
         call = ActionCall(program.SET_CODEPOINT, (("ecn", rule.outgoing),))
-        yield Entry(EntryKey(program.CODEPOINTS, match), call)
+        entries.append(Entry(EntryKey(program.CODEPOINTS, match), call))
+    return tuple(entries)
 
 
+@lru_cache(maxsize=1 << 12)
 def _threshold_entry(port: int, thresholds: Thresholds, units: int) -> Entry:
     """The thresholds of one port, where a packet takes so many units of depth."""
     k, k_dc = (min(pkts * units, MAX_DEPTH) for pkts in (thresholds.k_pkts, thresholds.k_dc_pkts))

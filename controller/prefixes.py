@@ -36,11 +36,10 @@ def prefixes(addresses: Addresses, ways: Ids) -> Iterator[Prefix]:
         return
     starts = np.flatnonzero(np.concatenate(([True], ways[1:] != ways[:-1])))
     bounds = [*map(int, starts), len(ways)]
-    values = [int(value) for value in addresses]
     for start, end in pairwise(bounds):
         way = int(ways[start])
-        above = values[start - 1] if start else -1
-        below = values[end] if end < len(values) else 1 << _BITS
+        above = int(addresses[start - 1]) if start else -1
+        below = int(addresses[end]) if end < len(addresses) else 1 << _BITS
         yield from _cover(addresses, (start, end), (above, below), way)
 
 

@@ -5,7 +5,7 @@ another of its own batch. Order: entries that go (they free room and refer to ot
 entries that come or change, then groups and members that go, when nothing refers to them any more.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from controller.entities import Entity, Entry, Group, Key, Member, Update, UpdateKind
 
@@ -15,33 +15,45 @@ MAX_BATCH = 1000
 
 def diff(desired: Iterable[Entity], actual: Iterable[Entity]) -> tuple[tuple[Update, ...], ...]:
     """Batches that turn `actual` into `desired`; empty if they agree. Each key may occur once on either side."""
+    desired, actual = tuple(desired), tuple(actual)
+    if _is_same(desired, actual):
+        return ()
     want = by_key(desired)
     have = by_key(actual)
-    insert = [Update(UpdateKind.INSERT, entity) for key, entity in want.items() if key not in have]
-    modify = [Update(UpdateKind.MODIFY, entity) for key, entity in want.items() if key in have and have[key] != entity]
+    insert: list[Update] = []
+    modify: list[Update] = []
+    for key, entity in want.items():
+        # An empty switch is what most installations find: no key need be hashed once more.
+        held = have.get(key) if have else None
+        if held is None:
+            insert.append(Update(UpdateKind.INSERT, entity))
+        elif held is not entity and held != entity:
+            modify.append(Update(UpdateKind.MODIFY, entity))
     delete = [Update(UpdateKind.DELETE, entity) for key, entity in have.items() if key not in want]
-    change = insert + modify
-    phases = (
-        _of(delete, Entry),
-        _of(change, Member),
-        _of(change, Group),
-        _of(change, Entry),
-        _of(delete, Group),
-        _of(delete, Member),
-    )
-    return tuple(phase[at : at + MAX_BATCH] for phase in phases for at in range(0, len(phase), MAX_BATCH))
+    come, go = _by_kind(insert + modify), _by_kind(delete)
+    phases = (go[Entry], come[Member], come[Group], come[Entry], go[Group], go[Member])
+    return tuple(tuple(phase[at : at + MAX_BATCH]) for phase in phases for at in range(0, len(phase), MAX_BATCH))
+
+
+def _is_same(desired: Sequence[Entity], actual: Sequence[Entity]) -> bool:
+    """Whether both are the very same objects, each once, as a switch sends them that holds what it was told."""
+    known = set(map(id, desired))
+    return len(known) == len(desired) == len(actual) and known == set(map(id, actual))
 
 
 def by_key(entities: Iterable[Entity]) -> Mapping[Key, Entity]:
     """Entities by their identity, in order; raises ValueError if one occurs twice."""
     found: dict[Key, Entity] = {}
-    for entity in entities:
-        if entity.key in found:
+    for count, entity in enumerate(entities, start=1):
+        found.setdefault(entity.key, entity)
+        if len(found) != count:
             raise ValueError(f"{entity.key} occurs twice")
-        found[entity.key] = entity
     return found
 
 
-def _of(updates: Iterable[Update], kind: type[Member] | type[Group] | type[Entry]) -> tuple[Update, ...]:
-    """The updates of one kind of entity, in order."""
-    return tuple(update for update in updates if isinstance(update.entity, kind))
+def _by_kind(updates: Iterable[Update]) -> Mapping[type[Entity], list[Update]]:
+    """The updates of each kind of entity, in order."""
+    found: dict[type[Entity], list[Update]] = {Member: [], Group: [], Entry: []}
+    for update in updates:
+        found[type(update.entity)].append(update)
+    return found

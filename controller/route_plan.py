@@ -7,6 +7,7 @@ from 1 in the order of their ports.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,14 @@ def ordered(plan: AddressPlan) -> Ordered:
     return Ordered(values[places], places)
 
 
+Shared: TypeAlias = dict[tuple[object, ...], Entry]
+"""Routes by prefix or host and by what they lead to: one value for all switches that have the same one."""
+
+
+_Place: TypeAlias = tuple[int, int | None]
+"""What an entry is for: an address, and the length of the prefix where the table matches by prefixes."""
+
+
 @dataclass(frozen=True)
 class Routing:
     """One switch with the network around it."""
@@ -58,6 +67,7 @@ class Routing:
     switch: str
     routes: SwitchRoutes
     table: RouteTable
+    shared: Shared
 
     def entities(self, *, watching: bool) -> Iterator[Entity]:
         """Everything that the route table and its action profile hold."""
@@ -98,20 +108,30 @@ class Routing:
     def _entries(self) -> Iterator[Entry]:
         """A route for each prefix or host; the first of equal paths where the table has no groups."""
         group_ids = self._group_ids()
-        for match, ports, host in self._by_prefix() if self.table.takes_prefixes else self._by_host():
-            key = EntryKey(self.table.table, (match,))
+        for place, ports, host in self._by_prefix() if self.table.takes_prefixes else self._by_host():
             if ports in group_ids:
-                yield Entry(key, GroupRef(group_ids[ports]))
+                yield self._entry(place, (GroupRef, group_ids[ports]))
             elif self.table.profile is not None:
-                yield Entry(key, MemberRef(ports[0]))
+                yield self._entry(place, (MemberRef, ports[0]))
             else:
-                yield Entry(key, self._call(ports[0], host))
+                yield self._entry(place, self._call(ports[0], host))
 
-    def _by_host(self) -> Iterator[tuple[Exact | Lpm, tuple[int, ...], str | None]]:
+    def _entry(self, place: _Place, action: ActionCall | tuple[type[GroupRef | MemberRef], int]) -> Entry:
+        """The entry of a place; looked for by numbers, which are hashed faster than what is made of them."""
+        table = self.table.table, self.table.key
+        key = (*table, place, action)
+        if (found := self.shared.get(key)) is None:
+            value, length = place
+            match = Exact(table[1], value) if length is None else Lpm(table[1], value, length)
+            does = action if isinstance(action, ActionCall) else action[0](action[1])
+            found = self.shared[key] = Entry(EntryKey(table[0], (match,)), does)
+        return found
+
+    def _by_host(self) -> Iterator[tuple[_Place, tuple[int, ...], str | None]]:
         for host, ports in self.routes.items():
-            yield self._match(self.addresses.hosts[host]), ports, host
+            yield self._place(self.addresses.hosts[host]), ports, host
 
-    def _by_prefix(self) -> Iterator[tuple[Exact | Lpm, tuple[int, ...], str | None]]:
+    def _by_prefix(self) -> Iterator[tuple[_Place, tuple[int, ...], str | None]]:
         ways, ids = self.routes.numbered()
         if not self.table.groups:
             # One port of each set is all that such a table holds.
@@ -122,14 +142,11 @@ class Routing:
         above = self.table.key_bits - IPV4_BITS
         beginning = 0 if above == 0 else HostAddress.ipv6_of(0)
         for found in prefixes(self.by_address.addresses, ids[self.by_address.places]):
-            yield Lpm(self.table.key, beginning | found.value, above + found.length), ways[found.way], None
+            yield (beginning | found.value, above + found.length), ways[found.way], None
 
-    def _match(self, address: HostAddress) -> Exact | Lpm:
+    def _place(self, address: HostAddress) -> _Place:
         of_width = {IPV4_BITS: address.ipv4, IPV6_BITS: address.ipv6, MAC_BITS: address.mac}
-        value = of_width[self.table.key_bits]
-        if self.table.match == "lpm":
-            return Lpm(self.table.key, value, self.table.key_bits)
-        return Exact(self.table.key, value)
+        return of_width[self.table.key_bits], self.table.key_bits if self.table.match == "lpm" else None
 
     def _call(self, port: int, host: str | None) -> ActionCall:
         """The action that sends out of a port, on the way to a host where that matters."""
@@ -152,8 +169,12 @@ class Routing:
                 address = self.addresses.hosts[host]
                 return address.ipv4 if value is Role.HOST_IPV4 else address.mac
 
+    @cached_property
+    def _peers(self) -> dict[int, str]:
+        return {port.number: port.peer for port in self.topology.ports[self.switch]}
+
     def _neighbour_mac(self, number: int) -> int:
-        peer = next(port.peer for port in self.topology.ports[self.switch] if port.number == number)
+        peer = self._peers[number]
         if peer in self.addresses.hosts:
             return self.addresses.hosts[peer].mac
         return self.addresses.port_mac(peer, self.topology.port_to(peer, self.switch).number)

@@ -1,4 +1,8 @@
-"""Entities and their messages, each translated once: the switches of a network hold much the same."""
+"""Entities and their messages, each translated once: the switches of a network hold much the same.
+
+Plans share what is equal, so an entity is known by its identity, which needs no hash of all that it holds. What a
+switch sends back is the entity that was sent: a comparison of both ends at once.
+"""
 
 from collections.abc import MutableMapping
 from typing import Any
@@ -18,18 +22,23 @@ class Translation:
 
     def __init__(self, schema: P4Schema) -> None:
         self._schema = schema
-        self._updates: dict[Update, p4r.Update] = {}
+        self._updates: dict[int, tuple[Entity, p4r.Update]] = {}
+        """By the identity of the entity, which is kept so that no other one gets it."""
         self._entities: dict[bytes, Entity | None] = {}
 
     def to_update(self, update: Update) -> p4r.Update:
         """As `convert.to_update`; the message is for reading only."""
         if update.kind is not UpdateKind.INSERT:
             return convert.to_update(update, self._schema)
-        known = self._updates.get(update)
+        known = self._updates.get(id(update.entity))
         if known is None:
             _make_room(self._updates)
-            known = self._updates[update] = convert.to_update(update, self._schema)
-        return known
+            _make_room(self._entities)
+            known = update.entity, convert.to_update(update, self._schema)
+            self._updates[id(update.entity)] = known
+            # A switch that sends these very bytes holds this very entity.
+            self._entities.setdefault(known[1].entity.SerializeToString(), update.entity)
+        return known[1]
 
     def from_entity(self, message: p4r.Entity) -> Entity | None:
         """As `convert.from_entity`."""

@@ -195,15 +195,19 @@ class Topology:
     def _by_number(self) -> Mapping[tuple[str, int], Port]:
         return {(switch, port.number): port for switch, ports in self.ports.items() for port in ports}
 
+    @cached_property
+    def _by_peer(self) -> Mapping[tuple[str, str], Port]:
+        """The port of the lowest number towards each neighbour."""
+        return {(switch, port.peer): port for switch, ports in self.ports.items() for port in reversed(ports)}
+
     def port(self, switch: str, number: int) -> Port:
         """The port of a switch that has this number; it must be there."""
         return self._by_number[switch, number]
 
     def port_to(self, switch: str, peer: str) -> Port:
         """The port of `switch` whose link leads to `peer`; raises TopologyError if there is none."""
-        for port in self.ports.get(switch, ()):
-            if port.peer == peer:
-                return port
+        if (port := self._by_peer.get((switch, peer))) is not None:
+            return port
         raise fail(f"switch {switch!r}", f"no link leads to {peer!r}", "name two nodes that a link joins")
 
     def to_plain(self) -> dict[str, Any]:

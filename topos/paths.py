@@ -63,7 +63,8 @@ class Paths:
         self._found: dict[tuple[str, str], Path] = {}
 
     @cached_property
-    def _routes(self) -> Routes:
+    def routes(self) -> Routes:
+        """All shortest paths, found once."""
         return shortest_routes(self._topology)
 
     def between(self, src: str, dst: str) -> Path:
@@ -77,7 +78,7 @@ class Paths:
         here, port = self._topology.attachments[src]
         links = [self._topology.links[port.link_index]]
         while here != dst:
-            step = self._topology.port(here, self._routes[here][dst][0])
+            step = self._topology.port(here, self.routes[here][dst][0])
             links.append(self._topology.links[step.link_index])
             here = step.peer
         return Path(tuple(links))
@@ -88,11 +89,11 @@ class Paths:
         With the time that a packet of so many bytes takes on each link of one way, rounded down.
         """
         costs = [_rtt_ns(link, packet_bytes) for link in self._topology.links]
-        return longest_cost(self._topology, self._routes, costs)
+        return longest_cost(self._topology, self.routes, costs)
 
     def most_switches(self) -> int:
         """Most switches between a host that sends and one that receives; 0 where no two hosts talk."""
-        return max(0, longest_cost(self._topology, self._routes, [1] * len(self._topology.links)) - 1)
+        return max(0, longest_cost(self._topology, self.routes, [1] * len(self._topology.links)) - 1)
 
 
 def _rtt_ns(link: Link, packet_bytes: int) -> int:

@@ -130,6 +130,7 @@ def plan_case(
             case.scenario.switch.ecmp_seed,
             watching=bool(case.scenario.faults),
             programs=programs.by_switch,
+            routes=planner.paths.routes,
         )
         changes = plan_changes(case.scenario, planner.topology, scenario, schema_of)
         warnings = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -49,4 +49,5 @@ class Installer:
         """
         plans = [one for one in self.plan.switches if one.switch not in without]
         states = await read_ports(self.server, self.pipelines, plans)
-        return pa.Table.from_pylist([asdict(state) for state in states], _PORT_STATE)
+        columns = {name: [getattr(state, name) for state in states] for name in _PORT_STATE.names}
+        return pa.Table.from_pydict(columns, _PORT_STATE)

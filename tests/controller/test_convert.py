@@ -29,6 +29,7 @@ from controller.entities import (
     UpdateKind,
 )
 from controller.pipeline import Pipeline, load_pipeline
+from controller.translation import Translation
 from topos import generate
 
 GOLDEN = Path(__file__).resolve().parents[2] / "p4src" / "golden" / "ecn_dual.p4info.txtpb"
@@ -77,6 +78,17 @@ def test_a_whole_plan_survives_the_round_trip(schema: P4Schema) -> None:
     group = Group(GroupKey(program.NEXT_HOPS, 7), ((1, 1), (3, 2)))
     for entity in (*plans[0].entities, *plans[1].entities, group, route(0x0A000000, 8)):
         assert convert.from_entity(convert.to_entity(entity, schema), schema) == entity
+
+
+def test_what_comes_back_as_it_was_sent_is_the_entity_itself(schema: P4Schema) -> None:
+    topology = generate("dumbbell", {"pairs": 3})
+    plans = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(33, 65))))
+    translation = Translation(schema)
+    for entity in plans[0].entities:
+        message = translation.to_update(Update(UpdateKind.INSERT, entity))
+        assert message == convert.to_update(Update(UpdateKind.INSERT, entity), schema)
+        assert translation.to_update(Update(UpdateKind.INSERT, entity)) is message
+        assert translation.from_entity(message.entity) is entity
 
 
 def test_the_message_of_an_entry(schema: P4Schema) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -85,6 +86,29 @@ async def test_only_what_differs_is_written(pipeline: Pipeline) -> None:
         assert changed.updates_written == len(TOPOLOGY.ports["s1"])
         (left,) = await diff_network(server, pipeline, other)
         assert left.updates == ()
+
+
+async def test_what_a_program_fills_itself_is_read_before_it_is_written(tmp_path: Path, pipeline: Pipeline) -> None:
+    for part in ("adaptors", "include", "controls", "v1model"):
+        shutil.copytree(ROOT / "p4src" / part, tmp_path / part)
+    control = tmp_path / "controls" / "ecn_dual.p4"
+    place = "const default_action = NoAction();\n        size = PORT_COUNT;\n"
+    text = control.read_text(encoding="utf-8")
+    assert text.count(place) == 1
+    # One is in the way of the plan, one is no port's.
+    control.write_text(
+        text.replace(place, f"{place}entries = {{ 1: NoAction(); 99: NoAction(); }}\n"), encoding="utf-8"
+    )
+    program = compile_program(tmp_path / "v1model" / "ecn_dual.p4")
+    filled = load_pipeline(program.p4info_bytes(), program.device_config())
+    plans = plan_network(TOPOLOGY, ecn(Profile.GST, 33))
+    assert [one.fills(plans[0].scope) for one in (pipeline, filled)] == [False, True]
+    async with served(network(TOPOLOGY)) as server:
+        (first,) = await install_network(server, filled, plans)
+        assert first.pipeline_pushed
+        (left,) = await diff_network(server, filled, plans)
+        assert left.updates == ()
+        assert {port.k_pkts for port in await read_ports(server, filled, plans)} == {33}
 
 
 async def test_counters_are_read_back_after_a_run(pipeline: Pipeline) -> None:
