@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 import sys
 
-VARIABLE = "GLIBC_TUNABLES"
-TUNABLE = "glibc.malloc.hugetlb"
+from p4cc.large_pages import VARIABLE, with_large_pages
+
 SIMULATING = ("run", "reproduce", "sweep")
 """Commands that pay for starting twice, some 20 ms."""
 
@@ -25,11 +25,6 @@ def main() -> None:
     from p4cc.cli import main as command_line
 
     command_line()
-
-
-def with_large_pages(tunables: str) -> str:
-    """Glibc's variable with large pages on, unless it says something about them already."""
-    return tunables if TUNABLE in tunables else ":".join(part for part in (tunables, f"{TUNABLE}=1") if part)
 
 
 def _ask_for_large_pages() -> None:

@@ -47,7 +47,7 @@ def cache(
     if folder is not None and not folder.is_dir():
         raise UserError("no such folder", place=str(folder), remedy="name the folder .p4cc-cache beside the results")
     runs = RunCache(place)
-    removed = None if prune is None else runs.prune(_bytes(prune))
+    removed = None if prune is None else runs.prune(size_bytes(prune, "--prune"))
     held = runs.held()
     if as_json:
         gone = {} if removed is None else {"removed": {"runs": removed.runs, "size_bytes": removed.size_bytes}}
@@ -61,7 +61,8 @@ def cache(
     typer.echo(f"{place}: {held.runs} runs, {_human(held.size_bytes)}{used}")
 
 
-def _bytes(text: str) -> int:
+def size_bytes(text: str, option: str) -> int:
+    """A size as people write it; raises UserError."""
     number, unit = text.strip(), 1
     for name, factor in _UNITS.items():
         if number.endswith(name):
@@ -72,7 +73,7 @@ def _bytes(text: str) -> int:
     except ValueError:
         size = -1.0
     if not 0 <= size < 2**63:
-        raise UserError(f"{text!r} is no size", place="--prune", remedy="for example 500MB, 1.5GB or 0")
+        raise UserError(f"{text!r} is no size", place=option, remedy="for example 500MB, 1.5GB or 0")
     return int(size)
 
 

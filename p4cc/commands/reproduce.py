@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from p4cc.commands.machines import Memory, On, Store, Wheel, machines
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
@@ -44,6 +46,10 @@ def reproduce(
         bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
     ] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace results of other settings in that folder.")] = False,
+    on: On = None,
+    store: Store = None,
+    memory: Memory = None,
+    wheel: Wheel = None,
     report: Annotated[
         bool, typer.Option("--report", help="Write a page of the source; without STUDY, of all results that are there.")
     ] = False,
@@ -99,7 +105,8 @@ def reproduce(
         use_cache=cache,
         force=force,
     )
-    outcome = run_study(request)
+    with machines(on, store, memory, wheel, uses_cache=cache) as (elsewhere, kept):
+        outcome = run_study(replace(request, elsewhere=elsewhere, store=kept))
     pages = _report([read_results(found, outcome.folder)], report_to) if report or report_to is not None else []
     if as_json:
         typer.echo(json.dumps(outcome.records, indent=1))

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from p4cc.analysis.human import WIDE
 from p4cc.bundled import find_scenario
+from p4cc.commands.machines import Memory, On, Store, Wheel, machines
 from p4cc.errors import UserError
 from p4cc.exit_codes import DIFFERS
 from p4cc.planning.execution import Exec
@@ -74,6 +75,10 @@ def run(
         bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
     ] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace results of other settings in that folder.")] = False,
+    on: On = None,
+    store: Store = None,
+    memory: Memory = None,
+    wheel: Wheel = None,
     back_end: Annotated[
         Exec | None,
         typer.Option(
@@ -142,6 +147,7 @@ def run(
       by step; `--trace 1:acks:1` is its first ACK, `--trace h1:7` the seventh packet that host h1 sends
     * `p4cc run experiments/gst/fig8.yaml --variant DCTCP --live`: says the address of a page; what is changed there is
       written down as a scenario
+    * `p4cc run gst/incast --on ray://HEAD:10001 --store s3://BUCKET/FOLDER`: on a cluster, for others to go on
     * `p4cc run --again results/incast`: exit code 0 if every table has the same bytes, 1 if not
     """
     # Plotting and tables take a second to import; other commands need not wait for them.
@@ -172,16 +178,17 @@ def run(
         watcher=_watcher(live_port, speed) if live else None,
         tracing=_tracing(traces, trace_limit, is_served=serve is not None or live),
     )
-    if again is not None:
-        if named or assignments or variants or out is not None or serve is not None or traces or live:
-            cause = "runs what was run: nothing of it can be changed, and nothing is written"
-            raise UserError(cause, place="--again", remedy="leave out the other options, or name the scenario")
-        _again(again, request, as_json=as_json)
-        return
-    _show(
-        _run_import(imported, programs or (), request) if imported is not None else run_scenario(request),
-        as_json=as_json,
-    )
+    changes = named or assignments or variants or out is not None or serve is not None or traces or live
+    if again is not None and (changes or store is not None):
+        cause = "runs what was run: nothing of it can be changed, and nothing is written"
+        raise UserError(cause, place="--again", remedy="leave out the other options, or name the scenario")
+    with machines(on, store, memory, wheel, uses_cache=cache) as (elsewhere, kept):
+        request = replace(request, elsewhere=elsewhere, store=kept)
+        if again is not None:
+            _again(again, request, as_json=as_json)
+            return
+        outcome = _run_import(imported, programs or (), request) if imported is not None else run_scenario(request)
+    _show(outcome, as_json=as_json)
 
 
 def _reporter() -> Callable[[Path, str], str]:

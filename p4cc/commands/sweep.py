@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from rich.console import Console
 
 from p4cc.bundled import find_scenario
+from p4cc.commands.machines import Memory, On, Store, Wheel, machines
 
 
 def register(app: typer.Typer) -> None:
@@ -45,6 +47,10 @@ def sweep(
         bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
     ] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace results of other settings in that folder.")] = False,
+    on: On = None,
+    store: Store = None,
+    memory: Memory = None,
+    wheel: Wheel = None,
     figure: Annotated[
         str | None, typer.Option("--figure", metavar="NAME", help="Name of the picture: .png, .pdf or .svg.")
     ] = None,
@@ -84,7 +90,8 @@ def sweep(
         use_cache=cache,
         force=force,
     )
-    outcome = run_sweep(request)
+    with machines(on, store, memory, wheel, uses_cache=cache) as (elsewhere, kept):
+        outcome = run_sweep(replace(request, elsewhere=elsewhere, store=kept))
     if as_json:
         typer.echo(json.dumps(outcome.plain(), indent=1, allow_nan=False))
         return

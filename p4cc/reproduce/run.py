@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from p4cc.reproduce.items import ClaimsByFigure
     from p4cc.reproduce.study import StudyFile
+    from p4cc.running.cache import KeptRuns
+    from p4cc.running.elsewhere import Elsewhere
     from p4cc.running.progress import Runs
     from p4cc.running.runner import Prepared, RunOutcome
     from p4cc.scenario.claims import Reproduction
@@ -61,6 +63,10 @@ class ReproduceRequest:
 
     force: bool = False
     """Replace results of other settings."""
+    elsewhere: Elsewhere | None = None
+    """Machines that make the runs, in place of this one."""
+    store: KeptRuns | None = None
+    """Where finished runs are kept, in place of a folder beside the results."""
 
     @property
     def folder(self) -> Path:
@@ -220,6 +226,8 @@ def _prepare(request: ReproduceRequest, figure: Figure) -> Prepared:
             use_cache=request.use_cache,
             cache=request.folder.parent / FOLDER,
             force=request.force,
+            elsewhere=request.elsewhere,
+            store=request.store,
         )
     )
 

@@ -45,6 +45,7 @@ def run_again(folder: Path, request: RunRequest) -> Repeated:
             variants=tuple(told.variants_chosen),
             figures=False,
             use_cache=False,
+            store=None,
         )
         new = _tables(run_scenario(again).folder)
     old = _tables(folder)

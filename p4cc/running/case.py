@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from controller.pipeline import load_pipeline
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from p4cc.running.progress import Runs
     from p4cc.running.watched import WatchedRun
     from p4cc.scenario.expand import Case
+
+
+PLANNED_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,8 @@ class Session:
     """Packets that are followed in the one run."""
     watcher: WatchedRun | None = None
     """Who watches the one run."""
+    planning: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PLANNED_AT_ONCE))
+    """Cases that are planned or looked for at the same time: runs begin meanwhile."""
     elsewhere: tuple[Elsewhere, Study] | None = None
     """Machines that make the runs in place of this process, and what they are told of all of them."""
 
@@ -122,10 +127,11 @@ class Session:
 
 async def run_case(case: Case, session: Session) -> CaseRun:
     """Plans a case and gives its runs: those made before from the cache, the others made now; raises UserError."""
-    with files_read() as inputs:
-        planned = plan_runs(case, session)
-    plan, _, keys = planned
-    found = await _kept(case, keys, session)
+    async with session.planning:
+        with files_read() as inputs:
+            planned = plan_runs(case, session)
+        plan, _, keys = planned
+        found = await _kept(case, keys, session)
     notes: list[str] = []
     traced: list[Traced] = []
     if missing := {seed: key for seed, key in keys.items() if seed not in found}:
@@ -167,7 +173,7 @@ async def _kept(case: Case, keys: Mapping[int, str], session: Session) -> dict[i
     loads = {seed: loop.run_in_executor(session.cache.threads, session.cache.load, key) for seed, key in keys.items()}
     found: dict[int, SeedRun] = {}
     for seed, load in loads.items():
-        if (held := await load) is not None:
+        if (held := await load) is not None and held.seed == seed:
             found[seed] = held
             session.runs.ended(session.label(case, seed), 0)
     return found

@@ -382,7 +382,7 @@ def _run_cases(
                 request.serving,
                 request.tracing,
                 request.watcher,
-                _machines(prepared, programs),
+                elsewhere=_machines(prepared, programs),
             )
 
         try:

@@ -39,6 +39,8 @@ from p4cc.scenario.yaml import parse_value, read_document
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from p4cc.running.cache import KeptRuns
+    from p4cc.running.elsewhere import Elsewhere
     from p4cc.running.runner import Prepared
     from p4cc.scenario.schema import Scenario, Variant
 
@@ -78,6 +80,10 @@ class SweepRequest:
     use_cache: bool = True
     force: bool = False
     """Replace results of other settings."""
+    elsewhere: Elsewhere | None = None
+    """Machines that make the runs, in place of this one."""
+    store: KeptRuns | None = None
+    """Where finished runs are kept, in place of a folder beside the results."""
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -281,6 +287,8 @@ def _run_request(
         use_cache=request.use_cache,
         cache=folder.parent / FOLDER,
         force=request.force,
+        elsewhere=request.elsewhere,
+        store=request.store,
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from p4cc.start import VARIABLE, with_large_pages
+from p4cc.large_pages import VARIABLE, with_large_pages
 
 P4CC = str(Path(sys.executable).with_name("p4cc"))
 

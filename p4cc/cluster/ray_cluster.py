@@ -1,0 +1,298 @@
+"""Runs as tasks of Ray: inputs go once, each run is a task that is tried again when its worker dies.
+
+The caller plans every case, so that it knows the name of each run, and asks only for runs that are nowhere kept. What
+comes back is checked as what a store holds is. The cluster is joined when the first run is missing.
+"""
+
+# Ray is typed in part only.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import secrets
+import socket
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import urlsplit
+
+from p4cc.cluster.bundle import Contents, bundle_of
+from p4cc.cluster.content import unpacked
+from p4cc.cluster.extra import needs
+from p4cc.cluster.worker import Task
+from p4cc.errors import UserError
+from p4cc.large_pages import VARIABLE, with_large_pages
+from p4cc.running.elsewhere import AskedRun, LostClusterError, MadeRun
+from p4cc.running.provenance import this_p4cc
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from p4cc.cluster.bundle import Bundle
+    from p4cc.cluster.store import RunStore
+    from p4cc.running.elsewhere import Study
+
+LOCAL = "ray"
+"""`--on ray`: the cluster that RAY_ADDRESS names, else one of this machine for the time of the command."""
+CLIENT = "ray://"
+CLIENT_PORT = 10_001
+CONNECT_TIMEOUT_S = 10.0
+CONNECT_TRIES = 3
+"""Of Ray's client, each of half a minute."""
+DEFAULT_MEMORY_BYTES = 1 << 30
+MAX_RETRIES = 3
+"""Of a run whose worker died: a run that kills its worker each time must end."""
+CASES_AHEAD = 2_048
+TASKS_PER_CORE = 4
+"""Tasks that wait at Ray for each core that it has, so that none waits for the caller."""
+LEAST_TASKS = 256
+"""Under way even on a small cluster: Ray's autoscaler sees from them that more machines are wanted."""
+
+
+_Inputs = tuple[int, "tuple[tuple[str, Path], ...]"]
+"""A study by its place among those of this command, and the files of one of its cases."""
+
+
+@dataclass(frozen=True)
+class ClusterSettings:
+    """What the command line says of the cluster."""
+
+    address: str
+    memory_bytes: int = DEFAULT_MEMORY_BYTES
+    """That Ray reserves for each run."""
+    wheel: Path | None = None
+    """A wheel of p4cc that workers install."""
+
+
+class RayCluster:
+    """A cluster of Ray; `close` leaves it, and ends a local one."""
+
+    def __init__(self, settings: ClusterSettings, store: RunStore | None = None) -> None:
+        """Joins nothing yet; raises UserError for settings that cannot be."""
+        self._settings = settings
+        self._store = store
+        self._ray: Any = None
+        self._function: Any = None
+        self._refused: UserError | None = None
+        self._most = LEAST_TASKS
+        self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+        self._contents = Contents()
+        self._put: dict[str, Any] = {}
+        self._bundles: dict[_Inputs, tuple[str, Any]] = {}
+        self._studies: list[Study] = []
+        self._sender: dict[str, str | None] = {}
+        self.peak_bytes = 0
+        """Memory that a worker's process took at most."""
+        # Whether it is there is known before anything is planned; it reads its environment when it is imported.
+        if importlib.util.find_spec("ray") is None:
+            with needs("--on"):
+                importlib.import_module("ray")
+        if settings.address != LOCAL and not settings.address.startswith(CLIENT):
+            remedy = "give ray://HEAD:10001, or ray with the address in RAY_ADDRESS"
+            raise UserError("is no address of a cluster", place=self.place, remedy=remedy)
+        if settings.wheel is not None and not (settings.wheel.suffix == ".whl" and settings.wheel.is_file()):
+            raise UserError(
+                "no such wheel", place=f"--wheel {settings.wheel}", remedy="`make wheel` makes one in dist/"
+            )
+
+    @property
+    def cases_ahead(self) -> int:
+        """Cases that are planned before their results can be written."""
+        return CASES_AHEAD
+
+    @property
+    def place(self) -> str:
+        """The cluster, for people."""
+        return f"--on {self._settings.address}"
+
+    async def make(self, asked: AskedRun) -> MadeRun:
+        """Has a worker make a run; raises UserError, LostClusterError."""
+        async with self._semaphore():
+            if self._refused is not None:
+                # Others of this call came first: they have said it.
+                raise self._refused
+            if self._ray is None:
+                self._join()
+            name, bundle = self._sent(asked)
+            task = Task(asked.variant, asked.point, asked.seed, asked.key, asked.label, self._sender)
+            store = None if self._store is None else self._store.url
+            try:
+                # The list keeps Ray from fetching the inputs for workers that have them.
+                reference = self._with_needs(asked.study).remote(name, [bundle], asdict(task), store)
+                answer = await self._answer(reference)
+            except Exception as error:  # noqa: BLE001 - named one by one in _fail
+                self._fail(error, asked.label)
+        if (failed := answer["failed"]) is not None:
+            raise UserError(failed["cause"], place=failed["place"], remedy=failed["remedy"])
+        self.peak_bytes = max(self.peak_bytes, answer["peak_bytes"])
+        return await asyncio.to_thread(self._made, asked, answer)
+
+    def note(self) -> str | None:
+        """What the user should know of how the runs were made; it changes no result."""
+        if self.peak_bytes <= self._settings.memory_bytes:
+            return None
+        took, reserved = self.peak_bytes / 1e9, self._settings.memory_bytes / 1e9
+        return f"a worker took {took:.1f} GB, and {reserved:.1f} GB were reserved for each run: give --memory"
+
+    def close(self) -> None:
+        """Leaves the cluster: what it still works on for this caller ends."""
+        if self._ray is not None:
+            self._ray.shutdown()
+            self._ray = None
+
+    def _semaphore(self) -> asyncio.Semaphore:
+        """Places for tasks, of the loop that runs: each call of a study has one of its own."""
+        loop = asyncio.get_running_loop()
+        if self._places is None or self._places[0] is not loop:
+            self._places = (loop, asyncio.Semaphore(self._most))
+        return self._places[1]
+
+    def _join(self) -> None:
+        address = self._settings.address
+        if address == LOCAL:
+            address = os.environ.get("RAY_ADDRESS") or "local"
+        environment: dict[str, Any] = {"env_vars": {VARIABLE: with_large_pages(os.environ.get(VARIABLE, ""))}}
+        if self._settings.wheel is not None:
+            environment["py_modules"] = [str(self._settings.wheel.absolute())]
+        options: dict[str, Any] = {"runtime_env": environment, "log_to_driver": False, "logging_level": "ERROR"}
+        if address == "local":
+            options |= {"include_dashboard": False}
+            # Ray listens on all interfaces: who does not know the token gets nothing done.
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+        import ray
+
+        try:
+            _begin(ray, address, options)
+            cores = int(ray.cluster_resources().get("CPU", 0))
+        except Exception as error:
+            cause = f"the cluster cannot be joined: {type(error).__name__}: {_first_line(error)}"
+            remedy = "check the address and that the head runs (docs/how-to/run-on-a-cluster.md)"
+            self._refused = UserError(cause, place=self.place, remedy=remedy)
+            raise self._refused from error
+        self._ray, self._sender = ray, this_p4cc()
+        more = max(0, TASKS_PER_CORE * cores - self._most)
+        self._most += more
+        for _ in range(more):
+            self._semaphore().release()
+        self._function = ray.remote(_remote_function())
+
+    def _with_needs(self, study: Study) -> Any:
+        """The function with what Ray reserves for a call."""
+        return self._function.options(
+            num_cpus=study.threads,
+            memory=self._settings.memory_bytes,
+            max_retries=MAX_RETRIES,
+            retry_exceptions=False,
+            name="p4cc run",
+        )
+
+    def _sent(self, asked: AskedRun) -> tuple[str, Any]:
+        """The inputs of a run at Ray, by name: each content goes there once."""
+        if all(asked.study is not known for known in self._studies):
+            self._studies.append(asked.study)
+        place = next(place for place, known in enumerate(self._studies) if known is asked.study)
+        known = (place, tuple(sorted(asked.inputs.items())))
+        if known not in self._bundles:
+            bundle: Bundle = bundle_of(asked.study, asked.inputs, self._contents)
+            references = {name: self._at_ray(name, content) for name, content in bundle.contents.items()}
+            self._bundles[known] = (bundle.name, self._ray.put((bundle.manifest, references)))
+        return self._bundles[known]
+
+    def _at_ray(self, name: str, content: bytes) -> Any:
+        if name not in self._put:
+            self._put[name] = self._ray.put(content)
+        return self._put[name]
+
+    async def _answer(self, reference: Any) -> Mapping[str, Any]:
+        """What a task gives; one that nobody waits for any more is cancelled."""
+        try:
+            return await asyncio.wrap_future(reference.future())
+        except asyncio.CancelledError:
+            self._ray.cancel(reference)
+            raise
+
+    def _made(self, asked: AskedRun, answer: Mapping[str, Any]) -> MadeRun:
+        notes = tuple(str(note) for note in answer["notes"])
+        if answer["data"] is not None:
+            place = f"{self.place}: the result of {asked.label}"
+            return MadeRun(unpacked(asked.key, answer["data"], place), notes, is_kept=False)
+        run = None if self._store is None else self._store.load(asked.key)
+        if run is None or run.seed != asked.seed:
+            where = "the store" if self._store is None else self._store.place(asked.key)
+            cause = "a worker said that it wrote this run, and it is not there"
+            raise UserError(cause, place=where, remedy="check that the workers write to the store that this URL names")
+        return MadeRun(run, notes, is_kept=True)
+
+    def _fail(self, error: Exception, label: str) -> NoReturn:
+        """Raises what an error of Ray's means for the user."""
+        from ray import exceptions
+
+        place = f"case {label}"
+        if isinstance(error, ModuleNotFoundError):
+            remedy = "install p4cc there, or give a wheel that they install: --wheel dist/p4cc-….whl"
+            raise UserError(f"the workers lack the package {error.name}", place=self.place, remedy=remedy) from error
+        if isinstance(error, exceptions.OutOfMemoryError):
+            declared = f"{self._settings.memory_bytes / 1e9:g} GB were reserved for it"
+            remedy = "reserve more for each run, for example --memory 8GB"
+            raise UserError(f"a worker ran out of memory; {declared}", place=place, remedy=remedy) from error
+        if isinstance(error, exceptions.RuntimeEnvSetupError):
+            remedy = "workers need the packages that the wheel names: see docs/how-to/run-on-a-cluster.md"
+            cause = f"the workers cannot install the wheel: {_first_line(error)}"
+            raise UserError(cause, place=self.place, remedy=remedy) from error
+        if isinstance(error, exceptions.RayTaskError):
+            raise error
+        if isinstance(error, ConnectionError | exceptions.RaySystemError | exceptions.TaskCancelledError):
+            raise LostClusterError("the cluster's head is lost", place=self.place) from error
+        if isinstance(error, exceptions.RayError):
+            cause = f"its worker died {MAX_RETRIES + 1} times: {type(error).__name__}"
+            remedy = "run this case alone without --on to see why"
+            raise UserError(cause, place=place, remedy=remedy) from error
+        raise error
+
+
+def _begin(ray: Any, address: str, options: Mapping[str, Any]) -> None:
+    """Connects; raises what Ray raises, or OSError where nothing listens."""
+    if not address.startswith(CLIENT):
+        ray.init(address, **options)
+        return
+    # Ray's own client asks an address where nothing is for half a minute; a busy head may take longer than that.
+    place = urlsplit(address)
+    with socket.create_connection((place.hostname or "", place.port or CLIENT_PORT), CONNECT_TIMEOUT_S):
+        pass
+    for tries_left in reversed(range(CONNECT_TRIES)):
+        try:
+            ray.init(address, **options)
+        except ConnectionError:
+            if not tries_left:
+                raise
+        else:
+            return
+
+
+def _remote_function() -> Any:
+    """What Ray sends by value, as the head need not have p4cc; a worker finds the rest in its own."""
+
+    def run_one(name: str, bundle: list[Any], task: dict[str, Any], store: str | None) -> Any:
+        import ray
+
+        from p4cc.cluster.tasks import run_task
+
+        def fetch() -> tuple[bytes, dict[str, bytes]]:
+            manifest, references = ray.get(bundle[0])
+            contents = ray.get(list(references.values()))
+            return manifest, dict(zip(references, contents, strict=True))
+
+        return run_task(name, fetch, task, store)
+
+    run_one.__module__ = "__main__"
+    return run_one
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0][:300]

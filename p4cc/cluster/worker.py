@@ -1,0 +1,146 @@
+"""What a worker does: lays the inputs out, plans the case anew, checks that it is the same run, makes it.
+
+The check is the run's key, which hashes the plan, the programs, the engine and the code around it: a worker that has
+another p4cc, or that lacks a file, finds it before it runs anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import tempfile
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from p4cc.cluster.bundle import Bundle, laid_out
+from p4cc.errors import UserError
+from p4cc.files import files_read, inputs_given
+from p4cc.running.cache import RunCache
+from p4cc.running.case import PlannedRuns, PushedProgram, Session, plan_runs, run_seeds
+from p4cc.running.progress import Runs
+from p4cc.running.provenance import this_p4cc
+from p4cc.scenario.expand import Case, cases_at
+from p4cc.scenario.load import validate
+from p4cc.scenario.yaml import document_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from p4cc.running.cache import SeedRun
+    from p4cc.running.elsewhere import Study
+    from p4cc.running.traced import Traced
+    from p4cc.scenario.overrides import Origins
+    from p4cc.scenario.schema import Scenario
+
+KEPT_STUDIES = 4
+"""Inputs that a worker keeps for the runs to come."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run, as plain values."""
+
+    variant: str
+    point: dict[str, Any]
+    seed: int
+    key: str
+    label: str
+    sender: dict[str, str | None]
+    """What identifies the p4cc that asks."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a worker made."""
+
+    run: SeedRun
+    notes: tuple[str, ...]
+    peak_bytes: int
+    """Memory that the worker's process had at most so far."""
+
+
+class Studies:
+    """Inputs that are laid out, those longest not used removed; `end` removes them all."""
+
+    def __init__(self, most: int = KEPT_STUDIES) -> None:
+        self._most = most
+        self._held: OrderedDict[str, tuple[tempfile.TemporaryDirectory[str], Study]] = OrderedDict()
+
+    def get(self, name: str, fetch: Callable[[], Bundle]) -> Study:
+        """The study of this name, fetched if it is not here; raises UserError."""
+        if name in self._held:
+            self._held.move_to_end(name)
+            return self._held[name][1]
+        bundle = fetch()
+        if bundle.name != name:
+            cause = "the inputs have other bytes than were sent (their SHA-256 differs)"
+            raise UserError(cause, place="the cluster", remedy="run the same command again")
+        folder = tempfile.TemporaryDirectory(prefix="p4cc-inputs-")
+        self._held[name] = (folder, laid_out(bundle, Path(folder.name)))
+        while len(self._held) > self._most:
+            _, (oldest, _) = self._held.popitem(last=False)
+            oldest.cleanup()
+        return self._held[name][1]
+
+    def end(self) -> None:
+        """Removes all files."""
+        for folder, _ in self._held.values():
+            folder.cleanup()
+        self._held.clear()
+
+
+def made(study: Study, task: Task) -> Done:
+    """Makes a run; raises UserError."""
+    token = inputs_given.set(study.inputs)
+    try:
+        with files_read():
+            return asyncio.run(_made(study, task))
+    finally:
+        inputs_given.reset(token)
+
+
+async def _made(study: Study, task: Task) -> Done:
+    case = _case(study, task)
+    programs = {name: PushedProgram.of_content(content) for name, content in study.programs.items()}
+    nobody = Runs(1, lambda _: None)
+    session = Session(
+        study.scenario, programs, RunCache(None), asyncio.Semaphore(1), nobody, study.threads, study.back_end
+    )
+    planned = plan_runs(case, session)
+    _check_key(planned, task)
+    notes: list[str] = list[str]()
+    traced: list[Traced] = []
+    found = await run_seeds(case, planned, {task.seed: task.key}, session, (notes, traced))
+    return Done(found[task.seed], tuple(notes), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+
+
+def _case(study: Study, task: Task) -> Case:
+    """The task's case, checked again: its classes of the user's are loaded here."""
+    document = document_of("{}", study.scenario)
+
+    def check(data: dict[str, Any], origins: Origins) -> Scenario:
+        return validate(document, data, origins)
+
+    return next(one for one in cases_at(study.data, task.point, check) if one.variant.name == task.variant)
+
+
+def _check_key(planned: PlannedRuns, task: Task) -> None:
+    """Raises UserError where this worker would make another run than was asked for."""
+    if planned[2].get(task.seed) == task.key:
+        return
+    if differs := ", ".join(_differences(task.sender)):
+        cause = f"a worker has another p4cc, whose runs may differ: {differs}"
+        remedy = "give the workers this p4cc: --wheel FILE installs a wheel there; run that same wheel here"
+    else:
+        cause = "a worker planned another run than was asked for"
+        remedy = "run it without --on, and report it with the scenario"
+    raise UserError(cause, place=f"case {task.label}", remedy=remedy)
+
+
+def _differences(sender: dict[str, str | None]) -> Iterator[str]:
+    here = this_p4cc()
+    for name, value in sender.items():
+        if here.get(name) != value:
+            yield f"{name} {str(here.get(name))[:16]} there, {str(value)[:16]} here"

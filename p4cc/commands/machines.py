@@ -1,0 +1,70 @@
+"""`--on`, `--store` and what belongs to them, for the commands that run studies."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from p4cc.running.cache import KeptRuns
+    from p4cc.running.elsewhere import Elsewhere
+
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="ray|ray://HEAD:10001",
+        help="Make the runs on a cluster of Ray; `ray` is the one that RAY_ADDRESS names, or one of this machine.",
+    ),
+]
+Store = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL", help="Keep finished runs there (s3://BUCKET/FOLDER, file:///FOLDER), for other machines, too."
+    ),
+]
+Memory = Annotated[
+    str | None, typer.Option(metavar="SIZE", help="With --on: what Ray reserves for each run; 1GB if not given.")
+]
+Wheel = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="With --on: a wheel of p4cc that the workers install.")
+]
+
+
+@contextmanager
+def machines(
+    on: str | None, store: str | None, memory: str | None, wheel: Path | None, *, uses_cache: bool
+) -> Generator[tuple[Elsewhere | None, KeptRuns | None]]:
+    """Where runs are made and kept, for the time of a command; None is this machine. Raises UserError."""
+    if on is None and (memory or wheel):
+        place = "--memory" if memory else "--wheel"
+        raise UserError("is for runs on a cluster", place=place, remedy="add --on, or leave it out")
+    if store is not None and not uses_cache:
+        raise UserError("does not go with --no-cache", place="--store", remedy="leave out one of them")
+    if on is None and store is None:
+        yield None, None
+        return
+    # Its packages are an extra, and take a while to import.
+    from p4cc.cluster.ray_cluster import DEFAULT_MEMORY_BYTES, ClusterSettings, RayCluster
+    from p4cc.cluster.store import RunStore
+    from p4cc.commands.cache import size_bytes
+
+    kept = None if store is None else RunStore(store)
+    if on is None:
+        yield None, kept
+        return
+    reserved = DEFAULT_MEMORY_BYTES if memory is None else size_bytes(memory, "--memory")
+    cluster = RayCluster(ClusterSettings(on, reserved, wheel), kept)
+    try:
+        yield cluster, kept
+    finally:
+        cluster.close()
+    if (note := cluster.note()) is not None:
+        typer.echo(f"note: {note}", err=True)
