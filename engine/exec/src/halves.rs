@@ -5,7 +5,10 @@
 //! parser's error between them. Native code runs a whole half as one function, for packets without an error.
 //! Both leave the same bytes, state, effects, and values of what the architecture reads.
 
-use p4cc_ir::{HalfPipeline, T2naForDeparser, TNA_NO_PORT, Tna, TnaForTm, TnaPipe, VarId};
+use p4cc_ir::{HalfPipeline, Program, T2naForDeparser, TNA_NO_PORT, Tna, TnaForTm, TnaPipe, VarId};
+
+use crate::op::Code;
+use crate::v1_pipelines::liveness::LiveVars;
 
 /// What native code needs to know of a half.
 #[derive(Debug)]
@@ -17,6 +20,8 @@ pub(crate) struct Half {
     pub timestamp: VarId,
     /// What the architecture reads afterwards.
     pub observed: Vec<VarId>,
+    /// It may make a request to the architecture.
+    pub makes_requests: bool,
 }
 
 /// How a half ended that ran as one function.
@@ -47,8 +52,16 @@ impl HalfId {
 }
 
 /// The halves of a program by their [`HalfId`].
-pub(crate) fn of(tna: &Tna) -> Vec<Half> {
-    tna.pipes.iter().flat_map(|pipe| [ingress(pipe), egress(pipe)]).collect()
+pub(crate) fn of(program: &Program, code: &Code, tna: &Tna) -> Vec<Half> {
+    let mut halves: Vec<Half> = tna.pipes.iter().flat_map(|pipe| [ingress(pipe), egress(pipe)]).collect();
+    for half in &mut halves {
+        let mut reached = LiveVars::new(program, code);
+        for func in [half.funcs.parser, half.funcs.control, half.funcs.deparser] {
+            reached.func(func);
+        }
+        half.makes_requests = reached.makes_requests;
+    }
+    halves
 }
 
 fn ingress(pipe: &TnaPipe) -> Half {
@@ -87,6 +100,7 @@ fn ingress(pipe: &TnaPipe) -> Half {
         set_before: Some((ucast_egress_port, TNA_NO_PORT)),
         timestamp: pipe.ingress_from_parser.global_tstamp,
         observed,
+        makes_requests: false,
     }
 }
 
@@ -94,5 +108,11 @@ fn egress(pipe: &TnaPipe) -> Half {
     let asked = pipe.for_egress_deparser;
     let mut observed = vec![asked.drop_ctl];
     observed.extend(asked.t2na.into_iter().flat_map(T2naForDeparser::vars));
-    Half { funcs: pipe.egress, set_before: None, timestamp: pipe.egress_from_parser.global_tstamp, observed }
+    Half {
+        funcs: pipe.egress,
+        set_before: None,
+        timestamp: pipe.egress_from_parser.global_tstamp,
+        observed,
+        makes_requests: false,
+    }
 }

@@ -360,6 +360,20 @@ impl ExternOp {
         matches!(self, Self::Hash { algorithm, .. } if is_fixed(algorithm))
     }
 
+    /// Whether it asks something of the architecture.
+    pub fn is_request(&self) -> bool {
+        matches!(
+            self,
+            Self::Clone { .. }
+                | Self::Resubmit { .. }
+                | Self::Recirculate { .. }
+                | Self::Digest { .. }
+                | Self::LogMsg { .. }
+                | Self::Truncate { .. }
+                | Self::Assert { .. }
+        )
+    }
+
     /// Whether it draws a number of one word.
     pub fn is_narrow_random(&self) -> bool {
         match self {

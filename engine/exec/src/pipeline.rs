@@ -7,7 +7,7 @@ use p4cc_ir::verify::{self, Violation};
 use p4cc_ir::{Architecture, FuncId, Program, V1Model};
 
 use crate::compile;
-use crate::halves::{self, Half};
+use crate::halves::{self, Half, HalfId};
 use crate::native::{Locals, Native, NativeError};
 use crate::op::Code;
 use crate::v1_pipelines::V1Pipelines;
@@ -55,7 +55,7 @@ impl Pipeline {
             Architecture::Psa(_) | Architecture::Tna(_) => None,
         };
         let halves = match &program.architecture {
-            Architecture::Tna(tna) => halves::of(tna).into(),
+            Architecture::Tna(tna) => halves::of(&program, &code, tna).into(),
             Architecture::V1Model(_) | Architecture::Psa(_) => Arc::default(),
         };
         let (native, interpreted) = Default::default();
@@ -85,6 +85,11 @@ impl Pipeline {
     /// Halves of a TNA program.
     pub(crate) fn halves(&self) -> &[Half] {
         &self.halves
+    }
+
+    /// Whether a half of a TNA program may make a request to the architecture: a copy, a digest, a log.
+    pub fn makes_requests(&self, half: HalfId) -> bool {
+        self.halves.get(half.index()).is_none_or(|half| half.makes_requests)
     }
 
     /// Native code for the program; the first call makes it, which takes some milliseconds.

@@ -34,7 +34,7 @@ fn pipelines(folder: &str) -> Vec<Arc<Pipeline>> {
 
 fn p4src() -> &'static [Arc<Pipeline>] {
     static MADE: OnceLock<Vec<Arc<Pipeline>>> = OnceLock::new();
-    MADE.get_or_init(|| pipelines("../../p4src/v1model"))
+    MADE.get_or_init(|| [pipelines("../../p4src/v1model"), pipelines("../../p4src/tna")].concat())
 }
 
 /// The table of what operations read and write (`engine/exec/src/accesses.rs`), which decides what is kept,

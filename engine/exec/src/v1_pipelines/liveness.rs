@@ -8,7 +8,7 @@ use crate::accesses::{OpAccess, accesses};
 use crate::op::{Code, ExternOp, Op};
 
 /// What is live at the entry of some functions: the words that they, or functions they reach, read.
-pub(super) struct LiveVars<'a> {
+pub(crate) struct LiveVars<'a> {
     program: &'a Program,
     code: &'a Code,
     words: BTreeSet<u32>,
@@ -77,13 +77,6 @@ impl<'a> LiveVars<'a> {
         let answers_from_lists =
             matches!(op, ExternOp::Clone { .. } | ExternOp::Resubmit { .. } | ExternOp::Recirculate { .. });
         self.keeps_lists |= answers_from_lists;
-        self.makes_requests |= answers_from_lists
-            || matches!(
-                op,
-                ExternOp::Digest { .. }
-                    | ExternOp::LogMsg { .. }
-                    | ExternOp::Truncate { .. }
-                    | ExternOp::Assert { .. }
-            );
+        self.makes_requests |= op.is_request();
     }
 }

@@ -9,7 +9,7 @@
 //! deparser) one after the other, as this module does. Native code runs a whole pipeline as one function.
 //! Both leave the same frame, state and effects.
 
-mod liveness;
+pub(crate) mod liveness;
 
 use p4cc_ir::{FuncId, HeaderId, Program, StandardMetadata, V1Model, VarId};
 

@@ -141,10 +141,7 @@ impl Program {
                 psa.receive(core, now, arrival);
                 IngressResult::Done
             }
-            Self::Tna(tna) => {
-                tna.receive(core, now, arrival);
-                IngressResult::Done
-            }
+            Self::Tna(tna) => tna.receive_with_bypass(core, now, arrival, ingress, is_free),
         }
     }
 

@@ -67,7 +67,7 @@ impl<'a, 'f> Translator<'a, 'f> {
 
 /// Whether one function may run a half: its parser may run again, and inline code emits its headers.
 pub(in crate::native) fn is_plain_half(shared: &Shared<'_>, half: &Half) -> bool {
-    let Half { funcs, set_before, timestamp, observed } = half;
+    let Half { funcs, set_before, timestamp, observed, .. } = half;
     let narrow = |var: VarId| shared.code.layout.var(var).is_narrow();
     let set = set_before.iter().map(|&(var, _)| var).chain([*timestamp]);
     let parser_ends = zero_init::is_repeatable(shared, funcs.parser);

@@ -24,7 +24,7 @@ use p4cc_ir::{CloneKind, T2naForDeparser, TNA_NO_PORT, Tna, TnaFromParser, Tofin
 use p4cc_units::Time;
 
 use super::runtime::Runtime;
-use super::{Arrival, LeftQueue};
+use super::{Arrival, IngressResult, LeftQueue};
 use crate::chip::PacketOfGroup;
 use crate::chip::pktgen::{CONTEXT_BYTES, Generated};
 use crate::config::{PRIORITIES, QdepthUnit};
@@ -33,6 +33,8 @@ use crate::counters::DropCause;
 use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::switch::MAX_GENERATED;
+use crate::tm::PortIndex;
+use copies::queued;
 use metadata::{
     DROP_MIRROR, DROP_PACKET, IngressFront, MAC_TIME_MASK, NO_MATCH, egress_metadata, error_flags,
     front_bytes,
@@ -89,10 +91,19 @@ struct Asked {
     generate: Option<Vec<u8>>,
 }
 
+impl Verdict {
+    /// The packet goes to one port through egress, and nowhere else; a full queue is no matter of its.
+    fn is_plain(&self) -> bool {
+        let stays = self.drop_ctl & DROP_PACKET == 0;
+        stays && self.groups == [0, 0] && !self.copy_to_cpu && !self.bypass_egress && !self.deflects
+    }
+}
+
 impl TnaSwitch {
     pub fn new(runtime: Runtime, tna: &Tna) -> Self {
         let has_ghost = tna.pipes.iter().any(|pipe| pipe.ghost.is_some());
-        Self { runtime, tna: Arc::new(tna.clone()), pipes: Pipes::new(tna), has_ghost }
+        let pipes = Pipes::new(&runtime.pipeline, tna);
+        Self { runtime, tna: Arc::new(tna.clone()), pipes, has_ghost }
     }
 
     /// The unit of depths where ports name none.
@@ -108,6 +119,49 @@ impl TnaSwitch {
         let Arrival { packet, ingress_port, lineage, .. } = arrival;
         self.ingress(core, now, Entering { packet, ingress_port, resubmitted: None, lineage });
         self.go_round(core, now);
+    }
+
+    /// Takes a packet from outside through ingress, and through egress too where it bypasses its queue.
+    pub fn receive_with_bypass(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        arrival: Arrival,
+        from: PortIndex,
+        is_free: impl Fn(u32) -> bool,
+    ) -> IngressResult {
+        let Arrival { packet, ingress_port, lineage, .. } = arrival;
+        let entering = Entering { packet, ingress_port, resubmitted: None, lineage };
+        if let Some((packet, lineage, verdict)) = self.through_ingress(core, now, entering) {
+            let bytes = packet.len();
+            if let Some((index, port)) = self.bypass(core, &verdict, (bytes, from), is_free) {
+                let item = queued(now, packet, (Instance::NORMAL, u32::MAX), (ingress_port, lineage));
+                let priority = verdict.priority;
+                let left = LeftQueue { item, port, priority, enq_depth: 0, deq_depth: 0 };
+                let sent = self.egress_once(core, now, left);
+                return sent.map_or(IngressResult::Dropped(index), |sent| IngressResult::Leaves(index, sent));
+            }
+            self.forward(core, now, packet, (ingress_port, lineage), &verdict);
+        }
+        self.go_round(core, now);
+        IngressResult::Done
+    }
+
+    /// Counts a packet in and out of its queue where that is empty and nothing else is to be done with it;
+    /// gives the port.
+    #[inline]
+    fn bypass(
+        &self,
+        core: &mut Core,
+        verdict: &Verdict,
+        (bytes, from): (u32, PortIndex),
+        is_free: impl Fn(u32) -> bool,
+    ) -> Option<(PortIndex, u32)> {
+        let port = verdict.unicast_port.filter(|_| verdict.is_plain() && !self.has_ghost)?;
+        let index = core.tm.port(port).filter(|_| !core.trace.is_on() && !core.chip.loops_back(port))?;
+        let is_quiet = !self.pipes.egress(port)?.makes_requests;
+        let open = is_quiet && core.tm.can_bypass(index, verdict.priority) && is_free(port);
+        (open && core.tm.try_bypass(index, verdict.priority, bytes, from)).then_some((index, port))
     }
 
     /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
@@ -158,9 +212,23 @@ impl TnaSwitch {
     }
 
     /// Takes a packet through ingress into queues, resubmissions included.
-    fn ingress(&mut self, core: &mut Core, now: Time, mut entering: Entering) {
+    fn ingress(&mut self, core: &mut Core, now: Time, entering: Entering) {
         let port = entering.ingress_port;
-        let Some(pipe) = self.pipes.ingress(port) else { return };
+        if let Some((packet, lineage, verdict)) = self.through_ingress(core, now, entering) {
+            self.forward(core, now, packet, (port, lineage), &verdict);
+        }
+    }
+
+    /// Takes a packet through ingress, resubmissions included, up to the traffic manager.
+    #[inline]
+    fn through_ingress(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        mut entering: Entering,
+    ) -> Option<(Packet, Lineage, Verdict)> {
+        let port = entering.ingress_port;
+        let pipe = self.pipes.ingress(port)?;
         self.runtime.enter(pipe_of_chip(port));
         loop {
             let mut verdict = self.ingress_once(core, now, &pipe, &mut entering);
@@ -168,7 +236,7 @@ impl TnaSwitch {
             let priority = verdict.priority;
             if verdict.rejected {
                 core.drop_at(port, priority, DropCause::Ingress);
-                return;
+                return None;
             }
             let again = verdict.asked.take().and_then(|asked| {
                 let stays = verdict.drop_ctl & DROP_PACKET == 0;
@@ -177,10 +245,10 @@ impl TnaSwitch {
             let Some(data) = again else {
                 let Entering { mut packet, lineage, .. } = entering;
                 packet.replace_front(verdict.taken, self.runtime.front());
-                return self.forward(core, now, packet, (port, lineage), &verdict);
+                return Some((packet, lineage, verdict));
             };
             if core.allow(&mut entering.lineage, 1, (port, priority)) == 0 {
-                return;
+                return None;
             }
             core.counters.resubmitted += 1;
             entering.packet.replace_front(front_bytes(self.tna.chip) as u32, &[]);

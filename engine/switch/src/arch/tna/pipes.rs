@@ -1,6 +1,6 @@
 //! The pipes of a TNA program as packets meet them: by port, small enough to be copied for each packet.
 
-use p4cc_exec::HalfId;
+use p4cc_exec::{HalfId, Pipeline};
 use p4cc_ir::{HalfPipeline, Tna, TnaForDeparser, TnaForEgressDeparser, TnaForTm, TnaFromParser, TnaPipe};
 
 use super::pipe_of_chip;
@@ -30,6 +30,8 @@ pub(super) struct IngressPipe {
 #[derive(Clone, Copy)]
 pub(super) struct EgressPipe {
     pub half: Half,
+    /// It may make copies and the like.
+    pub makes_requests: bool,
     pub for_deparser: TnaForEgressDeparser,
 }
 
@@ -38,9 +40,9 @@ pub(super) struct EgressPipe {
 pub(super) struct Pipes(Box<[(IngressPipe, EgressPipe)]>);
 
 impl Pipes {
-    pub fn new(tna: &Tna) -> Self {
+    pub fn new(pipeline: &Pipeline, tna: &Tna) -> Self {
         let all = (0..CHIP_PIPES).map(|at| at % tna.pipes.len().max(1));
-        Self(all.filter_map(|at| tna.pipes.get(at).map(|pipe| of(at, pipe))).collect())
+        Self(all.filter_map(|at| tna.pipes.get(at).map(|pipe| of(pipeline, at, pipe))).collect())
     }
 
     /// Ingress of a port.
@@ -56,7 +58,7 @@ impl Pipes {
     }
 }
 
-fn of(at: usize, pipe: &TnaPipe) -> (IngressPipe, EgressPipe) {
+fn of(pipeline: &Pipeline, at: usize, pipe: &TnaPipe) -> (IngressPipe, EgressPipe) {
     let half = |id, blocks, from_parser| Half { id, blocks, from_parser };
     let ingress = IngressPipe {
         half: half(HalfId::ingress(at), pipe.ingress, pipe.ingress_from_parser),
@@ -65,5 +67,6 @@ fn of(at: usize, pipe: &TnaPipe) -> (IngressPipe, EgressPipe) {
         for_tm: pipe.for_tm,
     };
     let half = half(HalfId::egress(at), pipe.egress, pipe.egress_from_parser);
-    (ingress, EgressPipe { half, for_deparser: pipe.for_egress_deparser })
+    let makes_requests = pipeline.makes_requests(half.id);
+    (ingress, EgressPipe { half, makes_requests, for_deparser: pipe.for_egress_deparser })
 }
