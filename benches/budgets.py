@@ -23,6 +23,7 @@ from benches.large import large_rows
 from benches.live import live_row
 from benches.own_algorithms import own_algorithm_row
 from benches.row import Row
+from benches.set_up import help_row, set_up_rows
 from benches.table_writes import BATCH, ROOT, insertions_per_second
 from p4cc.start import VARIABLE, with_large_pages
 
@@ -58,7 +59,7 @@ def main() -> int:
 
 
 def _rows() -> list[Row]:
-    return [*_engine_rows(), own_algorithm_row(), live_row(), _write_row(), _run_row()]
+    return [*_engine_rows(), own_algorithm_row(), live_row(), _write_row(), help_row(), *set_up_rows(), _run_row()]
 
 
 def _machine() -> str:

@@ -509,7 +509,9 @@ def _summary(scenario: Scenario, cases: list[Case], collected: _Collected) -> di
 
 
 def _draw(scenario: Scenario, runs: list[dict[str, Any]], folder: Path) -> list[Path]:
-    # Plotting takes a second to import; runs without figures need not wait for it.
+    if not scenario.figures:
+        return []
+    # Plotting takes half a second to import; runs without figures need not wait for it.
     from p4cc.figures.draw import draw
 
     frame = pl.DataFrame(runs, infer_schema_length=None)
