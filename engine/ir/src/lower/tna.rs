@@ -10,7 +10,7 @@ use super::storage::StaticStorage;
 use crate::types::hir::{AggId, Constructed, Expr, Instance};
 use crate::types::ty::Ty;
 use crate::{
-    Architecture, FuncId, Ghost, HalfPipeline, Inst, Operand, T2naForDeparser, Terminator, Tna,
+    Architecture, Bits, FuncId, Ghost, HalfPipeline, Inst, Operand, T2naForDeparser, Terminator, Tna,
     TnaForDeparser, TnaForEgressDeparser, TnaForTm, TnaFromParser, TnaGhost, TnaPipe, TnaPortMetadata,
     TofinoChip, VarId, VarKind, VarType,
 };
@@ -156,6 +156,7 @@ impl Lowerer<'_> {
             resubmit: Some(for_deparser.resubmit_type),
             digest: Some(for_deparser.digest_type),
             unicast_port: Some(for_tm.ucast_egress_port),
+            written: [None; 3],
         });
         let first = self.out.funcs.len();
         let first_table = self.out.tables.len();
@@ -163,6 +164,7 @@ impl Lowerer<'_> {
         self.view_parser(ip.0)?;
         let control = self.viewed_entry(ig, &half, false)?;
         let ingress_reads_error = self.reads_var(first, first_table, ingress_from_parser.parser_err);
+        self.note_types(first);
         let ingress = HalfPipeline { parser, control, deparser: self.tna_deparser(id, &half)? };
         self.refuse_writes(first, &unmodelled, ig.1)?;
         let ghost = match ghost.first() {
@@ -188,13 +190,13 @@ impl Lowerer<'_> {
             resubmit: None,
             digest: None,
             unicast_port: None,
+            written: [None; 3],
         });
         let first = self.out.funcs.len();
-        let egress = HalfPipeline {
-            parser: self.tna_entry(ep, &half)?,
-            control: self.viewed_entry(eg, &half, true)?,
-            deparser: self.tna_deparser(ed, &half)?,
-        };
+        let parser = self.tna_entry(ep, &half)?;
+        let control = self.viewed_entry(eg, &half, true)?;
+        self.note_types(first);
+        let egress = HalfPipeline { parser, control, deparser: self.tna_deparser(ed, &half)? };
         self.refuse_writes(first, &unmodelled, eg.1)?;
         self.tna.half = None;
         Some(TnaPipe {
@@ -423,20 +425,58 @@ impl Lowerer<'_> {
         Some(())
     }
 
+    /// A type that nobody wrote asks the chip's deparser for nothing, whatever number it has: functions made
+    /// from one on note what they write. Where none does, the deparser's own conditions decide.
+    fn note_types(&mut self, first: usize) {
+        let Some(half) = self.tna.half else { return };
+        let types = [Some(half.mirror), half.resubmit, half.digest];
+        let written = types.map(|var| var.and_then(|var| self.note_writes(first, var)));
+        self.tna.half = Some(super::tna_objects::HalfTypes { written, ..half });
+    }
+
+    /// A variable that is set wherever functions made from one on write another, if they do.
+    fn note_writes(&mut self, first: usize, var: VarId) -> Option<(VarId, VarId)> {
+        let writes = |inst: &Inst| written_var(inst) == Some(var);
+        let funcs = || self.out.funcs.iter().skip(first);
+        funcs().flat_map(|func| &func.blocks).flat_map(|block| &block.insts).any(writes).then_some(())?;
+        let name = format!("{}$written", self.out.vars.get(var.index())?.name);
+        let flag = self.new_var(&name, VarType::Bool, VarKind::Metadata);
+        for block in self.out.funcs.iter_mut().skip(first).flat_map(|func| &mut func.blocks) {
+            let insts = core::mem::take(&mut block.insts);
+            for inst in insts {
+                let noted = writes(&inst);
+                block.insts.push(inst);
+                if noted {
+                    let src = Operand::Const(Bits::from_u128(1, 1));
+                    block.insts.push(Inst::Assign { dst: flag, src });
+                }
+            }
+        }
+        Some((var, flag))
+    }
+
     /// Whether functions made from one on write a variable with something else than zero.
     fn writes_var(&self, first: usize, var: VarId) -> bool {
         let zero = |src: &Operand| matches!(src, Operand::Const(bits) if bits.is_zero());
         let writes = |inst: &Inst| match inst {
             Inst::Assign { dst, src } => *dst == var && !zero(src),
-            Inst::Unary { dst, .. }
-            | Inst::Binary { dst, .. }
-            | Inst::Resize { dst, .. }
-            | Inst::Concat { dst, .. }
-            | Inst::Slice { dst, .. }
-            | Inst::SetSlice { dst, .. } => *dst == var,
-            _ => false,
+            _ => written_var(inst) == Some(var),
         };
         let mut blocks = self.out.funcs.iter().skip(first).flat_map(|func| &func.blocks);
         blocks.any(|block| block.insts.iter().any(writes))
+    }
+}
+
+/// The variable that an instruction computes.
+fn written_var(inst: &Inst) -> Option<VarId> {
+    match inst {
+        Inst::Assign { dst, .. }
+        | Inst::Unary { dst, .. }
+        | Inst::Binary { dst, .. }
+        | Inst::Resize { dst, .. }
+        | Inst::Concat { dst, .. }
+        | Inst::Slice { dst, .. }
+        | Inst::SetSlice { dst, .. } => Some(*dst),
+        _ => None,
     }
 }

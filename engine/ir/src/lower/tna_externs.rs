@@ -245,8 +245,27 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Makes code that runs if a variable has the number that an object is for.
+    /// Makes code that runs if a type was written and has the number that an object is for.
     fn if_type(
+        &mut self,
+        var: VarId,
+        number: Option<u32>,
+        make: impl FnOnce(&mut Self) -> Option<()>,
+    ) -> Option<Rvalue> {
+        let Some(flag) = self.tna.half.and_then(|half| half.is_written(var)) else {
+            return self.if_number(var, number, make);
+        };
+        let (then, end) = (self.func.block(""), self.func.block(""));
+        self.func.end(Terminator::Branch { cond: Operand::Var(flag), then, otherwise: end });
+        self.func.open(then);
+        let made = self.if_number(var, number, make);
+        self.func.end(Terminator::Jump(end));
+        self.func.open(end);
+        made
+    }
+
+    /// Makes code that runs if a variable has the number that an object is for.
+    fn if_number(
         &mut self,
         var: VarId,
         number: Option<u32>,

@@ -72,6 +72,15 @@ pub struct HalfTypes {
     pub digest: Option<VarId>,
     /// `ucast_egress_port`
     pub unicast_port: Option<VarId>,
+    /// Of the types that the half writes, each with the variable that says whether it has.
+    pub written: [Option<(VarId, VarId)>; 3],
+}
+
+impl HalfTypes {
+    /// Says whether a type was written, if the half writes it at all.
+    pub fn is_written(&self, var: VarId) -> Option<VarId> {
+        self.written.iter().flatten().find(|known| known.0 == var).map(|known| known.1)
+    }
 }
 
 /// What was made of TNA's externs.
