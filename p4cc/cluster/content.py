@@ -13,6 +13,7 @@ import io
 import json
 import re
 import zipfile
+import zlib
 from typing import Any, cast
 
 import pyarrow as pa
@@ -42,6 +43,15 @@ _KINDS: dict[str, pa.DataType] = {
     "double": pa.float64(),
     "string": pa.string(),
 }
+
+
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, pa.ArrowException, OSError, EOFError),
+    *(ValueError, KeyError, TypeError),
+    # Ciphers, unknown compression, nesting beyond Python's stack.
+    RuntimeError,
+)
+"""What readers of zips, JSON and Parquet raise."""
 
 
 class _WrongError(Exception):
@@ -97,7 +107,7 @@ def _run(key: str, data: bytes) -> SeedRun:
             return _members(archive)
     except _WrongError:
         raise
-    except (zipfile.BadZipFile, pa.ArrowException, OSError, ValueError, KeyError, TypeError, EOFError) as error:
+    except _UNREADABLE as error:
         raise _WrongError(f"cannot be read as a run: {type(error).__name__}") from error
 
 

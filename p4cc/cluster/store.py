@@ -39,7 +39,7 @@ class RunStore:
         with needs("--store"):
             import fsspec
         try:
-            system, root = fsspec.core.url_to_fs(self.url)
+            system, root = fsspec.core.url_to_fs(self.url, skip_instance_cache=True)
         except (ImportError, ValueError) as error:
             self._fail(error)
         self._system: Any = system

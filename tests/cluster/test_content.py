@@ -1,0 +1,130 @@
+"""A run as content is the same run, and what is not it is refused by name."""
+
+# pyarrow's stubs leave some overloads partly untyped.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from p4cc.cluster import content
+from p4cc.cluster.content import HEAD_BYTES, is_head_of, packed, unpacked
+from p4cc.errors import UserError
+from p4cc.running.cache import RunCache, SeedRun, run_keys
+from tests.p4cc.scenarios import run, scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEY = next(iter(run_keys(["a plan"], [1]).values()))
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> SeedRun:
+    """A run as the cache has it, with a capture."""
+    folder: Path = tmp_path_factory.mktemp("run")
+    run(folder, scenario(record={"pcap": ["s1:1"]}, stop_ns=20_000_000))
+    (file,) = folder.glob(".p4cc-cache/??/*.zip")
+    found = RunCache(folder / ".p4cc-cache").load(file.parent.name + file.stem)
+    assert found is not None
+    assert found.captures
+    return found
+
+
+def test_a_run_comes_back_as_it_was(kept: SeedRun) -> None:
+    data = packed(KEY, kept)
+    assert is_head_of(KEY, data[:HEAD_BYTES])
+    back = unpacked(KEY, data, "here")
+    assert back.summary == kept.summary
+    assert back.captures == kept.captures
+    assert list(back.tables) == list(kept.tables)
+    for name, table in kept.tables.items():
+        assert back.tables[name].equals(table), name
+        assert back.tables[name].schema.equals(table.schema, check_metadata=True), name
+        # Pieces would show in the bytes of result files.
+        assert all(column.num_chunks <= 1 for column in back.tables[name].columns)
+
+
+def test_the_tables_are_parquet_in_a_zip(kept: SeedRun) -> None:
+    with zipfile.ZipFile(io.BytesIO(packed(KEY, kept))) as archive:
+        flows = pq.read_table(io.BytesIO(archive.read("flows.parquet")))
+    assert flows.num_rows == kept.tables["flows"].num_rows
+
+
+def refused(data: bytes, key: str = KEY) -> str:
+    with pytest.raises(UserError) as caught:
+        unpacked(key, data, "s3://studies/runs/ab")
+    assert caught.value.place == "s3://studies/runs/ab"
+    assert "remove this object" in caught.value.remedy
+    return caught.value.cause
+
+
+def test_other_bytes_than_were_written_are_refused(kept: SeedRun) -> None:
+    data = packed(KEY, kept)
+    changed = bytearray(data)
+    changed[len(data) // 2] ^= 1
+    assert "SHA-256 differs" in refused(bytes(changed))
+    assert "SHA-256 differs" in refused(data[:-1])
+    assert "is no run" in refused(b"<html>")
+    assert "is no run" in refused(b"")
+    assert "another run" in refused(data, "0" * 64)
+
+
+def again(kept: SeedRun, **changed: bytes) -> bytes:
+    """The run with members changed and the hash made right: what somebody writes who means harm."""
+    with zipfile.ZipFile(io.BytesIO(packed(KEY, kept))) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members.update(changed)
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return f"{content.FORMAT} {KEY} {hashlib.sha256(body.getvalue()).hexdigest()}\n".encode() + body.getvalue()
+
+
+def parquet(columns: dict[str, Any]) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "cause"),
+    [
+        ("../../../etc/cron.d/x.pcapng", b"x", "no name of a port"),
+        ("..pcapng", b"x", "no name of a port"),
+        ("run.sh", b"x", "which no run has"),
+        ("secrets.parquet", parquet({"a": [1]}), "which no run has"),
+        ("flows.parquet", b"PAR1", "cannot be read"),
+        ("flows.parquet", parquet({"a": [[1]]}), "has a column 'a' of flows"),
+        ("flows.parquet", parquet({"../a": [1]}), "has a column '../a' of flows"),
+        ("summary.json", b"[1]", "cannot be read"),
+        ("summary.json", b"{", "cannot be read"),
+        ("summary.json", json.dumps({"seed": "1", "summary": {}}).encode(), "has no seed"),
+        ("summary.json", json.dumps({"seed": 1, "summary": {}}).encode(), "has no number of packet_hops"),
+        ("summary.json", json.dumps({"seed": 1, "summary": {"x": [1]}}).encode(), "no plain value"),
+        ("summary.json", b"[" * 100_000, "cannot be read"),
+        ("summary.json", b" " * (content.MAX_SUMMARY_BYTES + 1), "a summary of more than"),
+        ("empty.json", b"{}", "has no table"),
+        ("empty.json", b"[]", "a list where names belong"),
+        ("empty.json", json.dumps({"flows": [["x", "struct"]]}).encode(), "cannot be read"),
+    ],
+)
+def test_what_no_run_holds_is_refused(kept: SeedRun, name: str, data: bytes, cause: str) -> None:
+    assert cause in refused(again(kept, **{name: data}))
+
+
+def test_what_grows_too_large_is_refused(kept: SeedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = again(kept, **{"s1-9.pcapng": bytes(1 << 20)})
+    assert len(data) < 1 << 20
+    assert "s1-9" in unpacked(KEY, data, "here").captures
+    monkeypatch.setattr(content, "MAX_BYTES", 1 << 20)
+    assert "more than a run can" in refused(data)
