@@ -127,8 +127,7 @@ fn parse_match(table: &Table, key: &Key, given: &wire::KeyField) -> Result<Match
         (KeyKind::Exact, Some(MatchType::Exact(exact))) if matches!(key.ty, Type::Text(..)) => {
             let text = String::from_utf8(exact.value.clone());
             let text = text.map_err(|_| Failure::invalid(format!("{}: the text is not UTF-8", place())))?;
-            check_choice(&place, &key.ty, &text)?;
-            Ok(Match::Text(text))
+            Ok(Match::Text(choice(&place, &key.ty, &text)?))
         }
         (KeyKind::Exact, Some(MatchType::Exact(exact))) => Ok(Match::Exact(number(&exact.value)?)),
         (KeyKind::Ternary, Some(MatchType::Ternary(ternary))) => {
@@ -180,12 +179,15 @@ fn parse_number(place: &dyn Fn() -> String, ty: &Type, bytes: &[u8]) -> Result<B
     Ok(value)
 }
 
-fn check_choice(place: &dyn Fn() -> String, ty: &Type, text: &str) -> Result<(), Failure> {
+/// A text as the schema spells it: clients write names in small letters too.
+fn choice(place: &dyn Fn() -> String, ty: &Type, text: &str) -> Result<String, Failure> {
     match ty {
-        Type::Text(choices, _) if !choices.is_empty() && !choices.iter().any(|one| one == text) => {
-            Err(Failure::invalid(format!("{}: `{text:.64}` is none of {}", place(), choices.join(", "))))
+        Type::Text(choices, _) if !choices.is_empty() => {
+            let found = choices.iter().find(|one| one.eq_ignore_ascii_case(text));
+            let none = || format!("{}: `{text:.64}` is none of {}", place(), choices.join(", "));
+            found.map(ToString::to_string).ok_or_else(|| Failure::invalid(none()))
         }
-        _ => Ok(()),
+        _ => Ok(text.to_owned()),
     }
 }
 
@@ -276,13 +278,10 @@ fn parse_value(place: &dyn Fn() -> String, field: &Field, given: &wire::DataFiel
         (Type::Bool(_), false, Given::BoolVal(value)) => Ok(Value::Bool(*value)),
         (Type::Bool(_), true, Given::BoolArrVal(array)) => Ok(Value::Bools(array.val.clone())),
         (Type::Float(_), false, Given::FloatVal(value)) => Ok(Value::Float(*value)),
-        (Type::Text(..), false, Given::StrVal(text)) => {
-            check_choice(place, &field.ty, text)?;
-            Ok(Value::Text(text.clone()))
-        }
+        (Type::Text(..), false, Given::StrVal(text)) => Ok(Value::Text(choice(place, &field.ty, text)?)),
         (Type::Text(..), true, Given::StrArrVal(array)) => {
-            array.val.iter().try_for_each(|text| check_choice(place, &field.ty, text))?;
-            Ok(Value::Texts(array.val.clone()))
+            let texts = array.val.iter().map(|text| choice(place, &field.ty, text));
+            Ok(Value::Texts(texts.collect::<Result<_, _>>()?))
         }
         _ => Err(other()),
     }

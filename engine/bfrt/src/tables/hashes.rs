@@ -35,7 +35,13 @@ pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &Entry<'_>) -> R
         Object::HashAlgorithm(at) => {
             let id = hash(target, entry.table, at)?;
             let function = (!resets).then(|| function(target, entry, id)).transpose()?;
-            target.state_mut()?.set_hash_function(id, function)?;
+            let rotation = number(entry, "rotate").filter(|_| !resets).unwrap_or(0);
+            let rotation = u32::try_from(rotation).map_err(|_| {
+                Failure::invalid(format!("table {name}: rotate is {rotation}, more than any hash has bits"))
+            })?;
+            let state = target.state_mut()?;
+            state.set_hash_function(id, function)?;
+            state.set_hash_rotation(id, rotation)?;
             match text(entry, "algorithm_name").filter(|_| !resets) {
                 Some(algorithm) => target.kept.hash_names.insert(at, algorithm.to_owned()),
                 None => target.kept.hash_names.remove(&at),
@@ -76,10 +82,8 @@ fn truth(entry: &Entry<'_>, name: &str) -> bool {
 /// The hash function that a request describes.
 fn function(target: &Target<'_>, entry: &Entry<'_>, id: HashId) -> Result<HashFunction, Failure> {
     let name = &entry.table.name;
-    for part in ["rotate", "seed"] {
-        if number(entry, part).is_some_and(|number| number != 0) {
-            return Err(Failure::unimplemented(format!("table {name}: {part} is 0 here; leave it out")));
-        }
+    if number(entry, "seed").is_some_and(|seed| seed != 0) {
+        return Err(Failure::unimplemented(format!("table {name}: seed is 0 here; leave it out")));
     }
     let (msb, extend) = (truth(entry, "msb"), truth(entry, "extend"));
     let action = entry.action.map_or("", |action| action.name.as_str());
@@ -154,7 +158,8 @@ pub(super) fn read(target: &mut Target<'_>, entry: &Entry<'_>) -> Result<Vec<Row
 }
 
 fn algorithm_row(target: &Target<'_>, table: &Table, at: u32) -> Result<Row, Failure> {
-    let function = *target.state()?.hash_function(hash(target, table, at)?)?;
+    let id = hash(target, table, at)?;
+    let (function, rotation) = (*target.state()?.hash_function(id)?, target.state()?.hash_rotation(id)?);
     let (action, crc) = match (target.kept.hash_names.get(&at), function.kind) {
         (None, HashKind::Crc(crc)) => ("user_defined", Some(crc)),
         _ => ("pre_defined", None),
@@ -172,7 +177,8 @@ fn algorithm_row(target: &Target<'_>, table: &Table, at: u32) -> Result<Row, Fai
         Some(match field.name.as_str() {
             "msb" => Value::Bool(function.msb),
             "extend" => Value::Bool(function.extend),
-            "rotate" | "seed" => number(0),
+            "rotate" => number(rotation.into()),
+            "seed" => number(0),
             "algorithm_name" => Value::Text(name.to_owned()),
             "reverse" => Value::Bool(crc?.reversed),
             "polynomial" => number(crc?.polynomial),

@@ -418,12 +418,15 @@ pub(super) fn read_chosen(
     let Some(group) = group else {
         return Err(Failure::not_found(format!("table {name}: there is no group {id}")));
     };
-    let slots: u64 = group.members.iter().map(|member| u64::from(member.weight)).sum();
+    // In the order in which packets choose among them.
+    let mut members: Vec<_> = group.members.iter().collect();
+    members.sort_by_key(|member| member.member_id);
+    let slots: u64 = members.iter().map(|member| u64::from(member.weight)).sum();
     if slots == 0 {
         return Err(Failure::not_found(format!("table {name}: group {id} has no active member")));
     }
     let mut slot = hash % slots;
-    let chosen = group.members.iter().find(|member| {
+    let chosen = members.into_iter().find(|member| {
         let is_here = slot < u64::from(member.weight);
         slot = slot.saturating_sub(u64::from(member.weight));
         is_here

@@ -189,3 +189,59 @@ fn members_that_come_and_go_are_told_of_where_a_client_asks() {
         assert_eq!(update, Some(wanted));
     }
 }
+
+/// What the hash makes of the packet that `kind` sends.
+fn hash_of_packet(lab: &mut Lab) -> u16 {
+    let key = vec![exact(lab.key_id("mix.compute", "hdr.eth.src"), [9; 6])];
+    let asked = entry(lab.id("mix.compute"), key, 0, Vec::new());
+    let read = lab.entries(wire::TableEntry { data: None, ..asked }).expect("a hash");
+    match &read[0].data.as_ref().expect("data").fields[0].value {
+        Some(Value::Stream(bytes)) => bytes.iter().fold(0, |word, byte| word << 8 | u16::from(*byte)),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Whatever order members were given in.
+#[test]
+fn the_member_of_a_hash_is_the_one_that_packets_take() {
+    let (mut lab, _stream) = with_forward();
+    for id in 1..=5 {
+        lab.one(Type::Insert, member(&lab, "members", id, id)).expect("a member");
+    }
+    // The selector's hash is the same function of the same field.
+    let [high, low] = hash_of_packet(&mut lab).to_be_bytes();
+    let orders: [&[u32]; 3] = [&[5, 1, 4, 2, 3], &[3, 5, 1], &[4, 2]];
+    for (at, order) in (1..).zip(orders) {
+        let members: Vec<(u32, bool)> = order.iter().map(|&id| (id, true)).collect();
+        lab.one(Type::Insert, group(&lab, at, &members)).expect("a group");
+        let verb = if at == 1 { Type::Insert } else { Type::Modify };
+        lab.one(verb, by(&lab, "by_group", "$SELECTOR_GROUP_ID", at)).expect("an entry");
+        let key = vec![
+            exact(lab.key_id("groups_get_member", "$SELECTOR_GROUP_ID"), [0, 0, 0, 0, 0, 0, 0, at]),
+            exact(lab.key_id("groups_get_member", "hash_value"), [0, 0, 0, 0, 0, 0, high, low]),
+        ];
+        let asked = entry(lab.id("groups_get_member"), key, 0, Vec::new());
+        let read = lab.entries(wire::TableEntry { data: None, ..asked }).expect("a member");
+        let told = crate::lab::number_of(&read[0], lab.data_id("groups_get_member", "$ACTION_MEMBER_ID"));
+        assert_eq!(kind(&lab), [5, told as u8], "{order:?}");
+    }
+}
+
+/// Clients write names of algorithms in small letters too.
+#[test]
+fn hashes_have_an_algorithm_by_its_name_and_are_turned() {
+    let (mut lab, _stream) = with_forward();
+    let mut set = |algorithm: &str, rotate| {
+        let name = Some(Value::StrVal(algorithm.to_owned()));
+        let name = wire::DataField { field_id: lab.data_id("mix.algorithm", "algorithm_name"), value: name };
+        let rotate = stream(lab.data_id("mix.algorithm", "rotate"), [0, 0, 0, rotate]);
+        let action = lab.action("mix.algorithm", "pre_defined");
+        let set = entry(lab.id("mix.algorithm"), Vec::new(), action, vec![name, rotate]);
+        let set = wire::TableEntry { value: None, is_default_entry: true, ..set };
+        lab.one(Type::Modify, set).map(|()| hash_of_packet(&mut lab))
+    };
+    let plain = set("crc_16", 0).expect("an algorithm");
+    assert_eq!(set("CRC_16", 3), Ok(plain.rotate_left(3)));
+    assert_eq!(set("identity", 5), Ok(0x0909_u16.rotate_left(5)));
+    assert_eq!(set("crc_17", 0).unwrap_err().0, Code::InvalidArgument);
+}

@@ -15,6 +15,7 @@ struct headers_t {
 struct metadata_t {
     bit<9> port;
     bit<16> kind;
+    bit<16> mixed;
 }
 
 struct seen_t {
@@ -64,6 +65,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
     Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;
     ActionProfile(128) members;
     ActionSelector(members, hash, SelectorMode_t.FAIR, 8, 16) groups;
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) mix;
 
     action send(PortId_t port) {
         tm.ucast_egress_port = port;
@@ -125,6 +127,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
     }
 
     apply {
+        meta.mixed = mix.get({ hdr.eth.src });
         filter.apply();
         route.apply();
         by_member.apply();
