@@ -46,7 +46,8 @@ CONNECT_TRIES = 3
 DEFAULT_MEMORY_BYTES = 1 << 30
 MAX_RETRIES = 3
 """Of a run whose worker died: a run that kills its worker each time must end."""
-CASES_AHEAD = 2_048
+RUNS_AHEAD = 8_192
+"""Runs asked for that are not written yet: with some 0.3 MB of tables each, 2.5 GB of the caller's memory at most."""
 TASKS_PER_CORE = 4
 """Tasks that wait at Ray for each core that it has, so that none waits for the caller."""
 LEAST_TASKS = 256
@@ -100,9 +101,9 @@ class RayCluster:
             )
 
     @property
-    def cases_ahead(self) -> int:
-        """Cases that are planned before their results can be written."""
-        return CASES_AHEAD
+    def runs_ahead(self) -> int:
+        """Runs that are asked for before their results are written."""
+        return RUNS_AHEAD
 
     @property
     def place(self) -> str:
@@ -234,9 +235,10 @@ class RayCluster:
         from ray import exceptions
 
         place = f"case {label}"
-        if isinstance(error, ModuleNotFoundError):
+        cause = getattr(error, "cause", error)
+        if isinstance(cause, ModuleNotFoundError):
             remedy = "install p4cc there, or give a wheel that they install: --wheel dist/p4cc-….whl"
-            raise UserError(f"the workers lack the package {error.name}", place=self.place, remedy=remedy) from error
+            raise UserError(f"the workers lack a package: {cause}", place=self.place, remedy=remedy) from error
         if isinstance(error, exceptions.OutOfMemoryError):
             declared = f"{self._settings.memory_bytes / 1e9:g} GB were reserved for it"
             remedy = "reserve more for each run, for example --memory 8GB"

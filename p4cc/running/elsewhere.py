@@ -73,8 +73,8 @@ class Elsewhere(Protocol):
     """Other machines."""
 
     @property
-    def cases_ahead(self) -> int:
-        """Cases that are planned at the same time, so that there is work for all machines."""
+    def runs_ahead(self) -> int:
+        """Runs that are asked for before their results are written: work for all machines, and a bound of memory."""
         ...
 
     async def make(self, asked: AskedRun) -> MadeRun:

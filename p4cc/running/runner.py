@@ -386,8 +386,7 @@ def _run_cases(
             )
 
         try:
-            ahead = None if request.elsewhere is None else request.elsewhere.cases_ahead
-            run_to_end(lambda: schedule(cases, session, request.jobs, keep, ahead))
+            run_to_end(lambda: schedule(cases, session, request.jobs, keep, _cases_ahead(prepared)))
         except LostClusterError as error:
             done = f"{progress_of[0].done} of {progress_of[0].total} runs are finished"
             kept = "run the same command to go on: finished runs are kept" if request.use_cache else ""
@@ -411,6 +410,14 @@ def _machines(prepared: Prepared, programs: Mapping[str, PushedProgram]) -> tupl
     inputs = dict(prepared.inputs)
     study = Study(request.scenario, prepared.data, inputs, contents, request.threads, request.back_end)
     return request.elsewhere, study
+
+
+def _cases_ahead(prepared: Prepared) -> int | None:
+    """Cases that are begun and not written, where others make the runs."""
+    if prepared.request.elsewhere is None:
+        return None
+    most = max((len(case.scenario.seeds) for case in prepared.cases), default=1)
+    return max(1, prepared.request.elsewhere.runs_ahead // most)
 
 
 def _installed(run: CaseRun) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ ACCESS = {"AWS_ACCESS_KEY_ID": "tests", "AWS_SECRET_ACCESS_KEY": "of-p4cc", "AWS
 class Beside:
     """Makes runs as a worker does: of content alone."""
 
-    cases_ahead = 8
+    runs_ahead = 8
 
     def __init__(self) -> None:
         self.made: list[str] = []

@@ -97,7 +97,8 @@ class Nodes:
         """As when a machine loses its power: nothing of it says goodbye."""
         started = self._started.pop(name)
         # All that it started, by number: some have groups of their own. What a node left that gave up is its group.
-        for process in [started.pid, *below(started.pid), *group(started.pid)]:
+        alive = [] if started.poll() is not None else [started.pid, *below(started.pid)]
+        for process in [*alive, *group(started.pid)]:
             try:
                 os.kill(process, signal.SIGKILL)
             except ProcessLookupError:

@@ -68,7 +68,7 @@ def nodes(store: tuple[Store, str], tmp_path_factory: pytest.TempPathFactory) ->
 def study(folder: Path) -> Path:
     """200 short runs: 20 cases of 10 seeds."""
     traffic = {"kind": "poisson", "size": {"kind": "fixed", "bytes": 9_000}, "mean_gap_ns": 1e4, "end_ns": 5_000_000}
-    queues = {"topology.queue_capacity_pkts": list(range(50, 70))}
+    queues = {"topology.queue_capacity_pkts": list(range(100, 120))}
     return write(folder, scenario(traffic=traffic, seeds=list(range(1, 11)), sweep=queues))
 
 
