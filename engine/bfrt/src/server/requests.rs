@@ -138,7 +138,8 @@ pub(super) fn resolve_handle(target: &mut Target<'_>, entry: &mut Entry<'_>) -> 
 
 /// An entry of an answer.
 pub(super) fn answer(entry: &Entry<'_>, wanted: &[u32], scope: Option<Scope>, row: Row) -> wire::TableEntry {
-    let is_default_entry = row.key.is_none();
+    // Who asks by a handle gets what stands there, like any entry.
+    let is_default_entry = row.key.is_none() && entry.handle.is_none();
     let key = row.key.map(|key| {
         let fields = key.into_iter().map(|(id, value)| fields::key_field(id, value)).collect();
         Identifier::Key(wire::TableKey { fields })
