@@ -13,13 +13,16 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
+import re
 import secrets
 import socket
+import tempfile
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
-from p4cc.cluster.bundle import Contents, bundle_of
+from p4cc.cluster.bundle import Contents, bundle_of, sha256
 from p4cc.cluster.content import unpacked
 from p4cc.cluster.extra import needs
 from p4cc.cluster.worker import Task
@@ -30,7 +33,6 @@ from p4cc.running.provenance import this_p4cc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from p4cc.cluster.bundle import Bundle
     from p4cc.cluster.store import RunStore
@@ -58,6 +60,10 @@ _Inputs = tuple[int, "tuple[tuple[str, Path], ...]"]
 """A study by its place among those of this command, and the files of one of its cases."""
 
 
+_WHEEL = re.compile(r"p4cc-[0-9A-Za-z_.+]+-cp\d+-\w+-[\w.]+\.whl")
+"""A wheel's name, without a build tag."""
+
+
 @dataclass(frozen=True)
 class ClusterSettings:
     """What the command line says of the cluster."""
@@ -79,6 +85,7 @@ class RayCluster:
         self._ray: Any = None
         self._function: Any = None
         self._refused: UserError | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._most = LEAST_TASKS
         self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
         self._contents = Contents()
@@ -88,14 +95,15 @@ class RayCluster:
         self._sender: dict[str, str | None] = {}
         self.peak_bytes = 0
         """Memory that a worker's process took at most."""
-        # Whether it is there is known before anything is planned; it reads its environment when it is imported.
+        # Whether it is there is known before anything is planned.
+        # It is not imported yet: it reads its environment then.
         if importlib.util.find_spec("ray") is None:
             with needs("--on"):
                 importlib.import_module("ray")
         if settings.address != LOCAL and not settings.address.startswith(CLIENT):
             remedy = "give ray://HEAD:10001, or ray with the address in RAY_ADDRESS"
             raise UserError("is no address of a cluster", place=self.place, remedy=remedy)
-        if settings.wheel is not None and not (settings.wheel.suffix == ".whl" and settings.wheel.is_file()):
+        if settings.wheel is not None and not (_WHEEL.fullmatch(settings.wheel.name) and settings.wheel.is_file()):
             raise UserError(
                 "no such wheel", place=f"--wheel {settings.wheel}", remedy="`make wheel` makes one in dist/"
             )
@@ -117,14 +125,16 @@ class RayCluster:
                 # Others of this call came first: they have said it.
                 raise self._refused
             if self._ray is None:
-                self._join()
-            name, bundle = self._sent(asked)
+                self._join(asked.study.threads)
             task = Task(asked.variant, asked.point, asked.seed, asked.key, asked.label, self._sender)
             store = None if self._store is None else self._store.url
             try:
+                name, bundle = self._sent(asked)
                 # The list keeps Ray from fetching the inputs for workers that have them.
                 reference = self._with_needs(asked.study).remote(name, [bundle], asdict(task), store)
                 answer = await self._answer(reference)
+            except UserError:
+                raise
             except Exception as error:  # noqa: BLE001 - named one by one in _fail
                 self._fail(error, asked.label)
         if (failed := answer["failed"]) is not None:
@@ -144,6 +154,9 @@ class RayCluster:
         if self._ray is not None:
             self._ray.shutdown()
             self._ray = None
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
 
     def _semaphore(self) -> asyncio.Semaphore:
         """Places for tasks, of the loop that runs: each call of a study has one of its own."""
@@ -152,13 +165,14 @@ class RayCluster:
             self._places = (loop, asyncio.Semaphore(self._most))
         return self._places[1]
 
-    def _join(self) -> None:
+    def _join(self, threads: int) -> None:
+        """Joins the cluster, for runs of so many threads; raises UserError, then and ever after."""
         address = self._settings.address
         if address == LOCAL:
             address = os.environ.get("RAY_ADDRESS") or "local"
         environment: dict[str, Any] = {"env_vars": {VARIABLE: with_large_pages(os.environ.get(VARIABLE, ""))}}
         if self._settings.wheel is not None:
-            environment["py_modules"] = [str(self._settings.wheel.absolute())]
+            environment["py_modules"] = [str(self._named_wheel(self._settings.wheel))]
         options: dict[str, Any] = {"runtime_env": environment, "log_to_driver": False, "logging_level": "ERROR"}
         if address == "local":
             options |= {"include_dashboard": False}
@@ -170,18 +184,36 @@ class RayCluster:
 
         try:
             _begin(ray, address, options)
-            cores = int(ray.cluster_resources().get("CPU", 0))
+            nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         except Exception as error:
             cause = f"the cluster cannot be joined: {type(error).__name__}: {_first_line(error)}"
             remedy = "check the address and that the head runs (docs/how-to/run-on-a-cluster.md)"
             self._refused = UserError(cause, place=self.place, remedy=remedy)
             raise self._refused from error
         self._ray, self._sender = ray, this_p4cc()
+        cores = int(sum(node.get("CPU", 0) for node in nodes))
+        reserved = self._settings.memory_bytes
+        # A cluster without cores is one that grows when there is work.
+        if cores and not any(node.get("CPU", 0) >= threads and node.get("memory", 0) >= reserved for node in nodes):
+            cause = f"no machine of the cluster has {threads} cores and {reserved / 1e9:g} GB for a run"
+            remedy = "lower --threads or --memory, or add a larger machine first"
+            self._refused = UserError(cause, place=self.place, remedy=remedy)
+            raise self._refused
         more = max(0, TASKS_PER_CORE * cores - self._most)
         self._most += more
         for _ in range(more):
             self._semaphore().release()
         self._function = ray.remote(_remote_function())
+
+    def _named_wheel(self, wheel: Path) -> Path:
+        """A copy of the wheel with its content's hash as its build tag: Ray takes wheels of one name for the same."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="p4cc-wheel-")
+        content = wheel.read_bytes()
+        name, version, rest = wheel.name.split("-", 2)
+        copy = Path(self._folder.name, f"{name}-{version}-0{sha256(content)[:16]}-{rest}")
+        copy.write_bytes(content)
+        return copy
 
     def _with_needs(self, study: Study) -> Any:
         """The function with what Ray reserves for a call."""
@@ -263,7 +295,8 @@ def _begin(ray: Any, address: str, options: Mapping[str, Any]) -> None:
     if not address.startswith(CLIENT):
         ray.init(address, **options)
         return
-    # Ray's own client asks an address where nothing is for half a minute; a busy head may take longer than that.
+    # Ray's own client asks an address where nothing is for half a minute.
+    # A busy head may take longer than that.
     place = urlsplit(address)
     with socket.create_connection((place.hostname or "", place.port or CLIENT_PORT), CONNECT_TIMEOUT_S):
         pass

@@ -140,6 +140,9 @@ def test_ctrl_c_ends_it_and_results_come_back_without_a_store(nodes: Nodes, tmp_
     assert "finished runs are kept" in told
     held = len(list(kept.glob("*/*.zip")))
     assert 10 <= held < RUNS
+    large = command(nodes, path, tmp_path / "cluster" / "out", "--on", nodes.address, "--memory", "900GB")
+    assert "no machine of the cluster has 1 cores and 900 GB" in large.communicate(timeout=120)[1]
+    assert large.returncode == 2
     # The machine itself goes on where the cluster stopped.
     local = command(nodes, path, tmp_path / "cluster" / "out", "--jobs", "2")
     assert local.wait(timeout=300) == 0
