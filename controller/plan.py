@@ -268,8 +268,8 @@ def _scope(routes: RouteTable | None, ecn: EcnSettings | None, features: Sequenc
 def renamed(entity: Entity, names: Mapping[str, str]) -> Entity:
     """A table's entry with other names for table and action; members and groups are of routes and stay."""
     match entity:
-        case Entry(EntryKey(table, match), ActionCall(name, args)):
-            return Entry(EntryKey(names.get(table, table), match), ActionCall(names.get(name, name), args))
+        case Entry(EntryKey(table, match, priority), ActionCall(name, args)):
+            return Entry(EntryKey(names.get(table, table), match, priority), ActionCall(names.get(name, name), args))
         case _:
             return entity
 

@@ -16,8 +16,20 @@ from controller import (
     same_thresholds,
     thresholds_by_rule,
 )
-from controller.entities import ActionCall, Entity, Entry, EntryKey, Exact, Group, GroupRef, Lpm, Member, MemberRef
-from controller.plan import SwitchProgram, level_cells
+from controller.entities import (
+    ActionCall,
+    Entity,
+    Entry,
+    EntryKey,
+    Exact,
+    Group,
+    GroupRef,
+    Lpm,
+    Member,
+    MemberRef,
+    Range,
+)
+from controller.plan import SwitchProgram, level_cells, renamed
 from controller.route_table import OWN
 from topos import (
     Topology,
@@ -170,3 +182,10 @@ def test_switches_with_a_choice_get_seeds_of_their_own() -> None:
     assert factors[0] != factors[1]
     others = plan_network(leaf_spine(), EcnSettings(Profile.GST, {}), ecmp_seed=1)
     assert of_table(others[0].entities, program.ECMP_SEEDS)[0].action not in factors
+
+
+def test_an_entry_under_another_name_keeps_its_priority() -> None:
+    match = (Exact("egress_port", 1), Range("queue_depth", 1, 5))
+    entry = Entry(EntryKey(program.RED_STEPS, match, 1), ActionCall(program.SET_ALWAYS))
+    names = {program.RED_STEPS: "mine.steps", program.SET_ALWAYS: "mine.set_always"}
+    assert renamed(entry, names) == Entry(EntryKey("mine.steps", match, 1), ActionCall("mine.set_always"))
