@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from controller import program
 from controller.entities import ActionCall, Entry, EntryKey, Exact, Range
-from controller.red import RedCurve, red_steps
+from controller.red import SLOPE_BITS, RedCurve, red_steps
 from controller.telemetry import IntPort
 from topos.loaders.runtime import Runtime
 
@@ -75,6 +75,23 @@ class RedStepsSettings:
                     call = ActionCall(program.SET_PROBABILITY, (("p", step.probability),))
                 # No two steps of a port overlap: one priority does for all.
                 yield Entry(EntryKey(program.RED_STEPS, match, 1), call)
+
+
+@dataclass(frozen=True)
+class WredSettings:
+    """Curves of `ecn_wred.p4`, whose filter marks every packet from `k_max` on; only BF Runtime can write them."""
+
+    curves: Mapping[PortName, RedCurve]
+    tables: tuple[str, ...] = (program.WRED,)
+
+    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
+        """One cell for each port with a curve."""
+        for number, peer in ports.items():
+            if (curve := self.curves.get((switch, peer))) is not None:
+                p_max = round(curve.slope * (curve.k_max - curve.k_min) * program.WRED_P_UNIT / (1 << SLOPE_BITS))
+                args = (("high", curve.k_max), ("low", curve.k_min), ("p_max", p_max))
+                match = (Exact(program.WRED_KEY, number),)
+                yield Entry(EntryKey(program.WRED, match), ActionCall(program.SET_WRED, args))
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from controller.features import (
     SpraySettings,
     TelemetrySettings,
 )
-from controller.red import REFERENCE_RATE_BPS, RedCurve, red_curve
-from controller.telemetry import int_port, rate_codes, scattered_id, unit_shift
+from controller.port_settings import host_rates_bps, int_ports, red_curves
+from controller.red import PublishedCurve, RedCurve
+from controller.telemetry import rate_codes, unit_shift
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
 
     from p4cc.planning.units import Units
     from p4cc.scenario.fabric import BufferSettings, RedCurveSettings
@@ -53,18 +53,17 @@ class FabricPlanner:
         self._red = red
         self._units = units
         self._rates = sorted({link.rate_bps for link in topology.links})
-        attached = (topology.links[port.link_index] for _, port in topology.attachments.values())
-        self._host_rates = sorted({link.rate_bps for link in attached})
+        self._host_rates = host_rates_bps(topology)
 
     def features(self, tables: frozenset[str], ack_class: int | None) -> tuple[Feature, ...]:
         """Features of the program by the tables that it has; raises PlannerError for what a port cannot hold."""
         found: list[Feature] = []
         if program.CURVES in tables:
-            found.append(RedSettings(dict(self._curves(self._red))))
+            found.append(RedSettings(self._curves(self._red)))
         if program.RED_STEPS in tables:
-            found.append(RedStepsSettings(dict(self._curves(self._red))))
+            found.append(RedStepsSettings(self._curves(self._red)))
         if program.INT_PORTS in tables:
-            found.append(TelemetrySettings({name: self._int_port(name, link) for name, link in self._ports()}))
+            found.append(TelemetrySettings(int_ports(self._topology, self._units.depth_bytes)))
         if program.PRIORITIES in tables:
             shares = ack_class is not None and ack_class != CONTROL_PRIORITY
             found.append(QueueSettings(ack_class if shares else None))
@@ -95,27 +94,10 @@ class FabricPlanner:
             raise PlannerError("timestamp_unit", cause, "write timestamp_unit: ns")
         return ticks.pop() if ticks else 1_000
 
-    def _ports(self) -> Iterator[tuple[PortName, Link]]:
-        for switch, ports in self._topology.ports.items():
-            for port in ports:
-                yield (switch, port.peer), self._topology.links[port.link_index]
-
-    def _curves(self, red: RedCurveSettings) -> Iterator[tuple[PortName, RedCurve]]:
-        p_max = Fraction(red.p_max).limit_denominator(1_000_000)
-        for name, link in self._ports():
-            scale = Fraction(link.rate_bps, REFERENCE_RATE_BPS) if red.scale_with_rate else Fraction(1)
-            low, high = int(red.k_min_bytes * scale), int(red.k_max_bytes * scale)
-            yield name, red_curve(low, high, p_max, self._units.depth_bytes(name[0]))
-
-    def _int_port(self, name: PortName, link: Link) -> Any:
-        return int_port(
-            switch_id=scattered_id(1 + self._topology.switch_names.index(name[0])),
-            rate_bps=link.rate_bps,
-            network_rates_bps=self._rates,
-            host_rates_bps=self._host_rates,
-            depth_bytes=self._units.depth_bytes(name[0]),
-            framing_bytes=link.framing_bytes,
-        )
+    def _curves(self, red: RedCurveSettings) -> dict[PortName, RedCurve]:
+        curve = PublishedCurve(red.k_min_bytes, red.k_max_bytes, Fraction(red.p_max).limit_denominator(1_000_000))
+        depth_bytes = self._units.depth_bytes
+        return red_curves(self._topology, curve, depth_bytes, scale_with_rate=red.scale_with_rate)
 
     def telemetry(self) -> dict[str, Any]:
         """What a sender must know to read hop records."""

@@ -1,0 +1,78 @@
+"""What every port of a network is told beside thresholds: RED's curve, and what INT stamps."""
+
+from collections.abc import Callable, Collection
+from fractions import Fraction
+
+from controller import program
+from controller.features import (
+    Feature,
+    PortName,
+    QueueSettings,
+    RedSettings,
+    RedStepsSettings,
+    TelemetrySettings,
+    WredSettings,
+)
+from controller.red import REFERENCE_RATE_BPS, PublishedCurve, RedCurve, red_curve
+from controller.telemetry import IntPort, int_port, scattered_id
+from topos import Topology
+
+DepthBytes = Callable[[str], int]
+"""Bytes of one unit of queue depth, by switch."""
+
+
+def red_curves(
+    topology: Topology, curve: PublishedCurve, depth_bytes: DepthBytes, *, scale_with_rate: bool = True
+) -> dict[PortName, RedCurve]:
+    """A curve for every port; with `scale_with_rate` its thresholds are for each 25 Gb/s of the port's link.
+
+    Raises PlannerError for a curve that a port cannot hold.
+    """
+    curves: dict[PortName, RedCurve] = {}
+    for switch, ports in topology.ports.items():
+        for port in ports:
+            rate_bps = topology.links[port.link_index].rate_bps
+            scale = Fraction(rate_bps, REFERENCE_RATE_BPS) if scale_with_rate else Fraction(1)
+            low, high = int(curve.k_min_bytes * scale), int(curve.k_max_bytes * scale)
+            curves[switch, port.peer] = red_curve(low, high, curve.p_max, depth_bytes(switch))
+    return curves
+
+
+def host_rates_bps(topology: Topology) -> list[int]:
+    """Rates of the links to hosts, in ascending order."""
+    attached = (topology.links[port.link_index] for _, port in topology.attachments.values())
+    return sorted({link.rate_bps for link in attached})
+
+
+def int_ports(topology: Topology, depth_bytes: DepthBytes) -> dict[PortName, IntPort]:
+    """What INT stamps at every port; raises PlannerError for what a field cannot hold."""
+    rates, of_hosts = {link.rate_bps for link in topology.links}, host_rates_bps(topology)
+    found: dict[PortName, IntPort] = {}
+    for number, switch in enumerate(topology.switch_names, start=1):
+        for port in topology.ports[switch]:
+            link = topology.links[port.link_index]
+            found[switch, port.peer] = int_port(
+                switch_id=scattered_id(number),
+                rate_bps=link.rate_bps,
+                network_rates_bps=rates,
+                host_rates_bps=of_hosts,
+                depth_bytes=depth_bytes(switch),
+                framing_bytes=link.framing_bytes,
+            )
+    return found
+
+
+def features_by_tables(
+    tables: Collection[str], topology: Topology, curve: PublishedCurve, depth_bytes: DepthBytes
+) -> tuple[Feature, ...]:
+    """What `p4cc controller` tells a program by the tables that it has, beside thresholds; raises PlannerError."""
+    found: list[Feature] = []
+    if not {program.CURVES, program.RED_STEPS, program.WRED}.isdisjoint(tables):
+        curves = red_curves(topology, curve, depth_bytes)
+        of_tables = (RedSettings(curves), RedStepsSettings(curves), WredSettings(curves))
+        found += (feature for feature in of_tables if set(feature.tables) <= set(tables))
+    if program.INT_PORTS in tables:
+        found.append(TelemetrySettings(int_ports(topology, depth_bytes)))
+    if program.PRIORITIES in tables:
+        found.append(QueueSettings())
+    return tuple(found)
