@@ -6,18 +6,19 @@ refuses.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from contextlib import contextmanager
 from dataclasses import asdict
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from controller import program as names
 from controller.defaults import ABOUT, DEFAULT_ELECTION_ID
 from controller.ecn import Profile
 from controller.errors import ControllerError, PlanError
@@ -25,27 +26,34 @@ from controller.model import Bottleneck
 from controller.options import (
     TOPOLOGY_HELP,
     Connection,
+    Curve,
     ElectionOption,
     JsonOption,
+    P4InfoOption,
     ProgramFiles,
     SetOption,
     Shape,
     Thresholds,
     command_of,
+    read_file,
     topology_readers,
 )
 from controller.plan import EcnSettings, SwitchPlan, plan_network, port_warnings, thresholds_by_rule
 from controller.plan_report import print_link, print_tiers
+from controller.port_settings import features_by_tables
+from controller.red import PublishedCurve
 from controller.settings import falling, plan_link
 from controller.tiers import TierPlan, plan_tiers
-from controller.units import CHIP_CELL_BYTES, cells_by_port
+from controller.units import cells_by_port
 from topos import Topology, TopologyError, generate, topology_from_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Generator, Sequence
+    from collections.abc import Generator, Sequence
 
+    from controller.bfrt.program import Program
     from controller.install import PortState, SwitchDiff
     from controller.pipeline import Pipeline
+    from controller.switches import Switches
 
 app = typer.Typer(
     name="controller",
@@ -137,25 +145,30 @@ def install_command(
     shape: Shape,
     connection: Connection,
     thresholds: Thresholds,
+    curve: Curve,
     profile: ProfileOption = Profile.GST,
     election_id: ElectionOption = DEFAULT_ELECTION_ID,
     as_json: JsonOption = False,
 ) -> None:
     """Bring every switch into the planned state: push the program if it differs, then write only what differs.
 
+    What is planned follows the program: routes, thresholds, RED's curves, what INT stamps. Over BF Runtime the program
+    runs already, and one switch is installed at a time.
+
     Examples:
 
     - `p4cc controller install --p4info ecn.p4info --config ecn.p4 --topology star --set senders=25`
     - `p4cc controller install --p4info ecn.p4info --config ecn.p4 --topology net.json --k-rule fixed --k-pkts 25`
+    - `p4cc controller install --protocol bfrt --server leaf1:50052 --p4-name ecn_dual --topology net.json
+      --switch leaf1`
     """
     # gRPC takes half a second to import; other commands need not wait for it.
-    from controller.install import Server, install_network
+    from controller.switches import find_switches
 
     with _reported():
-        pipeline = _load(program)
-        plans = _plans(_topology(shape), profile, thresholds, pipeline)
-        server = Server(connection.server, election_id, connection.timeout_s)
-        reports = _run(install_network(server, pipeline, plans))
+        switches = find_switches(_topology(shape), connection, program, election_id)
+        plans = _plans(switches, profile, thresholds, curve)
+        reports = switches.install(plans)
     if as_json:
         _print_json([asdict(report) for report in reports])
     else:
@@ -173,21 +186,22 @@ def diff_command(
     shape: Shape,
     connection: Connection,
     thresholds: Thresholds,
+    curve: Curve,
     profile: ProfileOption = Profile.GST,
     as_json: JsonOption = False,
 ) -> None:
     """Show what `install` would write, and write nothing; exit code 1 if there is anything.
 
-    Example:
+    Examples:
 
     - `p4cc controller diff --p4info ecn.p4info --config ecn.p4 --topology star --set senders=25`
+    - `p4cc controller diff --protocol bfrt --p4-name ecn_dual --topology star --set senders=25`
     """
-    from controller.install import Server, diff_network
+    from controller.switches import find_switches
 
     with _reported():
-        pipeline = _load(program)
-        plans = _plans(_topology(shape), profile, thresholds, pipeline)
-        found = _run(diff_network(Server(connection.server, timeout_s=connection.timeout_s), pipeline, plans))
+        switches = find_switches(_topology(shape), connection, program)
+        found = switches.diff(_plans(switches, profile, thresholds, curve))
     if as_json:
         _print_json([_diff_to_plain(switch) for switch in found])
     else:
@@ -200,25 +214,27 @@ def diff_command(
 @app.command("show")
 @command_of
 def show_command(
-    p4info: Annotated[Path, typer.Option(help="P4Info of the program, protobuf text or binary (.bin).")],
     shape: Shape,
     connection: Connection,
+    p4info: P4InfoOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show thresholds and packet counts of every port, as the switches have them.
 
-    Example:
+    Examples:
 
     - `p4cc controller show --p4info ecn.p4info --topology star --set senders=25`
+    - `p4cc controller show --protocol bfrt --p4-name ecn_dual --topology star --set senders=25`
     """
-    from controller.install import Server, read_ports
-    from controller.pipeline import load_pipeline
+    from controller.switches import find_switches
 
     with _reported():
-        pipeline = load_pipeline(_read_p4info(p4info), b"")
+        topology = _topology(shape)
+        switches = find_switches(topology, connection, ProgramFiles(p4info), pushes=False)
         # Which switches and ports there are; what they hold comes from the switches.
-        plans = plan_network(_topology(shape), EcnSettings(Profile.GST, {}))
-        ports = _run(read_ports(Server(connection.server, timeout_s=connection.timeout_s), pipeline, plans))
+        programs = dict.fromkeys(topology.switch_names, switches.has)
+        plans = plan_network(topology, EcnSettings(Profile.GST, {}), programs=programs)
+        ports = switches.ports(switches.of(plans))
     if as_json:
         _print_json([asdict(port) for port in ports])
     else:
@@ -255,14 +271,6 @@ def _rows_to_plain(rows: Sequence[TierPlan], warnings: Sequence[str]) -> dict[st
     return {"tiers": tiers, "warnings": list(warnings)}
 
 
-_T = TypeVar("_T")
-
-
-def _run(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run one coroutine to its end."""
-    return asyncio.run(work)
-
-
 @contextmanager
 def _reported() -> Generator[None]:
     """Print a user's or a switch's error as one message and leave with exit code 2."""
@@ -290,53 +298,38 @@ def _topology(shape: Shape) -> Topology:
     if params:
         raise PlanError("--set", "a topology file has no parameters", "edit the file, or name a shape")
     try:
-        return topology_from_plain(json.loads(_read(Path(source), "topology").decode("utf-8")))
+        return topology_from_plain(json.loads(read_file(Path(source), "topology").decode("utf-8")))
     except ValueError as error:
         if isinstance(error, TopologyError):
             raise
         raise PlanError(source, f"not JSON: {error}", "correct the file") from None
 
 
-def _plans(topology: Topology, profile: Profile, thresholds: Thresholds, pipeline: Pipeline) -> tuple[SwitchPlan, ...]:
-    """The desired state of every switch, with thresholds by the rule at every port."""
-    size = CHIP_CELL_BYTES.get(pipeline.schema.arch)
+def _plans(
+    switches: Switches[Pipeline] | Switches[Program], profile: Profile, thresholds: Thresholds, curve: Curve
+) -> tuple[SwitchPlan, ...]:
+    """The desired state of the switches that are meant: what their program has tables for, at every port."""
+    topology, has, size = switches.topology, switches.has, switches.cell_bytes
     chips = dict.fromkeys(topology.switch_names, size) if size is not None else {}
     cells = cells_by_port(topology, chips, thresholds.packet_bytes)
-    by_port = thresholds_by_rule(
-        topology,
-        rule=thresholds.k_rule,
-        rtt_ns=thresholds.rtt_ns,
-        packet_bytes=thresholds.packet_bytes,
-        fixed_k_pkts=thresholds.k_pkts,
-        k_dc_pkts=thresholds.k_dc_pkts,
-    )
-    return plan_network(topology, EcnSettings(profile, by_port, cells))
-
-
-def _load(program: ProgramFiles) -> Pipeline:
-    """The pipeline of the two files."""
-    from controller.pipeline import load_pipeline
-
-    return load_pipeline(_read_p4info(program.p4info), _read(program.config, "device config"))
-
-
-def _read_p4info(path: Path) -> str | bytes:
-    """Contents of a P4Info file: bytes if its name ends in .bin, else text."""
-    data = _read(path, "P4Info")
-    if path.suffix == ".bin":
-        return data
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise PlanError(str(path), "is not text", "name a binary P4Info .bin") from None
-
-
-def _read(path: Path, what: str) -> bytes:
-    """Contents of a file; raises PlanError."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise PlanError(f"{what} {path}", error.strerror or "cannot be read", "name a file that exists") from None
+    ecn = None
+    if has.has((names.THRESHOLDS,)):
+        by_port = thresholds_by_rule(
+            topology,
+            rule=thresholds.k_rule,
+            rtt_ns=thresholds.rtt_ns,
+            packet_bytes=thresholds.packet_bytes,
+            fixed_k_pkts=thresholds.k_pkts,
+            k_dc_pkts=thresholds.k_dc_pkts,
+        )
+        ecn = EcnSettings(profile, by_port, cells)
+    if not 0 < curve.red_p_max <= 1:
+        raise PlanError("--red-p-max", f"{curve.red_p_max:g} is no chance", "give a number above 0, at most 1")
+    p_max = Fraction(curve.red_p_max).limit_denominator(1_000_000)
+    published = PublishedCurve(curve.red_k_min_bytes, curve.red_k_max_bytes, p_max)
+    features = features_by_tables(switches.tables, topology, published, lambda _: size or thresholds.packet_bytes)
+    programs = dict.fromkeys(topology.switch_names, has)
+    return switches.of(plan_network(topology, ecn, features, programs=programs))
 
 
 def _print_json(data: object) -> None:

@@ -5,34 +5,47 @@ are served one after another in order: requests then arrive in the same order in
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 from controller import program
-from controller.client import Session, Target, connect, line_to
+from controller.client import Line, Session, Target, line_to
 from controller.defaults import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
 from controller.ecn import Level
 from controller.entities import ActionCall, Entity, Entry, EntryKey, Exact, Scope, Update
-from controller.errors import SwitchError
+from controller.errors import PlanError, SwitchError
 from controller.install_runtime import InstallReport, install_runtime
 from controller.pipeline import Pipeline
 from controller.plan import SwitchPlan, level_cells
 from controller.reconcile import diff
+from controller.session import AnyProgram, AnyServer, AnySession
 
-Pipelines = Pipeline | Mapping[str, Pipeline]
+P = TypeVar("P", bound=AnyProgram)
+Pipelines: TypeAlias = P | Mapping[str, P]
 """The program of all switches, or of each by its name."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where the switches of a network are and how to talk to them."""
+    """Where the switches of a network are that speak P4Runtime, and how to talk to them."""
 
     address: str
     election_id: int = DEFAULT_ELECTION_ID
     timeout_s: float = DEFAULT_TIMEOUT_S
 
+    @property
+    def bid(self) -> int:
+        """What a session becomes primary with."""
+        return self.election_id
+
     def target(self, plan: SwitchPlan) -> Target:
         """The switch of a plan at this server."""
         return Target(self.address, plan.device_id, plan.switch)
+
+    def line(self) -> AbstractAsyncContextManager[Line]:
+        """A channel to it."""
+        return line_to(self.address)
 
 
 @dataclass(frozen=True)
@@ -62,24 +75,26 @@ class PortState:
 
 
 async def install_network(
-    server: Server, pipelines: Pipelines, plans: Sequence[SwitchPlan]
+    server: AnyServer[P], pipelines: Pipelines[P], plans: Sequence[SwitchPlan]
 ) -> tuple[InstallReport, ...]:
     """Install every plan, writing only what differs, and verify by reading back; raises SwitchError or PlanError."""
     reports: list[InstallReport] = []
-    async with line_to(server.address) as line:
+    async with server.line() as line:
         for plan in plans:
             async with line.session(server.target(plan), server.timeout_s) as session:
-                await session.become_primary(server.election_id)
+                await session.become_primary(server.bid)
                 reports.append(await install_switch(session, _of(pipelines, plan), plan))
     return tuple(reports)
 
 
-def _of(pipelines: Pipelines, plan: SwitchPlan) -> Pipeline:
-    return pipelines if isinstance(pipelines, Pipeline) else pipelines[plan.switch]
+def _of(pipelines: Pipelines[P], plan: SwitchPlan) -> P:
+    return pipelines[plan.switch] if isinstance(pipelines, Mapping) else pipelines
 
 
-async def install_switch(session: Session, pipeline: Pipeline, plan: SwitchPlan) -> InstallReport:
+async def install_switch(session: AnySession[P], pipeline: P, plan: SwitchPlan) -> InstallReport:
     """Bring one switch, of which the session is primary, into the planned state."""
+    if plan.fixed:
+        _check_fixed(session, plan)
     pushed = await session.ensure_pipeline(pipeline)
     # A program that was just pushed holds what it says itself, and mostly that is nothing.
     held = () if pushed and not pipeline.fills(plan.scope) else await session.read(plan.scope, pipeline)
@@ -92,27 +107,46 @@ async def install_switch(session: Session, pipeline: Pipeline, plan: SwitchPlan)
             cause = f"{count} updates are still due after writing, first: {left[0][0]}"
             raise SwitchError(f"{session.target}: verify", cause, "see that no other controller writes to the switch")
     if plan.fixed:
-        written += (await install_runtime(session, pipeline, plan.fixed)).updates_written
+        written += await _install_fixed(session, pipeline, plan)
     return InstallReport(plan.switch, pushed, written)
 
 
-async def diff_network(server: Server, pipelines: Pipelines, plans: Sequence[SwitchPlan]) -> tuple[SwitchDiff, ...]:
+def _check_fixed(session: object, plan: SwitchPlan) -> None:
+    """Raise PlanError, before anything is written, where the session has no words for a user's own entries."""
+    if not isinstance(session, Session):
+        cause = "entries of files and clone sessions are P4Runtime's messages"
+        raise PlanError(f"switch {plan.switch}", cause, "install them over P4Runtime, or leave them out")
+
+
+async def _install_fixed(session: object, pipeline: object, plan: SwitchPlan) -> int:
+    """Write what files and rows of the user's say; the number of updates."""
+    if not isinstance(session, Session) or not isinstance(pipeline, Pipeline):
+        return 0
+    return (await install_runtime(session, pipeline, plan.fixed)).updates_written
+
+
+async def diff_network(
+    server: AnyServer[P], pipelines: Pipelines[P], plans: Sequence[SwitchPlan]
+) -> tuple[SwitchDiff, ...]:
     """What `install_network` would write; needs no arbitration and changes nothing."""
     found: list[SwitchDiff] = []
-    for plan in plans:
-        pipeline = _of(pipelines, plan)
-        async with connect(server.target(plan), server.timeout_s) as session:
-            loaded = await session.has_pipeline(pipeline)
-            actual: tuple[Entity, ...] = await session.read(plan.scope, pipeline) if loaded else ()
-            updates = tuple(update for batch in diff(plan.entities, actual) for update in batch)
-            found.append(SwitchDiff(plan.switch, not loaded, updates))
+    async with server.line() as line:
+        for plan in plans:
+            pipeline = _of(pipelines, plan)
+            async with line.session(server.target(plan), server.timeout_s) as session:
+                loaded = await session.has_pipeline(pipeline)
+                actual: tuple[Entity, ...] = await session.read(plan.scope, pipeline) if loaded else ()
+                updates = tuple(update for batch in diff(plan.entities, actual) for update in batch)
+                found.append(SwitchDiff(plan.switch, not loaded, updates))
     return tuple(found)
 
 
-async def read_ports(server: Server, pipelines: Pipelines, plans: Sequence[SwitchPlan]) -> tuple[PortState, ...]:
+async def read_ports(
+    server: AnyServer[P], pipelines: Pipelines[P], plans: Sequence[SwitchPlan]
+) -> tuple[PortState, ...]:
     """Thresholds and level counters of every port of every switch whose program has them, read from the switches."""
     found: list[PortState] = []
-    async with line_to(server.address) as line:
+    async with server.line() as line:
         for plan in plans:
             if not plan.marks:
                 continue
@@ -121,7 +155,7 @@ async def read_ports(server: Server, pipelines: Pipelines, plans: Sequence[Switc
     return tuple(found)
 
 
-async def read_switch_ports(session: Session, pipeline: Pipeline, plan: SwitchPlan) -> list[PortState]:
+async def read_switch_ports(session: AnySession[P], pipeline: P, plan: SwitchPlan) -> list[PortState]:
     """Thresholds and level counters of every port of a switch that marks, over an open session; raises SwitchError."""
     cells = await session.read_counter(plan.name_of(program.LEVEL_PACKETS), level_cells(plan.ports), pipeline)
     entities = await session.read(Scope(tables=(plan.name_of(program.THRESHOLDS),), profiles=()), pipeline)

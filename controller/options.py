@@ -8,13 +8,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from controller.defaults import DEFAULT_TIMEOUT_S
+from controller.defaults import BFRT_SERVER, DEFAULT_BFRT_CLIENT_ID, DEFAULT_TIMEOUT_S, P4RUNTIME_SERVER
+from controller.errors import PlanError
 from controller.planner import KRule
+from controller.red import SCRIPT
 from topos import GENERATORS, Topology
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -24,6 +27,9 @@ SetOption = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the shape, or a scenario's field."),
 ]
 ElectionOption = Annotated[int, typer.Option("--election-id", min=1, help="The highest id of all controllers wins.")]
+P4InfoOption = Annotated[
+    Path | None, typer.Option("--p4info", help="P4Info of the program, protobuf text or binary (.bin); not for bfrt.")
+]
 
 
 topology_readers: dict[str, Callable[[Path, Sequence[str]], Topology]] = {}
@@ -57,19 +63,71 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Connection:
-    """Where the switches are."""
+class Curve:
+    """RED's curve for programs that mark by one: DCQCN's in HPCC's experiments, unless given."""
 
-    server: Annotated[str, typer.Option(help="gRPC address of the switches, host:port.")] = "127.0.0.1:9559"
+    red_k_min_bytes: Annotated[
+        int, typer.Option(help="RED: no mark below this queue, for each 25 Gb/s of the port's rate.")
+    ] = SCRIPT.k_min_bytes
+    red_k_max_bytes: Annotated[int, typer.Option(help="RED: every packet is marked above this one, likewise.")] = (
+        SCRIPT.k_max_bytes
+    )
+    red_p_max: Annotated[float, typer.Option(help="RED: chance of a mark just below it.")] = float(SCRIPT.p_max)
+
+
+class Wire(StrEnum):
+    """What switches are spoken to in."""
+
+    P4RUNTIME = "p4runtime"
+    BFRT = "bfrt"
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Where the switches are, and what they speak."""
+
+    server: Annotated[
+        str | None,
+        typer.Option(
+            help=f"gRPC address of the switches, host:port; {P4RUNTIME_SERVER}, with bfrt {BFRT_SERVER}, if not given."
+        ),
+    ] = None
+    protocol: Annotated[
+        Wire, typer.Option(help="p4runtime, or bfrt: BF Runtime, which the vendor's driver of Tofino speaks.")
+    ] = Wire.P4RUNTIME
+    switch: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only this switch of the topology: with bfrt each has its own address."),
+    ] = None
+    p4_name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With bfrt: the program that the switch runs; the name of --config or --p4info, if not given.",
+        ),
+    ] = None
+    client_id: Annotated[
+        int, typer.Option(min=0, max=(1 << 24) - 1, help="With bfrt: each client of a switch needs one of its own.")
+    ] = DEFAULT_BFRT_CLIENT_ID
     timeout_s: Annotated[float, typer.Option(min=0.1, help="Limit for each call in seconds.")] = DEFAULT_TIMEOUT_S
 
 
 @dataclass(frozen=True)
 class ProgramFiles:
-    """The program to push."""
+    """The program; over BF Runtime it runs already, and its tables come from the switch."""
 
-    p4info: Annotated[Path, typer.Option(help="P4Info of the program, protobuf text or binary (.bin).")]
-    config: Annotated[Path, typer.Option(help="Device config to push: what `p4info` was made from.")]
+    p4info: P4InfoOption = None
+    config: Annotated[
+        Path | None, typer.Option(help="Device config to push: what `p4info` was made from; not for bfrt.")
+    ] = None
+
+
+def read_file(path: Path, what: str) -> bytes:
+    """Contents of a file; raises PlanError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PlanError(f"{what} {path}", error.strerror or "cannot be read", "name a file that exists") from None
 
 
 def command_of(function: Callable[..., None]) -> Callable[..., None]:

@@ -48,7 +48,7 @@ def test_programs_and_experiments_are_in_the_wheel(wheel: Path) -> None:
         ours = {f"p4cc/data/{path.relative_to(ROOT)}" for path in (ROOT / folder).rglob("*") if path.suffix in suffixes}
         assert ours, folder
         assert not ours - names
-    assert "p4cc/py.typed" in names
+    assert {"p4cc/py.typed", "controller/bfrt/bfruntime.binpb"} <= names
     assert not [name for name in names if name.startswith(("tests/", "experiments/", "p4src/"))]
 
 

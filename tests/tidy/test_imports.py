@@ -60,7 +60,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 
 DISTRIBUTIONS = {"PIL": "pillow", "ruamel": "ruamel.yaml"}
 """Names of packages to install where they differ from those of imports."""
-PARTS = {"google": "finsy", "pydantic_core": "pydantic"}
+PARTS = {"google": "finsy", "grpc": "finsy", "pydantic_core": "pydantic"}
 """What a package's own interface is made of: it comes with that package, in the version that fits."""
 
 ABOVE_ALL = ("p4cc", "p4cc.cli", "p4cc.parts", "p4cc.start", "p4cc.reference_pages", "p4cc.results_page")

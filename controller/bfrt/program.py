@@ -1,0 +1,67 @@
+"""A program that a BF Runtime server runs: its name, and its tables as the server has them."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+from controller.bfrt import wire
+from controller.bfrt.schema import Schema, parse_schema
+from controller.entities import Scope
+from controller.errors import SwitchError
+from controller.units import CHIP_CELL_BYTES
+
+CHIPS = {"tf1": "tna", "tf2": "t2na"}
+"""Architectures by what the names of a chip's own tables begin with."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that runs. `text` is its bf-rt.json, whose hash stands for it where two are compared."""
+
+    p4_name: str
+    text: bytes
+    chip_text: bytes = b""
+    """bf-rt.json of the chip's own tables."""
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Its tables; raises PlanError."""
+        return parse_schema(self.text)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """What tells its tables from those of another program of the same name."""
+        return hashlib.sha256(self.text).digest()
+
+    @cached_property
+    def cell_bytes(self) -> int | None:
+        """Bytes of a cell of the chip's traffic manager; None for a chip that is not known. Raises PlanError."""
+        if not self.chip_text:
+            return None
+        found = {name.partition(".")[0] for name in parse_schema(self.chip_text).tables}
+        sizes = {CHIP_CELL_BYTES[arch] for prefix, arch in CHIPS.items() if prefix in found}
+        return sizes.pop() if len(sizes) == 1 else None
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """Names of its tables, as the program itself has them."""
+        return self.schema.names
+
+    def fills(self, scope: Scope) -> bool:
+        """Whether it may have entries of its own: nobody but the switch knows."""
+        return bool(scope.tables)
+
+
+def program_in(answer: wire.Message, p4_name: str, place: str) -> Program:
+    """The program of this name in what a server says that it runs; raises SwitchError where it does not run."""
+    for config in answer.config:
+        if config.p4_name == p4_name:
+            chip_text = bytes(answer.non_p4_config.bfruntime_info)
+            return Program(p4_name, bytes(config.bfruntime_info), chip_text)
+    running = ", ".join(f"{config.p4_name[:64]!r}" for config in list(answer.config)[:8]) or "none"
+    cause = f"program {p4_name!r} does not run there, but: {running}"
+    remedy = (
+        "over BF Runtime a controller cannot load programs: start the switch with it "
+        "(run_switchd.sh -c, p4cc-switch --bfrt-addr), or correct the name"
+    )
+    raise SwitchError(place, cause, remedy, "NOT_FOUND")

@@ -1,0 +1,138 @@
+"""Which switches a command of `p4cc controller` talks to, over which protocol, and what their program has."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from controller import program as names
+from controller.bfrt.client import BfrtServer, running_program
+from controller.bfrt.program import Program
+from controller.contract import find_features
+from controller.defaults import BFRT_SERVER, DEFAULT_ELECTION_ID, P4RUNTIME_SERVER
+from controller.errors import PlanError
+from controller.install import PortState, Server, SwitchDiff, diff_network, install_network, read_ports
+from controller.install_runtime import InstallReport
+from controller.options import Connection, ProgramFiles, Wire, read_file
+from controller.pipeline import Pipeline, load_pipeline
+from controller.plan import SwitchPlan, SwitchProgram
+from controller.session import AnyProgram, AnyServer
+from controller.units import CHIP_CELL_BYTES
+from topos import Topology
+
+P = TypeVar("P", bound=AnyProgram)
+
+
+@dataclass(frozen=True)
+class Switches(Generic[P]):
+    """Switches of one network that run one program."""
+
+    topology: Topology
+    only: str | None
+    """The one switch of the topology that is meant; None for all."""
+    server: AnyServer[P]
+    program: P
+    tables: frozenset[str]
+    """Of the program; those of p4cc's features under their names in p4cc's own programs."""
+    names: Mapping[str, str]
+    """Names in p4cc's own programs to those in this one, where they differ."""
+    cell_bytes: int | None
+    """Of the chip's traffic manager; None for a switch that counts packets."""
+
+    @property
+    def has(self) -> SwitchProgram:
+        """Their program, as a plan takes it.
+
+        One without anything that p4cc marks or measures by gets the plan of thresholds: the message then says what is
+        missing.
+        """
+        known = {names.CURVES, names.RED_STEPS, names.WRED, names.INT_PORTS, names.THRESHOLDS}
+        return SwitchProgram(None if known.isdisjoint(self.tables) else self.tables, names=self.names)
+
+    def of(self, plans: Sequence[SwitchPlan]) -> tuple[SwitchPlan, ...]:
+        """The plans of those that are meant."""
+        return tuple(plan for plan in plans if self.only in (None, plan.switch))
+
+    def install(self, plans: Sequence[SwitchPlan]) -> tuple[InstallReport, ...]:
+        """Bring them into the planned state; raises SwitchError or PlanError."""
+        return asyncio.run(install_network(self.server, self.program, plans))
+
+    def diff(self, plans: Sequence[SwitchPlan]) -> tuple[SwitchDiff, ...]:
+        """What that would write; raises SwitchError or PlanError."""
+        return asyncio.run(diff_network(self.server, self.program, plans))
+
+    def ports(self, plans: Sequence[SwitchPlan]) -> tuple[PortState, ...]:
+        """Thresholds and counts of their ports; raises SwitchError or PlanError."""
+        return asyncio.run(read_ports(self.server, self.program, plans))
+
+
+def find_switches(
+    topology: Topology,
+    connection: Connection,
+    files: ProgramFiles,
+    election_id: int = DEFAULT_ELECTION_ID,
+    *,
+    pushes: bool = True,
+) -> Switches[Pipeline] | Switches[Program]:
+    """The switches of a command line; `pushes` needs P4Runtime's device config. Raises PlanError, SwitchError."""
+    only = connection.switch
+    if only is not None and only not in topology.switch_names:
+        known = ", ".join(topology.switch_names[:8])
+        raise PlanError(f"--switch {only}", f"the topology has no such switch, but {known}", "name one of them")
+    if connection.protocol is Wire.BFRT:
+        return _over_bfrt(topology, connection, files)
+    return _over_p4runtime(topology, connection, files, election_id, pushes=pushes)
+
+
+def _over_p4runtime(
+    topology: Topology, connection: Connection, files: ProgramFiles, election_id: int, *, pushes: bool
+) -> Switches[Pipeline]:
+    if files.p4info is None:
+        raise PlanError("--p4info", "is not given", "name the P4Info: `p4cc compile PROGRAM --p4info FILE` writes it")
+    if pushes and files.config is None:
+        raise PlanError("--config", "is not given", "name the device config, or the source that p4cc-switch compiles")
+    p4info = _read_p4info(files.p4info)
+    config = read_file(files.config, "device config") if pushes and files.config is not None else b""
+    pipeline = load_pipeline(p4info, config)
+    found = find_features(pipeline.schema)
+    server = Server(connection.server or P4RUNTIME_SERVER, election_id, connection.timeout_s)
+    cell_bytes = CHIP_CELL_BYTES.get(pipeline.schema.arch)
+    return Switches(topology, connection.switch, server, pipeline, found.tables, found.names, cell_bytes)
+
+
+def _over_bfrt(topology: Topology, connection: Connection, files: ProgramFiles) -> Switches[Program]:
+    only = connection.switch
+    if only is None:
+        if len(topology.switch_names) != 1:
+            cause = (
+                f"the topology has {len(topology.switch_names)} switches, and each has a BF Runtime server of its own"
+            )
+            raise PlanError("--switch", cause, "name one with --switch and its address with --server")
+        only = topology.switch_names[0]
+    server = BfrtServer(connection.server or BFRT_SERVER, connection.client_id, connection.timeout_s)
+    program = asyncio.run(running_program(server, _p4_name(connection, files), only))
+    return Switches(topology, only, server, program, program.tables, {}, program.cell_bytes)
+
+
+def _p4_name(connection: Connection, files: ProgramFiles) -> str:
+    """What the switch calls the program: as the compilers do, its file's name without the ending."""
+    if connection.p4_name is not None:
+        return connection.p4_name
+    if files.config is not None:
+        return files.config.stem
+    if files.p4info is not None:
+        return files.p4info.name.partition(".")[0]
+    remedy = "give --p4-name, or --config with the program's file, whose name is taken"
+    raise PlanError("--p4-name", "nothing says which program the switch runs", remedy)
+
+
+def _read_p4info(path: Path) -> str | bytes:
+    """Contents of a P4Info file: bytes if its name ends in .bin, else text."""
+    data = read_file(path, "P4Info")
+    if path.suffix == ".bin":
+        return data
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise PlanError(str(path), "is not text", "name a binary P4Info .bin") from None
