@@ -8,24 +8,28 @@
 use std::path::{Path, PathBuf};
 
 use p4cc_ir::Unit;
-use p4cc_syntax::{Options, Source};
+use p4cc_p4runtime::proto::p4::config::v1::P4Info;
+use p4cc_syntax::{Diagnostic, FileSystem, Options, Source};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn p4info_of(path: &Path) -> String {
-    let (source, mut found) = Source::load(path, &Options::default());
+    let info = compiled(Source::load(path, &Options::default()));
+    p4cc_p4runtime::p4info_text(&info).expect("P4Info can be reflected")
+}
+
+fn compiled((source, mut found): (Source, Vec<Diagnostic>)) -> P4Info {
     let (tree, syntax) = p4cc_syntax::parse(&source);
     let (unit, checks) = p4cc_ir::compile_unit(&tree);
     found.extend(syntax.into_iter().chain(checks));
     let info = match unit {
         Some(Unit::Program(program)) => p4cc_p4runtime::p4info(&program),
         Some(Unit::Library(library)) => p4cc_p4runtime::library_p4info(&library),
-        None => panic!("{}:\n{}", path.display(), source.render(&found, false)),
+        None => panic!("{}", source.render(&found, false)),
     };
-    let info = info.expect("ids can be given");
-    p4cc_p4runtime::p4info_text(&info).expect("P4Info can be reflected")
+    info.expect("ids can be given")
 }
 
 /// Programs in a folder, each with its golden in another.
@@ -66,4 +70,37 @@ fn p4info_of_our_programs_for_tofino_is_fresh() {
 fn p4info_of_every_kind_of_object_is_fresh() {
     let folder = repository().join("tests/p4runtime");
     check(&folder, &folder);
+}
+
+/// Two tables with one profile; the second's name comes first.
+const SHARED_PROFILE: &str = r#"
+#include <v1model.p4>
+header h_t { bit<8> a; }
+struct headers_t { h_t h; }
+struct meta_t { }
+parser P(packet_in pkt, out headers_t hdr, inout meta_t meta, inout standard_metadata_t std) {
+    state start { pkt.extract(hdr.h); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply { } }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t std) {
+    action_profile(64) shared;
+    action to(bit<9> port) { std.egress_spec = port; }
+    table fib { key = { hdr.h.a: exact; } actions = { to; } implementation = shared; }
+    table fallback { key = { hdr.h.a: exact; } actions = { to; } implementation = shared; }
+    apply { if (!fib.apply().hit) { fallback.apply(); } }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t std) { apply { } }
+control D(packet_out pkt, in headers_t hdr) { apply { pkt.emit(hdr.h); } }
+V1Switch(P(), V(), I(), E(), V(), D()) main;
+"#;
+
+#[test]
+fn tables_of_a_profile_come_in_the_order_of_their_names() {
+    let info = compiled(Source::from_text("shared.p4", SHARED_PROFILE, &FileSystem, &Options::default()));
+    let name = |id: &u32| {
+        let tables = info.tables.iter().filter_map(|table| table.preamble.as_ref());
+        tables.clone().find(|of| of.id == *id).map(|of| of.name.as_str())
+    };
+    let names: Vec<_> = info.action_profiles[0].table_ids.iter().map(name).collect();
+    assert_eq!(names, [Some("I.fallback"), Some("I.fib")]);
 }

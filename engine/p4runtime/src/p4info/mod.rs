@@ -275,13 +275,12 @@ impl Builder<'_> {
 
     fn profile(&self, at: usize) -> p4::ActionProfile {
         let profile = &self.program.profiles[at];
-        let users = self.program.tables.iter().zip(&self.ids.tables);
-        let table_ids = users
-            .filter(|(table, _)| {
-                !table.cp.hidden && table.profile.is_some_and(|profile| profile.index() == at)
-            })
-            .map(|(_, &id)| id)
-            .collect();
+        let uses = |table: &Table| table.profile.is_some_and(|profile| profile.index() == at);
+        let tables = self.program.tables.iter().zip(&self.ids.tables);
+        let mut users: Vec<_> = tables.filter(|(table, _)| !table.cp.hidden && uses(table)).collect();
+        // p4c keeps them by name.
+        users.sort_by_key(|(table, _)| table.cp.name.as_str());
+        let table_ids = users.into_iter().map(|(_, &id)| id).collect();
         p4::ActionProfile {
             preamble: self.preamble(self.ids.profiles[at], &profile.cp),
             table_ids,
