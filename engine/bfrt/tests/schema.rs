@@ -230,6 +230,28 @@ fn a_hash_that_is_called_once_can_be_changed() {
 }
 
 #[test]
+fn annotations_that_are_lists_are_written_as_p4c_writes_them() {
+    let annotated = INGRESS.replace(
+        "Hash<bit<16>>(HashAlgorithm_t.CRC16) mix;",
+        r#"@symmetric("hdr.ethernet.src", "hdr.ethernet.dst") Hash<bit<16>>(HashAlgorithm_t.CRC16) mix;"#,
+    );
+    let annotated = annotated.replace(
+        "dm.packet_color_unused();",
+        "md.port = mix.get({ hdr.ethernet.src, hdr.ethernet.dst })[8:0];",
+    );
+    let annotated = annotated.replace(
+        "    table balance {",
+        "    @alpm(1) @alpm_atcam_exclude_field_msbs(hdr.ethernet.src, 7) table balance {",
+    );
+    let schema = schema::of_program(&program(&annotated), Chip::Tofino1).unwrap();
+    let texts = |name| -> Vec<&str> {
+        table(&schema, name).annotations.iter().map(|annotation| annotation.name.as_str()).collect()
+    };
+    assert!(texts("pipe.I.mix.algorithm").contains(&r#"@symmetric("hdr.ethernet.src", "hdr.ethernet.dst")"#));
+    assert!(texts("pipe.I.balance").contains(&"@alpm_atcam_exclude_field_msbs(hdr.ethernet.src, 7)"));
+}
+
+#[test]
 fn port_metadata_value_sets_and_digests_are_there() {
     let schema = schema::of_program(&example(), Chip::Tofino1).unwrap();
     let metadata = table(&schema, "pipe.IP.$PORT_METADATA");

@@ -235,7 +235,8 @@ fn join(name: &str, tokens: &[AnnotationToken]) -> String {
     let texts: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
     let joined = texts.join(" ");
     match name {
-        "synchronous" | "field_list" | "command_line" => joined.replace(" ,", ","),
+        "synchronous" | "field_list" | "command_line" | "symmetric" => joined.replace(" ,", ","),
+        "alpm_atcam_exclude_field_msbs" => joined.replace(" ,", ",").replace(" . ", "."),
         _ => joined,
     }
 }
