@@ -209,7 +209,7 @@ fn registers_and_filters_of_entries_are_fields_of_their_table() {
     let info = p4cc_p4runtime::p4info::p4info(&program).unwrap();
     let registers: Vec<&str> =
         info.registers.iter().filter_map(|one| one.preamble.as_ref()).map(|of| of.name.as_str()).collect();
-    assert_eq!(registers, ["I.step", "I.pairs"], "P4Runtime has no registers of entries");
+    assert_eq!(registers, ["I.pairs", "I.step"], "P4Runtime has no registers of entries");
 }
 
 #[test]
@@ -249,6 +249,16 @@ fn annotations_that_are_lists_are_written_as_p4c_writes_them() {
     };
     assert!(texts("pipe.I.mix.algorithm").contains(&r#"@symmetric("hdr.ethernet.src", "hdr.ethernet.dst")"#));
     assert!(texts("pipe.I.balance").contains(&"@alpm_atcam_exclude_field_msbs(hdr.ethernet.src, 7)"));
+}
+
+#[test]
+fn kinds_of_externs_come_in_the_order_of_their_first_objects() {
+    let schema = schema::of_program(&example(), Chip::Tofino1).unwrap();
+    let kinds: Vec<&str> = schema.tables.iter().map(|table| table.kind).collect();
+    let first = |kind| kinds.iter().position(|of| *of == kind).unwrap();
+    let places =
+        ["Counter", "Meter", "Register", "RegisterParam", "DynHashConfigure", "Action", "ParserValueSet"];
+    assert!(places.map(first).is_sorted(), "{kinds:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Externs: counters, meters, registers, hashes that can be changed, value sets, digests, port metadata.
 
 use p4cc_ir::{
-    CounterId, DataType, DigestId, FilterKind, HashView, MeterId, RegisterId, RegisterKind,
+    CounterId, DataType, DigestId, FilterKind, HashView, MeterId, ParamView, RegisterId, RegisterKind,
     Table as MatchTable, ValueSetId,
 };
 use p4cc_p4runtime::p4info::chip::ChipObject;
@@ -23,21 +23,55 @@ const CONFIGURE: u32 = 0x95;
 const COMPUTE: u32 = 0x96;
 const ALGORITHM: u32 = 0x97;
 
+/// What adds the tables of one kind of extern.
+type Add = fn(&Source<'_>, &mut Schema);
+
 /// Adds the tables of a program's externs, and its learn filters.
 pub fn add(source: &Source<'_>, schema: &mut Schema) {
-    add_profiles(source, schema);
-    add_counters(source, schema);
-    add_meters(source, schema);
-    add_registers(source, schema);
-    add_filters(source, schema);
+    let program = source.program;
+    let param = |at: &usize| param_view(source, *at).is_some();
+    let registers = |wanted: &dyn Fn(&usize) -> bool| {
+        let ranks = program.registers.iter().enumerate().filter(|(at, _)| wanted(at));
+        ranks.map(|(_, of)| of.cp.rank).min()
+    };
+    let filters = |wanted: fn(FilterKind) -> bool| {
+        program.filters.iter().filter(|of| wanted(of.kind)).map(|of| of.cp.rank).min()
+    };
+    let hash_rank = |view: &HashView| {
+        program.hashes.iter().find(|of| of.cp.name == view.cp.name).map_or(u32::MAX, |of| of.cp.rank)
+    };
+    let hashes = source.view.hashes.iter().filter(|view| view.calls == 1).map(hash_rank).min();
+    // p4c writes the kinds in the order of their first objects.
+    let mut kinds: Vec<(Option<u32>, Add)> = vec![
+        (program.profiles.iter().map(|of| of.cp.rank).min(), add_profiles),
+        (indirect(program.counters.iter().map(|of| (of.size, of.cp.rank))), add_counters),
+        (indirect(program.meters.iter().map(|of| (of.size, of.cp.rank))), add_meters),
+        (registers(&|at| !param(at) && is_array(source, *at)), add_registers),
+        (registers(&param), add_register_params),
+        (filters(|kind| matches!(kind, FilterKind::Lpf)), |source, schema| add_filters(source, schema, true)),
+        (filters(|kind| !matches!(kind, FilterKind::Lpf)), |source, schema| {
+            add_filters(source, schema, false)
+        }),
+        (hashes, add_hashes),
+    ];
+    kinds.sort_by_key(|(first, _)| *first);
+    kinds.into_iter().for_each(|(_, add)| add(source, schema));
     add_value_sets(source, schema);
+    add_learn_filters(source, schema);
+}
+
+/// The first place of arrays of a kind; direct ones have no table.
+fn indirect(all: impl Iterator<Item = (Option<u32>, u32)>) -> Option<u32> {
+    all.filter_map(|(size, rank)| size.map(|_| rank)).min()
+}
+
+fn add_hashes(source: &Source<'_>, schema: &mut Schema) {
     for (at, (view, object)) in source.view.hashes.iter().zip(&source.objects.hashes).enumerate() {
         // One that is called at several places has no tables.
         if view.calls == 1 {
             add_hash(at as u32, view, object, schema);
         }
     }
-    add_learn_filters(source, schema);
 }
 
 fn add_counters(source: &Source<'_>, schema: &mut Schema) {
@@ -72,9 +106,7 @@ fn add_meters(source: &Source<'_>, schema: &mut Schema) {
 fn add_registers(source: &Source<'_>, schema: &mut Schema) {
     let registers = &source.program.registers;
     let order = by_rank(registers.iter().map(|register| register.cp.rank));
-    let param = |at: usize| source.view.params.iter().find(|param| param.param.index() == at);
-    let is_array = |at: usize| source.program.registers[at].kind != RegisterKind::Direct;
-    for &at in order.iter().filter(|&&at| param(at).is_none() && is_array(at)) {
+    for &at in order.iter().filter(|&&at| param_view(source, at).is_none() && is_array(source, at)) {
         let (of, object) = (&registers[at], &source.objects.registers[at]);
         let means = Object::Register(RegisterId::from_index(at));
         let mut made = table(object.name.as_str(), object.id, "Register", means, of.size.into());
@@ -83,8 +115,21 @@ fn add_registers(source: &Source<'_>, schema: &mut Schema) {
         made.operations.push("Sync");
         schema.tables.push(made);
     }
-    for at in order {
-        let Some(param) = param(at) else { continue };
+}
+
+fn is_array(source: &Source<'_>, register: usize) -> bool {
+    source.program.registers[register].kind != RegisterKind::Direct
+}
+
+/// What a register is a parameter of, if it is one.
+fn param_view<'a>(source: &Source<'a>, register: usize) -> Option<&'a ParamView> {
+    source.view.params.iter().find(|param| param.param.index() == register)
+}
+
+fn add_register_params(source: &Source<'_>, schema: &mut Schema) {
+    let registers = &source.program.registers;
+    for at in by_rank(registers.iter().map(|register| register.cp.rank)) {
+        let Some(param) = param_view(source, at) else { continue };
         let (of, object) = (&registers[at], &source.objects.registers[at]);
         let register = RegisterId::from_index(at);
         let mut made =
@@ -131,11 +176,11 @@ fn without_pipe<'a>(source: &Source<'_>, name: &'a str) -> &'a str {
     cut.unwrap_or(name)
 }
 
-fn add_filters(source: &Source<'_>, schema: &mut Schema) {
+fn add_filters(source: &Source<'_>, schema: &mut Schema, lpf: bool) {
     let filters = &source.program.filters;
     for at in by_rank(filters.iter().map(|filter| filter.cp.rank)) {
         let (of, object) = (&filters[at], &source.objects.filters[at]);
-        let Some(size) = of.size else { continue };
+        let Some(size) = of.size.filter(|_| matches!(of.kind, FilterKind::Lpf) == lpf) else { continue };
         let at = at as u32;
         let (kind, means, id, index) = match of.kind {
             FilterKind::Lpf => ("Lpf", Object::Lpf(at), id::LPF_INDEX, "$LPF_INDEX"),

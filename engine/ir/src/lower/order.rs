@@ -7,6 +7,7 @@
 
 use super::Lowerer;
 use super::env::{EnvId, GLOBAL, Object};
+use super::tna_objects::TnaObject;
 use crate::types::hir::ActId;
 use crate::{ActionId, ControlPlaneName, TableId, ValueSetId};
 use std::collections::BTreeSet;
@@ -182,6 +183,11 @@ impl Lowerer<'_> {
                 out.meters.get_mut(id.index()).map(|one| &mut one.cp)
             }
             Object::Profile(id) => out.profiles.get_mut(id.index()).map(|one| &mut one.cp),
+            Object::Tna(TnaObject::Hash(id)) => out.hashes.get_mut(id.index()).map(|one| &mut one.cp),
+            Object::Tna(TnaObject::Filter(id)) => out.filters.get_mut(id.index()).map(|one| &mut one.cp),
+            Object::Tna(TnaObject::RegisterParam(id) | TnaObject::DirectRegister(id)) => {
+                out.registers.get_mut(id.index()).map(|one| &mut one.cp)
+            }
             _ => None,
         };
         set_rank(cp, rank);

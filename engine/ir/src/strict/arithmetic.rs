@@ -4,16 +4,21 @@ use std::collections::BTreeSet;
 
 use num_traits::ToPrimitive;
 use p4cc_syntax::Diagnostic;
-use p4cc_syntax::ast::{BinaryOp, Direction};
+use p4cc_syntax::ast::BinaryOp;
 
-use super::{is_constant, refused};
-use crate::check::walk::{each_part, stmt_parts};
-use crate::types::hir::{Expr, ExprKind, FnId, LocalKind, Program, Stmt, StmtKind};
+use super::{conditions, is_constant, refused};
+use crate::check::walk::{calls, each_part, stmt_parts};
+use crate::types::hir::{Callee, Expr, ExprKind, FnId, Program, Stmt, StmtKind};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
 
-/// Widths for which the chip saturates.
+/// Widths of the containers that hold fields.
 const SATURATING: [u32; 3] = [8, 16, 32];
+/// Bits of the widest.
+const WIDEST: u32 = 32;
+
+/// Bits that a condition compares with the ends of a range.
+const RANGE_BITS: u32 = 12;
 
 /// Runs the rules on all bodies but those of register actions.
 pub(super) fn check(program: &Program, methods: &BTreeSet<FnId>, found: &mut Vec<Diagnostic>) {
@@ -21,8 +26,16 @@ pub(super) fn check(program: &Program, methods: &BTreeSet<FnId>, found: &mut Vec
     for control in &program.controls {
         pass.stmts(&control.body);
     }
+    // What nobody calls is not in the chip's program.
+    let mut called: BTreeSet<FnId> = BTreeSet::new();
+    calls(program, &mut |_, _, call| {
+        if let Callee::Function(id) = &call.callee {
+            called.insert(*id);
+        }
+    });
     for (at, function) in program.functions.iter().enumerate() {
-        if !methods.contains(&FnId::from_index(at)) {
+        let id = FnId::from_index(at);
+        if called.contains(&id) && !methods.contains(&id) {
             pass.stmts(&function.body);
         }
     }
@@ -53,16 +66,14 @@ impl Pass<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
-        if let StmtKind::If(cond, ..) = &stmt.kind
+        if self.in_action {
+            self.found.extend(conditions::of_if(self.program, stmt));
+        }
+        if let StmtKind::If(cond, then, otherwise) = &stmt.kind
             && self.in_action
-            && !self.is_of_control_plane(cond)
+            && conditions::is_least_or_greatest(cond, then, otherwise)
         {
-            self.found.push(refused(
-                "action-condition",
-                cond.span,
-                "has no conditions on a packet's fields within an action",
-                "make two actions, and choose between them in `apply` or in a table",
-            ));
+            return;
         }
         if let StmtKind::Call(call) = &stmt.kind {
             call.args.iter().flatten().for_each(|arg| self.expr(arg));
@@ -77,13 +88,11 @@ impl Pass<'_> {
     fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Binary(op, a, b) => self.binary(expr, *op, a, b),
-            ExprKind::Conditional(cond, ..) if self.in_action && !self.is_of_control_plane(cond) => {
-                self.found.push(refused(
-                    "conditional-operator",
-                    expr.span,
-                    "has no conditional operator on a packet's fields within an action",
-                    "make two actions, and choose between them in `apply` or in a table",
-                ));
+            ExprKind::Conditional(cond, a, b) => {
+                self.found.extend(conditions::of_operator(self.program, expr, self.in_action));
+                if conditions::is_min_or_max(cond, a, b) {
+                    return;
+                }
             }
             ExprKind::PlusSlice(_, low, _) if !is_constant(self.program, low) => {
                 self.found.push(refused(
@@ -108,7 +117,12 @@ impl Pass<'_> {
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge if !constant(a) && !constant(b) => (
                 "comparison",
                 "orders no two values of which none is a constant",
-                "subtract one from the other with saturation (`|-|`) in an action, then compare with 0 in a table or in `apply`",
+                "subtract with saturation (`|-|`) in an action, then compare with 0 in a table or in `apply`",
+            ),
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge if is_wide_range(op, a, b) => (
+                "comparison",
+                "orders numbers of 12 bits at most by any constant, and wider ones by powers of two",
+                "compare with a power of two or a slice of 12 bits, or match a range in a table",
             ),
             BinaryOp::Mul if !power_of_two(a) && !power_of_two(b) => (
                 "multiplication",
@@ -125,33 +139,40 @@ impl Pass<'_> {
                 "shifts by constants only",
                 "make one action for each number of bits, and choose it by a table",
             ),
-            BinaryOp::AddSat | BinaryOp::SubSat
-                if width(&expr.ty).is_none_or(|bits| !SATURATING.contains(&bits)) =>
-            {
-                (
-                    "saturation",
-                    "saturates numbers of 8, 16 and 32 bits only",
-                    "widen the operands to 8, 16 or 32 bits",
-                )
-            }
+            BinaryOp::AddSat | BinaryOp::SubSat if !self.saturates(&expr.ty, [a, b]) => (
+                "saturation",
+                "saturates numbers of 32 bits at most, and of 8, 16 or 32 bits where they are fields of headers",
+                "widen the operands to 8, 16 or 32 bits, or work in metadata",
+            ),
             _ => return,
         };
         self.found.push(refused(rule, expr.span, what, instead));
     }
 
-    /// Whether a value depends on nothing but constants and action data.
-    fn is_of_control_plane(&self, expr: &Expr) -> bool {
-        if let ExprKind::Local(id) = &expr.kind {
-            let kind = self.program.locals.get(id.index()).map(|local| local.kind);
-            return matches!(kind, Some(LocalKind::Constructor | LocalKind::Param(Direction::None)));
-        }
-        if matches!(expr.kind, ExprKind::Call(_) | ExprKind::Hit { .. } | ExprKind::ActionRun(_)) {
-            return false;
-        }
-        let mut all = true;
-        each_part(expr, &mut |part| all &= self.is_of_control_plane(part));
-        all
+    /// A container of the header vector saturates as a whole: metadata may have one of their own.
+    fn saturates(&self, ty: &Ty, operands: [&Expr; 2]) -> bool {
+        let Some(bits) = width(self.program.underlying(ty)) else { return false };
+        let in_header = operands.iter().any(|operand| is_of_header(self.program, operand));
+        bits <= WIDEST && (!in_header || SATURATING.contains(&bits))
     }
+}
+
+/// Whether a comparison of unsigned numbers, one a constant, takes more bits of a range than a condition has.
+fn is_wide_range(op: BinaryOp, a: &Expr, b: &Expr) -> bool {
+    let (value, bound, with_bound) = match (&a.kind, &b.kind) {
+        (_, ExprKind::Const(Value::Int(bound))) => (a, bound, matches!(op, BinaryOp::Le | BinaryOp::Gt)),
+        (ExprKind::Const(Value::Int(bound)), _) => (b, bound, matches!(op, BinaryOp::Lt | BinaryOp::Ge)),
+        _ => return false,
+    };
+    let (Ty::Bit(width), Some(bound)) = (&value.ty, bound.to_u128()) else { return false };
+    // `x <= 7` is `x < 8`.
+    let bound = bound.saturating_add(u128::from(with_bound));
+    bound != 0 && !bound.is_power_of_two() && width.saturating_sub(bound.trailing_zeros()) > RANGE_BITS
+}
+
+/// Whether an expression is a header's field as it is.
+fn is_of_header(program: &Program, expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Field(of, _) if program.is_header(&of.ty))
 }
 
 fn width(ty: &Ty) -> Option<u32> {

@@ -8,6 +8,8 @@
 //! of its own.
 
 mod arithmetic;
+mod conditions;
+mod deparsers;
 mod parsers;
 mod registers;
 mod sizes;
@@ -66,6 +68,7 @@ fn tofino(program: &Program) -> Vec<Diagnostic> {
     registers::check(program, &mut found);
     parsers::check(program, &mut found);
     sizes::check(program, &mut found);
+    deparsers::check(program, &mut found);
     found
 }
 

@@ -1,9 +1,13 @@
 //! A packet accesses a register once: it meets each register's memory in one stage.
 //!
 //! Bodies are followed along all paths. Actions of one table exclude each other, and so do branches.
+//!
+//! p4c's back end for the chip does not look: it refuses such a program where placement fails, and otherwise
+//! gives the accesses one stage, where the register's unit runs once, or two copies of the register.
 
 use std::collections::BTreeSet;
 
+use p4cc_syntax::ast::UnaryOp;
 use p4cc_syntax::{Diagnostic, Span};
 
 use super::refused;
@@ -120,6 +124,10 @@ impl Pass<'_> {
 
     /// What is accessed before either branch of a condition.
     fn branches(&mut self, cond: &Expr, seen: Seen) -> (Seen, Seen) {
+        if let ExprKind::Unary(UnaryOp::Not, inner) = &cond.kind {
+            let (hit, miss) = self.branches(inner, seen);
+            return (miss, hit);
+        }
         let ExprKind::Hit { table, negated } = &cond.kind else {
             let seen = self.expr(cond, seen);
             return (seen.clone(), seen);

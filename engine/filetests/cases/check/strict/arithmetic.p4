@@ -1,9 +1,20 @@
 // Tofino's rules for arithmetic, each beside what the chip takes.
 #include "include/pipe.p4"
 
+header odd_h {
+    bit<4> pad;
+    bit<12> number;
+}
+
+// Nobody calls it.
+bit<32> product(in bit<32> a, in bit<32> b) {
+    return a * b;
+}
+
 control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metadata_t intr,
           in ingress_intrinsic_metadata_from_parser_t prsr, inout ingress_intrinsic_metadata_for_deparser_t dprsr,
           inout ingress_intrinsic_metadata_for_tm_t tm) {
+    odd_h odd;
     action multiply() {
         hdr.data.d = hdr.data.d * hdr.data.e; //~ ERROR multiplies by powers of two only (rule `multiplication`)
     }
@@ -29,23 +40,18 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         hdr.data.d = hdr.data.d >> 3;
     }
     action saturate() {
-        meta.depth = meta.depth |-| 7; //~ ERROR saturates numbers of 8, 16 and 32 bits only (rule `saturation`)
         hdr.data.d = hdr.data.d |-| hdr.data.e;
-    }
-    action choose() {
-        hdr.data.a = hdr.data.b == 1 ? hdr.data.a : 8w0; //~ ERROR rule `conditional-operator`
-    }
-    action test(bit<8> given) {
-        if (hdr.data.b == 1) { //~ ERROR rule `action-condition`
-            hdr.data.a = 1;
-        }
-        if (given == 1) {
-            hdr.data.a = 2;
-        }
+        // What is no header's field has a container of its own.
+        meta.depth = meta.depth |-| 7;
+        meta.depth = meta.depth |-| (bit<19>) hdr.data.d;
+        odd.number = odd.number |+| 7; //~ ERROR where they are fields of headers (rule `saturation`)
+        bit<48> wide = (bit<48>) hdr.data.d;
+        wide = wide |+| 7; //~ ERROR saturates numbers of 32 bits at most
+        hdr.data.c = (bit<16>) wide;
     }
     table t {
         key = { hdr.data.a: exact; }
-        actions = { shift_given; test; NoAction; }
+        actions = { shift_given; NoAction; }
         const default_action = NoAction;
     }
     apply {
@@ -55,6 +61,16 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         if (hdr.data.d >= 8) {
             triple();
         }
+        // A bound that is a power of two takes no range; other bounds have 12 bits.
+        if (hdr.data.d > 65535 && hdr.data.d < 0x30000000 || hdr.data.a < 100) {
+            triple();
+        }
+        if (hdr.data.c < 100) { //~ ERROR wider ones by powers of two (rule `comparison`)
+            triple();
+        }
+        if (1000 < hdr.data.d) { //~ ERROR rule `comparison`
+            triple();
+        }
         if (hdr.data.d == hdr.data.e) {
             twice();
         }
@@ -62,8 +78,10 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         remainder();
         shift();
         shift_constant();
+        odd.setValid();
+        odd.number = hdr.data.c[11:0];
         saturate();
-        choose();
+        hdr.data.c[11:0] = odd.number;
         t.apply();
     }
 }

@@ -28,10 +28,43 @@ control Nested(inout headers_t hdr) {
 control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metadata_t intr,
           in ingress_intrinsic_metadata_from_parser_t prsr, inout ingress_intrinsic_metadata_for_deparser_t dprsr,
           inout ingress_intrinsic_metadata_for_tm_t tm) {
-    Register<bit<24>, bit<8>>(256) odd; //~ ERROR registers of 8, 16 or 32 bits, of pairs of these, and of single bits (rule `register-width`)
+    Register<bit<24>, bit<8>>(256) odd; //~ ERROR registers of 8, 16 or 32 bits, of pairs of these, and of `bit<1>` and `bit<64>` (rule `register-width`)
     Register<three_t, bit<8>>(256) three; //~ ERROR rule `register-width`
     Register<pair_t, bit<8>>(256) pair;
     Register<bit<1>, bit<8>>(256) flag;
+    Register<bool, bit<8>>(256) truth; //~ ERROR rule `register-width`
+    Register<bit<64>, bit<8>>(256) wide;
+    RegisterAction<bit<64>, bit<8>, bit<64>>(wide) next = {
+        void apply(inout bit<64> value) {
+            value = value + 1; //~ ERROR Tofino 1 works on 32 bits of a register at once (rule `register-width`)
+        }
+    };
+    Register<bit<32>, bit<8>>(256) busy;
+    RegisterAction<bit<32>, bit<8>, bit<32>>(busy) one_more = {
+        void apply(inout bit<32> value) {
+            value = value + 1;
+        }
+    };
+    RegisterAction<bit<32>, bit<8>, bit<32>>(busy) two_more = {
+        void apply(inout bit<32> value) {
+            value = value + 2;
+        }
+    };
+    RegisterAction<bit<32>, bit<8>, bit<32>>(busy) three_more = {
+        void apply(inout bit<32> value) {
+            value = value + 3;
+        }
+    };
+    RegisterAction<bit<32>, bit<8>, bit<32>>(busy) four_more = {
+        void apply(inout bit<32> value) {
+            value = value + 4;
+        }
+    };
+    RegisterAction<bit<32>, bit<8>, bit<32>>(busy) five_more = { //~ ERROR four register actions of a register, and this is the fifth (rule `register-actions`)
+        void apply(inout bit<32> value) {
+            value = value + 5;
+        }
+    };
     Register<bit<32>, bit<8>>(256) sum;
     RegisterAction<bit<32>, bit<8>, bit<32>>(sum) add = {
         void apply(inout bit<32> value, out bit<32> rv) {
@@ -61,7 +94,40 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         actions = { adds; looks; NoAction; }
         const default_action = NoAction;
     }
+    Register<bit<32>, bit<8>>(256) first;
+    RegisterAction<bit<32>, bit<8>, bit<32>>(first) first_add = {
+        void apply(inout bit<32> value) {
+            value = value + 1;
+        }
+    };
+    RegisterAction<bit<32>, bit<8>, bit<32>>(first) first_read = {
+        void apply(inout bit<32> value, out bit<32> rv) {
+            rv = value;
+        }
+    };
+    action first_adds() {
+        first_add.execute(0);
+    }
+    table first_table {
+        key = { hdr.data.b: exact; }
+        actions = { first_adds; NoAction; }
+        const default_action = NoAction;
+    }
+    table ranges {
+        key = { hdr.data.d: range; hdr.data.e[19:0]: range; } //~ ERROR matches ranges of 20 bits at most (rule `range-key`)
+        actions = { NoAction; }
+        const default_action = NoAction;
+    }
     apply {
+        ranges.apply();
+        next.execute(hdr.data.a);
+        switch (hdr.data.a) {
+            1: { one_more.execute(0); }
+            2: { two_more.execute(0); }
+            3: { three_more.execute(0); }
+            4: { four_more.execute(0); }
+            default: { five_more.execute(0); }
+        }
         one.apply(hdr);
         other.apply(hdr);
         if (hdr.data.c == 1) {
@@ -73,6 +139,10 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         } else {
             // Nothing was accessed by a miss.
             looks();
+        }
+        // Nor by this one: the default action is `NoAction`.
+        if (!first_table.apply().hit) {
+            first_read.execute(0);
         }
         if (hdr.data.c == 3) {
             exit;

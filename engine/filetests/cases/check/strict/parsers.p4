@@ -14,12 +14,19 @@ struct headers_t {
     data_t[4] data;
 }
 
-struct metadata_t { }
+struct metadata_t {
+    bit<8> sum;
+}
 
 parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_intrinsic_metadata_t intr) {
     state start {
         pkt.extract(intr);
         pkt.advance(PORT_METADATA_SIZE);
+        meta.sum = intr.ingress_port[7:0];
+        meta.sum = intr.ingress_port[7:0] + 1; //~ ERROR has no sums and conditions in states of a parser (rule `parser-expression`)
+        if (intr.ingress_port == 1) { //~ ERROR rule `parser-expression`
+            meta.sum = 2;
+        }
         transition stack;
     }
     // This loop ends with the packet.
@@ -31,7 +38,7 @@ parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_int
             default: accept;
         }
     }
-    state idle { //~ ERROR has no parser loops that take no bits of the packet (rule `parser-loop`)
+    state idle { //~ WARN this loop takes no bits of the packet: Tofino's parser would not leave it (rule `parser-loop`)
         transition select(hdr.data.last.a) {
             1: idle;
             default: accept;
@@ -54,6 +61,7 @@ control ID(packet_out pkt, inout headers_t hdr, in metadata_t meta) {
 parser EP(packet_in pkt, out headers_t hdr, out metadata_t meta, out egress_intrinsic_metadata_t intr) {
     state start {
         pkt.extract(intr);
+        meta.sum = 0;
         transition accept;
     }
 }
@@ -63,7 +71,11 @@ control E(inout headers_t hdr, inout metadata_t meta) {
 }
 
 control ED(packet_out pkt, inout headers_t hdr, in metadata_t meta) {
-    apply { }
+    apply {
+        if (hdr.data[0].a == 1) {
+            pkt.emit(hdr.data[0]); //~ ERROR emits headers whatever the condition around `emit` (rule `conditional-emit`)
+        }
+    }
 }
 
 Pipeline(IP(), I(), ID(), EP(), E(), ED()) pipe;
