@@ -1,4 +1,4 @@
-"""Machines of tests: a worker in this process that gets nothing but what a worker of Ray gets, and an S3 server."""
+"""Machines of tests: a worker in this process that gets nothing but what a worker of Ray gets, and a server of buckets (s3)."""
 
 # moto is typed in part only.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -60,7 +60,7 @@ class Beside:
 
 @contextmanager
 def s3_server(seen: Callable[[str, str], None] = lambda _method, _path: None) -> Generator[str]:
-    """An S3 server on the loopback with a bucket `studies`; its address. `seen` is told of requests."""
+    """A server of buckets (s3) on the loopback with a bucket `studies`; its address. `seen` is told of requests."""
     server_of = pytest.importorskip("moto.server")
     moto_app = server_of.DomainDispatcherApplication(server_of.create_backend_app)
 

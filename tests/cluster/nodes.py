@@ -96,7 +96,8 @@ class Nodes:
     def kill(self, name: str) -> None:
         """As when a machine loses its power: nothing of it says goodbye."""
         started = self._started.pop(name)
-        # All that it started, by number: some have groups of their own. What a node left that gave up is its group.
+        # All that it started, by number: some have groups of their own.
+        # What a node left that gave up is its group.
         alive = [] if started.poll() is not None else [started.pid, *below(started.pid)]
         for process in [*alive, *group(started.pid)]:
             try:

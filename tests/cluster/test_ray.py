@@ -28,7 +28,7 @@ WORKERS = 2
 
 
 class Store:
-    """What the S3 server saw: each run that was finished, and how often."""
+    """What the server of buckets saw: each run that was finished, and how often."""
 
     def __init__(self) -> None:
         self.written: Counter[str] = Counter()
