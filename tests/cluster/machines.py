@@ -1,4 +1,4 @@
-"""Machines of tests: a worker in this process that gets nothing but what a worker of Ray gets, and a server of buckets (s3)."""
+"""Machines of tests: a worker of content alone in this process, and a server of buckets (s3)."""
 
 # moto is typed in part only.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
