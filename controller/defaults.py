@@ -3,7 +3,7 @@
 How switches are talked to where nobody says otherwise, and what the commands are for.
 """
 
-ABOUT = "Plan thresholds, and install routes, thresholds and ECN codepoints over P4Runtime."
+ABOUT = "Plan thresholds, and install routes, thresholds and ECN codepoints over P4Runtime or BF Runtime."
 """Of `p4cc controller`."""
 
 DEFAULT_TIMEOUT_S = 10.0

@@ -1,8 +1,8 @@
-"""What a P4Runtime server can be told, as plain comparable values in terms of P4Info names.
+"""What a switch can be told over P4Runtime or BF Runtime, as plain comparable values by the program's names.
 
 Only what our programs use: exact keys, prefixes, and ranges with priorities. Invariants: values are non-negative
 integers; the fields of a match and the members of a group are in canonical (ascending) order, so that equality of
-two values is equality of the state they describe. Ids of the P4Info appear only in `convert`.
+two values is equality of the state they describe. Ids appear only in `convert` and `bfrt.convert`.
 """
 
 from dataclasses import dataclass

@@ -91,12 +91,13 @@ def to_entry(entity: Entity, schema: Schema, *, whole: bool = True) -> wire.Mess
 
 
 def read_request(scope: Scope, schema: Schema) -> wire.Message:
-    """A request for every row of the scope: members, groups and entries."""
+    """A request for every row of the scope: members, groups and entries, as the driver was told them.
+
+    Hardware has fewer bits for some numbers of a filter, so what it holds is not what was written.
+    """
     request = wire.ReadRequest()
     for table, _ in tables_of(scope, schema):
-        entry = request.entities.add().table_entry
-        entry.table_id = table.id
-        entry.table_flags.from_hw = wred.is_wred(table)
+        request.entities.add().table_entry.table_id = table.id
     return request
 
 
@@ -284,8 +285,11 @@ def _put_members(row: wire.Message, table: Table, group: Group) -> None:
         cause = f"{len(members)} members are more than the selector's {room}"
         raise PlanError(str(group.key), cause, "raise max_group_size in the P4 program")
     ids = table.data_field(names.ACTION_MEMBER_ID)
-    row.data.fields.add(field_id=ids.id).int_arr_val.val.extend(members)
+    listed = row.data.fields.add(field_id=ids.id)
+    listed.int_arr_val.SetInParent()
+    listed.int_arr_val.val.extend(members)
     states = row.data.fields.add(field_id=table.data_field(names.ACTION_MEMBER_STATUS).id)
+    states.bool_arr_val.SetInParent()
     states.bool_arr_val.val.extend(True for _ in members)
     _put_number(row, size, room, group.key)
 
