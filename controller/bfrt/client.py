@@ -28,6 +28,8 @@ MAX_MESSAGE_BYTES = 256 << 20
 """Of an answer: a table is read whole, in one."""
 MAX_ROWS = 1_000_000
 """Of one read."""
+MAX_DETAILS_BYTES = 4 << 20
+"""Of a refusal, which has an error for each update of a batch; gRPC takes 16 KiB unless told."""
 
 # How long an id is asked for while the switch still lists a session that has ended.
 ATTEMPTS = 20
@@ -264,7 +266,12 @@ class Line:
 @asynccontextmanager
 async def line_to(address: str) -> AsyncGenerator[Line]:
     """Open a channel, which connects at the first call."""
-    options = [("grpc.max_receive_message_length", MAX_MESSAGE_BYTES), ("grpc.enable_retries", 0)]
+    options = [
+        ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+        ("grpc.max_metadata_size", MAX_DETAILS_BYTES),
+        ("grpc.absolute_max_metadata_size", MAX_DETAILS_BYTES),
+        ("grpc.enable_retries", 0),
+    ]
     async with grpc.aio.insecure_channel(address, options=options) as channel:
         yield Line(wire.Service(channel))
 

@@ -174,6 +174,20 @@ async def test_the_first_update_refused_is_named_and_the_others_are_counted(ecn_
         assert "; and 1 more updates refused" in error.cause
 
 
+async def test_a_large_batch_says_what_of_it_was_refused(ecn_dual: Device) -> None:
+    found, wanted = await running(ecn_dual)
+    call = ActionCall(program.SET_THRESHOLDS, (("k", 1), ("k_dc", 2)))
+    ports = [Entry(EntryKey(program.THRESHOLDS, (Exact(program.THRESHOLDS_KEY, port),)), call) for port in range(500)]
+    async with ecn_dual.bfrt.line() as line, line.session(ecn_dual.bfrt.target(wanted[0])) as session:
+        await session.become_primary()
+        await session.ensure_pipeline(found)
+        inserts = [Update(UpdateKind.INSERT, port) for port in ports]
+        assert await session.write([inserts], found) == 500
+        error = await failure(session, found, *(Update(UpdateKind.MODIFY, port) for port in ports), *inserts)
+    assert error.code == "ALREADY_EXISTS"
+    assert error.cause.endswith("; and 499 more updates refused")
+
+
 async def test_a_program_has_one_client_and_an_id_too(ecn_dual: Device) -> None:
     found, wanted = await running(ecn_dual)
     target = ecn_dual.bfrt.target(wanted[0])
