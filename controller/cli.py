@@ -176,7 +176,7 @@ def install_command(
         for report in reports:
             table.add_row(report.switch, "pushed" if report.pipeline_pushed else "kept", str(report.updates_written))
         Console().print(table)
-    _warn(port_warnings(plans))
+    _warn([*port_warnings(plans), *switches.left(plans)])
 
 
 @app.command("diff")

@@ -8,15 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from finsy import P4Schema
-from finsy.p4schema import P4MatchType
 
 from controller.errors import PlanError
+from controller.shape import Shape, Widths, shape_of
 
 PORT_BITS = 9
 DEPTH_BITS = 19
-
-Widths = Mapping[str, int]
-"""Bits by name."""
 
 
 @dataclass(frozen=True)
@@ -30,27 +27,25 @@ class TableContract:
     ranges: Widths = field(default_factory=dict[str, int])
     """Keys that match ranges; `keys` match exactly."""
 
-    def lacks(self, schema: P4Schema, instance: str) -> Iterator[str]:
+    def lacks(self, shape: Shape, instance: str) -> Iterator[str]:
         """What a program's table in this control has not, as clauses of a message."""
-        table = schema.tables.get(f"{instance}.{self.name}")
+        table = shape.tables.get(f"{instance}.{self.name}")
         if table is None:
             yield f"table {instance}.{self.name} is missing"
             return
         where = f"table {table.name} is there"
-        for wanted, kind in ((self.keys, P4MatchType.EXACT), (self.ranges, P4MatchType.RANGE)):
-            found = {key.name: key.bitwidth for key in table.match_fields if key.match_type is kind}
+        for wanted, kind in ((self.keys, "exact"), (self.ranges, "range")):
+            found = {name: bits for name, (match, bits) in table.keys.items() if match == kind}
             for key, bits in wanted.items():
                 if found.get(key) != bits:
                     yield f"{where}, {_key(key, kind, found.get(key), bits)}"
-        if more := [key.name for key in table.match_fields if key.name not in (*self.keys, *self.ranges)]:
+        if more := [name for name in table.keys if name not in (*self.keys, *self.ranges)]:
             yield f"{where}, its key {', '.join(more)} is unknown to the feature"
-        known = {schema.actions[ref.id].name: schema.actions[ref.id] for ref in table.actions}
         for name, params in self.actions.items():
-            action = known.get(f"{instance}.{name}")
-            if action is None:
+            has = table.actions.get(f"{instance}.{name}")
+            if has is None:
                 yield f"{where}, it lacks action {name}"
                 continue
-            has = {param.name: param.bitwidth for param in action.params}
             for param, bits in params.items():
                 if has.get(param) != bits:
                     yield f"{where}, its action {name} {_lacks_param(param, has.get(param), bits)}"
@@ -234,23 +229,28 @@ class Found:
 
 
 def find_features(schema: P4Schema) -> Found:
+    """The features of a program by its P4Info; raises PlanError where one stands there twice."""
+    return features_in(shape_of(schema))
+
+
+def features_in(shape: Shape) -> Found:
     """The features of a program; raises PlanError where one stands there twice."""
-    tables = {table.name for table in schema.tables}
+    tables = set(shape.tables)
     tables -= frozenset[str]().union(*(feature.own_tables for feature in FEATURES))
     names: dict[str, str] = {}
     near: dict[str, list[str]] = {}
     recognised: set[str] = set()
     for feature in FEATURES:
         found: list[str] = []
-        for instance in _instances(schema, feature):
-            lacks = tuple(_lacks(schema, feature, instance))
+        for instance in _instances(shape, feature):
+            lacks = tuple(_lacks(shape, feature, instance))
             if not lacks:
                 found.append(instance)
             else:
                 near.setdefault(instance, []).append(f"feature {feature.name}: {lacks[0]}")
         if len(found) > 1:
             cause = f"feature {feature.name} is there {len(found)} times: {', '.join(found)}"
-            raise PlanError("P4Info", cause, "apply the control in one place only")
+            raise PlanError("P4 program", cause, "apply the control in one place only")
         if found:
             recognised.add(found[0])
             tables |= feature.own_tables
@@ -259,27 +259,27 @@ def find_features(schema: P4Schema) -> Found:
     return Found(frozenset(tables), names, lacks)
 
 
-def _instances(schema: P4Schema, feature: Feature) -> Iterator[str]:
+def _instances(shape: Shape, feature: Feature) -> Iterator[str]:
     """Controls of a program that have the feature's first table, with an action of its name."""
     first = feature.tables[0]
-    for table in schema.tables:
+    for table in shape.tables.values():
         instance, _, last = table.name.rpartition(".")
         wanted = {f"{instance}.{name}" for name in first.actions}
-        if instance and last == first.name and wanted & {schema.actions[ref.id].name for ref in table.actions}:
+        if instance and last == first.name and wanted & table.actions.keys():
             yield instance
 
 
-def _lacks(schema: P4Schema, feature: Feature, instance: str) -> Iterator[str]:
+def _lacks(shape: Shape, feature: Feature, instance: str) -> Iterator[str]:
     for table in feature.tables:
-        yield from table.lacks(schema, instance)
+        yield from table.lacks(shape, instance)
     for counter in feature.counters:
-        if schema.counters.get(f"{instance}.{counter}") is None:
+        if f"{instance}.{counter}" not in shape.counters:
             yield f"counter {instance}.{counter} is missing"
 
 
-def _key(name: str, kind: P4MatchType, has: int | None, bits: int) -> str:
+def _key(name: str, kind: str, has: int | None, bits: int) -> str:
     if has is None:
-        return f"it lacks {kind.name.lower()} key {name}"
+        return f"it lacks {kind} key {name}"
     return f"its key {name} has {has} bits where {bits} are needed"
 
 

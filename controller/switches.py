@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from controller import program as names
 from controller.bfrt.client import BfrtServer, running_program
 from controller.bfrt.program import Program
-from controller.contract import find_features
+from controller.contract import FEATURES, features_in, find_features
 from controller.defaults import BFRT_SERVER, DEFAULT_ELECTION_ID, P4RUNTIME_SERVER
 from controller.errors import PlanError
 from controller.install import PortState, Server, SwitchDiff, diff_network, install_network, read_ports
@@ -47,8 +47,15 @@ class Switches(Generic[P]):
         One without anything that p4cc marks or measures by gets the plan of thresholds: the message then says what is
         missing.
         """
-        known = {names.CURVES, names.RED_STEPS, names.WRED, names.INT_PORTS, names.THRESHOLDS}
+        known = {names.CURVES, names.RED_STEPS, names.WRED, names.INT_PORTS, names.PRIORITIES, names.THRESHOLDS}
         return SwitchProgram(None if known.isdisjoint(self.tables) else self.tables, names=self.names)
+
+    def left(self, plans: Sequence[SwitchPlan]) -> list[str]:
+        """Warnings of tables that p4cc knows and these plans leave as they are."""
+        known = set[str]().union(*(feature.own_tables for feature in FEATURES)) & self.tables
+        owned = {self.names.get(table, table) for table in known}
+        owned.difference_update(*(plan.scope.tables for plan in plans))
+        return [f"table {table} is left as it is: a scenario's run fills it" for table in sorted(owned)]
 
     def of(self, plans: Sequence[SwitchPlan]) -> tuple[SwitchPlan, ...]:
         """The plans of those that are meant."""
@@ -112,7 +119,8 @@ def _over_bfrt(topology: Topology, connection: Connection, files: ProgramFiles) 
         only = topology.switch_names[0]
     server = BfrtServer(connection.server or BFRT_SERVER, connection.client_id, connection.timeout_s)
     program = asyncio.run(running_program(server, _p4_name(connection, files), only))
-    return Switches(topology, only, server, program, program.tables, {}, program.cell_bytes)
+    found = features_in(program.shape)
+    return Switches(topology, only, server, program, found.tables, found.names, program.cell_bytes)
 
 
 def _p4_name(connection: Connection, files: ProgramFiles) -> str:

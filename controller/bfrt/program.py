@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from controller.bfrt import wire
-from controller.bfrt.schema import Schema, parse_schema
+from controller.bfrt.schema import MATCH_PRIORITY, Schema, parse_schema
 from controller.entities import Scope
 from controller.errors import SwitchError
+from controller.shape import Shape, TableShape
 from controller.units import CHIP_CELL_BYTES
 
 CHIPS = {"tf1": "tna", "tf2": "t2na"}
@@ -42,10 +43,20 @@ class Program:
         sizes = {CHIP_CELL_BYTES[arch] for prefix, arch in CHIPS.items() if prefix in found}
         return sizes.pop() if len(sizes) == 1 else None
 
-    @property
-    def tables(self) -> frozenset[str]:
-        """Names of its tables, as the program itself has them."""
-        return self.schema.names
+    @cached_property
+    def shape(self) -> Shape:
+        """Its tables as the program itself names them, without the pipe's name; raises PlanError."""
+        tables: dict[str, TableShape] = {}
+        for table in self.schema.tables.values():
+            name = table.name.partition(".")[2]
+            keys = {key.field.name: (key.match.lower(), key.field.width_bits) for key in table.keys.values()}
+            keys.pop(MATCH_PRIORITY, None)
+            params = {
+                action.name: {param.name: param.width_bits for param in action.params.values()}
+                for action in table.actions.values()
+            }
+            tables[name] = TableShape(name, keys, params)
+        return Shape(tables, frozenset(tables))
 
     def fills(self, scope: Scope) -> bool:
         """Whether it may have entries of its own: nobody but the switch knows."""

@@ -104,11 +104,6 @@ class Schema:
             self.tables[table.name] = self.by_id[table.id] = table
             self._short.setdefault(table.name.partition(".")[2], []).append(table)
 
-    @property
-    def names(self) -> frozenset[str]:
-        """Names of all tables as the program has them, without the pipe's."""
-        return frozenset(self._short)
-
     def find(self, name: str, what: str = "table") -> Table:
         """The table of a name, whole or without the pipe's; raises PlanError that lists those there are."""
         if (whole := self.tables.get(name)) is not None:

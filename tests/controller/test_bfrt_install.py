@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from controller.bfrt.client import BfrtServer, Session, running_program
 from controller.bfrt.program import Program
 from controller.cli import app
 from controller.client import connect
+from controller.contract import features_in
 from controller.entities import ActionCall, Entry, EntryKey, Exact, Group, Member, Range, Update, UpdateKind
 from controller.errors import ControllerError, PlanError
 from controller.install import diff_network, install_network, read_ports
@@ -34,7 +36,7 @@ def ecn_dual(tmp_path: Path) -> Iterator[Device]:
 
 async def running(it: Device) -> tuple[Program, list[SwitchPlan]]:
     found = await running_program(it.bfrt, it.name, "leaf1")
-    return found, list(plans(found.tables))
+    return found, list(plans(features_in(found.shape).tables))
 
 
 @pytest.mark.parametrize("name", ["ecn_dual", "ecn_red", "int_hpcc"])
@@ -80,12 +82,12 @@ async def test_only_what_differs_is_written(ecn_dual: Device) -> None:
     assert first.updates_written == len(before.updates) > 0
     (again,) = await install_network(server, found, wanted)
     assert again.updates_written == 0
-    other = plans(found.tables, k_pkts=25)
+    other = plans(features_in(found.shape).tables, k_pkts=25)
     (changed,) = await install_network(server, found, other)
     assert changed.updates_written == len(wanted[0].ports)
     (left,) = await diff_network(server, found, other)
     assert left.updates == ()
-    profile = plans(found.tables, k_pkts=25, profile=Profile.RFC3168)
+    profile = plans(features_in(found.shape).tables, k_pkts=25, profile=Profile.RFC3168)
     (fewer,) = await install_network(server, found, profile)
     assert fewer.updates_written > 0
     (left,) = await diff_network(server, found, profile)
@@ -265,6 +267,30 @@ def test_bad_input_is_one_message(ecn_dual: Device, arguments: list[str], messag
     assert result.exit_code == 2
     assert result.stderr.startswith(message.replace("{address}", ecn_dual.bfrt.address))
     assert result.stderr.count("\n") == 1
+
+
+def test_what_a_plan_leaves_alone_is_said(tmp_path: Path) -> None:
+    with device(tmp_path, "rcp") as it:
+        done = command(it, "install", "--p4-name", "rcp", "--json")
+        assert done.exit_code == 0, done.stderr
+        assert done.stderr == "warning: table egress.rcp.stamped is left as it is: a scenario's run fills it\n"
+        assert json.loads(done.stdout)[0]["updates_written"] == 11
+
+
+def test_features_stand_where_a_program_of_the_users_has_them(tmp_path: Path) -> None:
+    for part in ("adaptors", "include", "controls", "tna"):
+        shutil.copytree(ROOT / "p4src" / part, tmp_path / part)
+    source = tmp_path / "tna" / "ecn_dual.p4"
+    text = source.read_text(encoding="utf-8")
+    assert text.count("EcnDual() ecn;") == text.count("ecn.apply(") == 1
+    source.write_text(text.replace("EcnDual() ecn;", "EcnDual() mine;").replace("ecn.apply(", "mine.apply("), "utf-8")
+    with device(tmp_path, "ecn_dual", source) as it:
+        named = ["--p4-name", "ecn_dual"]
+        assert "egress.mine.thresholds [egress_port=0x1]" in command(it, "diff", *named).stdout
+        assert command(it, "install", *named).exit_code == 0
+        shown = command(it, "show", *named, "--json")
+        assert shown.exit_code == 0, shown.stderr
+        assert None not in {port["k_pkts"] for port in json.loads(shown.stdout)}
 
 
 def test_each_switch_has_an_address_of_its_own() -> None:
