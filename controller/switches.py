@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from controller import program as names
 from controller.bfrt.client import BfrtServer, running_program
 from controller.bfrt.program import Program
-from controller.contract import FEATURES, features_in, find_features
+from controller.contract import FEATURES, features_in
 from controller.defaults import BFRT_SERVER, DEFAULT_ELECTION_ID, P4RUNTIME_SERVER
 from controller.errors import PlanError
 from controller.install import PortState, Server, SwitchDiff, diff_network, install_network, read_ports
@@ -18,6 +18,7 @@ from controller.options import Connection, ProgramFiles, Wire, read_file
 from controller.pipeline import Pipeline, load_pipeline
 from controller.plan import SwitchPlan, SwitchProgram
 from controller.session import AnyProgram, AnyServer
+from controller.shape import shape_of
 from controller.units import CHIP_CELL_BYTES
 from topos import Topology
 
@@ -37,6 +38,8 @@ class Switches(Generic[P]):
     """Of the program; those of p4cc's features under their names in p4cc's own programs."""
     names: Mapping[str, str]
     """Names in p4cc's own programs to those in this one, where they differ."""
+    whole: frozenset[str]
+    """All tables of the program, as it names them."""
     cell_bytes: int | None
     """Of the chip's traffic manager; None for a switch that counts packets."""
 
@@ -52,10 +55,10 @@ class Switches(Generic[P]):
 
     def left(self, plans: Sequence[SwitchPlan]) -> list[str]:
         """Warnings of tables that p4cc knows and these plans leave as they are."""
-        known = set[str]().union(*(feature.own_tables for feature in FEATURES)) & self.tables
-        owned = {self.names.get(table, table) for table in known}
-        owned.difference_update(*(plan.scope.tables for plan in plans))
-        return [f"table {table} is left as it is: a scenario's run fills it" for table in sorted(owned)]
+        known = frozenset[str]().union(*(feature.own_tables for feature in FEATURES))
+        found = {self.names.get(table, table) for table in known & self.tables} | known & self.whole
+        found.difference_update(*(plan.scope.tables for plan in plans))
+        return [f"table {table} is left as it is: this command has no plan for it" for table in sorted(found)]
 
     def of(self, plans: Sequence[SwitchPlan]) -> tuple[SwitchPlan, ...]:
         """The plans of those that are meant."""
@@ -102,10 +105,11 @@ def _over_p4runtime(
     p4info = _read_p4info(files.p4info)
     config = read_file(files.config, "device config") if pushes and files.config is not None else b""
     pipeline = load_pipeline(p4info, config)
-    found = find_features(pipeline.schema)
+    shape = shape_of(pipeline.schema)
+    found, whole = features_in(shape), frozenset(shape.tables)
     server = Server(connection.server or P4RUNTIME_SERVER, election_id, connection.timeout_s)
     cell_bytes = CHIP_CELL_BYTES.get(pipeline.schema.arch)
-    return Switches(topology, connection.switch, server, pipeline, found.tables, found.names, cell_bytes)
+    return Switches(topology, connection.switch, server, pipeline, found.tables, found.names, whole, cell_bytes)
 
 
 def _over_bfrt(topology: Topology, connection: Connection, files: ProgramFiles) -> Switches[Program]:
@@ -119,8 +123,8 @@ def _over_bfrt(topology: Topology, connection: Connection, files: ProgramFiles) 
         only = topology.switch_names[0]
     server = BfrtServer(connection.server or BFRT_SERVER, connection.client_id, connection.timeout_s)
     program = asyncio.run(running_program(server, _p4_name(connection, files), only))
-    found = features_in(program.shape)
-    return Switches(topology, only, server, program, found.tables, found.names, program.cell_bytes)
+    found, whole = features_in(program.shape), frozenset(program.shape.tables)
+    return Switches(topology, only, server, program, found.tables, found.names, whole, program.cell_bytes)
 
 
 def _p4_name(connection: Connection, files: ProgramFiles) -> str:

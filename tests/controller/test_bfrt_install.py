@@ -269,12 +269,13 @@ def test_bad_input_is_one_message(ecn_dual: Device, arguments: list[str], messag
     assert result.stderr.count("\n") == 1
 
 
-def test_what_a_plan_leaves_alone_is_said(tmp_path: Path) -> None:
-    with device(tmp_path, "rcp") as it:
-        done = command(it, "install", "--p4-name", "rcp", "--json")
+@pytest.mark.parametrize(("name", "left"), [("rcp", "egress.rcp.stamped"), ("int_md", "egress.telemetry.ports")])
+def test_what_a_plan_leaves_alone_is_said(tmp_path: Path, name: str, left: str) -> None:
+    with device(tmp_path, name) as it:
+        done = command(it, "install", "--p4-name", name, "--json")
         assert done.exit_code == 0, done.stderr
-        assert done.stderr == "warning: table egress.rcp.stamped is left as it is: a scenario's run fills it\n"
-        assert json.loads(done.stdout)[0]["updates_written"] == 11
+        assert done.stderr == f"warning: table {left} is left as it is: this command has no plan for it\n"
+        assert json.loads(done.stdout)[0]["updates_written"] == 10
 
 
 def test_features_stand_where_a_program_of_the_users_has_them(tmp_path: Path) -> None:
