@@ -27,7 +27,7 @@ pub(crate) fn cases() -> &'static [Arc<Pipeline>] {
 /// The language cases and the project's own programs.
 pub(crate) fn all() -> &'static [Arc<Pipeline>] {
     static MADE: OnceLock<Vec<Arc<Pipeline>>> = OnceLock::new();
-    MADE.get_or_init(|| compiled(&["engine/filetests/cases/run", "p4src/v1model"]))
+    MADE.get_or_init(|| compiled(&["engine/filetests/cases/run", "p4src/v1model", "p4src/tna"]))
 }
 
 /// Text of the program with a bit of everything that P4Runtime speaks of.

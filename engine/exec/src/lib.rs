@@ -15,7 +15,6 @@ pub mod control;
 mod env;
 mod frame;
 mod frame_layout;
-mod halves;
 mod interpreter;
 mod math_unit;
 mod native;
@@ -24,6 +23,7 @@ mod pipeline;
 pub mod prefetch;
 mod snapshot;
 mod state;
+mod tna_pipelines;
 mod v1_pipelines;
 mod wide;
 
@@ -33,7 +33,6 @@ pub use env::{
     QueueBypass, RandomSource, Trace, Values,
 };
 pub use frame::Frame;
-pub use halves::{HalfEnd, HalfId};
 pub use interpreter::MAX_CONTROL_STEPS;
 pub use native::{Exec, Native, NativeError};
 pub use pipeline::{CompileError, Pipeline};
@@ -43,6 +42,7 @@ pub use state::hashing::HashSlice;
 pub use state::idle::IdleChange;
 pub use state::meter::{COLOR_GREEN, COLOR_RED, COLOR_YELLOW, MeterConfig, MeterCounts};
 pub use state::{Array, ArrayKind, DEFAULT_DROP_PORT, State};
+pub use tna_pipelines::{HalfEnd, HalfId};
 pub use v1_pipelines::{
     BypassEnd, BypassResult, EgressEnd, EgressMetadata, EgressStart, IngressStart, V1Pipelines, Verdict,
 };

@@ -7,9 +7,9 @@ use p4cc_ir::verify::{self, Violation};
 use p4cc_ir::{Architecture, FuncId, Program, V1Model};
 
 use crate::compile;
-use crate::halves::{self, Half, HalfId};
 use crate::native::{Locals, Native, NativeError};
 use crate::op::Code;
+use crate::tna_pipelines::{self, Half, HalfId};
 use crate::v1_pipelines::V1Pipelines;
 
 /// A compiled program: immutable, shared by `Arc` or by clone.
@@ -55,7 +55,7 @@ impl Pipeline {
             Architecture::Psa(_) | Architecture::Tna(_) => None,
         };
         let halves = match &program.architecture {
-            Architecture::Tna(tna) => halves::of(&program, &code, tna).into(),
+            Architecture::Tna(tna) => tna_pipelines::of(&program, &code, tna).into(),
             Architecture::V1Model(_) | Architecture::Psa(_) => Arc::default(),
         };
         let (native, interpreted) = Default::default();

@@ -74,6 +74,30 @@ pub(crate) struct Queued {
     pub lineage: Lineage,
 }
 
+impl Queued {
+    /// A packet that nothing of the program's memory goes along with, from a port.
+    #[inline]
+    pub fn new(
+        now: Time,
+        packet: Packet,
+        (instance, truncate): (Instance, u32),
+        (port, lineage): (u32, Lineage),
+    ) -> Self {
+        Self {
+            enqueued_at: now,
+            length: packet.len(),
+            packet,
+            saved_bytes: 0,
+            truncate,
+            rid: 0,
+            length_delta: 0,
+            ingress_port: u16::try_from(port).unwrap_or(u16::MAX),
+            instance,
+            lineage,
+        }
+    }
+}
+
 /// A packet for a port that has no queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Unqueued {

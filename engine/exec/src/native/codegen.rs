@@ -17,7 +17,7 @@ use super::storage::{Locals, MAX_FUNCTION_OPS, StoragePlan, Validity};
 use super::translate::{Callees, Shared, Translator, is_plain, is_plain_half};
 use super::{NativeError, helpers, summary};
 use crate::Pipeline;
-use crate::halves::{Half, HalfId};
+use crate::tna_pipelines::{Half, HalfId};
 use crate::v1_pipelines::V1Pipelines;
 
 /// Native code of a v1model program's ingress and egress pipeline.

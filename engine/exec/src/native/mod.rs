@@ -5,8 +5,8 @@
 //! Entries, cells and default actions are data: a change of them needs no translation.
 //!
 //! A v1model program becomes two native functions, the ingress and the egress pipeline
-//! ([`crate::V1Pipelines`]), a TNA program two for each pipe, its halves. Its programmable blocks are translated one by one when somebody first runs one
-//! alone.
+//! ([`crate::V1Pipelines`]), a TNA program two for each pipe. Its programmable blocks are translated one by
+//! one when somebody first runs one alone.
 //!
 //! Invariants: outputs, state and effects are those of the interpreter, for any packet and any entries.
 //! `unsafe` is in [`context`] only.
@@ -32,7 +32,7 @@ use self::context::{
 pub(crate) use self::storage::Locals;
 use self::storage::MAX_FUNCTION_OPS;
 use crate::env::{Env, Executor, PacketView, ParseResult, QueueBypass};
-use crate::halves::{HalfEnd, HalfId};
+use crate::tna_pipelines::{HalfEnd, HalfId};
 use crate::v1_pipelines::{self, BlockRunner, BypassEnd, BypassResult, EgressEnd, EgressStart, IngressStart};
 use crate::{Frame, MAX_CONTROL_STEPS, Pipeline};
 
@@ -187,8 +187,8 @@ impl Native {
 impl Native {
     /// Runs a half of a TNA program as one function: parser, control and deparser, whose output is
     /// [`Frame::front`]. `timestamp` is what the program reads as its parser's. None where the half is to run
-    /// block by block: it has no such function, a header is not stored as a whole, or the parser has an error.
-    /// Nothing happened then but to the frame.
+    /// block by block: it has no such function, a header is not stored as a whole, or the parser has an
+    /// error. Nothing happened then but to the frame.
     #[inline]
     pub fn half<'e>(
         &self,

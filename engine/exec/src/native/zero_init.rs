@@ -12,8 +12,8 @@ use p4cc_ir::{CloneKind, FuncId, VarId};
 use super::storage::Storage;
 use super::translate::Shared;
 use crate::accesses::{Access, HeaderAccess, OpAccess, accesses};
-use crate::halves::Half;
 use crate::op::{ExternOp, Op, SlowOp};
+use crate::tna_pipelines::Half;
 use crate::v1_pipelines::V1Pipelines;
 
 /// Live words: those that functions may read before they write them, or that the switch reads afterwards.

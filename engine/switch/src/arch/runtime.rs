@@ -405,9 +405,9 @@ impl Runtime {
         saved
     }
 
-    /// Runs a half of a TNA program as one native function, where there is one that takes this packet: parser,
-    /// control and deparser. `timestamp` is what the parser tells, `length` what counters count. Where there
-    /// is none nothing happened but to the frame.
+    /// Runs a half of a TNA program as one native function, where there is one that takes this packet:
+    /// parser, control and deparser. `timestamp` is what the parser tells. Where there is none nothing
+    /// happened but to the frame.
     #[inline]
     pub fn half(
         &mut self,

@@ -8,6 +8,9 @@ use crate::diag::Diagnostic;
 use crate::lexer::Tok;
 use crate::span::Span;
 
+/// Tokens of the sizes of an array whose type nobody declared.
+const MAX_SIZE_TOKENS: usize = 32;
+
 impl Parser<'_> {
     /// `{ ... }`
     pub(super) fn block(&mut self, annotations: Vec<Annotation>) -> Parsed<Block> {
@@ -124,12 +127,28 @@ impl Parser<'_> {
         }
     }
 
-    /// A declaration stands here: a type, or two names in a
-    /// row (the first then being a type nobody declared).
+    /// A declaration stands here: a type, or two names in a row, the first perhaps with sizes of an array (it
+    /// is then a type nobody declared).
     fn declaration_here(&self) -> bool {
         let type_value = self.type_name(self.token()) && self.peek(1).tok == Tok::Dot;
-        let two_names = self.at(Tok::Ident) && self.peek(1).tok == Tok::Ident;
+        let two_names = self.at(Tok::Ident) && self.peek(self.behind_sizes(1)).tok == Tok::Ident;
         (self.type_at(0) && !type_value) || two_names
+    }
+
+    /// The token behind short sizes in brackets, if there are any.
+    fn behind_sizes(&self, first: usize) -> usize {
+        let (mut at, mut depth) = (first, 0);
+        while at < first + MAX_SIZE_TOKENS {
+            match self.peek(at).tok {
+                Tok::LBracket => depth += 1,
+                Tok::RBracket if depth > 0 => depth -= 1,
+                Tok::Semi | Tok::LBrace | Tok::RBrace | Tok::Eof => return first,
+                _ if depth == 0 => return at,
+                _ => {}
+            }
+            at += 1;
+        }
+        first
     }
 
     /// A variable, an instance, an assignment or a call, without its `;`.

@@ -10,13 +10,13 @@ mod basic_blocks;
 mod bypass;
 mod externs;
 mod flow;
-mod halves;
 mod hash;
 mod known_bits;
 mod packet;
 mod pipelines;
 mod state;
 mod table;
+mod tna_pipelines;
 
 use std::collections::BTreeMap;
 
@@ -26,10 +26,10 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use p4cc_ir::{ActionId, Program};
 
 pub(super) use self::flow::targets;
-pub(super) use self::halves::is_plain_half;
 use self::known_bits::{Known, KnownBits};
 use self::packet::Loaded;
 pub(super) use self::pipelines::is_plain;
+pub(super) use self::tna_pipelines::is_plain_half;
 use super::context::{DONE, REJECT, STEP_LIMIT, VectorLayout};
 use super::helpers::Name;
 use super::storage::{PackedBits, Storage, StoragePlan};

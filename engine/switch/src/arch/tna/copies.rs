@@ -40,7 +40,7 @@ impl TnaSwitch {
         (port, lineage): (u32, Lineage),
         verdict: &Verdict,
     ) {
-        let queued = queued(now, packet, (Instance::NORMAL, u32::MAX), (port, lineage));
+        let queued = Queued::new(now, packet, (Instance::NORMAL, u32::MAX), (port, lineage));
         let stops = verdict.drop_ctl & DROP_PACKET != 0;
         let unicast = verdict.unicast_port.filter(|_| !stops);
         let instance = if verdict.bypass_egress { Instance::NO_EGRESS } else { Instance::NORMAL };
@@ -184,7 +184,7 @@ impl TnaSwitch {
     ) {
         let copies = core.allow_copies(lineage, ways.len(), (port, priority));
         packet.truncate(truncate);
-        let queued = queued(now, packet, (Instance::NORMAL, u32::MAX), (port, *lineage));
+        let queued = Queued::new(now, packet, (Instance::NORMAL, u32::MAX), (port, *lineage));
         ways.truncate(copies);
         self.send(core, now, queued, &ways, (priority, false));
     }
@@ -278,27 +278,5 @@ fn replicas(core: &Core, group: u32, packet: &PacketOfGroup, ways: &mut Ways) {
     for target in flat.chain(nested.unwrap_or_default()) {
         ways.push((target, instance));
         instance = Instance::REPLICA;
-    }
-}
-
-/// A packet for a queue.
-#[inline]
-pub(super) fn queued(
-    now: Time,
-    packet: Packet,
-    (instance, truncate): (Instance, u32),
-    (port, lineage): (u32, Lineage),
-) -> Queued {
-    Queued {
-        enqueued_at: now,
-        length: packet.len(),
-        packet,
-        saved_bytes: 0,
-        truncate,
-        rid: 0,
-        length_delta: 0,
-        ingress_port: u16::try_from(port).unwrap_or(u16::MAX),
-        instance,
-        lineage,
     }
 }

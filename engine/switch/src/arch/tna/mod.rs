@@ -34,12 +34,11 @@ use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::switch::MAX_GENERATED;
 use crate::tm::PortIndex;
-use copies::queued;
 use metadata::{
     DROP_MIRROR, DROP_PACKET, IngressFront, MAC_TIME_MASK, NO_MATCH, egress_metadata, error_flags,
     front_bytes,
 };
-use pipes::{Half, IngressPipe, Pipes};
+use pipes::{Half, IngressPipe, Pipes, pipe_of_chip};
 
 /// Bytes of a frame's check sequence, which the chip counts: packets here have none.
 const FCS_BYTES: u32 = 4;
@@ -135,7 +134,7 @@ impl TnaSwitch {
         if let Some((packet, lineage, verdict)) = self.through_ingress(core, now, entering) {
             let bytes = packet.len();
             if let Some((index, port)) = self.bypass(core, &verdict, (bytes, from), is_free) {
-                let item = queued(now, packet, (Instance::NORMAL, u32::MAX), (ingress_port, lineage));
+                let item = Queued::new(now, packet, (Instance::NORMAL, u32::MAX), (ingress_port, lineage));
                 let priority = verdict.priority;
                 let left = LeftQueue { item, port, priority, enq_depth: 0, deq_depth: 0 };
                 let sent = self.egress_once(core, now, left);
@@ -457,11 +456,6 @@ impl TnaSwitch {
         core.drop_from(against, priority, DropCause::Egress);
         None
     }
-}
-
-/// The chip's pipe that a port belongs to.
-fn pipe_of_chip(port: u32) -> usize {
-    (port >> 7 & 3) as usize
 }
 
 /// The first bytes of a packet, as many as a pattern has; zeros of its payload count.

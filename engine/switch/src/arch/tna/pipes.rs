@@ -3,8 +3,6 @@
 use p4cc_exec::{HalfId, Pipeline};
 use p4cc_ir::{HalfPipeline, Tna, TnaForDeparser, TnaForEgressDeparser, TnaForTm, TnaFromParser, TnaPipe};
 
-use super::pipe_of_chip;
-
 /// Pipes of a chip.
 const CHIP_PIPES: usize = 4;
 
@@ -69,4 +67,9 @@ fn of(pipeline: &Pipeline, at: usize, pipe: &TnaPipe) -> (IngressPipe, EgressPip
     let half = half(HalfId::egress(at), pipe.egress, pipe.egress_from_parser);
     let makes_requests = pipeline.makes_requests(half.id);
     (ingress, EgressPipe { half, makes_requests, for_deparser: pipe.for_egress_deparser })
+}
+
+/// The chip's pipe that a port belongs to.
+pub(super) fn pipe_of_chip(port: u32) -> usize {
+    (port >> 7 & 3) as usize
 }

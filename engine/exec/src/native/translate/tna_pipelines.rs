@@ -10,10 +10,10 @@ use p4cc_ir::VarId;
 use super::pipelines::BlockKind;
 use super::state::given_flags;
 use super::{Callees, Shared, TranslateResult, Translator};
-use crate::halves::Half;
 use crate::native::context::{DONE, UNREADABLE, state_vectors};
 use crate::native::summary;
 use crate::native::zero_init;
+use crate::tna_pipelines::Half;
 
 impl<'a, 'f> Translator<'a, 'f> {
     /// What the switch gives a half: the time that its parser tells.
