@@ -73,5 +73,8 @@ def parse_p4info(data: str | bytes) -> p4i.P4Info:
         else:
             message.ParseFromString(data)
     except (text_format.ParseError, DecodeError) as error:
-        raise PlanError("P4Info", f"cannot be read: {error}", "compile the program again") from None
+        # p4c's P4Info for Tofino has messages of the chip's externs, and then none of P4Runtime's own.
+        of_chip = "barefoot." in str(error)
+        remedy = "compile it with p4c's --p4runtime-force-std-externs" if of_chip else "compile the program again"
+        raise PlanError("P4Info", f"cannot be read: {error}", remedy) from None
     return message

@@ -83,6 +83,14 @@ def test_a_p4info_that_is_not_text_needs_a_binary_name(tmp_path: Path) -> None:
     assert "name a binary P4Info .bin" in result.stderr
 
 
+def test_a_p4info_with_externs_of_the_chip_says_how_it_is_compiled(tmp_path: Path) -> None:
+    file = tmp_path / "program.p4info.txtpb"
+    file.write_text("externs { instances { info { [type.googleapis.com/barefoot.ActionProfile] { size: 1 } } } }")
+    result = run("show", "--p4info", str(file), *STAR)
+    assert result.exit_code == 2
+    assert "compile it with p4c's --p4runtime-force-std-externs" in result.stderr
+
+
 def test_an_unknown_option_is_exit_code_2() -> None:
     assert run("plan", "--buffer", "100").exit_code == 2
 
