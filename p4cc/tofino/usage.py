@@ -82,7 +82,7 @@ _MEMORIES = (
     ("tcam", "tcams", "tcams", ("nRows", "nColumns")),
     ("map_ram", "map_rams", "maprams", ("nRows", "nUnits")),
     ("meter_alu", "meter_alus", "meters", ("nAlus",)),
-    ("statistics_alu", "statistics_alus", "stats", ("nAlus",)),
+    ("statistics_alu", "statistic_alus", "stats", ("nAlus",)),
     ("gateway", "gateways", "gateways", ("nRows", "nUnits")),
     ("logical_table", "logical_tables", "ids", ("size",)),
 )

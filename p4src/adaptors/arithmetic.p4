@@ -6,8 +6,24 @@
 
 #include "../include/headers.p4"
 
+// Bytes of a packet on the link.
+typedef bit<32> link_bytes_t;
+
+control AddBytes(inout link_bytes_t bytes, in link_bytes_t more) {
+    apply {
+        bytes = bytes + more;
+    }
+}
+
+// A depth as a number of 32 bits.
+control WideDepth(in queue_depth_t depth, out bit<32> wide) {
+    apply {
+        wide = (bit<32>)depth;
+    }
+}
+
 // Whether a depth has reached a threshold.
-control DepthReaches(in queue_depth_t depth, in queue_depth_t threshold, out bool reached) {
+control DepthReaches(in bit<32> depth, in bit<32> threshold, out bool reached) {
     apply {
         reached = depth >= threshold;
     }

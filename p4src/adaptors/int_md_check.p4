@@ -25,16 +25,18 @@ bool int_md_is_sound(in transport_h transport, in int_md_shim_h shim, in int_md_
         && bytes + INT_MD_SHIM_BYTES == (bit<10>)transport.extension_len;
 }
 
-// `words` are what this hop adds. Sound is what this switch understands; too long what the link or the
-// extension's length cannot carry.
+// `words` are what this hop adds, `growth` and `extension_growth` the same in bytes. Sound is what this
+// switch understands; too long what the link or the extension's length cannot carry.
 control IntMdCheck(in ipv4_h ipv4, in udp_h udp, in transport_h transport, in int_md_shim_h shim, in int_md_h md,
-                   in bit<16> mtu_bytes, out bit<8> words, out bool is_sound, out bool is_too_long) {
+                   in bit<16> mtu_bytes, out bit<8> words, out bit<16> growth, out bit<8> extension_growth,
+                   out bool is_sound, out bool is_too_long) {
     apply {
         words = (bit<8>)int_md_words(md.instructions);
-        bit<8> growth = words << 2;
-        bit<16> extension_bytes = (bit<16>)transport.extension_len + (bit<16>)growth;
+        extension_growth = words << 2;
+        growth = (bit<16>)extension_growth;
+        bit<16> extension_bytes = (bit<16>)transport.extension_len + growth;
         is_sound = (bit<8>)md.hop_words == words && can_grow(ipv4, udp) && int_md_is_sound(transport, shim, md);
-        is_too_long = ipv4.total_len + (bit<16>)growth > mtu_bytes || extension_bytes > 255;
+        is_too_long = ipv4.total_len + growth > mtu_bytes || extension_bytes > 255;
     }
 }
 

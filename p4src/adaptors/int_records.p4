@@ -6,10 +6,11 @@
 
 #include "../include/int.p4"
 
-control PushRecord(inout int_hop_h[INT_FIXED_RECORDS] records, in int_hop_h record) {
+control PushRecord(inout int_hop_h[INT_FIXED_RECORDS] records, inout int_hop_h record) {
     apply {
         records.push_front(1);
         records[0] = record;
+        record.setInvalid();
     }
 }
 

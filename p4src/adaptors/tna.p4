@@ -19,19 +19,53 @@
 
 #define PACKET_COUNTER(SIZE) Counter<bit<32>, bit<32>>(SIZE, CounterType_t.PACKETS)
 
-// A depth has reached a threshold if nothing is left of the threshold
-// without it. Saturation needs 32 bits, and an action of its own: what
-// stands in `apply` the compiler makes a comparison of two fields again.
-control DepthReaches(in queue_depth_t depth, in queue_depth_t threshold, out bool reached) {
-    bit<32> left;
+// Bytes of a packet on the link. Of the width of the IP length, since the chip moves no field between
+// containers of different widths; its longest frame has some 10,000 bytes.
+typedef bit<16> link_bytes_t;
 
-    action subtract(bit<32> whole, bit<32> part) {
-        left = whole |-| part;
+// An action of its own: the compiler would make one sum of several, and the chip adds two operands.
+control AddBytes(inout link_bytes_t bytes, in link_bytes_t more) {
+    action add() {
+        bytes = bytes + more;
     }
 
     apply {
-        subtract((bit<32>)threshold, (bit<32>)depth);
-        reached = left == 0;
+        add();
+    }
+}
+
+// The depth that comes with a packet may lie in two containers: a stage takes one of them.
+control WideDepth(in queue_depth_t depth, out bit<32> wide) {
+    action take_low() {
+        wide = (bit<32>)depth[15:0];
+    }
+
+    action take_high() {
+        wide[18:16] = depth[18:16];
+    }
+
+    apply {
+        take_low();
+        take_high();
+    }
+}
+
+// A depth has reached a threshold if nothing is left of the threshold
+// without it. Saturation needs 32 bits, and an action of its own: what
+// stands in `apply` the compiler makes a comparison of two fields again.
+control DepthReaches(in bit<32> depth, in bit<32> threshold, out bool reached) {
+    bit<32> left;
+
+    action subtract() {
+        left = threshold |-| depth;
+        reached = false;
+    }
+
+    apply {
+        subtract();
+        if (left == 0) {
+            reached = true;
+        }
     }
 }
 
@@ -41,7 +75,7 @@ control DepthReaches(in queue_depth_t depth, in queue_depth_t threshold, out boo
     RegisterAction<bit<32>, bit<32>, bit<32>>(NAME) NAME##_add = { \
         void apply(inout bit<32> sum, out bit<32> before) { \
             before = sum; \
-            sum = sum + BYTES; \
+            sum = sum + (bit<32>)BYTES; \
         } \
     }
 #define ADD_TO_SUM(NAME, INDEX, BYTES, BEFORE) BEFORE = NAME##_add.execute((bit<32>)INDEX)
@@ -68,13 +102,16 @@ control LowerRate(inout rate_kbps_t rate, in rate_kbps_t bound) {
 control RateExceeds(in rate_kbps_t rate, in rate_kbps_t bound, out bool exceeds) {
     rate_kbps_t over;
 
-    action subtract(rate_kbps_t whole, rate_kbps_t part) {
-        over = whole |-| part;
+    action subtract() {
+        over = rate |-| bound;
+        exceeds = false;
     }
 
     apply {
-        subtract(rate, bound);
-        exceeds = over != 0;
+        subtract();
+        if (over != 0) {
+            exceeds = true;
+        }
     }
 }
 
@@ -106,26 +143,32 @@ control RoundSum(in port_t port, in bit<32> round, in rate_kbps_t amount, out ra
 control Below(in bit<8> number, in bit<8> bound, out bool below) {
     bit<8> left;
 
-    action subtract(bit<8> whole, bit<8> part) {
-        left = whole |-| part;
+    action subtract() {
+        left = bound |-| number;
+        below = false;
     }
 
     apply {
-        subtract(bound, number);
-        below = left != 0;
+        subtract();
+        if (left != 0) {
+            below = true;
+        }
     }
 }
 
 control Lower(in bit<16> number, in bit<16> bound, out bool lower) {
     bit<16> left;
 
-    action subtract(bit<16> whole, bit<16> part) {
-        left = whole |-| part;
+    action subtract() {
+        left = bound |-| number;
+        lower = false;
     }
 
     apply {
-        subtract(bound, number);
-        lower = left != 0;
+        subtract();
+        if (left != 0) {
+            lower = true;
+        }
     }
 }
 

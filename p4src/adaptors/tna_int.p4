@@ -19,11 +19,14 @@ control CanGrow(in ipv4_h ipv4, in udp_h udp, out bool can) {
     action measure() {
         above = ipv4.total_len |-| GROWTH_LIMIT_BYTES;
         headers = ipv4.total_len - udp.length;
+        can = false;
     }
 
     apply {
         measure();
-        can = above == 0 && headers == IPV4_HEADER_BYTES;
+        if (above == 0 && headers == IPV4_HEADER_BYTES) {
+            can = true;
+        }
     }
 }
 
@@ -61,38 +64,36 @@ control IntShimPass(inout int_shim_h shim, in bit<12> switch_id) {
 }
 
 // A shift has a constant width, so each has an action. Depths are in cells already: `cells_per_depth` is 1.
-control IntUnits(in bit<32> sent, in queue_depth_t depth, in bit<8> cells_per_depth, in bit<3> shift,
-                 out bit<20> tx_units, out bit<32> cells) {
-    bit<32> units;
-
+control IntUnits(in bit<32> sent, in bit<32> depth, in bit<8> cells_per_depth, in bit<3> shift,
+                 out bit<32> tx_units, out bit<32> cells) {
     action by_0() {
-        units = sent >> 7;
-        cells = (bit<32>)depth;
+        tx_units = sent >> 7;
+        cells = depth;
     }
 
     action by_1() {
-        units = sent >> 8;
-        cells = (bit<32>)depth >> 1;
+        tx_units = sent >> 8;
+        cells = depth >> 1;
     }
 
     action by_2() {
-        units = sent >> 9;
-        cells = (bit<32>)depth >> 2;
+        tx_units = sent >> 9;
+        cells = depth >> 2;
     }
 
     action by_3() {
-        units = sent >> 10;
-        cells = (bit<32>)depth >> 3;
+        tx_units = sent >> 10;
+        cells = depth >> 3;
     }
 
     action by_4() {
-        units = sent >> 11;
-        cells = (bit<32>)depth >> 4;
+        tx_units = sent >> 11;
+        cells = depth >> 4;
     }
 
     action by_5() {
-        units = sent >> 12;
-        cells = (bit<32>)depth >> 5;
+        tx_units = sent >> 12;
+        cells = depth >> 5;
     }
 
     table shifts {
@@ -121,7 +122,41 @@ control IntUnits(in bit<32> sent, in queue_depth_t depth, in bit<8> cells_per_de
 
     apply {
         shifts.apply();
-        tx_units = units[19:0];
+    }
+}
+
+// Fields that share a container come one after the other: a stage takes two sources for each container.
+control FillRecord(inout int_hop_h record, in bit<4> rate_code, in time_t now, in bit<32> tx_units, in bit<32> cells) {
+    action take_time() {
+        record.setValid();
+        record.timestamp = now[23:0];
+    }
+
+    action take_bytes() {
+        record.tx_units = tx_units[19:0];
+    }
+
+    action take_rate() {
+        record.rate_code = rate_code;
+    }
+
+    action take_depth() {
+        record.queue_units = cells[15:0];
+    }
+
+    action take_most() {
+        record.queue_units = 0xffff;
+    }
+
+    apply {
+        take_time();
+        take_rate();
+        take_bytes();
+        if (cells[31:16] != 0) {
+            take_most();
+        } else {
+            take_depth();
+        }
     }
 }
 

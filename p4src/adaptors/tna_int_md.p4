@@ -8,21 +8,29 @@
 #define P4CC_TNA_INT_MD
 
 #define P4CC_INT_MD_CHECK
+#define P4CC_INT_MD_UNKNOWN
 
 #include "../include/transport.p4"
 #include "../include/int.p4"
 #include "tna_int.p4"
 
 // Words of four bytes that a hop adds for these instructions: one for each bit, two for bits 4, 5 and 6.
-control IntMdWords(in int_md_h md, out bit<8> words) {
+// `wide` is the same number, a sum of its own: the chip moves none from eight bits to sixteen.
+control IntMdWords(in int_md_h md, out bit<8> words, out bit<16> wide) {
     bit<8> first;
     bit<8> second;
     bit<8> third;
     bit<8> fourth;
     bit<8> last;
+    bit<16> first_wide;
+    bit<16> second_wide;
+    bit<16> third_wide;
+    bit<16> fourth_wide;
+    bit<16> last_wide;
 
     action add_first(bit<8> count) {
         first = count;
+        first_wide = (bit<16>)count;
     }
 
     table words_first {
@@ -56,6 +64,7 @@ control IntMdWords(in int_md_h md, out bit<8> words) {
 
     action add_second(bit<8> count) {
         second = count;
+        second_wide = (bit<16>)count;
     }
 
     table words_second {
@@ -89,6 +98,7 @@ control IntMdWords(in int_md_h md, out bit<8> words) {
 
     action add_third(bit<8> count) {
         third = count;
+        third_wide = (bit<16>)count;
     }
 
     table words_third {
@@ -122,6 +132,7 @@ control IntMdWords(in int_md_h md, out bit<8> words) {
 
     action add_fourth(bit<8> count) {
         fourth = count;
+        fourth_wide = (bit<16>)count;
     }
 
     table words_fourth {
@@ -156,10 +167,13 @@ control IntMdWords(in int_md_h md, out bit<8> words) {
     action add_pairs() {
         words = first + second;
         last = third + fourth;
+        wide = first_wide + second_wide;
+        last_wide = third_wide + fourth_wide;
     }
 
     action add_all() {
         words = words + last;
+        wide = wide + last_wide;
     }
 
     apply {
@@ -172,49 +186,188 @@ control IntMdWords(in int_md_h md, out bit<8> words) {
     }
 }
 
+// Ones for the instructions of one word that are not supported, bits 8 to 15. Four at a time: bits that say
+// which headers are there share a container, of which a stage runs one action.
+#define ONES(WORD) words[WORD].setValid(); words[WORD].value = 0xffffffff;
+
+control IntMdUnknown(in bit<8> asked, inout int_word_h[8] words) {
+    @hidden action first_0001() { ONES(3) }
+    @hidden action first_0010() { ONES(2) }
+    @hidden action first_0011() { ONES(2) ONES(3) }
+    @hidden action first_0100() { ONES(1) }
+    @hidden action first_0101() { ONES(1) ONES(3) }
+    @hidden action first_0110() { ONES(1) ONES(2) }
+    @hidden action first_0111() { ONES(1) ONES(2) ONES(3) }
+    @hidden action first_1000() { ONES(0) }
+    @hidden action first_1001() { ONES(0) ONES(3) }
+    @hidden action first_1010() { ONES(0) ONES(2) }
+    @hidden action first_1011() { ONES(0) ONES(2) ONES(3) }
+    @hidden action first_1100() { ONES(0) ONES(1) }
+    @hidden action first_1101() { ONES(0) ONES(1) ONES(3) }
+    @hidden action first_1110() { ONES(0) ONES(1) ONES(2) }
+    @hidden action first_1111() { ONES(0) ONES(1) ONES(2) ONES(3) }
+
+    @hidden
+    table first {
+        key = {
+            asked[7:4]: exact;
+        }
+        actions = {
+            first_0001;
+            first_0010;
+            first_0011;
+            first_0100;
+            first_0101;
+            first_0110;
+            first_0111;
+            first_1000;
+            first_1001;
+            first_1010;
+            first_1011;
+            first_1100;
+            first_1101;
+            first_1110;
+            first_1111;
+            NoAction;
+        }
+        const entries = {
+            1: first_0001();
+            2: first_0010();
+            3: first_0011();
+            4: first_0100();
+            5: first_0101();
+            6: first_0110();
+            7: first_0111();
+            8: first_1000();
+            9: first_1001();
+            10: first_1010();
+            11: first_1011();
+            12: first_1100();
+            13: first_1101();
+            14: first_1110();
+            15: first_1111();
+        }
+        const default_action = NoAction();
+        size = 16;
+    }
+
+    @hidden action last_0001() { ONES(7) }
+    @hidden action last_0010() { ONES(6) }
+    @hidden action last_0011() { ONES(6) ONES(7) }
+    @hidden action last_0100() { ONES(5) }
+    @hidden action last_0101() { ONES(5) ONES(7) }
+    @hidden action last_0110() { ONES(5) ONES(6) }
+    @hidden action last_0111() { ONES(5) ONES(6) ONES(7) }
+    @hidden action last_1000() { ONES(4) }
+    @hidden action last_1001() { ONES(4) ONES(7) }
+    @hidden action last_1010() { ONES(4) ONES(6) }
+    @hidden action last_1011() { ONES(4) ONES(6) ONES(7) }
+    @hidden action last_1100() { ONES(4) ONES(5) }
+    @hidden action last_1101() { ONES(4) ONES(5) ONES(7) }
+    @hidden action last_1110() { ONES(4) ONES(5) ONES(6) }
+    @hidden action last_1111() { ONES(4) ONES(5) ONES(6) ONES(7) }
+
+    @hidden
+    table last {
+        key = {
+            asked[3:0]: exact;
+        }
+        actions = {
+            last_0001;
+            last_0010;
+            last_0011;
+            last_0100;
+            last_0101;
+            last_0110;
+            last_0111;
+            last_1000;
+            last_1001;
+            last_1010;
+            last_1011;
+            last_1100;
+            last_1101;
+            last_1110;
+            last_1111;
+            NoAction;
+        }
+        const entries = {
+            1: last_0001();
+            2: last_0010();
+            3: last_0011();
+            4: last_0100();
+            5: last_0101();
+            6: last_0110();
+            7: last_0111();
+            8: last_1000();
+            9: last_1001();
+            10: last_1010();
+            11: last_1011();
+            12: last_1100();
+            13: last_1101();
+            14: last_1110();
+            15: last_1111();
+        }
+        const default_action = NoAction();
+        size = 16;
+    }
+
+    apply {
+        first.apply();
+        last.apply();
+    }
+}
+
 control IntMdCheck(in ipv4_h ipv4, in udp_h udp, in transport_h transport, in int_md_shim_h shim, in int_md_h md,
-                   in bit<16> mtu_bytes, out bit<8> words, out bool is_sound, out bool is_too_long) {
+                   in bit<16> mtu_bytes, out bit<8> words, out bit<16> growth, out bit<8> extension_growth,
+                   out bool is_sound, out bool is_too_long) {
     IntMdWords() of_instructions;
     CanGrow() can_grow_now;
 
-    bit<16> growth;
-    bit<16> extension_bytes;
-    bit<16> shim_bytes;
+    bit<8>  shim_bytes;
+    bit<8>  extension_bytes;
     bit<16> above_mtu;
-    bit<8> other_words;
 
-    action measure() {
-        growth = (bit<16>)words << 2;
-        shim_bytes = (bit<16>)shim.length_words << 2;
-        extension_bytes = (bit<16>)transport.extension_len;
-        other_words = (bit<8>)md.hop_words;
+    // Four bytes a word.
+    action quadruple() {
+        growth = growth << 2;
+        extension_growth = words << 2;
     }
 
+    action measure() {
+        shim_bytes = shim.length_words << 2;
+    }
+
+    // Lengths of a sound extension are whole words: a sum of 255 is one that the field cannot hold.
     action compare() {
-        shim_bytes = extension_bytes - shim_bytes;
-        other_words = other_words - words;
-        extension_bytes = extension_bytes + growth;
+        shim_bytes = transport.extension_len - shim_bytes;
+        extension_bytes = transport.extension_len |+| extension_growth;
         above_mtu = ipv4.total_len + growth;
     }
 
-    action exceed(bit<16> bound) {
-        above_mtu = above_mtu |-| bound;
+    action exceed() {
+        above_mtu = above_mtu |-| mtu_bytes;
+        is_sound = false;
+        is_too_long = false;
     }
 
     apply {
         bool can;
         can_grow_now.apply(ipv4, udp, can);
-        of_instructions.apply(md, words);
         measure();
+        of_instructions.apply(md, words, growth);
+        quadruple();
         compare();
-        exceed(mtu_bytes);
-        is_sound = false;
-        if (can && other_words == 0 && shim_bytes == (bit<16>)INT_MD_SHIM_BYTES) {
-            if (shim.int_type == INT_TYPE_MD && md.version == INT_MD_VERSION && shim.length_words >= INT_MD_HEADER_WORDS) {
+        exceed();
+        if (can && md.hop_words == words[4:0] && shim_bytes == (bit<8>)INT_MD_SHIM_BYTES
+            && shim.length_words[7:6] == 0) {
+            if (shim.int_type == INT_TYPE_MD && md.version == INT_MD_VERSION
+                && shim.length_words >= INT_MD_HEADER_WORDS) {
                 is_sound = true;
             }
         }
-        is_too_long = above_mtu != 0 || extension_bytes[15:8] != 0;
+        if (above_mtu != 0 || extension_bytes == 255) {
+            is_too_long = true;
+        }
     }
 }
 

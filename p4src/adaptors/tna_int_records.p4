@@ -1,4 +1,5 @@
-// A record in front of others of fixed room on Tofino, which moves each by itself.
+// A record in front of others of fixed room on Tofino. It is sent from where it is, before the others, and
+// the last of them is not sent: so none has to move.
 
 #ifndef P4CC_TNA_INT_RECORDS
 #define P4CC_TNA_INT_RECORDS
@@ -7,13 +8,9 @@
 
 #include "../include/int.p4"
 
-control PushRecord(inout int_hop_h[INT_FIXED_RECORDS] records, in int_hop_h record) {
+control PushRecord(inout int_hop_h[INT_FIXED_RECORDS] records, inout int_hop_h record) {
     apply {
-        records[4] = records[3];
-        records[3] = records[2];
-        records[2] = records[1];
-        records[1] = records[0];
-        records[0] = record;
+        records[INT_FIXED_RECORDS - 1].setInvalid();
     }
 }
 

@@ -40,8 +40,10 @@ control AckPriority(inout headers_t hdr, inout priority_t priority) {
         // Traffic that is not ours: the class selector of its DSCP (RFC 2474 4.2.2).
         traffic_class = hdr.ipv4.dscp[5:3];
         if (hdr.transport.isValid() && hdr.transport.version == TRANSPORT_VERSION) {
-            is_control = hdr.transport.packet_type != PACKET_TYPE_DATA;
             traffic_class = hdr.transport.traffic_class;
+            if (hdr.transport.packet_type != PACKET_TYPE_DATA) {
+                is_control = true;
+            }
         }
         if (is_control) {
             priority = PRIORITY_CONTROL;

@@ -20,18 +20,19 @@ control EcnDual(inout ecn_t ecn, in port_t egress_port, in queue_depth_t enq_qde
     // Packets that left each port, by the level their queue had: cell = port * 4 + level.
     PACKET_COUNTER(LEVEL_COUNTER_SIZE) level_packets;
 
+    WideDepth() widen;
     DepthReaches() reaches_k;
     DepthReaches() reaches_k_dc;
 
     // Without an entry a port never marks.
     bool has_thresholds;
-    queue_depth_t k_pkts;
-    queue_depth_t k_dc_pkts;
+    bit<32> k_pkts;
+    bit<32> k_dc_pkts;
 
     action set_thresholds(queue_depth_t k, queue_depth_t k_dc) {
         has_thresholds = true;
-        k_pkts = k;
-        k_dc_pkts = k_dc;
+        k_pkts = (bit<32>)k;
+        k_dc_pkts = (bit<32>)k_dc;
     }
 
     table thresholds {
@@ -68,13 +69,15 @@ control EcnDual(inout ecn_t ecn, in port_t egress_port, in queue_depth_t enq_qde
         has_thresholds = false;
         k_pkts = 0;
         k_dc_pkts = 0;
+        bit<32> depth;
+        widen.apply(enq_qdepth, depth);
         thresholds.apply();
         // The depth does not count this packet: "more than K with it" is "at least K without it".
         if (has_thresholds) {
             bool above_k;
             bool above_k_dc;
-            reaches_k.apply(enq_qdepth, k_pkts, above_k);
-            reaches_k_dc.apply(enq_qdepth, k_dc_pkts, above_k_dc);
+            reaches_k.apply(depth, k_pkts, above_k);
+            reaches_k_dc.apply(depth, k_dc_pkts, above_k_dc);
             if (above_k_dc) {
                 level = LEVEL_K_DC;
             } else if (above_k) {

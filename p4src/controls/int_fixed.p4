@@ -6,9 +6,10 @@
 #define P4CC_INT_PLACE
 
 #include "../include/int.p4"
+#include "../adaptors/arithmetic.p4"
 #include "../adaptors/int_records.p4"
 
-const bit<32> RECORD_GROWTH_BYTES = 0;
+const link_bytes_t RECORD_GROWTH_BYTES = 0;
 
 // Hops before this one, as far as they found room.
 control RecordRoom(in headers_t hdr, out bool can_take, out bit<8> records) {
@@ -28,8 +29,9 @@ control PlaceRecord(inout headers_t hdr) {
     apply {
         if (hdr.int_shim.hop_count <= INT_FIXED_RECORDS) {
             push.apply(hdr.int_hops, hdr.int_hop);
+        } else {
+            hdr.int_hop.setInvalid();
         }
-        hdr.int_hop.setInvalid();
     }
 }
 

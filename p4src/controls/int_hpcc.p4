@@ -19,12 +19,16 @@
 control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in queue_depth_t queue_depth) {
     RecordRoom() room;
     Below() below;
+    WideDepth() widen;
+    AddBytes() add_framing;
+    AddBytes() add_growth;
     IntShimPass() pass;
     IntUnits() units;
+    FillRecord() fill;
     PlaceRecord() place;
 
     // What this packet is on the link, with its record.
-    bit<32> bytes;
+    link_bytes_t bytes;
 
     // Bytes on the link since the start, of every packet of the port. 32 bits
     // wrap after 4.3 GB; that is a multiple of the period of the record's 20 bits
@@ -36,7 +40,7 @@ control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
     bit<4>  rate_code;
     bit<3>  unit_shift;
     bit<8>  cells_per_depth;
-    bit<8>  framing_bytes;
+    link_bytes_t framing_bytes;
     bit<4>  max_hops;
 
     // `id`: of the switch; the exclusive or of the ids on a way is the path id, by which
@@ -50,7 +54,7 @@ control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
         rate_code = rate;
         unit_shift = shift;
         cells_per_depth = cells;
-        framing_bytes = framing;
+        framing_bytes = (link_bytes_t)framing;
         max_hops = hops;
     }
 
@@ -75,39 +79,35 @@ control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
         cells_per_depth = 0;
         framing_bytes = 0;
         max_hops = 0;
-        bytes = 0;
+        bytes = (link_bytes_t)hdr.ipv4.total_len;
+        bit<32> depth;
+        widen.apply(queue_depth, depth);
+        // What follows of the packet alone stands before what asks for the port: a chip does both at once.
+        bool can_take = false;
+        bool has_room = false;
+        bit<8> records = 0;
+        if (hdr.int_shim.isValid()) {
+            room.apply(hdr, can_take, records);
+        }
         ports.apply();
+        add_framing.apply(bytes, framing_bytes);
+        below.apply(records, (bit<8>)max_hops, has_room);
         if (is_port) {
-            bool can_take = false;
-            bool has_room = false;
-            bit<8> records = 0;
-            bytes = (bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes;
-            if (hdr.int_shim.isValid()) {
-                room.apply(hdr, can_take, records);
-            }
             if (can_take) {
                 pass.apply(hdr.int_shim, switch_id);
-                below.apply(records, (bit<8>)max_hops, has_room);
             }
-            bool stamps = has_room && records < (bit<8>)INT_HOPS_MAX;
+            bool stamps = can_take && has_room && records < (bit<8>)INT_HOPS_MAX;
             if (stamps) {
-                bytes = bytes + RECORD_GROWTH_BYTES;
+                add_growth.apply(bytes, RECORD_GROWTH_BYTES);
             }
             // The record holds what went before this packet; the packet counts as it leaves, with its record.
             bit<32> sent;
             ADD_TO_SUM(tx_bytes, egress_port, bytes, sent);
             if (stamps) {
-                bit<20> tx_units;
+                bit<32> tx_units;
                 bit<32> cells;
-                units.apply(sent, queue_depth, cells_per_depth, unit_shift, tx_units, cells);
-                hdr.int_hop.setValid();
-                hdr.int_hop.rate_code = rate_code;
-                hdr.int_hop.timestamp = now[23:0];
-                hdr.int_hop.tx_units = tx_units;
-                hdr.int_hop.queue_units = cells[15:0];
-                if (cells[31:16] != 0) {
-                    hdr.int_hop.queue_units = 0xffff;
-                }
+                units.apply(sent, depth, cells_per_depth, unit_shift, tx_units, cells);
+                fill.apply(hdr.int_hop, rate_code, now, tx_units, cells);
                 place.apply(hdr);
             }
         }

@@ -14,46 +14,10 @@
 #include "../include/int.p4"
 #include "../include/sizes.p4"
 #include "grow.p4"
+#include "../adaptors/arithmetic.p4"
 #include "../adaptors/int_md_check.p4"
+#include "../adaptors/int_md_unknown.p4"
 #include "../adaptors/objects.p4"
-
-// Ones for the instructions of one word that are not supported, bits 8 to 15.
-control IntMdUnknown(in bit<8> asked, inout int_word_h[8] words) {
-    apply {
-        if (asked[7:7] == 1) {
-            words[0].setValid();
-            words[0].value = 0xffffffff;
-        }
-        if (asked[6:6] == 1) {
-            words[1].setValid();
-            words[1].value = 0xffffffff;
-        }
-        if (asked[5:5] == 1) {
-            words[2].setValid();
-            words[2].value = 0xffffffff;
-        }
-        if (asked[4:4] == 1) {
-            words[3].setValid();
-            words[3].value = 0xffffffff;
-        }
-        if (asked[3:3] == 1) {
-            words[4].setValid();
-            words[4].value = 0xffffffff;
-        }
-        if (asked[2:2] == 1) {
-            words[5].setValid();
-            words[5].value = 0xffffffff;
-        }
-        if (asked[1:1] == 1) {
-            words[6].setValid();
-            words[6].value = 0xffffffff;
-        }
-        if (asked[0:0] == 1) {
-            words[7].setValid();
-            words[7].value = 0xffffffff;
-        }
-    }
-}
 
 // What this hop adds.
 control IntMdPush(inout headers_t hdr, in bit<16> asked, in bit<32> node_id, in bit<32> sent,
@@ -108,9 +72,11 @@ control IntMd(inout headers_t hdr,
               in time_t ingress_time, in time_t egress_time, in queue_depth_t queue_depth) {
     IntMdCheck() check;
     IntMdPush() push;
+    AddBytes() add_framing;
+    AddBytes() add_growth;
 
     // What this packet is on the link, with its metadata.
-    bit<32> bytes;
+    link_bytes_t bytes;
 
     // Bytes on the link since the start, of every packet of the port; wraps at 2^32, as the metadata does.
     SUM_REGISTER(tx_bytes, PORT_COUNT, bytes);
@@ -118,14 +84,14 @@ control IntMd(inout headers_t hdr,
     bool    is_port;
     bit<32> node_id;
     bit<16> mtu_bytes;
-    bit<8>  framing_bytes;
+    link_bytes_t framing_bytes;
 
     // `mtu`: longest IP packet of the link; `framing`: what the link adds to IP bytes.
     action set_port(bit<32> node, bit<16> mtu, bit<8> framing) {
         is_port = true;
         node_id = node;
         mtu_bytes = mtu;
-        framing_bytes = framing;
+        framing_bytes = (link_bytes_t)framing;
     }
 
     // A port without an entry neither counts nor stamps.
@@ -146,28 +112,28 @@ control IntMd(inout headers_t hdr,
         node_id = 0;
         mtu_bytes = 0;
         framing_bytes = 0;
-        bytes = 0;
+        bytes = (link_bytes_t)hdr.ipv4.total_len;
+        bool is_sound = false;
+        bool is_too_long = false;
+        bool pushes = false;
+        bit<8> words = 0;
+        bit<16> growth = 0;
+        bit<8> extension_growth = 0;
         ports.apply();
+        add_framing.apply(bytes, framing_bytes);
+        if (hdr.int_md.isValid()) {
+            check.apply(hdr.ipv4, hdr.udp, hdr.transport, hdr.int_md_shim, hdr.int_md, mtu_bytes, words, growth,
+                        extension_growth, is_sound, is_too_long);
+        }
         if (is_port) {
-            bool is_sound = false;
-            bool is_too_long = false;
-            bool pushes = false;
-            bit<8> words = 0;
-            bytes = (bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes;
-            bit<8> growth = 0;
-            if (hdr.int_md.isValid()) {
-                check.apply(hdr.ipv4, hdr.udp, hdr.transport, hdr.int_md_shim, hdr.int_md, mtu_bytes, words, is_sound,
-                            is_too_long);
-                growth = words << 2;
-                if (is_sound) {
-                    if (hdr.int_md.remaining_hops == 0) {
-                        hdr.int_md.hops_exceeded = 1;
-                    } else if (is_too_long) {
-                        hdr.int_md.mtu_exceeded = 1;
-                    } else {
-                        pushes = true;
-                        bytes = bytes + (bit<32>)growth;
-                    }
+            if (hdr.int_md.isValid() && is_sound) {
+                if (hdr.int_md.remaining_hops == 0) {
+                    hdr.int_md.hops_exceeded = 1;
+                } else if (is_too_long) {
+                    hdr.int_md.mtu_exceeded = 1;
+                } else {
+                    pushes = true;
+                    add_growth.apply(bytes, (link_bytes_t)growth);
                 }
             }
             // The metadata holds what went before this packet; the packet counts as it leaves.
@@ -176,7 +142,7 @@ control IntMd(inout headers_t hdr,
             if (pushes && hdr.int_md.isValid()) {
                 hdr.int_md.remaining_hops = hdr.int_md.remaining_hops - 1;
                 hdr.int_md_shim.length_words = hdr.int_md_shim.length_words + words;
-                grow_packet(hdr.ipv4, hdr.udp, hdr.transport, growth);
+                grow_packet(hdr.ipv4, hdr.udp, hdr.transport, growth, extension_growth);
                 push.apply(hdr, hdr.int_md.instructions, node_id, sent, ingress_port, egress_port, queue, ingress_time,
                            egress_time, queue_depth);
             }

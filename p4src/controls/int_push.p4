@@ -7,9 +7,10 @@
 #include "../include/transport.p4"
 #include "../include/int.p4"
 #include "grow.p4"
+#include "../adaptors/arithmetic.p4"
 #include "../adaptors/can_grow.p4"
 
-const bit<32> RECORD_GROWTH_BYTES = 8;
+const link_bytes_t RECORD_GROWTH_BYTES = 8;
 
 // Whether the packet may get one more, and how many it has: the parser has made sure that they are whole.
 control RecordRoom(in headers_t hdr, out bool can_take, out bit<8> records) {
@@ -24,7 +25,7 @@ control RecordRoom(in headers_t hdr, out bool can_take, out bit<8> records) {
 // The record in `int_hop` goes out right behind the shim.
 control PlaceRecord(inout headers_t hdr) {
     apply {
-        grow_packet(hdr.ipv4, hdr.udp, hdr.transport, INT_HOP_BYTES);
+        grow_packet(hdr.ipv4, hdr.udp, hdr.transport, (bit<16>)INT_HOP_BYTES, INT_HOP_BYTES);
     }
 }
 

@@ -9,14 +9,16 @@
 
 #include "../include/rate.p4"
 #include "../include/sizes.p4"
+#include "../adaptors/arithmetic.p4"
 #include "../adaptors/objects.p4"
 #include "../adaptors/rates.p4"
 
 control RcpStamp(inout headers_t hdr, in port_t egress_port, in queue_depth_t queue_depth) {
     LowerRate() lower;
+    AddBytes() add_framing;
 
     // What this packet is on the link, and what it leaves behind.
-    bit<32> bytes;
+    link_bytes_t bytes;
     bit<32> depth;
 
     // Bytes on the link since the start, of every packet of the port; wraps at 2^32.
@@ -26,12 +28,12 @@ control RcpStamp(inout headers_t hdr, in port_t egress_port, in queue_depth_t qu
 
     bool        is_port;
     rate_kbps_t rate;
-    bit<8>      framing_bytes;
+    link_bytes_t framing_bytes;
 
     action set_rate(rate_kbps_t fair, bit<8> framing) {
         is_port = true;
         rate = fair;
-        framing_bytes = framing;
+        framing_bytes = (link_bytes_t)framing;
     }
 
     // A port without an entry neither measures nor stamps.
@@ -51,11 +53,11 @@ control RcpStamp(inout headers_t hdr, in port_t egress_port, in queue_depth_t qu
         is_port = false;
         rate = 0;
         framing_bytes = 0;
-        bytes = 0;
+        bytes = (link_bytes_t)hdr.ipv4.total_len;
         depth = (bit<32>)queue_depth;
         stamped.apply();
+        add_framing.apply(bytes, framing_bytes);
         if (is_port) {
-            bytes = (bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes;
             bit<32> before;
             ADD_TO_SUM(sent_bytes, egress_port, bytes, before);
             KEEP(last_depths, egress_port, depth);

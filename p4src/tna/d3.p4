@@ -14,10 +14,19 @@ struct headers_t {
     udp_h       udp;
     transport_h transport;
     rate_request_h rate_request;
-    // Records of hops before this one, then this one's; the sender makes room for one to six.
+    // Records of hops before this one, the last of them at 4, then this one's; the sender makes room for one
+    // to six.
     rate_hop_h[5]  rate_passed;
     rate_hop_h     rate_hop;
 }
+
+// Tofino 1 parses 160 bytes in egress, with the chip's own: they end behind a request's third record. Where
+// more hops have answered, such a switch says that it found no record.
+#if __TARGET_TOFINO__ == 1
+#define RECORD(STATE) accept
+#else
+#define RECORD(STATE) STATE
+#endif
 
 // A request of one to six records.
 parser ExtensionParser(packet_in packet, inout headers_t hdr) {
@@ -67,7 +76,7 @@ parser ExtensionParser(packet_in packet, inout headers_t hdr) {
             0: parse_hop;
             1: parse_1;
             2: parse_2;
-            3: parse_3;
+            3: RECORD(parse_3);
             default: accept;
         }
     }
@@ -78,8 +87,8 @@ parser ExtensionParser(packet_in packet, inout headers_t hdr) {
             0: parse_hop;
             1: parse_1;
             2: parse_2;
-            3: parse_3;
-            4: parse_4;
+            3: RECORD(parse_3);
+            4: RECORD(parse_4);
             default: accept;
         }
     }
@@ -90,35 +99,37 @@ parser ExtensionParser(packet_in packet, inout headers_t hdr) {
             0: parse_hop;
             1: parse_1;
             2: parse_2;
-            3: parse_3;
-            4: parse_4;
-            5: parse_5;
+            3: RECORD(parse_3);
+            4: RECORD(parse_4);
+            5: RECORD(parse_5);
             default: accept;
         }
     }
 
+#if __TARGET_TOFINO__ != 1
     state parse_5 {
-        packet.extract(hdr.rate_passed.next);
+        packet.extract(hdr.rate_passed[0]);
         transition parse_4;
     }
 
     state parse_4 {
-        packet.extract(hdr.rate_passed.next);
+        packet.extract(hdr.rate_passed[1]);
         transition parse_3;
     }
 
     state parse_3 {
-        packet.extract(hdr.rate_passed.next);
+        packet.extract(hdr.rate_passed[2]);
         transition parse_2;
     }
+#endif
 
     state parse_2 {
-        packet.extract(hdr.rate_passed.next);
+        packet.extract(hdr.rate_passed[3]);
         transition parse_1;
     }
 
     state parse_1 {
-        packet.extract(hdr.rate_passed.next);
+        packet.extract(hdr.rate_passed[4]);
         transition parse_hop;
     }
 

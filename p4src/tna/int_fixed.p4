@@ -14,7 +14,7 @@ struct headers_t {
     udp_h       udp;
     transport_h transport;
     int_shim_h  int_shim;
-    // The record of this switch on its way to the others; never sent from here.
+    // The record of this switch, in front of the others.
     int_hop_h   int_hop;
     int_hop_h[INT_FIXED_RECORDS] int_hops;
 }

@@ -62,7 +62,7 @@ control egress(inout headers_t hdr,
 
     apply {
         if (hdr.ipv4.isValid()) {
-            telemetry.apply(hdr, hdr.bridge.ingress_port, from_tm.egress_port, (priority_t)from_tm.egress_qid,
+            telemetry.apply(hdr, hdr.bridge.ingress_port, from_tm.egress_port, from_tm.egress_qid[2:0],
                             hdr.bridge.ingress_time, from_parser.global_tstamp, from_tm.deq_qdepth);
         }
         hdr.bridge.setInvalid();

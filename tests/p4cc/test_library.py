@@ -140,8 +140,8 @@ def test_what_a_feature_lacks_is_named(tmp_path: Path, old: str, new: str, said:
     for whole, part in (("codepoint_map", "codepoints"), ("level_packets", "packets_by_level")):
         control = control.replace(f"{whole}.", f"{part}.") if part in control else control
     if "k_dc" not in new and "k_dc" in old:
-        control = control.replace("k_dc_pkts = k_dc;", "k_dc_pkts = k;")
-    control = control.replace("k_pkts = k;", "k_pkts = (queue_depth_t)k;").replace("../include/", "p4cc/")
+        control = control.replace("k_dc_pkts = (bit<32>)k_dc;", "k_dc_pkts = (bit<32>)k;")
+    control = control.replace("../include/", "p4cc/")
     (tmp_path / "ecn_dual.p4").write_text(control.replace('"p4cc/headers.p4"', "<p4cc/headers.p4>"))
     router = MARKS.read_text(encoding="utf-8").replace("<p4cc/ecn_dual.p4>", '"ecn_dual.p4"')
     (tmp_path / "mine.p4").write_text(router)

@@ -66,7 +66,7 @@ def stage(srams: int, tcams: int, meters: int) -> dict[str, Any]:
         "tcams": {"nRows": 12, "nColumns": 2, "tcams": [{}] * tcams},
         "map_rams": {"nRows": 8, "nUnits": 6, "maprams": [{}] * meters},
         "meter_alus": {"nAlus": 4, "meters": [{}] * meters},
-        "statistics_alus": {"nAlus": 4, "stats": []},
+        "statistic_alus": {"nAlus": 4, "stats": []},
         "gateways": {"nRows": 8, "nUnits": 2, "gateways": [{}]},
         "logical_tables": {"size": 16, "ids": [{}, {}]},
     }
