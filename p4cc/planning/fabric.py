@@ -22,7 +22,6 @@ from controller.red import PublishedCurve, RedCurve
 from controller.telemetry import rate_codes, unit_shift
 
 if TYPE_CHECKING:
-
     from p4cc.planning.units import Units
     from p4cc.scenario.fabric import BufferSettings, RedCurveSettings
     from p4cc.scenario.schema import RdmaTransport, SwitchSettings
