@@ -40,4 +40,13 @@ control IntMdCheck(in ipv4_h ipv4, in udp_h udp, in transport_h transport, in in
     }
 }
 
+// Words of which a hop's metadata take two fields each: ports, and queue with its depth.
+control IntMdPairs(in port_t ingress_port, in port_t egress_port, in priority_t queue, in queue_depth_t depth,
+                   out bit<32> port_pair, out bit<32> queue_pair) {
+    apply {
+        port_pair = (bit<16>)ingress_port ++ (bit<16>)egress_port;
+        queue_pair = (bit<8>)queue ++ (bit<24>)depth;
+    }
+}
+
 #endif

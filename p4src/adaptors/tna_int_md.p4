@@ -15,22 +15,22 @@
 #include "tna_int.p4"
 
 // Words of four bytes that a hop adds for these instructions: one for each bit, two for bits 4, 5 and 6.
-// `wide` is the same number, a sum of its own: the chip moves none from eight bits to sixteen.
-control IntMdWords(in int_md_h md, out bit<8> words, out bit<16> wide) {
+// `bytes` are four times as many, a sum of its own: the chip moves no number from eight bits to sixteen.
+control IntMdWords(in int_md_h md, out bit<8> words, out bit<16> bytes) {
     bit<8> first;
     bit<8> second;
     bit<8> third;
     bit<8> fourth;
     bit<8> last;
-    bit<16> first_wide;
-    bit<16> second_wide;
-    bit<16> third_wide;
-    bit<16> fourth_wide;
-    bit<16> last_wide;
+    bit<16> first_bytes;
+    bit<16> second_bytes;
+    bit<16> third_bytes;
+    bit<16> fourth_bytes;
+    bit<16> last_bytes;
 
-    action add_first(bit<8> count) {
+    action add_first(bit<8> count, bit<8> growth) {
         first = count;
-        first_wide = (bit<16>)count;
+        first_bytes = (bit<16>)growth;
     }
 
     table words_first {
@@ -41,30 +41,30 @@ control IntMdWords(in int_md_h md, out bit<8> words, out bit<16> wide) {
             add_first;
         }
         const entries = {
-            0: add_first(0);
-            1: add_first(1);
-            2: add_first(1);
-            3: add_first(2);
-            4: add_first(1);
-            5: add_first(2);
-            6: add_first(2);
-            7: add_first(3);
-            8: add_first(1);
-            9: add_first(2);
-            10: add_first(2);
-            11: add_first(3);
-            12: add_first(2);
-            13: add_first(3);
-            14: add_first(3);
-            15: add_first(4);
+            0: add_first(0, 0);
+            1: add_first(1, 4);
+            2: add_first(1, 4);
+            3: add_first(2, 8);
+            4: add_first(1, 4);
+            5: add_first(2, 8);
+            6: add_first(2, 8);
+            7: add_first(3, 12);
+            8: add_first(1, 4);
+            9: add_first(2, 8);
+            10: add_first(2, 8);
+            11: add_first(3, 12);
+            12: add_first(2, 8);
+            13: add_first(3, 12);
+            14: add_first(3, 12);
+            15: add_first(4, 16);
         }
-        const default_action = add_first(0);
+        const default_action = add_first(0, 0);
         size = 16;
     }
 
-    action add_second(bit<8> count) {
+    action add_second(bit<8> count, bit<8> growth) {
         second = count;
-        second_wide = (bit<16>)count;
+        second_bytes = (bit<16>)growth;
     }
 
     table words_second {
@@ -75,30 +75,30 @@ control IntMdWords(in int_md_h md, out bit<8> words, out bit<16> wide) {
             add_second;
         }
         const entries = {
-            0: add_second(0);
-            1: add_second(1);
-            2: add_second(2);
-            3: add_second(3);
-            4: add_second(2);
-            5: add_second(3);
-            6: add_second(4);
-            7: add_second(5);
-            8: add_second(2);
-            9: add_second(3);
-            10: add_second(4);
-            11: add_second(5);
-            12: add_second(4);
-            13: add_second(5);
-            14: add_second(6);
-            15: add_second(7);
+            0: add_second(0, 0);
+            1: add_second(1, 4);
+            2: add_second(2, 8);
+            3: add_second(3, 12);
+            4: add_second(2, 8);
+            5: add_second(3, 12);
+            6: add_second(4, 16);
+            7: add_second(5, 20);
+            8: add_second(2, 8);
+            9: add_second(3, 12);
+            10: add_second(4, 16);
+            11: add_second(5, 20);
+            12: add_second(4, 16);
+            13: add_second(5, 20);
+            14: add_second(6, 24);
+            15: add_second(7, 28);
         }
-        const default_action = add_second(0);
+        const default_action = add_second(0, 0);
         size = 16;
     }
 
-    action add_third(bit<8> count) {
+    action add_third(bit<8> count, bit<8> growth) {
         third = count;
-        third_wide = (bit<16>)count;
+        third_bytes = (bit<16>)growth;
     }
 
     table words_third {
@@ -109,30 +109,30 @@ control IntMdWords(in int_md_h md, out bit<8> words, out bit<16> wide) {
             add_third;
         }
         const entries = {
-            0: add_third(0);
-            1: add_third(1);
-            2: add_third(1);
-            3: add_third(2);
-            4: add_third(1);
-            5: add_third(2);
-            6: add_third(2);
-            7: add_third(3);
-            8: add_third(1);
-            9: add_third(2);
-            10: add_third(2);
-            11: add_third(3);
-            12: add_third(2);
-            13: add_third(3);
-            14: add_third(3);
-            15: add_third(4);
+            0: add_third(0, 0);
+            1: add_third(1, 4);
+            2: add_third(1, 4);
+            3: add_third(2, 8);
+            4: add_third(1, 4);
+            5: add_third(2, 8);
+            6: add_third(2, 8);
+            7: add_third(3, 12);
+            8: add_third(1, 4);
+            9: add_third(2, 8);
+            10: add_third(2, 8);
+            11: add_third(3, 12);
+            12: add_third(2, 8);
+            13: add_third(3, 12);
+            14: add_third(3, 12);
+            15: add_third(4, 16);
         }
-        const default_action = add_third(0);
+        const default_action = add_third(0, 0);
         size = 16;
     }
 
-    action add_fourth(bit<8> count) {
+    action add_fourth(bit<8> count, bit<8> growth) {
         fourth = count;
-        fourth_wide = (bit<16>)count;
+        fourth_bytes = (bit<16>)growth;
     }
 
     table words_fourth {
@@ -143,37 +143,37 @@ control IntMdWords(in int_md_h md, out bit<8> words, out bit<16> wide) {
             add_fourth;
         }
         const entries = {
-            0: add_fourth(0);
-            1: add_fourth(1);
-            2: add_fourth(1);
-            3: add_fourth(2);
-            4: add_fourth(1);
-            5: add_fourth(2);
-            6: add_fourth(2);
-            7: add_fourth(3);
-            8: add_fourth(1);
-            9: add_fourth(2);
-            10: add_fourth(2);
-            11: add_fourth(3);
-            12: add_fourth(2);
-            13: add_fourth(3);
-            14: add_fourth(3);
-            15: add_fourth(4);
+            0: add_fourth(0, 0);
+            1: add_fourth(1, 4);
+            2: add_fourth(1, 4);
+            3: add_fourth(2, 8);
+            4: add_fourth(1, 4);
+            5: add_fourth(2, 8);
+            6: add_fourth(2, 8);
+            7: add_fourth(3, 12);
+            8: add_fourth(1, 4);
+            9: add_fourth(2, 8);
+            10: add_fourth(2, 8);
+            11: add_fourth(3, 12);
+            12: add_fourth(2, 8);
+            13: add_fourth(3, 12);
+            14: add_fourth(3, 12);
+            15: add_fourth(4, 16);
         }
-        const default_action = add_fourth(0);
+        const default_action = add_fourth(0, 0);
         size = 16;
     }
 
     action add_pairs() {
         words = first + second;
         last = third + fourth;
-        wide = first_wide + second_wide;
-        last_wide = third_wide + fourth_wide;
+        bytes = first_bytes + second_bytes;
+        last_bytes = third_bytes + fourth_bytes;
     }
 
     action add_all() {
         words = words + last;
-        wide = wide + last_wide;
+        bytes = bytes + last_bytes;
     }
 
     apply {
@@ -327,12 +327,6 @@ control IntMdCheck(in ipv4_h ipv4, in udp_h udp, in transport_h transport, in in
     bit<8>  extension_bytes;
     bit<16> above_mtu;
 
-    // Four bytes a word.
-    action quadruple() {
-        growth = growth << 2;
-        extension_growth = words << 2;
-    }
-
     action measure() {
         shim_bytes = shim.length_words << 2;
     }
@@ -340,14 +334,55 @@ control IntMdCheck(in ipv4_h ipv4, in udp_h udp, in transport_h transport, in in
     // Lengths of a sound extension are whole words: a sum of 255 is one that the field cannot hold.
     action compare() {
         shim_bytes = transport.extension_len - shim_bytes;
-        extension_bytes = transport.extension_len |+| extension_growth;
+        extension_growth = words << 2;
         above_mtu = ipv4.total_len + growth;
     }
 
     action exceed() {
         above_mtu = above_mtu |-| mtu_bytes;
+        extension_bytes = transport.extension_len |+| extension_growth;
         is_sound = false;
         is_too_long = false;
+    }
+
+    action pass() {
+        is_sound = true;
+    }
+
+    action stop() {
+        is_sound = true;
+        is_too_long = true;
+    }
+
+    // Both answers in one stage.
+    @hidden
+    table verdict {
+        key = {
+            shim.int_type: ternary;
+            md.version: ternary;
+            shim.length_words: ternary;
+            shim_bytes: ternary;
+            extension_bytes: ternary;
+            above_mtu: ternary;
+        }
+        actions = {
+            pass;
+            stop;
+            NoAction;
+        }
+        const entries = {
+            // Shorter than the metadata header, or longer than an extension.
+            (_, _, 0, _, _, _): NoAction();
+            (_, _, 1, _, _, _): NoAction();
+            (_, _, 2, _, _, _): NoAction();
+            (_, _, 0x40 &&& 0x40, _, _, _): NoAction();
+            (_, _, 0x80 &&& 0x80, _, _, _): NoAction();
+            (INT_TYPE_MD, INT_MD_VERSION, _, 4, 255, _): stop();
+            (INT_TYPE_MD, INT_MD_VERSION, _, 4, _, 0): pass();
+            (INT_TYPE_MD, INT_MD_VERSION, _, 4, _, _): stop();
+        }
+        const default_action = NoAction();
+        size = 8;
     }
 
     apply {
@@ -355,19 +390,36 @@ control IntMdCheck(in ipv4_h ipv4, in udp_h udp, in transport_h transport, in in
         can_grow_now.apply(ipv4, udp, can);
         measure();
         of_instructions.apply(md, words, growth);
-        quadruple();
         compare();
         exceed();
-        if (can && md.hop_words == words[4:0] && shim_bytes == (bit<8>)INT_MD_SHIM_BYTES
-            && shim.length_words[7:6] == 0) {
-            if (shim.int_type == INT_TYPE_MD && md.version == INT_MD_VERSION
-                && shim.length_words >= INT_MD_HEADER_WORDS) {
-                is_sound = true;
-            }
+        if (can && md.hop_words == words[4:0]) {
+            verdict.apply();
         }
-        if (above_mtu != 0 || extension_bytes == 255) {
-            is_too_long = true;
-        }
+    }
+}
+
+// A word takes one more container a stage. The words are made beside the check, since a hop that pushes
+// has few stages left.
+control IntMdPairs(in port_t ingress_port, in port_t egress_port, in priority_t queue, in queue_depth_t depth,
+                   out bit<32> port_pair, out bit<32> queue_pair) {
+    action take_first() {
+        port_pair = (bit<32>)egress_port;
+        queue_pair = (bit<32>)depth[15:0];
+    }
+
+    action take_second() {
+        port_pair[24:16] = ingress_port;
+        queue_pair[18:16] = depth[18:16];
+    }
+
+    action take_third() {
+        queue_pair[26:24] = queue;
+    }
+
+    apply {
+        take_first();
+        take_second();
+        take_third();
     }
 }
 

@@ -42,6 +42,12 @@ control ingress(inout headers_t hdr,
     FillBridge() bridge;
 
     apply {
+        // Beside the routes, which it does not ask: a chip does both at once.
+        if (hdr.ipv4.isValid()) {
+            priority_t priority = 0;
+            ack_priority.apply(hdr, priority);
+            for_tm.qid = (QueueId_t)priority;
+        }
         bool drop = true;
         if (!meta.checksum_error) {
             forward.apply(hdr, for_tm.ucast_egress_port, drop);
@@ -49,9 +55,6 @@ control ingress(inout headers_t hdr,
         if (drop) {
             for_deparser.drop_ctl = 1;
         } else {
-            priority_t priority = 0;
-            ack_priority.apply(hdr, priority);
-            for_tm.qid = (QueueId_t)priority;
             bridge.apply(hdr, from_port.ingress_port, from_parser.global_tstamp);
         }
     }

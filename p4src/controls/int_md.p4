@@ -21,8 +21,7 @@
 
 // What this hop adds.
 control IntMdPush(inout headers_t hdr, in bit<16> asked, in bit<32> node_id, in bit<32> sent,
-                  in port_t ingress_port, in port_t egress_port, in priority_t queue,
-                  in time_t ingress_time, in time_t egress_time, in queue_depth_t queue_depth) {
+                  in bit<32> ports, in bit<32> queue, in time_t ingress_time, in time_t egress_time) {
     IntMdUnknown() unknown;
 
     apply {
@@ -33,8 +32,8 @@ control IntMdPush(inout headers_t hdr, in bit<16> asked, in bit<32> node_id, in 
         }
         if (asked[14:14] == 1) {
             hdr.int_ports.setValid();
-            hdr.int_ports.ingress_port = (bit<16>)ingress_port;
-            hdr.int_ports.egress_port = (bit<16>)egress_port;
+            hdr.int_ports.ingress_port = ports[31:16];
+            hdr.int_ports.egress_port = ports[15:0];
         }
         if (asked[13:13] == 1) {
             hdr.int_latency.setValid();
@@ -42,8 +41,8 @@ control IntMdPush(inout headers_t hdr, in bit<16> asked, in bit<32> node_id, in 
         }
         if (asked[12:12] == 1) {
             hdr.int_queue.setValid();
-            hdr.int_queue.queue_id = (bit<8>)queue;
-            hdr.int_queue.occupancy = (bit<24>)queue_depth;
+            hdr.int_queue.queue_id = queue[31:24];
+            hdr.int_queue.occupancy = queue[23:0];
         }
         if (asked[11:11] == 1) {
             hdr.int_ingress_time.setValid();
@@ -71,6 +70,7 @@ control IntMd(inout headers_t hdr,
               in port_t ingress_port, in port_t egress_port, in priority_t queue,
               in time_t ingress_time, in time_t egress_time, in queue_depth_t queue_depth) {
     IntMdCheck() check;
+    IntMdPairs() join;
     IntMdPush() push;
     AddBytes() add_framing;
     AddBytes() add_growth;
@@ -119,6 +119,9 @@ control IntMd(inout headers_t hdr,
         bit<8> words = 0;
         bit<16> growth = 0;
         bit<8> extension_growth = 0;
+        bit<32> port_pair;
+        bit<32> queue_pair;
+        join.apply(ingress_port, egress_port, queue, queue_depth, port_pair, queue_pair);
         ports.apply();
         add_framing.apply(bytes, framing_bytes);
         if (hdr.int_md.isValid()) {
@@ -143,8 +146,8 @@ control IntMd(inout headers_t hdr,
                 hdr.int_md.remaining_hops = hdr.int_md.remaining_hops - 1;
                 hdr.int_md_shim.length_words = hdr.int_md_shim.length_words + words;
                 grow_packet(hdr.ipv4, hdr.udp, hdr.transport, growth, extension_growth);
-                push.apply(hdr, hdr.int_md.instructions, node_id, sent, ingress_port, egress_port, queue, ingress_time,
-                           egress_time, queue_depth);
+                push.apply(hdr, hdr.int_md.instructions, node_id, sent, port_pair, queue_pair, ingress_time,
+                           egress_time);
             }
         }
     }
