@@ -19,6 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from benches.architectures import architecture_rows
 from benches.large import large_rows
 from benches.live import live_row
 from benches.own_algorithms import own_algorithm_row
@@ -59,7 +60,16 @@ def main() -> int:
 
 
 def _rows() -> list[Row]:
-    return [*_engine_rows(), own_algorithm_row(), live_row(), _write_row(), help_row(), *set_up_rows(), _run_row()]
+    return [
+        *_engine_rows(),
+        *architecture_rows(),
+        own_algorithm_row(),
+        live_row(),
+        _write_row(),
+        help_row(),
+        *set_up_rows(),
+        _run_row(),
+    ]
 
 
 def _machine() -> str:
