@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
-import sys
 
-from benches.row import Row
+from benches.row import Row, program_on_path
 from benches.table_writes import ROOT
 
 
 def architecture_rows() -> list[Row]:
     """Times of both in one process, and their ratio; native code."""
-    cargo = shutil.which("cargo")
-    if cargo is None:
-        sys.exit("bench: cargo is not on PATH; install it (make setup names what is missing)")
-    command = [cargo, "bench", "--locked", "--quiet", "--package", "p4cc-switch", "--bench", "architectures"]
+    command = [
+        program_on_path("cargo"),
+        "bench",
+        "--locked",
+        "--quiet",
+        "--package",
+        "p4cc-switch",
+        "--bench",
+        "architectures",
+    ]
     command += ["--", "v1model_ns", "tna_ns"]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     figures: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])

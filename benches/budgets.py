@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,7 +22,7 @@ from benches.architectures import architecture_rows
 from benches.large import large_rows
 from benches.live import live_row
 from benches.own_algorithms import own_algorithm_row
-from benches.row import Row
+from benches.row import Row, program_on_path
 from benches.set_up import help_row, set_up_rows
 from benches.table_writes import BATCH, ROOT, insertions_per_second
 from p4cc.start import VARIABLE, with_large_pages
@@ -88,7 +87,7 @@ def _number(figure: float) -> str:
 def _engine_rows() -> list[Row]:
     """The engine by itself, on one core, with the memory that `p4cc run` has."""
     environment = {**os.environ, VARIABLE: with_large_pages(os.environ.get(VARIABLE, ""))}
-    cargo = _program("cargo")
+    cargo = program_on_path("cargo")
     command = [cargo, "bench", "--locked", "--quiet", "--package", "p4cc-netsim", "--bench", "incast"]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True, env=environment)
     figures: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
@@ -126,14 +125,6 @@ def _run_row() -> Row:
         started = time.perf_counter()
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         return Row("make run after set-up", time.perf_counter() - started, "s", 60)
-
-
-def _program(name: str) -> str:
-    """Path of a program; ends with a message if it is missing."""
-    path = shutil.which(name)
-    if path is None:
-        sys.exit(f"bench: {name} is not on PATH; install it (make setup names what is missing)")
-    return path
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ Named here is what is pure; `controller.pipeline` and `controller.install` bring
 Names load when they are first used: help of the command line waits for no routes and no plans.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from topos.late_names import late_names
 
 if TYPE_CHECKING:
     from controller.ecn import Level, Profile, codepoint_map
@@ -69,10 +70,4 @@ _HOMES = {
     "thresholds_by_rule": "controller.plan",
 }
 
-
-def __getattr__(name: str) -> object:
-    """A public name, from the module that defines it; raises AttributeError for any other."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'controller' has no attribute {name!r}")
-    return getattr(import_module(home), name)
+__getattr__ = late_names("controller", _HOMES)

@@ -13,8 +13,9 @@ Names load when they are first used: `p4cc --version` does not wait for tables a
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from topos.late_names import late_names
 
 if TYPE_CHECKING:
     from p4cc.api.network import Network
@@ -80,10 +81,4 @@ _HOMES = {
     "run_scenario": "p4cc.running.runner",
 }
 
-
-def __getattr__(name: str) -> object:
-    """A public name, from the module that defines it; raises AttributeError for any other."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'p4cc' has no attribute {name!r}")
-    return getattr(import_module(home), name)
+__getattr__ = late_names("p4cc", _HOMES)

@@ -3,8 +3,9 @@
 Names load when they are first used: who asks for one of them does not wait for numpy and all shapes.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from topos.late_names import late_names
 
 if TYPE_CHECKING:
     from topos.addresses import AddressPlan, HostAddress, format_ipv4, format_ipv6, format_mac, plan_addresses
@@ -90,10 +91,4 @@ _HOMES = {
     "topology_from_plain": "topos.graph",
 }
 
-
-def __getattr__(name: str) -> object:
-    """A public name, from the module that defines it; raises AttributeError for any other."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'topos' has no attribute {name!r}")
-    return getattr(import_module(home), name)
+__getattr__ = late_names("topos", _HOMES)

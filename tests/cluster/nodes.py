@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -109,7 +110,7 @@ class Nodes:
     def end(self) -> None:
         for name in list(self._started):
             self.kill(name)
-        subprocess.run(["rm", "-rf", str(self._temporary)], check=False)  # noqa: S607
+        shutil.rmtree(self._temporary, ignore_errors=True)
 
 
 def group(pid: int) -> list[int]:

@@ -215,7 +215,7 @@ fn feed_reflected(tables: &Reflected, mut register: u32, bytes: &[u8]) -> u32 {
 
 /// A reflected check, for who takes bytes in by himself.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Inline<'a> {
+pub(crate) struct ReflectedCrc<'a> {
     /// Entry `k` of a byte is the register after that byte and `k` bytes of zeros, from a register of zero.
     pub tables: &'a Reflected,
     /// Bits of the register.
@@ -226,7 +226,7 @@ pub(crate) struct Inline<'a> {
     final_xor: u32,
 }
 
-impl Inline<'static> {
+impl ReflectedCrc<'static> {
     /// The tables of an algorithm, if it is a standard check.
     pub fn standard(algorithm: HashAlgorithm) -> Option<Self> {
         let (tables, width, params) = match algorithm {
@@ -240,7 +240,7 @@ impl Inline<'static> {
     }
 }
 
-impl Inline<'_> {
+impl ReflectedCrc<'_> {
     /// Bytes that the tables take at once.
     pub const STEP: usize = 8;
 
@@ -252,7 +252,7 @@ impl Inline<'_> {
 
 /// The check that a hash function of a TNA program starts with, and what is taken of it.
 #[derive(Debug)]
-pub(crate) struct ObjectCheck {
+pub(crate) struct HashCrc {
     tables: Box<Reflected>,
     width: u32,
     initial: u32,
@@ -263,7 +263,7 @@ pub(crate) struct ObjectCheck {
     pub bits: u32,
 }
 
-impl ObjectCheck {
+impl HashCrc {
     /// None for what is no reflected check of whole bytes up to four, or repeats it.
     pub fn new(object: &HashObject) -> Option<Self> {
         let HashFunction { kind: HashKind::Crc(check), msb, extend } = object.function else { return None };
@@ -286,9 +286,9 @@ impl ObjectCheck {
     }
 
     /// The check.
-    pub fn check(&self) -> Inline<'_> {
+    pub fn check(&self) -> ReflectedCrc<'_> {
         let Self { ref tables, width, initial, final_xor, .. } = *self;
-        Inline { tables, width, initial, final_xor }
+        ReflectedCrc { tables, width, initial, final_xor }
     }
 }
 
@@ -393,7 +393,7 @@ mod tests {
         let bytes: Vec<u8> = (0..=255).map(|byte: u8| byte.wrapping_mul(151) ^ 0x5a).collect();
         let none = PacketView::default();
         for (algorithm, crc) in [(HashAlgorithm::Crc16, Crc::crc16()), (HashAlgorithm::Crc32, Crc::crc32())] {
-            let check = Inline::standard(algorithm).expect("a standard check");
+            let check = ReflectedCrc::standard(algorithm).expect("a standard check");
             for len in 0..bytes.len() {
                 let linear = feed_reflected(check.tables, 0, &bytes[..len]) ^ check.of_zeros(len);
                 assert_eq!(linear, crc.compute(&bytes[..len], none), "{len} bytes");
@@ -422,7 +422,7 @@ mod tests {
                 fields: Vec::new(),
                 symmetric: Vec::new(),
             };
-            let Some(inline) = ObjectCheck::new(&object) else {
+            let Some(inline) = HashCrc::new(&object) else {
                 prop_assert!(extend && result > width);
                 return Ok(());
             };

@@ -10,7 +10,7 @@ use p4cc_ir::{
 
 use crate::accesses::PACKED_HASHES;
 use crate::bitplan::BitPlan;
-use crate::checksum::ObjectCheck;
+use crate::checksum::HashCrc;
 use crate::frame_layout::{FrameLocation, Layout};
 
 /// Destination and operands of a two-operand operation on words.
@@ -532,7 +532,7 @@ pub(crate) struct Code {
     pub actions: Vec<ActionPlan>,
     pub tables: Vec<TablePlan>,
     /// By [`p4cc_ir::HashId`]: the check that it starts with, where inline code works it out.
-    pub checks: Vec<Option<ObjectCheck>>,
+    pub hash_crcs: Vec<Option<HashCrc>>,
     /// Words of the standard metadata that the interpreter itself writes.
     pub parser_error: u32,
     /// Absent in programs of other architectures.

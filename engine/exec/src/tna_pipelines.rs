@@ -5,7 +5,7 @@
 //! parser's error between them. Native code runs a whole half as one function, for packets without an error.
 //! Both leave the same bytes, state, effects, and values of what the architecture reads.
 
-use p4cc_ir::{HalfPipeline, Program, T2naForDeparser, TNA_NO_PORT, Tna, TnaForTm, TnaPipe, VarId};
+use p4cc_ir::{HalfPipeline, Program, T2naForDeparser, TNA_NO_PORT, Tna, TnaPipe, VarId};
 
 use crate::op::Code;
 use crate::v1_pipelines::liveness::LiveVars;
@@ -65,39 +65,13 @@ pub(crate) fn of(program: &Program, code: &Code, tna: &Tna) -> Vec<Half> {
 }
 
 fn ingress(pipe: &TnaPipe) -> Half {
-    let TnaForTm {
-        ucast_egress_port,
-        bypass_egress,
-        deflect_on_drop,
-        qid,
-        copy_to_cpu,
-        mcast_grp_a,
-        mcast_grp_b,
-        level1_mcast_hash,
-        level2_mcast_hash,
-        level1_exclusion_id,
-        level2_exclusion_id,
-        rid,
-    } = pipe.for_tm;
-    let mut observed = vec![
-        pipe.for_deparser.drop_ctl,
-        ucast_egress_port,
-        bypass_egress,
-        deflect_on_drop,
-        qid,
-        copy_to_cpu,
-        mcast_grp_a,
-        mcast_grp_b,
-        level1_mcast_hash,
-        level2_mcast_hash,
-        level1_exclusion_id,
-        level2_exclusion_id,
-        rid,
-    ];
+    let tm = pipe.for_tm;
+    let mut observed = vec![pipe.for_deparser.drop_ctl];
+    observed.extend(tm.vars());
     observed.extend(pipe.for_deparser.t2na.into_iter().flat_map(T2naForDeparser::vars));
     Half {
         funcs: pipe.ingress,
-        set_before: Some((ucast_egress_port, TNA_NO_PORT)),
+        set_before: Some((tm.ucast_egress_port, TNA_NO_PORT)),
         timestamp: pipe.ingress_from_parser.global_tstamp,
         observed,
         makes_requests: false,

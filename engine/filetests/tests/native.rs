@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use p4cc_exec::{Pipeline, RandomSource};
+use p4cc_exec::{HalfId, Pipeline, RandomSource};
 use p4cc_filetests::bench::PORTS;
 use p4cc_filetests::twin::Twin;
 use p4cc_switch::Packet;
@@ -94,6 +94,19 @@ fn run(pipeline: &Arc<Pipeline>, seed: u64, packets: u32) -> Result<(), TestCase
         twin.send(now, port, &packet).map_err(TestCaseError::fail)?;
     }
     Ok(())
+}
+
+/// Otherwise they would run block by block, several times as long, and nothing else would tell.
+#[test]
+fn our_programs_for_tofino_run_as_one_function_a_half() {
+    let programs = pipelines("../../p4src/tna");
+    assert!(!programs.is_empty());
+    for pipeline in programs {
+        let native = pipeline.native().expect("native code for this processor");
+        for half in [HalfId::ingress(0), HalfId::egress(0)] {
+            assert!(native.has_half(half), "{half:?} of {}", pipeline.program().name);
+        }
+    }
 }
 
 proptest! {

@@ -201,6 +201,40 @@ pub struct TnaPipe {
     pub port_metadata: TnaPortMetadata,
 }
 
+impl TnaForTm {
+    /// All of them.
+    pub const fn vars(self) -> [VarId; 12] {
+        let Self {
+            ucast_egress_port,
+            bypass_egress,
+            deflect_on_drop,
+            qid,
+            copy_to_cpu,
+            mcast_grp_a,
+            mcast_grp_b,
+            level1_mcast_hash,
+            level2_mcast_hash,
+            level1_exclusion_id,
+            level2_exclusion_id,
+            rid,
+        } = self;
+        [
+            ucast_egress_port,
+            bypass_egress,
+            deflect_on_drop,
+            qid,
+            copy_to_cpu,
+            mcast_grp_a,
+            mcast_grp_b,
+            level1_mcast_hash,
+            level2_mcast_hash,
+            level1_exclusion_id,
+            level2_exclusion_id,
+            rid,
+        ]
+    }
+}
+
 impl TnaGhost {
     fn vars(self) -> [VarId; 4] {
         [self.ping_pong, self.qlength, self.qid, self.pipe_id]
@@ -240,10 +274,8 @@ impl Tna {
             let (ep, ed) = (pipe.egress_from_parser, pipe.for_egress_deparser);
             all.extend([ip.global_tstamp, ip.parser_err, ep.global_tstamp, ep.parser_err]);
             all.extend([id.drop_ctl, id.digest_type, id.resubmit_type, id.mirror_type]);
-            all.extend([tm.ucast_egress_port, tm.bypass_egress, tm.qid, tm.copy_to_cpu]);
-            all.extend([tm.deflect_on_drop, ed.drop_ctl, ed.mirror_type]);
-            all.extend([tm.mcast_grp_a, tm.mcast_grp_b, tm.level1_mcast_hash, tm.level2_mcast_hash]);
-            all.extend([tm.level1_exclusion_id, tm.level2_exclusion_id, tm.rid]);
+            all.extend([ed.drop_ctl, ed.mirror_type]);
+            all.extend(tm.vars());
         }
         all
     }

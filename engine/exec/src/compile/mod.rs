@@ -12,7 +12,7 @@ use p4cc_ir::{Architecture, Func, FuncId, HeaderId, MatchKind, Operand, Program,
 
 use crate::State;
 use crate::bitplan::BitPlan;
-use crate::checksum::ObjectCheck;
+use crate::checksum::HashCrc;
 use crate::frame_layout::{FrameLocation, Layout};
 use crate::op::{ActionPlan, Code, HeaderPlan, Op, SlowOp, TablePlan, V1ModelLocations, WideKind};
 use crate::state::{KeyShape, match_keys};
@@ -36,7 +36,7 @@ pub(crate) fn compile(program: &Program) -> Code {
         Architecture::Psa(_) | Architecture::Tna(_) => None,
     };
     let code = Code {
-        checks: program.hashes.iter().map(ObjectCheck::new).collect(),
+        hash_crcs: program.hashes.iter().map(HashCrc::new).collect(),
         parser_error: layout.var(program.architecture.parser_error()).slot,
         v1model,
         layout,

@@ -292,7 +292,7 @@ pub(super) fn v1_pipelines(
     }))
 }
 
-/// Makes the halves of a TNA program; none where that pays for none of them.
+/// Makes the halves of a TNA program; none where no half can be one function.
 pub(super) fn halves(pipeline: &Pipeline) -> Result<Option<NativeHalves>, NativeError> {
     let (program, code): (&Program, _) = (pipeline.program(), pipeline.code());
     let halves = pipeline.halves();

@@ -106,9 +106,7 @@ pub struct Native {
 
 impl fmt::Debug for Native {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (pipelines, halves) = (self.v1_pipelines.is_some(), self.halves.is_some());
-        let mut told = f.debug_struct("Native");
-        told.field("v1_pipelines", &pipelines).field("halves", &halves).finish_non_exhaustive()
+        f.debug_struct("Native").field("v1_pipelines", &self.v1_pipelines.is_some()).finish_non_exhaustive()
     }
 }
 
@@ -185,6 +183,11 @@ impl Native {
 }
 
 impl Native {
+    /// Whether a half of a TNA program is one function.
+    pub fn has_half(&self, id: HalfId) -> bool {
+        self.halves.as_ref().is_some_and(|halves| halves.get(id).is_some())
+    }
+
     /// Runs a half of a TNA program as one function: parser, control and deparser, whose output is
     /// [`Frame::front`]. `timestamp` is what the program reads as its parser's. None where the half is to run
     /// block by block: it has no such function, a header is not stored as a whole, or the parser has an

@@ -8,7 +8,7 @@ use p4cc_ir::HashAlgorithm;
 use super::{TranslateResult, Translator, field};
 use crate::accesses::PACKED_HASHES;
 use crate::bitplan::BitPlan;
-use crate::checksum::Inline;
+use crate::checksum::ReflectedCrc;
 use crate::native::helpers::Name;
 use crate::native::storage::{PackedBits, Storage};
 use crate::op::{Data, ExternOp};
@@ -61,7 +61,7 @@ impl Translator<'_, '_> {
     /// know what it starts with either.
     fn object_is_changed(&mut self, algorithm: HashAlgorithm) -> Option<Value> {
         let HashAlgorithm::Object(id) = algorithm else { return None };
-        self.shared.code.checks.get(id.index())?.as_ref()?;
+        self.shared.code.hash_crcs.get(id.index())?.as_ref()?;
         self.state_word(offsets::HASH_IS_CHANGED, id.0)
     }
 
@@ -77,7 +77,7 @@ impl Translator<'_, '_> {
             return self.columns(data).map(Some);
         }
         if let HashAlgorithm::Object(id) = algorithm {
-            let Some(Some(object)) = self.shared.code.checks.get(id.index()) else { return Ok(None) };
+            let Some(Some(object)) = self.shared.code.hash_crcs.get(id.index()) else { return Ok(None) };
             let Some(sum) = self.check_by_tables(&object.check(), plan)? else { return Ok(None) };
             let sum =
                 if object.unused == 0 { sum } else { self.b.ins().ushr_imm(sum, i64::from(object.unused)) };
@@ -102,14 +102,18 @@ impl Translator<'_, '_> {
             let words = self.message(plan)?;
             return Ok(Some(self.crc16(&words)));
         }
-        match Inline::standard(algorithm) {
+        match ReflectedCrc::standard(algorithm) {
             Some(check) => self.check_by_tables(&check, plan),
             None => Ok(None),
         }
     }
 
     /// A reflected check byte by byte, eight at once; none where the fields are too many.
-    fn check_by_tables(&mut self, check: &Inline<'_>, plan: &BitPlan) -> TranslateResult<Option<Value>> {
+    fn check_by_tables(
+        &mut self,
+        check: &ReflectedCrc<'_>,
+        plan: &BitPlan,
+    ) -> TranslateResult<Option<Value>> {
         let whole = plan.words().all(|(_, width)| width.is_multiple_of(8));
         let bytes = match (whole, plan.bytes) {
             (true, ..=MAX_CHECKED_BYTES) => self.whole_bytes(plan)?,
@@ -118,9 +122,10 @@ impl Translator<'_, '_> {
         };
         let table = self.iconst(check.tables.as_ptr().expose_provenance() as u64);
         let mut register: Option<Value> = None;
-        let first = bytes.len() % Inline::STEP;
+        let first = bytes.len() % ReflectedCrc::STEP;
         let (few, steps) = bytes.split_at(first);
-        for step in [few].into_iter().chain(steps.chunks(Inline::STEP)).filter(|step| !step.is_empty()) {
+        for step in [few].into_iter().chain(steps.chunks(ReflectedCrc::STEP)).filter(|step| !step.is_empty())
+        {
             let mut sum = None;
             for (i, &(word, shift)) in step.iter().enumerate() {
                 let mut byte = self.b.ins().ushr_imm(word, i64::from(shift));
