@@ -77,8 +77,8 @@ struct Verdict {
     bypass_egress: bool,
     /// It may go elsewhere if its queue is full.
     deflects: bool,
-    /// What deparsers asked for, if anything.
-    asked: Option<Asked>,
+    /// What deparsers asked for, if anything; apart, as most packets carry none of it about.
+    asked: Option<Box<Asked>>,
 }
 
 /// What the ingress deparser asks for beside the packet.
@@ -156,10 +156,11 @@ impl TnaSwitch {
         (bytes, from): (u32, PortIndex),
         is_free: impl Fn(u32) -> bool,
     ) -> Option<(PortIndex, u32)> {
-        let port = verdict.unicast_port.filter(|_| verdict.is_plain() && !self.has_ghost)?;
-        let index = core.tm.port(port).filter(|_| !core.trace.is_on() && !core.chip.loops_back(port))?;
-        let is_quiet = !self.pipes.egress(port)?.makes_requests;
-        let open = is_quiet && core.tm.can_bypass(index, verdict.priority) && is_free(port);
+        // Most ports of a busy switch send: that is asked first.
+        let port = verdict.unicast_port.filter(|&port| is_free(port))?;
+        let is_plain = verdict.is_plain() && !self.has_ghost && !core.trace.is_on();
+        let index = core.tm.port(port).filter(|_| is_plain && !core.chip.loops_back(port))?;
+        let open = core.tm.can_bypass(index, verdict.priority) && !self.pipes.egress(port)?.makes_requests;
         (open && core.tm.try_bypass(index, verdict.priority, bytes, from)).then_some((index, port))
     }
 
@@ -261,7 +262,7 @@ impl TnaSwitch {
         &mut self,
         core: &mut Core,
         now: Time,
-        (asked, taken): (Asked, u32),
+        (asked, taken): (Box<Asked>, u32),
         entering: &mut Entering,
     ) -> Option<Vec<u8>> {
         let port = entering.ingress_port;
@@ -330,7 +331,7 @@ impl TnaSwitch {
             copy_to_cpu: runtime.get(tm.copy_to_cpu) != 0,
             bypass_egress: runtime.get(tm.bypass_egress) != 0,
             deflects: runtime.get(tm.deflect_on_drop) != 0,
-            asked: if runtime.effects.is_empty() { None } else { self.asked(pipe) },
+            asked: (!runtime.effects.is_empty()).then(|| self.asked(pipe)),
         }
     }
 
@@ -356,13 +357,13 @@ impl TnaSwitch {
 
     /// What the ingress deparser asked for.
     #[cold]
-    fn asked(&self, pipe: &IngressPipe) -> Option<Asked> {
+    fn asked(&self, pipe: &IngressPipe) -> Box<Asked> {
         let runtime = &self.runtime;
         let t2na = pipe.for_deparser.t2na;
         let session = last_session(runtime, CloneKind::I2E);
         let is_outgoing = self.mirrors_outgoing(t2na, false);
         let starts = t2na.and_then(|t2na| t2na.pktgen).is_some_and(|var| runtime.get(var) != 0);
-        Some(Asked {
+        Box::new(Asked {
             mirror: session.map(|(session, list)| (session, self.sent(list), is_outgoing)),
             resubmit: runtime.effects.resubmit.map(|list| self.sent(Some(list))),
             generate: runtime.effects.recirculate.filter(|_| starts).map(|list| self.sent(Some(list))),
