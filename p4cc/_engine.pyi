@@ -466,6 +466,13 @@ class Network:
         """
     def stop_server(self) -> None:
         """Stops the server; does nothing when none runs."""
+    def serve_bfrt(self, address: str = "127.0.0.1:0") -> str:
+        """Starts a BF Runtime server over the switches, which have their programs; `host:port`; raises ServerError.
+
+        Each pipe of a switch has tables of its own from then on, in forks too.
+        """
+    def stop_bfrt_server(self) -> None:
+        """Stops that server; does nothing when none runs."""
     def fork(self, seed: int) -> Network:
         """A network at time zero with the programs and entries of this one, without server."""
     def set_exec(self, back_end: str) -> None:

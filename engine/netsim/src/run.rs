@@ -195,6 +195,7 @@ impl Network {
             self.send_pause_frames(switch);
             self.nodes.lend_workspace(switch);
             self.start_ready_ports(switch);
+            self.look_at_generator(switch);
         }
         until.min(Time::from_ns(self.spec.stop_ns))
     }

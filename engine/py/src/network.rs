@@ -46,10 +46,19 @@ impl Devices for Shared {
 pub(crate) struct Network {
     shared: Arc<Shared>,
     server: Mutex<Option<Server>>,
+    /// BF Runtime over the same switches, where they are Tofino's.
+    bfrt_server: Mutex<Option<p4cc_bfrt::Server>>,
     /// The epoch that a controller waits for the end of.
     epoch: Mutex<Option<Epoch>>,
     /// Exceptions of algorithms in Python; none where there are none.
     failures: Option<Arc<Failures>>,
+}
+
+/// An address that a server is to listen on; raises ServerError.
+fn socket_address(py: Python<'_>, address: &str) -> PyResult<SocketAddr> {
+    address.parse().map_err(|_| {
+        errors::server(py, &format!("{address:?} is no address"), "give IP:PORT, such as 127.0.0.1:9559")
+    })
 }
 
 /// Runs `work` with the interpreter's lock where algorithms are in Python: each call of them finds it held.
@@ -74,6 +83,7 @@ impl Network {
         Self {
             shared: Arc::new(Shared(FairMutex::new(network))),
             server: Mutex::new(None),
+            bfrt_server: Mutex::new(None),
             epoch: Mutex::new(None),
             failures,
         }
@@ -190,9 +200,7 @@ impl Network {
 
     #[pyo3(signature = (address = "127.0.0.1:0", beside = None))]
     fn serve(&self, py: Python<'_>, address: &str, beside: Option<&Self>) -> PyResult<String> {
-        let addr: SocketAddr = address.parse().map_err(|_| {
-            errors::server(py, &format!("{address:?} is no address"), "give IP:PORT, such as 127.0.0.1:9559")
-        })?;
+        let addr = socket_address(py, address)?;
         let devices: Arc<dyn Devices> = Arc::clone(&self.shared) as Arc<dyn Devices>;
         let started = py.detach(|| {
             let mut running = self.server.lock();
@@ -213,6 +221,28 @@ impl Network {
             Ok(local_addr.to_string())
         });
         started.map_err(|cause| errors::server(py, &cause, ""))
+    }
+
+    #[pyo3(signature = (address = "127.0.0.1:0"))]
+    fn serve_bfrt(&self, py: Python<'_>, address: &str) -> PyResult<String> {
+        let addr = socket_address(py, address)?;
+        let started = py.detach(|| {
+            let mut running = self.bfrt_server.lock();
+            if let Some(server) = &*running {
+                return Err(format!("the server runs already at {}", server.local_addr()));
+            }
+            let devices = Arc::clone(&self.shared) as Arc<dyn Devices>;
+            let server = p4cc_bfrt::Server::start(addr, devices, p4cc_bfrt::Options::default());
+            let server = server.map_err(|error| error.to_string())?;
+            let local_addr = server.local_addr();
+            *running = Some(server);
+            Ok(local_addr.to_string())
+        });
+        started.map_err(|cause| errors::server(py, &cause, ""))
+    }
+
+    fn stop_bfrt_server(&self, py: Python<'_>) {
+        py.detach(|| drop(self.bfrt_server.lock().take()));
     }
 
     fn stop_server(&self, py: Python<'_>) {

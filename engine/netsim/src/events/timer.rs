@@ -29,6 +29,8 @@ pub(crate) enum Timer {
     OwnPacket { source: u32 },
     /// The switch loses all that it has.
     PowerOff,
+    /// The packet generator of the switch has something to send.
+    Generate,
 }
 
 impl Timer {
@@ -47,6 +49,7 @@ impl Timer {
             Self::DeadlineChange { flow } => (8, flow),
             Self::OwnPacket { source } => (9, source),
             Self::PowerOff => (10, 0),
+            Self::Generate => (11, 0),
         }
     }
 
@@ -64,6 +67,7 @@ impl Timer {
             8 => Self::DeadlineChange { flow: subject },
             9 => Self::OwnPacket { source: subject },
             10 => Self::PowerOff,
+            11 => Self::Generate,
             _ => Self::Sender { flow: subject },
         }
     }
@@ -82,7 +86,8 @@ impl Timer {
             | Self::PauseExpiry { .. }
             | Self::LinkChange { .. }
             | Self::OwnPacket { .. }
-            | Self::PowerOff => None,
+            | Self::PowerOff
+            | Self::Generate => None,
         }
     }
 }
@@ -107,6 +112,7 @@ mod tests {
             Timer::DeadlineChange { flow: 5 },
             Timer::OwnPacket { source: 6 },
             Timer::PowerOff,
+            Timer::Generate,
         ];
         for timer in timers {
             let (number, subject) = timer.encode();

@@ -46,6 +46,9 @@ impl Network {
         if !up {
             self.end_pauses(node, port);
         }
+        if (node as usize) < self.nodes.switches.len() {
+            self.schedule_generator(node as usize);
+        }
     }
 
     /// Ends the pauses that a node obeys at a port, and those that it asked for there.

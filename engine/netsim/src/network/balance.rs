@@ -20,7 +20,7 @@ pub struct Progress {
 }
 
 /// Where every packet went. Conserved:
-/// `sent + injected + copies + packet_outs =
+/// `sent + injected + copies + packet_outs + generated =
 /// delivered + refused + dropped + lost + on_way + waiting + packet_ins`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PacketBalance {
@@ -32,6 +32,8 @@ pub struct PacketBalance {
     pub copies: u64,
     /// Given by controllers.
     pub packet_outs: u64,
+    /// Made by packet generators of chips.
+    pub generated: u64,
     /// Taken by an end of a flow.
     pub delivered: u64,
     /// Arrived at a host that refused them.
@@ -51,7 +53,7 @@ pub struct PacketBalance {
 impl PacketBalance {
     /// Whether no packet appeared or went away without being counted.
     pub const fn is_even(&self) -> bool {
-        self.sent + self.injected + self.copies + self.packet_outs
+        self.sent + self.injected + self.copies + self.packet_outs + self.generated
             == self.delivered
                 + self.refused
                 + self.dropped
@@ -76,6 +78,7 @@ impl Network {
             balance.injected += node.injected_pkts;
             balance.copies += counters.copies;
             balance.packet_outs += counters.packet_outs;
+            balance.generated += counters.generated;
             balance.dropped += counters.drops.total();
             balance.waiting += node.switch.waiting();
             balance.packet_ins += counters.packet_ins;

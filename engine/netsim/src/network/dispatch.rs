@@ -33,6 +33,7 @@ impl Network {
             Timer::DeadlineChange { flow } => self.on_deadline_change(flow),
             Timer::OwnPacket { source } => self.on_own_packet_due(source),
             Timer::PowerOff => self.on_power_off(node),
+            Timer::Generate => self.on_generate(node),
         }
     }
 
@@ -41,6 +42,7 @@ impl Network {
         if node < switches {
             self.nodes.lend_workspace(node as usize);
             self.wake_port(node as usize, port);
+            self.schedule_generator(node as usize);
         } else {
             let host = node - switches;
             self.nodes.hosts[host as usize].line.on_wake();
@@ -64,6 +66,7 @@ impl Network {
         if node < switches {
             self.nodes.lend_workspace(node as usize);
             self.receive_at_switch(node as usize, port, packet);
+            self.schedule_generator(node as usize);
         } else if let Some(packet) = self.deliver(node - switches, packet) {
             self.nodes.pool.give(packet);
         }

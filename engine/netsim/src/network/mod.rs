@@ -7,11 +7,13 @@
 //! | `schedule` | virtual time and the event queue |
 //! | `observers` | recorder, detectors, counters of flows |
 //! | `dispatch` | which handler an event goes to |
+//! | `generator` | the packet generator of a Tofino chip |
 //! | `balance`, `exec` | packet conservation; what runs the P4 programs |
 
 mod balance;
 mod dispatch;
 mod exec;
+mod generator;
 mod nodes;
 mod observers;
 mod schedule;

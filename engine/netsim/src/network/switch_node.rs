@@ -2,6 +2,7 @@
 
 use p4cc_switch::Switch;
 use p4cc_switch::prefetch::prefetch_start;
+use p4cc_units::Time;
 
 use crate::links::Line;
 use crate::output::PauseLog;
@@ -17,6 +18,17 @@ pub(crate) struct SwitchNode {
     pub pause_log: PauseLog,
     /// Packets that the caller of the run let come in.
     pub injected_pkts: u64,
+    /// The packet generator of its chip, as the run sees it.
+    pub generator: GeneratorState,
+}
+
+/// What a run knows of the packet generator of a switch.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct GeneratorState {
+    /// Whether the control plane has set an application, when the run last went on.
+    pub is_set: bool,
+    /// When its next timer is scheduled.
+    pub timer_at: Option<Time>,
 }
 
 /// The line of a port, and the channel that it leads into.
@@ -32,7 +44,13 @@ impl SwitchNode {
         let last = channels.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         let port = |&channel: &Option<u32>| PortLine { channel, line: Line::default() };
         let ports = channels[..last].iter().map(port).collect();
-        Self { switch, ports, pause_log: PauseLog::default(), injected_pkts: 0 }
+        Self {
+            switch,
+            ports,
+            pause_log: PauseLog::default(),
+            injected_pkts: 0,
+            generator: GeneratorState::default(),
+        }
     }
 
     /// The switch, and the lines of its ports by port number.

@@ -18,6 +18,7 @@ mod endless;
 mod errors;
 mod fabric;
 mod faults;
+mod generated;
 mod injected;
 mod invariants;
 mod own_headers;

@@ -292,6 +292,11 @@ impl PacketGenerator {
         }
     }
 
+    /// Whether the control plane has set an application.
+    pub fn has_apps(&self) -> bool {
+        !self.apps.is_empty()
+    }
+
     /// When something is to be generated next.
     #[inline]
     pub fn next_due(&self) -> Option<Time> {
