@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from p4cc.own_algorithms.base import RateAlgorithm, SlowStart, WindowAlgorithm
     from p4cc.own_algorithms.check import check_algorithm
     from p4cc.own_algorithms.parameters import choice, number
-    from p4cc.running.runner import RunOutcome, RunRequest, run_scenario
+    from p4cc.running.outcome import RunOutcome
+    from p4cc.running.runner import RunRequest, run_scenario
     from p4cc.scenario.built import Scenario, load_scenario
 
 __all__ = [
@@ -71,7 +72,7 @@ _HOMES = {
     "check_algorithm": "p4cc.own_algorithms.check",
     "choice": "p4cc.own_algorithms.parameters",
     "number": "p4cc.own_algorithms.parameters",
-    "RunOutcome": "p4cc.running.runner",
+    "RunOutcome": "p4cc.running.outcome",
     "RunRequest": "p4cc.running.runner",
     "Scenario": "p4cc.scenario.built",
     "UserError": "p4cc.errors",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from p4cc.bundled import bundled
@@ -14,10 +16,35 @@ MAX_TEXT_BYTES = 128 << 20
 """A flow file of a million lines is half of it."""
 
 
+@dataclass
+class FilesSeen:
+    """Files as they were just before they were first read, and which file a name was found to be."""
+
+    sha256: dict[Path, str] = field(default_factory=dict[Path, str])
+    named: dict[str, Path] = field(default_factory=dict[str, Path])
+    """Of names that several places are searched for."""
+
+    def add(self, path: Path) -> None:
+        """Notes a file that is about to be read; one that cannot be read is told by whoever reads it."""
+        if path not in self.sha256 and (found := sha256_of(path)) is not None:
+            self.sha256[path] = found
+
+
 inputs_read: ContextVar[dict[str, Path] | None] = ContextVar("inputs_read", default=None)
 """Files that were found by the names that scenarios give them, where somebody keeps account."""
 inputs_given: ContextVar[Mapping[str, Path] | None] = ContextVar("inputs_given", default=None)
 """Files by the names that a scenario gives them, where it came from another machine: no other place is looked at."""
+files_seen: ContextVar[FilesSeen | None] = ContextVar("files_seen", default=None)
+"""What decides a call's results as it was read, where somebody keeps account."""
+
+
+def sha256_of(path: Path) -> str | None:
+    """The hash of a file; None where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
 
 
 def read_text(path: Path, what: str) -> str:
@@ -34,9 +61,11 @@ def find_named(name: str, scenario: Path, *, what: str, key: str) -> Path:
     """The file `name` of the scenario's field `key`; raises UserError with the places looked at."""
     if (given := inputs_given.get()) is not None:
         return _given(name, given, f"{scenario} at {key}")
-    tried = [folder / name for folder in (scenario.resolve().parent, Path.cwd())]
-    path = next((path for path in tried if path.is_file()), bundled(Path(name)))
+    tried = places_of(name, scenario)
+    path = found_at(name, tried)
     if path is not None:
+        if (seen := files_seen.get()) is not None:
+            seen.named[name] = path
         note_input(name, path)
         return path
     raise UserError(
@@ -44,6 +73,16 @@ def find_named(name: str, scenario: Path, *, what: str, key: str) -> Path:
         place=f"{scenario} at {key}",
         remedy=f"looked for {', '.join(str(path) for path in dict.fromkeys(tried))}, and among p4cc's own files",
     )
+
+
+def places_of(name: str, scenario: Path) -> list[Path]:
+    """Where a file that a scenario names may be, beside those that p4cc brings."""
+    return [folder / name for folder in (scenario.resolve().parent, Path.cwd())]
+
+
+def found_at(name: str, places: list[Path]) -> Path | None:
+    """The first of the places that is there, or the file that p4cc brings; None where there is neither."""
+    return next((path for path in places if path.is_file()), bundled(Path(name)))
 
 
 def _given(name: str, given: Mapping[str, Path], place: str) -> Path:
@@ -68,6 +107,8 @@ def files_read() -> Generator[dict[str, Path]]:
 
 
 def note_input(name: str, path: Path) -> None:
-    """Keeps account of a file that decides a run."""
+    """Keeps account of a file that decides a run, before it is read."""
+    if (seen := files_seen.get()) is not None:
+        seen.add(path)
     if (kept := inputs_read.get()) is not None:
         kept[name] = path

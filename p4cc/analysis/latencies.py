@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from p4cc.analysis.percentiles import PERCENTILES, Values, percentile
+from p4cc.analysis.percentiles import PERCENTILES, percentile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from p4cc.analysis.percentiles import Values
     from p4cc.scenario.figures import Window
 
 

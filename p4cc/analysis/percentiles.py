@@ -9,12 +9,13 @@ import re
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-Values = np.ndarray[Any, np.dtype[np.float64]]
+    import numpy as np
+
+    Values = np.ndarray[Any, np.dtype[np.float64]]
+
 PERCENTILES = (50, 95, 99)
 """Those that tables and summaries have."""
 
@@ -32,7 +33,9 @@ def percentile(values: Values, percent: float) -> float:
     """The value at index `int(n p)` of the sorted ones (docs/algorithms/metrics.md#metrics); NaN if there is none."""
     if values.size == 0:
         return float("nan")
-    return float(np.sort(values)[min(int(values.size * percent / 100), values.size - 1)])
+    in_order = values.copy()
+    in_order.sort()
+    return float(in_order[min(int(values.size * percent / 100), values.size - 1)])
 
 
 def fewest(percent: float) -> int:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
 from rich.table import Table
 
 from p4cc.analysis.percentiles import of_few_text, percent_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NARROW = 80
 """Columns of a terminal that everybody has."""
@@ -51,13 +53,16 @@ _COLUMNS = (
 )
 
 
-def aggregate(runs: Sequence[dict[str, Any]], keys: Sequence[str]) -> pl.DataFrame:
+def aggregate(runs: Sequence[dict[str, Any]], keys: Sequence[str]) -> list[dict[str, Any]]:
     """Medians and counts over seeds; `keys` (variant and swept values) identify a row, in order of appearance.
 
     `finish_ms` is the median over the seeds in which every flow finished, `finished` their number; completion times and
     slowdowns are of the flows that finished. Of percentiles, `NAME_seeds` counts the seeds that have it and `NAME_few`
     those in which it is of few values. `goodput_gbps` is of the flows with a size; of all flows in runs that have none.
     """
+    # Tables whose rows are known need not wait for it.
+    import polars as pl
+
     frame = pl.DataFrame(list(runs), infer_schema_length=None)
 
     def median(name: str, scale: float = 1.0) -> pl.Expr:
@@ -69,7 +74,7 @@ def aggregate(runs: Sequence[dict[str, Any]], keys: Sequence[str]) -> pl.DataFra
     # Runs without a flow that ends have the goodput of all flows: the 0 of those that end would mislead.
     of_all = pl.when(pl.col("flows_finite") == 0).then("total_goodput_bps").otherwise("goodput_bps")
     of_few = pl.col("few_values") if "few_values" in frame.columns else pl.lit([], pl.List(pl.String))
-    return frame.group_by(*keys, maintain_order=True).agg(
+    grouped = frame.group_by(*keys, maintain_order=True).agg(
         *(pl.col(one.of).count().alias(f"{one.name}_seeds") for one in told),
         *(of_few.list.contains(one.of).sum().alias(f"{one.name}_few") for one in told),
         seeds=pl.len(),
@@ -87,11 +92,11 @@ def aggregate(runs: Sequence[dict[str, Any]], keys: Sequence[str]) -> pl.DataFra
         marks_k_dc=median("marks_level2"),
         peak_queue_pkts=median("peak_queue_pkts"),
     )
+    return grouped.to_dicts()
 
 
-def table(title: str, rows: pl.DataFrame, keys: Sequence[str], width: int = NARROW) -> Table:
+def table(title: str, plain: Sequence[dict[str, Any]], keys: Sequence[str], width: int = NARROW) -> Table:
     """A rich table of `aggregate`'s rows within `width` characters; seeds with a timeout stand out."""
-    plain = rows.to_dicts()
     told = [one for one in _COLUMNS if one.always or any(row[one.name] for row in plain)]
     cells = {one.name: [_cell(one, row) for row in plain] for one in told}
     leading = {key: [str(row[key]) for row in plain] for key in keys}

@@ -41,7 +41,8 @@ def cache(
     * `p4cc cache --folder proj/.p4cc-cache --prune 0`
     """
     # Arrow takes half a second to import; other commands need not wait for it.
-    from p4cc.running.cache import FOLDER, RunCache
+    from p4cc.running.cache import RunCache
+    from p4cc.running.kept_files import FOLDER
 
     place = folder or Path("results") / FOLDER
     if folder is not None and not folder.is_dir():

@@ -19,11 +19,13 @@ from p4cc.commands.machines import Memory, On, Store, Wheel, machines
 from p4cc.errors import UserError
 from p4cc.exit_codes import DIFFERS
 from p4cc.planning.execution import Exec
+from p4cc.running.standing import Call, standing, this_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from p4cc.running.runner import RunOutcome, RunRequest, Watcher
+    from p4cc.running.outcome import RunOutcome
+    from p4cc.running.runner import RunRequest, Watcher
     from p4cc.running.served import Serving
     from p4cc.running.traced import Tracing
 
@@ -150,9 +152,6 @@ def run(
     * `p4cc run gst/incast --on ray://HEAD:10001 --store s3://BUCKET/FOLDER`: on a cluster, for others to go on
     * `p4cc run --again results/incast`: exit code 0 if every table has the same bytes, 1 if not
     """
-    # Plotting and tables take a second to import; other commands need not wait for them.
-    from p4cc.running.runner import RunRequest, run_scenario
-
     files = (("topology.file", topology), ("traffic.file", flows), ("traffic.paths", paths))
     # A JSON string is a YAML string, whatever the path holds.
     named = [f"{field}={json.dumps(str(path.absolute()))}" for field, path in files if path is not None]
@@ -161,11 +160,24 @@ def run(
         raise UserError(cause, place="p4cc run", remedy="see p4cc run --help")
     if programs and imported is None:
         raise UserError("is for imports", place="--program", remedy="set switch.program of the scenario")
+    path = find_scenario(scenario) if scenario is not None else Path()
+    overrides = (*named, *(assignments or ()))
+    is_plain = cache and not any((again, imported, on, store, memory, wheel, serve, live, traces, speed))
+    call = None
+    if is_plain:
+        call = Call(path, out, overrides, tuple(variants or ()), figures, report, force, this_code())
+        if (standing_outcome := standing(call)) is not None:
+            _show(standing_outcome, as_json=as_json)
+            return
+    # Plotting and tables take a second to import; calls whose results stand need not wait for them.
+    from p4cc.running.runner import RunRequest, run_scenario
+
     request = RunRequest(
-        scenario=find_scenario(scenario) if scenario is not None else Path(),
+        scenario=path,
         out=out,
-        overrides=(*named, *(assignments or ())),
+        overrides=overrides,
         variants=tuple(variants or ()),
+        call=call,
         jobs=jobs,
         threads=threads,
         figures=figures,
@@ -242,7 +254,6 @@ def _run_import(file: Path, programs: Sequence[Path], request: RunRequest) -> Ru
 def _show(outcome: RunOutcome, *, as_json: bool) -> None:
     """Warnings, notes and the table; or all as JSON."""
     from p4cc.analysis import summary_table
-    from p4cc.running.trace_text import trace_lines
 
     if as_json:
         traced = {} if outcome.traced is None else {"trace": outcome.traced.plain()}
@@ -252,6 +263,8 @@ def _show(outcome: RunOutcome, *, as_json: bool) -> None:
     if not console.is_terminal:
         console = Console(width=WIDE)
     if outcome.traced is not None:
+        from p4cc.running.trace_text import trace_lines
+
         for line in trace_lines(outcome.traced):
             typer.echo(line)
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
@@ -259,8 +272,7 @@ def _show(outcome: RunOutcome, *, as_json: bool) -> None:
         errors.print(f"warning: {warning}", style="yellow", markup=False)
     for note in outcome.notes:
         errors.print(f"note: {note}", markup=False)
-    rows = summary_table.aggregate(outcome.summary["runs"], outcome.row_keys)
-    console.print(summary_table.table(outcome.title, rows, outcome.row_keys, console.width))
+    console.print(summary_table.table(outcome.title, outcome.rows(), outcome.row_keys, console.width))
     for path in (*outcome.figures, outcome.folder, *filter(None, [outcome.report])):
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
 

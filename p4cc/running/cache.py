@@ -11,7 +11,6 @@ import hashlib
 import io
 import json
 import os
-import re
 import tempfile
 import zipfile
 from dataclasses import dataclass, field
@@ -23,17 +22,14 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 
 from p4cc import _engine
+from p4cc.running.kept_files import CALL, kept_files, path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from concurrent.futures import Executor
 
-FOLDER = ".p4cc-cache"
 MAX_CACHE_BYTES = 4 << 30
 """Beyond this the runs that were longest not used are removed."""
-
-_OURS = re.compile(r"[0-9a-f]{2}/([0-9a-f]{62}\.zip|\.[0-9a-z_]{8}\.partial)")
-"""Names that a cache gives; other files in its folder are somebody else's."""
 
 _KEEPING = (
     "running/cache.py",
@@ -110,7 +106,7 @@ class RunCache:
         """The run of this key, if it is there and whole."""
         if self._folder is None:
             return None
-        path = self._path(self._folder, key)
+        path = path_of(self._folder, key)
         try:
             with zipfile.ZipFile(path) as archive:
                 run = _read(archive)
@@ -123,7 +119,7 @@ class RunCache:
         """Keeps a run; a folder that cannot be written keeps nothing."""
         if self._folder is None:
             return
-        path = self._path(self._folder, key)
+        path = path_of(self._folder, key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, partial = tempfile.mkstemp(prefix=".", suffix=".partial", dir=path.parent)
@@ -143,23 +139,21 @@ class RunCache:
         """Removes the runs that were longest not used until the rest fits; what was removed."""
         removed = Held()
         kept_bytes = 0
-        for path, used_ns, size in sorted(_files(self._folder), key=lambda one: one[1], reverse=True):
+        for path, used_ns, size in sorted(kept_files(self._folder), key=lambda one: one[1], reverse=True):
             kept_bytes += size
             if kept_bytes > most_bytes:
                 path.unlink(missing_ok=True)
-                removed.add(used_ns, size)
+                if path.suffix != CALL:
+                    removed.add(used_ns, size)
         return removed
 
     def held(self) -> Held:
         """What the cache holds."""
         found = Held()
-        for _, used_ns, size in _files(self._folder):
-            found.add(used_ns, size)
+        for path, used_ns, size in kept_files(self._folder):
+            if path.suffix != CALL:
+                found.add(used_ns, size)
         return found
-
-    @staticmethod
-    def _path(folder: Path, key: str) -> Path:
-        return folder / key[:2] / f"{key[2:]}.zip"
 
 
 def run_keys(parts: Iterable[str | bytes], seeds: Iterable[int]) -> dict[int, str]:
@@ -191,20 +185,6 @@ def _program_digest() -> bytes:
     for path in (Path(_engine.__file__), *sources, *sorted(controller.glob("*.py"))):
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.digest()
-
-
-def _files(folder: Path | None) -> Iterator[tuple[Path, int, int]]:
-    """Runs, and what killed processes left of them, with the time of their last use and their size."""
-    if folder is None:
-        return
-    for path in folder.glob("??/*"):
-        if _OURS.fullmatch(f"{path.parent.name}/{path.name}") is None:
-            continue
-        try:
-            status = path.stat()
-        except OSError:
-            continue
-        yield path, status.st_mtime_ns, status.st_size
 
 
 def _write(file: io.BufferedIOBase | Any, run: SeedRun) -> None:

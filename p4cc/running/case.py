@@ -53,6 +53,10 @@ class CaseRun:
     """What a reader of the results should know."""
     notes: list[str]
     """What the user should know of how it ran; it changes no result."""
+    keys: tuple[str, ...]
+    """Names of the seeds' runs in a cache."""
+    passing: tuple[str, ...] = ()
+    """Those of the notes that are of how runs were made just now."""
     traced: Traced | None = None
     """What was kept of packets that are followed."""
 
@@ -144,8 +148,15 @@ async def run_case(case: Case, session: Session) -> CaseRun:
     most = case.scenario.record.pcap_max_bytes
     warnings += [warning for run in runs for warning in limit_warning(case.label(), most, run)]
     warnings += refusal_warnings(case.label(), runs)
-    notes += drop_notes(case.label(), plan, runs)
-    return CaseRun(plan, runs, [*plan.warnings, *warnings], [*plan.notes, *notes], next(iter(traced), None))
+    return CaseRun(
+        plan=plan,
+        seeds=runs,
+        warnings=[*plan.warnings, *warnings],
+        notes=[*plan.notes, *notes, *drop_notes(case.label(), plan, runs)],
+        keys=tuple(keys.values()),
+        passing=tuple(notes),
+        traced=next(iter(traced), None),
+    )
 
 
 PlannedRuns = tuple[NetworkPlan, "ControllerClass | None", dict[int, str]]

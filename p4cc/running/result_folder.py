@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable
 
 MANIFEST = "p4cc-manifest.json"
 FORMAT = "p4cc results 1"
@@ -121,8 +121,10 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 
 @contextmanager
-def results_into(claim: Claim) -> Generator[Path]:
+def results_into(claim: Claim, then: Callable[[Manifest], None] | None = None) -> Generator[Path]:
     """Yields a folder to write into; what is there at the end becomes the content of `claim.folder`.
+
+    `then` is told what was written, before another call may write there.
 
     Files of the user's stay. Raises UserError, before anything runs, where the folder cannot take the results.
     """
@@ -140,7 +142,9 @@ def results_into(claim: Claim) -> Generator[Path]:
         stack.callback(_remove_partial, partial)
         try:
             yield partial
-            _publish(claim, partial, before)
+            written = _publish(claim, partial, before)
+            if then is not None:
+                then(written)
         except OSError as error:
             raise _unwritable(folder, error) from error
 
@@ -358,7 +362,8 @@ def _remove_partial(partial: Path) -> None:
         return
 
 
-def _publish(claim: Claim, partial: Path, before: Manifest) -> None:
+def _publish(claim: Claim, partial: Path, before: Manifest) -> Manifest:
+    """Moves what was written to its place; what stands there with the same bytes is left as it is."""
     folder = claim.folder
     written = sorted(str(path.relative_to(partial)) for path in partial.rglob("*") if path.is_file())
     new = {name: digest(partial / name) for name in written if name != _MARKER}
@@ -369,14 +374,19 @@ def _publish(claim: Claim, partial: Path, before: Manifest) -> None:
         _keep_beside(folder, partial, taken)
     was = {name: digest(folder / name) for name in owned}
     write_manifest(folder, partial, Manifest(claim.identity, new, was, size))
-    for name in new:
+    for name, content in new.items():
+        if was.get(name) == content:
+            (partial / name).unlink()
+            continue
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (partial / name).replace(folder / name)
     for name in owned:
         if name not in new:
             (folder / name).unlink()
             _remove_empty_parents(folder, name)
-    write_manifest(folder, partial, Manifest(claim.identity, new, {}, size))
+    written = Manifest(claim.identity, new, {}, size)
+    write_manifest(folder, partial, written)
+    return written
 
 
 def _keep_beside(folder: Path, partial: Path, taken: Iterable[str]) -> None:

@@ -12,33 +12,35 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
-
-import polars as pl
 
 from controller import ControllerError
 from p4cc.analysis.metrics import Measures, derive
 from p4cc.analysis.tables import ALGORITHM
 from p4cc.errors import InterruptedRunError, UserError
-from p4cc.files import inputs_read
+from p4cc.files import FilesSeen, files_seen, inputs_read
 from p4cc.planning.execution import Exec
 from p4cc.planning.network import NetworkPlan
 from p4cc.planning.programs import CompiledProgram, compiled_sources, read_p4info
 from p4cc.running import provenance
-from p4cc.running.cache import FOLDER as CACHE
 from p4cc.running.cache import KeptRuns, RunCache
 from p4cc.running.captures import FOLDER, CaptureWriter
 from p4cc.running.case import CaseRun, PushedProgram, Session, run_case
+from p4cc.running.drawing import Drawing
 from p4cc.running.elsewhere import Elsewhere, LostClusterError, Study
+from p4cc.running.kept_files import FOLDER as CACHE
 from p4cc.running.loops import run_to_end
+from p4cc.running.outcome import RunOutcome
 from p4cc.running.progress import Runs, progress
-from p4cc.running.result_folder import REPORT, SETTINGS_AS_WRITTEN, Claim, results_into
+from p4cc.running.result_folder import REPORT, SETTINGS_AS_WRITTEN, Claim, Manifest, results_into
 from p4cc.running.result_writer import ResultWriter, file_names, write_summary
 from p4cc.running.served import Serving
+from p4cc.running.standing import Call, Made, keep
 from p4cc.running.traced import Traced, Tracing
 from p4cc.running.watched import WatchedRun
 from p4cc.scenario.expand import Case, expand
@@ -101,6 +103,8 @@ class RunRequest:
     """Machines that make the runs, in place of this one with its `jobs`."""
     store: KeptRuns | None = None
     """Where finished runs are kept, in place of the folder `cache`."""
+    call: Call | None = None
+    """Keeps for the next such call what this one made."""
     text: str | None = None
     """What stands in the scenario in place of its file, which then says where files that it names are looked for."""
 
@@ -110,23 +114,6 @@ class RunRequest:
         if not self.overrides and not self.variants:
             return SETTINGS_AS_WRITTEN
         return hashlib.sha256(json.dumps([self.overrides, self.variants]).encode()).hexdigest()[:8]
-
-
-@dataclass(frozen=True)
-class RunOutcome:
-    """What was made: the summary, where it is, and what to say about it."""
-
-    title: str
-    summary: dict[str, Any]
-    folder: Path
-    figures: list[Path]
-    row_keys: list[str]
-    warnings: list[str]
-    notes: list[str]
-    """What this call did that changes no result."""
-    traced: Traced | None = None
-    """What was kept of packets that are followed."""
-    report: Path | None = None
 
 
 @dataclass
@@ -140,6 +127,10 @@ class _Collected:
     thresholds: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
     """By case: K and K_dc as installed, with the number of ports that have them."""
     traced: Traced | None = None
+    keys: list[str] = field(default_factory=list[str])
+    """Names of the runs in a cache."""
+    passing: set[str] = field(default_factory=set[str])
+    """Notes of how runs were made just now."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +145,8 @@ class Prepared:
     """The scenario after `extends` and what the command line changes."""
     inputs: dict[str, Path]
     """Files that decide the runs, by the names that the scenario gives them; complete when the cases are planned."""
+    seen: FilesSeen
+    """The same files and the scenario's own as they were read, where a call is kept."""
 
     @property
     def runs(self) -> int:
@@ -197,15 +190,23 @@ def run_scenario(request: RunRequest) -> RunOutcome:
 
 def prepare(request: RunRequest) -> Prepared:
     """Reads and checks a scenario and compiles its programs; raises UserError."""
-    inputs: dict[str, Path] = {}
-    token = inputs_read.set(inputs)
+    inputs, seen = dict[str, Path](), FilesSeen()
+    with _account(request, inputs, seen):
+        return _prepare(request, inputs, seen)
+
+
+@contextmanager
+def _account(request: RunRequest, inputs: dict[str, Path], seen: FilesSeen) -> Generator[None]:
+    """Keeps account of the files that are read within; of what is in them where the call is kept."""
+    tokens = inputs_read.set(inputs), files_seen.set(None if request.call is None else seen)
     try:
-        return _prepare(request, inputs)
+        yield
     finally:
-        inputs_read.reset(token)
+        inputs_read.reset(tokens[0])
+        files_seen.reset(tokens[1])
 
 
-def _prepare(request: RunRequest, inputs: dict[str, Path]) -> Prepared:
+def _prepare(request: RunRequest, inputs: dict[str, Path], seen: FilesSeen) -> Prepared:
     document = read_document(request.scenario) if request.text is None else document_of(request.text, request.scenario)
     origins: Origins = {}
     data = apply_overrides(document.plain(), list(request.overrides), origins)
@@ -229,7 +230,7 @@ def _prepare(request: RunRequest, inputs: dict[str, Path]) -> Prepared:
     if request.watcher is not None:
         _check_one(scenario, cases, "shows", "--live")
     programs = compiled_sources([source for case in cases for source in case.sources], request.scenario)
-    return Prepared(request, scenario, cases, programs, data, inputs)
+    return Prepared(request, scenario, cases, programs, data, inputs, seen)
 
 
 def _check_one(scenario: Scenario, cases: list[Case], does: str, option: str) -> None:
@@ -255,11 +256,8 @@ def execute(prepared: Prepared, shown: Runs, of: str = "") -> RunOutcome:
 
     `of` says what the runs are for, in front of their names.
     """
-    token = inputs_read.set(prepared.inputs)
-    try:
+    with _account(prepared.request, prepared.inputs, prepared.seen):
         return _execute(prepared, shown, of)
-    finally:
-        inputs_read.reset(token)
 
 
 def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
@@ -268,37 +266,59 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
     row_keys = list(cases[0].keys()) if cases else []
     local = RunCache((request.cache or folder.parent / CACHE) if request.use_cache else None)
     cache = request.store if request.store is not None and request.use_cache else local
+    drawing = Drawing(scenario, folder, request.call)
     undrawn: UserError | None = None
-    figures: list[Path] = []
+    collected = _Collected()
     started, clock = provenance.now(), time.monotonic()
-    with results_into(prepared.claim) as partial:
+
+    def keep_call(written: Manifest) -> None:
+        if request.call is not None and undrawn is None:
+            keep(request.call, _made(prepared, outcome, collected, drawing), written)
+
+    with results_into(prepared.claim, keep_call) as partial:
         if request.watcher is not None:
             request.watcher.begin(prepared)
-        collected = _run_cases(prepared, pushed, cache, partial, (shown, of))
+        _run_cases(prepared, pushed, cache, partial, (shown, of), collected)
         if request.watcher is not None:
             prepared = request.watcher.as_run(prepared)
         summary = _summary(scenario, cases, collected)
         write_summary(partial, summary)
         provenance.write(partial, _provenance(prepared, collected, started, time.monotonic() - clock))
         try:
-            figures = _draw(scenario, collected.runs, partial) if request.figures else []
+            if request.figures:
+                drawing.draw(collected.runs, partial)
             if request.report is not None:
                 (partial / REPORT).write_text(request.report(partial, str(folder)), encoding="utf-8")
         except UserError as error:
             # A figure that cannot be drawn does not take the results away.
             undrawn = error
+        outcome = RunOutcome(
+            title=scenario.title or scenario.name,
+            summary=summary,
+            folder=folder,
+            figures=[folder / name for name in drawing.drawn],
+            row_keys=row_keys,
+            warnings=list(collected.warnings),
+            notes=[*_named_senders(prepared), *collected.notes],
+            traced=collected.traced,
+            report=None if request.report is None else folder / REPORT,
+        )
     if undrawn is not None:
         raise undrawn
-    return RunOutcome(
-        title=scenario.title or scenario.name,
-        summary=summary,
-        folder=folder,
-        figures=[folder / figure.name for figure in figures],
-        row_keys=row_keys,
-        warnings=list(collected.warnings),
-        notes=[*_named_senders(prepared), *collected.notes],
-        traced=collected.traced,
-        report=None if request.report is None else folder / REPORT,
+    return outcome
+
+
+def _made(prepared: Prepared, outcome: RunOutcome, collected: _Collected, drawing: Drawing) -> Made:
+    """What the next such call must know; how these runs were made is not of it."""
+    lasting = [note for note in outcome.notes if note not in collected.passing]
+    return Made(
+        outcome=replace(outcome, notes=lasting),
+        claim=prepared.claim,
+        seen=prepared.seen,
+        sources=tuple(source for case in prepared.cases for source in case.sources),
+        programs=prepared.programs,
+        runs=tuple(collected.keys),
+        drawn=drawing.drawn,
     )
 
 
@@ -349,15 +369,18 @@ def _run_cases(
     cache: KeptRuns,
     folder: Path,
     progress_of: tuple[Runs, str],
-) -> _Collected:
+    collected: _Collected,
+) -> None:
+    """Runs the cases, writes their tables into `folder`, and collects the rest."""
     request, cases = prepared.request, prepared.cases
-    collected = _Collected()
     captures = CaptureWriter(folder)
     with ResultWriter(folder, _swept(cases)) as writer:
 
         def keep(case: Case, run: CaseRun) -> None:
             collected.warnings.update(dict.fromkeys(run.warnings))
             collected.notes.update(dict.fromkeys(run.notes))
+            collected.passing.update(run.passing)
+            collected.keys.extend(run.keys)
             collected.traced = collected.traced or run.traced
             measures = measures_of(case, run.plan)
             collected.warnings.update(dict.fromkeys(_cut_off(case, run)))
@@ -398,7 +421,6 @@ def _run_cases(
             raise InterruptedRunError("interrupted; no results were written", remedy=kept) from error
         finally:
             cache.prune()
-    return collected
 
 
 def _machines(prepared: Prepared, programs: Mapping[str, PushedProgram]) -> tuple[Elsewhere, Study] | None:
@@ -513,13 +535,3 @@ def _summary(scenario: Scenario, cases: list[Case], collected: _Collected) -> di
         "warnings": list(collected.warnings),
         "runs": collected.runs,
     }
-
-
-def _draw(scenario: Scenario, runs: list[dict[str, Any]], folder: Path) -> list[Path]:
-    if not scenario.figures:
-        return []
-    # Plotting takes half a second to import; runs without figures need not wait for it.
-    from p4cc.figures.draw import draw
-
-    frame = pl.DataFrame(runs, infer_schema_length=None)
-    return [draw(figure, frame, folder, scenario) for figure in scenario.figures]

@@ -26,7 +26,7 @@ from p4cc.analysis.tables import described
 from p4cc.analysis.tradeoff import METRICS, best_settings, by_point, measured, with_front
 from p4cc.analysis.tradeoff_table import Group
 from p4cc.errors import UserError
-from p4cc.running.cache import FOLDER
+from p4cc.running.kept_files import FOLDER
 from p4cc.running.progress import progress
 from p4cc.running.result_folder import Claim, results_into
 from p4cc.running.runner import RunRequest, execute, prepare

@@ -16,6 +16,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent
 
 from p4cc.errors import UserError
+from p4cc.files import files_seen
 from p4cc.scenario import extend
 from p4cc.scenario.base import Location
 
@@ -107,6 +108,8 @@ def _read_chain(document: Document, above: tuple[Path, ...]) -> Document:
 
 def _read_one(path: Path) -> Document:
     """Parses a YAML file; raises UserError for what cannot be read, is too long, or is no mapping."""
+    if (seen := files_seen.get()) is not None:
+        seen.add(path)
     try:
         return _parsed(path.read_bytes(), path)
     except OSError as error:

@@ -1,0 +1,59 @@
+"""A scenario's figures into a folder of results; one that would be drawn of the same as before is taken over."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from p4cc.running.result_folder import digest
+from p4cc.running.standing import drawn_before, figure_key
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from p4cc.running.standing import Call
+    from p4cc.scenario.figures import Figure
+    from p4cc.scenario.schema import Scenario
+
+
+class Drawing:
+    """Draws the figures of a call; `drawn` has each by its name with what it was drawn of."""
+
+    def __init__(self, scenario: Scenario, results: Path, call: Call | None) -> None:
+        """For results that will be in the folder `results`; with `call` figures that were drawn before are used."""
+        self._scenario = scenario
+        self._results = results
+        self._call = call
+        self.drawn: dict[str, str] = {}
+
+    def draw(self, runs: list[dict[str, Any]], folder: Path) -> None:
+        """Draws of the runs and the tables in `folder`, into it; raises UserError for what cannot be drawn."""
+        scenario, call = self._scenario, self._call
+        if not scenario.figures:
+            return
+        before = {} if call is None else drawn_before(call, self._results)
+        shared = [] if call is None else [_tables(folder), runs, scenario.model_dump(mode="json", exclude={"figures"})]
+        frame: pl.DataFrame | None = None
+        for figure in scenario.figures:
+            key = "" if call is None else figure_key(call, [*shared, figure.model_dump(mode="json")])
+            if call is not None and before.get(figure.file) == key:
+                (folder / figure.file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(self._results / figure.file, folder / figure.file)
+            else:
+                frame = pl.DataFrame(runs, infer_schema_length=None) if frame is None else frame
+                draw_figure(figure, frame, folder, scenario)
+            self.drawn[figure.file] = key
+
+
+def draw_figure(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -> None:
+    """Draws one figure; raises UserError."""
+    # Plotting takes half a second to import.
+    from p4cc.figures.draw import draw
+
+    draw(figure, runs, folder, scenario)
+
+
+def _tables(folder: Path) -> list[tuple[str, str]]:
+    return [(path.name, digest(path)) for path in sorted(folder.glob("*.parquet"))]

@@ -1,0 +1,38 @@
+"""What a call of `p4cc run` made, for whoever shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from p4cc.running.traced import Traced
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """What was made: the summary, where it is, and what to say about it."""
+
+    title: str
+    summary: dict[str, Any]
+    folder: Path
+    figures: list[Path]
+    row_keys: list[str]
+    warnings: list[str]
+    notes: list[str]
+    """What this call did that changes no result."""
+    traced: Traced | None = None
+    """What was kept of packets that are followed."""
+    report: Path | None = None
+    aggregated: list[dict[str, Any]] | None = None
+    """Rows of the table for people, where they are known already."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows of the table for people."""
+        if self.aggregated is not None:
+            return self.aggregated
+        from p4cc.analysis.summary_table import aggregate
+
+        return aggregate(self.summary["runs"], self.row_keys)
