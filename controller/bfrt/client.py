@@ -17,6 +17,8 @@ from controller.bfrt import convert, wire
 from controller.bfrt import schema as names
 from controller.bfrt.program import Program, program_in
 from controller.bfrt.refusals import MAX_CAUSE, REMEDIES, code_name, refusal
+from controller.bfrt.rows import BfrtRow
+from controller.bfrt.rows import to_update as to_row_update
 from controller.client import Target
 from controller.defaults import DEFAULT_BFRT_CLIENT_ID, DEFAULT_TIMEOUT_S
 from controller.entities import Entity, Scope, Update
@@ -129,13 +131,15 @@ class Session:
             remedy = "have all switches run one version of the program"
             raise SwitchError(f"{self.target}: program", cause, remedy, "FAILED_PRECONDITION")
 
-    async def program(self, p4_name: str) -> Program:
-        """The program of this name that the switch runs; raises SwitchError."""
+    async def program(self, p4_name: str | None = None) -> Program:
+        """The program of this name that the switch runs, or its only one; raises SwitchError."""
         request = wire.GetConfigRequest(device_id=self.target.device_id, client_id=self._client_id)
         place = f"{self.target}: program"
         async with self._bounded(place):
             answer = await self._service.get_config(request, timeout=self.timeout_s)
-        return program_in(answer, p4_name, place)
+        if p4_name is None and len(answer.config) == 1:
+            p4_name = answer.config[0].p4_name
+        return program_in(answer, p4_name or "", place)
 
     async def read(self, scope: Scope, program: Program) -> tuple[Entity, ...]:
         """Everything that the switch holds of this scope."""
@@ -146,17 +150,31 @@ class Session:
         except PlanError as error:
             raise SwitchError(f"{self.target}: {error.place}", error.cause, error.remedy) from None
 
+    def _check_bound(self, program: Program) -> None:
+        if self._bound != program.p4_name:
+            cause = f"this session is not bound to {program.p4_name}"
+            raise SwitchError(f"{self.target}: write", cause, "bind to it first")
+
     async def write(self, batches: Sequence[Sequence[Update]], program: Program) -> int:
         """Write the batches in order; the number of updates. Raises SwitchError that names the first refused."""
+        self._check_bound(program)
         place = f"{self.target}: write"
-        if self._bound != program.p4_name:
-            raise SwitchError(place, f"this session is not bound to {program.p4_name}", "bind to it first")
         for batch in batches:
             request = self._request(wire.WriteRequest, program)
             request.updates.extend(convert.to_update(update, program.schema) for update in batch)
             async with self._bounded(place, batch):
                 await self._service.write(request, timeout=self.timeout_s)
         return sum(len(batch) for batch in batches)
+
+    async def write_rows(self, rows: Sequence[BfrtRow], program: Program) -> int:
+        """Set these rows, whether they are there or not, in their order; raises SwitchError that names the refused."""
+        self._check_bound(program)
+        for row in rows:
+            request = self._request(wire.WriteRequest, program)
+            request.updates.append(to_row_update(row, program))
+            async with self._bounded(f"{self.target}: {row.place}"):
+                await self._service.write(request, timeout=self.timeout_s)
+        return len(rows)
 
     async def read_counter(self, name: str, cells: Iterable[int], program: Program) -> dict[int, int]:
         """Packets counted in these cells of an indirect counter, of all pipes together, as the hardware has them."""

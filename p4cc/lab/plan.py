@@ -26,6 +26,7 @@ from p4cc.running.result_folder import SETTINGS_AS_WRITTEN
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides
+from p4cc.scenario.programs import BfrtRow
 from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import read_document
 from topos import TopologyError
@@ -233,6 +234,9 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
     if case.ip == 6:
         remedy = "--set transport.ip=4, or p4cc run"
         raise UserError("hosts of a lab have IPv4 only", place=f"{path} at transport.ip", remedy=remedy)
+    if any(isinstance(row, BfrtRow) for row in case.scenario.switch.entries):
+        remedy = "take p4cc run, or start p4cc-switch --bfrt-addr with a client of yours"
+        raise UserError("labs write nothing over BF Runtime", place=f"{path} at switch.entries", remedy=remedy)
     check_senders(case, kernel_labels(case, request.kernel_tcp), f"{path} at transport.packets")
     topology = case.scenario.topology.build(path)
     network = _with_cpu_port(lab_of(topology), case.scenario.switch.cpu_port)

@@ -6,7 +6,7 @@ Values of rows may name what the topology knows (`names.py`); `self` is the swit
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from finsy.proto import p4r
 from google.protobuf import text_format
@@ -14,7 +14,7 @@ from google.protobuf import text_format
 from p4cc.errors import UserError
 from p4cc.files import find_named
 from p4cc.planning.names import Names
-from p4cc.scenario.programs import CloneRow, FileRow, MulticastRow, TableRow
+from p4cc.scenario.programs import BfrtRow, CloneRow, FileRow, MulticastRow, TableRow
 from p4cc.scenario.topology import ImportedTopology
 from topos import TopologyError, plan_addresses
 from topos.loaders import runtime_json, switch_cli
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from p4cc.scenario.schema import Scenario
     from topos import Topology
     from topos.loaders.runtime import Value
+
+P4RuntimeRow: TypeAlias = FileRow | TableRow | MulticastRow | CloneRow
+"""What P4Runtime has requests for."""
 
 _TEXT_FORMATS = (".txtpb", ".pbtxt", ".textproto")
 
@@ -84,6 +87,8 @@ def plan_entries(settings: Scenario, topology: Topology, scenario: Path) -> Mapp
     found: dict[str, Runtime] = {}
     addresses = plan_addresses(topology)
     for key, row in rows_of(settings, scenario):
+        if isinstance(row, BfrtRow):
+            continue
         place = f"{scenario} at {key}"
         for switch in switches_named(row.switch, topology, place):
             names = Names(topology, addresses, switch)
@@ -100,7 +105,7 @@ def switches_named(pattern: str, topology: Topology, place: str) -> list[str]:
     return switches
 
 
-def _runtime(row: Row, names: Names, scenario: Path, place: str) -> Runtime:
+def _runtime(row: P4RuntimeRow, names: Names, scenario: Path, place: str) -> Runtime:
     match row:
         case FileRow():
             return _file(row.file.replace("{switch}", names.itself), scenario, f"{place}.file")

@@ -16,6 +16,7 @@ from controller.features import (
     RedStepsSettings,
     SpraySettings,
     TelemetrySettings,
+    WredSettings,
 )
 from controller.port_settings import host_rates_bps, int_ports, red_curves
 from controller.red import PublishedCurve, RedCurve
@@ -61,6 +62,8 @@ class FabricPlanner:
             found.append(RedSettings(self._curves(self._red)))
         if program.RED_STEPS in tables:
             found.append(RedStepsSettings(self._curves(self._red)))
+        if program.WRED in tables:
+            found.append(WredSettings(self._curves(self._red)))
         if program.INT_PORTS in tables:
             found.append(TelemetrySettings(int_ports(self._topology, self._units.depth_bytes)))
         if program.PRIORITIES in tables:

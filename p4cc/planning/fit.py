@@ -58,7 +58,7 @@ class Switches:
     @property
     def marks_by_curve(self) -> bool:
         """Whether the program marks at random, by a RED curve."""
-        return not self.tables.isdisjoint((program.CURVES, program.RED_STEPS))
+        return not self.tables.isdisjoint((program.CURVES, program.RED_STEPS, program.WRED))
 
 
 def check_sender(sender: Sender, switches: Switches, place: str) -> Iterator[str]:

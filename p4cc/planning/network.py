@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from controller.units import cells_by_port
 from p4cc.bundled import is_own_file
 from p4cc.errors import UserError
 from p4cc.planning import plausible
+from p4cc.planning.bfrt_rows import plan_bfrt_rows
 from p4cc.planning.captures import plan_captures
 from p4cc.planning.changes import TimedChange, plan_changes
 from p4cc.planning.fabric import FabricPlanner
@@ -44,11 +45,12 @@ from p4cc.scenario.fabric import RdmaTransport
 from topos import Alone, Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from finsy import P4Schema
 
+    from controller.bfrt.row import BfrtRow
     from p4cc.own_algorithms.load import OwnSender
     from p4cc.planning.programs import HeaderTypes
     from p4cc.planning.switch_programs import Programs
@@ -98,6 +100,8 @@ class NetworkPlan:
     """Users' classes, by the numbers that the description has for them."""
     changes: tuple[TimedChange, ...] = ()
     """Entries that are written on the run's way, in the order of time."""
+    bfrt_rows: Mapping[str, tuple[BfrtRow, ...]] = field(default_factory=dict[str, "tuple[BfrtRow, ...]"])
+    """What is written over BF Runtime beside P4Runtime's entries, by switch."""
 
 
 def plan_case(
@@ -105,15 +109,17 @@ def plan_case(
     scenario: Path,
     schema_of: Callable[[str], P4Schema],
     headers_of: Callable[[str], HeaderTypes] | None = None,
+    filters_of: Callable[[str], frozenset[str]] | None = None,
 ) -> NetworkPlan:
     """Topology, addresses, ports and traffic of a case of this scenario file; raises UserError.
 
     `schema_of` has the P4Info of each switch's program: what ports are told depends on the tables there. `headers_of`
     has its header types, which packets of the user's own may name; absent: the program is compiled for them.
+    `filters_of` has the filters of its chip (`Wred`) that may be set over BF Runtime; absent: none is.
     """
     try:
         topology = case.scenario.topology.build(scenario)
-        programs = plan_programs(case, scenario, topology, schema_of)
+        programs = plan_programs(case, scenario, topology, schema_of, filters_of)
         planner = _Planner(case, scenario, topology, programs, headers_of)
         marks = program.THRESHOLDS in programs.tables
         ports = planner.thresholds() if marks else {}
@@ -133,6 +139,7 @@ def plan_case(
             routes=planner.paths.routes,
         )
         changes = plan_changes(case.scenario, planner.topology, scenario, schema_of)
+        bfrt_rows = plan_bfrt_rows(case.scenario, planner.topology, scenario, schema_of)
         warnings = (
             *planner.odd_values(),
             *of_senders,
@@ -157,6 +164,7 @@ def plan_case(
         programs.notes,
         tuple(planner.own_algorithms),
         changes,
+        bfrt_rows,
     )
 
 

@@ -61,7 +61,13 @@ class Programs:
         return frozenset[str]().union(*(one.tables or () for one in self.by_switch.values()))
 
 
-def plan_programs(case: Case, scenario: Path, topology: Topology, schema_of: Callable[[str], P4Schema]) -> Programs:
+def plan_programs(
+    case: Case,
+    scenario: Path,
+    topology: Topology,
+    schema_of: Callable[[str], P4Schema],
+    filters_of: Callable[[str], frozenset[str]] | None = None,
+) -> Programs:
     """Where routes and entries of every switch go; raises UserError, PlanError."""
     entries = plan_entries(case.scenario, topology, scenario)
     found: dict[str, SwitchProgram] = {}
@@ -81,7 +87,8 @@ def plan_programs(case: Case, scenario: Path, topology: Topology, schema_of: Cal
         features = features_of.setdefault(id(schema), find_features(schema))
         own_names = {theirs: ours for ours, theirs in features.names.items()}
         of_features = frozenset(own_names.get(table, table) for table in filled)
-        found[switch] = SwitchProgram(features.tables, routes, fixed, of_features, features.names)
+        filters = filters_of(switch) & {program.WRED} if filters_of is not None else frozenset[str]()
+        found[switch] = SwitchProgram(features.tables | filters, routes, fixed, of_features, features.names)
         if program.THRESHOLDS in of_features & features.tables:
             thresholds.update(_thresholds(fixed, schema, own_names, (topology, switch)))
         for text in features.lacks:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from controller.pipeline import load_pipeline
 from p4cc.control.load import load_controller
 from p4cc.files import files_read
+from p4cc.planning.bfrt_rows import CHIPS, filters_of
 from p4cc.planning.execution import Exec
 from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.running.advance import Advancing
@@ -71,19 +72,21 @@ class PushedProgram:
         self.p4info = program.p4info_bytes() if p4info is None else p4info
         self.pipeline = load_pipeline(self.p4info, self.config)
         self.header_types = program.header_types()
+        self.filters = filters_of(program) if self.pipeline.schema.arch in CHIPS else frozenset[str]()
 
     @classmethod
     def of_content(cls, content: ProgramContent) -> Self:
         """A program that was compiled on another machine; raises ControllerError."""
         made = cls.__new__(cls)
         made.config, made.p4info, made.header_types = content.config, content.p4info, content.header_types
+        made.filters = content.filters
         made.pipeline = load_pipeline(content.p4info, content.config)
         return made
 
     @property
     def content(self) -> ProgramContent:
         """What another machine needs of it."""
-        return ProgramContent(self.config, self.p4info, self.header_types)
+        return ProgramContent(self.config, self.p4info, self.header_types, self.filters)
 
 
 @dataclass(frozen=True)
@@ -170,6 +173,7 @@ def plan_runs(case: Case, session: Session) -> PlannedRuns:
         session.scenario,
         lambda switch: session.program_of(case, switch).pipeline.schema,
         lambda switch: session.program_of(case, switch).header_types,
+        lambda switch: session.program_of(case, switch).filters,
     )
     chosen = _controller(case, session)
     return plan, chosen, run_keys(_parts(plan, case, session, chosen), case.scenario.seeds)
@@ -254,6 +258,8 @@ def _parts(plan: NetworkPlan, case: Case, session: Session, chosen: ControllerCl
     yield plan.spec_json
     yield from (one.identity for one in plan.own_algorithms)
     yield from map(repr, plan.switches)
+    if plan.bfrt_rows:
+        yield repr(plan.bfrt_rows)
     for name in dict.fromkeys(source.program for source in case.sources):
         program = session.programs[name]
         yield program.config
@@ -295,7 +301,7 @@ async def run_seeds(
     pipelines = {one.switch: session.program_of(case, one.switch).pipeline for one in plan.switches}
     async with served(network) as server:
         installer = Installer(server, plan, pipelines)
-        await installer.install()
+        await installer.install(network)
         behind_server = asyncio.Lock()
 
         async def one(seed: int, key: str) -> SeedRun:

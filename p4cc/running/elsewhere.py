@@ -27,6 +27,8 @@ class ProgramContent:
     config: bytes
     p4info: bytes | str
     header_types: HeaderTypes
+    filters: frozenset[str] = frozenset()
+    """Its filters of the chip (`Wred`), which BF Runtime sets."""
 
 
 @dataclass(frozen=True)

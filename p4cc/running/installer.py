@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from controller.install import Server, install_network, read_ports
+from p4cc.running.over_bfrt import install_over_bfrt, over_p4runtime
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from controller.pipeline import Pipeline
+    from p4cc import _engine
     from p4cc.planning.network import NetworkPlan
 
 _PORT_STATE = pa.schema(
@@ -38,9 +40,10 @@ class Installer:
     pipelines: Mapping[str, Pipeline]
     """By switch."""
 
-    async def install(self) -> None:
-        """Brings every switch into the planned state; raises ControllerError."""
-        await install_network(self.server, self.pipelines, self.plan.switches)
+    async def install(self, network: _engine.Network) -> None:
+        """Brings every switch of this network into the planned state; raises ControllerError."""
+        await install_network(self.server, self.pipelines, [over_p4runtime(one) for one in self.plan.switches])
+        await install_over_bfrt(network, self.plan)
 
     async def read_ports(self, without: Collection[str] = ()) -> pa.Table:
         """Thresholds and level counters of every port, as the switches have them, but of those named.

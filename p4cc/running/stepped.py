@@ -135,7 +135,7 @@ def begin(staged: Staged, seed: int) -> Stepped:
     loop = LoopThread("p4cc install")
     try:
         with users_errors():
-            loop.call(Installer(server_at(installed.address), staged.plan, staged.pipelines).install())
+            loop.call(Installer(server_at(installed.address), staged.plan, staged.pipelines).install(base))
         return Stepped(staged, base, installed, seed)
     finally:
         loop.stop()
@@ -409,6 +409,7 @@ def stage(prepared: Prepared, case: Case) -> Staged:
         request.scenario,
         lambda switch: program_of(switch).pipeline.schema,
         lambda switch: program_of(switch).header_types,
+        lambda switch: program_of(switch).filters,
     )
     name = case.scenario.switch.controller
     parameters = case.scenario.control.parameters

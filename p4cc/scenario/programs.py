@@ -14,6 +14,14 @@ FileName = Annotated[str, Field(min_length=1, max_length=4_096)]
 Value = Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)] | Annotated[str, Field(min_length=1, max_length=640)]
 """A number, an address or digits as text, or a name of the network's such as `h2.mac` or `port(s1, h2)`."""
 MatchValue = Value | Annotated[list[Value], Field(min_length=2, max_length=2)]
+BfrtValue = (
+    bool
+    | Value
+    | float
+    | Annotated[list[bool], Field(max_length=1 << 16)]
+    | Annotated[list[Value], Field(max_length=1 << 16)]
+)
+"""A value of a field's type: number, truth, name such as `INGRESS`, list; bytes of a list as `0x` and digits."""
 Port = Annotated[int, Field(ge=0, lt=1 << 32)] | Annotated[str, Field(min_length=1, max_length=200)]
 MAX_ROWS = 100_000
 
@@ -101,6 +109,25 @@ class CloneRow(Model):
     """Length that copies are cut to; 0 leaves them whole."""
 
 
+class BfrtRow(Model):
+    """A row of a Tofino program over BF Runtime: of the chip's own tables, or what P4Runtime has no request for."""
+
+    switch: SwitchPattern
+    bfrt: Name
+    """The table as bf-rt.json names it, or the end of it: `$mirror.cfg`, `pktgen.app_cfg`, `egress.red`."""
+    key: dict[Name, MatchValue] = Field(
+        default={},
+        description="Values by key; two for a prefix (value, length), a mask (value, mask) or a range (low, high).",
+    )
+    action: Name | None = None
+    """Its action, where the table has actions."""
+    data: dict[Name, BfrtValue] = Field(
+        default={}, max_length=512, description="Values by field of the table or parameter of the action."
+    )
+    default: bool = False
+    """Whether it is the table's default entry, which has no key."""
+
+
 class FileRow(Model):
     """A file of entries."""
 
@@ -118,13 +145,14 @@ class FileRow(Model):
 def _row_kind(node: Any) -> str:
     """A row is told by its field; text and the like are for the table's model to refuse."""
     has = set(cast("dict[str, Any]", node)) if isinstance(node, dict) else set(getattr(node, "__dict__", ()))
-    return next((kind for kind in ("file", "multicast_group", "clone_session") if kind in has), "table")
+    return next((kind for kind in ("file", "multicast_group", "clone_session", "bfrt") if kind in has), "table")
 
 
 Row = Annotated[
     Annotated[FileRow, Tag("file")]
     | Annotated[MulticastRow, Tag("multicast_group")]
     | Annotated[CloneRow, Tag("clone_session")]
+    | Annotated[BfrtRow, Tag("bfrt")]
     | Annotated[TableRow, Tag("table")],
     Discriminator(_row_kind),
 ]

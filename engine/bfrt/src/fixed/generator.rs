@@ -43,8 +43,11 @@ fn number_of<T: TryFrom<u64>>(table: &Table, row: &Kept, name: &str) -> Result<T
 
 fn set_app(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let table = change.table;
-    let id = u8::try_from(change.number(0)).map_err(|_| {
-        Failure::invalid(format!("table {}: there is no application {}", table.name, change.number(0)))
+    let number = change.number(0);
+    // The generator's header has as many bits for it as the chip has applications.
+    let id = u8::try_from(number).ok().filter(|_| number < table.size).ok_or_else(|| {
+        let last = table.size.saturating_sub(1);
+        Failure::invalid(format!("table {}: there is no application {number}, only 0 to {last}", table.name))
     })?;
     let now = target.now;
     for pipe in pipes(target)? {

@@ -78,7 +78,7 @@ fn arrivals(network: &mut Network) -> Vec<(u64, u8)> {
 fn timers_and_links_that_go_down_start_bursts_at_their_instants() {
     let apps = [app(Trigger::Periodic { timer_ns: 40_000 }), app(Trigger::PortDown { mask: 0 })];
     let found = arrivals(&mut pair_of_switches(&apps).fork(7).expect("a fork"));
-    // Links count from behind the 14 B of Ethernet: 192 B take 1,536 ns on each of two, which are 1,000 ns long.
+    // Links count from behind the 14 B of Ethernet: 192 B take 1,536 ns on each of two of 1,000 ns.
     let way_ns = 2 * (1_536 + 1_000);
     let burst = |at: u64, app: u8| (0..3).map(move |packet| (at + 2_000 * packet + way_ns, app));
     assert_eq!(found, burst(40_000, 1).chain(burst(50_500, 2)).chain(burst(80_000, 1)).collect::<Vec<_>>());

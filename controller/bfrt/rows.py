@@ -1,0 +1,149 @@
+"""Rows of any table over BF Runtime, as a user writes them: a program's own, and those that the chip has beside it.
+
+What P4Runtime has no request for is set so: mirror sessions with headers, multicast on two levels, the packet
+generator, `Wred`, `Lpf`. Pure, no I/O.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from controller.bfrt import wire
+from controller.bfrt.convert import value_bytes
+from controller.bfrt.program import Program
+from controller.bfrt.row import BfrtRow, Value
+from controller.bfrt.schema import Field, KeyField, Schema, Table, missing, parse_schema
+from controller.errors import PlanError
+from controller.runtime import number_of
+
+T = TypeVar("T", bool, int, str)
+
+MAX_HEX_DIGITS = 1 << 15
+"""Of a list of bytes: the packet generator's buffer has 16 KiB."""
+_INT_WORD_BITS = 32
+MAX_FLOAT = 3.0e38
+"""Of 32 bits."""
+
+
+def to_update(row: BfrtRow, program: Program) -> wire.Message:
+    """The message that sets a row, whether it is there or not; raises PlanError that names the row's place."""
+    try:
+        return _update(row, _table(row.table, program))
+    except PlanError as error:
+        raise PlanError(f"{row.place}: {error.place}", error.cause, error.remedy) from None
+
+
+def _table(name: str, program: Program) -> Table:
+    """A table of the program, or one of the chip's; raises PlanError."""
+    chip = parse_schema(program.chip_text) if program.chip_text else Schema(())
+    for schema in (program.schema, chip):
+        if name in schema.tables:
+            return schema.tables[name]
+    short = [table for table in chip.tables.values() if table.name.partition(".")[2] == name]
+    if len(short) == 1:
+        return short[0]
+    try:
+        return program.schema.find(name)
+    except PlanError as error:
+        cause = f"{error.cause}; the chip has {', '.join(sorted(chip.tables))}"
+        raise PlanError(error.place, cause, "correct the name") from None
+
+
+def _update(row: BfrtRow, table: Table) -> wire.Message:
+    made = wire.Update(type=wire.Update.MODIFY if row.default else wire.Update.INSERT_OR_MODIFY)
+    entry = made.entity.table_entry
+    entry.table_id, entry.is_default_entry = table.id, row.default
+    for name, values in row.key:
+        key = table.keys.get(name)
+        if key is None:
+            missing(f"table {table.name}: key", name, table.keys)
+        _put_key(entry.key.fields.add(field_id=key.field.id), key, values, table)
+    params: Mapping[str, Field] = {}
+    if row.action is not None:
+        action = table.actions.get(row.action)
+        if action is None:
+            missing(f"table {table.name}: action", row.action, table.actions)
+        entry.data.action_id, params = action.id, action.params
+    for name, value in row.data:
+        field = params.get(name) or table.data.get(name)
+        if field is None:
+            missing(f"table {table.name}: field", name, [*params, *table.data])
+        put_value(entry.data.fields.add(field_id=field.id), field, value, f"table {table.name}: field {name}")
+    return made
+
+
+def _put_key(made: wire.Message, key: KeyField, given: Sequence[int | str], table: Table) -> None:
+    field, where = key.field, f"table {table.name}: key {key.field.name}"
+    wanted = 1 if key.match == "Exact" else 2
+    values = [number_of(one, field.width_bits, where) for one in given]
+    if len(values) != wanted:
+        cause = f"is matched by {key.match}, which takes {wanted} values; {len(values)} are given"
+        raise PlanError(where, cause, "give one value, or a pair for a prefix, mask or range")
+    first = value_bytes(values[0], field, where)
+    match key.match:
+        case "Exact":
+            made.exact.value = first
+        case "LPM":
+            if not 0 <= values[1] <= field.width_bits:
+                raise PlanError(where, f"a prefix has 0 to {field.width_bits} bits, not {values[1]}", "correct it")
+            made.lpm.value, made.lpm.prefix_len = first, values[1]
+        case "Ternary":
+            made.ternary.value, made.ternary.mask = first, value_bytes(values[1], field, where)
+        case "Range":
+            made.range.low, made.range.high = first, value_bytes(values[1], field, where)
+        case _:
+            raise PlanError(where, f"is matched by {key.match}, which rows cannot say", "use a client of yours for it")
+
+
+def put_value(made: wire.Message, field: Field, value: Value, where: str) -> None:
+    """Puts a value into a data field by the type that the schema has for it; raises PlanError."""
+    match field.kind, field.repeated, value:
+        case "bool", False, bool():
+            made.bool_val = value
+        case "float", False, int() | float() if not isinstance(value, bool):
+            if abs(value) > MAX_FLOAT:
+                raise PlanError(where, f"{value!r:.60} is more than a float holds", "give a smaller number")
+            made.float_val = value
+        case "string", False, str():
+            made.str_val = value
+        case "bytes", True, str() if field.width_bits == 8:
+            made.stream = _hex_bytes(value, where)
+        case "bool", True, list():
+            made.bool_arr_val.SetInParent()
+            made.bool_arr_val.val.extend(_each(value, bool, field, where))
+        case "string", True, list():
+            made.str_arr_val.SetInParent()
+            made.str_arr_val.val.extend(_each(value, str, field, where))
+        case _, True, list() if field.width_bits:
+            numbers = _each(value, int, field, where)
+            for number in numbers:
+                value_bytes(number, field, where)
+                if number.bit_length() > _INT_WORD_BITS:
+                    raise PlanError(where, f"{number:#x} in a list has more than 32 bits", "give a smaller number")
+            made.int_arr_val.SetInParent()
+            made.int_arr_val.val.extend(numbers)
+        case _, False, int() | str() if field.width_bits and field.kind != "bool" and not isinstance(value, bool):
+            made.stream = value_bytes(number_of(value, field.width_bits, where), field, where)
+        case _:
+            raise _not_of_type(field, value, where)
+
+
+def _each(values: Sequence[object], kind: type[T], field: Field, where: str) -> list[T]:
+    found = [value for value in values if type(value) is kind]
+    if len(found) != len(values):
+        raise _not_of_type(field, values, where)
+    return found
+
+
+def _not_of_type(field: Field, value: object, where: str) -> PlanError:
+    kind = f"{field.width_bits} bits" if field.kind == "bytes" else field.kind
+    return PlanError(where, f"{value!r:.60} is no {'list of ' if field.repeated else ''}{kind}", "give such a value")
+
+
+def _hex_bytes(text: str, where: str) -> bytes:
+    digits = text.removeprefix("0x")
+    if digits == text or len(digits) > MAX_HEX_DIGITS:
+        raise PlanError(where, f"{text!r:.60} are no bytes", f"write 0x and up to {MAX_HEX_DIGITS} digits of base 16")
+    try:
+        return bytes.fromhex(digits.zfill((len(digits) + 1) // 2 * 2))
+    except ValueError:
+        raise PlanError(where, f"{text!r:.60} has other than digits of base 16", "correct it") from None

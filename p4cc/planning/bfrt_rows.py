@@ -1,0 +1,74 @@
+"""Rows of a scenario that are written over BF Runtime, for each switch, with the network's names resolved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.bfrt.row import BfrtRow
+from controller.bfrt.schema import parse_schema
+from p4cc.errors import UserError
+from p4cc.planning.entries import rows_of, switches_named
+from p4cc.planning.names import Names
+from p4cc.scenario import programs
+from topos import plan_addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from finsy import P4Schema
+
+    from controller.bfrt.row import Value
+    from p4cc.planning.programs import CompiledProgram
+    from p4cc.scenario.programs import BfrtValue
+    from p4cc.scenario.schema import Scenario
+    from topos import Topology
+
+CHIPS = frozenset({"tna", "t2na"})
+"""Architectures whose switches have BF Runtime."""
+
+
+def filters_of(program: CompiledProgram) -> frozenset[str]:
+    """Filters of the chip in a program for Tofino, which only BF Runtime sets, as the program names them."""
+    tables = parse_schema(program.bfrt_text().encode()).tables.values()
+    return frozenset(table.name.partition(".")[2] for table in tables if table.kind == "Wred")
+
+
+def plan_bfrt_rows(
+    settings: Scenario, topology: Topology, scenario: Path, schema_of: Callable[[str], P4Schema]
+) -> Mapping[str, tuple[BfrtRow, ...]]:
+    """The rows of every switch that has some, in their order; raises UserError with the place of what is wrong."""
+    found: dict[str, tuple[BfrtRow, ...]] = {}
+    addresses = plan_addresses(topology)
+    for key, row in rows_of(settings, scenario):
+        if not isinstance(row, programs.BfrtRow):
+            continue
+        place = f"{scenario} at {key}"
+        for switch in switches_named(row.switch, topology, place):
+            arch = schema_of(switch).arch
+            if arch not in CHIPS:
+                cause = f"the program of {switch} is for {arch}, which has no BF Runtime"
+                raise UserError(cause, place=place, remedy="write an entry, or take a program for tna or t2na")
+            found[switch] = (*found.get(switch, ()), _row(row, Names(topology, addresses, switch), place))
+    return found
+
+
+def _row(row: programs.BfrtRow, names: Names, place: str) -> BfrtRow:
+    key = tuple(
+        (
+            name,
+            tuple(names.value(one, f"{place}.key.{name}") for one in (given if isinstance(given, list) else [given])),
+        )
+        for name, given in row.key.items()
+    )
+    data = tuple((name, _value(value, names, f"{place}.data.{name}")) for name, value in row.data.items())
+    return BfrtRow(row.bfrt, key, row.action, data, place, row.default)
+
+
+def _value(value: BfrtValue, names: Names, place: str) -> Value:
+    """A value with names of the network's replaced by their numbers; others, such as `INGRESS`, stay."""
+    if isinstance(value, bool | float):
+        return value
+    if isinstance(value, list):
+        return [one if isinstance(one, bool) else names.value(one, place) for one in value]  # pyright: ignore[reportReturnType]
+    return names.value(value, place)

@@ -1,0 +1,63 @@
+"""What p4cc's own controller writes over BF Runtime: rows of the user's, and curves of the chip's own filter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from controller import program
+from controller.defaults import DEFAULT_BFRT_CLIENT_ID
+from controller.entities import Entry, Update, UpdateKind
+from p4cc import _engine
+from p4cc.errors import UserError
+from p4cc.running.in_process import PATIENCE_S
+
+if TYPE_CHECKING:
+    from controller.entities import Entity
+    from controller.plan import SwitchPlan
+    from p4cc.planning.network import NetworkPlan
+
+
+def _is_filter(entity: Entity) -> bool:
+    """Whether only BF Runtime can write it."""
+    return isinstance(entity, Entry) and entity.key.table == program.WRED
+
+
+def over_p4runtime(plan: SwitchPlan) -> SwitchPlan:
+    """What of a plan P4Runtime has requests for."""
+    if program.WRED not in plan.scope.tables:
+        return plan
+    tables = tuple(table for table in plan.scope.tables if table != program.WRED)
+    entities = tuple(entity for entity in plan.entities if not _is_filter(entity))
+    return replace(plan, entities=entities, scope=replace(plan.scope, tables=tables))
+
+
+async def install_over_bfrt(network: _engine.Network, plan: NetworkPlan) -> None:
+    """Writes the rest of a plan, after P4Runtime's part of it; raises ControllerError, UserError."""
+    meant = [one for one in plan.switches if one.switch in plan.bfrt_rows or program.WRED in one.scope.tables]
+    if not meant:
+        return
+    try:
+        address = network.serve_bfrt()
+    except _engine.ServerError as error:
+        raise UserError(error.cause, place="BF Runtime server", remedy=error.remedy) from error
+    try:
+        for one in meant:
+            await _install(address, one, plan)
+    finally:
+        network.stop_bfrt_server()
+
+
+async def _install(address: str, switch: SwitchPlan, plan: NetworkPlan) -> None:
+    # Its messages take a while to import; few runs need them.
+    from controller.bfrt.client import BfrtServer
+
+    server = BfrtServer(address, timeout_s=PATIENCE_S, device_id=switch.device_id)
+    async with server.line() as line, line.session(server.target(switch), server.timeout_s) as session:
+        await session.become_primary(DEFAULT_BFRT_CLIENT_ID)
+        running = await session.program()
+        await session.ensure_pipeline(running)
+        curves = [Update(UpdateKind.INSERT, entity) for entity in switch.entities if _is_filter(entity)]
+        if curves:
+            await session.write([curves], running)
+        await session.write_rows(plan.bfrt_rows.get(switch.switch, ()), running)
