@@ -262,7 +262,8 @@ impl Printer<'_> {
                 format!(" selector({algorithm:?}, {width}) max_group_size={}", profile.max_group_size)
             });
             let (cp, selector) = (&profile.cp, selector.unwrap_or_default());
-            line!(self, "profile{index} {} size={}{selector}{}", cp.name, profile.size, notes(cp))?;
+            let bits = profile.bits.map(|bits| format!(" bits={bits}")).unwrap_or_default();
+            line!(self, "profile{index} {} size={}{selector}{bits}{}", cp.name, profile.size, notes(cp))?;
         }
         for (index, digest) in program.digests.iter().enumerate() {
             let fields = join(digest.fields.iter().map(|field| format!("{}: {}", field.name, field.ty)));

@@ -1,11 +1,12 @@
 //! Objects of TNA's tables and its counters and meters: cells of the entry that was hit, and lengths that are
 //! adjusted.
 
-use p4cc_ir::{Architecture, Bits, CounterId, MatchValue, MeterId, Program, RegisterId, Table, TableId};
+use p4cc_ir::{Architecture, Bits, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId, Table, TableId};
 use p4cc_units::Time;
 
 use super::State;
 use super::arrays::{count, metered_units, unknown};
+use super::places::PlaceBit;
 use crate::control::ControlError;
 
 impl State {
@@ -19,6 +20,37 @@ impl State {
     pub(crate) fn keeps_entry(program: &Program, table: &Table) -> bool {
         let by_calls = Self::counts_by_calls(program) && (table.counter.is_some() || table.meter.is_some());
         by_calls || table.register.is_some() || table.filter.is_some()
+    }
+
+    /// A write of a bit of a selector's memory. Where it is that of a member, its group chooses among those
+    /// whose bits are set; past the end of the register it does nothing.
+    pub(crate) fn place_write(&mut self, id: ProfileId, index: u64, bit: u64) {
+        let register = self.program.profiles.get(id.index()).and_then(|profile| profile.bits);
+        let cell = register.and_then(|register| self.register_word_mut(register, index));
+        let Some((cell, place)) = cell.zip(u32::try_from(index).ok()) else { return };
+        *cell = bit & 1;
+        let down = &self.ports_down;
+        if self.profiles[id.index()].set_place(place, bit & 1 == 1, |port| !down.contains(&port)) {
+            self.refresh_defaults(|table| table.profile == Some(id));
+        }
+    }
+
+    /// The bits of a selector's memory follow its groups.
+    pub(super) fn write_places(&mut self, id: ProfileId, bits: &[PlaceBit]) {
+        let Some(register) = self.program.profiles.get(id.index()).and_then(|profile| profile.bits) else {
+            return;
+        };
+        for &(place, bit) in bits {
+            if let Some(cell) = self.register_word_mut(register, place.into()) {
+                *cell = bit.into();
+            }
+        }
+    }
+
+    /// Places of a group's members in the memory of a Tofino selector, in order: these are the indices that
+    /// a `SelectorAction` is given.
+    pub fn group_places(&self, id: ProfileId, group: u32) -> Vec<(u32, u32)> {
+        self.profiles.get(id.index()).map(|profile| profile.places_of(group).collect()).unwrap_or_default()
     }
 
     /// Counts a packet in a cell of an array or of an entry.
