@@ -4,8 +4,8 @@
 //! Narrow values are masked to their width before and after each operation.
 
 use p4cc_ir::{
-    CloneKind, CounterId, DigestId, FilterId, FuncId, HashAlgorithm, MathUnit, MeterId, ProfileId, RegisterId,
-    TableId, ValueSetId,
+    CloneKind, CounterId, DigestId, FilterId, FuncId, HashAlgorithm, MathUnit, MeterId, ProfileId,
+    RegisterId, TableId, ValueSetId,
 };
 
 use crate::accesses::PACKED_HASHES;

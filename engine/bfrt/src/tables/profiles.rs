@@ -268,7 +268,9 @@ pub(super) fn write_group(
     check_group(target, entry, profile, &group, &wanted.members)?;
     let tells = target.kept.attributes.notifies_changes(entry.table.id);
     let state = target.state_mut()?;
-    let places = |state: &State| if tells { state.group_places(profile, id).into_iter().collect() } else { BTreeSet::new() };
+    let places = |state: &State| {
+        if tells { state.group_places(profile, id).into_iter().collect() } else { BTreeSet::new() }
+    };
     let before = places(state);
     match is_new {
         true => state.group_insert(profile, group)?,

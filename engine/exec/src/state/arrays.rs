@@ -1,8 +1,8 @@
 //! Counter, meter and register arrays, direct counters and meters, value sets.
 
 use p4cc_ir::{
-    Architecture, Bits, CountUnit, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId, RegisterKind,
-    TableId, ValueSetId, VarType, bits::words_for,
+    Architecture, Bits, CountUnit, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId,
+    RegisterKind, TableId, ValueSetId, VarType, bits::words_for,
 };
 use p4cc_units::Time;
 

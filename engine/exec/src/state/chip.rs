@@ -1,7 +1,9 @@
 //! Objects of TNA's tables and its counters and meters: cells of the entry that was hit, and lengths that are
 //! adjusted.
 
-use p4cc_ir::{Architecture, Bits, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId, Table, TableId};
+use p4cc_ir::{
+    Architecture, Bits, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId, Table, TableId,
+};
 use p4cc_units::Time;
 
 use super::State;

@@ -42,7 +42,10 @@ impl Places {
 
     fn number(&self, run: u32, at: usize) -> u32 {
         let (line, bit) = (at as u32 / SELECTOR_LINE_MEMBERS, at as u32 % SELECTOR_LINE_MEMBERS);
-        run.saturating_mul(self.lines).saturating_add(line).saturating_mul(SELECTOR_LINE_BITS).saturating_add(bit)
+        run.saturating_mul(self.lines)
+            .saturating_add(line)
+            .saturating_mul(SELECTOR_LINE_BITS)
+            .saturating_add(bit)
     }
 
     /// Places of a group's members, in order.
@@ -157,7 +160,10 @@ mod tests {
     #[test]
     fn members_keep_their_places() {
         let mut places = places(1);
-        assert_eq!(places.put(&group(5, &[(1, 1), (2, 2), (3, 1)])), [(0, true), (1, true), (2, true), (3, true)]);
+        assert_eq!(
+            places.put(&group(5, &[(1, 1), (2, 2), (3, 1)])),
+            [(0, true), (1, true), (2, true), (3, true)]
+        );
         assert_eq!(places.put(&group(6, &[(1, 1)])), [(128, true)], "a line of its own");
         assert_eq!(places.put(&group(5, &[(1, 1), (3, 1)])), [(1, false), (2, false)]);
         assert_eq!(places.put(&group(5, &[(9, 1), (1, 1), (3, 1)])), [(1, true)], "the first free place");

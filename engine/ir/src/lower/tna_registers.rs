@@ -273,7 +273,8 @@ impl Lowerer<'_> {
             (true, _) => (Some(self.next_in_turn(register, call.span)?), 0),
             (false, RegisterKind::Direct) => (None, 0),
             (false, _) if !matches!(call.args.first(), Some(Some(_))) => {
-                let help = "give the index of the cell; for a selector, the place of the member in its memory";
+                let help =
+                    "give the index of the cell; for a selector, the place of the member in its memory";
                 return self.refused(call.span, "`execute` does not say which cell it works on", help);
             }
             (false, _) => {
