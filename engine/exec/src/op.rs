@@ -310,6 +310,10 @@ pub(crate) enum ExternOp {
         index: u32,
         src: FrameLocation,
     },
+    RegisterClear {
+        register: RegisterId,
+        src: FrameLocation,
+    },
     /// A write of a bit of a selector's memory, which may change what its groups choose among.
     PlaceWrite {
         profile: ProfileId,

@@ -476,6 +476,9 @@ impl Printer<'_> {
             ExternCall::DirectRegisterWrite { register, value } => {
                 format!("{register}[hit] = {}", self.operand(value))
             }
+            ExternCall::RegisterClear { register, value } => {
+                format!("{register}[all] = {}", self.operand(value))
+            }
             ExternCall::Math { unit, src, dst } => {
                 format!("{} = {unit:?}({})", self.var(*dst), self.operand(src))
             }
@@ -500,6 +503,7 @@ impl Printer<'_> {
             | ExternCall::FilterExecute { .. }
             | ExternCall::DirectRegisterRead { .. }
             | ExternCall::DirectRegisterWrite { .. }
+            | ExternCall::RegisterClear { .. }
             | ExternCall::Math { .. } => self.chip_call(call),
             ExternCall::RegisterRead { register, dst, index } => {
                 format!("{} = {register}[{}]", self.var(*dst), self.operand(index))

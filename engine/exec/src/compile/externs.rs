@@ -79,6 +79,9 @@ impl Compiler<'_> {
                 let (_, index) = self.cell(None, |table| table.register == Some(*register));
                 ExternOp::RegisterWrite { register: *register, index, src: self.code.layout.operand(value) }
             }
+            ExternCall::RegisterClear { register, value } => {
+                ExternOp::RegisterClear { register: *register, src: self.code.layout.operand(value) }
+            }
             ExternCall::Math { unit, src, dst } => {
                 let (src, dst) = (self.narrow(src), self.code.layout.var(*dst));
                 ExternOp::Math { unit: Box::new(*unit), src, dst }
@@ -115,6 +118,7 @@ impl Compiler<'_> {
             | ExternCall::FilterExecute { .. }
             | ExternCall::DirectRegisterRead { .. }
             | ExternCall::DirectRegisterWrite { .. }
+            | ExternCall::RegisterClear { .. }
             | ExternCall::Math { .. } => return self.chip_extern(call),
             ExternCall::MeterExecute { meter, index, color, dst } => ExternOp::MeterExecute {
                 meter: *meter,

@@ -37,6 +37,20 @@ impl State {
         }
     }
 
+    /// Writes all cells of a register.
+    pub(crate) fn register_fill(&mut self, id: RegisterId, value: &[u64]) {
+        if let Some(profile) = self.program.profiles.iter().position(|profile| profile.bits == Some(id)) {
+            let bit = value.first().copied().unwrap_or(0);
+            let cells = self.register_size(id) as u64;
+            (0..cells).for_each(|at| self.place_write(ProfileId::from_index(profile), at, bit));
+            return;
+        }
+        let Some(register) = self.registers.get_mut(id.index()) else { return };
+        if register.words_per_cell == value.len() && !value.is_empty() {
+            register.words.chunks_exact_mut(value.len()).for_each(|cell| cell.copy_from_slice(value));
+        }
+    }
+
     /// The bits of a selector's memory follow its groups.
     pub(super) fn write_places(&mut self, id: ProfileId, bits: &[PlaceBit]) {
         let Some(register) = self.program.profiles.get(id.index()).and_then(|profile| profile.bits) else {
@@ -226,10 +240,7 @@ impl State {
     pub fn register_clear(&mut self, id: RegisterId) -> Result<(), ControlError> {
         self.program.registers.get(id.index()).ok_or_else(|| unknown("register", id))?;
         let initial = self.initial_cell(id);
-        let register = &mut self.registers[id.index()];
-        if let Some(words) = core::num::NonZero::new(register.words_per_cell) {
-            register.words.chunks_mut(words.get()).for_each(|cell| cell.copy_from_slice(initial.words()));
-        }
+        self.register_fill(id, initial.words());
         Ok(())
     }
 }

@@ -4,6 +4,7 @@
 
 use super::Lowerer;
 use super::env::Object;
+use super::tna_counters::ParserCounter;
 use super::tna_registers::RegisterAction;
 use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{Annotations, Construct, Expr, FnId};
@@ -30,7 +31,7 @@ pub enum TnaObject {
     /// `Checksum`: its running sum.
     Checksum(VarId),
     /// `ParserCounter`
-    ParserCounter(VarId),
+    ParserCounter(ParserCounter),
     /// `ParserPriority`
     ParserPriority,
     /// `Hash`
@@ -153,12 +154,22 @@ impl Lowerer<'_> {
             | "DirectRegisterAction2"
             | "DirectRegisterAction3"
             | "DirectRegisterAction4" => self.register_action(types, arg(0), &methods, span),
+            "MinMaxAction" | "MinMaxAction2" | "MinMaxAction3" | "MinMaxAction4" => {
+                self.word_action(types, arg(0), &methods, span)
+            }
+            "LearnAction" => {
+                self.not_supported(
+                    span,
+                    "extern `LearnAction`, whose digest and flag the chip's driver makes",
+                );
+                None
+            }
             "SelectorAction" => self.selector_action(arg(0), &methods, span),
             "MathUnit" => self.math_unit(types, construct, span),
             "Lpf" | "DirectLpf" | "Wred" | "DirectWred" => self.filter((name, types), construct, cp, span),
             "RegisterParam" => self.register_param(types, arg(0), cp, span),
             "Checksum" => Some(TnaObject::Checksum(self.object_var(cp, "sum", 16))),
-            "ParserCounter" => Some(TnaObject::ParserCounter(self.object_var(cp, "counter", 8))),
+            "ParserCounter" => Some(TnaObject::ParserCounter(self.new_parser_counter(&cp.name))),
             "ParserPriority" => Some(TnaObject::ParserPriority),
             "Pktgen" => Some(TnaObject::Pktgen),
             "Atcam" | "Alpm" => Some(TnaObject::Storage),

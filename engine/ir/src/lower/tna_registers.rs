@@ -216,6 +216,7 @@ impl Lowerer<'_> {
         match name {
             "execute" | "execute_log" => self.execute(at, name == "execute_log", call),
             "predicate" => self.predicate(call, ret),
+            "min8" | "max8" | "min16" | "max16" => self.extreme_part(name, call),
             _ => {
                 self.not_supported(call.span, format!("method `{name}` of register actions"));
                 None
