@@ -255,6 +255,11 @@ fn call(code: &Code, op: &ExternOp, f: &mut impl FnMut(OpAccess)) {
             f(one(*index, Read, by));
             f(place(*src, Read, by));
         }
+        ExternOp::RegisterClear { src, .. } => f(place(*src, Read, helper)),
+        ExternOp::PlaceWrite { index, src, .. } => {
+            f(one(*index, Read, helper));
+            f(place(*src, Read, helper));
+        }
         ExternOp::Hash { dst, algorithm, base, data: fields, max } => {
             let narrow = [dst, base, max].into_iter().all(|place| place.is_narrow());
             let by = if narrow { hasher(*algorithm, fields) } else { helper };

@@ -4,8 +4,8 @@
 //! Narrow values are masked to their width before and after each operation.
 
 use p4cc_ir::{
-    CloneKind, CounterId, DigestId, FilterId, FuncId, HashAlgorithm, MathUnit, MeterId, RegisterId, TableId,
-    ValueSetId,
+    CloneKind, CounterId, DigestId, FilterId, FuncId, HashAlgorithm, MathUnit, MeterId, ProfileId,
+    RegisterId, TableId, ValueSetId,
 };
 
 use crate::accesses::PACKED_HASHES;
@@ -307,6 +307,16 @@ pub(crate) enum ExternOp {
     },
     RegisterWrite {
         register: RegisterId,
+        index: u32,
+        src: FrameLocation,
+    },
+    RegisterClear {
+        register: RegisterId,
+        src: FrameLocation,
+    },
+    /// A write of a bit of a selector's memory, which may change what its groups choose among.
+    PlaceWrite {
+        profile: ProfileId,
         index: u32,
         src: FrameLocation,
     },

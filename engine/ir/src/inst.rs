@@ -496,6 +496,13 @@ pub enum ExternCall {
         /// The cell's new value.
         value: Operand,
     },
+    /// `register.clear(value)` of T2NA: all cells, those of entries if it is a direct register.
+    RegisterClear {
+        /// Register.
+        register: RegisterId,
+        /// The cells' new value.
+        value: Operand,
+    },
     /// `hash(dst, algorithm, base, data, max)`: `base + h mod max`, `base` when `max` is zero.
     Hash {
         /// Where the result goes.

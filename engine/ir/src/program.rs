@@ -390,9 +390,25 @@ pub struct Profile {
     /// Selector: packets of members that stay keep them when another one goes down (TNA's
     /// `SelectorMode_t.RESILIENT`).
     pub resilient: bool,
+    /// TNA's selector: lines of its memory for each group, of [`SELECTOR_LINE_BITS`] bits; 0 where the
+    /// selector has no such memory.
+    pub group_lines: u32,
+    /// TNA's selector: the register whose cells are the bits of that memory, if packets write them.
+    pub bits: Option<RegisterId>,
 }
 
+/// Bits in a line of a selector's memory.
+pub const SELECTOR_LINE_BITS: u32 = 128;
+/// Members in a line of a selector's memory.
+pub const SELECTOR_LINE_MEMBERS: u32 = 120;
+
 impl Profile {
+    /// A profile of a given name and size, without a selector.
+    pub fn plain(cp: ControlPlaneName, size: u32) -> Self {
+        let (selector, bits) = (None, None);
+        Self { cp, size, selector, max_group_size: 0, resilient: false, group_lines: 0, bits }
+    }
+
     /// Largest weight of one member where sizes count members
     /// (`@selector_size_semantics`), 0 for any; none where they count weights.
     pub fn member_weight_limit(&self) -> Option<u64> {

@@ -262,7 +262,8 @@ impl Printer<'_> {
                 format!(" selector({algorithm:?}, {width}) max_group_size={}", profile.max_group_size)
             });
             let (cp, selector) = (&profile.cp, selector.unwrap_or_default());
-            line!(self, "profile{index} {} size={}{selector}{}", cp.name, profile.size, notes(cp))?;
+            let bits = profile.bits.map(|bits| format!(" bits={bits}")).unwrap_or_default();
+            line!(self, "profile{index} {} size={}{selector}{bits}{}", cp.name, profile.size, notes(cp))?;
         }
         for (index, digest) in program.digests.iter().enumerate() {
             let fields = join(digest.fields.iter().map(|field| format!("{}: {}", field.name, field.ty)));
@@ -475,6 +476,9 @@ impl Printer<'_> {
             ExternCall::DirectRegisterWrite { register, value } => {
                 format!("{register}[hit] = {}", self.operand(value))
             }
+            ExternCall::RegisterClear { register, value } => {
+                format!("{register}[all] = {}", self.operand(value))
+            }
             ExternCall::Math { unit, src, dst } => {
                 format!("{} = {unit:?}({})", self.var(*dst), self.operand(src))
             }
@@ -499,6 +503,7 @@ impl Printer<'_> {
             | ExternCall::FilterExecute { .. }
             | ExternCall::DirectRegisterRead { .. }
             | ExternCall::DirectRegisterWrite { .. }
+            | ExternCall::RegisterClear { .. }
             | ExternCall::Math { .. } => self.chip_call(call),
             ExternCall::RegisterRead { register, dst, index } => {
                 format!("{} = {register}[{}]", self.var(*dst), self.operand(index))

@@ -129,6 +129,9 @@ pub struct T2naForDeparser {
     pub mirror_io_select: VarId,
     /// Ingress starts the packet generator.
     pub pktgen: Option<VarId>,
+    /// Bytes that the packet is cut to as it leaves the half, with its check sequence, 0 for all; where the half
+    /// asks for it at all.
+    pub mtu_trunc_len: Option<VarId>,
 }
 
 /// What egress asks of its deparser (`egress_intrinsic_metadata_for_deparser_t`).
@@ -242,9 +245,9 @@ impl TnaGhost {
 }
 
 impl T2naForDeparser {
-    /// Both, where there are both.
+    /// All that there are.
     pub fn vars(self) -> impl Iterator<Item = VarId> {
-        core::iter::once(self.mirror_io_select).chain(self.pktgen)
+        core::iter::once(self.mirror_io_select).chain(self.pktgen).chain(self.mtu_trunc_len)
     }
 }
 

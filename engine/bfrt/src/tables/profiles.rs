@@ -3,8 +3,9 @@
 //! The switch has a group's active members only. Those that are switched off are kept here, as long as the
 //! group is otherwise as BF Runtime left it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use p4cc_exec::State;
 use p4cc_exec::control::{Group, GroupMember, Member};
 use p4cc_ir::{Bits, ProfileId};
 use p4cc_p4runtime::errors::Failure;
@@ -265,15 +266,18 @@ pub(super) fn write_group(
     }
     let group = Group { id, max_size: wanted.max_size, members: active(&wanted.members) };
     check_group(target, entry, profile, &group, &wanted.members)?;
+    let tells = target.kept.attributes.notifies_changes(entry.table.id);
     let state = target.state_mut()?;
+    let places = |state: &State| {
+        if tells { state.group_places(profile, id).into_iter().collect() } else { BTreeSet::new() }
+    };
+    let before = places(state);
     match is_new {
         true => state.group_insert(profile, group)?,
         false => state.group_modify(profile, group)?,
     }
-    if target.kept.attributes.notifies_changes(entry.table.id) {
-        let before = old.map(|(members, _)| members).unwrap_or_default();
-        target.kept.changes.extend(changes(id, &before, &wanted.members));
-    }
+    let changed = changes(id, &before, &places(state));
+    target.kept.changes.extend(changed);
     target.kept.groups.of.insert((profile, id), wanted.members);
     let offset = entry.data.iter().find(|one| one.field.name == OFFSET);
     if let Some(Value::Number(offset)) = offset.map(|one| &one.value) {
@@ -282,20 +286,12 @@ pub(super) fn write_group(
     Ok(if verb == Verb::InsertOrModify && !is_new { Done::Modified } else { Done::Applied })
 }
 
-/// Places of a group that have another active member than before.
-fn changes(group: u32, before: &Members, after: &Members) -> Vec<GroupChange> {
-    let at = |members: &Members, place: usize| {
-        members.get(place).filter(|(_, is_active)| *is_active).map(|(member, _)| *member)
-    };
-    let mut all = Vec::new();
-    for place in 0..before.len().max(after.len()) {
-        let (old, new) = (at(before, place), at(after, place));
-        if old != new {
-            let change = |member, is_add| GroupChange { group, member, place: place as u32, is_add };
-            all.extend(old.map(|member| change(member, false)));
-            all.extend(new.map(|member| change(member, true)));
-        }
-    }
+/// Places of the selector's memory that have another active member than before.
+fn changes(group: u32, before: &BTreeSet<(u32, u32)>, after: &BTreeSet<(u32, u32)>) -> Vec<GroupChange> {
+    let change = |(place, member), is_add| GroupChange { group, member, place, is_add };
+    let gone = before.difference(after).map(|&one| change(one, false));
+    let mut all: Vec<_> = gone.chain(after.difference(before).map(|&one| change(one, true))).collect();
+    all.sort_by_key(|change| (change.place, change.is_add));
     all
 }
 

@@ -1,6 +1,6 @@
 //! Compiles calls of the architecture's externs.
 
-use p4cc_ir::{Bits, ExternCall, Operand, Table, TableId};
+use p4cc_ir::{Bits, ExternCall, Operand, ProfileId, Table, TableId};
 
 use super::Compiler;
 use crate::frame_layout::FrameLocation;
@@ -79,6 +79,9 @@ impl Compiler<'_> {
                 let (_, index) = self.cell(None, |table| table.register == Some(*register));
                 ExternOp::RegisterWrite { register: *register, index, src: self.code.layout.operand(value) }
             }
+            ExternCall::RegisterClear { register, value } => {
+                ExternOp::RegisterClear { register: *register, src: self.code.layout.operand(value) }
+            }
             ExternCall::Math { unit, src, dst } => {
                 let (src, dst) = (self.narrow(src), self.code.layout.var(*dst));
                 ExternOp::Math { unit: Box::new(*unit), src, dst }
@@ -115,6 +118,7 @@ impl Compiler<'_> {
             | ExternCall::FilterExecute { .. }
             | ExternCall::DirectRegisterRead { .. }
             | ExternCall::DirectRegisterWrite { .. }
+            | ExternCall::RegisterClear { .. }
             | ExternCall::Math { .. } => return self.chip_extern(call),
             ExternCall::MeterExecute { meter, index, color, dst } => ExternOp::MeterExecute {
                 meter: *meter,
@@ -127,11 +131,14 @@ impl Compiler<'_> {
                 index: self.narrow(index),
                 dst: self.code.layout.var(*dst),
             },
-            ExternCall::RegisterWrite { register, index, value } => ExternOp::RegisterWrite {
-                register: *register,
-                index: self.narrow(index),
-                src: self.code.layout.operand(value),
-            },
+            ExternCall::RegisterWrite { register, index, value } => {
+                let (index, src) = (self.narrow(index), self.code.layout.operand(value));
+                let selector = self.program.profiles.iter().position(|of| of.bits == Some(*register));
+                match selector.map(ProfileId::from_index) {
+                    Some(profile) => ExternOp::PlaceWrite { profile, index, src },
+                    None => ExternOp::RegisterWrite { register: *register, index, src },
+                }
+            }
             ExternCall::Hash { dst, algorithm, base, data, max } => ExternOp::Hash {
                 dst: self.code.layout.var(*dst),
                 algorithm: *algorithm,

@@ -141,6 +141,8 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             ExternOp::CounterAdd { .. }
             | ExternOp::MeterMeasure { .. }
             | ExternOp::FilterExecute { .. }
+            | ExternOp::PlaceWrite { .. }
+            | ExternOp::RegisterClear { .. }
             | ExternOp::Math { .. } => self.call_chip(&code.externs[index as usize]),
             ExternOp::RegisterRead { register, index, dst } => {
                 let index = get(self.slots, *index);
@@ -199,6 +201,18 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                 let (index, value) = (get(self.slots, *index), get(self.slots, *value));
                 let Some(Env { state, now, .. }) = self.env.as_deref_mut() else { return };
                 self.slots[*dst as usize] = state.filter_execute(*filter, index, value, *now);
+            }
+            ExternOp::RegisterClear { register, src } => {
+                let from = &self.slots[src.value() as usize..(src.slot + src.words()) as usize];
+                if let Some(env) = self.env.as_mut() {
+                    env.state.register_fill(*register, from);
+                }
+            }
+            ExternOp::PlaceWrite { profile, index, src } => {
+                let (index, bit) = (get(self.slots, *index), get(self.slots, src.slot));
+                if let Some(env) = self.env.as_deref_mut() {
+                    env.state.place_write(*profile, index, bit);
+                }
             }
             ExternOp::Math { unit, src, dst } => {
                 let value = crate::math_unit::execute(unit, get(self.slots, *src), dst.width);

@@ -1,8 +1,8 @@
 //! Counter, meter and register arrays, direct counters and meters, value sets.
 
 use p4cc_ir::{
-    Architecture, Bits, CountUnit, CounterId, MatchValue, MeterId, Program, RegisterId, RegisterKind,
-    TableId, ValueSetId, VarType, bits::words_for,
+    Architecture, Bits, CountUnit, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId,
+    RegisterKind, TableId, ValueSetId, VarType, bits::words_for,
 };
 use p4cc_units::Time;
 
@@ -300,7 +300,9 @@ impl State {
                 value.width()
             )));
         }
-        if let Some(cell) = self.register_words_mut(id, index.into()) {
+        if let Some(profile) = self.program.profiles.iter().position(|profile| profile.bits == Some(id)) {
+            self.place_write(ProfileId::from_index(profile), index.into(), value.low_u64());
+        } else if let Some(cell) = self.register_words_mut(id, index.into()) {
             cell.copy_from_slice(value.words());
         }
         Ok(())

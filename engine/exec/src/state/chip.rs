@@ -1,11 +1,14 @@
 //! Objects of TNA's tables and its counters and meters: cells of the entry that was hit, and lengths that are
 //! adjusted.
 
-use p4cc_ir::{Architecture, Bits, CounterId, MatchValue, MeterId, Program, RegisterId, Table, TableId};
+use p4cc_ir::{
+    Architecture, Bits, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId, Table, TableId,
+};
 use p4cc_units::Time;
 
 use super::State;
 use super::arrays::{count, metered_units, unknown};
+use super::places::PlaceBit;
 use crate::control::ControlError;
 
 impl State {
@@ -19,6 +22,51 @@ impl State {
     pub(crate) fn keeps_entry(program: &Program, table: &Table) -> bool {
         let by_calls = Self::counts_by_calls(program) && (table.counter.is_some() || table.meter.is_some());
         by_calls || table.register.is_some() || table.filter.is_some()
+    }
+
+    /// A write of a bit of a selector's memory. Where it is that of a member, its group chooses among those
+    /// whose bits are set; past the end of the register it does nothing.
+    pub(crate) fn place_write(&mut self, id: ProfileId, index: u64, bit: u64) {
+        let register = self.program.profiles.get(id.index()).and_then(|profile| profile.bits);
+        let cell = register.and_then(|register| self.register_word_mut(register, index));
+        let Some((cell, place)) = cell.zip(u32::try_from(index).ok()) else { return };
+        *cell = bit & 1;
+        let down = &self.ports_down;
+        if self.profiles[id.index()].set_place(place, bit & 1 == 1, |port| !down.contains(&port)) {
+            self.refresh_defaults(|table| table.profile == Some(id));
+        }
+    }
+
+    /// Writes all cells of a register.
+    pub(crate) fn register_fill(&mut self, id: RegisterId, value: &[u64]) {
+        if let Some(profile) = self.program.profiles.iter().position(|profile| profile.bits == Some(id)) {
+            let bit = value.first().copied().unwrap_or(0);
+            let cells = self.register_size(id) as u64;
+            (0..cells).for_each(|at| self.place_write(ProfileId::from_index(profile), at, bit));
+            return;
+        }
+        let Some(register) = self.registers.get_mut(id.index()) else { return };
+        if register.words_per_cell == value.len() && !value.is_empty() {
+            register.words.chunks_exact_mut(value.len()).for_each(|cell| cell.copy_from_slice(value));
+        }
+    }
+
+    /// The bits of a selector's memory follow its groups.
+    pub(super) fn write_places(&mut self, id: ProfileId, bits: &[PlaceBit]) {
+        let Some(register) = self.program.profiles.get(id.index()).and_then(|profile| profile.bits) else {
+            return;
+        };
+        for &(place, bit) in bits {
+            if let Some(cell) = self.register_word_mut(register, place.into()) {
+                *cell = bit.into();
+            }
+        }
+    }
+
+    /// Places of a group's members in the memory of a Tofino selector, in order: these are the indices that
+    /// a `SelectorAction` is given.
+    pub fn group_places(&self, id: ProfileId, group: u32) -> Vec<(u32, u32)> {
+        self.profiles.get(id.index()).map(|profile| profile.places_of(group).collect()).unwrap_or_default()
     }
 
     /// Counts a packet in a cell of an array or of an entry.
@@ -192,10 +240,7 @@ impl State {
     pub fn register_clear(&mut self, id: RegisterId) -> Result<(), ControlError> {
         self.program.registers.get(id.index()).ok_or_else(|| unknown("register", id))?;
         let initial = self.initial_cell(id);
-        let register = &mut self.registers[id.index()];
-        if let Some(words) = core::num::NonZero::new(register.words_per_cell) {
-            register.words.chunks_mut(words.get()).for_each(|cell| cell.copy_from_slice(initial.words()));
-        }
+        self.register_fill(id, initial.words());
         Ok(())
     }
 }

@@ -445,7 +445,9 @@ impl State {
         self.profile_of(id)?;
         let down = &self.ports_down;
         let profile = &self.program.profiles[id.index()];
-        self.profiles[id.index()].insert_group(profile, group, |port| !down.contains(&port))
+        let bits = self.profiles[id.index()].insert_group(profile, group, |port| !down.contains(&port))?;
+        self.write_places(id, &bits);
+        Ok(())
     }
 
     /// Replaces a group's members.
@@ -453,7 +455,8 @@ impl State {
         self.profile_of(id)?;
         let down = &self.ports_down;
         let profile = &self.program.profiles[id.index()];
-        self.profiles[id.index()].modify_group(profile, group, |port| !down.contains(&port))?;
+        let bits = self.profiles[id.index()].modify_group(profile, group, |port| !down.contains(&port))?;
+        self.write_places(id, &bits);
         self.refresh_defaults(|table| table.profile == Some(id));
         Ok(())
     }
@@ -461,7 +464,9 @@ impl State {
     /// Deletes a group that no entry uses.
     pub fn group_delete(&mut self, id: ProfileId, group: u32) -> Result<(), ControlError> {
         self.profile_of(id)?;
-        self.profiles[id.index()].delete_group(&self.program.profiles[id.index()], group)
+        let bits = self.profiles[id.index()].delete_group(&self.program.profiles[id.index()], group)?;
+        self.write_places(id, &bits);
+        Ok(())
     }
 
     /// All groups, by id.

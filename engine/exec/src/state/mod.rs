@@ -18,6 +18,7 @@ mod index_tests;
 pub(crate) mod meter;
 pub(crate) mod offsets;
 mod pattern;
+mod places;
 mod profile;
 mod row;
 mod table;
@@ -308,6 +309,10 @@ impl State {
     pub(crate) fn member_stride(program: &Program, table: TableId) -> Option<(ProfileId, usize, u64)> {
         let of = program.tables.get(table.index())?;
         let id = of.profile.filter(|&id| ProfileState::first_table(program, id) == Some(table))?;
+        // Packets change the lists of such a selector, and generated code reads a list once.
+        if program.profiles[id.index()].bits.is_some() {
+            return None;
+        }
         let stride = row::Rows::stride(program, ProfileState::actions(program, id));
         let mask = ProfileState::hash_mask(&program.profiles[id.index()]);
         (!TableState::counts(of)).then_some((id, stride, mask))

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use p4cc_ir::{ActionCall, ActionId, Profile, ProfileId, Program, TableId};
 
+use super::places::{PlaceBit, Places};
 use super::row::{Head, Rows, position};
 use super::validate;
 use crate::control::{
@@ -56,6 +57,8 @@ pub(crate) struct ProfileState {
     free_lists: Vec<u32>,
     /// What all groups and sets take.
     taken: Taken,
+    /// Places of groups' members in the memory of a Tofino selector.
+    places: Places,
 }
 
 /// What a group or set takes of its selector.
@@ -138,6 +141,7 @@ impl ProfileState {
             sets: BTreeMap::new(),
             free_lists: Vec::new(),
             taken: Taken::default(),
+            places: Places::new(profile),
         }
     }
 
@@ -411,7 +415,7 @@ impl ProfileState {
         profile: &Profile,
         group: Group,
         is_up: impl Fn(u32) -> bool,
-    ) -> Result<(), ControlError> {
+    ) -> Result<Vec<PlaceBit>, ControlError> {
         if self.groups.contains_key(&group.id) {
             return Err(ControlError::AlreadyExists(format!(
                 "action selector `{}` has group {} already; modify it, or choose another id",
@@ -421,9 +425,10 @@ impl ProfileState {
         self.check_group(profile, &group, None)?;
         self.use_members(&group.members, true);
         self.taken = self.taken.plus(Taken::of_group(profile, &group));
+        let bits = self.places.put(&group);
         let list = self.take_list(self.choices(&group, &is_up));
         self.groups.insert(group.id, StoredGroup { group, list, uses: 0 });
-        Ok(())
+        Ok(bits)
     }
 
     pub fn modify_group(
@@ -431,7 +436,7 @@ impl ProfileState {
         profile: &Profile,
         group: Group,
         is_up: impl Fn(u32) -> bool,
-    ) -> Result<(), ControlError> {
+    ) -> Result<Vec<PlaceBit>, ControlError> {
         let stored = self.group(profile, group.id)?;
         let (old, list) = (stored.group.clone(), stored.list);
         self.check_group(profile, &group, Some(&old))?;
@@ -439,14 +444,15 @@ impl ProfileState {
         self.use_members(&group.members, true);
         let of = |group| Taken::of_group(profile, group);
         self.taken = self.taken.minus(of(&old)).plus(of(&group));
+        let bits = self.places.put(&group);
         self.lists[list as usize] = self.choices(&group, &is_up);
         if let Some(stored) = self.groups.get_mut(&group.id) {
             stored.group = group;
         }
-        Ok(())
+        Ok(bits)
     }
 
-    pub fn delete_group(&mut self, profile: &Profile, id: u32) -> Result<(), ControlError> {
+    pub fn delete_group(&mut self, profile: &Profile, id: u32) -> Result<Vec<PlaceBit>, ControlError> {
         let stored = self.group(profile, id)?;
         if stored.uses > 0 {
             return Err(ControlError::FailedPrecondition(format!(
@@ -459,7 +465,21 @@ impl ProfileState {
             self.taken = self.taken.minus(Taken::of_group(profile, &group));
             self.release_list(list);
         }
-        Ok(())
+        Ok(self.places.remove(id))
+    }
+
+    /// Places of a group's members in the selector's memory, in order.
+    pub fn places_of(&self, group: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.places.of(group)
+    }
+
+    /// Notes the bit of a place in the selector's memory, and says whether a group chooses otherwise now.
+    pub fn set_place(&mut self, place: u32, bit: bool, is_up: impl Fn(u32) -> bool) -> bool {
+        let group = self.places.set(place, bit).and_then(|group| self.groups.get(&group));
+        let Some(StoredGroup { group, list, .. }) = group else { return false };
+        let (list, choices) = (*list as usize, self.choices(group, &is_up));
+        self.lists[list] = choices;
+        true
     }
 
     fn use_members(&mut self, members: &[GroupMember], more: bool) {
@@ -469,9 +489,13 @@ impl ProfileState {
     fn choices(&self, group: &Group, is_up: &impl Fn(u32) -> bool) -> Vec<u32> {
         let mut members: Vec<&GroupMember> = group.members.iter().collect();
         members.sort_by_key(|member| member.member_id);
-        let slots = members.into_iter().filter_map(|member| {
-            let row = self.members.get(&member.member_id)?.row;
-            Some((row, member.weight, is_usable(member.watch_port, is_up)))
+        let slots = members.into_iter().flat_map(|member| {
+            let stored = self.members.get(&member.member_id);
+            let usable = self.places.usable(group.id, member.member_id, member.weight);
+            stored.into_iter().flat_map(move |stored| {
+                let on = (stored.row, usable, is_usable(member.watch_port, is_up));
+                [on, (stored.row, member.weight - usable, false)]
+            })
         });
         self.listed_slots(slots)
     }

@@ -303,7 +303,7 @@ impl ProgramBuilder {
     pub fn profile(&mut self, name: &str, size: u32, selector: Option<HashAlgorithm>) -> ProfileId {
         let selector = selector.map(|algorithm| (algorithm, 16));
         let (cp, max_group_size) = (named(name), 32);
-        self.program.profiles.push(Profile { cp, size, selector, max_group_size, resilient: false });
+        self.program.profiles.push(Profile { selector, max_group_size, ..Profile::plain(cp, size) });
         ProfileId::from_index(self.program.profiles.len() - 1)
     }
 

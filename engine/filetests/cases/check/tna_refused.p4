@@ -24,13 +24,13 @@ parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_int
 control Refused(inout headers_t hdr, inout metadata_t meta) {
     Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;
     ActionSelector(64, hash, SelectorMode_t.FAIR) selector;
-    SelectorAction(selector) usable = { //~ ERROR extern `SelectorAction` of TNA
+    SelectorAction(selector) usable = {
         void apply(inout bit<1> value) {
             value = 1;
         }
     };
     apply {
-        usable.execute(0);
+        usable.execute(); //~ ERROR does not say which cell
     }
 }
 

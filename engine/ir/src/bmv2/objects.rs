@@ -338,7 +338,7 @@ impl<'j> Reader<'j> {
         let max_group_size = opt(item, "max_group_size").map_or(Ok(0), number)?;
         let id = ProfileId::from_index(self.program.profiles.len());
         let cp = visible(name);
-        self.program.profiles.push(Profile { cp, size, selector, max_group_size, resilient: false });
+        self.program.profiles.push(Profile { selector, max_group_size, ..Profile::plain(cp, size) });
         self.once(item, name, |objects| objects.profiles.insert(name, id).is_some())
     }
 }

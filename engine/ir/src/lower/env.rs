@@ -371,7 +371,7 @@ impl Lowerer<'_> {
         annotations: &Annotations,
         span: Span,
     ) -> Option<Object> {
-        let mut profile = Profile { cp, size: 0, selector: None, max_group_size: 0, resilient: false };
+        let mut profile = Profile::plain(cp, 0);
         if matches!(name, "action_selector" | "ActionSelector") {
             let algorithm = self.algorithm_of(construct.args.first()?.as_ref()?, &profile.cp.name)?;
             profile.size = self.size_arg(construct, 1, MAX_TABLE_SIZE, span)?;

@@ -92,13 +92,15 @@ impl Lowerer<'_> {
     pub(super) fn clear_sums(&mut self, env: EnvId) {
         let objects = self.envs.get(env.0).map(|env| env.instances.values().copied().collect::<Vec<_>>());
         for object in objects.unwrap_or_default() {
-            let (Object::InternetChecksum(dst)
-            | Object::Tna(TnaObject::Checksum(dst) | TnaObject::ParserCounter(dst))) = object
-            else {
-                continue;
+            let vars = match object {
+                Object::InternetChecksum(sum) | Object::Tna(TnaObject::Checksum(sum)) => vec![sum],
+                Object::Tna(TnaObject::ParserCounter(counter)) => counter.vars().collect(),
+                _ => continue,
             };
-            let Some(width) = self.out.vars.get(dst.index()).map(|var| var.ty.width()) else { continue };
-            self.emit(Inst::Assign { dst, src: constant(width, 0) });
+            for dst in vars {
+                let Some(width) = self.out.vars.get(dst.index()).map(|var| var.ty.width()) else { continue };
+                self.emit(Inst::Assign { dst, src: constant(width, 0) });
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Static storage of values: types are flattened into variables, headers, stacks and unions.
 
-use super::Lowerer;
+use super::{Kind, Lowerer};
 use crate::limits::MAX_VARS;
 use crate::types::hir::{AggId, LocalId};
 use crate::types::ty::Ty;
@@ -293,10 +293,28 @@ impl Lowerer<'_> {
         for field in &decl.fields {
             self.leaves(&field.ty, &field.name, &mut fields)?;
         }
+        fields.extend(self.filling(agg, &fields));
         let id = HeaderTypeId::from_index(self.out.header_types.len());
         self.out.header_types.push(HeaderType { name: decl.name.clone(), fields });
         self.header_types.insert(agg, id);
         Some(id)
+    }
+
+    /// TNA's chip carries whole bytes: its compiler lays `@flexible` fields out as it likes, and fills what they
+    /// leave of a byte. Here the bits stand behind all fields, on both ways.
+    fn filling(&self, agg: AggId, fields: &[HeaderField]) -> Option<HeaderField> {
+        let bits: u32 = fields.iter().map(|field| field.ty.width()).sum();
+        let missing = bits.next_multiple_of(8) - bits;
+        let is_fixed = !fields.iter().any(|field| matches!(field.ty, VarType::Varbit(_)));
+        let fills = self.kind == Kind::Tna && missing > 0 && is_fixed && self.is_flexible(agg);
+        fills.then(|| HeaderField { name: "$filling".to_owned(), ty: VarType::Bit(missing) })
+    }
+
+    fn is_flexible(&self, agg: AggId) -> bool {
+        let Some(decl) = self.hir.aggregates.get(agg.index()) else { return false };
+        let within = |ty: &Ty| matches!(ty, Ty::Aggregate(inner) if self.is_flexible(*inner));
+        decl.annotations.has("flexible")
+            || decl.fields.iter().any(|field| field.annotations.has("flexible") || within(&field.ty))
     }
 
     /// The variables that a field of a header becomes: one, or those of a struct inside, in wire order.

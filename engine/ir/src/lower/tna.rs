@@ -47,7 +47,7 @@ struct Half {
 const GHOST_HEADER: &str = "ghost_intrinsic_metadata_t";
 
 /// Fields of T2NA that ask for what is not modelled; zeros ask for nothing.
-const T2NA_REFUSED: [&str; 10] = [
+const T2NA_REFUSED: [&str; 9] = [
     "mirror_hash",
     "mirror_ingress_cos",
     "mirror_deflect_on_drop",
@@ -56,7 +56,6 @@ const T2NA_REFUSED: [&str; 10] = [
     "mirror_qid",
     "mirror_coalesce_length",
     "adv_flow_ctl",
-    "mtu_trunc_len",
     "mtu_trunc_err_f",
 ];
 
@@ -147,7 +146,7 @@ impl Lowerer<'_> {
         self.tna.port_metadata = None;
         let half = self.half(ip, &INGRESS_STRUCTS)?;
         let ingress_from_parser = self.told_by_parser(&half, INGRESS_STRUCTS[2], ip.1)?;
-        let for_deparser = self.for_deparser(&half, ip.1)?;
+        let mut for_deparser = self.for_deparser(&half, ip.1)?;
         let for_tm = self.for_tm(&half, ip.1)?;
         let unmodelled = self.unmodelled(&half, INGRESS_STRUCTS[3], ip.1)?;
         self.tna.half = Some(super::tna_objects::HalfTypes {
@@ -167,6 +166,7 @@ impl Lowerer<'_> {
         self.note_types(first);
         let ingress = HalfPipeline { parser, control, deparser: self.tna_deparser(id, &half)? };
         self.refuse_writes(first, &unmodelled, ig.1)?;
+        self.settle_length(first, &mut for_deparser.t2na);
         let ghost = match ghost.first() {
             Some(block) => Some(self.ghost(block, &half)?),
             None => None,
@@ -183,7 +183,7 @@ impl Lowerer<'_> {
         unmodelled.push(("coalesce_length", var("coalesce_length")?));
         unmodelled.extend(self.unmodelled(&half, EGRESS_STRUCTS[2], ep.1)?);
         let t2na = self.t2na_for_deparser(&half, EGRESS_STRUCTS[2], ep.1)?;
-        let for_egress_deparser = TnaForEgressDeparser { drop_ctl, mirror_type, t2na };
+        let mut for_egress_deparser = TnaForEgressDeparser { drop_ctl, mirror_type, t2na };
         self.tna.half = Some(super::tna_objects::HalfTypes {
             is_egress: true,
             mirror: for_egress_deparser.mirror_type,
@@ -198,6 +198,7 @@ impl Lowerer<'_> {
         self.note_types(first);
         let egress = HalfPipeline { parser, control, deparser: self.tna_deparser(ed, &half)? };
         self.refuse_writes(first, &unmodelled, eg.1)?;
+        self.settle_length(first, &mut for_egress_deparser.t2na);
         self.tna.half = None;
         Some(TnaPipe {
             name,
@@ -239,7 +240,15 @@ impl Lowerer<'_> {
         let mirror_io_select = self.intrinsic_field(half, name, "mirror_io_select", span)?;
         let is_ingress = name == INGRESS_STRUCTS[3];
         let pktgen = if is_ingress { Some(self.intrinsic_field(half, name, "pktgen", span)?) } else { None };
-        Some(Some(T2naForDeparser { mirror_io_select, pktgen }))
+        let mtu_trunc_len = Some(self.intrinsic_field(half, name, "mtu_trunc_len", span)?);
+        Some(Some(T2naForDeparser { mirror_io_select, pktgen, mtu_trunc_len }))
+    }
+
+    /// Leaves out a length that functions made from one on never ask for, so that no packet is asked for it.
+    fn settle_length(&self, first: usize, t2na: &mut Option<T2naForDeparser>) {
+        if let Some(t2na) = t2na {
+            t2na.mtu_trunc_len = t2na.mtu_trunc_len.filter(|var| self.writes_var(first, *var));
+        }
     }
 
     fn for_tm(&mut self, half: &Half, span: Span) -> Option<TnaForTm> {

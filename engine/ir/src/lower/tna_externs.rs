@@ -20,8 +20,6 @@ use p4cc_syntax::{Diagnostic, Span};
 
 /// Width of the ones' complement sum.
 const SUM_BITS: u32 = 16;
-/// Width of the parser's counter.
-const COUNTER_BITS: u32 = 8;
 /// Numbers of field lists from here on are not those of `@field_list`, which are 8 bits wide.
 const FIRST_LIST: u32 = 1 << 8;
 
@@ -44,6 +42,7 @@ impl Lowerer<'_> {
     ) -> Option<Option<Rvalue>> {
         let made = match (object, name) {
             (Object::Register(_), "read") => return self.psa_method(object, name, call, ret),
+            (Object::Register(register), "clear") => self.clear_register(register, call),
             (Object::Counter(counter) | Object::DirectCounter(counter), "count") => {
                 self.tna_count(counter, call)
             }
@@ -66,6 +65,7 @@ impl Lowerer<'_> {
             (TnaObject::DirectRegister(register), "read" | "write") => {
                 self.direct_register_method(register, name, call, ret)
             }
+            (TnaObject::DirectRegister(register), "clear") => self.clear_register(register, call),
             (TnaObject::MathUnit(at), "execute") => self.math(at, call),
             (TnaObject::Filter(filter), "execute") => self.execute_filter(filter, call),
             (TnaObject::RegisterParam(register), "read") => {
@@ -167,74 +167,6 @@ impl Lowerer<'_> {
         let dst = self.temp(VarType::Bool);
         self.emit(Inst::Binary { dst, op: BinOp::Eq, a, b: constant(width, value) });
         dst
-    }
-
-    fn parser_counter(&mut self, counter: VarId, name: &str, call: &Call) -> Option<Rvalue> {
-        if !self.flow.in_parser {
-            let message = format!("`ParserCounter.{name}` cannot be called here");
-            return self.refused(call.span, message, "only a parser has the counter");
-        }
-        let now = Operand::Var(counter);
-        match name {
-            "set" if call.args.iter().flatten().count() > 1 => self.load_counter(counter, call)?,
-            "set" => {
-                let src = self.arg(call, 0)?;
-                self.emit(Inst::Resize { dst: counter, src, signed: false });
-            }
-            "increment" | "decrement" => {
-                let op = if name == "increment" { BinOp::Add } else { BinOp::Sub };
-                let b = self.arg(call, 0)?;
-                self.fits(call, 0, &b, &Ty::Bit(COUNTER_BITS))?;
-                self.emit(Inst::Binary { dst: counter, op, a: now, b });
-            }
-            "is_zero" => {
-                let flag = self.equals(now, COUNTER_BITS, 0);
-                return Some(Rvalue::Scalar(Operand::Var(flag)));
-            }
-            "is_negative" => {
-                let sign = self.temp(VarType::Bit(1));
-                self.emit(Inst::Slice { dst: sign, src: now, lo: COUNTER_BITS - 1 });
-                let flag = self.equals(Operand::Var(sign), 1, 1);
-                return Some(Rvalue::Scalar(Operand::Var(flag)));
-            }
-            _ => return self.shape_error(call.span),
-        }
-        Some(nothing())
-    }
-
-    /// `set(field, max, rotate, mask, add)`: the field's low byte rotated right, masked to `mask + 1` bits,
-    /// and a number added.
-    fn load_counter(&mut self, counter: VarId, call: &Call) -> Option<()> {
-        let mut numbers = Vec::new();
-        for at in 1..5 {
-            let expr = self.arg_expr(call, at)?;
-            numbers.push(self.const_value(expr)?.as_int().and_then(ToPrimitive::to_u32)?);
-        }
-        let [max, rotate, mask, add] = numbers[..] else { return self.shape_error(call.span) };
-        let field = self.arg(call, 0)?;
-        let byte = self.resized(field, VarType::Bit(COUNTER_BITS));
-        let within = self.temp(VarType::Bool);
-        let number = |value: u32| constant(COUNTER_BITS, u128::from(value));
-        let op = BinOp::Le { signed: false };
-        self.emit(Inst::Binary { dst: within, op, a: Operand::Var(byte), b: number(max) });
-        let range = self.hir.errors.iter().position(|error| error == "CounterRange").unwrap_or(0);
-        self.emit(Inst::Verify { cond: Operand::Var(within), error: constant(32, range as u128) });
-        let turn = rotate % COUNTER_BITS;
-        let (right, left) = (self.temp(VarType::Bit(COUNTER_BITS)), self.temp(VarType::Bit(COUNTER_BITS)));
-        let op = BinOp::Shr { signed: false };
-        self.emit(Inst::Binary { dst: right, op, a: Operand::Var(byte), b: number(turn) });
-        self.emit(Inst::Binary {
-            dst: left,
-            op: BinOp::Shl,
-            a: Operand::Var(byte),
-            b: number(COUNTER_BITS - turn),
-        });
-        let (turned, masked) = (self.temp(VarType::Bit(COUNTER_BITS)), self.temp(VarType::Bit(COUNTER_BITS)));
-        self.emit(Inst::Binary { dst: turned, op: BinOp::Or, a: Operand::Var(right), b: Operand::Var(left) });
-        let kept = number((1 << (mask % COUNTER_BITS + 1)) - 1);
-        self.emit(Inst::Binary { dst: masked, op: BinOp::And, a: Operand::Var(turned), b: kept });
-        self.emit(Inst::Binary { dst: counter, op: BinOp::Add, a: Operand::Var(masked), b: number(add) });
-        Some(())
     }
 
     /// The half of a pipe whose deparser this is.

@@ -4,13 +4,14 @@
 
 use super::Lowerer;
 use super::env::Object;
+use super::tna_counters::ParserCounter;
 use super::tna_registers::RegisterAction;
 use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{Annotations, Construct, Expr, FnId};
 use crate::types::ty::Ty;
 use crate::{
     ControlPlaneName, Digest, DigestId, FilterId, HashAlgorithm, HashFunction, HashId, MathUnit, MeterId,
-    Profile, ProfileId, RegisterId, SelectorView, TofinoChip, VarId, VarKind, VarType,
+    Profile, ProfileId, RegisterId, SELECTOR_LINE_MEMBERS, SelectorView, TofinoChip, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeSet;
@@ -30,7 +31,7 @@ pub enum TnaObject {
     /// `Checksum`: its running sum.
     Checksum(VarId),
     /// `ParserCounter`
-    ParserCounter(VarId),
+    ParserCounter(ParserCounter),
     /// `ParserPriority`
     ParserPriority,
     /// `Hash`
@@ -128,13 +129,6 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<Option<Object>> {
         let methods = std::mem::take(&mut self.tna.methods);
-        if name == "SelectorAction" {
-            self.push(
-                Diagnostic::not_supported(span, "extern `SelectorAction` of TNA")
-                    .with_help("use an `ActionSelector` without a register"),
-            );
-            return Some(None);
-        }
         let arg = |at: usize| construct.args.get(at).and_then(Option::as_ref);
         let made = match name {
             "Register" => {
@@ -160,11 +154,22 @@ impl Lowerer<'_> {
             | "DirectRegisterAction2"
             | "DirectRegisterAction3"
             | "DirectRegisterAction4" => self.register_action(types, arg(0), &methods, span),
+            "MinMaxAction" | "MinMaxAction2" | "MinMaxAction3" | "MinMaxAction4" => {
+                self.word_action(types, arg(0), &methods, span)
+            }
+            "LearnAction" => {
+                self.not_supported(
+                    span,
+                    "extern `LearnAction`, whose digest and flag the chip's driver makes",
+                );
+                None
+            }
+            "SelectorAction" => self.selector_action(arg(0), &methods, span),
             "MathUnit" => self.math_unit(types, construct, span),
             "Lpf" | "DirectLpf" | "Wred" | "DirectWred" => self.filter((name, types), construct, cp, span),
             "RegisterParam" => self.register_param(types, arg(0), cp, span),
             "Checksum" => Some(TnaObject::Checksum(self.object_var(cp, "sum", 16))),
-            "ParserCounter" => Some(TnaObject::ParserCounter(self.object_var(cp, "counter", 8))),
+            "ParserCounter" => Some(TnaObject::ParserCounter(self.new_parser_counter(&cp.name))),
             "ParserPriority" => Some(TnaObject::ParserPriority),
             "Pktgen" => Some(TnaObject::Pktgen),
             "Atcam" | "Alpm" => Some(TnaObject::Storage),
@@ -218,10 +223,6 @@ impl Lowerer<'_> {
         let args: Vec<&Expr> = construct.args.iter().flatten().collect();
         let (first, hash) = (args.first()?, args.get(1)?);
         let sized = !matches!(first.ty, Ty::Extern(..));
-        if args.len() == if sized { 4 } else { 6 } {
-            self.not_supported(span, "action selectors with a register");
-            return None;
-        }
         let selector = match self.object(hash)? {
             Object::Tna(TnaObject::Hash(hash)) => {
                 let width = self.out.hashes.get(hash.index())?.width;
@@ -231,29 +232,51 @@ impl Lowerer<'_> {
             _ => return self.shape_error(span),
         };
         let resilient = self.enum_member(args.get(2)?) == Some("RESILIENT");
-        if sized {
+        // Behind the mode may stand the register of the selector's bits.
+        let register = args.get(3).filter(|arg| matches!(arg.ty, Ty::Extern(..)));
+        let bits = match register {
+            Some(register) => Some(self.selector_register(register)?),
+            None => None,
+        };
+        let (id, view) = if sized {
             let size = self.bounded_number(first, "size", 1, MAX_TABLE_SIZE, span)?;
             let max_group_size = annotations.max_group_size.unwrap_or(0);
-            self.out.profiles.push(Profile { cp: cp.clone(), size, selector, max_group_size, resilient });
-            let id = ProfileId::from_index(self.out.profiles.len() - 1);
+            self.out.profiles.push(Profile { max_group_size, ..Profile::plain(cp.clone(), size) });
+            let profile = ProfileId::from_index(self.out.profiles.len() - 1);
             // p4c makes a profile and a selector of its own sizes of it.
             let cp = ControlPlaneName { name: format!("{}_sel", cp.name), explicit_id: None, ..cp.clone() };
             let (max_group_size, groups) = DEFAULT_SELECTOR;
-            self.notes.view.selectors.push(SelectorView { cp, profile: id, max_group_size, groups });
-            return Some(Object::Profile(id));
-        }
-        let Object::Profile(id) = self.object(first)? else { return self.shape_error(span) };
-        let most = self.bounded_number(args.get(3)?, "group size", 1, MAX_TABLE_SIZE, span)?;
+            (profile, SelectorView { cp, profile, max_group_size, groups })
+        } else {
+            let Object::Profile(profile) = self.object(first)? else { return self.shape_error(span) };
+            let sizes = if register.is_some() { 4 } else { 3 };
+            let max_group_size =
+                self.bounded_number(args.get(sizes)?, "group size", 1, MAX_TABLE_SIZE, span)?;
+            let of = self.out.profiles.get_mut(profile.index())?;
+            if of.selector.is_some() {
+                self.not_supported(span, "a second action selector of one action profile");
+                return None;
+            }
+            of.max_group_size = max_group_size;
+            let groups =
+                self.bounded_number(args.get(sizes + 1)?, "number of groups", 1, MAX_TABLE_SIZE, span)?;
+            (profile, SelectorView { cp: cp.clone(), profile, max_group_size, groups })
+        };
         let profile = self.out.profiles.get_mut(id.index())?;
-        if profile.selector.is_some() {
-            self.not_supported(span, "a second action selector of one action profile");
-            return None;
-        }
-        (profile.selector, profile.max_group_size, profile.resilient) = (selector, most, resilient);
-        let groups = self.bounded_number(args.get(4)?, "number of groups", 1, MAX_TABLE_SIZE, span)?;
-        let view = SelectorView { cp: cp.clone(), profile: id, max_group_size: most, groups };
+        (profile.selector, profile.resilient, profile.bits) = (selector, resilient, bits);
+        profile.group_lines = view.max_group_size.div_ceil(SELECTOR_LINE_MEMBERS);
         self.notes.view.selectors.push(view);
         Some(Object::Profile(id))
+    }
+
+    /// The register whose cells are the bits of a selector.
+    fn selector_register(&mut self, arg: &Expr) -> Option<RegisterId> {
+        let Object::Register(register) = self.object(arg)? else { return self.shape_error(arg.span) };
+        if self.out.profiles.iter().any(|profile| profile.bits == Some(register)) {
+            let help = "give each selector a register of its own";
+            return self.refused(arg.span, "this register has the bits of another selector", help);
+        }
+        Some(register)
     }
 
     fn tna_digest(

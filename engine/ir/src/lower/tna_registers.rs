@@ -14,7 +14,7 @@ use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{
     BinOp, Bits, Composite, ControlPlaneName, DataType, ExternCall, Inst, MathUnit, Operand, Register,
-    RegisterId, RegisterKind, Terminator, VarId, VarKind, VarType,
+    RegisterId, RegisterKind, SELECTOR_LINE_BITS, Terminator, VarId, VarKind, VarType,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -146,6 +146,44 @@ impl Lowerer<'_> {
         Some(TnaObject::RegisterAction(self.tna.actions.len() - 1))
     }
 
+    /// `SelectorAction`: an action on the bits of a selector's memory. Those of a selector without a register
+    /// are a hidden one, of as many cells as the selector's groups have places.
+    pub(super) fn selector_action(
+        &mut self,
+        selector: Option<&Expr>,
+        methods: &[FnId],
+        span: Span,
+    ) -> Option<TnaObject> {
+        let Object::Profile(profile) = self.object(selector?)? else { return self.shape_error(span) };
+        let of = self.out.profiles.get(profile.index())?;
+        let known = of.bits;
+        let register = match known {
+            Some(register) => register,
+            None => {
+                let view = self.notes.view.selectors.iter().find(|view| view.profile == profile)?;
+                let lines = of.group_lines.saturating_mul(view.groups);
+                let size = lines.saturating_mul(SELECTOR_LINE_BITS).min(MAX_ARRAY_CELLS);
+                let name = format!("{}$bits", of.cp.name);
+                self.hidden_register(name, 1, size)
+            }
+        };
+        self.out.profiles.get_mut(profile.index())?.bits = Some(register);
+        let is_apply = |id: &&FnId| self.hir.functions.get(id.index()).is_some_and(|one| one.name == "apply");
+        let Some(apply) = methods.iter().find(is_apply).copied() else { return self.shape_error(span) };
+        let (cell, result, env) = (Ty::Bit(1), Ty::Bit(1), self.env);
+        self.tna.actions.push(RegisterAction { register, cell, result, apply, env });
+        Some(TnaObject::RegisterAction(self.tna.actions.len() - 1))
+    }
+
+    /// A register that the control plane does not see.
+    fn hidden_register(&mut self, name: String, width: u32, size: u32) -> RegisterId {
+        let ty = VarType::Bit(width);
+        let cp = ControlPlaneName { name, hidden: true, ..ControlPlaneName::default() };
+        let (kind, data_type) = (RegisterKind::Array, DataType::Scalar(ty));
+        self.out.registers.push(Register { cp, ty, composite: None, data_type, size, kind, initial: None });
+        RegisterId::from_index(self.out.registers.len() - 1)
+    }
+
     /// A parameter that the control plane sets, for register actions: a register of one cell.
     pub(super) fn register_param(
         &mut self,
@@ -178,6 +216,7 @@ impl Lowerer<'_> {
         match name {
             "execute" | "execute_log" => self.execute(at, name == "execute_log", call),
             "predicate" => self.predicate(call, ret),
+            "min8" | "max8" | "min16" | "max16" => self.extreme_part(name, call),
             _ => {
                 self.not_supported(call.span, format!("method `{name}` of register actions"));
                 None
@@ -234,6 +273,11 @@ impl Lowerer<'_> {
             }
             (true, _) => (Some(self.next_in_turn(register, call.span)?), 0),
             (false, RegisterKind::Direct) => (None, 0),
+            (false, _) if !matches!(call.args.first(), Some(Some(_))) => {
+                let help =
+                    "give the index of the cell; for a selector, the place of the member in its memory";
+                return self.refused(call.span, "`execute` does not say which cell it works on", help);
+            }
             (false, _) => {
                 let index = self.arg(call, 0)?;
                 (Some(self.snapshot_operand(index)?), 1)
@@ -337,14 +381,10 @@ impl Lowerer<'_> {
             return self.shape_error(span);
         }
         let known = self.out.registers.iter().position(|other| other.cp.name == name);
-        let turns = RegisterId::from_index(known.unwrap_or(self.out.registers.len()));
-        if known.is_none() {
-            let ty = VarType::Bit(BITS);
-            let cp = ControlPlaneName { name, hidden: true, ..ControlPlaneName::default() };
-            let (kind, data_type) = (RegisterKind::Array, DataType::Scalar(ty));
-            let initial = None;
-            self.out.registers.push(Register { cp, ty, composite: None, data_type, size: 1, kind, initial });
-        }
+        let turns = match known {
+            Some(at) => RegisterId::from_index(at),
+            None => self.hidden_register(name, BITS, 1),
+        };
         let (now, next) = (self.temp(VarType::Bit(BITS)), self.temp(VarType::Bit(BITS)));
         let first = constant(BITS, 0);
         self.emit(Inst::Extern(ExternCall::RegisterRead { register: turns, dst: now, index: first.clone() }));

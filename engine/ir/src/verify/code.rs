@@ -420,6 +420,7 @@ impl Verifier<'_> {
             | ExternCall::FilterExecute { .. }
             | ExternCall::DirectRegisterRead { .. }
             | ExternCall::DirectRegisterWrite { .. }
+            | ExternCall::RegisterClear { .. }
             | ExternCall::Math { .. } => self.chip_call(call),
             _ => self.effect_call(call),
         }
@@ -467,6 +468,11 @@ impl Verifier<'_> {
             ExternCall::DirectRegisterWrite { register, value } => {
                 let width = self.fixed_operand(value);
                 let cell = self.direct_register(*register);
+                self.same_width("value and register cell", width, cell);
+            }
+            ExternCall::RegisterClear { register, value } => {
+                let width = self.fixed_operand(value);
+                let cell = self.register(*register).map(|register| register.ty.width());
                 self.same_width("value and register cell", width, cell);
             }
             ExternCall::Math { src, dst, .. } => {

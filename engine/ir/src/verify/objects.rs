@@ -193,6 +193,13 @@ impl Verifier<'_> {
                     format!("selector keeps {width} bits of its hash, not between 1 and 64")
                 });
             }
+            if let Some(bits) = profile.bits {
+                let register = self.program.registers.get(bits.index());
+                let holds = register.is_some_and(|register| register.ty.width() == 1 && register.size > 0);
+                self.check(holds && profile.group_lines > 0, || {
+                    format!("{bits} is no array of bits of a selector with memory")
+                });
+            }
         }
     }
 

@@ -245,6 +245,7 @@ impl TnaSwitch {
             let Some(data) = again else {
                 let Entering { mut packet, lineage, .. } = entering;
                 packet.replace_front(verdict.taken, self.runtime.front());
+                self.cut_to_length(pipe.for_deparser.t2na, &mut packet);
                 return Some((packet, lineage, verdict));
             };
             if core.allow(&mut entering.lineage, 1, (port, priority)) == 0 {
@@ -271,6 +272,9 @@ impl TnaSwitch {
             let mut copy = entering.packet.clone();
             if is_outgoing {
                 copy.replace_front(taken, self.runtime.front());
+                if let Some(pipe) = self.pipes.ingress(port) {
+                    self.cut_to_length(pipe.for_deparser.t2na, &mut copy);
+                }
                 copy.replace_front(0, &header);
             } else {
                 copy.replace_front(front_bytes(chip) as u32, &header);
@@ -375,6 +379,16 @@ impl TnaSwitch {
         t2na.map_or(is_egress, |t2na| self.runtime.get(t2na.mirror_io_select) != 0)
     }
 
+    /// Cuts a packet that leaves a half to the length that its deparser was given (Tofino 2).
+    #[inline]
+    fn cut_to_length(&self, t2na: Option<T2naForDeparser>, packet: &mut Packet) {
+        let Some(var) = t2na.and_then(|t2na| t2na.mtu_trunc_len) else { return };
+        let length = self.runtime.get(var) as u32;
+        if length > 0 {
+            packet.truncate(length.saturating_sub(FCS_BYTES));
+        }
+    }
+
     /// What the chip knows once a parser has run; gives the bits of `parser_err`.
     fn told_by_parser(&mut self, now: Time, into: TnaFromParser, parsed: ParseResult) -> u64 {
         let error = self.tna.parser_error;
@@ -426,10 +440,12 @@ impl TnaSwitch {
         let mirror = last_session(runtime, CloneKind::E2E).filter(|_| drop_ctl & DROP_MIRROR == 0);
         let Some((session, list)) = mirror else {
             packet.replace_front(taken, runtime.front());
+            self.cut_to_length(pipe.for_deparser.t2na, &mut packet);
             return self.leave(core, (port, priority), (ingress_port, drop_ctl), packet);
         };
         let mut copy = packet.clone();
         packet.replace_front(taken, self.runtime.front());
+        self.cut_to_length(pipe.for_deparser.t2na, &mut packet);
         let header = self.sent(list);
         if self.mirrors_outgoing(pipe.for_deparser.t2na, true) {
             copy = packet.clone();
