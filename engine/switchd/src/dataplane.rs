@@ -209,17 +209,19 @@ impl Dataplane {
             return;
         }
         self.ports.iter_mut().for_each(Port::flush_capture);
-        let mut fds: Vec<_> = self.ports.iter().map(|port| sys::readable(port.interface.raw_fd())).collect();
+        let of_port = |port: &Port| port.interface.raw_fds().map(sys::readable).collect::<Vec<_>>();
+        let mut fds: Vec<_> = self.ports.iter().flat_map(of_port).collect();
         fds.push(sys::readable(self.woken.as_raw_fd()));
         if let Err(error) = sys::wait(&mut fds, left.map(duration)) {
             tracing::error!(%error, "cannot wait for packets");
             // Not again at once: whatever it is, it must not take the whole processor.
             std::thread::sleep(Duration::from_millis(10));
         }
-        for (port, fd) in self.ports.iter().zip(&fds) {
-            if fd.revents & !libc::POLLIN != 0
-                && let Some(error) = sys::take_error(fd.fd)
-            {
+        let mut waited = fds.iter();
+        for port in &self.ports {
+            for fd in waited.by_ref().take(port.interface.raw_fds().count()) {
+                let has_error = fd.revents & !libc::POLLIN != 0;
+                let Some(error) = has_error.then(|| sys::take_error(fd.fd)).flatten() else { continue };
                 let interface = port.interface.name();
                 tracing::warn!(port = port.number, interface, %error, "the interface has a problem");
             }
