@@ -31,8 +31,8 @@ const FRAME_BYTES: [u32; 2] = [2_048, 4_096];
 const SEND_FRAMES: u32 = 64;
 /// Packets that one call sends at most (`XDP_MAX_TX_SKB_BUDGET`, Linux 6.18; before, 32).
 const XDP_MAX_TX_SKB_BUDGET: c_int = 9;
-/// An address that no frame has: the kernel skips such an entry.
-const NO_FRAME: u64 = u64::MAX;
+/// Calls in which the kernel takes nothing, after which the rest is left for later.
+const MAX_STALLS: u32 = 3;
 
 /// Why an interface's packets do not come over AF_XDP.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +75,8 @@ pub(crate) struct XdpSocket {
     free: Vec<u64>,
     /// Frames taken that the kernel was not given back yet.
     taken: u32,
+    /// The kernel has looked at packets to send that it did not take.
+    is_looked_at: bool,
     /// What the kernel had dropped when it was asked last.
     dropped: u64,
     mode: Mode,
@@ -121,6 +123,7 @@ impl XdpSocket {
             frame_bytes,
             free,
             taken: 0,
+            is_looked_at: false,
             dropped,
             mode,
             sees_vlan_tags,
@@ -208,21 +211,24 @@ impl XdpSocket {
         queued
     }
 
-    /// Sends what is queued; how many packets the interface did not take.
+    /// Sends what is queued; how many packets the interface did not take. What it has no room for yet stays
+    /// queued for the next time.
     pub fn flush(&mut self) -> u64 {
         self.sending.publish();
-        let mut left = self.sending.left();
-        let mut refused = 0;
-        while left > 0 {
-            let sent = self.kick();
+        let (mut left, mut stalls, mut refused) = (self.sending.left(), 0, 0);
+        while left > 0 && stalls < MAX_STALLS {
+            let error = self.kick().err().and_then(|error| error.raw_os_error());
             let now = self.sending.left();
-            // A packet that the interface had no room for is gone, with an error; the next ones follow it.
-            refused += u64::from(sent.is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY)));
-            if now == left {
-                refused += self.take_back();
-                break;
+            match error {
+                Some(libc::ENETDOWN) => {
+                    refused += self.withdraw();
+                    break;
+                }
+                // A packet that the interface dropped is gone, though the ring may tell so later.
+                Some(libc::EBUSY) => refused += 1,
+                _ => stalls = if now == left { stalls + 1 } else { 0 },
             }
-            left = now;
+            (self.is_looked_at, left) = (now > 0, now);
         }
         while let Some(frame) = self.completed.pop() {
             self.free.push(frame - frame % u64::from(self.frame_bytes));
@@ -239,17 +245,16 @@ impl XdpSocket {
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Takes back what the kernel did not take, since the interface is down or has no room; how many packets
-    /// that are. What the kernel finds in their place, it skips.
-    fn take_back(&mut self) -> u64 {
+    /// Takes back what the kernel did not take of an interface that is down, so that it is not sent when that is
+    /// up again; how many packets that are. What the kernel looked at already, before the interface went down
+    /// in the middle of it, can no more be taken back.
+    fn withdraw(&mut self) -> u64 {
+        if self.is_looked_at {
+            return 0;
+        }
         let before = self.free.len();
         let free = &mut self.free;
-        self.sending.change_left(|packet| {
-            if packet.addr != NO_FRAME {
-                free.push(packet.addr);
-            }
-            xdp_desc { addr: NO_FRAME, len: 0, options: 0 }
-        });
+        self.sending.withdraw(|packet| free.push(packet.addr));
         (self.free.len() - before) as u64
     }
 

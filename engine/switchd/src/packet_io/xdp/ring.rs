@@ -112,15 +112,15 @@ impl<T: Entry> Ring<T> {
         self.ours.wrapping_sub(self.theirs).min(self.size)
     }
 
-    /// Changes the entries that the kernel has not taken. Only for a ring whose
-    /// kernel end runs in calls of this thread, and so not now.
-    pub fn change_left(&mut self, mut f: impl FnMut(T) -> T) {
-        for before_end in 1..=self.left() {
-            let entry = self.entry(self.ours.wrapping_sub(before_end));
-            // SAFETY: an aligned place inside the mapping, written by `push`, which any bytes are a value of;
-            // the kernel reads it in a later call.
-            unsafe { entry.write(f(entry.read())) };
+    /// Takes the entries back that the kernel has not taken, the last one first. Only for a ring whose
+    /// kernel end runs in calls of this thread, and so not now, and that has not looked at them.
+    pub fn withdraw(&mut self, mut f: impl FnMut(T)) {
+        for _ in 0..self.left() {
+            self.ours = self.ours.wrapping_sub(1);
+            // SAFETY: an aligned place inside the mapping, written by `push`; any bytes are a value.
+            f(unsafe { self.entry(self.ours).read() });
         }
+        self.publish();
     }
 
     // ---- as its consumer
