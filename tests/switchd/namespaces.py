@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -17,10 +18,17 @@ import pytest
 
 T = TypeVar("T")
 
+#: Linux's number of the address family, which this Python has no name for.
+AF_XDP = 44
+
 ROOT = Path(__file__).resolve().parents[2]
 PAIR = Path(__file__).with_name("pair.p4")
 #: Longest wait for anything that takes milliseconds on an idle machine.
 PATIENCE_S = 20.0
+#: `--io` of a lab's switches: the fixture `io` sets it.
+IO = {"way": "auto"}
+#: For tests that hold whichever way packets are moved.
+both_ways = pytest.mark.usefixtures("io")
 
 
 def switch_program(name: str = "p4cc-switch") -> str:
@@ -42,6 +50,14 @@ def needs_namespaces() -> None:
     if not attempt("ip", "netns", "add", probe):
         pytest.skip("this system does not let root make network namespaces")
     run("ip", "netns", "del", probe)
+
+
+def needs_af_xdp() -> None:
+    """Skips where the kernel has no AF_XDP sockets."""
+    try:
+        socket.socket(AF_XDP, socket.SOCK_RAW).close()
+    except OSError as error:
+        pytest.skip(f"AF_XDP sockets cannot be had here: {error}")
 
 
 def attempt(*command: str) -> bool:
@@ -116,7 +132,8 @@ class Lab:
     def switch(self, *options: str, target: tuple[str, ...] = (), log_level: str = "info") -> Switch:
         """Starts a switch with all hosts on its ports; returns when it serves P4Runtime."""
         log = self.folder / f"switch{len(self.switches)}"
-        command = [switch_program(), *self.interfaces(), "--log-file", str(log), "-L", log_level, *options]
+        way = () if "--io" in options else ("--io", IO["way"])
+        command = [switch_program(), *self.interfaces(), *way, "--log-file", str(log), "-L", log_level, *options]
         command += ["--", "--grpc-server-addr", "127.0.0.1:0", *target]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         switch = Switch(process, "", log.with_suffix(".txt"))

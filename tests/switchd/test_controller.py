@@ -12,7 +12,7 @@ from pathlib import Path
 from finsy.proto import p4r
 
 from tests.p4runtime.session import Controller, Program, primary
-from tests.switchd.namespaces import PATIENCE_S, ROOT, Host, lab, run
+from tests.switchd.namespaces import PATIENCE_S, ROOT, Host, both_ways, lab, run
 
 PROGRAM = ROOT / "tests/p4runtime/controller.p4"
 #: Kind and address, where Ethernet has its first address; padded to a frame.
@@ -69,6 +69,7 @@ async def controlled(folder: Path) -> AsyncGenerator[Controlled]:
             yield Controlled(it.hosts, program, controller)
 
 
+@both_ways
 async def test_a_packet_out_leaves_on_its_port_and_an_unknown_packet_comes_in(tmp_path: Path) -> None:
     async with controlled(tmp_path) as it:
         listener = it.hosts[0].python(LISTEN.replace("{patience}", str(PATIENCE_S)))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.switchd.namespaces import PAIR, PATIENCE_S, Host, lab, run, switch_program, wait_for
+from tests.switchd.namespaces import PAIR, PATIENCE_S, Host, both_ways, lab, run, switch_program, wait_for
 
 ECHO = """
 import os
@@ -63,6 +63,7 @@ def refused(*options: str, address: str = "127.0.0.1:0") -> str:
     return done.stderr
 
 
+@both_ways
 def test_hosts_reach_each_other_and_a_signal_ends_the_switch(tmp_path: Path) -> None:
     with lab(tmp_path) as it:
         switch = it.switch(str(PAIR))
@@ -71,6 +72,7 @@ def test_hosts_reach_each_other_and_a_signal_ends_the_switch(tmp_path: Path) -> 
         assert "switch stopped" in switch.log.read_text()
 
 
+@both_ways
 def test_a_links_delay_and_rate_are_the_switchs(tmp_path: Path) -> None:
     with lab(tmp_path) as it:
         it.switch(str(PAIR), "--delay-ns", "30000000", "--delay-ns", "1@50000000")
@@ -82,6 +84,7 @@ def test_a_links_delay_and_rate_are_the_switchs(tmp_path: Path) -> None:
         assert 0.0232 <= round_trip_s(*it.hosts) < 5
 
 
+@both_ways
 def test_a_link_loses_what_it_is_asked_to_in_each_direction(tmp_path: Path) -> None:
     if shutil.which("ping") is None:
         pytest.skip("ping is missing: apt-get install iputils-ping")
@@ -104,6 +107,7 @@ def processor_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+@both_ways
 def test_an_interface_may_go_down_and_come_up_again(tmp_path: Path) -> None:
     with lab(tmp_path) as it:
         switch = it.switch(str(PAIR))
@@ -118,6 +122,7 @@ def test_an_interface_may_go_down_and_come_up_again(tmp_path: Path) -> None:
         assert switch.stop() == 0
 
 
+@both_ways
 def test_packets_are_captured_in_both_directions(tmp_path: Path) -> None:
     with lab(tmp_path) as it:
         switch = it.switch(str(PAIR), f"--pcap={tmp_path}")
@@ -129,6 +134,7 @@ def test_packets_are_captured_in_both_directions(tmp_path: Path) -> None:
         assert all(size > 8_000 for size in sizes), sizes
 
 
+@both_ways
 def test_the_log_says_what_each_packet_did(tmp_path: Path) -> None:
     with lab(tmp_path) as it:
         switch = it.switch(str(PAIR), log_level="debug")
@@ -175,6 +181,7 @@ def test_a_taken_port_is_named() -> None:
         assert address in refused("--no-p4", address=address)
 
 
+@both_ways
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
     with lab(tmp_path) as it:
         it.switch("--no-p4")

@@ -16,7 +16,7 @@ from finsy.proto import p4r
 
 from tests.p4runtime.hostile import attack
 from tests.p4runtime.session import connected
-from tests.switchd.namespaces import PATIENCE_S, ROOT, Switch, lab, listening, run, switch_program, wait_for
+from tests.switchd.namespaces import PATIENCE_S, ROOT, Switch, both_ways, lab, listening, run, switch_program, wait_for
 
 REQUESTS = 1_500
 
@@ -56,6 +56,7 @@ for _ in range(50):
 """
 
 
+@both_ways
 async def test_packets_that_multiply_keep_nobody_from_the_switch(tmp_path: Path) -> None:
     with lab(tmp_path) as it:
         switch = it.switch(str(ROOT / "engine/switchd/tests/endless.p4"), "--device-id", "1")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.switchd import ecn_dual
-from tests.switchd.namespaces import PATIENCE_S, Host, lab, run, wait_for
+from tests.switchd.namespaces import PATIENCE_S, Host, both_ways, lab, run, wait_for
 from tests.switchd.test_thrift import connect, free_port
 
 RATE_BPS = 20_000_000
@@ -40,6 +40,7 @@ def sum_received_bps(client: Host, server: Host) -> float:
 
 
 @pytest.mark.parametrize("k_pkts", [K_PKTS, 10_000], ids=["marking", "not marking"])
+@both_ways
 def test_ecn_marks_reach_the_receiver_at_the_shaped_rate(tmp_path: Path, k_pkts: int) -> None:
     for tool in ("iperf3", "ss"):
         if shutil.which(tool) is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.switchd.namespaces import PAIR, Switch, lab, run, wait_for
+from tests.switchd.namespaces import PAIR, Switch, both_ways, lab, run, wait_for
 
 
 def ports_told(switch: Switch) -> list[tuple[str, str]]:
@@ -18,6 +18,7 @@ def ports_told(switch: Switch) -> list[tuple[str, str]]:
     ]
 
 
+@both_ways
 def test_a_port_goes_down_and_up_with_its_link(tmp_path: Path) -> None:
     with lab(tmp_path) as it:
         switch = it.switch(str(PAIR))

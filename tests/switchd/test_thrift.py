@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.switchd.namespaces import PATIENCE_S, ROOT, lab, switch_program, wait_for
+from tests.switchd.namespaces import PATIENCE_S, ROOT, both_ways, lab, switch_program, wait_for
 from tests.switchd.thrift_client import (
     BOOL,
     DOUBLE,
@@ -253,6 +253,7 @@ def test_rubbish_ends_only_its_own_connection(standard: Client, port: int) -> No
     assert standard.call("bm_mt_get_num_entries", CONTEXT, text("ingress.exact_match")) == 0
 
 
+@both_ways
 def test_ports_come_and_go_and_queues_are_set(tmp_path: Path) -> None:
     port = free_port()
     with lab(tmp_path) as it:

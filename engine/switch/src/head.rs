@@ -33,6 +33,30 @@ pub struct Head {
 #[derive(Clone)]
 struct Longer(Vec<u8>);
 
+impl Longer {
+    /// These bytes, with memory for a front that grows as long as a front may be without memory of its own:
+    /// what waits in a queue has its frame in front, and would else be moved to twice the memory.
+    fn new(bytes: &[u8]) -> Self {
+        let mut all = Vec::with_capacity(bytes.len() + HEAD_INLINE);
+        all.extend_from_slice(bytes);
+        Self(all)
+    }
+
+    /// Puts `front` in place of the first `taken` bytes, of which there must be so many.
+    fn splice(&mut self, taken: usize, front: &[u8]) {
+        match front.len().checked_sub(taken) {
+            Some(0) => {}
+            Some(more) => {
+                self.0.splice(..0, core::iter::repeat_n(0, more));
+            }
+            None => {
+                self.0.drain(..taken - front.len());
+            }
+        }
+        self.0[..front.len()].copy_from_slice(front);
+    }
+}
+
 impl Head {
     /// These bytes.
     pub fn new(bytes: &[u8]) -> Self {
@@ -102,7 +126,7 @@ impl Head {
     fn splice_longer(&mut self, taken: usize, front: &[u8]) {
         match &mut self.longer {
             Some(longer) if longer.0.len() - taken + front.len() > HEAD_INLINE => {
-                longer.0.splice(..taken, front.iter().copied());
+                longer.splice(taken, front);
             }
             _ => self.set(&[front, &self[taken..]].concat()),
         }
@@ -120,7 +144,7 @@ impl Head {
                 longer.0.clear();
                 longer.0.extend_from_slice(bytes);
             }
-            (None, None) => self.longer = Some(Box::new(Longer(bytes.to_vec()))),
+            (None, None) => self.longer = Some(Box::new(Longer::new(bytes))),
         }
     }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! veth_load send INTERFACE BYTES RATE_PPS SECONDS CPU    frames at a steady rate; prints how many went out
 //! veth_load burst INTERFACE BYTES RATE_PPS FRAMES CPU    so many frames at a steady rate
-//! veth_load forward INTERFACE INTERFACE CPU              the daemon's own I/O without a switch, until killed
+//! veth_load forward INTERFACE INTERFACE CPU IO           the daemon's own I/O without a switch, until killed
 //! ```
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "results are for whoever measures")]
@@ -11,7 +11,7 @@
 use std::time::{Duration, Instant};
 
 use p4cc_switch::{Packet, PacketPool};
-use p4cc_switchd::{Interface, pin_to};
+use p4cc_switchd::{Interface, Io, pin_to};
 
 /// Frames of the rings, as many as the bench gives the daemon.
 const RING_FRAMES: u32 = 16_384;
@@ -31,7 +31,8 @@ fn main() {
         ["burst", interface, bytes, rate_pps, frames, cpu] => {
             number(frames).and_then(|frames| send(interface, bytes, rate_pps, frames, PATIENCE, cpu))
         }
-        ["forward", a, b, cpu] => forward(a, b, cpu),
+        ["forward", a, b, cpu, "packet"] => forward(a, b, cpu, Io::Packet),
+        ["forward", a, b, cpu, "af_xdp"] => forward(a, b, cpu, Io::AfXdp),
         _ => Err("usage: veth_load send|burst|forward ...; see the source".to_owned()),
     };
     if let Err(cause) = done {
@@ -44,9 +45,9 @@ fn number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("`{text}` is no number"))
 }
 
-fn open(interface: &str, cpu: &str) -> Result<Interface, String> {
+fn open(interface: &str, cpu: &str, io: Io) -> Result<Interface, String> {
     pin_to(number(cpu)? as usize).map_err(|error| error.to_string())?;
-    Interface::open(interface, RING_FRAMES).map_err(|error| error.to_string())
+    Interface::open(interface, RING_FRAMES, io).map_err(|error| error.to_string())
 }
 
 /// IPv4 and UDP from 10.9.0.1 to 10.9.0.2 with right checksums, ECN-capable; the payload is zeros.
@@ -75,7 +76,7 @@ fn send(
     limit: Duration,
     cpu: &str,
 ) -> Result<(), String> {
-    let mut interface = open(interface, cpu)?;
+    let mut interface = open(interface, cpu, Io::Packet)?;
     let packet = frame(number(bytes)?.clamp(60, 1_514) as u32);
     let (start, rate_pps) = (Instant::now(), number(rate_pps)?.max(1));
     let (mut sent, mut batch, mut pool) = (0, Vec::new(), PacketPool::keeping(BATCH as usize));
@@ -100,8 +101,8 @@ fn send(
 }
 
 /// The daemon's loop without a switch: frames of each interface go out of the other.
-fn forward(a: &str, b: &str, cpu: &str) -> Result<(), String> {
-    let mut interfaces = [open(a, cpu)?, open(b, cpu)?];
+fn forward(a: &str, b: &str, cpu: &str, io: Io) -> Result<(), String> {
+    let mut interfaces = [open(a, cpu, io)?, open(b, cpu, io)?];
     let (mut batch, mut pool) = (Vec::new(), PacketPool::keeping(BATCH as usize));
     loop {
         let mut any = false;

@@ -7,21 +7,50 @@
 
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
+/// Of customers and of providers (IEEE 802.1Q).
+const VLAN_TAGS: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xa8]];
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
 /// Computes the checksum of a TCP or UDP packet over IPv4 or IPv6; false if it is none, or cut short.
 pub(crate) fn complete(frame: &mut [u8]) -> bool {
-    complete_inner(frame).is_some()
+    segment(frame).is_some_and(Segment::complete)
 }
 
-fn complete_inner(frame: &mut [u8]) -> Option<()> {
-    let kind = [*frame.get(12)?, *frame.get(13)?];
-    let packet = frame.get_mut(14..)?;
-    let (addresses, protocol, segment) = match kind {
+/// The same for a packet of which nobody says whether its sender left the checksum to an offload: it did if
+/// the field holds the sum of the pseudo header. Where a checksum that was computed has this value
+/// by chance, computing it again changes nothing.
+#[inline]
+pub(crate) fn complete_if_left(frame: &mut [u8]) -> bool {
+    segment(frame).is_some_and(|segment| segment.is_left() && segment.complete())
+}
+
+/// What a transport checksum is computed of.
+struct Segment<'a> {
+    pseudo_header: u64,
+    protocol: u8,
+    bytes: &'a mut [u8],
+    /// Where the checksum stands.
+    at: usize,
+}
+
+/// The segment of a frame, behind at most two VLAN tags; fragments have none.
+#[inline]
+fn segment(frame: &mut [u8]) -> Option<Segment<'_>> {
+    let mut kind_at = 12;
+    while kind_at < 20 && VLAN_TAGS.contains(frame.get(kind_at..)?.first_chunk()?) {
+        kind_at += 4;
+    }
+    let kind = *frame.get(kind_at..)?.first_chunk()?;
+    let packet = frame.get_mut(kind_at + 2..)?;
+    let (addresses, protocol, bytes) = match kind {
         IPV4 => {
             let header = usize::from(packet.first()? & 0x0f) * 4;
             let total = usize::from(u16::from_be_bytes([*packet.get(2)?, *packet.get(3)?]));
+            let is_fragment = *packet.get(6)? & 0x3f != 0 || *packet.get(7)? != 0;
+            if is_fragment {
+                return None;
+            }
             (sum(packet.get(12..20)?), *packet.get(9)?, packet.get_mut(header..total)?)
         }
         IPV6 => {
@@ -35,15 +64,29 @@ fn complete_inner(frame: &mut [u8]) -> Option<()> {
         UDP => 6,
         _ => return None,
     };
-    segment.get_mut(at..at + 2)?.fill(0);
-    let total = addresses + u64::from(protocol) + segment.len() as u64 + sum(segment);
-    let checksum = match !fold(total) {
-        // RFC 768: a computed zero is sent as all ones.
-        0 if protocol == UDP => 0xffff,
-        checksum => checksum,
-    };
-    segment.get_mut(at..at + 2)?.copy_from_slice(&checksum.to_be_bytes());
-    Some(())
+    let pseudo_header = addresses + u64::from(protocol) + bytes.len() as u64;
+    Some(Segment { pseudo_header, protocol, bytes, at })
+}
+
+impl Segment<'_> {
+    #[inline]
+    fn is_left(&self) -> bool {
+        self.bytes
+            .get(self.at..self.at + 2)
+            .is_some_and(|field| *field == fold(self.pseudo_header).to_be_bytes())
+    }
+
+    fn complete(self) -> bool {
+        let Some(field) = self.bytes.get_mut(self.at..self.at + 2) else { return false };
+        field.fill(0);
+        let checksum = match !fold(self.pseudo_header + sum(self.bytes)) {
+            // RFC 768: a computed zero is sent as all ones.
+            0 if self.protocol == UDP => 0xffff,
+            checksum => checksum,
+        };
+        self.bytes[self.at..self.at + 2].copy_from_slice(&checksum.to_be_bytes());
+        true
+    }
 }
 
 /// Sum of the 16-bit words, an odd byte at the end filled up with zero (RFC 1071).

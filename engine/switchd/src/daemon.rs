@@ -183,9 +183,9 @@ fn open_ports(general: &General) -> Result<Vec<Port>, StartError> {
     let open = |one: &crate::options::InterfaceOption| {
         let interface = match of_socket.next() {
             Some(interface) => interface,
-            None => Interface::open(&one.interface, general.links.ring_frames)?,
+            None => Interface::open(&one.interface, general.links.ring_frames, general.links.io)?,
         };
-        tracing::info!(port = one.port, interface = one.interface, "port attached");
+        tracing::info!(port = one.port, interface = one.interface, io = interface.way(), "port attached");
         Ok(Port::new(one.port, interface, &general.links, capture(general, &one.interface)?))
     };
     general.interfaces.iter().map(open).collect()

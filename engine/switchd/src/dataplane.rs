@@ -95,11 +95,11 @@ impl Dataplane {
         let (places, pool) = (Vec::new(), PacketPool::keeping(MAX_SPARE_PACKETS));
         let (first, warned) = (0, Warned::default());
         let mut dataplane = Self { shared, woken, manner, ports, places, pool, messenger, first, warned };
-        dataplane.place();
+        dataplane.set_places();
         dataplane
     }
 
-    fn place(&mut self) {
+    fn set_places(&mut self) {
         self.places = vec![NO_PORT; MAX_PORTS as usize];
         for (at, port) in self.ports.iter().enumerate() {
             if let Some(place) = self.places.get_mut(port.number as usize) {
@@ -175,7 +175,15 @@ impl Dataplane {
             for _ in 0..BATCH {
                 let port = &mut self.ports[at];
                 let Some(packet) = port.receive(&mut self.pool) else { break };
-                switch.receive(now, port.number, packet);
+                let number = port.number;
+                // A packet that finds its queue empty and its link free leaves without a way through the queue.
+                let sent = switch.receive_with_bypass(now, number, packet, |to| {
+                    place(&self.places, to).is_some_and(|to| self.ports[to].is_free(now))
+                });
+                if let Some((to, sent)) = sent.and_then(|sent| Some((place(&self.places, sent.port)?, sent)))
+                {
+                    self.ports[to].carry(now, sent);
+                }
                 self.start_ready(switch, now, share);
                 moved += 1;
                 if share.is_used_up(switch) {
@@ -192,9 +200,8 @@ impl Dataplane {
         while !share.is_used_up(switch)
             && let Some(number) = switch.next_ready()
         {
-            let place = self.places.get(number as usize).copied().unwrap_or(NO_PORT);
-            if let Some(port) = self.ports.get_mut(usize::from(place)) {
-                port.start(switch, now, share);
+            if let Some(at) = place(&self.places, number) {
+                self.ports[at].start(switch, now, share);
             }
         }
     }
@@ -209,17 +216,19 @@ impl Dataplane {
             return;
         }
         self.ports.iter_mut().for_each(Port::flush_capture);
-        let mut fds: Vec<_> = self.ports.iter().map(|port| sys::readable(port.interface.raw_fd())).collect();
+        let of_port = |port: &Port| port.interface.raw_fds().map(sys::readable).collect::<Vec<_>>();
+        let mut fds: Vec<_> = self.ports.iter().flat_map(of_port).collect();
         fds.push(sys::readable(self.woken.as_raw_fd()));
         if let Err(error) = sys::wait(&mut fds, left.map(duration)) {
             tracing::error!(%error, "cannot wait for packets");
             // Not again at once: whatever it is, it must not take the whole processor.
             std::thread::sleep(Duration::from_millis(10));
         }
-        for (port, fd) in self.ports.iter().zip(&fds) {
-            if fd.revents & !libc::POLLIN != 0
-                && let Some(error) = sys::take_error(fd.fd)
-            {
+        let mut waited = fds.iter();
+        for port in &self.ports {
+            for fd in waited.by_ref().take(port.interface.raw_fds().count()) {
+                let has_error = fd.revents & !libc::POLLIN != 0;
+                let Some(error) = has_error.then(|| sys::take_error(fd.fd)).flatten() else { continue };
                 let interface = port.interface.name();
                 tracing::warn!(port = port.number, interface, %error, "the interface has a problem");
             }
@@ -239,6 +248,12 @@ impl Dataplane {
                     .for_each(|port| port.set_delay(delay));
             }
         }
-        self.place();
+        self.set_places();
     }
+}
+
+/// The place of the port of this number.
+#[inline]
+fn place(places: &[u16], number: u32) -> Option<usize> {
+    places.get(number as usize).filter(|place| **place != NO_PORT).map(|place| usize::from(*place))
 }

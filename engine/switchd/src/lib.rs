@@ -1,4 +1,4 @@
-//! The real-time switch daemon: packet sockets, a monotonic clock and P4Runtime around the sans-IO switch.
+//! The real-time switch daemon: AF_XDP or packet sockets, a monotonic clock and P4Runtime around the sans-IO switch.
 //!
 //! ```text
 //!  interface ─► ring ─► Switch ─► link (rate, delay) ─► interface     data plane: one thread, holds
@@ -32,7 +32,7 @@ mod wire;
 
 pub use clock::Clock;
 pub use daemon::{Daemon, StartError};
-pub use packet_io::{Interface, InterfaceError, InterfaceLosses, pin_to};
+pub use packet_io::{Interface, InterfaceError, InterfaceLosses, Io, pin_to};
 
 /// Rate of a link that nobody gave one: packets pass at once.
 pub const UNSHAPED_BPS: u64 = u64::MAX;

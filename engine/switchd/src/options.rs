@@ -16,6 +16,7 @@ use p4cc_switch::{
 };
 use p4cc_units::{Rate, Span};
 
+use crate::packet_io::Io;
 use crate::wire::Loss;
 
 /// BMv2's capacity of a queue, in packets.
@@ -229,6 +230,9 @@ pub struct Links {
     /// Processor that packets are moved on
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
+    /// How packets come from interfaces and go to them
+    #[arg(long, value_enum, value_name = "WAY", default_value_t)]
+    pub io: Io,
     /// Packets that the kernel keeps for a port until they are looked at
     #[arg(long, value_name = "FRAMES", default_value_t = 2_048, value_parser = clap::value_parser!(u32).range(32..=65_536))]
     pub ring_frames: u32,

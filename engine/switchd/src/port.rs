@@ -1,6 +1,6 @@
 //! A port of the daemon: an interface, the link behind it, what is captured.
 
-use p4cc_switch::{Packet, PacketPool, Switch};
+use p4cc_switch::{Packet, PacketPool, Switch, Transmission};
 use p4cc_units::{Span, Time};
 
 use crate::capture::Capture;
@@ -46,6 +46,18 @@ impl Port {
             capture.received(&packet);
         }
         Some(packet)
+    }
+
+    /// Whether a packet that leaves would start at once.
+    #[inline]
+    pub fn is_free(&self, now: Time) -> bool {
+        self.wire.is_free(now)
+    }
+
+    /// Starts a packet that bypassed its queue.
+    #[inline]
+    pub fn carry(&mut self, now: Time, sent: Transmission) {
+        self.wire.carry(now, sent, &mut self.out);
     }
 
     /// Starts what is due on the link.

@@ -76,7 +76,9 @@ impl Target for ThriftTarget {
     }
 
     fn add_port(&self, port: u32, interface: &str, pcap: &str) -> Result<(), String> {
-        let opened = Interface::open(interface, self.links.ring_frames).map_err(|error| error.to_string())?;
+        let opened = Interface::open(interface, self.links.ring_frames, self.links.io);
+        let opened = opened.map_err(|error| error.to_string())?;
+        tracing::info!(port, interface, io = opened.way(), "port attached");
         let capture = (!pcap.is_empty()).then(|| Capture::create(Path::new(pcap), interface)).transpose();
         let capture = capture.map_err(|error| format!("{pcap}: {error}"))?;
         let mut added = Ok(());

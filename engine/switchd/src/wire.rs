@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use p4cc_switch::{Packet, Stream, Switch};
+use p4cc_switch::{Packet, Stream, Switch, Transmission};
 use p4cc_units::{Span, Time};
 
 /// Most time that a port makes up for when its thread could not run.
@@ -108,7 +108,7 @@ impl Wire {
     /// have caused enough work for now, the rest is due at once.
     #[inline]
     pub(crate) fn start(&mut self, switch: &mut Switch, now: Time, share: Share, out: &mut Vec<Packet>) {
-        while !self.busy || self.free_at <= now {
+        while self.is_free(now) {
             if share.is_used_up(switch) {
                 (self.busy, self.free_at) = (true, if self.busy { self.free_at } else { now });
                 return;
@@ -118,23 +118,36 @@ impl Wire {
                 self.held_until = switch.next_allowed(self.port);
                 return;
             };
-            self.held_until = None;
-            let missed = now.since(self.free_at);
-            let begin = if self.busy && missed <= MAX_CATCH_UP { self.free_at } else { now };
-            self.busy = true;
-            // What is shorter than the clock's tick takes no time: a link without a rate is never busy.
-            self.free_at = if sent.duration < CLOCK_TICK { begin } else { begin + sent.duration };
-            if self.loss.takes() {
-                continue;
-            }
-            let arrival = self.free_at + self.delay;
-            if arrival <= now && self.flying.is_empty() {
-                out.push(sent.packet);
-            } else if self.flying.len() < MAX_IN_FLIGHT {
-                self.flying.push_back((arrival, sent.packet));
-            } else {
-                self.lost += 1;
-            }
+            self.carry(now, sent, out);
+        }
+    }
+
+    /// Whether a transmission may start.
+    #[inline]
+    pub(crate) fn is_free(&self, now: Time) -> bool {
+        !self.busy || self.free_at <= now
+    }
+
+    /// Starts the transmission of a packet that is there, on a link that is free.
+    /// A packet that has arrived already goes to `out`.
+    #[inline]
+    pub(crate) fn carry(&mut self, now: Time, sent: Transmission, out: &mut Vec<Packet>) {
+        self.held_until = None;
+        let missed = now.since(self.free_at);
+        let begin = if self.busy && missed <= MAX_CATCH_UP { self.free_at } else { now };
+        self.busy = true;
+        // What is shorter than the clock's tick takes no time: a link without a rate is never busy.
+        self.free_at = if sent.duration < CLOCK_TICK { begin } else { begin + sent.duration };
+        if self.loss.takes() {
+            return;
+        }
+        let arrival = self.free_at + self.delay;
+        if arrival <= now && self.flying.is_empty() {
+            out.push(sent.packet);
+        } else if self.flying.len() < MAX_IN_FLIGHT {
+            self.flying.push_back((arrival, sent.packet));
+        } else {
+            self.lost += 1;
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod message;
 pub(crate) mod sys;
+mod xdp;
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -17,6 +18,7 @@ use message::MessagePort;
 pub use sys::pin_to;
 pub(crate) use sys::precise_timers;
 use sys::{MAX_SEND, Ring, send_many, set_option};
+use xdp::{Refusal, XdpSocket};
 
 /// Room of a ring's frame beside the interface's largest
 /// payload: the kernel's header, Ethernet's, two VLAN tags.
@@ -25,6 +27,10 @@ const FRAME_OVERHEAD: u32 = 128;
 const MIN_FRAME: u32 = 2_048;
 /// Largest frame of a ring: the largest packet that a switch takes.
 const MAX_FRAME: u32 = 1 << 17;
+/// Frames of a packet socket's ring beside an AF_XDP socket.
+const MAX_RING_BESIDE_XDP: u32 = 2_048;
+/// The queueing discipline of an interface that has none.
+const NO_QUEUEING: &str = "noqueue";
 /// Zero bytes that packets without stored payload are sent from.
 static ZEROS: [u8; p4cc_switch::MAX_PACKET_BYTES as usize] = [0; p4cc_switch::MAX_PACKET_BYTES as usize];
 
@@ -37,9 +43,25 @@ pub enum InterfaceError {
     /// Packet sockets are for root.
     #[error("interface {0}: packet sockets need root or CAP_NET_RAW; start the switch with sudo")]
     Denied(String),
+    /// `--io af_xdp` cannot be had.
+    #[error("interface {0}: {1}; --io auto takes packet sockets there")]
+    Xdp(String, String),
     /// Something else.
     #[error("interface {0}: {1}: {2}")]
     System(String, &'static str, io::Error),
+}
+
+/// How packets come from an interface and go to it.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[clap(rename_all = "snake_case")]
+pub enum Io {
+    /// AF_XDP sockets where nothing is lost by it, else packet sockets
+    #[default]
+    Auto,
+    /// AF_XDP sockets
+    AfXdp,
+    /// Packet sockets (AF_PACKET)
+    Packet,
 }
 
 /// What an interface lost; everything else is in the switch's own counters.
@@ -55,8 +77,8 @@ pub struct InterfaceLosses {
 
 /// What carries the packets.
 enum Medium {
-    /// A packet socket and its ring.
-    Ring(Ring, OwnedFd),
+    /// A packet socket and its ring, for all packets or for those that an AF_XDP socket leaves to it.
+    Ring(Ring, OwnedFd, Option<Box<XdpSocket>>),
     /// A socket that all ports share.
     Message(MessagePort),
 }
@@ -65,18 +87,20 @@ enum Medium {
 pub struct Interface {
     name: String,
     medium: Medium,
+    /// How packets are moved, and why so.
+    way: String,
     losses: InterfaceLosses,
     /// Frames came in whose checksum their sender had left to an offload; they were completed.
     pub(crate) checksums_completed: u64,
 }
 
 impl Interface {
-    /// Opens an interface of this network namespace with a
-    /// ring of this many frames, rounded up to whole blocks.
+    /// Opens an interface of this network namespace, with
+    /// rings of this many frames, rounded up to what they allow.
     ///
     /// # Errors
     /// There is no such interface, the process may not, or the system refuses a step.
-    pub fn open(name: &str, ring_frames: u32) -> Result<Self, InterfaceError> {
+    pub fn open(name: &str, ring_frames: u32, io: Io) -> Result<Self, InterfaceError> {
         let system = |what| move |error| InterfaceError::System(name.to_owned(), what, error);
         let fd = sys::packet_socket().map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied => InterfaceError::Denied(name.to_owned()),
@@ -84,29 +108,25 @@ impl Interface {
         })?;
         let index = sys::interface_index(name).map_err(|_| InterfaceError::Missing(name.to_owned()))?;
         let mtu = sys::interface_mtu(&fd, name).map_err(system("cannot read its MTU"))?;
-        let request = ring_request(mtu, ring_frames);
-        let option = |option, value: &libc::c_int| set_option(&fd, SOL_PACKET, option, value);
-        option(libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))
-            .map_err(system("cannot choose the ring's version"))?;
-        option(libc::PACKET_IGNORE_OUTGOING, &1).map_err(system("cannot leave out its own packets"))?;
-        set_option(&fd, SOL_PACKET, libc::PACKET_RX_RING, &request)
-            .map_err(system("cannot make a receive ring; lower --ring-frames"))?;
-        let ring = Ring::map(&fd, &request).map_err(system("cannot map the receive ring"))?;
-        let promiscuous = libc::packet_mreq {
-            mr_ifindex: index,
-            mr_type: libc::PACKET_MR_PROMISC as u16,
-            mr_alen: 0,
-            mr_address: [0; 8],
+        let xdp = (io != Io::Packet).then(|| open_xdp(name, index, mtu, ring_frames, io)).transpose();
+        let (xdp, way) = match xdp {
+            Ok(Some(xdp)) => {
+                let way = xdp.describe();
+                (Some(Box::new(xdp)), way)
+            }
+            Ok(None) => (None, "packet socket, as asked for".to_owned()),
+            Err(refusal) if io == Io::Auto => (None, format!("packet socket: {refusal}")),
+            Err(refusal) => return Err(InterfaceError::Xdp(name.to_owned(), refusal.to_string())),
         };
-        set_option(&fd, SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)
-            .map_err(system("cannot receive what is not addressed to this host"))?;
-        sys::bind(&fd, index).map_err(system("cannot bind to it"))?;
-        Ok(Self {
-            name: name.to_owned(),
-            medium: Medium::Ring(ring, fd),
-            losses: InterfaceLosses::default(),
-            checksums_completed: 0,
-        })
+        // Beside AF_XDP, it has what comes seldom.
+        let ring_frames = if xdp.is_some() { ring_frames.min(MAX_RING_BESIDE_XDP) } else { ring_frames };
+        let ring = packet_ring(&fd, index, mtu, ring_frames).map_err(|(what, error)| system(what)(error))?;
+        Ok(Self::of(name, Medium::Ring(ring, fd, xdp), way))
+    }
+
+    fn of(name: &str, medium: Medium, way: String) -> Self {
+        let losses = InterfaceLosses::default();
+        Self { name: name.to_owned(), medium, way, losses, checksums_completed: 0 }
     }
 
     /// Ports whose packets come and go over one socket, `ipc://PATH` or `tcp://HOST:PORT`.
@@ -116,12 +136,7 @@ impl Interface {
     pub fn listen(address: &str, ports: &[u32]) -> Result<Vec<Self>, InterfaceError> {
         let ports = message::listen(address, ports)
             .map_err(|error| InterfaceError::System(address.to_owned(), "cannot listen", error))?;
-        let open = |port| Self {
-            name: address.to_owned(),
-            medium: Medium::Message(port),
-            losses: InterfaceLosses::default(),
-            checksums_completed: 0,
-        };
+        let open = |port| Self::of(address, Medium::Message(port), "a socket of all ports".to_owned());
         Ok(ports.into_iter().map(open).collect())
     }
 
@@ -130,17 +145,23 @@ impl Interface {
         &self.name
     }
 
+    /// How its packets are moved, and why so.
+    pub fn way(&self) -> &str {
+        &self.way
+    }
+
     /// Whether it is an interface of the kernel's, whose link may go down.
     pub(crate) fn has_link(&self) -> bool {
         matches!(self.medium, Medium::Ring(..))
     }
 
     /// What to wait for.
-    pub fn raw_fd(&self) -> RawFd {
-        match &self.medium {
-            Medium::Ring(_, fd) => fd.as_raw_fd(),
-            Medium::Message(port) => port.raw_fd(),
-        }
+    pub fn raw_fds(&self) -> impl Iterator<Item = RawFd> + use<> {
+        let (first, second) = match &self.medium {
+            Medium::Ring(_, fd, xdp) => (fd.as_raw_fd(), xdp.as_ref().map(|xdp| xdp.raw_fd())),
+            Medium::Message(port) => (port.raw_fd(), None),
+        };
+        std::iter::once(first).chain(second)
     }
 
     /// Waits until an interface has packets or the time is over; without a time, as long as it takes.
@@ -148,7 +169,7 @@ impl Interface {
     /// # Errors
     /// The system cannot wait.
     pub fn wait(interfaces: &[Self], timeout: Option<Duration>) -> io::Result<()> {
-        let mut fds: Vec<_> = interfaces.iter().map(|one| sys::readable(one.raw_fd())).collect();
+        let mut fds: Vec<_> = interfaces.iter().flat_map(Self::raw_fds).map(sys::readable).collect();
         sys::wait(&mut fds, timeout)
     }
 
@@ -156,7 +177,19 @@ impl Interface {
     #[inline]
     pub fn receive(&mut self, pool: &mut PacketPool) -> Option<Packet> {
         let ring = match &mut self.medium {
-            Medium::Ring(ring, _) => ring,
+            Medium::Ring(ring, _, None) => ring,
+            Medium::Ring(ring, _, Some(xdp)) => {
+                let mut packet = None;
+                let completed = &mut self.checksums_completed;
+                xdp.receive(|frame| {
+                    *completed += u64::from(super::checksum::complete_if_left(frame));
+                    packet = Some(pool.take_with(frame));
+                });
+                if packet.is_some() {
+                    return packet;
+                }
+                ring
+            }
             Medium::Message(port) => return port.receive(pool),
         };
         loop {
@@ -185,40 +218,96 @@ impl Interface {
     /// Sends packets, in order; what the interface does not take is
     /// counted. Leaves `packets` empty; their memory goes to the pool.
     pub fn send(&mut self, packets: &mut Vec<Packet>, pool: &mut PacketPool) {
-        let fd = match &self.medium {
-            Medium::Ring(_, fd) => fd,
-            Medium::Message(port) => {
-                self.losses.not_sent += packets.iter().filter(|packet| !port.send(packet)).count() as u64;
-                packets.drain(..).for_each(|packet| pool.give(packet));
-                return;
-            }
+        self.losses.not_sent += match &mut self.medium {
+            Medium::Ring(_, fd, None) => send_to_packet_socket(fd, packets),
+            Medium::Ring(_, fd, Some(xdp)) => send_to_xdp_socket(xdp, fd, packets),
+            Medium::Message(port) => packets.iter().filter(|packet| !port.send(packet)).count() as u64,
         };
-        let mut rest = &packets[..];
-        while !rest.is_empty() {
-            let parts = rest.iter().take(MAX_SEND).map(|packet| {
-                let zeros = (packet.zeros as usize).min(ZEROS.len());
-                [&packet.head[..], &ZEROS[..zeros]]
-            });
-            match send_many(fd, parts) {
-                Ok(sent) if sent > 0 => rest = &rest[sent.min(rest.len())..],
-                // The first of them was refused: too long for the
-                // interface, too short, or no room; or it is down.
-                _ => {
-                    self.losses.not_sent += 1;
-                    rest = &rest[1..];
-                }
-            }
-        }
         packets.drain(..).for_each(|packet| pool.give(packet));
     }
 
     /// What was lost so far.
     pub fn losses(&mut self) -> InterfaceLosses {
-        if let Medium::Ring(_, fd) = &self.medium {
+        if let Medium::Ring(_, fd, xdp) = &mut self.medium {
             self.losses.ring_full += u64::from(sys::take_ring_drops(fd));
+            self.losses.ring_full += xdp.as_mut().map_or(0, |xdp| xdp.take_drops());
         }
         self.losses
     }
+}
+
+/// A packet's stored bytes, and the zeros behind them.
+#[inline]
+fn parts(packet: &Packet) -> [&[u8]; 2] {
+    [&packet.head[..], &ZEROS[..(packet.zeros as usize).min(ZEROS.len())]]
+}
+
+/// Sends packets, in order; how many the interface did not take.
+fn send_to_packet_socket(fd: &OwnedFd, packets: &[Packet]) -> u64 {
+    let (mut rest, mut not_sent) = (packets, 0);
+    while !rest.is_empty() {
+        match send_many(fd, rest.iter().take(MAX_SEND).map(parts)) {
+            Ok(sent) if sent > 0 => rest = &rest[sent.min(rest.len())..],
+            // The first of them was refused: too long for the
+            // interface, too short, or no room; or it is down.
+            _ => {
+                not_sent += 1;
+                rest = &rest[1..];
+            }
+        }
+    }
+    not_sent
+}
+
+/// Sends packets, in order; how many the interface did not take. Those that
+/// are too long for a frame go the other way, which may know longer ones.
+fn send_to_xdp_socket(xdp: &mut XdpSocket, fd: &OwnedFd, packets: &[Packet]) -> u64 {
+    let mut not_sent = 0;
+    for packet in packets {
+        let [head, zeros] = parts(packet);
+        if !xdp.fits(head.len() + zeros.len()) {
+            not_sent += xdp.flush() + send_to_packet_socket(fd, std::slice::from_ref(packet));
+        } else if !xdp.queue(head, zeros.len()) {
+            not_sent += xdp.flush();
+            not_sent += u64::from(!xdp.queue(head, zeros.len()));
+        }
+    }
+    not_sent + xdp.flush()
+}
+
+/// The AF_XDP socket of an interface, where it is asked for or loses nothing.
+fn open_xdp(name: &str, index: i32, mtu: u32, ring_frames: u32, io: Io) -> Result<XdpSocket, Refusal> {
+    if io == Io::Auto {
+        match sys::queueing_discipline(index) {
+            Ok(Some(none)) if none == NO_QUEUEING => {}
+            Ok(other) => return Err(Refusal::Discipline(other.unwrap_or_default())),
+            Err(error) => return Err(Refusal::Step("tell its queueing discipline", error)),
+        }
+    }
+    XdpSocket::open(name, index, mtu, ring_frames, io == Io::AfXdp)
+}
+
+/// Makes the receive ring of a packet socket and binds the socket; what failed, if anything.
+fn packet_ring(fd: &OwnedFd, index: i32, mtu: u32, frames: u32) -> Result<Ring, (&'static str, io::Error)> {
+    let failed = |what| move |error| (what, error);
+    let request = ring_request(mtu, frames);
+    let option = |option, value: &libc::c_int| set_option(fd, SOL_PACKET, option, value);
+    option(libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))
+        .map_err(failed("cannot choose the ring's version"))?;
+    option(libc::PACKET_IGNORE_OUTGOING, &1).map_err(failed("cannot leave out its own packets"))?;
+    set_option(fd, SOL_PACKET, libc::PACKET_RX_RING, &request)
+        .map_err(failed("cannot make a receive ring; lower --ring-frames"))?;
+    let ring = Ring::map(fd, &request).map_err(failed("cannot map the receive ring"))?;
+    let promiscuous = libc::packet_mreq {
+        mr_ifindex: index,
+        mr_type: libc::PACKET_MR_PROMISC as u16,
+        mr_alen: 0,
+        mr_address: [0; 8],
+    };
+    set_option(fd, SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)
+        .map_err(failed("cannot receive what is not addressed to this host"))?;
+    sys::bind(fd, index).map_err(failed("cannot bind to it"))?;
+    Ok(ring)
 }
 
 /// A ring whose frames hold the interface's packets, in blocks that hold whole frames.

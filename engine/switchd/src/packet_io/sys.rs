@@ -1,6 +1,6 @@
 //! What the standard library has no safe call for: packet sockets, their receive
-//! ring, sending many packets at once, waiting with nanosecond timeouts. The
-//! only module of the daemon with `unsafe`; everything it gives out is safe.
+//! ring, sending many packets at once, waiting with nanosecond timeouts. This module and
+//! `xdp` are the daemon's only ones with `unsafe`; everything they give out is safe.
 //!
 //! The ring is TPACKET_V2: version 3 hands packets over by the block, and a block
 //! that is not full waits for a timer of at least a millisecond, which is longer
@@ -12,6 +12,7 @@ use std::ffi::CString;
 use std::io;
 use std::mem::{size_of, size_of_val};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixDatagram;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -33,16 +34,21 @@ unsafe impl PlainOption for tpacket_req {}
 // SAFETY: `repr(C)`, fields of 4, 2, 2 and 8 bytes: no padding.
 unsafe impl PlainOption for libc::packet_mreq {}
 
-fn check(result: c_int) -> io::Result<c_int> {
+pub(super) fn check(result: c_int) -> io::Result<c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// A socket of a family, closed by programs that this one starts.
+pub(crate) fn socket(family: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> {
+    // SAFETY: takes no pointer.
+    let fd = check(unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol) })?;
+    // SAFETY: the descriptor was just made and nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// A raw packet socket that receives nothing until it is bound.
 pub(crate) fn packet_socket() -> io::Result<OwnedFd> {
-    // SAFETY: takes no pointer.
-    let fd = check(unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
-    // SAFETY: the descriptor was just made and nobody else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    socket(libc::AF_PACKET, libc::SOCK_RAW, 0)
 }
 
 /// Sets an option of a socket.
@@ -79,10 +85,7 @@ fn interface_request(name: &str) -> libc::ifreq {
 
 /// Any socket, to ask about interfaces with.
 pub(crate) fn asking_socket() -> io::Result<OwnedFd> {
-    // SAFETY: takes no pointer.
-    let fd = check(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
-    // SAFETY: the descriptor was just made and nobody else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    socket(libc::AF_INET, libc::SOCK_DGRAM, 0)
 }
 
 /// Whether an interface is up and has a link (RFC 2863's operational state).
@@ -103,6 +106,35 @@ pub(crate) fn interface_mtu(fd: &OwnedFd, name: &str) -> io::Result<u32> {
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) })?;
     // SAFETY: the call above succeeded, so this member of the union holds the number.
     Ok(unsafe { request.ifr_ifru.ifru_mtu }.max(0) as u32)
+}
+
+/// The name of an interface's queueing discipline, as rtnetlink tells it (RFC 3549, section 3.1).
+pub(crate) fn queueing_discipline(index: c_int) -> io::Result<Option<String>> {
+    // What the standard library calls a datagram socket sends and receives on any.
+    let asks = UnixDatagram::from(socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?);
+    // Length, type and flags; sequence and sender; family and device type; number; flags and their mask.
+    let head = [LINK_REQUEST_BYTES as u32, u32::from(libc::RTM_GETLINK) | (libc::NLM_F_REQUEST as u32) << 16];
+    let request = head.into_iter().chain([0, 0, 0, index as u32, 0, 0]);
+    asks.send(&request.flat_map(u32::to_ne_bytes).collect::<Vec<u8>>())?;
+    let mut answer = vec![0; 1 << 15];
+    let len = asks.recv(&mut answer)?;
+    Ok(attribute(answer.get(LINK_REQUEST_BYTES..len).unwrap_or_default(), libc::IFLA_QDISC))
+}
+
+/// Bytes of a request for an interface, and of an answer before its attributes.
+const LINK_REQUEST_BYTES: usize = 32;
+
+/// The text of an attribute: each has length, kind, value, and ends at a whole word.
+fn attribute(mut attributes: &[u8], wanted: u16) -> Option<String> {
+    while let Some((&[low, high, kind_low, kind_high], _)) = attributes.split_first_chunk() {
+        let (len, kind) = (u16::from_ne_bytes([low, high]), u16::from_ne_bytes([kind_low, kind_high]));
+        if kind == wanted {
+            let text = attributes.get(4..usize::from(len))?.split(|byte| *byte == 0).next()?;
+            return Some(String::from_utf8_lossy(text).into_owned());
+        }
+        attributes = attributes.get(usize::from(len).next_multiple_of(4).max(4)..)?;
+    }
+    None
 }
 
 /// Binds a packet socket to an interface for all protocols: from here on packets arrive.
@@ -152,18 +184,68 @@ pub(crate) struct Frame<'a> {
     pub checksum_missing: bool,
 }
 
-/// The receive ring of a packet socket: memory that the kernel fills and we read.
-pub(crate) struct Ring {
+/// Memory of this process that the kernel uses too, unmapped when it is dropped.
+pub(crate) struct Mapping {
     base: NonNull<u8>,
     bytes: usize,
+}
+
+// SAFETY: a mapping belongs to the process, not to a thread; what reads and writes it goes
+// through one owner, or through an address whose user proves its own access.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    /// What a socket shares at an offset.
+    pub(crate) fn of(fd: &OwnedFd, offset: libc::off_t, bytes: usize) -> io::Result<Self> {
+        Self::map(fd.as_raw_fd(), offset, bytes, libc::MAP_SHARED)
+    }
+
+    /// Zeros, for the kernel to be told of.
+    pub(crate) fn anonymous(bytes: usize) -> io::Result<Self> {
+        Self::map(-1, 0, bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS)
+    }
+
+    fn map(fd: RawFd, offset: libc::off_t, bytes: usize, flags: c_int) -> io::Result<Self> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: asks for a new mapping at an address of the
+        // kernel's choice; nothing that is mapped already changes.
+        let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, fd, offset) };
+        if at == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base =
+            NonNull::new(at.cast::<u8>()).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        Ok(Self { base, bytes })
+    }
+
+    /// The first byte.
+    #[inline]
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Bytes that are mapped.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this address and size, and no
+        // borrow of it outlives its owner. It cannot fail for such a pair.
+        let _ = unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+    }
+}
+
+/// The receive ring of a packet socket: memory that the kernel fills and we read.
+pub(crate) struct Ring {
+    mapping: Mapping,
     frame_bytes: usize,
     frames: usize,
     next: usize,
 }
-
-// SAFETY: the mapping belongs to the process, not to a thread,
-// and `Ring` is its only user; all access takes `&mut`.
-unsafe impl Send for Ring {}
 
 impl Ring {
     /// Maps the ring of a socket on which PACKET_RX_RING was set with this request, whose sizes it checks.
@@ -177,18 +259,7 @@ impl Ring {
         {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
         }
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: asks for a new mapping at an address of the
-        // kernel's choice; nothing that is mapped already changes.
-        let at = unsafe {
-            libc::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED, fd.as_raw_fd(), 0)
-        };
-        if at == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let base =
-            NonNull::new(at.cast::<u8>()).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        Ok(Self { base, bytes, frame_bytes, frames, next: 0 })
+        Ok(Self { mapping: Mapping::of(fd, 0, bytes)?, frame_bytes, frames, next: 0 })
     }
 
     /// Lends the next frame if the kernel has filled it, then gives it back; false if there is none.
@@ -196,7 +267,7 @@ impl Ring {
     pub(crate) fn receive(&mut self, f: impl FnOnce(Frame<'_>)) -> bool {
         // SAFETY: `next < frames`, and `frames * frame_bytes`
         // bytes are mapped (`map`), so the header lies inside.
-        let frame = unsafe { self.base.add(self.next * self.frame_bytes) };
+        let frame = unsafe { self.mapping.base().add(self.next * self.frame_bytes) };
         // SAFETY: the status is the header's first field, aligned as frames are to 16 bytes, and written by
         // the kernel as one word; it is only ever accessed as an atomic here.
         let status = unsafe { AtomicU32::from_ptr(frame.as_ptr().cast::<u32>()) };
@@ -225,14 +296,6 @@ impl Ring {
         status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.next = if self.next + 1 == self.frames { 0 } else { self.next + 1 };
         true
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: the mapping was made with this address and size, and no
-        // borrow of it outlives `self`. It cannot fail for such a pair.
-        let _ = unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
     }
 }
 
