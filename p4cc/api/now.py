@@ -13,7 +13,7 @@ from p4cc.analysis.metrics import derive
 from p4cc.analysis.tables import TABLE_NAMES, described
 from p4cc.api.tables import Tables
 from p4cc.running.result_writer import engine_summary, engine_tables, with_keys
-from p4cc.running.runner import keys_of, measures_of
+from p4cc.running.worked import keys_of, measures_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

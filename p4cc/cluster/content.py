@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from p4cc.errors import UserError
 from p4cc.running.cache import SeedRun
+from p4cc.running.kept_columns import kept_columns
 from p4cc.running.result_writer import DERIVED_TABLES, ENGINE_TABLES
 
 MAX_BYTES = 2 << 30
@@ -36,7 +37,6 @@ _EMPTY = "empty.json"
 _TABLE = ".parquet"
 _CAPTURE = ".pcapng"
 _CAPTURE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+=,-]{0,200}")
-_COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _KINDS: dict[str, pa.DataType] = {
     "uint64": pa.uint64(),
     "int64": pa.int64(),
@@ -180,13 +180,22 @@ def _table(name: str, data: bytes) -> pa.Table:
 
 
 def _checked(name: str, table: pa.Table) -> pa.Table:
-    """A table that results have, with columns as engines give them."""
-    if name not in ENGINE_TABLES and name not in DERIVED_TABLES:
+    """A table that runs are kept as, with the columns that they have."""
+    expected = kept_columns().get(name)
+    if expected is None:
         raise _WrongError(f"has a table {name[:60]!r}, which no run has")
     names = table.column_names
     if len(set(names)) != len(names):
         raise _WrongError(f"has a column of {name} twice")
     for field in table.schema:
-        if field.type not in _KINDS.values() or not _COLUMN_NAME.fullmatch(field.name):
-            raise _WrongError(f"has a column {field.name[:60]!r} of {name}, which no run can have")
+        if field.name not in expected.names:
+            raise _WrongError(f"has a column {field.name[:60]!r} of {name}, which no run has")
+        if (kind := expected.field(field.name).type) != field.type:
+            held = str(field.type)[:60]
+            raise _WrongError(f"has column {field.name!r} of {name} as {held}, and runs have it as {kind}")
+    for column in expected.names:
+        if column not in names:
+            raise _WrongError(f"lacks column {column!r} of {name}")
+    if names != expected.names:
+        raise _WrongError(f"has the columns of {name} in another order")
     return table

@@ -1,4 +1,4 @@
-"""Runs as tasks of Ray: inputs go once, each run is a task that is tried again when its worker dies.
+"""Runs as tasks of Ray: inputs go once, short runs go several to a task, which is tried again when its worker dies.
 
 The caller plans every case, so that it knows the name of each run, and asks only for runs that are nowhere kept. What
 comes back is checked as what a store holds is. The cluster is joined when the first run is missing.
@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
+from p4cc.cluster.answer import unpacked_answers
+from p4cc.cluster.batches import Batches, Waiting
 from p4cc.cluster.bundle import Contents, bundle_of, sha256
 from p4cc.cluster.content import unpacked
 from p4cc.cluster.extra import needs
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from p4cc.cluster.bundle import Bundle
     from p4cc.cluster.store import RunStore
     from p4cc.running.elsewhere import Study
+    from p4cc.running.worked import Worked
 
 LOCAL = "ray"
 """`--on ray`: the cluster that RAY_ADDRESS names, else one of this machine for the time of the command."""
@@ -45,7 +48,8 @@ CLIENT_PORT = 10_001
 CONNECT_TIMEOUT_S = 10.0
 CONNECT_TRIES = 3
 """Of Ray's client, each of half a minute."""
-DEFAULT_MEMORY_BYTES = 1 << 30
+MOST_MORE = 8
+"""How many times as much memory as was thought a run is given before it counts as one that has not enough."""
 MAX_RETRIES = 3
 """Of a run whose worker died: a run that kills its worker each time must end."""
 RUNS_AHEAD = 8_192
@@ -56,8 +60,8 @@ LEAST_TASKS = 256
 """Under way even on a small cluster: Ray's autoscaler sees from them that more machines are wanted."""
 
 
-_Inputs = tuple[int, "tuple[tuple[str, Path], ...]"]
-"""A study by its place among those of this command, and the files of one of its cases."""
+_Alike = tuple[int, "tuple[tuple[str, Path], ...]", int]
+"""A study by its place among those of this command, the files of one of its cases, and the memory of its runs."""
 
 
 _WHEEL = re.compile(r"p4cc-[0-9A-Za-z_.+]+-cp\d+-\w+-[\w.]+\.whl")
@@ -69,10 +73,16 @@ class ClusterSettings:
     """What the command line says of the cluster."""
 
     address: str
-    memory_bytes: int = DEFAULT_MEMORY_BYTES
-    """That Ray reserves for each run."""
+    memory_bytes: int | None = None
+    """That Ray reserves for each run; as much as its network needs if not given."""
     wheel: Path | None = None
     """A wheel of p4cc that workers install."""
+
+
+class WorkerDiedError(UserError):
+    """A task whose workers died each time that it was tried."""
+
+    lacked_memory = False
 
 
 class RayCluster:
@@ -86,11 +96,15 @@ class RayCluster:
         self._function: Any = None
         self._refused: UserError | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._most = LEAST_TASKS
-        self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+        self._cores = 0
+        self._largest_bytes = 0
+        """Memory of the largest machine; 0 where that is not known."""
+        self._most_reserved = 0
+        self._batches: tuple[asyncio.AbstractEventLoop, Batches] | None = None
+        self._loss: asyncio.Future[LostClusterError] | None = None
         self._contents = Contents()
         self._put: dict[str, Any] = {}
-        self._bundles: dict[_Inputs, tuple[str, Any]] = {}
+        self._sent_bundles: dict[tuple[int, Any], tuple[str, Any]] = {}
         self._studies: list[Study] = []
         self._sender: dict[str, str | None] = {}
         self.peak_bytes = 0
@@ -120,34 +134,20 @@ class RayCluster:
 
     async def make(self, asked: AskedRun) -> MadeRun:
         """Has a worker make a run; raises UserError, LostClusterError."""
-        async with self._semaphore():
-            if self._refused is not None:
-                # Others of this call came first: they have said it.
-                raise self._refused
-            if self._ray is None:
-                self._join(asked.study.threads)
-            task = Task(asked.variant, asked.point, asked.seed, asked.key, asked.label, self._sender)
-            store = None if self._store is None else self._store.url
-            try:
-                name, bundle = self._sent(asked)
-                # The list keeps Ray from fetching the inputs for workers that have them.
-                reference = self._with_needs(asked.study).remote(name, [bundle], asdict(task), store)
-                answer = await self._answer(reference)
-            except UserError:
-                raise
-            except Exception as error:  # noqa: BLE001 - named one by one in _fail
-                self._fail(error, asked.label)
-        if (failed := answer["failed"]) is not None:
-            raise UserError(failed["cause"], place=failed["place"], remedy=failed["remedy"])
-        self.peak_bytes = max(self.peak_bytes, answer["peak_bytes"])
-        return await asyncio.to_thread(self._made, asked, answer)
+        if self._refused is not None:
+            # Others of this call came first: they have said it.
+            raise self._refused
+        if self._ray is None:
+            self._join(asked)
+        return await self._of_loop().make(asked)
 
     def note(self) -> str | None:
         """What the user should know of how the runs were made; it changes no result."""
-        if self.peak_bytes <= self._settings.memory_bytes:
+        reserved = self._settings.memory_bytes or self._most_reserved
+        if self.peak_bytes <= reserved:
             return None
-        took, reserved = self.peak_bytes / 1e9, self._settings.memory_bytes / 1e9
-        return f"a worker took {took:.1f} GB, and {reserved:.1f} GB were reserved for each run: give --memory"
+        took = f"a worker took {self.peak_bytes / 1e9:.1f} GB, and {reserved / 1e9:.1f} GB were reserved for"
+        return f"{took} {'each run' if self._settings.memory_bytes else 'the largest run'}: give --memory"
 
     def close(self) -> None:
         """Leaves the cluster: what it still works on for this caller ends."""
@@ -158,15 +158,78 @@ class RayCluster:
             self._folder.cleanup()
             self._folder = None
 
-    def _semaphore(self) -> asyncio.Semaphore:
-        """Places for tasks, of the loop that runs: each call of a study has one of its own."""
+    def _of_loop(self) -> Batches:
+        """Tasks of the loop that runs: each call of a study has one of its own."""
         loop = asyncio.get_running_loop()
-        if self._places is None or self._places[0] is not loop:
-            self._places = (loop, asyncio.Semaphore(self._most))
-        return self._places[1]
+        if self._batches is None or self._batches[0] is not loop:
+            most = max(LEAST_TASKS, TASKS_PER_CORE * self._cores)
+            self._batches = (loop, Batches(self._work, self._alike, most, self._cores))
+        return self._batches[1]
 
-    def _join(self, threads: int) -> None:
-        """Joins the cluster, for runs of so many threads; raises UserError, then and ever after."""
+    async def _work(self, runs: list[Waiting]) -> None:
+        """Gives runs to one task and hands over what comes of it."""
+        first = runs[0].asked
+        try:
+            reference = self._task(runs)
+            try:
+                answer = await self._answer(reference)
+            except Exception as error:  # noqa: BLE001 - named one by one in _meaning
+                await self._died(runs, error)
+                return
+            if (failed := answer["failed"]) is not None:
+                raise UserError(failed["cause"], place=failed["place"], remedy=failed["remedy"])  # noqa: TRY301
+            self.peak_bytes = max(self.peak_bytes, answer["peak_bytes"])
+            size_bytes = len(answer["worked"]) + sum(map(len, answer["data"]))
+            self._of_loop().took(first, len(answer["made"]), answer["seconds"], size_bytes)
+            for one, made in zip(runs, await asyncio.to_thread(self._made, runs, answer), strict=True):
+                one.give(made)
+        except Exception as error:  # noqa: BLE001 - whoever waits for the runs raises it
+            for one in runs:
+                one.fail(error)
+
+    def _task(self, runs: list[Waiting]) -> Any:
+        """A task of Ray's for runs with the same inputs; raises UserError."""
+        name, bundle = self._sent(runs[0].asked)
+        tasks = [
+            asdict(Task(one.variant, one.point, one.seed, one.key, one.label, self._sender))
+            for one in (waiting.asked for waiting in runs)
+        ]
+        store = None if self._store is None else self._store.url
+        # The list keeps Ray from fetching the inputs for workers that have them.
+        self._most_reserved = max(self._most_reserved, *(self._reserved(one) for one in runs))
+        return self._with_needs(runs).remote(name, [bundle], tasks, store)
+
+    async def _died(self, runs: list[Waiting], error: Exception) -> None:
+        """What a task died of: runs that died together are tried one by one, to tell which it is; raises UserError."""
+        meaning = self._meaning(error, runs[0])
+        if isinstance(meaning, LostClusterError):
+            if self._loss is None:
+                self._loss = asyncio.ensure_future(self._finished(meaning))
+            raise await asyncio.shield(self._loss) from error
+        if not isinstance(meaning, WorkerDiedError) or (len(runs) == 1 and not self._gets_more(runs[0], meaning)):
+            raise meaning from error
+        for one in runs:
+            await self._work([one])
+
+    def _gets_more(self, one: Waiting, error: WorkerDiedError) -> bool:
+        """Whether a run that had not enough memory is tried again with twice as much."""
+        before = self._reserved(one)
+        if not error.lacked_memory or one.more >= MOST_MORE:
+            return False
+        one.more *= 2
+        return self._reserved(one) > before
+
+    async def _finished(self, error: LostClusterError) -> LostClusterError:
+        """The error with the number of runs that are in the store and that no answer told of."""
+        if (store := self._store) is not None:
+            loop = asyncio.get_running_loop()
+            asked = self._of_loop().outstanding()
+            looks = [loop.run_in_executor(store.threads, store.holds, one.key) for one in asked]
+            error.finished = sum([found is True for found in await asyncio.gather(*looks, return_exceptions=True)])
+        return error
+
+    def _join(self, asked: AskedRun) -> None:
+        """Joins the cluster, for runs like this one; raises UserError, then and ever after."""
         address = self._settings.address
         if address == LOCAL:
             address = os.environ.get("RAY_ADDRESS") or "local"
@@ -192,17 +255,17 @@ class RayCluster:
             raise self._refused from error
         self._ray, self._sender = ray, this_p4cc()
         cores = int(sum(node.get("CPU", 0) for node in nodes))
-        reserved = self._settings.memory_bytes
+        threads, reserved = asked.study.threads, self._settings.memory_bytes or 0
+        fits = [node.get("memory", 0) for node in nodes if node.get("CPU", 0) >= threads]
+        self._largest_bytes = int(max(fits, default=0))
         # A cluster without cores is one that grows when there is work.
-        if cores and not any(node.get("CPU", 0) >= threads and node.get("memory", 0) >= reserved for node in nodes):
-            cause = f"no machine of the cluster has {threads} cores and {reserved / 1e9:g} GB for a run"
+        if cores and (not fits or self._largest_bytes < reserved):
+            memory = f" and {reserved / 1e9:g} GB" if reserved else ""
+            cause = f"no machine of the cluster has {threads} cores{memory} for a run"
             remedy = "lower --threads or --memory, or add a larger machine first"
             self._refused = UserError(cause, place=self.place, remedy=remedy)
             raise self._refused
-        more = max(0, TASKS_PER_CORE * cores - self._most)
-        self._most += more
-        for _ in range(more):
-            self._semaphore().release()
+        self._cores = cores
         self._function = ray.remote(_remote_function())
 
     def _named_wheel(self, wheel: Path) -> Path:
@@ -215,27 +278,38 @@ class RayCluster:
         copy.write_bytes(content)
         return copy
 
-    def _with_needs(self, study: Study) -> Any:
+    def _with_needs(self, runs: list[Waiting]) -> Any:
         """The function with what Ray reserves for a call."""
         return self._function.options(
-            num_cpus=study.threads,
-            memory=self._settings.memory_bytes,
+            num_cpus=runs[0].asked.study.threads,
+            memory=max(self._reserved(one) for one in runs),
             max_retries=MAX_RETRIES,
             retry_exceptions=False,
             name="p4cc run",
         )
 
-    def _sent(self, asked: AskedRun) -> tuple[str, Any]:
-        """The inputs of a run at Ray, by name: each content goes there once."""
+    def _reserved(self, one: Waiting) -> int:
+        """Memory for a run: no more than the largest machine has, as it would wait for ever."""
+        if self._settings.memory_bytes is not None:
+            return self._settings.memory_bytes
+        wanted = one.asked.memory_bytes * one.more
+        return min(wanted, self._largest_bytes) if self._largest_bytes else wanted
+
+    def _alike(self, asked: AskedRun) -> _Alike:
+        """What runs of one task have in common."""
         if all(asked.study is not known for known in self._studies):
             self._studies.append(asked.study)
         place = next(place for place, known in enumerate(self._studies) if known is asked.study)
-        known = (place, tuple(sorted(asked.inputs.items())))
-        if known not in self._bundles:
+        return (place, tuple(sorted(asked.inputs.items())), asked.memory_bytes)
+
+    def _sent(self, asked: AskedRun) -> tuple[str, Any]:
+        """The inputs of a run at Ray, by name: each content goes there once."""
+        known = self._alike(asked)[:2]
+        if known not in self._sent_bundles:
             bundle: Bundle = bundle_of(asked.study, asked.inputs, self._contents)
             references = {name: self._at_ray(name, content) for name, content in bundle.contents.items()}
-            self._bundles[known] = (bundle.name, self._ray.put((bundle.manifest, references)))
-        return self._bundles[known]
+            self._sent_bundles[known] = (bundle.name, self._ray.put((bundle.manifest, references)))
+        return self._sent_bundles[known]
 
     def _at_ray(self, name: str, content: bytes) -> Any:
         if name not in self._put:
@@ -250,44 +324,58 @@ class RayCluster:
             self._ray.cancel(reference)
             raise
 
-    def _made(self, asked: AskedRun, answer: Mapping[str, Any]) -> MadeRun:
-        notes = tuple(str(note) for note in answer["notes"])
-        if answer["data"] is not None:
-            place = f"{self.place}: the result of {asked.label}"
-            return MadeRun(unpacked(asked.key, answer["data"], place), notes, is_kept=False)
-        run = None if self._store is None else self._store.load(asked.key)
-        if run is None or run.seed != asked.seed:
-            where = "the store" if self._store is None else self._store.place(asked.key)
-            cause = "a worker said that it wrote this run, and it is not there"
-            raise UserError(cause, place=where, remedy="check that the workers write to the store that this URL names")
-        return MadeRun(run, notes, is_kept=True)
+    def _made(self, runs: list[Waiting], answer: Mapping[str, Any]) -> list[MadeRun]:
+        """The runs of a task, checked; raises UserError."""
+        place = f"{self.place}: the result of {runs[0].asked.label}"
+        worked = dict(zip(answer["made"], unpacked_answers(answer["worked"], place), strict=True))
+        data = dict(zip(answer["made"], answer["data"], strict=False))
+        if answer["made"] and self._store is not None and not self._store.holds(answer["made"][0]):
+            self._not_there(answer["made"][0])
+        return [self._made_run(one.asked, worked.get(one.asked.key), data.get(one.asked.key)) for one in runs]
 
-    def _fail(self, error: Exception, label: str) -> NoReturn:
-        """Raises what an error of Ray's means for the user."""
+    def _made_run(self, asked: AskedRun, worked: tuple[Worked, tuple[str, ...]] | None, data: bytes | None) -> MadeRun:
+        if worked is None:
+            # It was in the store when its task began.
+            run = None if self._store is None else self._store.load(asked.key)
+            if run is None or run.seed != asked.seed:
+                self._not_there(asked.key)
+            return MadeRun(run, (), is_kept=True)
+        run = None if data is None else unpacked(asked.key, data, f"{self.place}: the result of {asked.label}")
+        return MadeRun(run, worked[1], is_kept=self._store is not None, worked=worked[0])
+
+    def _not_there(self, key: str) -> NoReturn:
+        where = "the store" if self._store is None else self._store.place(key)
+        cause = "a worker said that it wrote this run, and it is not there"
+        raise UserError(cause, place=where, remedy="check that the workers write to the store that this URL names")
+
+    def _meaning(self, error: Exception, one: Waiting) -> Exception:
+        """What an error of Ray's means for the user."""
         from ray import exceptions
 
-        place = f"case {label}"
+        place = f"case {one.asked.label}"
         cause = getattr(error, "cause", error)
         if isinstance(cause, ModuleNotFoundError):
             remedy = "install p4cc there, or give a wheel that they install: --wheel dist/p4cc-….whl"
-            raise UserError(f"the workers lack a package: {cause}", place=self.place, remedy=remedy) from error
+            return UserError(f"the workers lack a package: {cause}", place=self.place, remedy=remedy)
         if isinstance(error, exceptions.OutOfMemoryError):
-            declared = f"{self._settings.memory_bytes / 1e9:g} GB were reserved for it"
+            declared = f"{self._reserved(one) / 1e9:.3g} GB were reserved for it"
             remedy = "reserve more for each run, for example --memory 8GB"
-            raise UserError(f"a worker ran out of memory; {declared}", place=place, remedy=remedy) from error
+            died = WorkerDiedError(f"a worker ran out of memory; {declared}", place=place, remedy=remedy)
+            died.lacked_memory = True
+            return died
         if isinstance(error, exceptions.RuntimeEnvSetupError):
             remedy = "workers need the packages that the wheel names: see docs/how-to/run-on-a-cluster.md"
             cause = f"the workers cannot install the wheel: {_first_line(error)}"
-            raise UserError(cause, place=self.place, remedy=remedy) from error
+            return UserError(cause, place=self.place, remedy=remedy)
         if isinstance(error, exceptions.RayTaskError):
-            raise error
+            return error
         if isinstance(error, ConnectionError | exceptions.RaySystemError | exceptions.TaskCancelledError):
-            raise LostClusterError("the cluster's head is lost", place=self.place) from error
+            return LostClusterError("the cluster's head is lost", place=self.place)
         if isinstance(error, exceptions.RayError):
             cause = f"its worker died {MAX_RETRIES + 1} times: {type(error).__name__}"
             remedy = "run this case alone without --on to see why"
-            raise UserError(cause, place=place, remedy=remedy) from error
-        raise error
+            return WorkerDiedError(cause, place=place, remedy=remedy)
+        return error
 
 
 def _begin(ray: Any, address: str, options: Mapping[str, Any]) -> None:
@@ -313,7 +401,7 @@ def _begin(ray: Any, address: str, options: Mapping[str, Any]) -> None:
 def _remote_function() -> Any:
     """What Ray sends by value, as the head need not have p4cc; a worker finds the rest in its own."""
 
-    def run_one(name: str, bundle: list[Any], task: dict[str, Any], store: str | None) -> Any:
+    def run_all(name: str, bundle: list[Any], tasks: list[dict[str, Any]], store: str | None) -> Any:
         import ray
 
         from p4cc.cluster.tasks import run_task
@@ -323,10 +411,10 @@ def _remote_function() -> Any:
             contents = ray.get(list(references.values()))
             return manifest, dict(zip(references, contents, strict=True))
 
-        return run_task(name, fetch, task, store)
+        return run_task(name, fetch, tasks, store)
 
-    run_one.__module__ = "__main__"
-    return run_one
+    run_all.__module__ = "__main__"
+    return run_all
 
 
 def _first_line(error: Exception) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from p4cc.cluster.answer import packed_answers
 from p4cc.cluster.bundle import Bundle
 from p4cc.cluster.content import packed
 from p4cc.cluster.store import RunStore
-from p4cc.cluster.worker import Studies, Task, made
+from p4cc.cluster.worker import Studies, Task, made, peak_bytes
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 STUDIES = Studies()
 """Of this process."""
@@ -27,32 +29,47 @@ class Failed(TypedDict):
 
 
 class Answer(TypedDict):
-    """What a task gives back."""
+    """What a task gives back for runs of one command."""
 
     failed: Failed | None
-    data: bytes | None
-    """The run; None where it is in the store."""
-    notes: list[str]
+    """Of all of them: what a run says is wrong."""
+    worked: bytes
+    """Runs that were made (`answer`)."""
+    made: list[str]
+    """Keys of these, in their order."""
+    data: list[bytes]
+    """The same as they are kept; empty where they are in the store."""
+    seconds: float
+    """That they took."""
     peak_bytes: int
 
 
 def run_task(
-    bundle: str, fetch: Callable[[], tuple[bytes, Mapping[str, bytes]]], task: Mapping[str, Any], store: str | None
+    bundle: str,
+    fetch: Callable[[], tuple[bytes, Mapping[str, bytes]]],
+    tasks: Sequence[Mapping[str, Any]],
+    store: str | None,
 ) -> Answer:
-    """Makes a run, unless the store holds it: a task that is tried again may have ended before its worker died."""
-    asked = Task(**task)
+    """Makes runs, those excepted that the store holds: a task that is tried again goes on where its worker died."""
+    asked = [Task(**task) for task in tasks]
+    begun = time.monotonic()
     try:
         kept = None if store is None else _store(store)
-        if kept is not None and kept.holds(asked.key):
-            return Answer(failed=None, data=None, notes=[], peak_bytes=0)
-        done = made(STUDIES.get(bundle, lambda: Bundle(*fetch())), asked)
-        data = packed(asked.key, done.run)
-        if kept is not None:
-            kept.put(asked.key, data)
+        missing = [task for task in asked if kept is None or not kept.holds(task.key)]
+        study = STUDIES.get(bundle, lambda: Bundle(*fetch()))
+        done = made(study, missing, None if kept is None else kept.store)
     except UserError as error:
         failed = Failed(cause=error.cause, place=error.place, remedy=error.remedy)
-        return Answer(failed=failed, data=None, notes=[], peak_bytes=0)
-    return Answer(failed=None, data=data if kept is None else None, notes=list(done.notes), peak_bytes=done.peak_bytes)
+        return Answer(failed=failed, worked=b"", made=[], data=[], seconds=0.0, peak_bytes=0)
+    keys = [task.key for task in missing]
+    return Answer(
+        failed=None,
+        worked=packed_answers((one.worked, one.notes) for one in done),
+        made=keys,
+        data=[packed(key, one.run) for key, one in zip(keys, done, strict=True)] if kept is None else [],
+        seconds=time.monotonic() - begun,
+        peak_bytes=peak_bytes(),
+    )
 
 
 @cache

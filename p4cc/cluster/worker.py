@@ -11,6 +11,7 @@ import resource
 import tempfile
 from collections import OrderedDict
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,16 +22,18 @@ from p4cc.running.cache import RunCache
 from p4cc.running.case import PlannedRuns, PushedProgram, Session, plan_runs, run_seeds
 from p4cc.running.progress import Runs
 from p4cc.running.provenance import this_p4cc
+from p4cc.running.worked import worked_out
 from p4cc.scenario.expand import Case, cases_at
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from p4cc.running.cache import SeedRun
     from p4cc.running.elsewhere import Study
     from p4cc.running.traced import Traced
+    from p4cc.running.worked import Worked
     from p4cc.scenario.overrides import Origins
     from p4cc.scenario.schema import Scenario
 
@@ -56,9 +59,8 @@ class Done:
     """What a worker made."""
 
     run: SeedRun
+    worked: Worked
     notes: tuple[str, ...]
-    peak_bytes: int
-    """Memory that the worker's process had at most so far."""
 
 
 class Studies:
@@ -91,29 +93,54 @@ class Studies:
         self._held.clear()
 
 
-def made(study: Study, task: Task) -> Done:
-    """Makes a run; raises UserError."""
+def made(study: Study, tasks: Sequence[Task], keep: Callable[[str, SeedRun], None] | None = None) -> list[Done]:
+    """Makes runs, those of one case that stand side by side on one network; raises UserError.
+
+    `keep` is told each run by its key as soon as it is whole.
+    """
     token = inputs_given.set(study.inputs)
     try:
         with files_read():
-            return asyncio.run(_made(study, task))
+            return [
+                done
+                for _, of_case in groupby(tasks, key=lambda task: (task.variant, repr(task.point)))
+                for done in asyncio.run(_made(study, list(of_case), keep))
+            ]
     finally:
         inputs_given.reset(token)
 
 
-async def _made(study: Study, task: Task) -> Done:
-    case = _case(study, task)
+def peak_bytes() -> int:
+    """Memory that this process had at most so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+async def _made(study: Study, tasks: list[Task], keep: Callable[[str, SeedRun], None] | None) -> list[Done]:
+    case = _case(study, tasks[0])
     programs = {name: PushedProgram.of_content(content) for name, content in study.programs.items()}
     nobody = Runs(1, lambda _: None)
-    session = Session(
-        study.scenario, programs, RunCache(None), asyncio.Semaphore(1), nobody, study.threads, study.back_end
-    )
+    kept = RunCache(None) if keep is None else _Keeping(keep)
+    session = Session(study.scenario, programs, kept, asyncio.Semaphore(1), nobody, study.threads, study.back_end)
     planned = plan_runs(case, session)
-    _check_key(planned, task)
+    for task in tasks:
+        _check_key(planned, task)
     notes: list[str] = list[str]()
     traced: list[Traced] = []
-    found = await run_seeds(case, planned, {task.seed: task.key}, session, (notes, traced))
-    return Done(found[task.seed], tuple(notes), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    found = await run_seeds(case, planned, {task.seed: task.key for task in tasks}, session, (notes, traced))
+    runs = [found[task.seed] for task in tasks]
+    return [Done(run, worked_out(case, planned[0], run), tuple(notes)) for run in runs]
+
+
+class _Keeping(RunCache):
+    """Tells each run that is finished, and holds none."""
+
+    def __init__(self, keep: Callable[[str, SeedRun], None]) -> None:
+        super().__init__(None)
+        self._keep = keep
+
+    def store(self, key: str, run: SeedRun) -> None:
+        """Tells the run."""
+        self._keep(key, run)
 
 
 def _case(study: Study, task: Task) -> Case:

@@ -31,7 +31,8 @@ Store = Annotated[
     ),
 ]
 Memory = Annotated[
-    str | None, typer.Option(metavar="SIZE", help="With --on: what Ray reserves for each run; 1GB if not given.")
+    str | None,
+    typer.Option(metavar="SIZE", help="With --on: what Ray reserves for each run; by its network if not given."),
 ]
 Wheel = Annotated[
     Path | None, typer.Option(metavar="FILE", help="With --on: a wheel of p4cc that the workers install.")
@@ -52,7 +53,7 @@ def machines(
         yield None, None
         return
     # Its packages are an extra, and take a while to import.
-    from p4cc.cluster.ray_cluster import DEFAULT_MEMORY_BYTES, ClusterSettings, RayCluster
+    from p4cc.cluster.ray_cluster import ClusterSettings, RayCluster
     from p4cc.cluster.store import RunStore
     from p4cc.commands.cache import size_bytes
 
@@ -60,7 +61,7 @@ def machines(
     if on is None:
         yield None, kept
         return
-    reserved = DEFAULT_MEMORY_BYTES if memory is None else size_bytes(memory, "--memory")
+    reserved = None if memory is None else size_bytes(memory, "--memory")
     cluster = RayCluster(ClusterSettings(on, reserved, wheel), kept)
     try:
         yield cluster, kept

@@ -28,13 +28,13 @@ class CaptureWriter:
         self._folder = folder / FOLDER
         self._names: dict[str, str] = {}
 
-    def add(self, label: str, run: SeedRun) -> None:
+    def add(self, label: str, seed: int, captures: Mapping[str, bytes]) -> None:
         """Writes the captures of a run of the case with this label, if it has any."""
-        if not run.captures:
+        if not captures:
             return
-        place = self._folder / f"{self._name(label)}-seed-{run.seed}"
+        place = self._folder / f"{self._name(label)}-seed-{seed}"
         place.mkdir(parents=True, exist_ok=True)
-        for name, data in run.captures.items():
+        for name, data in captures.items():
             (place / f"{name}.pcapng").write_bytes(data)
 
     def _name(self, label: str) -> str:

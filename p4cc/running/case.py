@@ -9,17 +9,18 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from controller.pipeline import load_pipeline
 from p4cc.control.load import load_controller
 from p4cc.files import files_read
 from p4cc.planning.bfrt_rows import CHIPS, filters_of
 from p4cc.planning.execution import Exec
+from p4cc.planning.memory import run_bytes
 from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.running.advance import Advancing
 from p4cc.running.cache import KeptRuns, SeedRun, run_keys
-from p4cc.running.captures import engine_captures, limit_warning
+from p4cc.running.captures import engine_captures
 from p4cc.running.controlled import Left, run_with_stops, stops_for
 from p4cc.running.elsewhere import AskedRun, ProgramContent
 from p4cc.running.installer import Installer
@@ -28,6 +29,7 @@ from p4cc.running.networks import build_network, fork_network, served
 from p4cc.running.result_writer import engine_summary, engine_tables
 from p4cc.running.served import Serving, run_served
 from p4cc.running.traced import Traced, Tracing
+from p4cc.running.worked import Facts, Worked, facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable, Iterator, Mapping
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 
 PLANNED_AT_ONCE = 64
+Run = TypeVar("Run", "SeedRun", "SeedRun | Worked")
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,9 @@ class CaseRun:
     """What a case left, its seeds in the scenario's order."""
 
     plan: NetworkPlan
-    seeds: list[SeedRun]
+    seeds: list[SeedRun | Worked]
+    facts: list[Facts]
+    """Of the seeds."""
     warnings: list[str]
     """What a reader of the results should know."""
     notes: list[str]
@@ -138,24 +143,26 @@ async def run_case(case: Case, session: Session) -> CaseRun:
         with files_read() as inputs:
             planned = plan_runs(case, session)
         plan, _, keys = planned
-        found = await _kept(case, keys, session)
+        found: dict[int, SeedRun | Worked] = {**await _kept(case, keys, session)}
     notes: list[str] = []
     traced: list[Traced] = []
     if missing := {seed: key for seed, key in keys.items() if seed not in found}:
         if session.elsewhere is not None:
-            found.update(await _run_elsewhere(case, missing, session, inputs, notes))
+            memory_bytes = run_bytes(plan)
+            found.update(await _run_elsewhere(case, missing, session, (inputs, memory_bytes), notes))
         else:
             found.update(await run_seeds(case, planned, missing, session, (notes, traced)))
     runs = [found[seed] for seed in case.scenario.seeds]
-    warnings = [warning for run in runs if (warning := _limit_warning(case, plan, run)) is not None]
-    most = case.scenario.record.pcap_max_bytes
-    warnings += [warning for run in runs for warning in limit_warning(case.label(), most, run)]
-    warnings += refusal_warnings(case.label(), runs)
+    facts = [run.facts if isinstance(run, Worked) else facts_of(case, plan, run) for run in runs]
+    warnings = [warning for one in facts for warning in one.warnings]
+    warnings += [warning for one in facts for warning in one.captures]
+    warnings += refusal_warnings(case.label(), [one.refused for one in facts])
     return CaseRun(
         plan=plan,
         seeds=runs,
+        facts=facts,
         warnings=[*plan.warnings, *warnings],
-        notes=[*plan.notes, *notes, *drop_notes(case.label(), plan, runs)],
+        notes=[*plan.notes, *notes, *drop_notes(case.label(), [one.drops for one in facts])],
         keys=tuple(keys.values()),
         passing=tuple(notes),
         traced=next(iter(traced), None),
@@ -195,28 +202,35 @@ async def _kept(case: Case, keys: Mapping[int, str], session: Session) -> dict[i
 
 
 async def _run_elsewhere(
-    case: Case, keys: Mapping[int, str], session: Session, inputs: Mapping[str, Path], notes: list[str]
-) -> dict[int, SeedRun]:
-    """Has other machines make the runs; adds to `notes`."""
+    case: Case,
+    keys: Mapping[int, str],
+    session: Session,
+    needs: tuple[Mapping[str, Path], int],
+    notes: list[str],
+) -> dict[int, SeedRun | Worked]:
+    """Has other machines make the runs, which need these files and so much memory; adds to `notes`."""
     if session.elsewhere is None:
         raise ValueError("no other machines")
     machines, study = session.elsewhere
     loop = asyncio.get_running_loop()
+    inputs, memory_bytes = needs
+    read = {**study.inputs, **inputs}
 
-    async def one(seed: int, key: str) -> SeedRun:
+    async def one(seed: int, key: str) -> SeedRun | Worked:
         label = session.label(case, seed)
-        read = {**study.inputs, **inputs}
-        made = await machines.make(AskedRun(study, read, case.variant.name, case.point, seed, key, label))
-        if not made.is_kept:
-            await loop.run_in_executor(session.cache.threads, session.cache.store, key, made.run)
+        asked = AskedRun(study, read, case.variant.name, case.point, seed, key, label, memory_bytes)
+        with session.runs.asked():
+            made = await machines.make(asked)
+            if made.run is not None and not made.is_kept:
+                await loop.run_in_executor(session.cache.threads, session.cache.store, key, made.run)
         notes.extend(made.notes)
-        session.runs.ended(label, made.run.summary["packet_hops"])
-        return made.run
+        session.runs.ended(label, made.result.summary["packet_hops"])
+        return made.result
 
     return dict(zip(keys, await _all(one(seed, key) for seed, key in keys.items()), strict=True))
 
 
-async def _all(calls: Iterable[Coroutine[Any, Any, SeedRun]]) -> list[SeedRun]:
+async def _all(calls: Iterable[Coroutine[Any, Any, Run]]) -> list[Run]:
     """What calls give that go side by side; the others are cancelled when one fails."""
     tasks = [asyncio.create_task(call) for call in calls]
     try:
@@ -225,22 +239,6 @@ async def _all(calls: Iterable[Coroutine[Any, Any, SeedRun]]) -> list[SeedRun]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | None:
-    """What to say of a run in which packets caused more copies and passes than their switches allow."""
-    dropped = run.summary["pass_limit_drops"]
-    if dropped == 0:
-        return None
-    queues = run.tables["port_queues"]
-    rows = zip(queues["device_id"].to_pylist(), queues["dropped_pass_limit"].to_pylist(), strict=True)
-    hit = {device_id for device_id, count in rows if count}
-    names = ", ".join(switch.switch for switch in plan.switches if switch.device_id in hit)
-    return (
-        f"case {case.label()} seed {run.seed}: {case.program} on {names or 'a switch'} dropped {dropped} packets at "
-        f"the limit of {case.switch.pass_limit} copies and passes that one received packet may cause; mend the program "
-        "if it copies, resubmits or recirculates without end, else raise switch.pass_limit"
-    )
 
 
 def _controller(case: Case, session: Session) -> ControllerClass | None:

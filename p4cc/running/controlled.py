@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from p4cc.planning.network import NetworkPlan
     from p4cc.scenario.expand import Case
 
-_CONTROL = pa.schema([("time_ns", pa.int64()), ("switch", pa.string()), ("name", pa.string()), ("value", pa.float64())])
+CONTROL = pa.schema([("time_ns", pa.int64()), ("switch", pa.string()), ("name", pa.string()), ("value", pa.float64())])
+"""Columns of what the user's controller wrote down."""
 
 
 class Moves(Protocol):
@@ -107,5 +108,5 @@ def _summary(left: Controlled) -> dict[str, int]:
 
 
 def _table(left: Controlled) -> pa.Table:
-    names = _CONTROL.names
-    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in left.rows], _CONTROL)
+    names = CONTROL.names
+    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in left.rows], CONTROL)

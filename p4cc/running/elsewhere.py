@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from p4cc.planning.execution import Exec
     from p4cc.planning.programs import HeaderTypes
     from p4cc.running.cache import SeedRun
+    from p4cc.running.worked import Worked
 
 
 class LostClusterError(UserError):
     """The machines are gone; what was finished is kept."""
+
+    finished = 0
+    """Runs that are kept and were not handed over."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +63,29 @@ class AskedRun:
     key: str
     label: str
     """For people."""
+    memory_bytes: int = 0
+    """What it may take, as far as its network tells."""
 
 
 @dataclass(frozen=True)
 class MadeRun:
     """A run that others made."""
 
-    run: SeedRun
+    run: SeedRun | None
+    """As it is kept; None where it is in the cache already."""
     notes: tuple[str, ...]
     is_kept: bool
     """Whether it is in the cache already."""
+    worked: Worked | None = None
+    """With its tables ready; whoever gives none gives the run."""
+
+    @property
+    def result(self) -> SeedRun | Worked:
+        """What results are made of."""
+        found = self.worked or self.run
+        if found is None:
+            raise ValueError("a run that is not there")
+        return found
 
 
 class Elsewhere(Protocol):

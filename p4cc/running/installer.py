@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from p4cc import _engine
     from p4cc.planning.network import NetworkPlan
 
-_PORT_STATE = pa.schema(
+PORT_STATE = pa.schema(
     [
         ("switch", pa.string()),
         ("port", pa.int64()),
@@ -29,6 +29,7 @@ _PORT_STATE = pa.schema(
         ("level2_pkts", pa.int64()),
     ]
 )
+"""Columns of what is read of ports."""
 
 
 @dataclass(frozen=True)
@@ -52,5 +53,5 @@ class Installer:
         """
         plans = [one for one in self.plan.switches if one.switch not in without]
         states = await read_ports(self.server, self.pipelines, plans)
-        columns = {name: [getattr(state, name) for state in states] for name in _PORT_STATE.names}
-        return pa.Table.from_pydict(columns, _PORT_STATE)
+        columns = {name: [getattr(state, name) for state in states] for name in PORT_STATE.names}
+        return pa.Table.from_pydict(columns, PORT_STATE)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from p4cc.planning.hosts import some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from p4cc.planning.network import NetworkPlan
     from p4cc.running.cache import SeedRun
+    from p4cc.scenario.expand import Case
 
 _MOST_LINES = 4
 _PROGRAMS = ("ingress", "egress")
@@ -26,27 +27,51 @@ _CAUSES = {
 """By what is said of them; full queues and buffers drop in any network, and the limit of passes has its warning."""
 
 
-def drop_notes(label: str, plan: NetworkPlan, runs: Sequence[SeedRun]) -> Iterator[str]:
-    """A line of drops other than those of full queues and buffers, by switch and cause, of all runs of a case."""
+def drops_of(plan: NetworkPlan, run: SeedRun) -> dict[tuple[str, str], int]:
+    """Drops of a run other than those of full queues and buffers, by switch and by what is said of them."""
     names = {switch.device_id: switch.switch for switch in plan.switches}
     sums: dict[tuple[str, str], int] = {}
+    places = _places(run)
+    for key, dropped in places:
+        sums[key] = sums.get(key, 0) + dropped
+    placed = {switch for (switch, _), _ in places}
+    queues: Mapping[str, list[int]] = run.tables["port_queues"].to_pydict()
+    for cause, text in _CAUSES.items():
+        for device_id, dropped in zip(queues["device_id"], queues[f"dropped_{cause}"], strict=True):
+            key = (names.get(device_id, str(device_id)), text)
+            if dropped and not (key[0] in placed and cause in _PROGRAMS):
+                sums[key] = sums.get(key, 0) + dropped
+    return sums
+
+
+def drop_notes(label: str, runs: Sequence[Iterable[tuple[str, str, int]]]) -> Iterator[str]:
+    """A line of the drops of all runs of a case, by switch and cause."""
+    sums: dict[tuple[str, str], int] = {}
     for run in runs:
-        places = _places(run)
-        for key, dropped in places:
-            sums[key] = sums.get(key, 0) + dropped
-        placed = {switch for (switch, _), _ in places}
-        queues: Mapping[str, list[int]] = run.tables["port_queues"].to_pydict()
-        for cause, text in _CAUSES.items():
-            for device_id, dropped in zip(queues["device_id"], queues[f"dropped_{cause}"], strict=True):
-                key = (names.get(device_id, str(device_id)), text)
-                if dropped and not (key[0] in placed and cause in _PROGRAMS):
-                    sums[key] = sums.get(key, 0) + dropped
+        for switch, text, dropped in run:
+            sums[switch, text] = sums.get((switch, text), 0) + dropped
     most = sorted(sums.items(), key=lambda one: -one[1])
     lines = [f"{switch}: {pkts:,} packets dropped by {text}" for (switch, text), pkts in most[:_MOST_LINES]]
     if len(most) > _MOST_LINES:
         lines.append("...")
     if lines:
         yield f"case {label}{_of(runs)}: {'; '.join(lines)}"
+
+
+def pass_limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | None:
+    """What to say of a run in which packets caused more copies and passes than their switches allow."""
+    dropped = run.summary["pass_limit_drops"]
+    if dropped == 0:
+        return None
+    queues = run.tables["port_queues"]
+    rows = zip(queues["device_id"].to_pylist(), queues["dropped_pass_limit"].to_pylist(), strict=True)
+    hit = {device_id for device_id, count in rows if count}
+    names = ", ".join(switch.switch for switch in plan.switches if switch.device_id in hit)
+    return (
+        f"case {case.label()} seed {run.seed}: {case.program} on {names or 'a switch'} dropped {dropped} packets at "
+        f"the limit of {case.switch.pass_limit} copies and passes that one received packet may cause; mend the program "
+        "if it copies, resubmits or recirculates without end, else raise switch.pass_limit"
+    )
 
 
 def _places(run: SeedRun) -> list[tuple[tuple[str, str], int]]:
@@ -62,17 +87,20 @@ def _places(run: SeedRun) -> list[tuple[tuple[str, str], int]]:
     return found
 
 
-def refusal_warnings(label: str, runs: Sequence[SeedRun]) -> Iterator[str]:
-    """What to say of packets that reached a host and were none of its flows'.
+def refusals_of(run: SeedRun) -> tuple[int, list[str]]:
+    """Packets that reached a host and were none of its flows', and the hosts where that is known.
 
-    Where packets of the user's own are sent or recorded, tables say so; there only those for another host are named.
+    Where packets of the user's own are sent or recorded, tables say so; there only those for another host count.
     """
-    refused, at = 0, dict[str, None]()
-    for run in runs:
-        hosts: Mapping[str, list[Any]] = run.tables["hosts"].to_pydict()
-        wrong = dict(zip(hosts["host"], hosts["refused_address_pkts"], strict=True))
-        refused += sum(wrong.values()) if wrong else int(run.summary["host_refusals"])
-        at.update((host, None) for host, pkts in wrong.items() if pkts)
+    hosts: Mapping[str, list[Any]] = run.tables["hosts"].to_pydict()
+    wrong = dict(zip(hosts["host"], hosts["refused_address_pkts"], strict=True))
+    refused = sum(wrong.values()) if wrong else int(run.summary["host_refusals"])
+    return refused, [host for host, pkts in wrong.items() if pkts]
+
+
+def refusal_warnings(label: str, runs: Sequence[tuple[int, Sequence[str]]]) -> Iterator[str]:
+    """What to say of packets that hosts refused in all runs of a case."""
+    refused, at = sum(pkts for pkts, _ in runs), dict.fromkeys(host for _, hosts in runs for host in hosts)
     if refused:
         yield (
             f"case {label}{_of(runs)}: {some(at) or 'hosts'} refused {refused:,} packets that were for another MAC or "
@@ -81,5 +109,5 @@ def refusal_warnings(label: str, runs: Sequence[SeedRun]) -> Iterator[str]:
         )
 
 
-def _of(runs: Sequence[SeedRun]) -> str:
+def _of(runs: Sequence[object]) -> str:
     return "" if len(runs) == 1 else f", {len(runs)} seeds together"

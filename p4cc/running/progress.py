@@ -56,6 +56,8 @@ class Runs:
     done: int = 0
     last: str = ""
     """The run that was heard of last."""
+    elsewhere: int = 0
+    """Runs that other machines were asked for and that have not come back."""
     _done_hops: int = 0
     _under_way: dict[str, Moment] = field(default_factory=dict[str, Moment])
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -66,6 +68,24 @@ class Runs:
             self._under_way[label] = moment
             self.last = f"{label}: {moment}"
         self.shown(self)
+
+    @contextmanager
+    def asked(self) -> Generator[None]:
+        """While others make a run."""
+        with self._lock:
+            self.elsewhere += 1
+        self.shown(self)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.elsewhere -= 1
+
+    @property
+    def counts(self) -> str:
+        """How many runs have ended, and how many others are at, for people."""
+        away = f", {self.elsewhere} at the cluster" if self.elsewhere else ""
+        return f"{self.done}/{self.total} runs{away}"
 
     def ended(self, label: str, packet_hops: int) -> None:
         """A run has ended, or was there before: then without packet-hops."""
@@ -136,7 +156,7 @@ def progress(total: int, quiet: bool) -> Generator[Runs]:
                 task,
                 completed=runs.completed,
                 description=runs.last,
-                runs=f"{runs.done}/{total} runs",
+                runs=runs.counts,
                 hops=runs.packet_hops,
             )
 
@@ -159,7 +179,7 @@ class _CellBar:
         self._said = now
         elapsed = now - self._started
         rate = f"{runs.packet_hops / elapsed / 1e6:.2f} M packet-hops/s" if elapsed > 0 and runs.packet_hops else ""
-        told = html.escape(" ".join((f"{runs.done}/{self._total} runs", rate, runs.last)).strip())
+        told = html.escape(" ".join((runs.counts, rate, runs.last)).strip())
         label = html.escape(f"{runs.done} of {self._total} runs")
         bar = f'<progress value="{runs.completed:.4f}" max="{self._total}" aria-label="{label}"></progress>'
         self._show(f"{bar} <span>{told}</span>")
@@ -183,4 +203,5 @@ class _Lines:
         elapsed, completed = now - self._started, runs.completed
         left = f", {elapsed * (runs.total - completed) / completed / 60:.0f} min left" if completed else ""
         rate = f"{runs.packet_hops / elapsed / 1e6:.2f} M packet-hops/s"
-        print(f"{runs.done} of {runs.total} runs, {rate}{left}; {runs.last}", file=sys.stderr, flush=True)
+        away = f", {runs.elsewhere} at the cluster" if runs.elsewhere else ""
+        print(f"{runs.done} of {runs.total} runs{away}, {rate}{left}; {runs.last}", file=sys.stderr, flush=True)

@@ -8,14 +8,16 @@ A table without rows in any run leaves no file. Texts and units of columns (`tab
 
 from __future__ import annotations
 
+import io
 import json
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from p4cc.analysis.recorded import SUMMARY
 from p4cc.analysis.tables import ALGORITHM, NONE, described, without_sentinels
+from p4cc.running.pieces import Piece, PieceFile, piece_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,9 +96,68 @@ class ResultWriter:
             if writer is None:
                 path = self._folder / f"{name}.parquet"
                 schema = self._schemas[name] = described(name, table, self._swept)
-                writer = pq.ParquetWriter(path, schema, compression="zstd", version="2.6")
-                self._writers[name] = writer
+                writer = self._writers[name] = _parquet(path, schema)
             writer.write_table(table.cast(self._schemas[name]))
+
+
+class PieceWriter:
+    """Writes the same files of runs that come as pieces, or as tables."""
+
+    def __init__(self, folder: Path, swept: Mapping[str, str]) -> None:
+        """As `ResultWriter`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._swept = swept
+        self._files: dict[str, tuple[BinaryIO, PieceFile]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for out, file in self._files.values():
+            with out:
+                if error is None:
+                    file.end()
+
+    def add(self, keys: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
+        """Appends one run; `keys` lead every row."""
+        for name, columns in tables.items():
+            if columns.num_rows:
+                self._add(name, piece_of(table_file(name, keys, columns, self._swept)))
+
+    def add_pieces(self, pieces: Mapping[str, Piece]) -> None:
+        """Appends one run."""
+        for name, piece in pieces.items():
+            self._add(name, piece)
+
+    def _add(self, name: str, piece: Piece) -> None:
+        if name not in self._files:
+            out = (self._folder / f"{name}.parquet").open("wb")
+            self._files[name] = out, PieceFile(out)
+        file = self._files[name][1]
+        if not file.takes(piece):
+            # The first run says what the columns are, as where one writer has all rows.
+            schema = pq.read_schema(io.BytesIO(file.first().file()))
+            sink = io.BytesIO()
+            with _parquet(sink, schema) as writer:
+                writer.write_table(pq.read_table(io.BytesIO(piece.file())).cast(schema))
+            piece = piece_of(sink.getvalue())
+        file.add(piece)
+
+
+def table_file(name: str, keys: Mapping[str, Any], columns: pa.Table, swept: Mapping[str, str]) -> bytes:
+    """The file that one run's rows of a table would be."""
+    table = with_keys(keys, columns)
+    schema, sink = described(name, table, swept), io.BytesIO()
+    with _parquet(sink, schema) as writer:
+        writer.write_table(table.cast(schema))
+    return sink.getvalue()
+
+
+def _parquet(where: Path | io.BytesIO, schema: pa.Schema) -> pq.ParquetWriter:
+    return pq.ParquetWriter(where, schema, compression="zstd", version="2.6")
 
 
 def engine_tables(result: _engine.RunResult) -> dict[str, pa.Table]:

@@ -20,12 +20,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from controller import ControllerError
-from p4cc.analysis.metrics import Measures, derive
-from p4cc.analysis.tables import ALGORITHM
+from p4cc.analysis.metrics import derive
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.files import FilesSeen, files_seen, inputs_read
 from p4cc.planning.execution import Exec
-from p4cc.planning.network import NetworkPlan
 from p4cc.planning.programs import CompiledProgram, compiled_sources, read_p4info
 from p4cc.running import provenance
 from p4cc.running.cache import KeptRuns, RunCache
@@ -38,11 +36,12 @@ from p4cc.running.loops import run_to_end
 from p4cc.running.outcome import RunOutcome
 from p4cc.running.progress import Runs, progress
 from p4cc.running.result_folder import REPORT, SETTINGS_AS_WRITTEN, Claim, Manifest, results_into
-from p4cc.running.result_writer import ResultWriter, file_names, write_summary
+from p4cc.running.result_writer import PieceWriter, ResultWriter, file_names, write_summary
 from p4cc.running.served import Serving
 from p4cc.running.standing import Call, Made, keep
 from p4cc.running.traced import Traced, Tracing
 from p4cc.running.watched import WatchedRun
+from p4cc.running.worked import Worked, keys_of, measures_of
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides
@@ -374,7 +373,10 @@ def _run_cases(
     """Runs the cases, writes their tables into `folder`, and collects the rest."""
     request, cases = prepared.request, prepared.cases
     captures = CaptureWriter(folder)
-    with ResultWriter(folder, _swept(cases)) as writer:
+    pieces = PieceWriter(folder, _swept(cases))
+    # Where others make runs, their tables come as pieces of files.
+    # Those of this machine then become pieces, too.
+    with pieces if request.elsewhere is not None else ResultWriter(folder, _swept(cases)) as writer:
 
         def keep(case: Case, run: CaseRun) -> None:
             collected.warnings.update(dict.fromkeys(run.warnings))
@@ -382,15 +384,20 @@ def _run_cases(
             collected.passing.update(run.passing)
             collected.keys.extend(run.keys)
             collected.traced = collected.traced or run.traced
-            measures = measures_of(case, run.plan)
             collected.warnings.update(dict.fromkeys(_cut_off(case, run)))
-            collected.thresholds[case.label()] = _installed(run)
+            # They are the same for every seed.
+            collected.thresholds[case.label()] = run.facts[0].installed
+            measures = measures_of(case, run.plan)
             for one in run.seeds:
                 keys = {**keys_of(case), "seed": one.seed}
-                summary, tables = derive(measures, one.summary, one.tables)
-                collected.runs.append({**keys, **summary})
-                writer.add(keys, tables)
-                captures.add(case.label(), one)
+                if isinstance(one, Worked):
+                    numbers = one.numbers
+                    pieces.add_pieces(one.pieces)
+                else:
+                    numbers, tables = derive(measures, one.summary, one.tables)
+                    writer.add(keys, tables)
+                collected.runs.append({**keys, **numbers})
+                captures.add(case.label(), one.seed, one.captures)
 
         def session() -> Session:
             return Session(
@@ -411,7 +418,7 @@ def _run_cases(
         try:
             run_to_end(lambda: schedule(cases, session, request.jobs, keep, _cases_ahead(prepared)))
         except LostClusterError as error:
-            done = f"{progress_of[0].done} of {progress_of[0].total} runs are finished"
+            done = f"{progress_of[0].done + error.finished} of {progress_of[0].total} runs are finished"
             kept = "run the same command to go on: finished runs are kept" if request.use_cache else ""
             raise UserError(f"{error.cause}; {done}", place=error.place, remedy=kept) from error
         except KeyboardInterrupt as error:
@@ -442,15 +449,6 @@ def _cases_ahead(prepared: Prepared) -> int | None:
     return max(1, prepared.request.elsewhere.runs_ahead // most)
 
 
-def _installed(run: CaseRun) -> list[dict[str, Any]]:
-    """K and K_dc as the switches had them, with the number of ports; they are the same for every seed."""
-    found: dict[tuple[int | None, int | None], int] = {}
-    for row in run.seeds[0].tables["counters"].select(["k_pkts", "k_dc_pkts"]).to_pylist():
-        pair = (row["k_pkts"], row["k_dc_pkts"])
-        found[pair] = found.get(pair, 0) + 1
-    return [{"k_pkts": k, "k_dc_pkts": k_dc, "ports": ports} for (k, k_dc), ports in found.items()]
-
-
 def _cut_off(case: Case, run: CaseRun) -> Iterator[str]:
     """Says how many flows had not finished when their runs ended: what is worked out of flows leaves them out."""
     finite, completed = (sum(one.summary[f"flows_{name}"] for one in run.seeds) for name in ("finite", "completed"))
@@ -465,26 +463,6 @@ def _cut_off(case: Case, run: CaseRun) -> Iterator[str]:
 def _swept(cases: list[Case]) -> dict[str, str]:
     """Swept fields by the name of their column."""
     return {name: path for case in cases for name, path in case.columns().items()}
-
-
-def keys_of(case: Case) -> dict[str, Any]:
-    """A case's keys, the algorithm behind the variant's name among them."""
-    return {"variant": case.variant.name, ALGORITHM: case.algorithm, **case.keys()}
-
-
-def measures_of(case: Case, plan: NetworkPlan) -> Measures:
-    """What is worked out of the runs of a case."""
-    return Measures(
-        topology=plan.topology,
-        paths=plan.paths,
-        alone=plan.alone,
-        windows=case.scenario.measure,
-        goodput_interval_ns=case.scenario.record.goodput_interval_ns,
-        by_label=len(case.scenario.traffic_items) > 1,
-        slowdown_by_size=case.scenario.record.slowdown_by_size,
-        algorithm=case.algorithm,
-        senders=case.algorithms(),
-    )
 
 
 async def schedule(

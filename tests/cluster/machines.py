@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from p4cc.cluster.answer import packed_answers, unpacked_answers
 from p4cc.cluster.bundle import Contents, bundle_of
 from p4cc.cluster.content import packed, unpacked
 from p4cc.cluster.worker import Studies, Task, made
@@ -50,9 +51,12 @@ class Beside:
     def _made(self, asked: AskedRun) -> MadeRun:
         bundle = bundle_of(asked.study, asked.inputs, self._contents)
         study = self._studies.get(bundle.name, lambda: bundle)
-        done = made(study, Task(asked.variant, asked.point, asked.seed, asked.key, asked.label, this_p4cc()))
+        (done,) = made(study, [Task(asked.variant, asked.point, asked.seed, asked.key, asked.label, this_p4cc())])
         self.made.append(asked.label)
-        return MadeRun(unpacked(asked.key, packed(asked.key, done.run), "here"), done.notes, is_kept=False)
+        ((worked, notes),) = unpacked_answers(packed_answers([(done.worked, done.notes)]), "here")
+        run = unpacked(asked.key, packed(asked.key, done.run), "here")
+        # Runs whose tables are ready stand beside others in one study.
+        return MadeRun(run, notes, is_kept=False, worked=worked if len(self.made) % 3 else None)
 
     def close(self) -> None:
         self._studies.end()

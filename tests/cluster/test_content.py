@@ -122,6 +122,35 @@ def test_what_no_run_holds_is_refused(kept: SeedRun, name: str, data: bytes, cau
     assert cause in refused(again(kept, **{name: data}))
 
 
+@pytest.mark.parametrize("name", ["flows", "ports", "counters", "windows"])
+def test_other_columns_than_the_engine_has_are_refused(kept: SeedRun, name: str) -> None:
+    table = kept.tables[name]
+    column = table.column_names[-1]
+    other = pa.array(["x"] * table.num_rows, pa.string())
+    if table.schema.field(column).type == pa.string():
+        other = pa.array([1] * table.num_rows, pa.int64())
+    changes = {
+        f"has column {column!r} of {name} as {other.type}, and runs have it as {table.schema.field(column).type}": (
+            table.set_column(table.num_columns - 1, column, other)
+        ),
+        f"lacks column {column!r} of {name}": table.drop_columns([column]),
+        f"has a column 'mine' of {name}, which no run has": table.append_column("mine", other),
+        f"has the columns of {name} in another order": table.select(table.column_names[::-1]),
+    }
+    for cause, changed in changes.items():
+        sink = io.BytesIO()
+        pq.write_table(changed, sink)
+        assert cause in refused(again(kept, **{f"{name}.parquet": sink.getvalue()}))
+
+
+def test_an_empty_table_with_other_columns_is_refused(kept: SeedRun) -> None:
+    with zipfile.ZipFile(io.BytesIO(packed(KEY, kept))) as archive:
+        empty = json.loads(archive.read("empty.json"))
+    name = next(iter(empty))
+    empty[name] = [["mine", "int64"]]
+    assert "'mine'" in refused(again(kept, **{"empty.json": json.dumps(empty).encode()}))
+
+
 def test_what_grows_too_large_is_refused(kept: SeedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     data = again(kept, **{"s1-9.pcapng": bytes(1 << 20)})
     assert len(data) < 1 << 20

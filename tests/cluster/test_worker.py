@@ -83,6 +83,13 @@ def test_a_program_and_classes_of_the_users_go_along(
     same_bytes(RunRequest(write(tmp_path, data)), beside, tmp_path)
 
 
+def test_the_first_run_says_what_columns_are(beside: Beside, tmp_path: Path) -> None:
+    size = {"kind": "fixed", "bytes": 3_000}
+    traffic = {"kind": "poisson", "size": size, "mean_gap_ns": 1e5, "end_ns": 2_000_000}
+    data = scenario(traffic=traffic, sweep={"traffic.mean_gap_ns": [100_000.5, 200_000]})
+    same_bytes(RunRequest(write(tmp_path, data)), beside, tmp_path)
+
+
 def asked_of(tmp_path: Path) -> AskedRun:
     """A run as it is asked for."""
     caught: list[AskedRun] = []
@@ -107,7 +114,7 @@ def test_a_worker_with_another_p4cc_says_so(tmp_path: Path) -> None:
     asked = asked_of(tmp_path)
     study = laid_out(bundle_of(asked.study, asked.inputs, Contents()), tmp_path / "there")
     with pytest.raises(UserError) as caught:
-        made(study, task_of(asked, key="0" * 64))
+        made(study, [task_of(asked, key="0" * 64)])
     assert "a worker has another p4cc" in caught.value.cause
     assert "version 0.1.0 there, 9.9 here" in caught.value.cause
     assert "--wheel" in caught.value.remedy
@@ -136,7 +143,7 @@ def test_a_worker_looks_nowhere_else(tmp_path: Path) -> None:
     study = laid_out(bundle_of(asked.study, asked.inputs, Contents()), tmp_path / "there")
     (tmp_path / "there").joinpath(*study.scenario.parent.parts[1:]).mkdir(parents=True, exist_ok=True)
     with pytest.raises(UserError, match="is not among the files that came with the scenario"):
-        made(replace(study, data={**study.data, "traffic": traffic}), task_of(asked))
+        made(replace(study, data={**study.data, "traffic": traffic}), [task_of(asked)])
 
 
 def test_inputs_longest_not_used_are_removed(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from scapy.utils import PcapNgReader, RawPcapNgReader
 from p4cc.errors import UserError
 from p4cc.planning.captures import captured_ends
 from p4cc.running.again import run_again
-from p4cc.running.cache import SeedRun
 from p4cc.running.captures import CaptureWriter
 from p4cc.running.runner import RunRequest
 from tests.p4cc.scenarios import Ran, run, scenario, skewed
@@ -146,7 +145,7 @@ def test_a_pattern_of_nothing_is_an_error() -> None:
 def test_labels_that_look_alike_have_folders_of_their_own(tmp_path: Path) -> None:
     writer = CaptureWriter(tmp_path)
     for label, seed in (("A x=1/2", 1), ("A x=1:2", 1), ("A x=1/2", 2), ("B", 1)):
-        writer.add(label, SeedRun(seed, {}, {}, {"s1-1": label.encode()}))
+        writer.add(label, seed, {"s1-1": label.encode()})
     found = {path.parent.name: path.read_text() for path in tmp_path.rglob("*.pcapng")}
     assert found == {
         "A_x=1_2-seed-1": "A x=1/2",
