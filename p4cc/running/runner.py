@@ -364,7 +364,7 @@ def _run_cases(
             collected.thresholds[case.label()] = _installed(run)
             for one in run.seeds:
                 keys = {**keys_of(case), "seed": one.seed}
-                summary, tables = derive(measures, one.summary, one.tables)
+                summary, tables = derive(measures, one.summary, {**one.tables, **one.long_tables})
                 collected.runs.append({**keys, **summary})
                 writer.add(keys, tables)
                 captures.add(case.label(), one)
@@ -383,6 +383,7 @@ def _run_cases(
                 request.tracing,
                 request.watcher,
                 elsewhere=_machines(prepared, programs),
+                streams=folder,
             )
 
         try:
