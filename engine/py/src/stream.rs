@@ -13,8 +13,8 @@ pub(crate) struct PythonSink {
 }
 
 impl TableSink for PythonSink {
-    /// On the thread of the run, which may hold the network's lock: whoever waits for that one does not hold the
-    /// interpreter's.
+    /// On the thread of the run, which may hold the network's lock: whoever waits for that one does not hold
+    /// the interpreter's.
     fn take(&self, part: Table) -> Result<(), String> {
         Python::attach(|py| {
             let taken = columns(py, &part).and_then(|columns| {
