@@ -50,7 +50,7 @@ def main() -> int:
     for row in rows:
         budget = "" if row.budget is None else _number(row.budget)
         ratio = f"{row.figure / before[row.what]:.2f}" if before.get(row.what) else ""
-        table.add_row(row.what, _number(row.figure), row.unit, budget, row.verdict, ratio)
+        table.add_row(row.what, _figure(row), row.unit, budget, row.verdict, ratio)
     Console(width=None if sys.stdout.isatty() else 120).print(table)
     if "--keep" in sys.argv:
         kept[_machine()] = {**before, **{row.what: float(f"{row.figure:.4g}") for row in rows}}
@@ -77,6 +77,13 @@ def _machine() -> str:
     lines = info.read_text().splitlines() if info.exists() else []
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
     return f"{model}, {os.cpu_count()} processors"
+
+
+def _figure(row: Row) -> str:
+    """The figure, with the range of the rounds that it is the median of."""
+    if row.span is None:
+        return _number(row.figure)
+    return f"{_number(row.figure)} ({_number(row.span[0])} to {_number(row.span[1])})"
 
 
 def _number(figure: float) -> str:

@@ -1,47 +1,63 @@
-"""The long run of the budgets: 320 hosts, WebSearch at 30 % load, HPCC, on one thread and on two.
+"""The long runs of the budgets: `make bench-large`.
 
-`make bench-large` takes a tenth of it; `LARGE_NS=5_000_000 make bench-large` the whole, for which the budgets hold.
+- 320 hosts, WebSearch at 30 % load, HPCC, on one thread and on two. By itself it takes a tenth of it;
+  `LARGE_NS=5_000_000 make bench-large` the whole, for which the budgets hold.
+- What two threads gain, beside what the machine gives two processes: half of that run alone, twice at the same time,
+  and on two threads, in rounds, so that a slow phase of the machine is seen in all three.
+- Permutations of 1,024 and 8,192 hosts: packet-hops a second and memory.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import resource
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 
+from benches.growth import permutation_rows
 from benches.row import Row
+from benches.runs import Going
 from benches.table_writes import ROOT
 
 WHOLE_NS = 5_000_000
 """How long flows arrive in the run that the budgets are for."""
+ROUNDS = 3
+MEMORY_MB = 400.0
 
 
 def large_rows() -> list[Row]:
-    """Seconds and packet-hops per second on one thread and two, and the largest resident set."""
+    """Seconds and packet-hops per second, the largest resident set, the judge of two threads, permutations."""
     end_ns = int(os.environ.get("LARGE_NS", str(WHOLE_NS // 10)))
     rows: list[Row] = []
+    memory_mb = 0.0
     for threads, budget_s in ((1, 25.0), (2, 15.0)):
-        hops, seconds = _run(end_ns, threads)
+        run = _begun(end_ns, threads).end()
         what = f"320 hosts, WebSearch 30 %, {end_ns / 1e6:g} ms, threads {threads}"
-        rows.append(Row(what, seconds, "s", budget_s if end_ns == WHOLE_NS else None))
-        rows.append(Row(f"{what}, rate", hops / seconds, "packet-hops/s", None))
-    memory_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
-    rows.append(Row(f"{end_ns / 1e6:g} ms: largest resident set", memory_mb, "MB", 400))
-    return rows
+        rows.append(Row(what, run.wall_s, "s", budget_s if end_ns == WHOLE_NS else None))
+        rows.append(Row(f"{what}, rate", run.packet_hops / run.wall_s, "packet-hops/s", None))
+        memory_mb = max(memory_mb, run.resident_mb)
+    rows.append(Row(f"{end_ns / 1e6:g} ms: largest resident set", memory_mb, "MB", MEMORY_MB))
+    return [*rows, *_judge_rows(end_ns // 2), *permutation_rows()]
 
 
-def _run(end_ns: int, threads: int) -> tuple[int, float]:
-    """Packet-hops and seconds of the run itself, without set-up and results."""
-    program = Path(sys.executable).with_name("p4cc")
+def _judge_rows(end_ns: int) -> list[Row]:
+    """One process, each of two at the same time, and two threads; medians of rounds and their ranges."""
+    alone: list[float] = []
+    beside: list[float] = []
+    on_two: list[float] = []
+    for _ in range(ROUNDS):
+        alone.append(_begun(end_ns, 1).end().wall_s)
+        pair = _begun(end_ns, 1), _begun(end_ns, 1)
+        beside.append(max(one.end().wall_s for one in pair))
+        on_two.append(_begun(end_ns, 2).end().wall_s)
+    what = f"320 hosts, {end_ns / 1e6:g} ms"
+    gains = [one / two for one, two in zip(alone, on_two, strict=True)]
+    return [
+        Row.of_rounds(f"{what}: one process of one thread", alone, "s"),
+        Row.of_rounds(f"{what}: the slower of two such at the same time", beside, "s"),
+        Row.of_rounds(f"{what}: one process of two threads", on_two, "s"),
+        Row.of_rounds(f"{what}: one thread's time over that of two", gains, ""),
+    ]
+
+
+def _begun(end_ns: int, threads: int) -> Going:
     settings = ("topology.k=12", "topology.hosts=320", f"traffic.end_ns={end_ns}")
-    with tempfile.TemporaryDirectory() as out:
-        command = [str(program), "run", str(ROOT / "experiments" / "hpcc" / "uniform203.yaml"), "--out", out, "--json"]
-        command += ["--no-cache", "--no-figures", "--threads", str(threads)]
-        command += [part for setting in settings for part in ("--set", setting)]
-        done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    (run,) = json.loads(done.stdout)["runs"]
-    return run["packet_hops"], run["wall_s"]
+    words = [part for setting in settings for part in ("--set", setting)]
+    return Going(ROOT / "experiments" / "hpcc" / "uniform203.yaml", "--threads", str(threads), *words)

@@ -1,8 +1,14 @@
 """A line of the table of budgets, and where the programs are that measure it."""
 
+from __future__ import annotations
+
 import shutil
 import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
@@ -14,6 +20,14 @@ class Row:
     unit: str
     budget: float | None
     more_is_better: bool = False
+    span: tuple[float, float] | None = None
+    """Least and largest of several measurements, of which the figure is the median."""
+
+    @classmethod
+    def of_rounds(cls, what: str, figures: Sequence[float], unit: str, budget: float | None = None) -> Self:
+        """The median of an odd number of rounds, and their range."""
+        rising = sorted(figures)
+        return cls(what, rising[len(rising) // 2], unit, budget, span=(rising[0], rising[-1]))
 
     @property
     def verdict(self) -> str:

@@ -561,6 +561,15 @@ class Network:
 
         Results are in the order of `seeds` and do not depend on `jobs`. Raises RunError for the first run that failed.
         """
+    def stream_tables(
+        self, sink: Callable[[str, dict[str, Column], dict[str, list[str]]], None] | None, part_rows: int = 1
+    ) -> None:
+        """Hands parts of long tables to `sink` when they have so many rows, in place of keeping them; None keeps all.
+
+        A part has a name, columns as of `RunResult.table`, and the texts of its columns of texts. Results hold the rows
+        that are left. The run waits for `sink`, which the engine calls on a thread of its own; an exception ends the
+        run with RunError. Forks keep all rows. Raises ValueError for parts without rows.
+        """
     def result(self) -> RunResult:
         """What this run found so far."""
 

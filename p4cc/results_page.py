@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from p4cc.analysis.comparison import RULE
+from p4cc.analysis.long_tables import ROW_GROUP_ROWS
 from p4cc.analysis.percentiles import DEFINITION, FEW
 from p4cc.analysis.slowdown import DEFINITION as SLOWDOWN
 from p4cc.analysis.tables import KEYS, TABLES, Column, Table
@@ -28,6 +29,19 @@ lists and that nobody changed.
 What did not happen is null: no number stands for "none". Percentiles and means of completion times are over the flows
 that finished. Columns carry these texts in the files'
 metadata (`description`, `unit`, `null`). A table without rows is not written.
+
+"""
+
+_LONG_TABLES = f"""## Long tables
+
+`windows`, `algorithm_state`, `queues`, `events`, `rtts` and the samples of programs (`program_counters`,
+`program_registers`, `program_meters`, `program_tables`) stream: while a run goes on, each {ROW_GROUP_ROWS:,} rows are
+written to the disk of the results, and memory holds no more of them. Files have row groups of that many rows, whether a
+table streamed or not, and the same bytes. A run that is interrupted or killed leaves nothing of them.
+`record.max_rows` (5 million) bounds the rows of each table; `rows_left_out` counts the rest.
+
+In memory to the end are all other tables, and all tables of runs that are watched (`--live`) or made on other machines
+(`--on`), and of networks in Python (`p4cc.Network`). Figures, reports and `p4cc.load` read a table whole.
 
 """
 
@@ -90,7 +104,7 @@ In front of each row of each table:
 def markdown() -> str:
     """The page."""
     return (
-        "\n".join([_HEAD.rstrip("\n") + "\n", _PERCENTILES, _COMPARE, _KEYS])
+        "\n".join([_HEAD.rstrip("\n") + "\n", _LONG_TABLES + _PERCENTILES, _COMPARE, _KEYS])
         + _columns(KEYS)
         + "\n"
         + "\n".join(_section(one) for one in TABLES)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from p4cc.analysis.percentiles import PERCENTILES, percentile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from p4cc.analysis.percentiles import Values
     from p4cc.scenario.figures import Window
@@ -33,15 +34,25 @@ def with_latencies(rounds: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def of_rtts(rtts: pl.DataFrame, windows: Sequence[Window]) -> dict[str, float]:
-    """Number, mean and percentiles of all round-trip times, and of each span's; nothing where none were kept."""
-    if rtts.is_empty():
+def of_rtts(rtts: Iterable[pl.DataFrame], windows: Sequence[Window]) -> dict[str, float]:
+    """Number, mean and percentiles of all round-trip times, and of each span's; nothing where none were kept.
+
+    The table comes in parts, of which only how often each time occurs is kept.
+    """
+    spans = {"": (0, None), **{f"_{window.name}": (window.start_ns, window.end_ns) for window in windows}}
+    counts: dict[str, list[pl.DataFrame]] = {suffix: [] for suffix in spans}
+    for part in rtts:
+        for suffix, (start_ns, end_ns) in spans.items():
+            inside = pl.col("time_ns") >= start_ns
+            inside = inside if end_ns is None else inside & (pl.col("time_ns") < end_ns)
+            of_part = part.filter(inside).group_by("rtt_ns").agg(count=pl.len().cast(pl.Int64))
+            counts[suffix] = [pl.concat([*counts[suffix], of_part]).group_by("rtt_ns").agg(pl.col("count").sum())]
+    whole = {suffix: found[0].sort("rtt_ns") for suffix, found in counts.items() if found}
+    if not whole or whole[""].is_empty():
         return {}
-    values, times = _floats(rtts["rtt_ns"]), rtts["time_ns"].to_numpy()
-    found = _statistics("rtt", "", values)
-    for window in windows:
-        inside = values[(times >= window.start_ns) & (times < window.end_ns)]
-        found |= _statistics("rtt", f"_{window.name}", inside)
+    found: dict[str, float] = {}
+    for suffix, of_span in whole.items():
+        found |= _statistics_of_counts("rtt", suffix, of_span["rtt_ns"].to_list(), of_span["count"].to_list())
     return found
 
 
@@ -65,6 +76,19 @@ def _statistics(name: str, suffix: str, values: Values) -> dict[str, float]:
     found[f"{name}_mean_ns{suffix}"] = float(values.mean()) if values.size else float("nan")
     for percent in PERCENTILES:
         found[f"{name}_p{percent}_ns{suffix}"] = percentile(values, percent)
+    return found
+
+
+def _statistics_of_counts(name: str, suffix: str, values: list[int], counts: list[int]) -> dict[str, float]:
+    """As `_statistics`, of rising values with how often each occurs: a whole sum, so that the mean is the same."""
+    passed = np.cumsum(np.array(counts, dtype=np.int64))
+    number = int(passed[-1]) if counts else 0
+    total = sum(value * count for value, count in zip(values, counts, strict=True))
+    found = {f"{name}_count{suffix}": number, f"{name}_mean_ns{suffix}": total / number if number else float("nan")}
+    for percent in PERCENTILES:
+        place = min(int(number * percent / 100), number - 1)
+        at = int(np.searchsorted(passed, place, side="right"))
+        found[f"{name}_p{percent}_ns{suffix}"] = float(values[at]) if number else float("nan")
     return found
 
 

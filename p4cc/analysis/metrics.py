@@ -19,15 +19,18 @@ from polars import selectors
 
 from p4cc.analysis.latencies import of_collectives, of_rounds, of_rtts, with_labels, with_latencies
 from p4cc.analysis.links import depths, outcome, utilisation, with_paused_share
+from p4cc.analysis.long_tables import changed, parts_of, whole
 from p4cc.analysis.percentiles import PERCENTILES, of_few, percentile
 from p4cc.analysis.pods import busiest_drain_ns, pod_pairs, skew, with_pods
+from p4cc.analysis.queues import queue_stats
 from p4cc.analysis.slowdown import BIN_SCHEMA, SUMMARY_BINS, TABLE_BINS, by_size, with_slowdowns
 from p4cc.analysis.tables import ALGORITHM
 from topos import plan_addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from p4cc.analysis.long_tables import AnyTable
     from p4cc.scenario.figures import Window
     from topos import Alone, Paths, Topology
 
@@ -60,24 +63,24 @@ class Measures:
 
 
 def derive(
-    measures: Measures, summary: dict[str, Any], tables: dict[str, pa.Table]
-) -> tuple[dict[str, Any], dict[str, pa.Table]]:
-    """The summary and the tables with what is worked out from them."""
+    measures: Measures, summary: dict[str, Any], tables: Mapping[str, AnyTable]
+) -> tuple[dict[str, Any], dict[str, AnyTable]]:
+    """The summary and the tables with what is worked out from them; long ones stay out of memory."""
     flows = with_slowdowns(_frame(tables["flows"]), measures.paths, measures.alone)
     flows = flows.with_columns(pl.col(ALGORITHM).replace_strict(dict(measures.senders), return_dtype=pl.String))
-    tables = {**tables, **{name: _named(tables[name], measures.topology) for name in BY_PORT}}
+    found = {**tables, **{name: changed(tables[name], _named(measures.topology)) for name in BY_PORT}}
     pods = measures.topology.roles.pods
     if pods:
         flows = with_pods(flows, pods)
-    queues, end_ns = _frame(tables["queues"]), int(summary["end_ns"])
+    end_ns = int(summary["end_ns"])
     more: dict[str, pl.DataFrame] = {
         "flows": flows,
-        "queue_stats": queue_stats(queues, end_ns),
+        "queue_stats": queue_stats(map(_frame, parts_of(found["queues"])), end_ns),
         "traffic": by_label(flows, end_ns),
         "pauses": with_paused_share(_frame(tables["pauses"]), end_ns),
     }
     if measures.goodput_interval_ns is not None:
-        more["goodput"] = goodput_bins(_frame(tables["windows"]), measures.goodput_interval_ns)
+        more["goodput"] = goodput_of_parts(map(_frame, parts_of(tables["windows"])), measures.goodput_interval_ns)
     if measures.slowdown_by_size:
         more["slowdown"] = pl.DataFrame(by_size(flows, TABLE_BINS), schema=BIN_SCHEMA)
     numbers = {
@@ -102,8 +105,9 @@ def derive(
     more["rounds"] = rounds
     if not (goodputs := rounds["goodput_bps"].drop_nans()).is_empty():
         numbers["round_goodput_bps"] = goodputs.median()
-    more["rtts"] = with_labels(_frame(tables["rtts"]), flows)
-    numbers |= {**of_rounds(rounds), **of_rtts(more["rtts"], measures.windows), **_of_flows(flows)}
+    found["rtts"] = changed(tables["rtts"], lambda part: with_labels(_frame(part), flows).to_arrow())
+    rtts = of_rtts(map(_frame, parts_of(tables["rtts"])), measures.windows)
+    numbers |= {**of_rounds(rounds), **rtts, **_of_flows(flows)}
     numbers |= of_collectives(_frame(tables["collectives"]))
     if measures.slowdown_by_size:
         numbers["slowdown"] = by_size(flows, SUMMARY_BINS)
@@ -113,11 +117,11 @@ def derive(
     # JSON has no NaN.
     numbers = {name: None if isinstance(one, float) and np.isnan(one) else one for name, one in numbers.items()}
     numbers["few_values"] = of_few(numbers)
-    tables |= {name: frame.to_arrow() for name, frame in more.items()}
-    return numbers, {name: _of_own_senders(table, flows, measures.algorithm) for name, table in tables.items()}
+    found |= {name: frame.to_arrow() for name, frame in more.items()}
+    return numbers, {name: _of_own_senders(table, flows, measures.algorithm) for name, table in found.items()}
 
 
-def _of_own_senders(table: pa.Table, flows: pl.DataFrame, algorithm: str) -> pa.Table:
+def _of_own_senders(table: AnyTable, flows: pl.DataFrame, algorithm: str) -> AnyTable:
     """A table of flows or labels with the algorithm of each, where traffic brings senders of its own.
 
     Elsewhere the variant's is that of all rows, and `ResultWriter` puts it there.
@@ -126,20 +130,28 @@ def _of_own_senders(table: pa.Table, flows: pl.DataFrame, algorithm: str) -> pa.
     if by is None or ALGORITHM in table.column_names or flows.filter(pl.col(ALGORITHM) != algorithm).is_empty():
         return table
     known = flows.select(pl.col(_KNOWS_SENDER[by]).alias(by), ALGORITHM).unique(by, keep="first", maintain_order=True)
-    joined = _frame(table).join(known, on=by, how="left", maintain_order="left")
-    return joined.with_columns(pl.col(ALGORITHM).fill_null(algorithm)).to_arrow()
+
+    def joined(part: pa.Table) -> pa.Table:
+        rows = _frame(part).join(known, on=by, how="left", maintain_order="left")
+        return rows.with_columns(pl.col(ALGORITHM).fill_null(algorithm)).to_arrow()
+
+    return changed(table, joined)
 
 
-def _named(table: pa.Table, topology: Topology) -> pa.Table:
-    """A table by device id and port with the switch and what the port leads to instead."""
+def _named(topology: Topology) -> Callable[[pa.Table], pa.Table]:
+    """Gives a table by device id and port the switch and what the port leads to instead."""
     ids = plan_addresses(topology).device_ids
     places = [(ids[name], port.number, name, port.peer) for name, ports in topology.ports.items() for port in ports]
     schema = {"device_id": pl.UInt64, "port": pl.UInt64, "switch": pl.String, "peer": pl.String}
     names = pl.DataFrame(places, schema=schema, orient="row")
-    joined = _frame(table).join(names, on=["device_id", "port"], how="left", maintain_order="left")
-    rest = [name for name in table.column_names if name not in ("device_id", "port", "time_ns")]
-    leading = ["time_ns"] if "time_ns" in table.column_names else []
-    return joined.select(*leading, "switch", "port", "peer", *rest).to_arrow()
+
+    def named(table: pa.Table) -> pa.Table:
+        joined = _frame(table).join(names, on=["device_id", "port"], how="left", maintain_order="left")
+        rest = [name for name in table.column_names if name not in ("device_id", "port", "time_ns")]
+        leading = ["time_ns"] if "time_ns" in table.column_names else []
+        return joined.select(*leading, "switch", "port", "peer", *rest).to_arrow()
+
+    return named
 
 
 def _rates(topology: Topology) -> dict[str, int]:
@@ -147,50 +159,17 @@ def _rates(topology: Topology) -> dict[str, int]:
     return {host: topology.links[port.link_index].rate_bps for host, (_, port) in topology.attachments.items()}
 
 
-def queue_stats(queues: pl.DataFrame, end_ns: int) -> pl.DataFrame:
-    """Mean and percentiles of each port's depth over time, from its samples: a depth holds until the next row."""
-    schema = {
-        "switch": pl.String,
-        "port": pl.UInt64,
-        "peer": pl.String,
-        "mean_pkts": pl.Float64,
-        **{f"p{percent}_pkts": pl.UInt64 for percent in PERCENTILES},
-        "max_pkts": pl.UInt64,
-    }
-    rows: list[dict[str, Any]] = []
-    for (switch, port, peer), group in queues.group_by("switch", "port", "peer", maintain_order=True):
-        times = group["time_ns"].to_numpy().astype(np.int64)
-        depths = group["depth_pkts"].to_numpy().astype(np.int64)
-        held = np.diff(np.append(times, max(end_ns, int(times[-1]) + 1)))
-        order = np.argsort(depths, kind="stable")
-        passed = np.cumsum(held[order])
-        whole = int(passed[-1])
-        # The smallest depth that holds, with all below it, for at least the share of time.
-        places = [int(np.searchsorted(passed, whole * percent / 100)) for percent in PERCENTILES]
-        row: dict[str, Any] = {
-            "switch": switch,
-            "port": port,
-            "peer": peer,
-            "mean_pkts": float(np.dot(depths, held)) / whole,
-            "max_pkts": int(depths.max()),
-        }
-        for percent, place in zip(PERCENTILES, places, strict=True):
-            row[f"p{percent}_pkts"] = int(depths[order][min(place, len(order) - 1)])
-        rows.append(row)
-    return pl.DataFrame(rows, schema=schema)
-
-
 def goodput_bins(windows: pl.DataFrame, interval_ns: int) -> pl.DataFrame:
     """Goodput of each flow in bins of time, from what it had acknowledged: `flow_id`, `time_ns` (start), `rate_bps`.
 
     Bins in which nothing was acknowledged have no row.
     """
-    acked = windows.select(
-        "flow_id",
-        # A sample shows what happened up to its time, so one at a bin's end belongs to that bin.
-        time_ns=((pl.col("time_ns").cast(pl.Int64) - 1).clip(0) // interval_ns) * interval_ns,
-        acked=pl.col("acked_bytes").cast(pl.Int64),
-    )
+    return goodput_of_parts([windows], interval_ns)
+
+
+def goodput_of_parts(windows: Iterable[pl.DataFrame], interval_ns: int) -> pl.DataFrame:
+    """As `goodput_bins`, of a table that comes in parts."""
+    acked = pl.concat([_acked(part, interval_ns) for part in windows])
     return (
         acked.group_by("flow_id", "time_ns")
         .agg(pl.col("acked").max())
@@ -199,6 +178,17 @@ def goodput_bins(windows: pl.DataFrame, interval_ns: int) -> pl.DataFrame:
         .filter(pl.col("gain") > 0)
         .select("flow_id", "time_ns", rate_bps=pl.col("gain").cast(pl.Float64) * 8e9 / interval_ns)
     )
+
+
+def _acked(windows: pl.DataFrame, interval_ns: int) -> pl.DataFrame:
+    """The most that each flow had acknowledged in each bin."""
+    acked = windows.select(
+        "flow_id",
+        # A sample shows what happened up to its time, so one at a bin's end belongs to that bin.
+        time_ns=((pl.col("time_ns").cast(pl.Int64) - 1).clip(0) // interval_ns) * interval_ns,
+        acked=pl.col("acked_bytes").cast(pl.Int64),
+    )
+    return acked.group_by("flow_id", "time_ns").agg(pl.col("acked").max())
 
 
 def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
@@ -311,7 +301,7 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else float("nan")
 
 
-def _frame(table: pa.Table) -> pl.DataFrame:
-    frame = pl.from_arrow(table)
+def _frame(table: AnyTable) -> pl.DataFrame:
+    frame = pl.from_arrow(whole(table))
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table gives a frame, an array a series
     return frame

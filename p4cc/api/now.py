@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
+from p4cc.analysis.long_tables import whole
 from p4cc.analysis.metrics import derive
 from p4cc.analysis.tables import TABLE_NAMES, described
 from p4cc.api.tables import Tables
@@ -47,7 +48,7 @@ class Snapshot(Tables):
         self._arrow: dict[str, pa.Table] = {}
         for name, table in tables.items():
             if table.num_rows:
-                keyed = with_keys(keys, table)
+                keyed = with_keys(keys, whole(table))
                 self._arrow[name] = keyed.cast(described(name, keyed, swept))
 
     @property

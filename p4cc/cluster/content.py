@@ -19,6 +19,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from p4cc.analysis.long_tables import whole
 from p4cc.errors import UserError
 from p4cc.running.cache import SeedRun
 from p4cc.running.kept_columns import kept_columns
@@ -66,7 +67,7 @@ def packed(key: str, run: SeedRun) -> bytes:
         # Most tables of a run are empty, and a file for each would be most of the object.
         empty = {name: _plain_schema(table) for name, table in run.tables.items() if not table.num_rows}
         archive.writestr(_EMPTY, json.dumps(empty), zipfile.ZIP_DEFLATED)
-        for name, table in run.tables.items():
+        for name, table in {**run.tables, **{name: whole(long) for name, long in run.long_tables.items()}}.items():
             if table.num_rows:
                 sink = io.BytesIO()
                 pq.write_table(table, sink, compression="zstd")

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import tempfile
 import zipfile
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 
 from p4cc import _engine
+from p4cc.analysis.long_tables import LongTable
 from p4cc.running.kept_files import CALL, kept_files, path_of
 
 if TYPE_CHECKING:
@@ -36,12 +38,16 @@ _KEEPING = (
     "running/case.py",
     "running/captures.py",
     "running/result_writer.py",
+    "running/streams.py",
+    "analysis/long_tables.py",
     "analysis/tables.py",
 )
 """The code between the engine and the tables kept here."""
 _SUMMARY = "summary.json"
 _TABLE = ".arrow"
+_LONG = ".parquet"
 _CAPTURE = ".pcapng"
+_COPIED_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,8 @@ class SeedRun:
     tables: dict[str, pa.Table]
     captures: dict[str, bytes] = field(default_factory=dict[str, bytes])
     """pcapng files by name."""
+    long_tables: dict[str, LongTable] = field(default_factory=dict[str, LongTable])
+    """Tables that are not in `tables`, since memory need not hold them."""
 
 
 @dataclass
@@ -109,7 +117,7 @@ class RunCache:
         path = path_of(self._folder, key)
         try:
             with zipfile.ZipFile(path) as archive:
-                run = _read(archive)
+                run = _read(archive, path.parent)
             os.utime(path)
         except (OSError, zipfile.BadZipFile, pa.ArrowException, ValueError, KeyError, EOFError):
             return None
@@ -195,17 +203,34 @@ def _write(file: io.BufferedIOBase | Any, run: SeedRun) -> None:
             with ipc.new_file(sink, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as writer:
                 writer.write_table(table)
             archive.writestr(f"{name}{_TABLE}", sink.getvalue())
+        for name, long in run.long_tables.items():
+            long.file.seek(0)
+            with archive.open(f"{name}{_LONG}", "w", force_zip64=True) as member:
+                shutil.copyfileobj(long.file, member, _COPIED_BYTES)
         for name, data in run.captures.items():
             archive.writestr(f"{name}{_CAPTURE}", data, zipfile.ZIP_DEFLATED, 1)
 
 
-def _read(archive: zipfile.ZipFile) -> SeedRun:
+def _read(archive: zipfile.ZipFile, folder: Path) -> SeedRun:
     held = json.loads(archive.read(_SUMMARY))
     tables: dict[str, pa.Table] = {}
     captures: dict[str, bytes] = {}
+    long: dict[str, LongTable] = {}
     for name in archive.namelist():
         if name.endswith(_TABLE):
             tables[name.removesuffix(_TABLE)] = ipc.open_file(pa.py_buffer(archive.read(name))).read_all()
         elif name.endswith(_CAPTURE):
             captures[name.removesuffix(_CAPTURE)] = archive.read(name)
-    return SeedRun(int(held["seed"]), dict(held["summary"]), tables, captures)
+        elif name.endswith(_LONG):
+            long[name.removesuffix(_LONG)] = _taken_out(archive, name, folder)
+    return SeedRun(int(held["seed"]), dict(held["summary"]), tables, captures, long)
+
+
+def _taken_out(archive: zipfile.ZipFile, name: str, folder: Path) -> LongTable:
+    """A long table as a file of its own, without a name: whoever makes room in the cache takes nothing from it."""
+    # Whoever has the table holds the file.
+    file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+    with archive.open(name) as member:
+        # The checksum is compared at the end.
+        shutil.copyfileobj(member, file, _COPIED_BYTES)
+    return LongTable(file)

@@ -28,6 +28,7 @@ from p4cc.running.losses import drop_notes, refusal_warnings
 from p4cc.running.networks import build_network, fork_network, served
 from p4cc.running.result_writer import engine_summary, engine_tables
 from p4cc.running.served import Serving, run_served
+from p4cc.running.streams import Streams
 from p4cc.running.traced import Traced, Tracing
 from p4cc.running.worked import Facts, Worked, facts_of
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from p4cc import _engine
     from p4cc.control.load import ControllerClass
     from p4cc.planning.programs import CompiledProgram
     from p4cc.running.elsewhere import Elsewhere, Study
@@ -122,6 +124,8 @@ class Session:
     """Cases that are planned or looked for at the same time: runs begin meanwhile."""
     elsewhere: tuple[Elsewhere, Study] | None = None
     """Machines that make the runs in place of this process, and what they are told of all of them."""
+    streams: Path | None = None
+    """Folder on whose disk long tables of runs are written while they go on; all rows stay in memory if not given."""
 
     @property
     def is_hands_on(self) -> bool:
@@ -302,24 +306,29 @@ async def run_seeds(
         await installer.install(network)
         behind_server = asyncio.Lock()
 
+        async def to_end(fork: _engine.Network, advancing: Advancing) -> Left | None:
+            """Runs it; what was left behind by whoever had a hand in it."""
+            if session.watcher is not None:
+                progress = (advancing.label, session.runs)
+                return await session.watcher.run((network, fork), (case, plan, pipelines), chosen, progress)
+            if session.serving is not None:
+                return await run_served((network, fork), (plan, pipelines), session.serving, advancing)
+            if stops is not None:
+                return await run_with_stops((network, fork), (case, plan, pipelines), chosen, advancing)
+            await advancing.to_end(session.threads)
+            return None
+
         async def one(seed: int, key: str) -> SeedRun:
             async with session.places:
                 async with behind_server:
                     fork = fork_network(network, seed, case.label(), session.tracing)
-                started = time.perf_counter()
-                advancing = Advancing(fork, session.label(case, seed), session.runs)
-                if session.watcher is not None:
-                    progress = (session.label(case, seed), session.runs)
-                    left = await session.watcher.run((network, fork), (case, plan, pipelines), chosen, progress)
-                elif session.serving is not None:
-                    left = await run_served((network, fork), (plan, pipelines), session.serving, advancing)
-                elif stops is None:
-                    await advancing.to_end(session.threads)
-                    left = None
-                else:
-                    left = await run_with_stops((network, fork), (case, plan, pipelines), chosen, advancing)
-                wall_s = time.perf_counter() - started
-                result = fork.result()
+                with Streams(session.streams if session.watcher is None else None) as streams:
+                    streams.take_from(fork)
+                    started = time.perf_counter()
+                    left = await to_end(fork, Advancing(fork, session.label(case, seed), session.runs))
+                    wall_s = time.perf_counter() - started
+                    result = fork.result()
+                    tables, long_tables = streams.finish(fork, engine_tables(result))
                 if session.tracing is not None:
                     traced.append(session.tracing.kept(result))
                 if left is None:
@@ -329,9 +338,8 @@ async def run_seeds(
                         network.exchange(fork)
                         left = Left({}, {"counters": await installer.read_ports()})
                         network.exchange(fork)
-                tables = {**engine_tables(result), **left.tables}
                 summary = {**engine_summary(result), **left.summary, "wall_s": round(wall_s, 6)}
-                run = SeedRun(seed, summary, tables, engine_captures(result))
+                run = SeedRun(seed, summary, {**tables, **left.tables}, engine_captures(result), long_tables)
                 if not session.is_hands_on:
                     await asyncio.to_thread(session.cache.store, key, run)
             session.runs.ended(session.label(case, seed), run.summary["packet_hops"])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from p4cc.analysis.long_tables import ROW_GROUP_ROWS, changed, parts_of, whole
 from p4cc.analysis.recorded import SUMMARY
 from p4cc.analysis.tables import ALGORITHM, NONE, described, without_sentinels
 from p4cc.running.pieces import Piece, PieceFile, piece_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from p4cc import _engine
+    from p4cc.analysis.long_tables import AnyTable
 
 ENGINE_TABLES = (
     "flows",
@@ -86,18 +88,20 @@ class ResultWriter:
         for writer in self._writers.values():
             writer.close()
 
-    def add(self, keys: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
+    def add(self, keys: Mapping[str, Any], tables: Mapping[str, AnyTable]) -> None:
         """Appends one run; `keys` (variant, algorithm, swept values, seed) lead every row."""
         for name, columns in tables.items():
-            if not columns.num_rows:
-                continue
-            table = with_keys(keys, columns)
-            writer = self._writers.get(name)
-            if writer is None:
-                path = self._folder / f"{name}.parquet"
-                schema = self._schemas[name] = described(name, table, self._swept)
-                writer = self._writers[name] = _parquet(path, schema)
-            writer.write_table(table.cast(self._schemas[name]))
+            if columns.num_rows:
+                for part in parts_of(changed(columns, lambda part: with_keys(keys, part))):
+                    self._append(name, part)
+
+    def _append(self, name: str, table: pa.Table) -> None:
+        writer = self._writers.get(name)
+        if writer is None:
+            path = self._folder / f"{name}.parquet"
+            schema = self._schemas[name] = described(name, table, self._swept)
+            writer = self._writers[name] = _parquet(path, schema)
+        writer.write_table(table.cast(self._schemas[name]), ROW_GROUP_ROWS)
 
 
 class PieceWriter:
@@ -121,11 +125,11 @@ class PieceWriter:
                 if error is None:
                     file.end()
 
-    def add(self, keys: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
+    def add(self, keys: Mapping[str, Any], tables: Mapping[str, AnyTable]) -> None:
         """Appends one run; `keys` lead every row."""
         for name, columns in tables.items():
             if columns.num_rows:
-                self._add(name, piece_of(table_file(name, keys, columns, self._swept)))
+                self._add(name, piece_of(table_file(name, keys, whole(columns), self._swept)))
 
     def add_pieces(self, pieces: Mapping[str, Piece]) -> None:
         """Appends one run."""
@@ -142,7 +146,7 @@ class PieceWriter:
             schema = pq.read_schema(io.BytesIO(file.first().file()))
             sink = io.BytesIO()
             with _parquet(sink, schema) as writer:
-                writer.write_table(pq.read_table(io.BytesIO(piece.file())).cast(schema))
+                writer.write_table(pq.read_table(io.BytesIO(piece.file())).cast(schema), ROW_GROUP_ROWS)
             piece = piece_of(sink.getvalue())
         file.add(piece)
 
@@ -152,7 +156,7 @@ def table_file(name: str, keys: Mapping[str, Any], columns: pa.Table, swept: Map
     table = with_keys(keys, columns)
     schema, sink = described(name, table, swept), io.BytesIO()
     with _parquet(sink, schema) as writer:
-        writer.write_table(table.cast(schema))
+        writer.write_table(table.cast(schema), ROW_GROUP_ROWS)
     return sink.getvalue()
 
 
@@ -201,12 +205,19 @@ def write_summary(folder: Path, summary: Mapping[str, Any]) -> Path:
 
 
 def _engine_table(result: _engine.RunResult, name: str) -> pa.Table:
+    columns = result.table(name)
+    texts = {column: result.texts(name, column) for column, (kind, _) in columns.items() if kind == "text"}
+    return arrow_table(columns, texts)
+
+
+def arrow_table(columns: Mapping[str, _engine.Column], texts: Mapping[str, list[str]]) -> pa.Table:
+    """A table as the engine gives it, with the texts of its columns of texts."""
     arrays: dict[str, pa.Array[Any]] = {}
-    for column, (kind, values) in result.table(name).items():
+    for column, (kind, values) in columns.items():
         if kind == "text":
             places = _array(pa.uint32(), values)
-            texts = pa.array(result.texts(name, column), pa.string())
-            arrays[column] = pa.DictionaryArray.from_arrays(places, texts).dictionary_decode()
+            known = pa.array(texts[column], pa.string())
+            arrays[column] = pa.DictionaryArray.from_arrays(places, known).dictionary_decode()
         else:
             arrays[column] = _array(_NUMBERS[kind], values)
     return pa.table(arrays)

@@ -394,7 +394,7 @@ def _run_cases(
                     numbers = one.numbers
                     pieces.add_pieces(one.pieces)
                 else:
-                    numbers, tables = derive(measures, one.summary, one.tables)
+                    numbers, tables = derive(measures, one.summary, {**one.tables, **one.long_tables})
                     writer.add(keys, tables)
                 collected.runs.append({**keys, **numbers})
                 captures.add(case.label(), one.seed, one.captures)
@@ -413,6 +413,7 @@ def _run_cases(
                 request.tracing,
                 request.watcher,
                 elsewhere=_machines(prepared, programs),
+                streams=folder,
             )
 
         try:

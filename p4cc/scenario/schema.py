@@ -348,6 +348,8 @@ class Record(Model):
     log_msg: LogRecord | None = Field(
         default=None, description="What `log_msg` of the switches' programs writes (table `program_log`)."
     )
+    max_rows: Annotated[int, Field(ge=0, le=10**10)] = 5_000_000
+    """Rows that each table of samples or events may have; `rows_left_out` of a run counts later ones."""
     goodput_interval_ns: Interval | None = Field(
         default=None, description="Bins of each flow's goodput (table `goodput`); needs windows."
     )

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from p4cc.analysis.human import swept
-from p4cc.analysis.metrics import goodput_bins, jain, queue_stats, supported
+from p4cc.analysis.metrics import goodput_bins, jain, supported
+from p4cc.analysis.queues import queue_stats
 from p4cc.errors import UserError
 from p4cc.figures.cdf import distribution
 from p4cc.figures.heatmap import cells
@@ -137,7 +138,7 @@ def test_queue_percentiles_weigh_a_depth_by_how_long_it_held() -> None:
     rows = [(0, 1, 0), (60, 1, 10), (90, 1, 40), (0, 2, 3)]
     queues = pl.DataFrame(rows, schema=["time_ns", "port", "depth_pkts"], orient="row").cast(pl.UInt64)
     named = queues.with_columns(switch=pl.lit("s1"), peer=pl.lit("h1"))
-    first, second = queue_stats(named, 100).iter_rows(named=True)
+    first, second = queue_stats([named], 100).iter_rows(named=True)
     assert first == {
         "switch": "s1", "port": 1, "peer": "h1",
         "mean_pkts": 7.0, "p50_pkts": 0, "p95_pkts": 40, "p99_pkts": 40, "max_pkts": 40,

@@ -40,6 +40,14 @@ pub enum RunError {
         /// Virtual time reached.
         at_ns: u64,
     },
+    /// What takes tables on their way could not take a part.
+    #[error("at {at_ns} ns of virtual time a part of the results could not be kept: {cause}")]
+    Results {
+        /// Virtual time reached.
+        at_ns: u64,
+        /// Why, in the words of the one who takes them.
+        cause: String,
+    },
     /// More events than the description allows.
     #[error(
         "limits.max_events: {limit} events were not enough, virtual time {at_ns} ns was reached; \

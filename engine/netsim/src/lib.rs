@@ -40,5 +40,6 @@ pub use events::{Batching, Ties};
 pub use hosts::{HostCounters, MAX_WAITING_INJECTED};
 pub use latency::{Latency, LatencySpec};
 pub use network::{Network, PacketBalance, Progress, Tap};
-pub use output::{Capture, Column, FlowLook, Look, MAX_FOLLOWED, News, Results, Summary, Table, Trace};
+pub use output::{Capture, Column, FlowLook, Look, MAX_FOLLOWED, News, Results, Summary};
+pub use output::{Table, TableSink, Trace};
 pub use parallel::{MAX_JOBS, MAX_THREADS, run_many};

@@ -106,7 +106,7 @@ impl Network {
         }
         let done = self.run_events_until_either(until, stops, cancel, progress);
         self.nodes.take_workspace_back();
-        done
+        self.are_results_kept().and(done)
     }
 
     fn run(
@@ -121,7 +121,7 @@ impl Network {
         }
         let done = self.run_events(until, threads, cancel, progress);
         self.nodes.take_workspace_back();
-        done
+        self.are_results_kept().and(done)
     }
 
     fn run_events(
@@ -142,8 +142,8 @@ impl Network {
             if let Some(batches) = &mut batches {
                 self.run_batches(batches, until, cancel, progress);
             }
-            if (partitions.is_some() || batches.is_some()) && cancel.load(Ordering::Relaxed) {
-                return Err(RunError::Cancelled { at_ns: self.schedule.now.as_ns() });
+            if partitions.is_some() || batches.is_some() {
+                self.may_go_on(cancel)?;
             }
             let Some(event) = self.schedule.calendar.pop_until(until) else { break };
             if self.handle(&event, max_events, cancel, progress)? {
@@ -233,11 +233,25 @@ impl Network {
         }
         if self.schedule.events.is_multiple_of(EVENTS_PER_CHECK) {
             progress(self.progress());
-            if cancel.load(Ordering::Relaxed) {
-                return Err(RunError::Cancelled { at_ns: self.schedule.now.as_ns() });
-            }
+            self.may_go_on(cancel)?;
         }
         Ok(false)
+    }
+
+    /// Whether nobody has cancelled the run, and results that left it were taken.
+    fn may_go_on(&self, cancel: &AtomicBool) -> Result<(), RunError> {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(RunError::Cancelled { at_ns: self.schedule.now.as_ns() });
+        }
+        self.are_results_kept()
+    }
+
+    /// Whether results that left the run were taken.
+    fn are_results_kept(&self) -> Result<(), RunError> {
+        let failure = self.observers.recorder.stream.failure();
+        failure.map_or(Ok(()), |cause| {
+            Err(RunError::Results { at_ns: self.schedule.now.as_ns(), cause: cause.to_owned() })
+        })
     }
 
     #[inline]

@@ -16,6 +16,7 @@ mod own;
 mod parser;
 mod result;
 mod stf;
+mod stream;
 
 /// The native module `p4cc._engine`.
 #[pyo3::pymodule]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use p4cc_netsim::{NetworkSpec, Progress, Results, RunError, run_many};
+use p4cc_netsim::{NetworkSpec, Progress, Results, RunError, TableSink, run_many};
 use p4cc_p4runtime::{Devices, Epoch, NoSuchDevice, Server};
 use p4cc_switch::{Packet, Switch};
 use p4cc_units::Time;
@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use crate::look::{Look, news};
 use crate::own::{Failures, OwnAlgorithm, brought};
 use crate::result::RunResult;
+use crate::stream::PythonSink;
 use crate::{errors, interrupt};
 
 /// The network behind one lock: a run holds it from start to end, requests of controllers take it in between.
@@ -465,6 +466,18 @@ impl Network {
         }
         let results = outcomes.into_iter().map(|outcome| outcome.map(RunResult::new));
         results.map(|result| result.map_err(|error| errors::run(py, &error))).collect()
+    }
+
+    /// Hands parts of long tables to a function as soon as they have so many rows, in place of keeping them;
+    /// with none all is kept.
+    #[pyo3(signature = (sink, part_rows = 1))]
+    fn stream_tables(&self, py: Python<'_>, sink: Option<Py<PyAny>>, part_rows: usize) -> PyResult<()> {
+        if part_rows == 0 {
+            return Err(PyValueError::new_err("part_rows: a part of 0 rows is none; give 1 or more"));
+        }
+        let sink = sink.map(|function| Arc::new(PythonSink { function, part_rows }) as Arc<dyn TableSink>);
+        self.with(py, |network| network.stream_tables(sink));
+        Ok(())
     }
 
     fn result(&self, py: Python<'_>) -> RunResult {

@@ -48,11 +48,7 @@ impl RunResult {
     }
 
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(py);
-        for (name, column) in &self.find(name)?.columns {
-            columns.set_item(name, buffer(py, column)?)?;
-        }
-        Ok(columns)
+        columns(py, self.find(name)?)
     }
 
     /// Node, port and pcapng file of each captured end of a link.
@@ -78,6 +74,26 @@ impl RunResult {
             None => Err(PyKeyError::new_err(format!("table {table:?} has no column {column:?}"))),
         }
     }
+}
+
+/// The type and the values of each column.
+pub(crate) fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    for (name, column) in &table.columns {
+        columns.set_item(name, buffer(py, column)?)?;
+    }
+    Ok(columns)
+}
+
+/// The distinct texts of each column of texts.
+pub(crate) fn texts<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
+    let texts = PyDict::new(py);
+    for (name, column) in &table.columns {
+        if let Column::Text { values, .. } = column {
+            texts.set_item(name, values)?;
+        }
+    }
+    Ok(texts)
 }
 
 fn set_number(summary: &Bound<'_, PyDict>, key: &str, value: &Value) -> PyResult<()> {

@@ -27,6 +27,8 @@ pub const MAX_CAPTURE_COMMENT_BYTES: u64 = 4_096;
 
 /// Most attributes of algorithms that are sampled.
 pub const MAX_STATE_NAMES: u64 = 16;
+/// Most rows of a table of samples or events.
+pub const MAX_ROWS: u64 = 10_000_000_000;
 /// Most packets that are followed.
 pub const MAX_TRACED_PACKETS: u64 = 10_000;
 /// Most steps that each switch keeps of them.

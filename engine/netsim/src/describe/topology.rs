@@ -19,7 +19,7 @@ use crate::describe::captures::{self, CaptureLimits, CapturePlan};
 use crate::describe::faults::{self, Faults};
 use crate::describe::flow_plan::FlowPlan;
 use crate::describe::limits::{
-    MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_RECEIVED_BYTES, MAX_STATE_NAMES, MAX_TIME_NS,
+    MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_RECEIVED_BYTES, MAX_ROWS, MAX_STATE_NAMES, MAX_TIME_NS,
     RECEIVED_ROW_BYTES, in_range,
 };
 use crate::describe::names::{Node, Resolver, node};
@@ -497,7 +497,7 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
         let after = i.checked_sub(1).map_or(0, |before| checkpoints[before].saturating_add(1));
         in_range(&format!("record.checkpoints_ns[{i}]"), at, after, MAX_TIME_NS)?;
     }
-    in_range("record.max_rows", spec.record.max_rows, 0, 100_000_000)
+    in_range("record.max_rows", spec.record.max_rows, 0, MAX_ROWS)
 }
 
 /// Headers of the user's program, and bounds of what is kept of them.

@@ -20,6 +20,7 @@ use crate::links::usual_lead;
 use crate::network::nodes::Nodes;
 use crate::network::observers::{Observers, Tap};
 use crate::network::schedule::Schedule;
+use crate::output::TableSink;
 
 /// What all runs of one network share; threads may share it too.
 pub(crate) struct Blueprint<'a> {
@@ -195,5 +196,11 @@ impl Network {
     /// none.
     pub fn set_tap(&mut self, tap: Tap) {
         self.observers.tap = Some(tap);
+    }
+
+    /// Hands full parts of long tables to `sink` from now on, and no longer keeps them; without one it keeps
+    /// all rows. Forks have none.
+    pub fn stream_tables(&mut self, sink: Option<Arc<dyn TableSink>>) {
+        self.observers.recorder.stream.set(sink);
     }
 }

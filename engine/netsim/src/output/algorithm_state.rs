@@ -2,6 +2,7 @@
 
 use p4cc_units::Time;
 
+use crate::output::stream::Stream;
 use crate::output::table::{Column, Table};
 
 /// Samples of attributes, by flow and name.
@@ -15,6 +16,8 @@ pub(crate) struct AlgorithmState {
     flow_id: Vec<u64>,
     name: Vec<u32>,
     value: Vec<f64>,
+    /// Rows that have left.
+    left: usize,
     /// Rows left out because of `max_rows`.
     pub rows_left_out: u64,
 }
@@ -43,7 +46,7 @@ impl AlgorithmState {
                 continue;
             }
             *last = value;
-            if self.time_ns.len() >= self.max_rows {
+            if self.left + self.time_ns.len() >= self.max_rows {
                 self.rows_left_out += 1;
                 continue;
             }
@@ -51,6 +54,18 @@ impl AlgorithmState {
             self.flow_id.push(u64::from(flow_id));
             self.name.push(number as u32);
             self.value.push(value);
+        }
+    }
+
+    /// Hands the rows over, if there are enough of them.
+    pub fn hand_over(&mut self, stream: &mut Stream) {
+        if stream.wants(self.time_ns.len()) {
+            stream.take(self.table());
+            self.left += self.time_ns.len();
+            self.time_ns.clear();
+            self.flow_id.clear();
+            self.name.clear();
+            self.value.clear();
         }
     }
 

@@ -5,6 +5,7 @@ use p4cc_switch::{ArrayKind, Switch};
 use p4cc_units::Time;
 
 use crate::describe::spec::ArraysSpec;
+use crate::output::stream::Stream;
 use crate::output::table::{Column, Table};
 
 /// In the order of a meter's cells.
@@ -17,6 +18,8 @@ pub(crate) struct Arrays {
     watched: Vec<Watched>,
     rows: Rows,
     max_rows: usize,
+    /// Rows that have left.
+    left: usize,
     /// Rows left out because of `max_rows`.
     pub rows_left_out: u64,
 }
@@ -49,7 +52,7 @@ impl Arrays {
             let switch = switch_names.iter().position(|name| *name == array.switch)?;
             Some(Watched { switch, name: array.name.clone(), last: Vec::new() })
         });
-        Self { kind, watched: watched.collect(), rows: Rows::default(), max_rows, rows_left_out: 0 }
+        Self { kind, watched: watched.collect(), rows: Rows::default(), max_rows, left: 0, rows_left_out: 0 }
     }
 
     /// Takes a sample.
@@ -67,7 +70,7 @@ impl Arrays {
                     continue;
                 }
                 watched.last[index] = cell;
-                if self.rows.time_ns.len() >= self.max_rows {
+                if self.left + self.rows.time_ns.len() >= self.max_rows {
                     self.rows_left_out += 1;
                     continue;
                 }
@@ -79,6 +82,15 @@ impl Arrays {
                     self.rows.entry.push(state.entry_text(array, index));
                 }
             }
+        }
+    }
+
+    /// Hands the rows over, if there are enough of them; `switch_names` gives those of `new`.
+    pub fn hand_over<'a>(&mut self, stream: &mut Stream, switch_names: impl Fn() -> Vec<&'a str>) {
+        if stream.wants(self.rows.time_ns.len()) {
+            stream.take(self.table(&switch_names()));
+            self.left += self.rows.time_ns.len();
+            self.rows = Rows::default();
         }
     }
 

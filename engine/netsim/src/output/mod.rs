@@ -4,6 +4,7 @@
 //! finds times without any delivery; [`pause_log`] keeps pause frames of PFC (IEEE 802.1Qbb);
 //! [`received_log`] keeps what arrived that no flow took, [`headers_log`] the user's headers; [`captures`]
 //! makes files of what [`link_log`] kept of a link; [`results`] makes [tables](table) and the summary.
+//! [`stream`] lets full parts of long tables leave while the run goes on.
 //!
 //! [`collectives`] makes the tables of collectives. For whoever watches a run on its way, [`look`] reads what
 //! is bounded, [`news`] says when something happened, and [`followed`] what one switch did with packets.
@@ -31,6 +32,7 @@ mod record;
 mod results;
 mod sampling;
 mod stall;
+mod stream;
 mod table;
 mod trace;
 
@@ -47,5 +49,6 @@ pub(crate) use received_log::{NoFlow, ReceivedLog};
 pub(crate) use record::Recorder;
 pub use results::{Results, Summary};
 pub(crate) use stall::{Activity, StallDetector};
+pub use stream::TableSink;
 pub use table::{Column, Table};
 pub use trace::Trace;

@@ -15,6 +15,7 @@ use p4cc_units::{Span, Time};
 use crate::describe::spec::RecordSpec;
 use crate::output::algorithm_state::AlgorithmState;
 use crate::output::arrays::Arrays;
+use crate::output::stream::{Rows, Series, Stream};
 use crate::output::table::{Column, Table};
 
 /// docs/algorithms/metrics.md#metrics: "histogram in 1 KB bins".
@@ -48,11 +49,11 @@ pub(crate) struct Recorder {
     max_rows: usize,
     /// Earliest sample due, so that a run without samples pays one comparison for each event.
     next: Time,
-    windows: Windows,
-    queues: Queues,
-    events: Events,
+    windows: Series<Windows>,
+    queues: Series<Queues>,
+    events: Series<Events>,
     checkpoints: Checkpoints,
-    rtts: Rtts,
+    rtts: Series<Rtts>,
     links: Links,
     /// Samples and the sum of their bytes, by depth in kB.
     histogram: BTreeMap<u64, (u64, u64)>,
@@ -63,6 +64,8 @@ pub(crate) struct Recorder {
     pub state: AlgorithmState,
     /// State of the programs, by kind.
     pub arrays: [Arrays; ArrayKind::ALL.len()],
+    /// Where full parts of tables go.
+    pub stream: Stream,
     /// Rows of the other tables left out because of `max_rows`.
     rows_left_out: u64,
 }
@@ -150,17 +153,18 @@ impl Recorder {
             rtts_wanted: spec.rtts,
             max_rows,
             next: Time::MAX,
-            windows: Windows::default(),
-            queues: Queues::default(),
-            events: Events::default(),
+            windows: Series::default(),
+            queues: Series::default(),
+            events: Series::default(),
             checkpoints: Checkpoints::default(),
-            rtts: Rtts::default(),
+            rtts: Series::default(),
             links: Links::default(),
             histogram: BTreeMap::new(),
             last_windows: Vec::new(),
             last_depths: Vec::new(),
             state: AlgorithmState::new(&spec.state, flows, max_rows),
             arrays: arrays.map(|(kind, _, asked)| Arrays::new(kind, asked, switch_names, max_rows)),
+            stream: Stream::default(),
             rows_left_out: 0,
         };
         if recorder.windows_clock.is_some() {
@@ -228,11 +232,11 @@ impl Recorder {
             return;
         }
         *last = Some(*now);
-        let rows = &mut self.windows;
-        if rows.time_ns.len() >= self.max_rows {
+        if self.windows.len() >= self.max_rows {
             self.rows_left_out += 1;
             return;
         }
+        let rows = &mut self.windows.rows;
         rows.time_ns.push(at.as_ns());
         rows.flow_id.push(u64::from(flow_id));
         rows.cwnd.push(now.cwnd_segments);
@@ -246,6 +250,7 @@ impl Recorder {
         rows.next_byte.push(now.snd_nxt);
         rows.rate_bps.push(now.rate_bps.unwrap_or(f64::NAN));
         rows.phase.push(now.phase.name());
+        self.windows.hand_over(&mut self.stream);
     }
 
     pub fn depth(&mut self, at: Time, place: usize, device_id: u64, port: u32, depth_pkts: u32) {
@@ -254,15 +259,16 @@ impl Recorder {
             return;
         }
         *last = Some(depth_pkts);
-        let rows = &mut self.queues;
-        if rows.time_ns.len() >= self.max_rows {
+        if self.queues.len() >= self.max_rows {
             self.rows_left_out += 1;
             return;
         }
+        let rows = &mut self.queues.rows;
         rows.time_ns.push(at.as_ns());
         rows.device_id.push(device_id);
         rows.port.push(u64::from(port));
         rows.depth_pkts.push(u64::from(depth_pkts));
+        self.queues.hand_over(&mut self.stream);
     }
 
     pub fn checkpoint(&mut self, at: Time, flow_id: u32, acked_bytes: u64) {
@@ -285,15 +291,16 @@ impl Recorder {
     }
 
     fn keep_rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
-        let rows = &mut self.rtts;
-        if rows.time_ns.len() >= self.max_rows {
+        if self.rtts.len() >= self.max_rows {
             self.rows_left_out += 1;
             return;
         }
+        let rows = &mut self.rtts.rows;
         rows.time_ns.push(at.as_ns());
         rows.flow_id.push(u64::from(flow_id));
         rows.rtt_ns.push(rtt.as_ns());
         rows.marked.push(u64::from(marked));
+        self.rtts.hand_over(&mut self.stream);
     }
 
     /// Bytes that a channel had carried at a checkpoint.
@@ -350,78 +357,122 @@ impl Recorder {
 
     fn keep_event(&mut self, at: Time, flow_id: u32, event: &Event) {
         let Some((name, value, second)) = row_of(event) else { return };
-        let rows = &mut self.events;
-        if rows.time_ns.len() >= self.max_rows {
+        if self.events.len() >= self.max_rows {
             self.rows_left_out += 1;
             return;
         }
+        let rows = &mut self.events.rows;
         rows.time_ns.push(at.as_ns());
         rows.flow_id.push(u64::from(flow_id));
         rows.event.push(name);
         rows.value.push(value);
         rows.second.push(second);
+        self.events.hand_over(&mut self.stream);
     }
 
-    /// All tables.
+    /// The tables of samples and events, without the rows that have left.
     pub fn tables(&self) -> [Table; 5] {
-        let (w, q, e) = (self.windows.clone(), self.queues.clone(), self.events.clone());
-        let (c, r) = (self.checkpoints.clone(), self.rtts.clone());
         [
-            Table {
-                name: "windows",
-                columns: vec![
-                    ("time_ns", Column::U64(w.time_ns)),
-                    ("flow_id", Column::U64(w.flow_id)),
-                    ("cwnd_segments", Column::F64(w.cwnd)),
-                    ("ssthresh_segments", Column::F64(w.ssthresh)),
-                    ("alpha", Column::F64(w.alpha)),
-                    ("delta", Column::F64(w.delta)),
-                    ("srtt_ns", Column::I64(w.srtt_ns)),
-                    ("rto_ns", Column::U64(w.rto_ns)),
-                    ("flight_segments", Column::U64(w.flight)),
-                    ("acked_bytes", Column::U64(w.acked_bytes)),
-                    ("next_byte", Column::U64(w.next_byte)),
-                    ("rate_bps", Column::F64(w.rate_bps)),
-                    ("phase", Column::text(w.phase)),
-                ],
-            },
-            Table {
-                name: "queues",
-                columns: vec![
-                    ("time_ns", Column::U64(q.time_ns)),
-                    ("device_id", Column::U64(q.device_id)),
-                    ("port", Column::U64(q.port)),
-                    ("depth_pkts", Column::U64(q.depth_pkts)),
-                ],
-            },
-            Table {
-                name: "events",
-                columns: vec![
-                    ("time_ns", Column::U64(e.time_ns)),
-                    ("flow_id", Column::U64(e.flow_id)),
-                    ("event", Column::text(e.event)),
-                    ("value", Column::F64(e.value)),
-                    ("second_value", Column::F64(e.second)),
-                ],
-            },
-            Table {
-                name: "checkpoints",
-                columns: vec![
-                    ("time_ns", Column::U64(c.time_ns)),
-                    ("flow_id", Column::U64(c.flow_id)),
-                    ("acked_bytes", Column::U64(c.acked_bytes)),
-                ],
-            },
-            Table {
-                name: "rtts",
-                columns: vec![
-                    ("time_ns", Column::U64(r.time_ns)),
-                    ("flow_id", Column::U64(r.flow_id)),
-                    ("rtt_ns", Column::U64(r.rtt_ns)),
-                    ("marked", Column::U64(r.marked)),
-                ],
-            },
+            self.windows.rows.clone().into_table(),
+            self.queues.rows.clone().into_table(),
+            self.events.rows.clone().into_table(),
+            self.checkpoints_table(),
+            self.rtts.rows.clone().into_table(),
         ]
+    }
+
+    fn checkpoints_table(&self) -> Table {
+        let rows = self.checkpoints.clone();
+        Table {
+            name: "checkpoints",
+            columns: vec![
+                ("time_ns", Column::U64(rows.time_ns)),
+                ("flow_id", Column::U64(rows.flow_id)),
+                ("acked_bytes", Column::U64(rows.acked_bytes)),
+            ],
+        }
+    }
+}
+
+impl Rows for Windows {
+    fn len(&self) -> usize {
+        self.time_ns.len()
+    }
+
+    fn into_table(self) -> Table {
+        Table {
+            name: "windows",
+            columns: vec![
+                ("time_ns", Column::U64(self.time_ns)),
+                ("flow_id", Column::U64(self.flow_id)),
+                ("cwnd_segments", Column::F64(self.cwnd)),
+                ("ssthresh_segments", Column::F64(self.ssthresh)),
+                ("alpha", Column::F64(self.alpha)),
+                ("delta", Column::F64(self.delta)),
+                ("srtt_ns", Column::I64(self.srtt_ns)),
+                ("rto_ns", Column::U64(self.rto_ns)),
+                ("flight_segments", Column::U64(self.flight)),
+                ("acked_bytes", Column::U64(self.acked_bytes)),
+                ("next_byte", Column::U64(self.next_byte)),
+                ("rate_bps", Column::F64(self.rate_bps)),
+                ("phase", Column::text(self.phase)),
+            ],
+        }
+    }
+}
+
+impl Rows for Queues {
+    fn len(&self) -> usize {
+        self.time_ns.len()
+    }
+
+    fn into_table(self) -> Table {
+        Table {
+            name: "queues",
+            columns: vec![
+                ("time_ns", Column::U64(self.time_ns)),
+                ("device_id", Column::U64(self.device_id)),
+                ("port", Column::U64(self.port)),
+                ("depth_pkts", Column::U64(self.depth_pkts)),
+            ],
+        }
+    }
+}
+
+impl Rows for Events {
+    fn len(&self) -> usize {
+        self.time_ns.len()
+    }
+
+    fn into_table(self) -> Table {
+        Table {
+            name: "events",
+            columns: vec![
+                ("time_ns", Column::U64(self.time_ns)),
+                ("flow_id", Column::U64(self.flow_id)),
+                ("event", Column::text(self.event)),
+                ("value", Column::F64(self.value)),
+                ("second_value", Column::F64(self.second)),
+            ],
+        }
+    }
+}
+
+impl Rows for Rtts {
+    fn len(&self) -> usize {
+        self.time_ns.len()
+    }
+
+    fn into_table(self) -> Table {
+        Table {
+            name: "rtts",
+            columns: vec![
+                ("time_ns", Column::U64(self.time_ns)),
+                ("flow_id", Column::U64(self.flow_id)),
+                ("rtt_ns", Column::U64(self.rtt_ns)),
+                ("marked", Column::U64(self.marked)),
+            ],
+        }
     }
 }
 

@@ -36,6 +36,8 @@ impl Network {
                     state.sample(due.at, (index as usize, id), |name| flow.state(name));
                 }
             }
+            let recorder = &mut self.observers.recorder;
+            recorder.state.hand_over(&mut recorder.stream);
             // What is complete has had its last row.
             let flows = &self.nodes.flows;
             self.observers.active.retain(|&index| !flows[index as usize].has_ended());
@@ -58,8 +60,10 @@ impl Network {
             }
         }
         let switch = |index: usize| &self.nodes.switches[index].switch;
-        for (arrays, _) in self.observers.recorder.arrays.iter_mut().zip(due.arrays).filter(|(_, due)| *due) {
+        let recorder = &mut self.observers.recorder;
+        for (arrays, _) in recorder.arrays.iter_mut().zip(due.arrays).filter(|(_, due)| *due) {
             arrays.sample(due.at, switch);
+            arrays.hand_over(&mut recorder.stream, || self.spec.switch_names());
         }
         if due.queues {
             let mut place = 0;

@@ -25,6 +25,7 @@ mod own_headers;
 mod own_packets;
 mod pairs;
 mod reads;
+mod streams;
 mod tcp;
 mod telemetry;
 mod threads;
