@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import io
 import json
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from p4cc.analysis.long_tables import ROW_GROUP_ROWS, changed, parts_of, whole
+from p4cc.analysis.long_tables import ROW_GROUP_ROWS, changed, parts_of
 from p4cc.analysis.recorded import SUMMARY
 from p4cc.analysis.tables import ALGORITHM, NONE, described, without_sentinels
 from p4cc.running.pieces import Piece, PieceFile, piece_of
@@ -129,7 +130,7 @@ class PieceWriter:
         """Appends one run; `keys` lead every row."""
         for name, columns in tables.items():
             if columns.num_rows:
-                self._add(name, piece_of(table_file(name, keys, whole(columns), self._swept)))
+                self._add(name, piece_of(table_file(name, keys, columns, self._swept)))
 
     def add_pieces(self, pieces: Mapping[str, Piece]) -> None:
         """Appends one run."""
@@ -151,12 +152,15 @@ class PieceWriter:
         file.add(piece)
 
 
-def table_file(name: str, keys: Mapping[str, Any], columns: pa.Table, swept: Mapping[str, str]) -> bytes:
+def table_file(name: str, keys: Mapping[str, Any], columns: AnyTable, swept: Mapping[str, str]) -> bytes:
     """The file that one run's rows of a table would be."""
-    table = with_keys(keys, columns)
-    schema, sink = described(name, table, swept), io.BytesIO()
+    sink = io.BytesIO()
+    parts = parts_of(changed(columns, lambda part: with_keys(keys, part)))
+    first = next(parts)
+    schema = described(name, first, swept)
     with _parquet(sink, schema) as writer:
-        writer.write_table(table.cast(schema), ROW_GROUP_ROWS)
+        for part in chain((first,), parts):
+            writer.write_table(part.cast(schema), ROW_GROUP_ROWS)
     return sink.getvalue()
 
 
