@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from controller import options
 from controller import program as names
 from controller.defaults import ABOUT, DEFAULT_ELECTION_ID
 from controller.ecn import Profile
@@ -46,6 +47,7 @@ from controller.settings import falling, plan_link
 from controller.tiers import TierPlan, plan_tiers
 from controller.units import cells_by_port
 from topos import Topology, TopologyError, generate, topology_from_plain
+from topos.units import UnitError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -78,10 +80,18 @@ def plan_command(
     thresholds: Thresholds,
     topology: Annotated[str | None, typer.Option(help=TOPOLOGY_HELP + " A row for each class of its ports.")] = None,
     assignments: SetOption = None,
-    buffer_pkts: Annotated[int | None, typer.Option(help="Queue of the port in packets; 150 if not given.")] = None,
-    rate_bps: Annotated[int | None, typer.Option(help="Rate of the link in bit/s; 10000000000 if not given.")] = None,
+    buffer_pkts: Annotated[
+        int | None,
+        typer.Option(parser=options.packets, metavar="PACKETS", help="Queue of the port in packets; 150 if not given."),
+    ] = None,
+    rate_bps: Annotated[
+        int | None,
+        typer.Option(parser=options.rate_bps, metavar="RATE", help="Rate of the link in bit/s; 10G if not given."),
+    ] = None,
     senders: Annotated[int, typer.Option(help="Flows that share the link (HPCC's w_ai, the GST paper's model).")] = 25,
-    rto_ns: Annotated[int, typer.Option(help="Minimum retransmission timeout in ns.")] = 200_000_000,
+    rto_ns: Annotated[
+        int, typer.Option(parser=options.time_ns, metavar="TIME", help="Minimum retransmission timeout in ns.")
+    ] = 200_000_000,
     as_json: JsonOption = False,
 ) -> None:
     """Say what switches and senders should be told: K and K_dc, RED's curve for DCQCN, HPCC's settings.
@@ -93,7 +103,7 @@ def plan_command(
 
     Examples:
 
-    - `p4cc controller plan --rate-bps 100000000000 --rtt-ns 20000 --buffer-pkts 1000`
+    - `p4cc controller plan --rate-bps 100G --rtt-ns 20us --buffer-pkts 1000`
     - `p4cc controller plan --buffer-pkts 150 --k-rule halve_once` gives K = 33, `--buffer-pkts 100` gives 8
     - `p4cc controller plan --topology leaf_spine --set leaves=4 --set spines=2 --set hosts_per_leaf=8`
     - `p4cc controller plan --topology experiments/skew/base.yaml --json`
@@ -284,12 +294,18 @@ def _reported() -> Generator[None]:
 def _topology(shape: Shape) -> Topology:
     """The topology of a JSON file, or of a named shape with its parameters."""
     source = shape.topology
-    params: dict[str, str] = {}
+    params: dict[str, str | float] = {}
     for setting in shape.set or ():
         name, found, value = setting.partition("=")
         if not found:
             raise PlanError(f"--set {setting}", "has no '='", "write NAME=VALUE, for example senders=25")
-        params[name] = value
+        try:
+            number = parse(name, value)
+        except UnitError as error:
+            raise PlanError(
+                f"--set {setting}", str(error), "give a value with another unit, or a plain number"
+            ) from None
+        params[name] = value if number is None else number
     reader = topology_readers.get(Path(source).suffix)
     if reader is not None:
         return reader(Path(source), shape.set or ())

@@ -19,6 +19,31 @@ from controller.errors import PlanError
 from controller.planner import KRule
 from controller.red import SCRIPT
 from topos import GENERATORS, Topology
+from topos.units import UnitError, held, parse
+
+
+def _number(field: str) -> Callable[[Any], int]:
+    """Reads what an option of this name is given: a whole number, or one with a unit."""
+
+    def read(text: Any) -> int:
+        try:
+            found = parse(field, str(text))
+        except UnitError as error:
+            raise typer.BadParameter(str(error)) from None
+        try:
+            number = int(str(text).replace("_", "")) if found is None else found
+        except ValueError:
+            what, example = held(field) or ("a number", "1")
+            raise typer.BadParameter(f"{text!r} is no number; {field} holds {what}, such as {example}") from None
+        if not isinstance(number, int):
+            raise typer.BadParameter(f"{text!r} is no whole number of the unit that ends {field}")
+        return number
+
+    return read
+
+
+rate_bps, time_ns, packets, size_bytes = (_number(name) for name in ("rate_bps", "time_ns", "pkts", "bytes"))
+"""What reads options with these units."""
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 TOPOLOGY_HELP = f"A shape ({', '.join(GENERATORS)}), a JSON file (hosts, switches, links) or a scenario (YAML)."
@@ -43,15 +68,24 @@ class Thresholds:
     k_rule: Annotated[KRule, typer.Option(help="How K is chosen; `p4cc controller plan` shows all.")] = (
         KRule.PROPORTIONAL
     )
-    k_pkts: Annotated[int | None, typer.Option(help="K in packets; goes with --k-rule fixed.")] = None
-    k_dc_pkts: Annotated[int | None, typer.Option(help="K_dc in packets; by rate and buffer if not given.")] = None
+    k_pkts: Annotated[
+        int | None, typer.Option(parser=packets, metavar="PACKETS", help="K in packets; goes with --k-rule fixed.")
+    ] = None
+    k_dc_pkts: Annotated[
+        int | None,
+        typer.Option(parser=packets, metavar="PACKETS", help="K_dc in packets; by rate and buffer if not given."),
+    ] = None
     rtt_ns: Annotated[
         int | None,
         typer.Option(
-            help="Base round-trip time in ns; the longest of the network, or 100000 without one, if not given."
+            parser=time_ns,
+            metavar="TIME",
+            help="Base round-trip time in ns; the longest of the network, or 100us without one, if not given.",
         ),
     ] = None
-    packet_bytes: Annotated[int, typer.Option(help="IP packet size in bytes, for the planner.")] = 1500
+    packet_bytes: Annotated[
+        int, typer.Option(parser=size_bytes, metavar="SIZE", help="IP packet size in bytes, for the planner.")
+    ] = 1500
 
 
 @dataclass(frozen=True)
@@ -67,11 +101,17 @@ class Curve:
     """RED's curve for programs that mark by one: DCQCN's in HPCC's experiments, unless given."""
 
     red_k_min_bytes: Annotated[
-        int, typer.Option(help="RED: no mark below this queue, for each 25 Gb/s of the port's rate.")
+        int,
+        typer.Option(
+            parser=size_bytes,
+            metavar="SIZE",
+            help="RED: no mark below this queue, for each 25 Gb/s of the port's rate.",
+        ),
     ] = SCRIPT.k_min_bytes
-    red_k_max_bytes: Annotated[int, typer.Option(help="RED: every packet is marked above this one, likewise.")] = (
-        SCRIPT.k_max_bytes
-    )
+    red_k_max_bytes: Annotated[
+        int,
+        typer.Option(parser=size_bytes, metavar="SIZE", help="RED: every packet is marked above this one, likewise."),
+    ] = SCRIPT.k_max_bytes
     red_p_max: Annotated[float, typer.Option(help="RED: chance of a mark just below it.")] = float(SCRIPT.p_max)
 
 

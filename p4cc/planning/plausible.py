@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from p4cc.scenario.fabric import RdmaTransport
-from p4cc.scenario.units import shown
+from topos.units import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -44,7 +44,7 @@ from p4cc.running.watched import WatchedRun
 from p4cc.running.worked import Worked, keys_of, measures_of
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import check_network, validate
-from p4cc.scenario.overrides import Origins, apply_overrides
+from p4cc.scenario.overrides import Origins, apply_overrides, named_by
 from p4cc.scenario.schema import Scenario
 from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import document_of, read_document
@@ -142,6 +142,8 @@ class Prepared:
     programs: dict[str, CompiledProgram]
     data: dict[str, Any]
     """The scenario after `extends` and what the command line changes."""
+    origins: Origins
+    """Where values come from that no file holds."""
     inputs: dict[str, Path]
     """Files that decide the runs, by the names that the scenario gives them; complete when the cases are planned."""
     seen: FilesSeen
@@ -228,8 +230,9 @@ def _prepare(request: RunRequest, inputs: dict[str, Path], seen: FilesSeen) -> P
         _check_one(scenario, cases, "follows packets of", "--trace")
     if request.watcher is not None:
         _check_one(scenario, cases, "shows", "--live")
-    programs = compiled_sources([source for case in cases for source in case.sources], request.scenario)
-    return Prepared(request, scenario, cases, programs, data, inputs, seen)
+    with named_by(origins, request.scenario):
+        programs = compiled_sources([source for case in cases for source in case.sources], request.scenario)
+    return Prepared(request, scenario, cases, programs, data, origins, inputs, seen)
 
 
 def _check_one(scenario: Scenario, cases: list[Case], does: str, option: str) -> None:
@@ -255,7 +258,8 @@ def execute(prepared: Prepared, shown: Runs, of: str = "") -> RunOutcome:
 
     `of` says what the runs are for, in front of their names.
     """
-    with _account(prepared.request, prepared.inputs, prepared.seen):
+    request = prepared.request
+    with _account(request, prepared.inputs, prepared.seen), named_by(prepared.origins, request.scenario):
         return _execute(prepared, shown, of)
 
 

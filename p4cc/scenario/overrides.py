@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from p4cc.errors import UserError
@@ -10,14 +12,35 @@ from p4cc.scenario.variants import named_variants
 from p4cc.scenario.yaml import Location, parse_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
+    from pathlib import Path
 
 MAX_DEPTH = 16
 _SWEEP = "sweep."
+_STEP = re.compile(r"[^.\[\]]+")
 
 
 Origins = dict[Location, str]
 """Where values that the file does not hold come from: location to place, such as `--set seeds=[1]`."""
+
+
+@contextmanager
+def named_by(origins: Mapping[Location, str], scenario: Path) -> Generator[None]:
+    """What is wrong at a field of this scenario is told at the assignment that the field's value came from."""
+    try:
+        yield
+    except UserError as error:
+        file, at, field = error.place.partition(" at ")
+        if at and file == str(scenario) and (place := _origin(origins, field)) is not None:
+            error.place = place
+        raise
+
+
+def _origin(origins: Mapping[Location, str], field: str) -> str | None:
+    """The assignment that set a field such as `traffic[0].sources`, or a part that it is in."""
+    steps = [int(step) if step.isdecimal() else step for step in _STEP.findall(field)]
+    parts = [tuple(steps[:end]) for end in range(len(steps), 0, -1)]
+    return next((origins[part] for part in (*parts, (_SWEEP.rstrip("."), field)) if part in origins), None)
 
 
 def apply_overrides(data: dict[str, Any], assignments: list[str], origins: Origins | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from p4cc.errors import UserError
 from p4cc.scenario.schema import Scenario
-from p4cc.scenario.units import held, shown
+from topos.units import held, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

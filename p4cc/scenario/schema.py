@@ -57,13 +57,17 @@ class Thresholds(Model):
     """The two marking thresholds of every egress port (docs/algorithms/slow-start.md#gst-model)."""
 
     k_rule: Annotated[
-        Literal["halve_once", "quarter_buffer", "fixed", "never"],
-        Field(description="How the planner chooses K; `fixed` takes `k_pkts`, with `never` a port does not mark."),
+        Literal["halve_once", "quarter_buffer", "proportional", "fixed", "never"],
+        Field(
+            description="How the planner chooses K: `proportional` is a share of K_dc, `fixed` takes `k_pkts`, with "
+            "`never` a port does not mark."
+        ),
     ] = "halve_once"
     k_pkts: Annotated[int, Field(ge=0, le=524_287)] | None = None
     """Lower threshold K, with `k_rule: fixed`: from this depth on packets carry its mark."""
-    k_dc_pkts: Annotated[int, Field(ge=0, le=524_287)] = 65
-    """Upper threshold K_dc, at which DCTCP and its relatives cut their windows; a rule's K stays below it."""
+    k_dc_pkts: Annotated[int, Field(ge=0, le=524_287)] | None = 65
+    """Upper threshold K_dc, at which DCTCP and its relatives cut their windows; null: by each port's rate and buffer,
+    as `p4cc controller plan` has it."""
     rtt_ns: Annotated[int, Field(ge=0, le=60_000_000_000)] | None = Field(
         default=None, description="Round-trip time for the rule; the network's longest if absent."
     )

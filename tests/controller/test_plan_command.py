@@ -154,3 +154,27 @@ def test_the_network_of_a_scenario() -> None:
     assert missing.returncode == 2
     assert "nowhere.yaml" in missing.stderr
     assert "Traceback" not in missing.stderr
+
+
+def test_values_have_units() -> None:
+    with_units = plain("--rate-bps", "25G", "--rtt-ns", "20us", "--buffer-pkts", "500pkt", "--packet-bytes", "1kB")
+    numbers = plain("--rate-bps", "25000000000", "--rtt-ns", "20000", "--buffer-pkts", "500", "--packet-bytes", "1000")
+    assert with_units == numbers
+    assert (numbers["rate_bps"], numbers["rtt_ns"]) == (25_000_000_000, 20_000)
+    tiers = plain(*LEAF_SPINE, "--set", "host_rate_bps=25G", "--set", "fabric_rate_bps=100Gbps")["tiers"]
+    assert {one["rate_bps"] for one in tiers} == {25_000_000_000, 100_000_000_000}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--rate-bps", "25us"], "'25us' is a time; rate_bps holds a rate, such as 25G"),
+        (["--rtt-ns", "fast"], "'fast' is no number; time_ns holds a time"),
+        (["--buffer-pkts", "1.5pkt"], "no whole number"),
+        ([*LEAF_SPINE, "--set", "host_rate_bps=8us"], "--set host_rate_bps=8us"),
+    ],
+)
+def test_wrong_units_are_named(arguments: list[str], text: str) -> None:
+    result = plan(*arguments)
+    assert result.exit_code == 2
+    assert text in " ".join(result.output.replace("\u2502", " ").split())

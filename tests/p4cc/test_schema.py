@@ -92,7 +92,7 @@ def test_a_part_is_printed_for_people() -> None:
         ("topology", "one of: star, dumbbell, parking_lot, leaf_spine"),
         ("traffic.poisson.size", "one of: fixed, uniform, cdf"),
         ("traffic.0.poisson.load", "load = null"),
-        ("switch.thresholds.k_rule", "halve_once, quarter_buffer, fixed, never"),
+        ("switch.thresholds.k_rule", "halve_once, quarter_buffer, proportional, fixed, never"),
         ("variants.slow_start", "name (required)"),
         ("transport.window", "rto_min_ns = 200_000_000 (200 ms)"),
         ("record.windows_interval_ns", "whole number from 100 to 1_000_000_000 or null"),

@@ -98,3 +98,26 @@ def test_a_mistake_is_named_as_the_command_lines(tmp_path: Path, assignment: str
     with pytest.raises(UserError) as refused:
         prepare(RunRequest(write(tmp_path, scenario()), overrides=(assignment,)))
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "cause"),
+    [
+        ("switch.program=nope.p4", "no P4 program 'nope.p4'"),
+        ("switch={program: nope.p4}", "no P4 program 'nope.p4'"),
+        ("sweep.switch.program=nope.p4,p4src/v1model/ecn_dual.p4", "no P4 program 'nope.p4'"),
+        ("traffic.destination=nobody", "no host is named 'nobody'"),
+        ("traffic.sources=[h1, h99]", "no host is named 'h99'"),
+    ],
+)
+def test_a_name_that_is_not_there_is_named_as_the_command_lines(tmp_path: Path, assignment: str, cause: str) -> None:
+    with pytest.raises(UserError) as refused:
+        run(tmp_path, scenario(), assignment)
+    assert str(refused.value).startswith(f"--set {assignment}: {cause}")
+
+
+def test_what_the_file_says_is_named_as_the_files(tmp_path: Path) -> None:
+    data = scenario(traffic={"kind": "incast", "sru_bytes": 1_000, "destination": "nobody"})
+    with pytest.raises(UserError) as refused:
+        run(tmp_path, data, "traffic.start_ns=5")
+    assert refused.value.place == f"{tmp_path}/scenario.yaml at traffic.destination"

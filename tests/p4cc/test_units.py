@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from p4cc.errors import UserError
 from p4cc.running.runner import RunRequest, prepare
-from p4cc.scenario.units import UnitError, parse, plain_numbers
+from p4cc.scenario.units import plain_numbers
 from tests.p4cc.scenarios import run, scenario, write
+from topos.units import UnitError, parse
 
 if TYPE_CHECKING:
     from pathlib import Path
