@@ -199,8 +199,12 @@ bench: setup ## Measure the budgets of docs/reference/performance.md
 	@$(BIN)/python -m benches.budgets
 
 .PHONY: bench-large
-bench-large: setup ## 320 hosts, WebSearch, on one thread and two (LARGE_NS=5000000 for the whole run)
+bench-large: setup ## 320 hosts on one thread and two (LARGE_NS=5000000 for the whole run), 1,024 and 8,192 hosts
 	@$(BIN)/python -m benches.budgets --large
+
+.PHONY: bench-growth
+bench-growth: setup ## Time and memory from 16 to 8,192 hosts, memory to 10^8 packet-hops: benches/growth.json and its picture
+	@$(BIN)/python -m benches.growth
 
 .PHONY: bench-veth
 bench-veth: setup ## Packets a second through the daemon on veth, a null forwarder beside it (root)

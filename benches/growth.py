@@ -3,7 +3,7 @@
 Permutations of the hosts of fat trees: each sends to one in the next pod, with HPCC. Those of 16 to 8,192 hosts record
 nothing, so that what is seen is the network's; those of 128 hosts and 10^7 to 10^8 packet-hops record windows, queues
 and every round-trip time. The figures go to `benches/growth.json`, the picture into the documents; `--draw` only draws
-anew what stands there.
+anew what stands there. `--hops N` makes one run of 128 hosts and N packet-hops and prints what came of it.
 """
 
 # matplotlib's stubs leave **kwargs untyped.
@@ -31,6 +31,8 @@ BUDGETS_MB = {16: 1_000.0, 32: 6_000.0}
 """Of resident sets, by the number of a switch's ports."""
 HOPS_OF_A_FLOW = 12 / 1_000
 """Packet-hops of a byte between pods: six links, there and back, 1,000 B a packet."""
+RECORDED = 8
+"""Number of ports of the switches of the tree that records much."""
 LENGTHS = (10_000_000, 30_000_000, 100_000_000)
 """Packet-hops."""
 MEMORY = "largest resident set (MB)"
@@ -53,8 +55,8 @@ traffic:
 transport: {{kind: rdma, ack_class: 3}}
 variants:
   - {{name: HPCC, rate_control: {{name: hpcc}}}}
-stop_ns: 1s
-limits: {{max_events: 10_000_000_000}}
+stop_ns: 10s
+limits: {{max_events: 100_000_000_000}}
 record: {record}
 """
 
@@ -100,7 +102,10 @@ def permutation_rows() -> list[Row]:
 
 
 def main() -> int:
-    """Measures and draws, or draws."""
+    """Measures and draws, or one of the two."""
+    if "--hops" in sys.argv:
+        _of_length(int(float(sys.argv[sys.argv.index("--hops") + 1])))
+        return 0
     if "--draw" not in sys.argv:
         held = {"hosts": _by_hosts(), "lengths": _by_length()}
         FIGURES.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
@@ -113,9 +118,12 @@ def _by_hosts() -> list[dict[str, Any]]:
 
 
 def _by_length() -> list[dict[str, Any]]:
-    k = 8
-    sizes = [round(hops / HOPS_OF_A_FLOW / hosts_of(k)) for hops in LENGTHS]
-    return [_told(permutation(k, size, RECORDING_MUCH), hosts=hosts_of(k)) for size in sizes]
+    return [_of_length(hops) for hops in LENGTHS]
+
+
+def _of_length(hops: int) -> dict[str, Any]:
+    size = round(hops / HOPS_OF_A_FLOW / hosts_of(RECORDED))
+    return _told(permutation(RECORDED, size, RECORDING_MUCH), hosts=hosts_of(RECORDED))
 
 
 def _told(one: Ran, hosts: int) -> dict[str, Any]:

@@ -8,13 +8,16 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import tempfile
 import zipfile
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from p4cc.analysis.long_tables import LongTable
 from p4cc.cluster import content
 from p4cc.cluster.content import HEAD_BYTES, is_head_of, packed, unpacked
 from p4cc.errors import UserError
@@ -51,6 +54,18 @@ def test_a_run_comes_back_as_it_was(kept: SeedRun) -> None:
         assert back.tables[name].schema.equals(table.schema, check_metadata=True), name
         # Pieces would show in the bytes of result files.
         assert all(column.num_chunks <= 1 for column in back.tables[name].columns)
+
+
+def test_a_long_table_comes_back_in_memory(kept: SeedRun) -> None:
+    table = kept.tables["flows"]
+    with tempfile.TemporaryFile() as file:
+        pq.write_table(table, file, row_group_size=1)
+        rest = {name: one for name, one in kept.tables.items() if name != "flows"}
+        long = replace(kept, tables=rest, long_tables={"flows": LongTable(file)})
+        back = unpacked(KEY, packed(KEY, long), "here")
+    assert list(back.tables) == list(kept.tables)
+    assert back.tables["flows"].equals(table)
+    assert not back.long_tables
 
 
 def test_the_tables_are_parquet_in_a_zip(kept: SeedRun) -> None:

@@ -28,7 +28,9 @@ from p4cc.running.cache import RunCache, SeedRun
 from p4cc.running.result_writer import ResultWriter
 from p4cc.running.streams import Streams
 from p4cc.scenario.figures import Window
-from tests.p4cc.scenarios import RENO, run, scenario
+from tests.p4cc.scenarios import RENO, run, scenario, skewed
+from tests.p4cc.test_controller import reactive
+from tests.p4cc.test_own_algorithms import own
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,12 +40,17 @@ GROUP, PART = 700, 150
 MUCH = {"windows_interval_ns": 2_000, "queues_interval_ns": 1_000, "events": True, "rtts": True}
 
 
+def _of_few_rows(monkeypatch: pytest.MonkeyPatch, group: int, part: int) -> None:
+    """Row groups and parts of few rows, so that small runs have long tables."""
+    monkeypatch.setattr(streams, "ROW_GROUP_ROWS", group)
+    monkeypatch.setattr(result_writer, "ROW_GROUP_ROWS", group)
+    monkeypatch.setattr(streams, "PART_ROWS", part)
+
+
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Row groups and parts of few rows, so that small runs have long tables."""
-    monkeypatch.setattr(streams, "ROW_GROUP_ROWS", GROUP)
-    monkeypatch.setattr(result_writer, "ROW_GROUP_ROWS", GROUP)
-    monkeypatch.setattr(streams, "PART_ROWS", PART)
+    """Tables are long with more than 700 rows."""
+    _of_few_rows(monkeypatch, GROUP, PART)
 
 
 def _long(**changes: Any) -> dict[str, Any]:
@@ -112,32 +119,65 @@ def test_files_have_the_bytes_of_tables_written_at_once(tmp_path: Path) -> None:
     assert pq.ParquetFile(tmp_path / "parts" / "queues.parquet").metadata.row_group(0).num_rows == ROW_GROUP_ROWS
 
 
-@pytest.mark.usefixtures("small")
-def test_a_run_that_streams_leaves_the_files_of_one_that_does_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class _BothWays:
+    """Runs a scenario with tables that stream, and with all rows kept."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        self.streamed: set[str] = set()
+        """Names of the tables that streamed in the run before."""
+        finish = Streams.finish
+
+        def finish_and_note(it: Streams, *given: Any) -> Any:
+            short, long = finish(it, *given)
+            self.streamed |= set(long)
+            return short, long
+
+        monkeypatch.setattr(Streams, "finish", finish_and_note)
+        self._monkeypatch = monkeypatch
+        self._folder = folder
+
+    def same(self, data: dict[str, Any], *tables: str, threads: int = 1) -> None:
+        """Both leave the same files and numbers, and these tables streamed."""
+        streamed = run(self._folder, data, threads=threads)
+        files, rows = streamed.bytes(), [{**row, "wall_s": 0} for row in streamed.runs]
+        assert self.streamed >= set(tables)
+        self.streamed.clear()
+        again = run(self._folder, data, threads=threads)
+        assert (again.bytes() == files, self.streamed) == (True, set()), "those of the cache too"
+        with self._monkeypatch.context() as patch:
+            patch.setattr(Streams, "take_from", _take_nothing)
+            kept = run(self._folder, data, use_cache=False, threads=threads)
+        assert not self.streamed
+        assert kept.bytes() == files
+        assert [{**row, "wall_s": 0} for row in kept.runs] == rows
+
+
+@pytest.fixture
+def both_ways(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> _BothWays:
+    """With tables that are long from a hundred rows on."""
+    _of_few_rows(monkeypatch, 100, 30)
+    return _BothWays(monkeypatch, tmp_path)
+
+
+def test_a_run_that_streams_leaves_the_files_of_one_that_does_not(both_ways: _BothWays) -> None:
     both = [RENO, {"name": "dctcp", "congestion_avoidance": {"name": "dctcp"}}]
     data = _long(record={**MUCH, "goodput_interval_ns": 10_000}, seeds=[1, 2], variants=both)
-    finish, counts = Streams.finish, list[int]()
+    both_ways.same(data, "windows", "queues", "rtts")
 
-    def finish_and_count(self: Streams, *given: Any) -> Any:
-        short, long = finish(self, *given)
-        counts.append(len(long))
-        return short, long
 
-    monkeypatch.setattr(Streams, "finish", finish_and_count)
-    for name in ("streamed", "kept"):
-        (tmp_path / name).mkdir()
-    streamed = run(tmp_path / "streamed", data)
-    assert min(counts) >= 2
-    again = run(tmp_path / "streamed", data)
-    assert again.bytes() == streamed.bytes(), "those of the cache too"
-    assert len(counts) == 4
-    monkeypatch.setattr(Streams, "take_from", _take_nothing)
-    kept = run(tmp_path / "kept", data)
-    assert counts[4:] == [0] * 4
-    assert streamed.bytes() == kept.bytes()
-    assert [{**row, "wall_s": 0} for row in streamed.runs] == [{**row, "wall_s": 0} for row in kept.runs]
+def test_so_does_one_on_two_threads(both_ways: _BothWays) -> None:
+    record = {"windows_interval_ns": 30_000, "queues_interval_ns": 30_000}
+    both_ways.same(skewed(record=record, sweep={}, seeds=[1]), "windows", threads=2)
+
+
+def test_so_does_one_with_algorithms_in_python(both_ways: _BothWays, tmp_path: Path) -> None:
+    record = {"windows_interval_ns": 3_000, "state": ["acks"], "rtts": True}
+    both_ways.same(_long(**own(tmp_path, record=record)), "windows", "algorithm_state", "rtts")
+
+
+def test_so_does_one_with_a_controller(both_ways: _BothWays) -> None:
+    data = reactive(traffic={"kind": "incast", "sru_bytes": 200_000}, record={**MUCH, "events": False})
+    both_ways.same(data, "rtts")
 
 
 def _take_nothing(_: Streams, _network: object) -> None:
