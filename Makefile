@@ -203,8 +203,8 @@ bench-large: setup ## 320 hosts, WebSearch, on one thread and two (LARGE_NS=5000
 	@$(BIN)/python -m benches.budgets --large
 
 .PHONY: bench-veth
-bench-veth: setup ## Packets a second through the daemon on veth, a null forwarder beside it (root)
-	@$(BIN)/python -m benches.veth
+bench-veth: setup ## Packets a second through the daemon on veth, a null forwarder beside it (root); VETH=--rates for rates and latency
+	@$(BIN)/python -m benches.veth $(VETH)
 
 PROFILE := results/profile
 .PHONY: profile

@@ -240,7 +240,7 @@ impl Dataplane {
     fn change(&mut self, change: PortChange) {
         match change {
             PortChange::Attach(port) => self.ports.push(*port),
-            PortChange::Detach(number) => self.ports.retain(|port| port.number != number),
+            PortChange::Detach(number, _closed) => self.ports.retain(|port| port.number != number),
             PortChange::Delay(number, delay) => {
                 self.ports
                     .iter_mut()

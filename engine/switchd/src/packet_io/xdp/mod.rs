@@ -14,6 +14,7 @@ mod ring;
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
 
 use libc::{SOL_XDP, c_int, c_void, xdp_desc, xdp_mmap_offsets, xdp_statistics, xdp_umem_reg};
 
@@ -31,6 +32,9 @@ const FRAME_BYTES: [u32; 2] = [2_048, 4_096];
 const SEND_FRAMES: u32 = 64;
 /// Packets that one call sends at most (`XDP_MAX_TX_SKB_BUDGET`, Linux 6.18; before, 32).
 const XDP_MAX_TX_SKB_BUDGET: c_int = 9;
+/// Longest wait for a queue whose socket was closed, and how often it is tried.
+const MAX_RELEASE: Duration = Duration::from_secs(1);
+const RELEASE_STEP: Duration = Duration::from_millis(10);
 /// Calls in which the kernel takes nothing, after which the rest is left for later.
 const MAX_STALLS: u32 = 3;
 
@@ -45,7 +49,9 @@ pub(crate) enum Refusal {
     Mtu { name: String, mtu: u32 },
     #[error("its queueing discipline is {0}, which AF_XDP would pass by; `noqueue` has nothing to lose")]
     Discipline(String),
-    #[error("another XDP program is attached; take it off: ip link set dev {0} xdp off")]
+    #[error(
+        "it has an AF_XDP socket or XDP program of another's; end that one, or take it off: ip link set dev {0} xdp off"
+    )]
     Taken(String),
     #[error("its driver or this kernel cannot {0}: {1}")]
     Step(&'static str, #[source] io::Error),
@@ -359,7 +365,8 @@ fn get_option<T: PlainAnswer>(fd: &OwnedFd, option: c_int, value: &mut T) -> io:
     check(unsafe { libc::getsockopt(fd.as_raw_fd(), SOL_XDP, option, at, &raw mut len) }).map(|_| ())
 }
 
-/// Binds a socket to queue 0 of an interface: from here on it may be handed packets.
+/// Binds a socket to queue 0 of an interface: from here on it may be handed packets. The
+/// kernel lets go of a queue some time after the socket that had it was closed.
 fn bind(fd: &OwnedFd, index: c_int) -> io::Result<()> {
     let address = libc::sockaddr_xdp {
         sxdp_family: libc::AF_XDP as u16,
@@ -368,7 +375,16 @@ fn bind(fd: &OwnedFd, index: c_int) -> io::Result<()> {
         sxdp_queue_id: 0,
         sxdp_shared_umem_fd: 0,
     };
-    let at = (&raw const address).cast::<libc::sockaddr>();
-    // SAFETY: `at` points to a whole `sockaddr_xdp`, whose size is given and which lives through the call.
-    check(unsafe { libc::bind(fd.as_raw_fd(), at, size_of::<libc::sockaddr_xdp>() as u32) }).map(|_| ())
+    let end = Instant::now() + MAX_RELEASE;
+    loop {
+        let at = (&raw const address).cast::<libc::sockaddr>();
+        // SAFETY: `at` points to a whole `sockaddr_xdp`, whose size is given and which lives through the call.
+        let bound = check(unsafe { libc::bind(fd.as_raw_fd(), at, size_of::<libc::sockaddr_xdp>() as u32) });
+        match bound {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) && Instant::now() < end => {
+                std::thread::sleep(RELEASE_STEP);
+            }
+            bound => return bound.map(|_| ()),
+        }
+    }
 }
