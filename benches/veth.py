@@ -8,7 +8,7 @@ side, the receive path there included, on the switch's. Of each program in turn,
 
 - processor time for each packet of a backlog: the forwarder is stopped while its ring is filled, goes on, and the time
   that its threads ran until all had arrived is divided by the packets. It is what a core of its own would reach, and
-  holds on a busy machine too. BMv2, whose ring is short, is given packets at a rate that it carries instead;
+  holds on a busy machine too. BMv2, whose ring is short, is given steady loads instead;
 - with `--rates`, the highest rate at which at most 0.1 % is lost, found by doubling and halving the sender's rate, and
   the latency at half that rate, from the sender's clock to the kernel's at the far interface. Both processors must be
   free.
@@ -53,8 +53,9 @@ SENDER_CPU, SWITCH_CPU = "0", "1"
 RING, BACKLOG, BACKLOGS = 16_384, 16_000, 5
 #: Rate at which a ring is filled; longest wait for a backlog to drain.
 FILL_PPS, PATIENCE_S = 200_000, 30
-#: Rate at which BMv2's processor time is measured.
-BMV2_PPS = 10_000
+#: Rates at which processor time is measured without a backlog: the least counts, as threads that wake up for each packet
+#: take more, and so do packets that are dropped late.
+STEADY_PPS = (10_000, 20_000, 40_000, 80_000, 160_000)
 SIZES = (64, 1_514)
 NULL, BMV2 = "null forwarder, packet sockets", "BMv2, ecn_dual.p4"
 #: Receives probes, which the sender marks by their UDP port, and prints how many nanoseconds each took: the kernel's
@@ -184,18 +185,22 @@ def backlog_ns(it: Lab, load: str, pid: int, frame_bytes: int) -> float:
     return min(found, default=math.nan)
 
 
-def steady_ns(it: Lab, load: str, pid: int, frame_bytes: int, rate_pps: int) -> float:
-    """Processor time for each packet at a rate that is carried."""
-    before, start_ns = received(it), processor_ns(pid)
-    trial(it, load, frame_bytes, rate_pps)
-    arrived = received(it) - before
-    return (processor_ns(pid) - start_ns) / arrived if arrived else math.nan
+def steady_ns(it: Lab, load: str, pid: int, frame_bytes: int) -> float:
+    """Processor time for each packet that arrives of a steady load; the least of some rates."""
+    found: list[float] = []
+    for rate_pps in STEADY_PPS:
+        before, start_ns = received(it), processor_ns(pid)
+        trial(it, load, frame_bytes, rate_pps)
+        arrived = received(it) - before
+        if arrived:
+            found.append((processor_ns(pid) - start_ns) / arrived)
+    return min(found, default=math.nan)
 
 
 @contextmanager
 def process(command: list[str]) -> Generator[subprocess.Popen[bytes]]:
     """A program for as long as it is measured."""
-    started = subprocess.Popen(command)
+    started = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
         yield started
     finally:
@@ -272,7 +277,7 @@ def measure(it: Lab, load: str, target: Target, frame_bytes: int, *, with_rates:
         if target.has_ring:
             cost_ns = backlog_ns(it, load, pid, frame_bytes)
         else:
-            cost_ns = steady_ns(it, load, pid, frame_bytes, BMV2_PPS)
+            cost_ns = steady_ns(it, load, pid, frame_bytes)
         if not with_rates:
             return Figures(cost_ns)
         rate = lossless_pps(it, load, frame_bytes)

@@ -93,7 +93,7 @@ fn send(
     limit: Duration,
     cpu: &str,
 ) -> Result<(), String> {
-    let mut interface = open(interface, cpu, Io::Packet)?;
+    let mut interface = open(interface, cpu, Io::Auto)?;
     let packet = frame(number(bytes)?.clamp(64, 1_514) as u32);
     let (start, rate_pps) = (Instant::now(), number(rate_pps)?.max(1));
     let (mut sent, mut batch, mut pool) = (0, Vec::new(), PacketPool::keeping(BATCH as usize));
