@@ -53,13 +53,13 @@ SENDER_CPU, SWITCH_CPU = "0", "1"
 RING, BACKLOG, BACKLOGS = 16_384, 16_000, 5
 #: Rate at which a ring is filled; longest wait for a backlog to drain.
 FILL_PPS, PATIENCE_S = 200_000, 30
-#: Rates at which processor time is measured without a backlog: the least counts, as threads that wake up for each packet
-#: take more, and so do packets that are dropped late.
+#: Rates at which processor time is measured without a backlog: the least counts, as threads that wake up for
+#: each packet take more, and so do packets that are dropped late.
 STEADY_PPS = (10_000, 20_000, 40_000, 80_000, 160_000)
 SIZES = (64, 1_514)
 NULL, BMV2 = "null forwarder, packet sockets", "BMv2, ecn_dual.p4"
-#: Receives probes, which the sender marks by their UDP port, and prints how many nanoseconds each took: the kernel's
-#: receive time less what the probe holds.
+#: Receives probes, which the sender marks by their UDP port, and prints how many nanoseconds each took: the
+#: kernel's receive time less what the probe holds.
 PROBES = """
 import signal, socket, struct, sys
 SO_TIMESTAMPNS, SO_ATTACH_FILTER, PORT = 35, 26, 5001
@@ -274,10 +274,8 @@ def targets(load: str) -> list[Target]:
 def measure(it: Lab, load: str, target: Target, frame_bytes: int, *, with_rates: bool) -> Figures:
     """One program at one size."""
     with target.start(it) as pid:
-        if target.has_ring:
-            cost_ns = backlog_ns(it, load, pid, frame_bytes)
-        else:
-            cost_ns = steady_ns(it, load, pid, frame_bytes)
+        cost = backlog_ns if target.has_ring else steady_ns
+        cost_ns = cost(it, load, pid, frame_bytes)
         if not with_rates:
             return Figures(cost_ns)
         rate = lossless_pps(it, load, frame_bytes)

@@ -132,8 +132,8 @@ def transferred(it: Lab, count: int) -> int:
         server.wait()
 
 
-#: Has the kernel put VLAN 5's tag beside each frame that leaves, as its VLAN interfaces do, and sends one frame.
-#: By bpf(2): a program for tcx egress that calls the helper `bpf_skb_vlan_push`.
+#: Has the kernel put VLAN 5's tag beside each frame that leaves, as its VLAN interfaces do, and sends one
+#: frame. By bpf(2): a program for tcx egress that calls the helper `bpf_skb_vlan_push`.
 SEND_TAGGED = """
 import ctypes, socket, struct
 libc = ctypes.CDLL(None, use_errno=True)

@@ -176,7 +176,8 @@ impl Dataplane {
                 let port = &mut self.ports[at];
                 let Some(packet) = port.receive(&mut self.pool) else { break };
                 let number = port.number;
-                // A packet that finds its queue empty and its link free leaves without a way through the queue.
+                // A packet that finds its queue empty and its link free leaves without a way through the
+                // queue.
                 let sent = switch.receive_with_bypass(now, number, packet, |to| {
                     place(&self.places, to).is_some_and(|to| self.ports[to].is_free(now))
                 });
