@@ -207,8 +207,8 @@ bench-growth: setup ## Time and memory from 16 to 8,192 hosts, memory to 10^8 pa
 	@$(BIN)/python -m benches.growth
 
 .PHONY: bench-veth
-bench-veth: setup ## Packets a second through the daemon on veth, a null forwarder beside it (root)
-	@$(BIN)/python -m benches.veth
+bench-veth: setup ## Packets a second through the daemon on veth, a null forwarder beside it (root); VETH=--rates for rates and latency
+	@$(BIN)/python -m benches.veth $(VETH)
 
 PROFILE := results/profile
 .PHONY: profile

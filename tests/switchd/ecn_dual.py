@@ -1,4 +1,7 @@
-"""`ecn_dual` on two ports, set up over Thrift: routes, thresholds, codepoints of the profile `rfc3168`."""
+"""`ecn_dual` on two ports, set up over Thrift: routes, thresholds, codepoints of the profile `rfc3168`.
+
+Names are whole, so that BMv2 knows them too.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +21,43 @@ def install(thrift_port: int, hosts: list[Host], k_pkts: int) -> None:
             mac = bytes.fromhex(host.mac.replace(":", ""))
             address = bytes(int(part) for part in host.ipv4.split("."))
             hop = items(STRING, [bytes([host.number]), mac])
-            client.call("bm_mt_act_prof_add_member", context, text("ecmp"), text("set_next_hop"), hop)
+            client.call(
+                "bm_mt_act_prof_add_member",
+                context,
+                text("ingress.forward.ecmp"),
+                text("ingress.forward.set_next_hop"),
+                hop,
+            )
             key = items(STRUCT, [{1: i32(1), 3: structure({1: text(address), 2: i32(32)})}])
-            client.call("bm_mt_indirect_add_entry", context, text("ipv4_lpm"), key, i32(member), no_options)
+            client.call(
+                "bm_mt_indirect_add_entry", context, text("ingress.forward.ipv4_lpm"), key, i32(member), no_options
+            )
             depth = k_pkts.to_bytes(3, "big")
-            key = items(STRUCT, [exact(host.number)])
+            key = items(STRUCT, [exact(host.number, 2)])
             both = items(STRING, [depth, depth])
-            client.call("bm_mt_add_entry", context, text("thresholds"), key, text("set_thresholds"), both, no_options)
+            client.call(
+                "bm_mt_add_entry",
+                context,
+                text("egress.ecn.thresholds"),
+                key,
+                text("egress.ecn.set_thresholds"),
+                both,
+                no_options,
+            )
         for (level, before), after in CODEPOINTS.items():
-            key = items(STRUCT, [exact(level), exact(before)])
+            key = items(STRUCT, [exact(level, 1), exact(before, 1)])
             after_value = items(STRING, [bytes([after])])
             client.call(
-                "bm_mt_add_entry", context, text("codepoint_map"), key, text("set_codepoint"), after_value, no_options
+                "bm_mt_add_entry",
+                context,
+                text("egress.ecn.codepoint_map"),
+                key,
+                text("egress.ecn.set_codepoint"),
+                after_value,
+                no_options,
             )
 
 
-def exact(value: int) -> dict[int, object]:
-    """An exact key."""
-    return {1: i32(0), 2: structure({1: text(value.to_bytes(2, "big"))})}
+def exact(value: int, length: int) -> dict[int, object]:
+    """An exact key of so many bytes, which BMv2 counts."""
+    return {1: i32(0), 2: structure({1: text(value.to_bytes(length, "big"))})}

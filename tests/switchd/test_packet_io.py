@@ -70,7 +70,7 @@ def test_af_xdp_that_cannot_be_had_is_refused_with_cause_and_remedy(tmp_path: Pa
         it.switch("--no-p4")
         taken = f"1@{it.hosts[0].port_interface}"
         words = refused("--no-p4", "-i", taken, "--io", "af_xdp")
-        assert "another XDP program is attached" in words
+        assert "it has an AF_XDP socket or XDP program of another's" in words
         assert f"ip link set dev {it.hosts[0].port_interface} xdp off" in words
 
 
@@ -132,8 +132,8 @@ def transferred(it: Lab, count: int) -> int:
         server.wait()
 
 
-#: Has the kernel put VLAN 5's tag beside each frame that leaves, as its VLAN interfaces do, and sends one frame.
-#: By bpf(2): a program for tcx egress that calls the helper `bpf_skb_vlan_push`.
+#: Has the kernel put VLAN 5's tag beside each frame that leaves, as its VLAN interfaces do, and sends one
+#: frame. By bpf(2): a program for tcx egress that calls the helper `bpf_skb_vlan_push`.
 SEND_TAGGED = """
 import ctypes, socket, struct
 libc = ctypes.CDLL(None, use_errno=True)
@@ -190,7 +190,7 @@ def test_packets_to_an_interface_that_is_down_are_counted_and_never_come_late(tm
 
 
 @both_ways
-def test_a_ring_that_is_full_loses_and_counts(tmp_path: Path, io: str) -> None:
+def test_a_ring_that_is_full_loses_and_counts(tmp_path: Path) -> None:
     with lab(tmp_path) as it:
         switch = it.switch(str(PAIR), "--ring-frames", "32")
         before = received(it.hosts[1])

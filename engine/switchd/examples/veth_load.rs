@@ -8,7 +8,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "results are for whoever measures")]
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use p4cc_switch::{Packet, PacketPool};
 use p4cc_switchd::{Interface, Io, pin_to};
@@ -50,6 +50,23 @@ fn open(interface: &str, cpu: &str, io: Io) -> Result<Interface, String> {
     Interface::open(interface, RING_FRAMES, io).map_err(|error| error.to_string())
 }
 
+/// One of so many frames of a steady load is a probe: to this UDP port, with the time at which it was sent.
+const PROBE_EVERY: u64 = 256;
+const PROBE_PORT: u16 = 5_001;
+/// Where a frame has its UDP port and its payload.
+const PORT_AT: usize = 36;
+const PAYLOAD_AT: usize = 42;
+
+/// A frame as a probe: nanoseconds since the Epoch begin its payload.
+fn probe(frame: &Packet) -> Packet {
+    let mut head = frame.head.to_vec();
+    head[PORT_AT..PORT_AT + 2].copy_from_slice(&PROBE_PORT.to_be_bytes());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    head.extend((now.as_nanos() as u64).to_le_bytes());
+    debug_assert_eq!(head.len(), PAYLOAD_AT + 8);
+    Packet::new(&head, frame.zeros - 8)
+}
+
 /// IPv4 and UDP from 10.9.0.1 to 10.9.0.2 with right checksums, ECN-capable; the payload is zeros.
 fn frame(bytes: u32) -> Packet {
     let mut head = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
@@ -76,8 +93,8 @@ fn send(
     limit: Duration,
     cpu: &str,
 ) -> Result<(), String> {
-    let mut interface = open(interface, cpu, Io::Packet)?;
-    let packet = frame(number(bytes)?.clamp(60, 1_514) as u32);
+    let mut interface = open(interface, cpu, Io::Auto)?;
+    let packet = frame(number(bytes)?.clamp(64, 1_514) as u32);
     let (start, rate_pps) = (Instant::now(), number(rate_pps)?.max(1));
     let (mut sent, mut batch, mut pool) = (0, Vec::new(), PacketPool::keeping(BATCH as usize));
     while sent < total {
@@ -91,7 +108,8 @@ fn send(
         if start.elapsed() > limit {
             break;
         }
-        batch.extend((0..now).map(|_| packet.clone()));
+        let frame = |at: u64| if at.is_multiple_of(PROBE_EVERY) { probe(&packet) } else { packet.clone() };
+        batch.extend((sent..sent + now).map(frame));
         interface.send(&mut batch, &mut pool);
         sent += now;
     }

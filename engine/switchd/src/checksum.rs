@@ -139,6 +139,50 @@ mod tests {
         assert!(holds(&frame, 22..54, TCP, &frame[54..74]));
     }
 
+    /// Ethernet, tags, then UDP over IPv4 whose checksum field holds what is given.
+    fn datagram(tags: &[u8], field: u16, fragment: u16) -> Vec<u8> {
+        let mut packet = vec![0x45, 0, 0, 31, 0, 0, 0, 0, 64, UDP, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        packet[6..8].copy_from_slice(&fragment.to_be_bytes());
+        packet.extend([0x12, 0x34, 0x56, 0x78, 0, 11]);
+        packet.extend(field.to_be_bytes());
+        packet.extend([1, 2, 3]);
+        [&[0; 12][..], tags, &IPV4, &packet].concat()
+    }
+
+    /// The sum of the pseudo header: two addresses, protocol 17, 11 bytes.
+    const LEFT: u16 = 0x0a00 + 0x0001 + 0x0a00 + 0x0002 + 17 + 11;
+
+    #[test]
+    fn a_checksum_is_completed_where_the_pseudo_headers_sum_stands() {
+        for tags in [&[][..], &[0x81, 0, 0, 5], &[0x88, 0xa8, 0, 6, 0x81, 0, 0, 5]] {
+            let mut frame = datagram(tags, LEFT, 0);
+            assert!(complete_if_left(&mut frame));
+            let at = 12 + tags.len() + 2;
+            assert!(holds(&frame, at + 12..at + 20, UDP, &frame[at + 20..]));
+            // What is complete stays.
+            let whole = frame.clone();
+            assert!(!complete_if_left(&mut frame));
+            assert_eq!(frame, whole);
+        }
+    }
+
+    #[test]
+    fn what_a_sender_meant_so_is_left_alone() {
+        // No checksum, a wrong one, a fragment, three tags.
+        let tags = [0x81, 0, 0, 5, 0x81, 0, 0, 6, 0x81, 0, 0, 7];
+        for frame in [
+            datagram(&[], 0, 0),
+            datagram(&[], LEFT + 1, 0),
+            datagram(&[], LEFT, 0x2000),
+            datagram(&[], LEFT, 1),
+            datagram(&tags, LEFT, 0),
+        ] {
+            let mut after = frame.clone();
+            assert!(!complete_if_left(&mut after));
+            assert_eq!(after, frame);
+        }
+    }
+
     #[test]
     fn anything_else_is_left_alone() {
         let whole =

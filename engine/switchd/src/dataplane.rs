@@ -176,7 +176,8 @@ impl Dataplane {
                 let port = &mut self.ports[at];
                 let Some(packet) = port.receive(&mut self.pool) else { break };
                 let number = port.number;
-                // A packet that finds its queue empty and its link free leaves without a way through the queue.
+                // A packet that finds its queue empty and its link free leaves without a way through the
+                // queue.
                 let sent = switch.receive_with_bypass(now, number, packet, |to| {
                     place(&self.places, to).is_some_and(|to| self.ports[to].is_free(now))
                 });
@@ -240,7 +241,7 @@ impl Dataplane {
     fn change(&mut self, change: PortChange) {
         match change {
             PortChange::Attach(port) => self.ports.push(*port),
-            PortChange::Detach(number) => self.ports.retain(|port| port.number != number),
+            PortChange::Detach(number, _closed) => self.ports.retain(|port| port.number != number),
             PortChange::Delay(number, delay) => {
                 self.ports
                     .iter_mut()

@@ -1,4 +1,5 @@
-//! The real-time switch daemon: AF_XDP or packet sockets, a monotonic clock and P4Runtime around the sans-IO switch.
+//! The real-time switch daemon: AF_XDP or packet sockets, a monotonic clock and P4Runtime around the sans-IO
+//! switch.
 //!
 //! ```text
 //!  interface ─► ring ─► Switch ─► link (rate, delay) ─► interface     data plane: one thread, holds

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 
 use p4cc_p4runtime::{Devices, NoSuchDevice};
 use p4cc_switch::{Packet, Switch};
@@ -20,8 +21,8 @@ use crate::port::Port;
 pub(crate) enum PortChange {
     /// A port that the switch has from now on.
     Attach(Box<Port>),
-    /// Number of a port that is gone.
-    Detach(u32),
+    /// Number of a port that is gone. What is dropped afterwards says that its interface is closed.
+    Detach(u32, Sender<()>),
     /// A port, and the delay of its link from now on.
     Delay(u32, Span),
 }
@@ -82,7 +83,7 @@ impl Shared {
     pub(crate) fn change(&self, change: PortChange) {
         match &change {
             PortChange::Attach(port) => self.has_port(port),
-            PortChange::Detach(port) => {
+            PortChange::Detach(port, _) => {
                 self.interfaces.lock().remove(port);
             }
             PortChange::Delay(..) => {}

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use p4cc_p4runtime::{Devices, Server};
 use p4cc_switch::Switch;
@@ -14,6 +16,9 @@ use crate::options::{General, Links};
 use crate::packet_io::Interface;
 use crate::port::Port;
 use crate::shared::{PortChange, Shared};
+
+/// Longest wait for the data plane to close an interface.
+const MAX_CLOSING: Duration = Duration::from_secs(5);
 
 /// What a port that is added gets: the links' options for all ports.
 pub(crate) struct ThriftTarget {
@@ -96,8 +101,15 @@ impl Target for ThriftTarget {
         self.with_switch(&mut |switch, _| {
             switch.remove_port(port);
         });
-        self.shared.change(PortChange::Detach(port));
-        Ok(())
+        let (closed, is_closed) = mpsc::channel();
+        self.shared.change(PortChange::Detach(port, closed));
+        // Who adds the interface again at once is not to find it taken.
+        match is_closed.recv_timeout(MAX_CLOSING) {
+            Err(RecvTimeoutError::Timeout) => {
+                Err(format!("port {port} goes, but its interface is not closed yet"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn thrift_port(&self) -> u16 {

@@ -366,3 +366,32 @@ pub fn pin_to(cpu: usize) -> io::Result<()> {
     // SAFETY: the set lives through the call and its size is given; 0 names the calling thread.
     check(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) }).map(|_| ())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_found_behind_others_and_cut_ones_are_none() {
+        // Kind 3 with one byte and three to fill up, kind 6 with a text.
+        let bytes: Vec<u8> = [[5_u16, 3], [0x61, 0], [12, 6]]
+            .as_flattened()
+            .iter()
+            .flat_map(|word| word.to_ne_bytes())
+            .collect();
+        let bytes = [&bytes[..], b"noqueue\0"].concat();
+        assert_eq!(attribute(&bytes, 6).as_deref(), Some("noqueue"));
+        assert_eq!(attribute(&bytes, 7), None);
+        for len in 0..bytes.len() {
+            assert_eq!(attribute(&bytes[..len], 6), None, "{len} bytes");
+        }
+        // A length of nothing does not hold it up.
+        assert_eq!(attribute(&[0; 64], 6), None);
+    }
+
+    #[test]
+    fn loopback_has_no_queueing_discipline() {
+        let index = interface_index("lo").expect("there is one");
+        assert_eq!(queueing_discipline(index).expect("rtnetlink answers").as_deref(), Some("noqueue"));
+    }
+}

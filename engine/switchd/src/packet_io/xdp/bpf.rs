@@ -1,8 +1,8 @@
 //! The XDP program of a port and the map that it looks into: made, loaded and attached by bpf(2).
 //!
-//! The program hands a packet to the AF_XDP socket of its receive queue. Three sorts of packets go to
-//! the packet socket instead, as without a program: those of queues without a socket, and, where the interface tells programs
-//! of them, those whose VLAN tag the kernel keeps beside their bytes, which a program would lose.
+//! The program hands a packet to the AF_XDP socket of its receive queue. Two sorts of packets go to the
+//! packet socket instead, as without a program: those of queues without a socket, and, where the interface
+//! tells programs of them, those whose VLAN tag the kernel keeps beside their bytes, which would be lost.
 //!
 //! The program is attached by a link: with the last descriptor of it, at the latest with
 //! the process, the kernel takes the program off the interface.
@@ -75,7 +75,7 @@ impl Sockets {
 }
 
 /// A program that is attached to an interface until this is dropped.
-pub(super) struct Attached(#[expect(dead_code, reason = "what matters is when it is closed")] OwnedFd);
+pub(super) type Attached = OwnedFd;
 
 /// Loads a program that hands the packets of an interface to these sockets; `sees_vlan_tags` leaves those
 /// with a tag beside their bytes to the packet socket.
@@ -105,7 +105,7 @@ pub(super) fn attach(program: &OwnedFd, interface: c_int, mode: Mode) -> io::Res
         attach_type: ATTACH_XDP,
         flags: if mode == Mode::Native { FLAG_NATIVE } else { FLAG_GENERIC },
     };
-    new_descriptor(LINK_CREATE, &attributes).map(Attached)
+    new_descriptor(LINK_CREATE, &attributes)
 }
 
 fn vlan_tag_function() -> io::Result<u32> {

@@ -1,6 +1,7 @@
 //! The kernel's own types (BTF), as far as it takes to find a function by its name.
 //!
-//! The form is that of the kernel's documentation, "BPF Type Format": a header, types one behind the other, names.
+//! The form is that of the kernel's documentation, "BPF Type Format": a header, types one behind the other,
+//! names.
 
 /// First word of the format, as this machine writes numbers.
 const MAGIC: u16 = 0xeb9f;

@@ -1,10 +1,11 @@
-//! A port's packets over an AF_XDP socket (the kernel's documentation, "AF_XDP"): a program on the interface hands them to
-//! the socket before the kernel makes more of them, and many leave in one call, without the layers that a packet socket
-//! sends through.
+//! A port's packets over an AF_XDP socket (the kernel's documentation, "AF_XDP"): a program on the interface
+//! hands them to the socket before the kernel makes more of them, and many leave in one call, without the
+//! layers that a packet socket sends through.
 //!
-//! The socket copies (`XDP_COPY`): its kernel end sends inside of our own call only, so that what an interface did not take
-//! can be taken back and counted. Frames lie in memory of the socket's own (UMEM), those to receive in front. The
-//! frames to send are few and are used again at once, so that they stay in the processor's cache.
+//! The socket copies (`XDP_COPY`): its kernel end sends inside of our own call only, so that what an
+//! interface did not take can be taken back and counted. Frames lie in memory of the socket's own (UMEM),
+//! those to receive in front. The frames to send are few and are used again at once, so that they stay in the
+//! processor's cache.
 
 #![allow(unsafe_code, reason = "system calls and memory shared with the kernel; each use states its proof")]
 
@@ -14,6 +15,7 @@ mod ring;
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
 
 use libc::{SOL_XDP, c_int, c_void, xdp_desc, xdp_mmap_offsets, xdp_statistics, xdp_umem_reg};
 
@@ -31,6 +33,9 @@ const FRAME_BYTES: [u32; 2] = [2_048, 4_096];
 const SEND_FRAMES: u32 = 64;
 /// Packets that one call sends at most (`XDP_MAX_TX_SKB_BUDGET`, Linux 6.18; before, 32).
 const XDP_MAX_TX_SKB_BUDGET: c_int = 9;
+/// Longest wait for a queue whose socket was closed, and how often it is tried.
+const MAX_RELEASE: Duration = Duration::from_secs(1);
+const RELEASE_STEP: Duration = Duration::from_millis(10);
 /// Calls in which the kernel takes nothing, after which the rest is left for later.
 const MAX_STALLS: u32 = 3;
 
@@ -41,11 +46,17 @@ pub(crate) enum Refusal {
     Kernel,
     #[error("AF_XDP needs root, or CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF; start the switch with sudo")]
     Denied,
-    #[error("its MTU of {mtu} is above the {most} that a frame of AF_XDP holds; lower it: ip link set dev {name} mtu {most}", most = largest_mtu())]
+    #[error(
+        "its MTU of {mtu} is above the {most} that a frame of AF_XDP holds; \
+         lower it: ip link set dev {name} mtu {most}",
+        most = largest_mtu()
+    )]
     Mtu { name: String, mtu: u32 },
     #[error("its queueing discipline is {0}, which AF_XDP would pass by; `noqueue` has nothing to lose")]
     Discipline(String),
-    #[error("another XDP program is attached; take it off: ip link set dev {0} xdp off")]
+    #[error(
+        "it has an AF_XDP socket or XDP program of another's; end that one, or take it off: ip link set dev {0} xdp off"
+    )]
     Taken(String),
     #[error("its driver or this kernel cannot {0}: {1}")]
     Step(&'static str, #[source] io::Error),
@@ -197,8 +208,9 @@ impl XdpSocket {
         let len = head.len() + zeros;
         let Some(&frame) = self.free.last() else { return false };
         let Some(start) = self.range(frame, len as u32).filter(|_| self.fits(len)) else { return false };
-        // SAFETY: `start + len` lies inside the memory and inside one frame, which is free: neither the kernel
-        // nor a lent slice uses it, and `head` is no part of the memory, whose slices are lent under `&mut self` only.
+        // SAFETY: `start + len` lies inside the memory and inside one frame, which is free: neither the
+        // kernel nor a lent slice uses it, and `head` is no part of the memory, whose slices are lent under
+        // `&mut self` only.
         unsafe {
             let to = self.memory.base().as_ptr().add(start);
             std::ptr::copy_nonoverlapping(head.as_ptr(), to, head.len());
@@ -245,9 +257,9 @@ impl XdpSocket {
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Takes back what the kernel did not take of an interface that is down, so that it is not sent when that is
-    /// up again; how many packets that are. What the kernel looked at already, before the interface went down
-    /// in the middle of it, can no more be taken back.
+    /// Takes back what the kernel did not take of an interface that is down, so that it is not sent when that
+    /// is up again; how many packets that are. What the kernel looked at already, before the interface went
+    /// down in the middle of it, can no more be taken back.
     fn withdraw(&mut self) -> u64 {
         if self.is_looked_at {
             return 0;
@@ -341,7 +353,8 @@ fn memory_and_rings(fd: &OwnedFd, receive: u32, frame_bytes: u32) -> io::Result<
 // SAFETY: `repr(C)`, two words of eight bytes and four of four: no padding.
 unsafe impl PlainOption for xdp_umem_reg {}
 
-/// Plain values that the kernel writes as options. Unsafe to implement for types that not any bytes are a value of.
+/// Plain values that the kernel writes as options. Unsafe to implement for types that not any bytes are a
+/// value of.
 ///
 /// # Safety
 /// The type is `repr(C)` and any bytes are a value of it.
@@ -359,7 +372,8 @@ fn get_option<T: PlainAnswer>(fd: &OwnedFd, option: c_int, value: &mut T) -> io:
     check(unsafe { libc::getsockopt(fd.as_raw_fd(), SOL_XDP, option, at, &raw mut len) }).map(|_| ())
 }
 
-/// Binds a socket to queue 0 of an interface: from here on it may be handed packets.
+/// Binds a socket to queue 0 of an interface: from here on it may be handed packets. The
+/// kernel lets go of a queue some time after the socket that had it was closed.
 fn bind(fd: &OwnedFd, index: c_int) -> io::Result<()> {
     let address = libc::sockaddr_xdp {
         sxdp_family: libc::AF_XDP as u16,
@@ -368,7 +382,17 @@ fn bind(fd: &OwnedFd, index: c_int) -> io::Result<()> {
         sxdp_queue_id: 0,
         sxdp_shared_umem_fd: 0,
     };
-    let at = (&raw const address).cast::<libc::sockaddr>();
-    // SAFETY: `at` points to a whole `sockaddr_xdp`, whose size is given and which lives through the call.
-    check(unsafe { libc::bind(fd.as_raw_fd(), at, size_of::<libc::sockaddr_xdp>() as u32) }).map(|_| ())
+    let end = Instant::now() + MAX_RELEASE;
+    loop {
+        let at = (&raw const address).cast::<libc::sockaddr>();
+        // SAFETY: `at` points to a whole `sockaddr_xdp`, whose size is given and which lives through the
+        // call.
+        let bound = check(unsafe { libc::bind(fd.as_raw_fd(), at, size_of::<libc::sockaddr_xdp>() as u32) });
+        match bound {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) && Instant::now() < end => {
+                std::thread::sleep(RELEASE_STEP);
+            }
+            bound => return bound.map(|_| ()),
+        }
+    }
 }

@@ -37,7 +37,8 @@ pub(super) struct Ring<T> {
     theirs: u32,
 }
 
-// SAFETY: the entries lie in the mapping, which may change threads; all access takes `&mut` or reads indices as atomics.
+// SAFETY: the entries lie in the mapping, which may change threads; all access takes `&mut` or reads indices
+// as atomics.
 unsafe impl<T: Entry> Send for Ring<T> {}
 
 impl<T: Entry> Ring<T> {
@@ -64,8 +65,8 @@ impl<T: Entry> Ring<T> {
 
     #[inline]
     fn index(&self, at: usize) -> &AtomicU32 {
-        // SAFETY: `at` is one of the two places that `map` checked: aligned, inside the mapping, which lives as
-        // long as `self`, and only ever accessed as an atomic.
+        // SAFETY: `at` is one of the two places that `map` checked: aligned, inside the mapping, which lives
+        // as long as `self`, and only ever accessed as an atomic.
         unsafe { AtomicU32::from_ptr(self.mapping.base().as_ptr().add(at).cast::<u32>()) }
     }
 
