@@ -13,6 +13,7 @@
 
 pub mod fields;
 pub mod fixed;
+mod journal;
 mod pipes;
 pub mod proto;
 pub mod schema;

@@ -385,28 +385,80 @@ fn bench() -> Arc<Bench> {
     Arc::new(Bench(Mutex::new(switch), Mutex::new(Time::ZERO)))
 }
 
-#[test]
-fn any_request_gets_an_answer_or_a_code_with_a_message() {
-    let wanted = std::env::var("P4CC_HOSTILE_REQUESTS").ok().and_then(|text| text.parse().ok());
-    let requests: u64 = wanted.unwrap_or(DEFAULT_REQUESTS);
-    let bench = bench();
-    let p4runtime = p4cc_p4runtime::Local::new(Arc::clone(&bench) as _).expect("threads");
+/// A server whose client is bound to the program, and what the program offers.
+fn bound(bench: &Arc<Bench>) -> (p4cc_p4runtime::Local, Local, Schema) {
+    let p4runtime = p4cc_p4runtime::Local::new(Arc::clone(bench) as _).expect("threads");
     p4runtime.install(0, PROGRAM.as_bytes().to_vec()).expect("the program compiles");
     let program = Arc::clone(bench.0.lock().pipeline().expect("a program").program());
     let mut schema = schema::of_program(&program, Chip::Tofino1).expect("a program of the chip");
     schema.tables.extend(schema::fixed(Chip::Tofino1).tables);
     let options = Options { p4_name: Some("program".to_owned()) };
-    let mut server = Local::new(Arc::clone(&bench) as _, options).expect("threads");
-    let (mut dice, mut answered, mut damaged, mut before) = (Dice(25), 0, 0, 0);
-    let subscribe = wire::StreamMessageRequest {
-        client_id: 0,
-        update: Some(wire::stream_message_request::Update::Subscribe(wire::Subscribe::default())),
-    };
+    let mut server = Local::new(Arc::clone(bench) as _, options).expect("threads");
     let stream = server.open();
-    server.send(stream, &subscribe.encode_to_vec()).expect("a subscription");
+    server.send(stream, &subscription().encode_to_vec()).expect("a subscription");
     let config = vec![wire::ForwardingPipelineConfig { p4_name: "program".to_owned(), ..Default::default() }];
     let bind = wire::SetForwardingPipelineConfigRequest { config, ..Default::default() };
     server.call("SetForwardingPipelineConfig", &bind.encode_to_vec()).expect("the program");
+    (p4runtime, server, schema)
+}
+
+fn subscription() -> wire::StreamMessageRequest {
+    wire::StreamMessageRequest {
+        client_id: 0,
+        update: Some(wire::stream_message_request::Update::Subscribe(wire::Subscribe::default())),
+    }
+}
+
+/// Everything that a batch may change: the switch's state, and what clients read, in its order.
+fn everything(bench: &Bench, server: &mut Local, schema: &Schema) -> (String, Vec<Vec<Vec<u8>>>) {
+    let read = |table: &Table| {
+        let table = wire::TableEntry { table_id: table.id, ..Default::default() };
+        let entities = vec![wire::Entity { entity: Some(Of::TableEntry(table)) }];
+        let target = Some(wire::TargetDevice { pipe_id: 0xffff, ..Default::default() });
+        wire::ReadRequest { target, entities, ..Default::default() }.encode_to_vec()
+    };
+    let tables = schema.tables.iter().map(|table| server.call("Read", &read(table)).unwrap_or_default());
+    let tables = tables.collect();
+    let switch = bench.0.lock();
+    let states: Vec<_> = (0..switch.pipes()).filter_map(|pipe| switch.state_of(pipe)).collect();
+    (format!("{states:?} {:?} {:?}", switch.pre(), switch.chip()), tables)
+}
+
+#[test]
+fn a_batch_that_fails_leaves_no_trace() {
+    const BATCHES: usize = 400;
+    let bench = bench();
+    let (_p4runtime, mut server, schema) = bound(&bench);
+    let (mut dice, mut undone) = (Dice(26), 0);
+    for _ in 0..BATCHES {
+        let before = everything(&bench, &mut server, &schema);
+        let updates = (0..1 + dice.below(6)).map(|_| wire::Update {
+            r#type: dice.pick(&[1, 1, 1, 2, 3, 4, 5, 5, 6]).copied().unwrap_or(0),
+            entity: Some(entity(&mut dice, &schema)),
+        });
+        let request = wire::WriteRequest {
+            updates: updates.collect(),
+            target: Some(wire::TargetDevice { pipe_id: 0xffff, ..Default::default() }),
+            atomicity: 1 + dice.below(2) as i32,
+            ..Default::default()
+        };
+        if server.call("Write", &request.encode_to_vec()).is_err() {
+            undone += usize::from(request.updates.len() > 1);
+            let after = everything(&bench, &mut server, &schema);
+            assert!(before.0 == after.0, "{request:#?}");
+            assert!(before.1 == after.1, "{request:#?}");
+        }
+    }
+    assert!((BATCHES / 10..BATCHES).contains(&undone), "{undone} of {BATCHES} batches failed");
+}
+
+#[test]
+fn any_request_gets_an_answer_or_a_code_with_a_message() {
+    let wanted = std::env::var("P4CC_HOSTILE_REQUESTS").ok().and_then(|text| text.parse().ok());
+    let requests: u64 = wanted.unwrap_or(DEFAULT_REQUESTS);
+    let bench = bench();
+    let (p4runtime, mut server, schema) = bound(&bench);
+    let (mut dice, mut answered, mut damaged, mut before) = (Dice(25), 0, 0, 0);
     for number in 0..requests {
         if number == requests / 3 {
             before = resident_bytes();
@@ -421,7 +473,7 @@ fn any_request_gets_an_answer_or_a_code_with_a_message() {
             Err(status) => assert!(!status.message().is_empty(), "{method} {bytes:02x?}: {status:?}"),
         }
         if number % 7 == 0 {
-            let kind = [8, 9][dice.below(2)];
+            let kind = [8, 9, 10][dice.below(3)];
             let packet = [1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, dice.next() as u8, kind, 0];
             let mut switch = bench.0.lock();
             switch.receive(*bench.1.lock(), dice.below(8) as u32, Packet::new(&packet, 0));
@@ -433,7 +485,7 @@ fn any_request_gets_an_answer_or_a_code_with_a_message() {
             server.deliver(now, &delivered.held);
             let unread = server.open();
             // What is no message, or comes first, or twice.
-            for message in [vec![0xff; 3], Vec::new(), subscribe.encode_to_vec()] {
+            for message in [vec![0xff; 3], Vec::new(), subscription().encode_to_vec()] {
                 let _ = server.send(unread, &message);
             }
             server.close(unread);

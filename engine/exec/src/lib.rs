@@ -41,7 +41,7 @@ pub use state::filter::{FilterConfig, LpfConfig, WredConfig};
 pub use state::hashing::HashSlice;
 pub use state::idle::IdleChange;
 pub use state::meter::{COLOR_GREEN, COLOR_RED, COLOR_YELLOW, MeterConfig, MeterCounts};
-pub use state::{Array, ArrayKind, DEFAULT_DROP_PORT, State};
+pub use state::{Array, ArrayKind, DEFAULT_DROP_PORT, Part, State};
 pub use tna_pipelines::{HalfEnd, HalfId};
 pub use v1_pipelines::{
     BypassEnd, BypassResult, EgressEnd, EgressMetadata, EgressStart, IngressStart, V1Pipelines, Verdict,

@@ -1,7 +1,7 @@
 //! What the chip's control plane sees of a TNA program beside P4Info's objects: the pipes by their names,
 //! the values that a snapshot shows, what stands in front of packets, hashes that can be changed.
 
-use crate::{ControlPlaneName, DataType, ProfileId, RegisterId};
+use crate::{ControlPlaneName, DataType, HeaderId, ProfileId, RegisterId, VarId};
 
 /// What BF Runtime's schema needs beside the program itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,19 @@ pub struct ControlView {
     pub is_egress: bool,
     /// Values by their names, with their widths; `$valid` of a header is one.
     pub fields: Vec<(String, u32)>,
+    /// Where they stand, in the same order.
+    pub places: Vec<ViewPlace>,
+}
+
+/// Where a value of a control stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViewPlace {
+    /// In a variable.
+    Var(VarId),
+    /// Whether a header is valid.
+    Valid(HeaderId),
+    /// Nowhere: it reads zero.
+    Nowhere,
 }
 
 /// An action selector: groups over the members of a profile.

@@ -9,6 +9,7 @@ mod multicast;
 mod port_metadata;
 mod ports;
 pub mod rows;
+mod snapshot;
 mod traffic_manager;
 
 use std::collections::BTreeMap;
@@ -49,7 +50,8 @@ fn rule(table: &Table) -> Option<Rule> {
         (Object::Fixed, "dev.device_configuration") => Some(device::CONFIGURATION),
         (Object::Fixed, "dev.warm_init") => Some(device::WARM_INIT),
         (Object::Fixed, name) => {
-            multicast::rule(name).or_else(|| generator::rule(name)).or_else(|| traffic_manager::rule(name))
+            let of_chip = multicast::rule(name).or_else(|| generator::rule(name));
+            of_chip.or_else(|| traffic_manager::rule(name)).or_else(|| snapshot::rule(table))
         }
         _ => None,
     }
@@ -92,7 +94,7 @@ pub fn read(target: &mut Target<'_>, entry: &Entry<'_>) -> Result<Vec<Row>, Fail
         ("$PORT_STAT", _) => ports::read_statistics(target, entry),
         ("$PORT_HDL_INFO" | "$PORT_FP_IDX_INFO" | "$PORT_STR_INFO", _) => ports::read_name(entry),
         (_, Some(rule)) => rows::read(target, entry, rule),
-        _ => Err(not_here(entry.table)),
+        _ => snapshot::read(target, entry).unwrap_or_else(|| Err(not_here(entry.table))),
     }
 }
 

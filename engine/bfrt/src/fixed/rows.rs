@@ -198,7 +198,7 @@ pub fn unset_row(table: &Table, action: Option<&Action>) -> Kept {
     Kept { action: action.map_or(0, |action| action.id), data }
 }
 
-/// The key of a request, fields that are left out as 0 or no text.
+/// The key of a request, fields that are left out at their default, 0 or no text.
 pub fn key_of(entry: &Entry<'_>) -> Result<RowKey, Failure> {
     if entry.table.key.is_empty() {
         return Ok(Vec::new());
@@ -206,8 +206,11 @@ pub fn key_of(entry: &Entry<'_>) -> Result<RowKey, Failure> {
     let given = entry.key.as_ref().ok_or_else(|| needs_key(entry))?;
     let value = |key: &Key| match given.iter().find(|one| one.key.id == key.id) {
         Some(one) => one.value.clone(),
-        None if matches!(key.ty, Type::Text(..)) => Match::Text(String::new()),
-        None => Match::Exact(Bits::zero(key.ty.width())),
+        None => match key.ty {
+            Type::Text(..) => Match::Text(String::new()),
+            Type::Int(_, Some(default)) => Match::Exact(Bits::from_u128(key.ty.width(), default.into())),
+            _ => Match::Exact(Bits::zero(key.ty.width())),
+        },
     };
     Ok(entry.table.key.iter().map(value).collect())
 }

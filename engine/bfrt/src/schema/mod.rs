@@ -9,6 +9,7 @@ mod match_tables;
 mod snapshot;
 
 pub use chip::{Chip, fixed};
+pub use snapshot::MASK as SNAPSHOT_MASK;
 
 use p4cc_ir::{
     ActionId, Architecture, CounterId, DigestId, MeterId, ProfileId, Program, RegisterId, TableId,

@@ -13,7 +13,7 @@ const DATA: u32 = 0x93;
 const LIVENESS: u32 = 0x94;
 const DEBUG_COUNTER: u32 = 0x99;
 /// What the id of a value's mask has more than that of the value.
-const MASK: u32 = 0x8000;
+pub const MASK: u32 = 0x8000;
 
 /// Adds the snapshots of all pipes.
 pub fn add(source: &Source<'_>, schema: &mut Schema) {

@@ -4,6 +4,7 @@ use p4cc_p4runtime::errors::Failure;
 use tonic::Code;
 
 use super::requests;
+use crate::journal::Journal;
 use crate::pipes;
 use crate::proto::bfrt_proto as wire;
 use crate::tables::{self, Done, attributes};
@@ -44,16 +45,16 @@ pub(super) fn apply<'u>(
     manner: Manner,
 ) -> Vec<Outcome> {
     if !manner.is_whole {
-        return updates.map(|update| apply_one(target, update)).collect();
+        return updates.map(|update| apply_one(target, update, None)).collect();
     }
-    let before = target.before();
+    let mut journal = Journal::new(target);
     let mut outcomes = Vec::new();
     for update in updates {
-        let outcome = apply_one(target, update);
+        let outcome = apply_one(target, update, Some(&mut journal));
         let failed = outcome.as_ref().is_err_and(|failure| !is_ignored(update, failure, manner));
         outcomes.push(outcome);
         if failed {
-            target.restore(before);
+            journal.undo(target);
             break;
         }
     }
@@ -67,10 +68,13 @@ pub(super) fn is_ignored(update: &wire::Update, failure: &Failure, manner: Manne
         && update.r#type == wire::update::Type::Delete as i32
 }
 
-fn apply_one(target: &mut Target<'_>, update: &wire::Update) -> Outcome {
+fn apply_one(target: &mut Target<'_>, update: &wire::Update, mut journal: Option<&mut Journal>) -> Outcome {
     let entity = update.entity.as_ref().and_then(|entity| entity.entity.as_ref());
+    if let (Some(Of::TableAttribute(_) | Of::TableOperation(_)), Some(journal)) = (entity, &mut journal) {
+        journal.keep_all(target);
+    }
     match entity {
-        Some(Of::TableEntry(given)) => apply_entry(target, update.r#type, given),
+        Some(Of::TableEntry(given)) => apply_entry(target, update.r#type, given, journal),
         Some(Of::TableAttribute(given)) => attributes::write(target, given).map(|()| Done::Applied),
         Some(Of::TableOperation(given)) => attributes::run(target, given).map(|()| Done::Applied),
         Some(Of::TableUsage(_) | Of::ObjectId(_) | Of::Handle(_)) => {
@@ -80,7 +84,12 @@ fn apply_one(target: &mut Target<'_>, update: &wire::Update) -> Outcome {
     }
 }
 
-fn apply_entry(target: &mut Target<'_>, update: i32, given: &wire::TableEntry) -> Outcome {
+fn apply_entry(
+    target: &mut Target<'_>,
+    update: i32,
+    given: &wire::TableEntry,
+    journal: Option<&mut Journal>,
+) -> Outcome {
     let table = target.table(given.table_id)?;
     let verb = requests::verb(update, given)?;
     let mut entry = requests::to_write(table, given)?;
@@ -94,6 +103,9 @@ fn apply_entry(target: &mut Target<'_>, update: i32, given: &wire::TableEntry) -
         }
         let empties = verb == Verb::Delete && entry.key.is_none() && !entry.is_default;
         let of = pipes::to_write(target, table, empties)?;
+        if let Some(journal) = journal {
+            journal.keep(target, table, &of);
+        }
         pipes::write(target, &of, &entry, |target, entry| tables::write(target, verb, entry))
     });
     target.scope = of_request;

@@ -75,7 +75,24 @@ impl Age {
     }
 }
 
+/// Ages of one table's entries.
+#[derive(Clone, Debug)]
+pub struct AgesOf(Ages);
+
 impl Ageing {
+    /// Ages of a table's entries, if it has some.
+    pub fn of(&self, table: TableId) -> Option<AgesOf> {
+        self.tables.get(&table).cloned().map(AgesOf)
+    }
+
+    /// Ages as they were.
+    pub fn put_back(&mut self, table: TableId, ages: Option<AgesOf>) {
+        match ages {
+            Some(AgesOf(ages)) => drop(self.tables.insert(table, ages)),
+            None => drop(self.tables.remove(&table)),
+        }
+    }
+
     /// Whether some table is swept.
     pub fn is_on(&self) -> bool {
         self.tables.values().any(|ages| ages.sweeps.is_some())

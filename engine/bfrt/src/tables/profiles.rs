@@ -43,7 +43,29 @@ pub struct Groups {
 
 const OFFSET: &str = "$ADT_OFFSET";
 
+/// Groups of one selector as BF Runtime wrote them, with their places in the chip's memory.
+#[derive(Clone, Debug)]
+pub struct GroupsOf(Vec<(u32, Members)>, Vec<(u32, Bits)>);
+
 impl Groups {
+    /// Those of a selector.
+    pub fn of_profile(&self, profile: ProfileId) -> GroupsOf {
+        fn of<T: Clone>(all: &BTreeMap<(ProfileId, u32), T>, profile: ProfileId) -> Vec<(u32, T)> {
+            let of = all.range((profile, 0)..=(profile, u32::MAX));
+            of.map(|((_, group), value)| (*group, value.clone())).collect()
+        }
+        GroupsOf(of(&self.of, profile), of(&self.offsets, profile))
+    }
+
+    /// Those of a selector as they were.
+    pub fn put_back(&mut self, profile: ProfileId, groups: GroupsOf) {
+        let GroupsOf(members, offsets) = groups;
+        self.of.retain(|(other, _), _| *other != profile);
+        self.offsets.retain(|(other, _), _| *other != profile);
+        self.of.extend(members.into_iter().map(|(group, members)| ((profile, group), members)));
+        self.offsets.extend(offsets.into_iter().map(|(group, offset)| ((profile, group), offset)));
+    }
+
     /// A group's members: as written here where the switch's group is still that one, else the switch's.
     fn members(&self, profile: ProfileId, group: &Group) -> Members {
         let kept = self.of.get(&(profile, group.id));

@@ -24,7 +24,32 @@ pub struct Shadow {
     registers: BTreeMap<u32, BTreeMap<Place, Bits>>,
 }
 
+/// Copies of the cells of one table.
+#[derive(Clone, Debug, Default)]
+pub struct ShadowOf {
+    counters: Option<BTreeMap<Place, CounterCell>>,
+    registers: Option<BTreeMap<Place, Bits>>,
+}
+
 impl Shadow {
+    /// All copies of a table's cells.
+    pub fn of(&self, table: u32) -> ShadowOf {
+        let counters = self.counters.get(&table).cloned();
+        ShadowOf { counters, registers: self.registers.get(&table).cloned() }
+    }
+
+    /// Copies as they were.
+    pub fn put_back(&mut self, table: u32, of: ShadowOf) {
+        match of.counters {
+            Some(cells) => drop(self.counters.insert(table, cells)),
+            None => drop(self.counters.remove(&table)),
+        }
+        match of.registers {
+            Some(cells) => drop(self.registers.insert(table, cells)),
+            None => drop(self.registers.remove(&table)),
+        }
+    }
+
     /// The copy of a counter.
     pub fn counter(&self, table: u32, place: &Place) -> CounterCell {
         self.counters.get(&table).and_then(|cells| cells.get(place)).copied().unwrap_or_default()

@@ -7,3 +7,4 @@ mod fixed;
 mod lab;
 mod matching;
 mod profiles;
+mod snapshots;

@@ -65,6 +65,11 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
     Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;
     ActionProfile(128) members;
     ActionSelector(members, hash, SelectorMode_t.FAIR, 8, 16) groups;
+    SelectorAction(groups) leave = {
+        void apply(inout bit<1> value) {
+            value = 0;
+        }
+    };
     Hash<bit<16>>(HashAlgorithm_t.CRC16) mix;
 
     action send(PortId_t port) {
@@ -139,6 +144,9 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         if (hdr.eth.kind == 0x0900) {
             count.execute(1);
             dprsr.digest_type = 1;
+        }
+        if (hdr.eth.kind == 0x0a00) {
+            leave.execute(24w0 ++ hdr.eth.src[7:0]);
         }
         tm.bypass_egress = 1;
     }

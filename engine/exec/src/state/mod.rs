@@ -17,6 +17,7 @@ mod index;
 mod index_tests;
 pub(crate) mod meter;
 pub(crate) mod offsets;
+mod parts;
 mod pattern;
 mod places;
 mod profile;
@@ -33,6 +34,7 @@ use p4cc_ir::{Bits, CustomCrcId, HashAlgorithm, ProfileId, Program, TableId, Val
 use p4cc_units::Time;
 
 use self::index::IndexKind;
+pub use self::parts::Part;
 pub(crate) use self::pattern::KeyShape;
 use self::pattern::Pattern;
 use self::profile::ProfileState;

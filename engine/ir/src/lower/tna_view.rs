@@ -9,6 +9,7 @@ use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{
     ControlView, HashDatum, HashView, ParamView, PipeView, PortMetadataView, RegisterId, TnaView, VarId,
+    ViewPlace,
 };
 use p4cc_syntax::ast::{AggregateKind, BinaryOp};
 use std::collections::BTreeMap;
@@ -37,13 +38,15 @@ pub struct Notes {
 struct Values {
     with_valid: bool,
     fields: Vec<(String, u32)>,
+    places: Vec<ViewPlace>,
     vars: Vec<(VarId, String)>,
 }
 
 impl Values {
-    fn push(&mut self, name: &str, width: u32) {
+    fn push(&mut self, name: &str, width: u32, place: ViewPlace) {
         if self.fields.len() < MAX_SNAPSHOT_FIELDS && width > 0 {
             self.fields.push((name.to_owned(), width));
+            self.places.push(place);
         }
     }
 }
@@ -63,7 +66,8 @@ impl Lowerer<'_> {
         places: &[StaticStorage],
         is_egress: bool,
     ) -> Option<ControlView> {
-        let mut values = Values { with_valid: true, fields: Vec::new(), vars: Vec::new() };
+        let mut values =
+            Values { with_valid: true, fields: Vec::new(), places: Vec::new(), vars: Vec::new() };
         let mut rest = places.iter();
         for param in self.params(env)? {
             let local = self.hir.locals.get(param.index())?;
@@ -82,7 +86,7 @@ impl Lowerer<'_> {
             }
             _ => String::new(),
         };
-        Some(ControlView { name, is_egress, fields: values.fields })
+        Some(ControlView { name, is_egress, fields: values.fields, places: values.places })
     }
 
     /// Notes what the ingress parser, which was just lowered, does with port metadata.
@@ -126,7 +130,11 @@ impl Lowerer<'_> {
         match ty {
             Ty::Aggregate(_) if self.hir.aggregate_kind(ty) == Some(AggregateKind::Header) => {
                 if values.with_valid {
-                    values.push(&format!("{name}.$valid"), 1);
+                    let valid = match place {
+                        Some(StaticStorage::Header(header)) => ViewPlace::Valid(*header),
+                        _ => ViewPlace::Nowhere,
+                    };
+                    values.push(&format!("{name}.$valid"), 1, valid);
                 }
                 let vars = match place {
                     Some(StaticStorage::Header(header)) => self.field_vars(*header),
@@ -183,7 +191,7 @@ impl Lowerer<'_> {
     /// Flags, errors and varbits are not shown, as p4c has it.
     fn view_scalar(&self, ty: &Ty, var: Option<VarId>, name: &str, values: &mut Values) {
         if let Ty::Bit(width) | Ty::Int(width) = self.hir.underlying(ty) {
-            values.push(name, *width);
+            values.push(name, *width, var.map_or(ViewPlace::Nowhere, ViewPlace::Var));
         }
         values.vars.extend(var.map(|var| (var, name.to_owned())));
     }

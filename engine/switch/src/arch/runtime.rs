@@ -7,7 +7,7 @@ use p4cc_exec::{
     BypassResult, Effects, EgressEnd, EgressStart, Env, Exec, Executor, Frame, HalfEnd, HalfId, IngressStart,
     Native, PacketView, ParseResult, Pipeline, QueueBypass, State, Verdict,
 };
-use p4cc_ir::{FuncId, VarId};
+use p4cc_ir::{Bits, FuncId, VarId, ViewPlace};
 use p4cc_units::Time;
 
 use crate::config::ExecChoice;
@@ -417,7 +417,7 @@ impl Runtime {
         packet: &Packet,
         packet_length: u32,
     ) -> Option<HalfEnd> {
-        if core.trace.is_on() {
+        if core.trace.is_on() || core.chip.snapshots.is_armed() {
             return None;
         }
         let Self { pipeline, state, frame, effects, exec, .. } = self;
@@ -438,6 +438,7 @@ impl Runtime {
     /// Runs a parser into the frame.
     pub fn parse(&mut self, core: &mut Core, now: Time, func: FuncId, packet: &Packet) -> ParseResult {
         self.warm();
+        let exec = self.exec_of_blocks(core);
         let mut env = Env {
             state: &mut self.state,
             effects: &mut self.effects,
@@ -450,13 +451,30 @@ impl Runtime {
             let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
             self.pipeline.parse_traced(func, &mut self.frame, view(packet), &mut env, &mut tracer)
         } else {
-            let exec = executor(&self.pipeline, self.exec, self.warm_up);
+            let exec = executor(&self.pipeline, exec, self.warm_up);
             exec.parse_by(func, &mut self.frame, view(packet), &mut env)
         };
         if let Some(error) = outcome.error {
             self.on_parser_error(core, error);
         }
         outcome
+    }
+
+    /// Who runs blocks one by one: the interpreter where a snapshot waits, which shows any value.
+    fn exec_of_blocks(&self, core: &Core) -> Exec {
+        if core.chip.snapshots.is_armed() { Exec::Interp } else { self.exec }
+    }
+
+    /// Keeps the packet's values in the snapshots that wait for it behind this control.
+    pub fn capture(&self, core: &mut Core, of: (u8, bool), pipe: u8) {
+        let read = |place: ViewPlace| match place {
+            ViewPlace::Var(var) => self.frame.get_bits(&self.pipeline, var),
+            ViewPlace::Valid(header) => {
+                Bits::from_u128(1, u128::from(self.frame.is_valid(&self.pipeline, header)))
+            }
+            ViewPlace::Nowhere => Bits::zero(1),
+        };
+        core.chip.snapshots.capture(of, pipe, read);
     }
 
     /// Runs a control on a packet whose first bytes were parsed; `length` is what counters count.
@@ -469,6 +487,7 @@ impl Runtime {
         payload_at: u32,
         length: u32,
     ) {
+        let exec = self.exec_of_blocks(core);
         let mut env = Env {
             state: &mut self.state,
             effects: &mut self.effects,
@@ -481,7 +500,7 @@ impl Runtime {
             let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
             self.pipeline.run_traced(func, &mut self.frame, &mut env, &mut tracer);
         } else {
-            executor(&self.pipeline, self.exec, self.warm_up).run(func, &mut self.frame, &mut env);
+            executor(&self.pipeline, exec, self.warm_up).run(func, &mut self.frame, &mut env);
         }
     }
 

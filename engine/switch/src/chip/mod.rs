@@ -7,6 +7,7 @@ mod bounds;
 pub mod mirror;
 pub mod multicast;
 pub mod pktgen;
+pub mod snapshot;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +20,7 @@ pub use multicast::{
     Ecmp, Group, L1Node, Lag, Member, MulticastConfig, MulticastPort, MulticastTree, PacketOfGroup,
 };
 pub use pktgen::{App, GeneratorPort, PacketGenerator, Trigger};
+pub use snapshot::{SnapshotCondition, SnapshotId, SnapshotState, Snapshots};
 
 /// Bytes of port metadata at most, Tofino 2's.
 pub const MAX_PORT_METADATA_BYTES: usize = 24;
@@ -32,6 +34,8 @@ pub struct Chip {
     pub mirrors: MirrorSessions,
     /// The packet generator.
     pub generator: PacketGenerator,
+    /// Values of packets that meet a condition.
+    pub snapshots: Snapshots,
     port_metadata: BTreeMap<u32, [u8; MAX_PORT_METADATA_BYTES]>,
     loopbacks: BTreeSet<u32>,
     deflections: BTreeMap<u8, Deflection>,
@@ -53,6 +57,7 @@ impl Chip {
             multicast: MulticastTree::default(),
             mirrors: MirrorSessions::default(),
             generator: PacketGenerator::new(seed, device_id),
+            snapshots: Snapshots::default(),
             port_metadata: BTreeMap::new(),
             loopbacks: BTreeSet::new(),
             deflections: BTreeMap::new(),

@@ -355,6 +355,10 @@ impl TnaSwitch {
         let taken = parsed.consumed_bytes().max(front_bytes as u32);
         let flags = self.told_by_parser(now, from_parser, parsed);
         self.runtime.run(core, now, blocks.control, packet, taken, length);
+        if core.chip.snapshots.is_armed() {
+            let of_program = half.pipe % self.tna.pipes.len().max(1) as u8;
+            self.runtime.capture(core, (of_program, half.is_egress), half.pipe);
+        }
         self.runtime.deparse(core, now, blocks.deparser, length);
         (taken, flags)
     }

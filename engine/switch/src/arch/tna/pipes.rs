@@ -12,6 +12,10 @@ pub(super) struct Half {
     pub id: HalfId,
     pub blocks: HalfPipeline,
     pub from_parser: TnaFromParser,
+    /// The pipe of the chip.
+    pub pipe: u8,
+    /// Behind the traffic manager.
+    pub is_egress: bool,
 }
 
 /// Ingress of a pipe.
@@ -57,14 +61,16 @@ impl Pipes {
 }
 
 fn of(pipeline: &Pipeline, at: usize, pipe: &TnaPipe) -> (IngressPipe, EgressPipe) {
-    let half = |id, blocks, from_parser| Half { id, blocks, from_parser };
+    let chip_pipe = at as u8;
+    let half =
+        |id, blocks, from_parser, is_egress| Half { id, blocks, from_parser, pipe: chip_pipe, is_egress };
     let ingress = IngressPipe {
-        half: half(HalfId::ingress(at), pipe.ingress, pipe.ingress_from_parser),
+        half: half(HalfId::ingress(at), pipe.ingress, pipe.ingress_from_parser, false),
         reads_error: pipe.ingress_reads_error,
         for_deparser: pipe.for_deparser,
         for_tm: pipe.for_tm,
     };
-    let half = half(HalfId::egress(at), pipe.egress, pipe.egress_from_parser);
+    let half = half(HalfId::egress(at), pipe.egress, pipe.egress_from_parser, true);
     let makes_requests = pipeline.makes_requests(half.id);
     (ingress, EgressPipe { half, makes_requests, for_deparser: pipe.for_egress_deparser })
 }
