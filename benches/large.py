@@ -3,7 +3,7 @@
 - 320 hosts, WebSearch at 30 % load, HPCC, on one thread and on two. By itself it takes a tenth of it;
   `LARGE_NS=5_000_000 make bench-large` the whole, for which the budgets hold.
 - What two threads gain, beside what the machine gives two processes: half of that run alone, twice at the same time,
-  and on two threads, in rounds, so that a slow phase of the machine is seen in all three.
+  and on two threads, in rounds, so that a slow phase of the machine is seen in all three; with short links too.
 - Permutations of 1,024 and 8,192 hosts: packet-hops a second and memory.
 """
 
@@ -19,6 +19,8 @@ from benches.table_writes import ROOT
 WHOLE_NS = 5_000_000
 """How long flows arrive in the run that the budgets are for."""
 ROUNDS = 3
+DELAYS_NS = (1_000, 100)
+"""Of every link: usual ones, and such as within a rack, by which threads can look ahead less."""
 MEMORY_MB = 400.0
 
 
@@ -34,20 +36,21 @@ def large_rows() -> list[Row]:
         rows.append(Row(f"{what}, rate", run.packet_hops / run.wall_s, "packet-hops/s", None))
         memory_mb = max(memory_mb, run.resident_mb)
     rows.append(Row(f"{end_ns / 1e6:g} ms: largest resident set", memory_mb, "MB", MEMORY_MB))
-    return [*rows, *_judge_rows(end_ns // 2), *permutation_rows()]
+    judged = (row for delay_ns in DELAYS_NS for row in _judge_rows(end_ns // 2, delay_ns))
+    return [*rows, *judged, *permutation_rows()]
 
 
-def _judge_rows(end_ns: int) -> list[Row]:
+def _judge_rows(end_ns: int, delay_ns: int) -> list[Row]:
     """One process, each of two at the same time, and two threads; medians of rounds and their ranges."""
     alone: list[float] = []
     beside: list[float] = []
     on_two: list[float] = []
     for _ in range(ROUNDS):
-        alone.append(_begun(end_ns, 1).end().wall_s)
-        pair = _begun(end_ns, 1), _begun(end_ns, 1)
+        alone.append(_begun(end_ns, 1, delay_ns).end().wall_s)
+        pair = _begun(end_ns, 1, delay_ns), _begun(end_ns, 1, delay_ns)
         beside.append(max(one.end().wall_s for one in pair))
-        on_two.append(_begun(end_ns, 2).end().wall_s)
-    what = f"320 hosts, {end_ns / 1e6:g} ms"
+        on_two.append(_begun(end_ns, 2, delay_ns).end().wall_s)
+    what = f"320 hosts, {end_ns / 1e6:g} ms, links of {delay_ns} ns"
     gains = [one / two for one, two in zip(alone, on_two, strict=True)]
     return [
         Row.of_rounds(f"{what}: one process of one thread", alone, "s"),
@@ -57,7 +60,8 @@ def _judge_rows(end_ns: int) -> list[Row]:
     ]
 
 
-def _begun(end_ns: int, threads: int) -> Going:
-    settings = ("topology.k=12", "topology.hosts=320", f"traffic.end_ns={end_ns}")
+def _begun(end_ns: int, threads: int, delay_ns: int = DELAYS_NS[0]) -> Going:
+    sizes = ("topology.k=12", "topology.hosts=320")
+    settings = (*sizes, f"topology.delay_ns={delay_ns}", f"traffic.end_ns={end_ns}")
     words = [part for setting in settings for part in ("--set", setting)]
     return Going(ROOT / "experiments" / "hpcc" / "uniform203.yaml", "--threads", str(threads), *words)
