@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 
 from p4cc.algorithms import entry_named
 from p4cc.errors import UserError
+from topos.documented import Documented
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def _items(node: Any) -> list[Any]:
     return cast("list[Any]", node) if isinstance(node, list) else []
 
 
-class Told(BaseModel):
+class Told(Documented):
     """A part of which Python says what is wrong with it as with a scenario's file: place, cause, remedy."""
 
     if not TYPE_CHECKING:
@@ -78,7 +79,7 @@ def refused(part: str, error: ValidationError) -> UserError:
 class Model(Told):
     """Base of all parts: unknown keys are errors, values are not coerced, nothing changes after the check."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 def listed(value: object) -> object:

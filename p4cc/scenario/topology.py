@@ -41,8 +41,6 @@ LinkChanges = Annotated[
 class Shape(Told):
     """Base of the shapes that a generator of `topos` builds."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
     kind: str
     """The shape's name."""
     link_changes: LinkChanges = ()
@@ -102,7 +100,7 @@ class RailTopology(RailParams, Shape):
 class CustomTopology(Told):
     """Hosts, switches and links written out; a switch's ports are numbered in the order of its links if not given."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Annotated[Literal["custom"], KIND] = "custom"
     hosts: Annotated[list[dict[str, Any]], Field(min_length=1)]
@@ -123,7 +121,7 @@ class CustomTopology(Told):
 class Ns3Topology(Told):
     """A file in the text format of HPCC's ns-3 simulator (`topos/loaders/ns3.py`)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Annotated[Literal["ns3"], KIND] = "ns3"
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
@@ -142,7 +140,7 @@ class ImportedTopology(Told):
     Programs that such a file names are the scenario's business (`p4cc init topology.json` writes them down).
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Annotated[Literal["import"], KIND] = "import"
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]

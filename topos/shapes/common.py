@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from topos.documented import Documented
 from topos.errors import fail
 from topos.graph import MAX_DELAY_NS, MAX_FRAMING_BYTES, MAX_QUEUE_PKTS, MAX_RATE_BPS, Addressing, Host, Link
 
@@ -26,10 +27,10 @@ HostAddresses = Annotated[
 ]
 
 
-class Params(BaseModel):
+class Params(Documented):
     """Parameters of a shape; unknown names are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 @dataclass(frozen=True)
