@@ -53,7 +53,7 @@ MOST_MORE = 8
 MAX_RETRIES = 3
 """Of a run whose worker died: a run that kills its worker each time must end."""
 RUNS_AHEAD = 8_192
-"""Runs asked for that are not written yet: with some 0.3 MB of tables each, 2.5 GB of the caller's memory at most."""
+"""Runs asked for that are not written yet: with some 0.1 MB of rows each, 0.8 GB of the caller's memory at most."""
 TASKS_PER_CORE = 4
 """Tasks that wait at Ray for each core that it has, so that none waits for the caller."""
 LEAST_TASKS = 256

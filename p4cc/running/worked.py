@@ -71,7 +71,7 @@ def facts_of(case: Case, plan: NetworkPlan, run: SeedRun) -> Facts:
 
 def worked_out(case: Case, plan: NetworkPlan, run: SeedRun) -> Worked:
     """The tables of a run as files, and the rest of it."""
-    numbers, tables = derive(measures_of(case, plan), run.summary, run.tables)
+    numbers, tables = derive(measures_of(case, plan), run.summary, {**run.tables, **run.long_tables})
     keys, swept = {**keys_of(case), "seed": run.seed}, case.columns()
     pieces = {
         name: piece_of(table_file(name, keys, columns, swept)) for name, columns in tables.items() if columns.num_rows
