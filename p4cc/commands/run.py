@@ -274,7 +274,7 @@ def _show(outcome: RunOutcome, *, as_json: bool) -> None:
         errors.print(f"note: {note}", markup=False)
     console.print(summary_table.table(outcome.title, outcome.rows(), outcome.row_keys, console.width))
     for path in (*outcome.figures, outcome.folder, *filter(None, [outcome.report])):
-        console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+        console.print(f"{'unchanged' if outcome.stands else 'wrote'} {path}", highlight=False, soft_wrap=True)
 
 
 def _again(folder: Path, request: RunRequest, *, as_json: bool) -> None:

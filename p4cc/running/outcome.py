@@ -26,6 +26,8 @@ class RunOutcome:
     traced: Traced | None = None
     """What was kept of packets that are followed."""
     report: Path | None = None
+    stands: bool = False
+    """Whether all of it was there, so that nothing was written."""
     aggregated: list[dict[str, Any]] | None = None
     """Rows of the table for people, where they are known already."""
 

@@ -251,6 +251,7 @@ def _checked(call: Call, held: Mapping[str, Any]) -> RunOutcome | None:
         warnings=held["warnings"],
         notes=held["notes"],
         report=folder / REPORT if call.report else None,
+        stands=True,
         aggregated=held["rows"],
     )
 
