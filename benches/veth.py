@@ -93,6 +93,14 @@ class Figures:
     latency_p99_ns: float = math.nan
 
 
+Time = Callable[[Figures], float]
+PROCESSOR: dict[str, Time] = {"processor time, us": lambda one: one.cost_ns}
+LATENCY: dict[str, Time] = {
+    "latency at half the rate, us": lambda one: one.latency_ns,
+    "its 99th percentile, us": lambda one: one.latency_p99_ns,
+}
+
+
 @dataclass(frozen=True)
 class Target:
     """What is measured: how to run it, and whether it has a ring that holds a backlog."""
@@ -284,40 +292,32 @@ def measure(it: Lab, load: str, target: Target, frame_bytes: int, *, with_rates:
 
 
 def spread(values: list[float], scale: float = 1.0, digits: int = 0) -> str:
-    """Median and range."""
-    values = [value / scale for value in values]
-    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+    """Median, and range where there is one."""
+    low, middle, high = (f"{of(values) / scale:.{digits}f}" for of in (min, statistics.median, max))
+    return middle if low == high else f"{middle} ({low} to {high})"
 
 
 def ratios(of: list[float], to: list[float] | None) -> str:
     """Median and range of the ratios of each round; nothing where there is nothing to compare with."""
-    return spread([one / other for one, other in zip(of, to, strict=True)], digits=2) if to else ""
+    return (
+        spread([one / other if other else math.nan for one, other in zip(of, to, strict=True)], digits=2) if to else ""
+    )
 
 
-def table(frame_bytes: int, rounds: list[dict[str, Figures]], *, with_rates: bool) -> Table:
-    """What was measured at one size: medians, ranges, ratios within a round."""
-    columns = ["processor time, ns", "a core carries, kpps", "of null", "of BMv2"]
-    if with_rates:
-        columns += ["lossless, kpps", "of null", "of BMv2", "latency, us", "99 %, us"]
-    shown = Table(f"{frame_bytes} B", *columns)
+def taken(rounds: list[dict[str, Figures]], name: str, figure: Callable[[Figures], float]) -> list[float] | None:
+    """One figure of each round; none of a program that was not measured."""
+    return [figure(one[name]) for one in rounds] if name in rounds[0] else None
 
-    def of(name: str, field: str) -> list[float] | None:
-        return [getattr(one[name], field) for one in rounds] if name in rounds[0] else None
 
+def table(
+    title: str, rounds: list[dict[str, Figures]], pps: Callable[[Figures], float], times: dict[str, Time]
+) -> Table:
+    """Packets a second, their ratios within a round to the null forwarder and to BMv2, and times."""
+    shown = Table(title, "kpps", "of null", "of BMv2", *times)
     for name in rounds[0]:
-        cost_ns = of(name, "cost_ns") or []
-        carried = [1e9 / cost for cost in cost_ns]
-        per_core = {base: [1e9 / cost for cost in of(base, "cost_ns") or []] or None for base in (NULL, BMV2)}
-        cells = [
-            spread(cost_ns),
-            spread(carried, 1e3),
-            ratios(carried, per_core[NULL]),
-            ratios(carried, per_core[BMV2]),
-        ]
-        if with_rates:
-            rates = of(name, "lossless_pps") or []
-            cells += [spread(rates, 1e3), *(ratios(rates, of(base, "lossless_pps")) for base in (NULL, BMV2))]
-            cells += [spread(of(name, field) or [], 1e3, 1) for field in ("latency_ns", "latency_p99_ns")]
+        rates = taken(rounds, name, pps) or []
+        cells = [spread(rates, 1e3), *(ratios(rates, taken(rounds, base, pps)) for base in (NULL, BMV2))]
+        cells += [spread(taken(rounds, name, time_ns) or [], 1e3, 2) for time_ns in times.values()]
         shown.add_row(name, *cells)
     return shown
 
@@ -329,7 +329,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="rounds over all programs")
     options = parser.parse_args()
     load = load_program()
-    console = Console(width=None if sys.stdout.isatty() else 190)
+    console = Console(width=None if sys.stdout.isatty() else 150)
     rounds: dict[int, list[dict[str, Figures]]] = {size: [] for size in SIZES}
     with tempfile.TemporaryDirectory() as folder, lab(Path(folder)) as it:
         prepare(it)
@@ -340,7 +340,9 @@ def main() -> int:
             loaded = f"load average of the last minute: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
             console.print(f"round {number} of {options.rounds}; {loaded}")
     for size, measured in rounds.items():
-        console.print(table(size, measured, with_rates=options.rates))
+        console.print(table(f"{size} B, a core carries", measured, lambda one: 1e9 / one.cost_ns, PROCESSOR))
+        if options.rates:
+            console.print(table(f"{size} B, without loss", measured, lambda one: one.lossless_pps, LATENCY))
     if BMV2 not in rounds[SIZES[0]][0]:
         console.print("BMv2 is not measured: simple_switch and p4c-bm2-ss are not both on PATH (docs/how-to/bmv2.md)")
     return 0

@@ -7,12 +7,13 @@ import platform
 import re
 import shutil
 import signal
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.switchd.namespaces import PAIR, PATIENCE_S, Host, Lab, both_ways, lab, needs_af_xdp, run, wait_for
-from tests.switchd.test_daemon import refused, round_trip_s
+from tests.switchd.test_daemon import processor_s, refused, round_trip_s
 
 SEND = """
 import socket
@@ -201,3 +202,18 @@ def test_a_ring_that_is_full_loses_and_counts(tmp_path: Path) -> None:
         assert switch.stop() == 0
         lost = switch.log.read_text().split("ring_full=")[1].split()[0]
         assert int(lost) == 300 - (received(it.hosts[1]) - before)
+
+
+@both_ways
+def test_an_interface_that_is_deleted_takes_nothing_else_along(tmp_path: Path) -> None:
+    with lab(tmp_path) as it:
+        switch = it.switch(str(PAIR))
+        run("ip", "link", "del", it.hosts[1].port_interface)
+        wait_for(lambda: "port down port=2" in switch.log.read_text(), "the port to be down")
+        run(*it.hosts[0].command("python3", "-c", SEND.format(count=200)))
+        before = processor_s(switch.process.pid)
+        time.sleep(1)
+        assert processor_s(switch.process.pid) - before < 0.3, "it waits rather than asks again and again"
+        assert switch.stop() == 0
+        closed = [line for line in switch.log.read_text().splitlines() if "port closed" in line and "port=2" in line]
+        assert int(closed[0].split("not_sent=")[1].split()[0]) >= 100

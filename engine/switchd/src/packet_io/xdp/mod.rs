@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 
 use libc::{SOL_XDP, c_int, c_void, xdp_desc, xdp_mmap_offsets, xdp_statistics, xdp_umem_reg};
 
+use p4cc_switch::prefetch::prefetch_start;
+
 use super::sys::{self, Mapping, PlainOption, check, set_option};
 use bpf::{Attached, Mode, Sockets};
 use ring::Ring;
@@ -33,6 +35,8 @@ const FRAME_BYTES: [u32; 2] = [2_048, 4_096];
 const SEND_FRAMES: u32 = 64;
 /// Packets that one call sends at most (`XDP_MAX_TX_SKB_BUDGET`, Linux 6.18; before, 32).
 const XDP_MAX_TX_SKB_BUDGET: c_int = 9;
+/// What the processor fetches of memory at once.
+const CACHE_LINE_BYTES: usize = 64;
 /// Longest wait for a queue whose socket was closed, and how often it is tried.
 const MAX_RELEASE: Duration = Duration::from_secs(1);
 const RELEASE_STEP: Duration = Duration::from_millis(10);
@@ -162,12 +166,12 @@ impl XdpSocket {
             self.give_back();
             return false;
         };
-        if let Some(range) = self.range(packet.addr, packet.len) {
-            // SAFETY: `range` lies inside the memory, and the kernel gave us the frame: it writes
-            // there again only after `give_back`, and nobody else lends it (`&mut self`).
-            f(unsafe {
-                std::slice::from_raw_parts_mut(self.memory.base().as_ptr().add(range), packet.len as usize)
-            });
+        // The sender's processor wrote the packets: while this one is worked on, the next one comes over.
+        if let Some(next) = self.received.peek().and_then(|next| self.frame(next)) {
+            next.chunks(CACHE_LINE_BYTES).for_each(prefetch_start);
+        }
+        if let Some(frame) = self.frame_mut(packet) {
+            f(frame);
         }
         // There is room: as many frames are in use as the ring has entries.
         self.fill.push(packet.addr - packet.addr % u64::from(self.frame_bytes));
@@ -176,6 +180,26 @@ impl XdpSocket {
             self.give_back();
         }
         true
+    }
+
+    /// The bytes of a packet that was received and not given back.
+    #[inline]
+    fn frame(&self, packet: xdp_desc) -> Option<&[u8]> {
+        let start = self.range(packet.addr, packet.len)?;
+        // SAFETY: the range lies inside the memory, and the kernel gave us the frame:
+        // it writes there again only after `give_back`, which takes `&mut self`.
+        Some(unsafe {
+            std::slice::from_raw_parts(self.memory.base().as_ptr().add(start), packet.len as usize)
+        })
+    }
+
+    /// The same to change them.
+    #[inline]
+    fn frame_mut(&mut self, packet: xdp_desc) -> Option<&mut [u8]> {
+        let start = self.range(packet.addr, packet.len)?;
+        let at = self.memory.base();
+        // SAFETY: as in `frame`; `&mut self` lends it once.
+        Some(unsafe { std::slice::from_raw_parts_mut(at.as_ptr().add(start), packet.len as usize) })
     }
 
     /// Lets the kernel use the frames again that were read.

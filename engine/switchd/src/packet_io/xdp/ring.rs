@@ -142,6 +142,13 @@ impl<T: Entry> Ring<T> {
         Some(value)
     }
 
+    /// The entry after the one that was taken last, if the producer is known to have put one in.
+    #[inline]
+    pub fn peek(&self) -> Option<T> {
+        // SAFETY: as in `pop`; the entry is one of those that its load acquired.
+        (self.ours != self.theirs).then(|| unsafe { self.entry(self.ours).read() })
+    }
+
     /// Gives the entries that were taken back to the producer.
     #[inline]
     pub fn release(&self) {
