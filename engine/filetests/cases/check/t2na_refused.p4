@@ -1,4 +1,4 @@
-// T2NA: what is declared but not run is refused by name, and actions on words need words.
+// T2NA: what is declared but not run is refused by name.
 #include <core.p4>
 #include <t2na.p4>
 
@@ -22,43 +22,6 @@ parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_int
     }
 }
 
-control Words(inout headers_t hdr, inout metadata_t meta) {
-    Register<bit<128>, bit<3>>(8) words;
-    MinMaxAction<bit<128>, bit<3>, bit<8>>(words) counts = {
-        void apply(inout bit<128> value, out bit<8> least) {
-            bit<4> which;
-            least = this.min8(value, 0xffff, which, 1); //~ ERROR fourth argument of `min8`
-        }
-    };
-    apply {
-        hdr.data.a = counts.execute(0);
-    }
-}
-
-control Part(inout headers_t hdr, inout metadata_t meta) {
-    Register<bit<16>, bit<3>>(8) halves;
-    RegisterAction<bit<16>, bit<3>, bit<8>>(halves) part = {
-        void apply(inout bit<16> value, out bit<8> least) {
-            least = this.min8(value, 0x3); //~ ERROR looks at 128 bits
-        }
-    };
-    apply {
-        hdr.data.a = part.execute(0);
-    }
-}
-
-control Narrow(inout headers_t hdr, inout metadata_t meta) {
-    Register<bit<8>, bit<3>>(8) bytes;
-    MinMaxAction<bit<8>, bit<3>, bit<8>>(bytes) narrow = { //~ ERROR cells have 8 bits
-        void apply(inout bit<128> value, out bit<8> least) {
-            least = this.min8(value, 0xffff);
-        }
-    };
-    apply {
-        hdr.data.a = narrow.execute(0);
-    }
-}
-
 control Learns(inout headers_t hdr, inout metadata_t meta) {
     Register<bit<32>, bit<3>>(8) cells;
     LearnAction<bit<32>, bit<3>, bit<32>, bit<8>>(cells) learn = { //~ ERROR extern `LearnAction`
@@ -74,14 +37,8 @@ control Learns(inout headers_t hdr, inout metadata_t meta) {
 control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metadata_t intr,
           in ingress_intrinsic_metadata_from_parser_t prsr, inout ingress_intrinsic_metadata_for_deparser_t dprsr,
           inout ingress_intrinsic_metadata_for_tm_t tm) {
-    Words() words;
-    Part() part;
-    Narrow() narrow;
     Learns() learns;
     apply {
-        words.apply(hdr, meta);
-        part.apply(hdr, meta);
-        narrow.apply(hdr, meta);
         learns.apply(hdr, meta);
     }
 }
