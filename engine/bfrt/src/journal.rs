@@ -1,24 +1,37 @@
 //! What a batch changes, as it was, so that a batch which fails leaves everything as it found it.
 //!
-//! Before an update touches entries, members, groups or cells, their table is copied, once for a batch: a batch of
-//! one table does not pay for the others. What is rarely written in such batches (the chip's own tables, hashes,
-//! attributes) takes a copy of everything. Copies are put back the last one first.
+//! A member that is written by its number is noted by itself, however many there are. Before any other
+//! update of entries, groups or cells their table is copied, once for a batch: a batch of one table does not
+//! pay for the others. What is rarely written in such batches (the chip's own tables, hashes, attributes)
+//! takes a copy of everything. Copies are put back the last one first.
 
 use std::collections::BTreeSet;
 
+use p4cc_exec::control::Member;
 use p4cc_exec::{Part, State};
+use p4cc_ir::ProfileId;
 
-use crate::schema::{Object, Table};
+use crate::fields::Match;
+use crate::schema::{Means, Object, Table};
 use crate::tables::ageing::AgesOf;
 use crate::tables::handles::Handles;
 use crate::tables::profiles::GroupsOf;
 use crate::tables::shadow::ShadowOf;
-use crate::target::{Before, Target};
+use crate::target::{Before, Entry, Target};
 
 /// One copy.
 enum Step {
+    Member(MemberStep),
     Table(Box<TableStep>),
     Everything(Box<Before>),
+}
+
+/// A member of a profile in one pipe.
+struct MemberStep {
+    pipe: usize,
+    profile: ProfileId,
+    id: u32,
+    old: Option<Member>,
 }
 
 /// A table of the program in one pipe.
@@ -50,14 +63,25 @@ impl Journal {
         Self { changes: target.kept.changes.len(), ..Self::default() }
     }
 
-    /// An update is to change a table in these pipes.
-    pub fn keep(&mut self, target: &mut Target<'_>, table: &Table, pipes: &[usize]) {
-        let home = target.pipe();
+    /// An update is to change an entry in these pipes, or its table.
+    pub fn keep(&mut self, target: &mut Target<'_>, entry: &Entry<'_>, pipes: &[usize]) {
+        let (home, table) = (target.pipe(), entry.table);
+        let member = match table.object {
+            Object::Members(profile) => member_of(entry).map(|id| (profile, id)),
+            _ => None,
+        };
         for &pipe in pipes {
-            if self.is_whole || !self.copied.insert((pipe, table.id)) {
+            if self.is_whole || self.copied.contains(&(pipe, table.id)) {
                 continue;
             }
             target.enter(pipe);
+            if let (Some((profile, id)), Ok(state)) = (member, target.state()) {
+                let old = state.member(profile, id).cloned();
+                self.steps.push(Step::Member(MemberStep { pipe, profile, id, old }));
+                target.enter(home);
+                continue;
+            }
+            self.copied.insert((pipe, table.id));
             match copy(target, table) {
                 Some(step) => self.steps.push(Step::Table(Box::new(step))),
                 None => self.keep_all(target),
@@ -80,12 +104,36 @@ impl Journal {
         for step in self.steps.into_iter().rev() {
             match step {
                 Step::Everything(before) => target.restore(*before),
+                Step::Member(step) => put_member_back(target, step),
                 Step::Table(step) => put_back(target, *step),
             }
         }
         target.enter(home);
         target.kept.changes.truncate(self.changes);
     }
+}
+
+/// The member that a write names by its number.
+fn member_of(entry: &Entry<'_>) -> Option<u32> {
+    let key = entry.key.as_ref()?.iter().find(|one| one.key.means == Means::Member)?;
+    match &key.value {
+        Match::Exact(id) => u32::try_from(id.low_u64()).ok(),
+        _ => None,
+    }
+}
+
+/// What used the member later is back as it was, so that nothing stands in the way.
+fn put_member_back(target: &mut Target<'_>, step: MemberStep) {
+    target.enter(step.pipe);
+    let Ok(state) = target.state_mut() else { return };
+    let is_there = state.member(step.profile, step.id).is_some();
+    let done = match step.old {
+        Some(old) if is_there => state.member_modify(step.profile, old),
+        Some(old) => state.member_insert(step.profile, old),
+        None if is_there => state.member_delete(step.profile, step.id),
+        None => Ok(()),
+    };
+    debug_assert!(done.is_ok(), "{done:?}");
 }
 
 /// What writes to a table change in the pipe that is written; none if that is anything.

@@ -129,8 +129,8 @@ pub struct T2naForDeparser {
     pub mirror_io_select: VarId,
     /// Ingress starts the packet generator.
     pub pktgen: Option<VarId>,
-    /// Bytes that the packet is cut to as it leaves the half, with its check sequence, 0 for all; where the half
-    /// asks for it at all.
+    /// Bytes that the packet is cut to as it leaves the half, with its check sequence, 0 for all; where the
+    /// half asks for it at all.
     pub mtu_trunc_len: Option<VarId>,
 }
 

@@ -1,8 +1,8 @@
 //! Snapshots: which packet's values are to be kept, and what was kept.
 //!
-//! `snapshot.cfg` says which stages belong together, a trigger's entry what the packet must look like, and the
-//! data are read for each of these stages. The switch knows no stages: each has the values behind the control.
-//! What tables did on the way is not kept.
+//! `snapshot.cfg` says which stages belong together, a trigger's entry what the packet must look like, and
+//! the data are read for each of these stages. The switch knows no stages: each has the values behind the
+//! control. What tables did on the way is not kept.
 
 use p4cc_ir::{Architecture, Bits, ControlView};
 use p4cc_p4runtime::errors::Failure;
@@ -131,14 +131,19 @@ fn configure(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure
     Ok(())
 }
 
-/// Pipes in which the snapshot has a packet.
+/// Pipes in which the snapshot has a packet, where there are some.
 fn captured(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept) {
+    row.data.remove(&id_of(table, "ghost_capture"));
     for (is_egress, name) in [(false, "ingress_capture"), (true, "egress_capture")] {
         let pipes = match snapshot_id(target, table, is_egress, key_number(key, 0)) {
             Some(id) if halves(table, row)[usize::from(is_egress)] => full(target, id),
             _ => Vec::new(),
         };
-        row.data.insert(id_of(table, name), Value::Numbers(pipes));
+        if pipes.is_empty() {
+            row.data.remove(&id_of(table, name));
+        } else {
+            row.data.insert(id_of(table, name), Value::Numbers(pipes));
+        }
     }
 }
 

@@ -104,7 +104,7 @@ fn apply_entry(
         let empties = verb == Verb::Delete && entry.key.is_none() && !entry.is_default;
         let of = pipes::to_write(target, table, empties)?;
         if let Some(journal) = journal {
-            journal.keep(target, table, &of);
+            journal.keep(target, &entry, &of);
         }
         pipes::write(target, &of, &entry, |target, entry| tables::write(target, verb, entry))
     });

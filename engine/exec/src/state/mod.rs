@@ -17,13 +17,13 @@ mod index;
 mod index_tests;
 pub(crate) mod meter;
 pub(crate) mod offsets;
-mod parts;
 mod pattern;
 mod places;
 mod profile;
 mod row;
 mod table;
 mod tuples;
+mod undo;
 mod validate;
 mod watch;
 
@@ -34,12 +34,12 @@ use p4cc_ir::{Bits, CustomCrcId, HashAlgorithm, ProfileId, Program, TableId, Val
 use p4cc_units::Time;
 
 use self::index::IndexKind;
-pub use self::parts::Part;
 pub(crate) use self::pattern::KeyShape;
 use self::pattern::Pattern;
 use self::profile::ProfileState;
 pub(crate) use self::row::Head;
 use self::table::TableState;
+pub use self::undo::Part;
 pub(crate) use self::validate::match_keys;
 pub use self::watch::{Array, ArrayKind};
 use crate::Pipeline;

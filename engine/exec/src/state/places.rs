@@ -1,8 +1,8 @@
 //! Places of groups' members in the memory of a Tofino selector, and the bit of each.
 //!
-//! The chip keeps a bit for each member of each group, 128 in a line, of which 120 hold members. A packet clears
-//! or sets the bit of a place: the member there is out of the choice until the bit is set again. The control
-//! plane learns the place of each member as it adds it.
+//! The chip keeps a bit for each member of each group, 128 in a line, of which 120 hold members. A packet
+//! clears or sets the bit of a place: the member there is out of the choice until the bit is set again. The
+//! control plane learns the place of each member as it adds it.
 //!
 //! Invariants: a member keeps its place while it stays in its group. Two groups never share a line.
 

@@ -300,8 +300,8 @@ impl Lowerer<'_> {
         Some(id)
     }
 
-    /// TNA's chip carries whole bytes: its compiler lays `@flexible` fields out as it likes, and fills what they
-    /// leave of a byte. Here the bits stand behind all fields, on both ways.
+    /// TNA's chip carries whole bytes: its compiler lays `@flexible` fields out as it likes, and fills what
+    /// they leave of a byte. Here the bits stand behind all fields, on both ways.
     fn filling(&self, agg: AggId, fields: &[HeaderField]) -> Option<HeaderField> {
         let bits: u32 = fields.iter().map(|field| field.ty.width()).sum();
         let missing = bits.next_multiple_of(8) - bits;

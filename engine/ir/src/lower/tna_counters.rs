@@ -1,8 +1,8 @@
 //! The parser's counter, and on Tofino 2 its stack.
 //!
-//! A push keeps the counter's value and loads another; a pop brings the kept value back. Four are kept, of more
-//! the oldest is lost. A value that was pushed with `update_with_top` follows all sums and differences until it is
-//! back. So the length of all options goes down with that of the option which is being read.
+//! A push keeps the counter's value and loads another; a pop brings the kept value back. Four are kept, of
+//! more the oldest is lost. A value that was pushed with `update_with_top` follows all sums and differences
+//! until it is back. So the length of all options goes down with that of the option which is being read.
 
 use super::Lowerer;
 use super::storage::Rvalue;

@@ -34,9 +34,9 @@ impl Lowerer<'_> {
         Some(made)
     }
 
-    /// `min8`, `max8`, `min16`, `max16`: the least or greatest of a word's parts whose bit in the mask is set,
-    /// the lowest of those that are equal, and which one it is. Part 0 has the lowest bits. Where the mask
-    /// names none, both are 0.
+    /// `min8`, `max8`, `min16`, `max16`: the least or greatest of a word's parts whose bit in the mask is
+    /// set, the lowest of those that are equal, and which one it is. Part 0 has the lowest bits. Where the
+    /// mask names none, both are 0.
     pub(super) fn extreme_part(&mut self, name: &str, call: &Call) -> Option<Rvalue> {
         let part_bits = if name.ends_with("16") { 16 } else { 8 };
         let greatest = name.starts_with("max");
@@ -89,7 +89,8 @@ impl Lowerer<'_> {
         Some(Rvalue::Scalar(Operand::Var(best)))
     }
 
-    /// `Register.clear(value)`: all cells at once. What reads would give while the chip is at it is never seen.
+    /// `Register.clear(value)`: all cells at once. What reads would give while the chip is at it is never
+    /// seen.
     pub(super) fn clear_register(&mut self, register: crate::RegisterId, call: &Call) -> Option<Rvalue> {
         let mut parts = Vec::new();
         let expr = self.arg_expr(call, 0)?;

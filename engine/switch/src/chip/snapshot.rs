@@ -1,8 +1,8 @@
 //! Snapshots: the values of the packet that meets a condition, as they stand behind a control.
 //!
-//! The chip keeps the packet's values as they enter each stage. Here a control is one step: a snapshot has its
-//! values as the control leaves them, and its condition looks at these. Each pipe of the chip keeps one packet, the
-//! first, until the control plane arms the snapshot anew.
+//! The chip keeps the packet's values as they enter each stage. Here a control is one step: a snapshot has
+//! its values as the control leaves them, and its condition looks at these. Each pipe of the chip keeps one
+//! packet, the first, until the control plane arms the snapshot anew.
 //!
 //! While one is armed, the interpreter runs the packets of the switch: native code does not keep every value.
 
