@@ -59,7 +59,7 @@ from p4cc.scenario.own_packets import PacketsReceived
 from p4cc.scenario.own_packets import PacketsTraffic as Packets
 from p4cc.scenario.own_packets import ReplayTraffic as Replay
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, SizeClass
-from p4cc.scenario.programs import CloneRow, FileRow, MulticastRow, SwitchProgram, TableRow
+from p4cc.scenario.programs import BfrtRow, CloneRow, FileRow, MulticastRow, SwitchProgram, TableRow
 from p4cc.scenario.programs import RouteSettings as Routes
 from p4cc.scenario.rate_switches import BoltSwitchSettings as BoltSwitch
 from p4cc.scenario.rate_switches import CapacityEstimateSettings as CapacityEstimate
@@ -96,6 +96,7 @@ __all__ = [
     "Algorithm",
     "Announcement",
     "BarFigure",
+    "BfrtRow",
     "BoltSwitch",
     "Buffer",
     "Bulk",
