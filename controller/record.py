@@ -5,10 +5,11 @@ A device config is named by its length and hash; everything else is there whole,
 
 import hashlib
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from finsy.proto import p4r
 from google.protobuf.json_format import MessageToDict
@@ -26,7 +27,7 @@ def file_recorder(path: Path, switch: str) -> Recorder:
             "time": datetime.now(UTC).isoformat(timespec="microseconds"),
             "switch": switch,
             "request": type(message).__name__,
-            "message": MessageToDict(_shortened(message), preserving_proto_field_name=True),
+            "message": _plain(message),
         }
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
@@ -34,12 +35,22 @@ def file_recorder(path: Path, switch: str) -> Recorder:
     return record
 
 
-def _shortened(message: Message) -> Message:
-    """The message, with the program that it may carry named only."""
+def _plain(message: Message) -> dict[str, Any]:
+    """The message in protobuf's JSON form, with the program that it may carry named only."""
     if not isinstance(message, p4r.SetForwardingPipelineConfigRequest):
-        return message
+        return MessageToDict(message, preserving_proto_field_name=True)
     short = p4r.SetForwardingPipelineConfigRequest()
     short.CopyFrom(message)
     config = message.config.p4_device_config
     short.config.p4_device_config = f"{len(config)} bytes, sha256 {hashlib.sha256(config).hexdigest()}".encode()
-    return short
+    # What a chip's externs are told is in messages of their own, which nobody here can read.
+    instances = [instance for extern in short.config.p4info.externs for instance in extern.instances]
+    kept = [{"@type": one.info.type_url, "value": b64encode(one.info.value).decode()} for one in instances]
+    for one in instances:
+        one.ClearField("info")
+    plain = MessageToDict(short, preserving_proto_field_name=True)
+    externs = plain.get("config", {}).get("p4info", {}).get("externs", ())
+    for one, info in zip((one for extern in externs for one in extern["instances"]), kept, strict=True):
+        if info["@type"]:
+            one["info"] = info
+    return plain

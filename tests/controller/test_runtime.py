@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from topos.loaders import runtime_json, switch_cli
 from topos.loaders.runtime import Runtime
 
 FILES = Path(__file__).parents[1] / "lab" / "files"
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -153,6 +155,18 @@ def test_only_what_differs_is_written(pipeline: Pipeline) -> None:
         from_json({"table": "routes", "default_action": True, "action_name": "drop"}), pipeline.schema
     )
     assert [update.type for update in difference([default], [])] == [p4r.Update.MODIFY]
+
+
+def test_what_a_chips_externs_are_told_is_kept_as_bytes(tmp_path: Path) -> None:
+    compiled = compile_program(ROOT / "p4src" / "tna" / "ecn_dual.p4")
+    of_chip = load_pipeline(compiled.p4info_bytes(), compiled.device_config())
+    record = file_recorder(tmp_path / "s1.jsonl", "s1")
+    record(p4r.SetForwardingPipelineConfigRequest(device_id=1, config=of_chip.config))
+    (push,) = (json.loads(line) for line in (tmp_path / "s1.jsonl").read_text().splitlines())
+    (extern,) = push["message"]["config"]["p4info"]["externs"]
+    info = extern["instances"][0]["info"]
+    assert info["@type"] == "type.googleapis.com/barefoot.PortMetadata"
+    assert b64decode(info["value"]) == b"ig_intr_md.ingress_port"
 
 
 def test_every_request_is_a_line_without_the_program(tmp_path: Path, pipeline: Pipeline) -> None:
