@@ -297,6 +297,12 @@ fn the_packet_generator_is_told_what_to_send() {
         read[0].data.as_ref().map(|data| data.action_id),
         Some(chip.action(apps, "trigger_timer_one_shot"))
     );
+    // Counters of 64 bits go round, those of all pipes together too.
+    let full = ("trigger_counter", Value::Stream(vec![0xff; 8]));
+    let counts = chip.entry(apps, (2, 4), vec![full, ("app_enable", Value::BoolVal(true))]);
+    chip.lab.one(Type::Modify, counts).expect("counters");
+    let read = chip.lab.entries(asked(&app)).expect("the application");
+    assert_eq!(chip.value(&read[0], apps, "trigger_counter"), Value::Stream((-4_i64).to_be_bytes().to_vec()));
     for number in [8, 200] {
         let past = chip.entry(apps, (number, 4), vec![]);
         assert_eq!(chip.lab.one(Type::Modify, past).unwrap_err().0, Code::InvalidArgument, "{number}");

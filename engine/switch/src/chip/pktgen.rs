@@ -360,7 +360,7 @@ impl PacketGenerator {
         if !ports.get(&port).is_some_and(|port| port.generates) || self.bursts >= MAX_BURSTS {
             return false;
         }
-        running.app.triggers += 1;
+        running.app.triggers = running.app.triggers.wrapping_add(1);
         let (pipe, id) = at;
         let burst = Burst {
             pipe,
@@ -438,8 +438,8 @@ impl PacketGenerator {
             self.bursts -= 1;
             return None;
         };
-        app.packets += 1;
-        app.batches += u64::from(burst.packet == 0);
+        app.packets = app.packets.wrapping_add(1);
+        app.batches = app.batches.wrapping_add(u64::from(burst.packet == 0));
         let app = app.clone();
         let mut bytes = header(&burst, chip);
         let length = usize::from(app.length_bytes);
