@@ -30,6 +30,11 @@ class Program:
         return parse_schema(self.text)
 
     @cached_property
+    def chip_schema(self) -> Schema:
+        """The chip's own tables; none of a server that tells none. Raises PlanError."""
+        return parse_schema(self.chip_text) if self.chip_text else Schema(())
+
+    @cached_property
     def digest(self) -> bytes:
         """What tells its tables from those of another program of the same name."""
         return hashlib.sha256(self.text).digest()
@@ -39,7 +44,7 @@ class Program:
         """Bytes of a cell of the chip's traffic manager; None for a chip that is not known. Raises PlanError."""
         if not self.chip_text:
             return None
-        found = {name.partition(".")[0] for name in parse_schema(self.chip_text).tables}
+        found = {name.partition(".")[0] for name in self.chip_schema.tables}
         sizes = {CHIP_CELL_BYTES[arch] for prefix, arch in CHIPS.items() if prefix in found}
         return sizes.pop() if len(sizes) == 1 else None
 

@@ -11,7 +11,7 @@ from controller.bfrt import wire
 from controller.bfrt.convert import value_bytes
 from controller.bfrt.program import Program
 from controller.bfrt.row import BfrtRow, Value
-from controller.bfrt.schema import Field, KeyField, Schema, Table, missing, parse_schema
+from controller.bfrt.schema import Field, KeyField, Table, missing
 from controller.errors import PlanError
 from controller.runtime import number_of
 
@@ -34,7 +34,7 @@ def to_update(row: BfrtRow, program: Program) -> wire.Message:
 
 def _table(name: str, program: Program) -> Table:
     """A table of the program, or one of the chip's; raises PlanError."""
-    chip = parse_schema(program.chip_text) if program.chip_text else Schema(())
+    chip = program.chip_schema
     for schema in (program.schema, chip):
         if name in schema.tables:
             return schema.tables[name]

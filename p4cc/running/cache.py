@@ -24,7 +24,7 @@ import pyarrow.ipc as ipc
 
 from p4cc import _engine
 from p4cc.analysis.long_tables import LongTable
-from p4cc.running.kept_files import CALL, kept_files, path_of
+from p4cc.running.kept_files import CALL, kept_files, path_of, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -127,21 +127,7 @@ class RunCache:
         """Keeps a run; a folder that cannot be written keeps nothing."""
         if self._folder is None:
             return
-        path = path_of(self._folder, key)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, partial = tempfile.mkstemp(prefix=".", suffix=".partial", dir=path.parent)
-        except OSError:
-            return
-        try:
-            with os.fdopen(handle, "wb") as file:
-                _write(file, run)
-            Path(partial).replace(path)
-        except OSError:
-            Path(partial).unlink(missing_ok=True)
-        except BaseException:
-            Path(partial).unlink(missing_ok=True)
-            raise
+        write_whole(path_of(self._folder, key), lambda file: _write(file, run))
 
     def prune(self, most_bytes: int = MAX_CACHE_BYTES) -> Held:
         """Removes the runs that were longest not used until the rest fits; what was removed."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
-from typing import TYPE_CHECKING
+import tempfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
 FOLDER = ".p4cc-cache"
 RUN = ".zip"
@@ -35,3 +37,21 @@ def kept_files(folder: Path | None) -> Iterator[tuple[Path, int, int]]:
         except OSError:
             continue
         yield path, status.st_mtime_ns, status.st_size
+
+
+def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Writes a file that has its name only when it is whole; none where the folder cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, partial = tempfile.mkstemp(prefix=".", suffix=".partial", dir=path.parent)
+    except OSError:
+        return
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+        Path(partial).replace(path)
+    except OSError:
+        Path(partial).unlink(missing_ok=True)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from controller import program
+from controller.client import Target
 from controller.defaults import DEFAULT_BFRT_CLIENT_ID
 from controller.entities import Entry, Update, UpdateKind
 from p4cc import _engine
@@ -13,6 +14,9 @@ from p4cc.errors import UserError
 from p4cc.running.in_process import PATIENCE_S
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from controller.bfrt.program import Program
     from controller.entities import Entity
     from controller.plan import SwitchPlan
     from p4cc.planning.network import NetworkPlan
@@ -42,22 +46,26 @@ async def install_over_bfrt(network: _engine.Network, plan: NetworkPlan) -> None
     except _engine.ServerError as error:
         raise UserError(error.cause, place="BF Runtime server", remedy=error.remedy) from error
     try:
-        for one in meant:
-            await _install(address, one, plan)
+        await _install(address, meant, plan)
     finally:
         network.stop_bfrt_server()
 
 
-async def _install(address: str, switch: SwitchPlan, plan: NetworkPlan) -> None:
+async def _install(address: str, switches: Sequence[SwitchPlan], plan: NetworkPlan) -> None:
     # Its messages take a while to import; few runs need them.
     from controller.bfrt.client import BfrtServer
 
-    server = BfrtServer(address, timeout_s=PATIENCE_S, device_id=switch.device_id)
-    async with server.line() as line, line.session(server.target(switch), server.timeout_s) as session:
-        await session.become_primary(DEFAULT_BFRT_CLIENT_ID)
-        running = await session.program()
-        await session.ensure_pipeline(running)
-        curves = [Update(UpdateKind.INSERT, entity) for entity in switch.entities if _is_filter(entity)]
-        if curves:
-            await session.write([curves], running)
-        await session.write_rows(plan.bfrt_rows.get(switch.switch, ()), running)
+    async with BfrtServer(address).line() as line:
+        # Most switches run one program, whose tables are read once.
+        known: dict[Program, Program] = {}
+        for one in switches:
+            target = Target(address, one.device_id, one.switch)
+            async with line.session(target, PATIENCE_S) as session:
+                await session.become_primary(DEFAULT_BFRT_CLIENT_ID)
+                found = await session.program()
+                running = known.setdefault(found, found)
+                await session.ensure_pipeline(running)
+                curves = [Update(UpdateKind.INSERT, entity) for entity in one.entities if _is_filter(entity)]
+                if curves:
+                    await session.write([curves], running)
+                await session.write_rows(plan.bfrt_rows.get(one.switch, ()), running)

@@ -15,7 +15,6 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from p4cc.errors import UserError
 from p4cc.files import found_at, places_of, sha256_of
-from p4cc.running.kept_files import CALL, path_of
+from p4cc.running.kept_files import CALL, path_of, write_whole
 from p4cc.running.kept_files import FOLDER as CACHE
 from p4cc.running.outcome import RunOutcome
 from p4cc.running.result_folder import MANIFEST, REPORT, Claim, check_claim, lock_folder
@@ -164,7 +163,7 @@ def keep(call: Call, made: Made, manifest: Manifest) -> None:
     except (TypeError, ValueError):
         return
     if len(text) <= MAX_RECORD_BYTES:
-        _write(path_of(call.cache, call.key, CALL), text)
+        write_whole(path_of(call.cache, call.key, CALL), lambda file: file.write(text.encode()))
 
 
 def figure_key(call: Call, told: Iterable[Any]) -> str:
@@ -279,21 +278,3 @@ def _program_hash(program: CompiledProgram) -> str:
 
 def _sha256(told: Any) -> str:
     return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _write(path: Path, text: str) -> None:
-    """Writes a file that has its name only when it is whole, or none."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(prefix=".", suffix=".partial", dir=path.parent)
-    except OSError:
-        return
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(partial).replace(path)
-    except OSError:
-        Path(partial).unlink(missing_ok=True)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
