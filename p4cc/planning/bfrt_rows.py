@@ -13,7 +13,7 @@ from p4cc.scenario import programs
 from topos import plan_addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
     from finsy import P4Schema
@@ -72,3 +72,14 @@ def _value(value: BfrtValue, names: Names, place: str) -> Value:
     if isinstance(value, list):
         return [one if isinstance(one, bool) else names.value(one, place) for one in value]  # pyright: ignore[reportReturnType]
     return names.value(value, place)
+
+
+def check_restarts(settings: Scenario, over_bfrt: Collection[str], scenario: Path) -> None:
+    """Raises UserError where a switch is installed again that has what BF Runtime writes at the start alone."""
+    for number, fault in enumerate(settings.faults):
+        if fault.switch in over_bfrt and fault.installed_ns is not None:
+            cause = f"{fault.switch} would come back without what is written to it over BF Runtime"
+            remedy = (
+                "take a program without the chip's own filter and leave rows with bfrt out, or restart another switch"
+            )
+            raise UserError(cause, place=f"{scenario} at faults[{number}]", remedy=remedy)

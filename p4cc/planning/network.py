@@ -27,7 +27,7 @@ from controller.units import cells_by_port
 from p4cc.bundled import is_own_file
 from p4cc.errors import UserError
 from p4cc.planning import plausible
-from p4cc.planning.bfrt_rows import plan_bfrt_rows
+from p4cc.planning.bfrt_rows import check_restarts, plan_bfrt_rows
 from p4cc.planning.captures import plan_captures
 from p4cc.planning.changes import TimedChange, plan_changes
 from p4cc.planning.fabric import FabricPlanner
@@ -140,6 +140,8 @@ def plan_case(
         )
         changes = plan_changes(case.scenario, planner.topology, scenario, schema_of)
         bfrt_rows = plan_bfrt_rows(case.scenario, planner.topology, scenario, schema_of)
+        with_filter = {one.switch for one in switches if program.WRED in one.scope.tables}
+        check_restarts(case.scenario, with_filter | bfrt_rows.keys(), scenario)
         warnings = (
             *planner.odd_values(),
             *of_senders,

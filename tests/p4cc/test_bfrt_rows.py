@@ -133,6 +133,13 @@ def test_labs_say_that_they_have_no_such_rows(tmp_path: Path) -> None:
         plan_lab(LabRequest(str(write(tmp_path, generating(PORT)))))
 
 
+def test_a_switch_that_comes_back_would_lack_its_rows(tmp_path: Path) -> None:
+    fault = {"switch": "s1", "down_ns": 100_000, "up_ns": 200_000}
+    with pytest.raises(UserError, match="without what is written to it over BF Runtime") as refused:
+        run(tmp_path, generating(PORT, faults=[fault]), use_cache=False)
+    assert "faults[0]" in str(refused.value.place)
+
+
 def test_the_filter_of_the_chip_marks_by_the_curve_of_the_scenario(tmp_path: Path) -> None:
     """Beside a program that has RED's curve in steps of a table: equal but for the steps and the dice."""
     fabric = {
