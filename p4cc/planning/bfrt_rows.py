@@ -79,7 +79,5 @@ def check_restarts(settings: Scenario, over_bfrt: Collection[str], scenario: Pat
     for number, fault in enumerate(settings.faults):
         if fault.switch in over_bfrt and fault.installed_ns is not None:
             cause = f"{fault.switch} would come back without what is written to it over BF Runtime"
-            remedy = (
-                "take a program without the chip's own filter and leave rows with bfrt out, or restart another switch"
-            )
+            remedy = "restart another switch, or leave out rows with bfrt and programs with a filter of the chip"
             raise UserError(cause, place=f"{scenario} at faults[{number}]", remedy=remedy)
