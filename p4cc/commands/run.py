@@ -248,7 +248,8 @@ def _run_import(file: Path, programs: Sequence[Path], request: RunRequest) -> Ru
 
     # The results keep the scenario with all that it names.
     with TemporaryDirectory(prefix="p4cc-import-") as folder:
-        return run_scenario(replace(request, scenario=write_scenario(file, programs, Path(folder))))
+        made = write_scenario(file, programs, Path(folder))
+        return run_scenario(replace(request, scenario=made, made_of=file))
 
 
 def _show(outcome: RunOutcome, *, as_json: bool) -> None:
@@ -258,6 +259,8 @@ def _show(outcome: RunOutcome, *, as_json: bool) -> None:
     if as_json:
         traced = {} if outcome.traced is None else {"trace": outcome.traced.plain()}
         typer.echo(json.dumps({**outcome.summary, **traced}, indent=1))
+        if outcome.aside:
+            typer.echo(f"note: {_written(outcome, outcome.folder)}", err=True)
         return
     console = Console()
     if not console.is_terminal:
@@ -273,8 +276,14 @@ def _show(outcome: RunOutcome, *, as_json: bool) -> None:
     for note in outcome.notes:
         errors.print(f"note: {note}", markup=False)
     console.print(summary_table.table(outcome.title, outcome.rows(), outcome.row_keys, console.width))
-    for path in (*outcome.figures, outcome.folder, *filter(None, [outcome.report])):
-        console.print(f"{'unchanged' if outcome.stands else 'wrote'} {path}", highlight=False, soft_wrap=True)
+    for path in (*outcome.figures, *filter(None, [outcome.report]), outcome.folder):
+        console.print(_written(outcome, path), highlight=False, markup=False, soft_wrap=True)
+
+
+def _written(outcome: RunOutcome, path: Path) -> str:
+    """A line about a file or the folder of the results."""
+    aside = f": {outcome.aside}" if outcome.aside and path == outcome.folder else ""
+    return f"{'unchanged' if outcome.stands else 'wrote'} {path}{aside}"
 
 
 def _again(folder: Path, request: RunRequest, *, as_json: bool) -> None:

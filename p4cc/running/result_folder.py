@@ -29,6 +29,8 @@ FORMAT = "p4cc results 1"
 PARTIAL = ".partial"
 REPORT = "report.html"
 """Name of a report in a folder of results."""
+FILE = "file"
+"""What an identity says of the file that results were made of: its path from the folder of all results on."""
 SETTINGS_AS_WRITTEN = "as written"
 """What an identity says of results of a scenario without changes from the command line."""
 _MARKER = ".p4cc-partial.json"
@@ -177,6 +179,11 @@ def add_file(folder: Path, name: str, content: bytes, *, force: bool = False) ->
             raise _unwritable(folder, error) from error
 
 
+def is_of(held: dict[str, str], wanted: dict[str, str]) -> bool:
+    """Whether what a manifest says of its results is what is wanted; older ones do not name the file."""
+    return {FILE: wanted.get(FILE, ""), **held} == {FILE: "", **wanted}
+
+
 def _texts(held: Any) -> dict[str, str] | None:
     if not isinstance(held, dict):
         return None
@@ -279,7 +286,7 @@ def check_claim(claim: Claim) -> Manifest:
             cause = "the folder holds something other than results of p4cc"
             raise UserError(cause, place=str(folder), remedy=OTHER_FOLDER)
         return Manifest(claim.identity)
-    if manifest.identity != claim.identity and not claim.force:
+    if not is_of(manifest.identity, claim.identity) and not claim.force:
         raise UserError(
             f"the folder holds results of something else ({_differences(manifest.identity, claim.identity)})",
             place=str(folder),
