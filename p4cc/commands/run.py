@@ -7,6 +7,7 @@ import math
 import os
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ from p4cc.bundled import find_scenario
 from p4cc.commands.machines import Memory, On, Store, Wheel, machines
 from p4cc.errors import UserError
 from p4cc.exit_codes import DIFFERS
+from p4cc.leftovers import left_until_done
 from p4cc.planning.execution import Exec
 from p4cc.running.standing import Call, standing, this_code
 
@@ -247,7 +249,7 @@ def _run_import(file: Path, programs: Sequence[Path], request: RunRequest) -> Ru
     from p4cc.running.runner import run_scenario
 
     # The results keep the scenario with all that it names.
-    with TemporaryDirectory(prefix="p4cc-import-") as folder:
+    with TemporaryDirectory(prefix="p4cc-import-") as folder, left_until_done(Path(folder), lambda: rmtree(folder)):
         made = write_scenario(file, programs, Path(folder))
         return run_scenario(replace(request, scenario=made, made_of=file))
 

@@ -14,12 +14,13 @@ import json
 import os
 import shutil
 import tempfile
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from p4cc.errors import UserError
+from p4cc.leftovers import left_until_done
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -142,6 +143,7 @@ def results_into(claim: Claim, then: Callable[[Manifest], None] | None = None) -
             stack.callback(forget_if_bare, folder)
         # What was not moved out by then is of a call that failed.
         stack.callback(_remove_partial, partial)
+        stack.enter_context(left_until_done(partial, lambda: _leave_nothing(folder, partial)))
         try:
             yield partial
             written = _publish(claim, partial, before)
@@ -267,6 +269,14 @@ def forget_if_bare(folder: Path) -> None:
     """Takes the manifest away where a call that failed left nothing else."""
     if [path.name for path in folder.iterdir()] == [MANIFEST]:
         (folder / MANIFEST).unlink()
+
+
+def _leave_nothing(folder: Path, partial: Path) -> None:
+    """What a call does at its end that wrote nothing, where it has to end at once."""
+    _remove_partial(partial)
+    with suppress(OSError):
+        forget_if_bare(folder)
+    _remove_if_empty(folder)
 
 
 def _remove_if_empty(folder: Path) -> None:
