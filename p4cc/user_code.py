@@ -45,7 +45,7 @@ def import_file(path: Path, what: str) -> tuple[ModuleType, list[Path]]:
     except InterruptedCallError as error:
         raise KeyboardInterrupt from error
     except TooLongError as error:
-        cause = f"the import of the {what} took longer than {WATCH.limit_s:g} s\n{told(error, str(path))}"
+        cause = f"the import of the {what} took longer than {WATCH.limit_s:g} s\n{told(error, str(path), '')}"
         raise UserError(cause, place=str(path), remedy=REMEDY) from error
     except (Exception, SystemExit) as error:
         raise UserError(

@@ -22,9 +22,12 @@ def failed(error: _engine.AlgorithmError, of: str) -> UserError:
     if isinstance(cause, KeyboardInterrupt | InterruptedCallError):
         raise KeyboardInterrupt from error
     frames = traceback.extract_tb(cause.__traceback__) if cause is not None else None
-    lines = f"\n{told(cause, frames[0].filename)}" if cause is not None and frames else f": {error.cause}"
+    is_too_long = isinstance(cause, TooLongError)
+    # The exception is p4cc's own, and says nothing.
+    last_line = "" if is_too_long else None
+    lines = f"\n{told(cause, frames[0].filename, last_line)}" if cause is not None and frames else f": {error.cause}"
     place = f"{of}: {error.place}"
-    if isinstance(cause, TooLongError):
+    if is_too_long:
         said = f"a call of the algorithm took longer than {WATCH.limit_s:g} s"
         return UserError(f"{said}{lines}", place=place, remedy=REMEDY)
     return UserError(f"an algorithm failed{lines}", place=place, remedy="correct the class")
