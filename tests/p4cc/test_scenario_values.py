@@ -56,7 +56,11 @@ def leaves(node: Any, above: Location = ()) -> Iterator[Location]:
     """The places of all values."""
     if above:
         yield above
-    children: Any = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    children: list[tuple[Any, Any]] = []
+    if isinstance(node, dict):
+        children = list(cast("dict[str, Any]", node).items())
+    elif isinstance(node, list):
+        children = list(enumerate(cast("list[Any]", node)))
     for step, child in children:
         yield from leaves(child, (*above, step))
 

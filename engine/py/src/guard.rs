@@ -1,8 +1,8 @@
 //! Ends the process where a user's code keeps the interpreter's lock for ever: C code that never returns.
 //!
-//! Python hears nothing then, Ctrl-C included: its handler runs when the interpreter does. This thread never asks
-//! for the lock. The interpreter says from time to time that it runs; Ctrl-C comes through a socket, into which
-//! Python's handler in C writes the number of each signal (`signal.set_wakeup_fd`).
+//! Python hears nothing then, Ctrl-C included: its handler runs when the interpreter does. This thread never
+//! asks for the lock. The interpreter says from time to time that it runs; Ctrl-C comes through a socket, into
+//! which Python's handler in C writes the number of each signal (`signal.set_wakeup_fd`).
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -47,7 +47,8 @@ pub(crate) struct Guard {
 
 #[pymethods]
 impl Guard {
-    /// `stacks` is a file into which `faulthandler` writes where all threads are when the interpreter is silent.
+    /// `stacks` is a file into which `faulthandler` writes where all threads are when the interpreter is
+    /// silent.
     #[new]
     fn new(stacks: PathBuf) -> PyResult<Self> {
         let (signals, heard) = UnixStream::pair()?;
