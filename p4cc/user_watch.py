@@ -120,6 +120,8 @@ class _Watch:
         guard.alive(self.limit_s if Process.is_ours else None, sorted(self._files), sorted(map(str, LEFT)))
 
     def _work(self, guard: _engine.Guard, stacks: Any) -> None:
+        # What was interrupted before is over.
+        self._interrupted_at = None
         while True:
             if Process.is_ours:
                 stacks.seek(0)

@@ -202,7 +202,7 @@ class _Members:
         if self._max_bytes is not None and size > self._max_bytes:
             raise WrongRunError(f"has a table {name[:60]} of more than {self._max_bytes} bytes")
         # In one piece, as the engine gives it: pieces would show in the bytes of result files.
-        table = file.read().combine_chunks()
+        table = file.read(use_threads=False).combine_chunks()
         _check_columns(name, table.schema)
         _check_rows(name, told, table.num_rows)
         return table

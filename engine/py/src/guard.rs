@@ -17,8 +17,8 @@ use pyo3::prelude::*;
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long an interpreter that was interrupted may say nothing; one that runs speaks ten times in it.
-const SILENCE: Duration = Duration::from_secs(1);
+/// How long an interpreter that was interrupted may say nothing; one that runs speaks twenty times in it.
+const SILENCE: Duration = Duration::from_secs(2);
 /// How long it may say nothing beyond the limit of a call.
 const SLACK: Duration = Duration::from_secs(2);
 const SIGINT: u8 = 2;
@@ -107,7 +107,8 @@ fn watch(told: &Mutex<Told>, interrupts: &AtomicU64, mut heard: UnixStream, stac
             end(&told, stacks, INTERRUPTED, "interrupted; no results were written");
         }
         if told.at.elapsed() >= limit.saturating_add(SLACK) {
-            let cause = format!("Python code took longer than {} s and lets nothing else run", limit.as_secs_f64());
+            let limit_s = limit.as_secs_f64();
+            let cause = format!("Python code took longer than {limit_s} s and lets nothing else run");
             end(&told, stacks, WRONG, &cause);
         }
     }
