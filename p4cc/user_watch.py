@@ -179,10 +179,10 @@ class _Watch:
             frame = frame.f_back
         for one in reversed(stack):
             file = one.f_code.co_filename
-            if file.startswith(_P4CC):
-                is_called = True
-            elif is_called and (file in self._files or _algorithm(one) is not None):
+            is_ours = file.startswith(_P4CC) and file not in self._files
+            if is_called and not is_ours and (file in self._files or _algorithm(one) is not None):
                 return one
+            is_called = is_called or is_ours
         return None
 
     def _end(self, thread: int) -> None:
