@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -74,7 +75,8 @@ def changed(draw: st.DrawFn) -> dict[str, Any]:
         node: Any = data
         for step in place[:-1]:
             node = node[step]
-        value = draw(st.sampled_from(VALUES))
+        # A copy: the second change may be one inside it.
+        value = deepcopy(draw(st.sampled_from(VALUES)))
         if isinstance(node, dict) and draw(st.integers(0, 5)) == 0:
             cast("dict[str, Any]", node)[draw(st.sampled_from(["kind", "name", "seeds", "start_ns", "x"]))] = value
         else:

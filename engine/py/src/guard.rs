@@ -1,8 +1,8 @@
 //! Ends the process where a user's code keeps the interpreter's lock for ever: C code that never returns.
 //!
 //! Python hears nothing then, Ctrl-C included: its handler runs when the interpreter does. This thread never
-//! asks for the lock. The interpreter says from time to time that it runs; Ctrl-C comes through a socket, into
-//! which Python's handler in C writes the number of each signal (`signal.set_wakeup_fd`).
+//! asks for the lock. The interpreter says from time to time that it runs; Ctrl-C comes through a socket,
+//! into which Python's handler in C writes the number of each signal (`signal.set_wakeup_fd`).
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -55,11 +55,8 @@ impl Guard {
         signals.set_nonblocking(true)?;
         heard.set_read_timeout(Some(LOOK))?;
         let told = Told { at: Instant::now(), limit: None, files: Vec::new(), left: Vec::new() };
-        let guard = Self {
-            told: Arc::new(Mutex::new(told)),
-            interrupts: Arc::new(AtomicU64::new(0)),
-            signals,
-        };
+        let guard =
+            Self { told: Arc::new(Mutex::new(told)), interrupts: Arc::new(AtomicU64::new(0)), signals };
         let (told, interrupts) = (Arc::clone(&guard.told), Arc::clone(&guard.interrupts));
         std::thread::Builder::new()
             .name("p4cc guard".into())
