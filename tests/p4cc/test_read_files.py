@@ -1,0 +1,88 @@
+"""Files that a scenario names, with their text changed: each is read, or refused with place and cause."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from p4cc.errors import UserError
+from p4cc.planning.capture import read_capture
+from p4cc.planning.cdf_file import read_cdf, read_gap_cdf
+from p4cc.planning.ns3_flows import read_ns3_flows, read_ns3_paths
+from p4cc.planning.pair_matrix import gap_description, read_matrix, size_description
+from topos import TopologyError
+from topos.loaders.imported import load_lab
+from topos.loaders.ns3 import read_ns3_topology
+from topos.loaders.reading import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CDF = b"# bytes percent\n0 0\n1000 15\n20000 60.5\n3e5 100\n"
+PCAP = bytes.fromhex("d4c3b2a1020004000000000000000000ffff00000100000000000000010000000400000004000000") + b"abcd"
+LAB = (
+    b'{"hosts": {"h1": {"ip": "10.0.1.1/24", "mac": "08:00:00:00:01:11"}, "h2": {"ip": "10.0.2.2/24", "mac": '
+    b'"08:00:00:00:02:22"}}, "switches": {"s1": {}}, "links": [["h1", "s1-p1", "5ms", 10], ["h2", "s1-p2"]]}'
+)
+READERS: dict[str, tuple[bytes, Callable[[Path], object]]] = {
+    "cdf": (CDF, read_cdf),
+    "gaps": (CDF, read_gap_cdf),
+    "sizes": (CDF, size_description),
+    "gap file": (CDF, gap_description),
+    "flows": (b"2\n0 1 3 100 2000000000 2.0\n1 0 3 100 5000 2.001\n", read_ns3_flows),
+    "paths": (b"0: 2 1 / 1 2\n1: 2 1\n", lambda path: read_ns3_paths(path, 2)),
+    "topology": (
+        b"4 1 3\n3\n0 3 25Gbps 0.001ms 0\n1 3 25Gbps 0.001ms 0\n2 3 100Gbps 1us 0.1\n",
+        lambda path: read_ns3_topology(read_text(path), str(path)),
+    ),
+    "matrix": (b"h1 h2 0.5\nh2 h1 0.5\n", lambda path: read_matrix(path, ("h1", "h2"))),
+    "capture": (PCAP, read_capture),
+    "lab": (LAB, load_lab),
+}
+WORDS = (
+    *(b"", b" ", b"\n", b"\0", b"\xff", b"-1", b"0", b"1e999", b"1e-999", b"nan", b"inf", b"9" * 5_000, b"0x1", b"1_0"),
+    *(b"[", b"{", b'"', b"#", b"null", b"\xf0\x9f\x98\x80", "\u0663".encode(), b"25Gbps", b"1s", b"\xff\xff\xff\xff"),
+    *(b"[" * 3_000, b"18446744073709551616", b"4294967296", b"-0.0"),
+)
+
+
+@st.composite
+def changed(draw: st.DrawFn, whole: bytes) -> bytes:
+    """A file with up to three stretches replaced by a word or by another stretch of it."""
+    data = whole
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, len(data)))
+        end = min(len(data), at + draw(st.integers(0, 8)))
+        other = draw(st.integers(0, len(data)))
+        word = draw(st.one_of(st.sampled_from(WORDS), st.just(data[other : other + 12])))
+        data = data[:at] + word + data[end:]
+    return data
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_changed_files_are_read_or_refused(name: str) -> None:
+    whole, read = READERS[name]
+
+    @settings(max_examples=80, derandomize=True, deadline=None, database=None)
+    @given(changed(whole))
+    def tried(data: bytes) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "file.json"
+            path.write_bytes(data)
+            message = "read"
+            try:
+                read(path)
+            except (UserError, TopologyError) as error:
+                message = str(error).strip()
+            assert message
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file.json"
+        path.write_bytes(whole)
+        read(path)
+    tried()
