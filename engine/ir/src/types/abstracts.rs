@@ -38,9 +38,9 @@ impl Checker {
         let mut open: Vec<Sig> =
             ext.methods.iter().filter(|sig| ext.abstracts.contains(&sig.name)).cloned().collect();
         for sig in &mut open {
-            sig.ret = self.fill(&sig.ret, &with);
+            sig.ret = self.fill(&sig.ret, &with, name.span);
             for param in &mut sig.params {
-                param.ty = self.fill(&param.ty, &with);
+                param.ty = self.fill(&param.ty, &with, name.span);
             }
         }
         let mut made = Vec::new();
