@@ -481,6 +481,11 @@ class Scenario(Model):
         """Kinds of traffic that are flows, by their places among all."""
         return {place: item for place, item in enumerate(self.traffic_items) if isinstance(item, FlowTraffic)}
 
+    def _limits_of_python(self) -> ControlSettings:
+        """What `control` may hold without a controller: algorithms in Python have limits, too."""
+        in_python = any(one.entry is None or one.own for _, sender in self.senders() for _, one in sender.algorithms())
+        return ControlSettings(handler_limit_s=self.control.handler_limit_s) if in_python else ControlSettings()
+
     def problems(self) -> Iterator[Problem]:
         """What is wrong though each field alone is right; `load.validate` asks for it."""
         names = [variant.name for variant in self.variants]
@@ -492,7 +497,7 @@ class Scenario(Model):
             yield Problem(("seeds",), "a seed is listed twice; each seed is one run", "leave one of the two out")
         yield from self._sender_problems()
         yield from self._header_problems()
-        if self.switch.controller is None and self.control != ControlSettings():
+        if self.switch.controller is None and self.control != self._limits_of_python():
             cause = "there is no controller that this is for"
             yield Problem(("control",), cause, "name one in switch.controller: FILE.py:CLASS")
         labels = [item.label for item in self.traffic_items]
