@@ -34,6 +34,7 @@ from p4cc.running.elsewhere import Elsewhere, LostClusterError, Study
 from p4cc.running.kept_files import FOLDER as CACHE
 from p4cc.running.loops import run_to_end
 from p4cc.running.outcome import RunOutcome
+from p4cc.running.placed import placed
 from p4cc.running.progress import Runs, progress
 from p4cc.running.result_folder import REPORT, SETTINGS_AS_WRITTEN, Claim, Manifest, results_into
 from p4cc.running.result_writer import PieceWriter, ResultWriter, file_names, write_summary
@@ -43,6 +44,7 @@ from p4cc.running.traced import Traced, Tracing
 from p4cc.running.watched import WatchedRun
 from p4cc.running.worked import Worked, keys_of, measures_of
 from p4cc.scenario.expand import Case, expand
+from p4cc.scenario.findings import Places
 from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides, named_by
 from p4cc.scenario.schema import Scenario
@@ -144,6 +146,8 @@ class Prepared:
     """The scenario after `extends` and what the command line changes."""
     origins: Origins
     """Where values come from that no file holds."""
+    places: Places
+    """Where all values come from."""
     inputs: dict[str, Path]
     """Files that decide the runs, by the names that the scenario gives them; complete when the cases are planned."""
     seen: FilesSeen
@@ -232,7 +236,7 @@ def _prepare(request: RunRequest, inputs: dict[str, Path], seen: FilesSeen) -> P
         _check_one(scenario, cases, "shows", "--live")
     with named_by(origins, request.scenario):
         programs = compiled_sources([source for case in cases for source in case.sources], request.scenario)
-    return Prepared(request, scenario, cases, programs, data, origins, inputs, seen)
+    return Prepared(request, scenario, cases, programs, data, origins, Places(document, origins), inputs, seen)
 
 
 def _check_one(scenario: Scenario, cases: list[Case], does: str, option: str) -> None:
@@ -383,12 +387,13 @@ def _run_cases(
     with pieces if request.elsewhere is not None else ResultWriter(folder, _swept(cases)) as writer:
 
         def keep(case: Case, run: CaseRun) -> None:
-            collected.warnings.update(dict.fromkeys(run.warnings))
+            of_plan = frozenset(run.plan.warnings)
+            said = (placed(one, case, prepared.places) if one in of_plan else one for one in run.warnings)
+            collected.warnings.update(dict.fromkeys(said))
             collected.notes.update(dict.fromkeys(run.notes))
             collected.passing.update(run.passing)
             collected.keys.extend(run.keys)
             collected.traced = collected.traced or run.traced
-            collected.warnings.update(dict.fromkeys(_cut_off(case, run)))
             # They are the same for every seed.
             collected.thresholds[case.label()] = run.facts[0].installed
             measures = measures_of(case, run.plan)
@@ -452,17 +457,6 @@ def _cases_ahead(prepared: Prepared) -> int | None:
         return None
     most = max((len(case.scenario.seeds) for case in prepared.cases), default=1)
     return max(1, prepared.request.elsewhere.runs_ahead // most)
-
-
-def _cut_off(case: Case, run: CaseRun) -> Iterator[str]:
-    """Says how many flows had not finished when their runs ended: what is worked out of flows leaves them out."""
-    finite, completed = (sum(one.summary[f"flows_{name}"] for one in run.seeds) for name in ("finite", "completed"))
-    if left := finite - completed:
-        ends = ", ".join(dict.fromkeys(f"{one.summary['end_ns'] / 1e6:g} ms" for one in run.seeds))
-        yield (
-            f"case {case.label()}: {left} of {finite} flows ({100 * left / finite:.2g} %) had not finished when the "
-            f"run ended ({ends}); completion times and slowdowns are of the others"
-        )
 
 
 def _swept(cases: list[Case]) -> dict[str, str]:
