@@ -31,7 +31,7 @@ from p4cc.planning.bfrt_rows import check_restarts, plan_bfrt_rows
 from p4cc.planning.captures import plan_captures
 from p4cc.planning.changes import TimedChange, plan_changes
 from p4cc.planning.fabric import FabricPlanner
-from p4cc.planning.fit import Switches, check_pauses, check_sender
+from p4cc.planning.fit import Switches, check_pauses, check_sender, check_states
 from p4cc.planning.names import Names
 from p4cc.planning.own_headers import OwnHeadersPlan, plan_headers
 from p4cc.planning.own_packets import plan_received
@@ -145,6 +145,7 @@ def plan_case(
         warnings = (
             *planner.odd_values(),
             *of_senders,
+            *check_states(case, scenario),
             *(planner.warnings() if marks else ()),
             *port_warnings(switches),
             *planner.commands_left_out(),
