@@ -53,6 +53,9 @@ def drawn(number: int) -> Plain:
     switch["thresholds"] = _thresholds(random, topology["queue_capacity_pkts"])
     hosts = [host.name for host in graph.hosts]
     traffic, total_bytes = _traffic(random, rate_bps, hosts, transport["mss_bytes"])
+    if traffic["kind"] in ("rounds", "collective"):
+        # What is written piece by piece is not read.
+        transport.pop("reads", None)
     if random.random() < 0.5:
         traffic["priority"] = priority = random.randrange(7)
         if random.random() < 0.7:
@@ -64,7 +67,8 @@ def drawn(number: int) -> Plain:
     faults = _faults(random, [(link.a, link.b) for link in graph.links], rtt_ns)
     # Longer than any queue here lasts, so that what is repeated was lost.
     queue_ns = int(topology["queue_capacity_pkts"] * 8e9 * (transport["mss_bytes"] + 128) / rate_bps)
-    rto_ns = 4 * rtt_ns + 6 * queue_ns
+    noise_ns = transport.get("host_delay_exp_ns", 0) + transport.get("rtt_noise_exp_ns", 0)
+    rto_ns = 4 * rtt_ns + 6 * queue_ns + 100 * noise_ns
     if is_paced:
         transport["rto_ns"] = min(rto_ns, HOUR_NS)
     else:
