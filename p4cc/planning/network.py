@@ -30,12 +30,8 @@ from p4cc.planning.bfrt_rows import check_restarts, plan_bfrt_rows
 from p4cc.planning.captures import plan_captures
 from p4cc.planning.changes import TimedChange, plan_changes
 from p4cc.planning.fabric import FabricPlanner
-<<<<<<< HEAD
-from p4cc.planning.fit import Switches, check_pauses, check_sender
-from p4cc.planning.least_rates import least_rate_warnings
-=======
 from p4cc.planning.fit import Switches, check_pauses, check_sender, check_states
->>>>>>> wt-transport
+from p4cc.planning.least_rates import least_rate_warnings
 from p4cc.planning.names import Names
 from p4cc.planning.own_headers import OwnHeadersPlan, plan_headers
 from p4cc.planning.own_packets import plan_received
@@ -156,12 +152,8 @@ def plan_case(
         warnings = (
             *planner.odd_values(),
             *of_senders,
-<<<<<<< HEAD
-            *(planner.bound_warnings() if marks else ()),
-=======
             *check_states(case, scenario),
-            *(planner.warnings() if marks else ()),
->>>>>>> wt-transport
+            *(planner.bound_warnings() if marks else ()),
             *port_warnings(switches),
             *planner.commands_left_out(),
             *planner.parts_of_features(),
