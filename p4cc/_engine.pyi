@@ -573,6 +573,8 @@ class Network:
     @property
     def has_primary(self) -> bool:
         """Whether a controller is primary at some switch."""
+    def packet_balance(self) -> dict[str, int]:
+        """Packets that left hosts or came from elsewhere so far, and how many ended where."""
     def one_thread_reason(self) -> str | None:
         """Why a run goes on one thread however many it is given; None if it does not."""
     def run_many(

@@ -98,7 +98,7 @@ def lab(
     # Planning and P4Runtime take a second to import; other commands need not wait for them.
     from p4cc.lab import run as lab_run
     from p4cc.lab.plan import LabRequest
-    from p4cc.running.placing import placed
+    from p4cc.running.destination import destination_of
 
     if clean:
         typer.echo(lab_run.clean())
@@ -120,7 +120,7 @@ def lab(
         kernel_tcp=tuple(kernel_tcp or ()),
     )
     identity = request.identity(lab_run.COMPARISON if compare else lab_run.LAB)
-    place = placed(out or request.folder, file, identity, is_asked_for=out is not None)
+    place = destination_of(out or request.folder, file, identity, is_asked_for=out is not None)
     options = lab_run.LabOptions(
         folder=place.folder.resolve(),
         cli=cli and not as_json,

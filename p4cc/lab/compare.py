@@ -21,7 +21,7 @@ from p4cc.analysis.recorded import read_table
 from p4cc.errors import UserError
 from p4cc.figures.style import COLOURS, save, use_style
 from p4cc.lab.run import COMPARISON, LabOptions, LabReport, run_lab
-from p4cc.running.placing import of_file
+from p4cc.running.destination import of_file
 from p4cc.running.result_folder import Claim, results_into
 from p4cc.running.runner import RunRequest, run_scenario
 

@@ -29,7 +29,7 @@ from p4cc.lab.shell import read_lines
 from p4cc.lab.standing import Lab, LabOptions
 from p4cc.lab.state import clean_leftovers, only_lab, record
 from p4cc.lab.switches import Launch, Remarks, SwitchKind, SwitchSetup, kind_named, own_missing, run_command_line
-from p4cc.running.placing import of_file
+from p4cc.running.destination import of_file
 from topos import TopologyError
 from topos import mininet as builder
 

@@ -20,8 +20,8 @@ from p4cc.reproduce.league import League, check_leagues, leagues_of
 from p4cc.reproduce.measure import FigureRuns, Measured, combine, measure_all
 from p4cc.reproduce.table import markdown
 from p4cc.reproduce.verdict import Record, record
+from p4cc.running.destination import of_file
 from p4cc.running.kept_files import FOLDER
-from p4cc.running.placing import of_file
 from p4cc.running.progress import progress
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.running.runner import RunRequest, execute, prepare

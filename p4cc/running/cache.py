@@ -33,7 +33,7 @@ _KEEPING = (
     "running/captures.py",
     "running/kept_run.py",
     "running/result_writer.py",
-    "running/sealed.py",
+    "running/seal.py",
     "running/streams.py",
     "analysis/long_tables.py",
     "analysis/tables.py",

@@ -26,7 +26,7 @@ from p4cc.analysis.long_tables import LongTable
 from p4cc.errors import UserError
 from p4cc.running.kept_columns import kept_columns
 from p4cc.running.result_writer import DERIVED_TABLES, ENGINE_TABLES
-from p4cc.running.sealed import BrokenSealError, Seal
+from p4cc.running.seal import BrokenSealError, Seal
 
 if TYPE_CHECKING:
     from pathlib import Path

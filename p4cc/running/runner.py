@@ -29,21 +29,23 @@ from p4cc.running import provenance
 from p4cc.running.cache import KeptRuns, RunCache
 from p4cc.running.captures import FOLDER, CaptureWriter
 from p4cc.running.case import CaseRun, PushedProgram, Session, run_case
+from p4cc.running.destination import Destination, destination_of
 from p4cc.running.drawing import Drawing
 from p4cc.running.elsewhere import Elsewhere, LostClusterError, Study
 from p4cc.running.kept_files import FOLDER as CACHE
 from p4cc.running.loops import run_to_end
 from p4cc.running.outcome import RunOutcome
-from p4cc.running.placing import Placed, placed
 from p4cc.running.progress import Runs, progress
 from p4cc.running.result_folder import REPORT, SETTINGS_AS_WRITTEN, Claim, Manifest, results_into
 from p4cc.running.result_writer import PieceWriter, ResultWriter, file_names, write_summary
 from p4cc.running.served import Serving
 from p4cc.running.standing import Call, Made, keep
 from p4cc.running.traced import Traced, Tracing
+from p4cc.running.warning_place import with_place
 from p4cc.running.watched import WatchedRun
 from p4cc.running.worked import Worked, keys_of, measures_of
 from p4cc.scenario.expand import Case, expand
+from p4cc.scenario.findings import Places
 from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides, named_by
 from p4cc.scenario.schema import Scenario
@@ -147,11 +149,13 @@ class Prepared:
     """The scenario after `extends` and what the command line changes."""
     origins: Origins
     """Where values come from that no file holds."""
+    places: Places
+    """Where all values come from."""
     inputs: dict[str, Path]
     """Files that decide the runs, by the names that the scenario gives them; complete when the cases are planned."""
     seen: FilesSeen
     """The same files and the scenario's own as they were read, where a call is kept."""
-    placed: Placed
+    destination: Destination
 
     @property
     def runs(self) -> int:
@@ -161,14 +165,14 @@ class Prepared:
     @property
     def folder(self) -> Path:
         """Where results go."""
-        return self.placed.folder
+        return self.destination.folder
 
     @property
     def claim(self) -> Claim:
         """What is written there."""
         return Claim(
             self.folder,
-            self.placed.identity,
+            self.destination.identity,
             (
                 *file_names(),
                 REPORT,
@@ -230,21 +234,32 @@ def _prepare(request: RunRequest, inputs: dict[str, Path], seen: FilesSeen) -> P
         _check_one(scenario, cases, "shows", "--live")
     with named_by(origins, request.scenario):
         programs = compiled_sources([source for case in cases for source in case.sources], request.scenario)
-    return Prepared(request, scenario, cases, programs, data, origins, inputs, seen, _placed(request, scenario))
+    return Prepared(
+        request,
+        scenario,
+        cases,
+        programs,
+        data,
+        origins,
+        Places(document, origins),
+        inputs,
+        seen,
+        _destination(request, scenario),
+    )
 
 
-def _placed(request: RunRequest, scenario: Scenario) -> Placed:
+def _destination(request: RunRequest, scenario: Scenario) -> Destination:
     """Where results go: those of other settings than the file's, or of another file, get a folder of their own."""
     settings = request.settings
     identity = {"kind": "run", "scenario": scenario.name, "settings": settings}
     file = request.made_of or request.scenario
     if request.out is not None:
-        return placed(request.out, file, identity, is_asked_for=True)
+        return destination_of(request.out, file, identity, is_asked_for=True)
     if request.watcher is not None:
         folder = request.watcher.folder(Path("results"), scenario.name)
-        return placed(folder, file, identity, is_asked_for=True)
+        return destination_of(folder, file, identity, is_asked_for=True)
     name = scenario.name if settings == SETTINGS_AS_WRITTEN else f"{scenario.name}-{settings}"
-    return placed(Path("results") / name, file, identity, is_asked_for=False)
+    return destination_of(Path("results") / name, file, identity, is_asked_for=False)
 
 
 def _check_one(scenario: Scenario, cases: list[Case], does: str, option: str) -> None:
@@ -319,7 +334,7 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
             notes=[*_named_senders(prepared), *collected.notes],
             traced=collected.traced,
             report=None if request.report is None else folder / REPORT,
-            aside=prepared.placed.aside,
+            aside=prepared.destination.aside,
         )
     if undrawn is not None:
         raise undrawn
@@ -339,7 +354,7 @@ def _made(prepared: Prepared, outcome: RunOutcome, collected: _Collected, drawin
     return Made(
         outcome=replace(outcome, notes=lasting),
         claim=prepared.claim,
-        wanted=prepared.placed.wanted,
+        wanted=prepared.destination.wanted,
         seen=prepared.seen,
         sources=tuple(source for case in prepared.cases for source in case.sources),
         programs=prepared.programs,
@@ -406,12 +421,13 @@ def _run_cases(
     with pieces if request.elsewhere is not None else ResultWriter(folder, _swept(cases)) as writer:
 
         def keep(case: Case, run: CaseRun) -> None:
-            collected.warnings.update(dict.fromkeys(run.warnings))
+            of_plan = frozenset(run.plan.warnings)
+            said = (with_place(one, case, prepared.places) if one in of_plan else one for one in run.warnings)
+            collected.warnings.update(dict.fromkeys(said))
             collected.notes.update(dict.fromkeys(run.notes))
             collected.passing.update(run.passing)
             collected.keys.extend(run.keys)
             collected.traced = collected.traced or run.traced
-            collected.warnings.update(dict.fromkeys(_cut_off(case, run)))
             # They are the same for every seed.
             collected.thresholds[case.label()] = run.facts[0].installed
             measures = measures_of(case, run.plan)
@@ -475,17 +491,6 @@ def _cases_ahead(prepared: Prepared) -> int | None:
         return None
     most = max((len(case.scenario.seeds) for case in prepared.cases), default=1)
     return max(1, prepared.request.elsewhere.runs_ahead // most)
-
-
-def _cut_off(case: Case, run: CaseRun) -> Iterator[str]:
-    """Says how many flows had not finished when their runs ended: what is worked out of flows leaves them out."""
-    finite, completed = (sum(one.summary[f"flows_{name}"] for one in run.seeds) for name in ("finite", "completed"))
-    if left := finite - completed:
-        ends = ", ".join(dict.fromkeys(f"{one.summary['end_ns'] / 1e6:g} ms" for one in run.seeds))
-        yield (
-            f"case {case.label()}: {left} of {finite} flows ({100 * left / finite:.2g} %) had not finished when the "
-            f"run ended ({ends}); completion times and slowdowns are of the others"
-        )
 
 
 def _swept(cases: list[Case]) -> dict[str, str]:

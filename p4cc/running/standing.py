@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from p4cc.errors import UserError
 from p4cc.files import found_at, places_of, sha256_of
+from p4cc.running.destination import Destination
 from p4cc.running.kept_files import CALL, path_of, write_whole
 from p4cc.running.kept_files import FOLDER as CACHE
 from p4cc.running.outcome import RunOutcome
-from p4cc.running.placing import Placed
 from p4cc.running.result_folder import MANIFEST, REPORT, Claim, check_claim, lock_folder
-from p4cc.running.sealed import Seal
+from p4cc.running.seal import Seal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -247,7 +247,7 @@ def _checked(call: Call, held: Mapping[str, Any]) -> RunOutcome | None:
         warnings=held["warnings"],
         notes=held["notes"],
         report=folder / REPORT if call.report else None,
-        aside=Placed(folder, held["identity"], Path(held["wanted"])).aside,
+        aside=Destination(folder, held["identity"], Path(held["wanted"])).aside,
         stands=True,
         aggregated=held["rows"],
     )

@@ -26,8 +26,8 @@ from p4cc.analysis.tables import described
 from p4cc.analysis.tradeoff import METRICS, best_settings, by_point, measured, with_front
 from p4cc.analysis.tradeoff_table import Group
 from p4cc.errors import UserError
+from p4cc.running.destination import destination_of
 from p4cc.running.kept_files import FOLDER
-from p4cc.running.placing import placed
 from p4cc.running.progress import progress
 from p4cc.running.result_folder import Claim, results_into
 from p4cc.running.runner import RunRequest, execute, prepare
@@ -149,7 +149,7 @@ def sweep(request: SweepRequest) -> SweepOutcome:
     scenario = validate(document, data, origins)
     identity = {"kind": "sweep", "scenario": scenario.name, "settings": request.settings}
     wanted = request.out or Path("results") / f"{scenario.name}-sweep-{request.settings}"
-    place = placed(wanted, request.scenario, identity, is_asked_for=request.out is not None)
+    place = destination_of(wanted, request.scenario, identity, is_asked_for=request.out is not None)
     folder = place.folder
     prepared = [
         (variant, paths, prepare(_run_request(request, scenario, variant, paths, folder)))

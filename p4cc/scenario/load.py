@@ -20,7 +20,7 @@ from p4cc.scenario.base import dotted
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.findings import Places, finding, in_data
 from p4cc.scenario.overrides import apply_overrides
-from p4cc.scenario.schema import Scenario, Variant
+from p4cc.scenario.schema import LEAST_RWND, Scenario, Variant
 from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import read_document
 from p4cc.user_watch import WATCH
@@ -233,6 +233,8 @@ def sender_config(scenario: Scenario, sender: Sender, own: list[_engine.OwnAlgor
     """
     avoidance, slow_start = sender.congestion_avoidance, sender.slow_start
     return {
+        # What follows from the topology, and is no less.
+        "rwnd": LEAST_RWND,
         **scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True),
         **sender.transport,
         "ecn_profile": _own_profile(sender) or scenario.switch.ecn_profile or "gst",

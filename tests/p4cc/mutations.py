@@ -20,7 +20,7 @@ from p4cc.cluster.store import RunStore
 from p4cc.errors import UserError
 from p4cc.running.cache import RunCache, run_keys
 from p4cc.running.kept_files import path_of
-from p4cc.running.sealed import BrokenSealError
+from p4cc.running.seal import BrokenSealError
 from p4cc.running.standing import SEAL
 from tests.p4cc.scenarios import run, scenario
 

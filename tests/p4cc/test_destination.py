@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from p4cc.cli import app
 from p4cc.errors import UserError
-from p4cc.running.placing import placed
+from p4cc.running.destination import destination_of
 from p4cc.running.result_folder import FILE, MANIFEST, read_manifest
 from p4cc.running.runner import RunRequest, run_scenario
 from p4cc.running.sweep import parse_over, sweep
@@ -120,7 +120,7 @@ def test_manifests_that_do_not_name_a_file_are_the_scenarios(here: Path) -> None
     folder = here / "results" / "base"
     folder.mkdir(parents=True)
     (folder / MANIFEST).write_text(json.dumps({"format": "p4cc results 1", "identity": IDENTITY, "files": {}}))
-    found = placed(folder, here / "any.yaml", IDENTITY, is_asked_for=False)
+    found = destination_of(folder, here / "any.yaml", IDENTITY, is_asked_for=False)
     assert (found.folder, found.aside) == (folder, "")
 
 

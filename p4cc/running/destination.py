@@ -21,7 +21,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 @dataclass(frozen=True)
-class Placed:
+class Destination:
     """Where results go, and what they are of."""
 
     folder: Path
@@ -35,7 +35,7 @@ class Placed:
         return "" if self.folder == self.wanted else taken(self.wanted, self.identity)
 
 
-def placed(wanted: Path, file: Path, identity: dict[str, str], *, is_asked_for: bool) -> Placed:
+def destination_of(wanted: Path, file: Path, identity: dict[str, str], *, is_asked_for: bool) -> Destination:
     """The folder for results of `file`: `wanted`, or one of its own where that holds results of something else.
 
     A folder that is asked for is taken as it is; whoever writes refuses what must not be replaced.
@@ -46,7 +46,7 @@ def placed(wanted: Path, file: Path, identity: dict[str, str], *, is_asked_for: 
     # Where these results are already, they stay, whatever became free since.
     ours = [folder for folder in folders if folder in held and is_of(held[folder], of)]
     free = [folder for folder in folders if folder not in held]
-    return Placed((*ours, *free, wanted)[0], of, wanted)
+    return Destination((*ours, *free, wanted)[0], of, wanted)
 
 
 def of_file(identity: dict[str, str], file: Path, folder: Path) -> dict[str, str]:
