@@ -124,7 +124,10 @@ _FLOWS = (
     Column("fast_retransmits", "fast retransmits"),
     *_MARKS,
     Column(
-        "ideal_fct_ns", "completion time alone in the network", "ns", "the flow has no size: nothing to compare with"
+        "ideal_fct_ns",
+        "completion time alone in the network (Slowdown, above)",
+        "ns",
+        "the flow has no size: nothing to compare with",
     ),
     Column("slowdown", "fct_ns / ideal_fct_ns (Slowdown, above)", "", _NOT_COMPLETE),
     Column(

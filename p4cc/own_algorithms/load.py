@@ -17,6 +17,7 @@ from p4cc.files import find_named, note_input
 from p4cc.own_algorithms.attributes import Attributes, attributes_of
 from p4cc.own_algorithms.base import HOOKS, KINDS, SwitchNeed
 from p4cc.own_algorithms.parameters import declared_by, values
+from p4cc.user_watch import WATCH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -132,6 +133,7 @@ def load_offered(name: str, kind: str | None = None) -> OwnAlgorithm:
     kinds = [one for one, base in KINDS.items() if isinstance(loaded, type) and issubclass(loaded, base)]
     found = _class_in(cast("object", loaded), name, kind or (kinds or list(KINDS))[0], Path(point.value), None)
     path = Path(inspect.getfile(found))
+    WATCH.begin(str(path))
     digest = hashlib.sha256(f"{package} {point.value} {user_code.digest_of([path])}".encode()).hexdigest()
     return _own(found, kind or kinds[0], str(path), digest, name)
 

@@ -16,14 +16,22 @@ BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
 class BufferSettings(Model):
     """The buffer that all ports of a switch share (docs/algorithms/pfc.md#pfc)."""
 
-    bytes: Annotated[int, Field(ge=1, le=1 << 40)]
-    """All of it: reserves, headrooms and what is shared."""
+    bytes: Annotated[int, Field(ge=1, le=1 << 40)] | None = Field(
+        default=None,
+        description="All of it: reserves, headrooms and what is shared. Absent: those of the switch's ports, and to "
+        "share 16 MiB for each 50 Gb/s of a host's link, at least 1 MiB.",
+    )
     lossless_priorities: list[Annotated[int, Field(ge=0, le=6)]] = Field(
         default=[3], description="Priorities that are paused rather than dropped (PFC)."
     )
     alpha_log2: Annotated[int, Field(ge=-10, le=10, description="Log2 of the dynamic threshold's alpha.")] = -3
     headroom_bytes: BufferBytes | None = Field(
-        default=None, description="For each port and lossless priority; 3 rate delay / 8 if absent."
+        default=None, description="For each port and lossless priority; by `headroom_rule` if absent."
+    )
+    headroom_rule: Literal["qbb", "hpcc_ns3"] = Field(
+        default="qbb",
+        description="`qbb` covers all that can still come once a pause is due, as IEEE 802.1Qbb asks: nothing is lost. "
+        "`hpcc_ns3` is 3 rate delay / 8, as in HPCC's ns-3 simulator (docs/algorithms/pfc.md#headroom).",
     )
     pfc_expiry: bool = Field(
         default=False,
