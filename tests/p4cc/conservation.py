@@ -80,11 +80,13 @@ def _flows(scenario: dict[str, Any], balance: dict[str, int], flows: pl.DataFram
     is_whole = scenario["traffic"]["kind"] in ("incast", "bulk", "poisson")
     (variant,) = scenario["variants"]
     asks = variant.get("rate_control", {}).get("name") in _ASKING
+    reads = scenario["transport"].get("reads", False)
     has_more = asks or bool(scenario["transport"].get("segment_bytes"))
     is_lost = balance["dropped"] + balance["lost"] > 0
     for row in flows.iter_rows(named=True):
         flow = f"flow {row['flow_id']}"
-        first = row["data_pkts"] - row["retransmitted_pkts"]
+        # Of a read what is sent again is a request, for data that may never have been sent.
+        first = row["data_pkts"] - (0 if reads else row["retransmitted_pkts"])
         if row["size_bytes"] is not None and row["acked_bytes"] > row["size_bytes"]:
             yield f"{flow}: {row['acked_bytes']} bytes acknowledged of {row['size_bytes']}"
         if row["acked_bytes"] > first * segment:
@@ -103,7 +105,7 @@ def _flows(scenario: dict[str, Any], balance: dict[str, int], flows: pl.DataFram
             yield f"{flow}: faster than its link: {row['slowdown_rate_only']}"
     # A paced sender repeats at its pace, and ACKs that bursts of others push out may be lost again and again.
     must_end = not is_lost or "rate_control" not in variant
-    if must_end and open_flows > int(flows["quenched"].sum()):
+    if must_end and open_flows > int(flows["quenched"].sum() or 0):
         yield f"{open_flows} flows did not end; " + ("some packets were lost" if is_lost else "nothing was lost")
 
 

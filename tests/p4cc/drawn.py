@@ -37,7 +37,7 @@ _MARKED_BY = {"reno_ecn": ("sce", "rfc3168"), "cubic_ecn": ("sce", "rfc3168"), "
 """Profiles of algorithms that not every one serves."""
 _BY_SEGMENT = {"timely", "dcqcn", "fixed", "hpcc", "dctcp_rate"}
 """Paced senders whose pace does not follow from the round-trip times of packets."""
-_MOST_GRANTED_BPS = 100_000_000_000
+_LEAST_GRANTED_BPS, _MOST_GRANTED_BPS = 1_000_000_000, 100_000_000_000
 HOUR_NS = 3_600_000_000_000
 
 
@@ -73,6 +73,8 @@ def drawn(number: int) -> Plain:
         transport["rto_ns"] = min(rto_ns, HOUR_NS)
     else:
         transport.update(rto_min_ns=rto_ns, rto_init_ns=rto_ns, rto_max_ns=8 * rto_ns)
+    # Each window may wait for a delayed ACK, half of a timeout.
+    windows = 0 if is_paced else total_bytes // transport["mss_bytes"] // transport["rwnd"]
     busy_ns = int(8e9 * total_bytes / rate_bps)
     return {
         "name": f"drawn-{number}",
@@ -83,7 +85,7 @@ def drawn(number: int) -> Plain:
         "variants": [{"name": "sender", **variant}],
         "faults": faults,
         "seeds": [number + 1],
-        "stop_ns": min(HOUR_NS, 1_000 * busy_ns + 2_000 * rto_ns),
+        "stop_ns": min(HOUR_NS, 1_000 * busy_ns + (2_000 + windows) * rto_ns),
         "record": {"windows_interval_ns": None, "queues_interval_ns": None},
     }
 
@@ -165,8 +167,8 @@ def _switch(random: Random, needs: str) -> tuple[str, Plain]:
 
 
 def _paced(random: Random, rate_bps: int) -> tuple[Plain, Plain, Plain]:
-    # Requests carry rates of up to 2^32 kbit/s.
-    granted = ("rate_allocation", "fair_rate") if rate_bps > _MOST_GRANTED_BPS else ()
+    # Requests carry rates of up to 2^32 kbit/s, and a flow asks several times in an epoch of 100 ms.
+    granted = ("rate_allocation", "fair_rate") if not _LEAST_GRANTED_BPS <= rate_bps <= _MOST_GRANTED_BPS else ()
     row = random.choice([row for row in _algorithms("rate_control") if row.switch_needs not in granted])
     control: Plain = {"name": row.name}
     names = {one.name for one in row.parameters}
@@ -255,6 +257,7 @@ def _traffic(random: Random, rate_bps: int, hosts: list[str], segment_bytes: int
         case _:
             of_kind = {"operation": "all_reduce", "size_bytes": size * len(hosts), "ranks": [receiver, *senders]}
             of_kind["iterations"] = times
+            times *= 2 * len(hosts)
     return {"kind": kind, **of_kind}, times * len(hosts) * size
 
 

@@ -540,8 +540,8 @@ mod tests {
         (1..300).map(&mut round).collect()
     }
 
-    /// RFC5681 3.1: "the value of ssthresh is held constant" where the timer sends one segment again and again.
-    /// The algorithms' state likewise: CUBIC would take the window of 1 for that of a congestion.
+    /// RFC5681 3.1: "the value of ssthresh is held constant" where the timer sends one segment again and
+    /// again. The algorithms' state likewise: CUBIC would take the window of 1 for that of a congestion.
     #[test]
     fn a_second_timeout_of_one_segment_changes_no_threshold() {
         for json in avoidances() {

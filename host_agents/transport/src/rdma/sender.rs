@@ -175,7 +175,7 @@ impl RdmaSender {
         let last = if says_end { u64::from(self.mss_bytes) } else { 0 };
         let end = begun.unwrap_or(self.snd_max).max(self.snd_max) + last;
         self.flow_bytes = Some(end.min(self.end()));
-        let ends_now = !self.complete && self.snd_una == self.snd_max;
+        let ends_now = !self.complete && self.flow_bytes == Some(self.snd_una);
         if ends_now {
             self.complete = true;
             self.deadline = None;
@@ -368,14 +368,13 @@ impl RdmaSender {
             return AckResult::default();
         };
         let mut lost_bytes = 0;
-        if ack > self.snd_una {
+        let is_new = ack > self.snd_una;
+        if is_new {
             self.snd_una = ack;
             // What was sent before a NACK may still be acknowledged after it.
             if ack > self.snd_nxt {
                 self.go_on_at(ack);
             }
-            let is_open = self.snd_una < self.snd_max;
-            self.deadline = self.rto.filter(|_| is_open).map(|rto| now + rto);
         }
         if flags.has(Flags::NACK) && ack == self.snd_una && self.selective.is_none() {
             self.nacks += 1;
@@ -385,6 +384,12 @@ impl RdmaSender {
         }
         if self.selective.is_some() {
             lost_bytes = self.find_lost(now, fields.answered);
+        }
+        // RFC6298 5.2: nothing is in flight, nothing can time out; what leaves next starts the timer.
+        if self.flight_bytes() == 0 {
+            self.deadline = None;
+        } else if is_new {
+            self.deadline = self.rto.map(|rto| now + rto);
         }
         self.advance(now);
         let rtt = self.inform(now, (ack, lost_bytes), fields, extension, (granted_bps, noise));
@@ -534,7 +539,8 @@ impl RdmaSender {
             }
             self.control.on_timeout(now);
             self.repace(now);
-            self.deadline = self.rto.map(|rto| now + rto);
+            // What is sent again starts it anew: at a low pace that may be long after a timeout.
+            self.deadline = None;
         }
     }
 

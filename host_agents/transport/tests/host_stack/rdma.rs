@@ -57,6 +57,7 @@ pub struct Log {
     pub completions: u64,
     pub rtts: Vec<Span>,
     pub end: Option<Time>,
+    pub timeouts: u64,
 }
 
 /// What the header of an answer says.
@@ -147,6 +148,7 @@ pub fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time)
             "only what was delivered is acknowledged"
         );
     }
+    log.timeouts = sender.snapshot().timeouts;
     log
 }
 
@@ -282,6 +284,25 @@ fn a_lost_tail_needs_a_timeout() {
         let fates = Fates { lost_data: &[false, false, true], ..CLEAN };
         let log = run(&config, 3_000, &fates, Time::from_ms(10));
         assert_eq!(log.end.is_some(), done, "{rto}");
+    }
+}
+
+/// A packet each 8.5 ms and a timeout of 1 ms: the timer runs while something is in flight, not while what is
+/// to be sent again waits for its turn.
+#[test]
+fn what_waits_for_the_pace_does_not_time_out() {
+    for recovery in ["go_back_n", "selective_repeat"] {
+        let config = config(&format!(
+            r#"{{"rto_ns":1000000,"recovery":"{recovery}","base_rtt_ns":10000,
+                "cc":{{"name":"fixed","rate_mbps":1,"r_min_mbps":1}}}}"#
+        ));
+        for (lost, timeouts) in
+            [(&[false, true][..], 1), (&[false, true, true], 2), (&[true, false, true], 2)]
+        {
+            let log = run(&config, 3_000, &Fates { lost_data: lost, ..CLEAN }, Time::from_ms(1_000));
+            assert_eq!((log.timeouts, log.end.is_some()), (timeouts, true), "{recovery} {lost:?}");
+            assert_eq!(log.sent.len() as u64, 3 + timeouts);
+        }
     }
 }
 
