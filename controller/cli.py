@@ -312,7 +312,7 @@ def _topology(shape: Shape) -> Topology:
         raise PlanError("--set", "a topology file has no parameters", "edit the file, or name a shape")
     try:
         return topology_from_plain(json.loads(read_file(Path(source), "topology").decode("utf-8")))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         if isinstance(error, TopologyError):
             raise
         raise PlanError(source, f"not JSON: {error}", "correct the file") from None

@@ -118,7 +118,7 @@ _FLOWS = (
     Column("deadline_met", "1 if they were, 0 if not", "", "the flow has no deadline"),
     Column("quenched", "1 if the sender gave the flow up because of its deadline"),
     Column("acked_bytes", "payload acknowledged", "bytes"),
-    Column("data_pkts", "data packets that arrived, copies included", "packets"),
+    Column("data_pkts", "data packets that left the sender, repetitions and requests for rates included", "packets"),
     Column("retransmitted_pkts", "data packets sent again", "packets"),
     Column("timeouts", "retransmission timeouts; over TCP those of SYN and FIN too"),
     Column("fast_retransmits", "fast retransmits"),

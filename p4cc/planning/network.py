@@ -30,7 +30,7 @@ from p4cc.planning.bfrt_rows import check_restarts, plan_bfrt_rows
 from p4cc.planning.captures import plan_captures
 from p4cc.planning.changes import TimedChange, plan_changes
 from p4cc.planning.fabric import FabricPlanner
-from p4cc.planning.fit import Switches, check_pauses, check_sender
+from p4cc.planning.fit import Switches, check_pauses, check_sender, check_states
 from p4cc.planning.least_rates import least_rate_warnings
 from p4cc.planning.names import Names
 from p4cc.planning.own_headers import OwnHeadersPlan, plan_headers
@@ -152,6 +152,7 @@ def plan_case(
         warnings = (
             *planner.odd_values(),
             *of_senders,
+            *check_states(case, scenario),
             *(planner.bound_warnings() if marks else ()),
             *port_warnings(switches),
             *planner.commands_left_out(),

@@ -19,12 +19,13 @@ from p4cc.planning.execution import Exec
 from p4cc.planning.memory import run_bytes
 from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.running.advance import Advancing
-from p4cc.running.cache import KeptRuns, SeedRun, run_keys
+from p4cc.running.cache import KeptRuns, run_keys
 from p4cc.running.captures import engine_captures
 from p4cc.running.controlled import Left, run_with_stops, stops_for
 from p4cc.running.elsewhere import AskedRun, ProgramContent
 from p4cc.running.endings import cut_off, ending_warnings
 from p4cc.running.installer import Installer
+from p4cc.running.kept_run import SeedRun
 from p4cc.running.losses import drop_notes, lossless_warnings, refusal_warnings
 from p4cc.running.networks import build_network, fork_network, served
 from p4cc.running.result_writer import engine_summary, engine_tables

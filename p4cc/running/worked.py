@@ -19,7 +19,7 @@ from p4cc.running.result_writer import table_file
 
 if TYPE_CHECKING:
     from p4cc.planning.network import NetworkPlan
-    from p4cc.running.cache import SeedRun
+    from p4cc.running.kept_run import SeedRun
     from p4cc.scenario.expand import Case
 
 

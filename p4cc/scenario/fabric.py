@@ -74,8 +74,12 @@ class RdmaTransport(Model):
     headers: OwnHeaders = Field(
         default=[], description="Headers of the program's that data packets of all flows carry, in order."
     )
-    ack_every: Annotated[int, Field(ge=1, le=1_000)] = 1
-    """Packets in order for each ACK."""
+    ack_every: Annotated[int, Field(ge=1, le=1_024)] = 1
+    """Packets in order for each ACK; what fills a window or ends a flow is answered at once."""
+    ack_delay_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
+        default=None,
+        description="Longest that a packet waits for its ACK with `ack_every` above 1; `base_rtt_ns` if absent.",
+    )
     nack_interval_ns: TimeNs = 500_000
     """Shortest time between two NACKs for the same byte."""
     rto_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(

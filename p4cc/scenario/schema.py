@@ -233,7 +233,13 @@ class Transport(Model):
         "its queues hold, at least 32.",
     )
     grow_beyond_rwnd: bool | None = None
-    """Whether the congestion window grows beyond `rwnd` (RFC 5681; RFC 7661: not unless used); true if absent."""
+    """Whether the congestion window grows beyond `rwnd` (RFC 5681; to twice of it with `rfc7661`); true if absent."""
+    window_validation: Literal["rfc7661", "rfc5681", "none"] | None = Field(
+        default=None,
+        description="What becomes of a window that the sender does not use: it does not grow (RFC 7661), it restarts "
+        "after a pause (RFC 5681, 4.1), or it grows all the same, as in ns-2 "
+        "(docs/algorithms/window.md#window-validation); rfc7661 if absent.",
+    )
     rto_min_ns: Annotated[int, Field(ge=1)] = 200_000_000
     """Least retransmission timeout; well above the round-trip time, or segments that wait in a queue are sent twice."""
     rto_init_ns: Annotated[int, Field(ge=1)] | None = None
@@ -246,10 +252,10 @@ class Transport(Model):
     """First slow-start threshold in segments; none if absent."""
     limited_transmit: bool | None = None
     """Whether each of the first duplicate ACKs lets a new segment leave (RFC 3042); false if absent."""
-    ack_every: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    ack_every: Annotated[int, Field(ge=1, le=1_024)] | None = None
     """Segments in order for each ACK: 1 if absent, 2 for delayed ACKs."""
     ack_delay_ns: Annotated[int, Field(ge=0)] | None = None
-    """Longest that a segment waits for its ACK with `ack_every` above 1; 40 ms if absent."""
+    """Longest that a segment waits for its ACK with `ack_every` above 1; 40 ms, or half of `rto_min_ns`, if absent."""
     tso_bytes: Annotated[int, Field(ge=1, le=1 << 20)] | None = Field(
         default=None,
         description="Segmentation offload: payload that leaves back to back, or a third of the window where that is "
@@ -514,6 +520,11 @@ class Scenario(Model):
         """Kinds of traffic that are flows, by their places among all."""
         return {place: item for place, item in enumerate(self.traffic_items) if isinstance(item, FlowTraffic)}
 
+    def _limits_of_python(self) -> ControlSettings:
+        """What `control` may hold without a controller: algorithms in Python have limits, too."""
+        in_python = any(one.entry is None or one.own for _, sender in self.senders() for _, one in sender.algorithms())
+        return ControlSettings(handler_limit_s=self.control.handler_limit_s) if in_python else ControlSettings()
+
     def problems(self) -> Iterator[Problem]:
         """What is wrong though each field alone is right; `load.validate` asks for it."""
         names = [variant.name for variant in self.variants]
@@ -525,7 +536,7 @@ class Scenario(Model):
             yield Problem(("seeds",), "a seed is listed twice; each seed is one run", "leave one of the two out")
         yield from self._sender_problems()
         yield from self._header_problems()
-        if self.switch.controller is None and self.control != ControlSettings():
+        if self.switch.controller is None and self.control != self._limits_of_python():
             cause = "there is no controller that this is for"
             yield Problem(("control",), cause, "name one in switch.controller: FILE.py:CLASS")
         labels = [item.label for item in self.traffic_items]

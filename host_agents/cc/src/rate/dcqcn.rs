@@ -285,6 +285,10 @@ impl RateControl for Dcqcn {
         }
     }
 
+    fn cuts_with_each_notification(&self) -> bool {
+        self.counter.is_some()
+    }
+
     fn next_timer(&self) -> Option<Time> {
         self.timers.next()
     }

@@ -16,7 +16,7 @@ _FIELD = re.compile(r"([a-z_]+(?:\.\w+|\[\d+\])*)(?= |:)")
 _STEP = re.compile(r"\w+")
 
 
-def placed(warning: str, case: Case, places: Places) -> str:
+def with_place(warning: str, case: Case, places: Places) -> str:
     """A warning of a case's plan with the place of what it is about in front of it.
 
     That is the field that it begins with, the thresholds for one about ports, else the variant.
