@@ -6,7 +6,9 @@ from decimal import Decimal
 
 
 def digits(value: float, count: int = 3) -> str:
-    """A number with so many digits that count: `100`, not `1e+02`."""
+    """A number with so many digits that count, and all before the point: `100` and `12346`, not `1e+02`."""
+    if abs(value) >= 10**count:
+        return f"{value:.0f}"
     text = f"{Decimal(f'{value:.{count - 1}e}'):f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

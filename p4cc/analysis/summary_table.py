@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from p4cc.analysis.percentiles import of_few_text, percent_of
+from p4cc.digits import digits
 
 if TYPE_CHECKING:
     import polars as pl
@@ -147,6 +148,8 @@ def _cell(column: Shown, row: dict[str, Any]) -> str:
     if value is None:
         return "-"
     small = column.digits and 0 < abs(value) < 0.5 * 10**-column.digits
-    text = (f"{value:.2g}" if small else f"{value:.{column.digits}f}") + ("*" if row.get(f"{column.name}_few") else "")
+    text = (digits(value, 2) if small else f"{value:.{column.digits}f}") + (
+        "*" if row.get(f"{column.name}_few") else ""
+    )
     seeds = row.get(f"{column.name}_seeds", row["seeds"])
     return text if seeds == row["seeds"] else f"{text}, {seeds} of {row['seeds']} seeds"

@@ -27,6 +27,7 @@ from p4cc.cluster.batches import Batches, Waiting
 from p4cc.cluster.bundle import Contents, bundle_of, sha256
 from p4cc.cluster.extra import needs
 from p4cc.cluster.worker import Task
+from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.large_pages import VARIABLE, with_large_pages
 from p4cc.running.elsewhere import AskedRun, LostClusterError, MadeRun
@@ -358,7 +359,7 @@ class RayCluster:
             remedy = "install p4cc there, or give a wheel that they install: --wheel dist/p4cc-….whl"
             return UserError(f"the workers lack a package: {cause}", place=self.place, remedy=remedy)
         if isinstance(error, exceptions.OutOfMemoryError):
-            declared = f"{self._reserved(one) / 1e9:.3g} GB were reserved for it"
+            declared = f"{digits(self._reserved(one) / 1e9)} GB were reserved for it"
             remedy = "reserve more for each run, for example --memory 8GB"
             died = WorkerDiedError(f"a worker ran out of memory; {declared}", place=place, remedy=remedy)
             died.lacked_memory = True

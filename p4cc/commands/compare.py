@@ -13,6 +13,7 @@ from rich.table import Table
 from controller.plan_report import plain_table
 from p4cc.analysis import human
 from p4cc.analysis.human import WIDE
+from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.exit_codes import DIFFERS
 
@@ -94,7 +95,7 @@ def _print(found: Comparison, a: Path, b: Path, *, everything: bool) -> None:
             console.print(f"only in {side}: {', '.join(labels)}", markup=False)
     for chance in dict.fromkeys(pair.chance for pair in found.pairs):
         console.print(
-            f"beyond: the ranges over the seeds do not overlap, as {100 * chance:.2g} % do by chance alone"
+            f"beyond: the ranges over the seeds do not overlap, as {digits(100 * chance, 2)} % do by chance alone"
             if chance < 1
             else "one seed each: there is no spread to compare with",
             markup=False,
@@ -188,4 +189,5 @@ def _change(one: Compared) -> str:
     a, b = (None if side is None else side.median for side in (one.a, one.b))
     if a is None or b is None or not a:
         return ""
-    return f"{100 * (b / a - 1):+.3g} %"
+    change = 100 * (b / a - 1)
+    return f"{'' if change < 0 else '+'}{digits(change)} %"

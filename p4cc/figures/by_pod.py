@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from p4cc.analysis.percentiles import is_few, percent_of
 from p4cc.analysis.slowdown import LABEL
+from p4cc.digits import digits
 from p4cc.figures.cdf import distribution, labelled, nothing
 from p4cc.figures.counts import say_few
 from p4cc.figures.style import (
@@ -72,7 +73,9 @@ def draw_matrix(cells: pl.DataFrame, figure: PodMatrixFigure, folder: Path) -> P
                 if value == value:
                     colour = "white" if value < middle else "black"
                     mark = "*" if (pods[row], pods[column]) in few else ""
-                    axes.text(column, row, f"{value:.2g}{mark}", ha="center", va="center", fontsize=6, color=colour)
+                    axes.text(
+                        column, row, f"{digits(value, 2)}{mark}", ha="center", va="center", fontsize=6, color=colour
+                    )
         axes.set_xticks(range(len(pods)), [str(pod) for pod in pods])
         axes.set_yticks(range(len(pods)), [str(pod) for pod in pods])
         axes.set_xlabel("to pod")

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from p4cc.analysis.paired import CUTS, parts, ratio_of_medians
 from p4cc.analysis.percentiles import is_few
 from p4cc.analysis.slowdown import FLOOR, LABEL, by_size
+from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.figures.cdf import labelled
 from p4cc.figures.counts import mark_few, numbered, say_few
@@ -62,7 +63,9 @@ def draw_paired(flows: pl.DataFrame, figure: PairedFigure, folder: Path) -> Path
                 places, times.tolist(), color=COLOURS[number], marker=".", ls="", ms=3, label=labelled(value, column)
             )
         ratio = ratio_of_medians(runs[str(figure.of)], runs[str(figure.to)], part + 1)
-        axes.set_title(f"ranks {low:g} to {high:g}: " + ("no flow" if ratio is None else f"medians {ratio:.2g} : 1"))
+        axes.set_title(
+            f"ranks {low:g} to {high:g}: " + ("no flow" if ratio is None else f"medians {digits(ratio, 2)} : 1")
+        )
         log_scale(axes)
         axes.set_ylabel("completion (us)")
         if part == 0:

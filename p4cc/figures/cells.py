@@ -11,6 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from p4cc.analysis.cells import PERCENT, without_largest
+from p4cc.digits import digits
 from p4cc.figures.style import COLOURS, at_point, legend, log_scale, need_columns, of_seed, save, say, use_style
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def draw(flows: pl.DataFrame, figure: DecidedCellsFigure, folder: Path) -> Path:
     for place, row in zip(places, rows.iter_rows(named=True), strict=True):
         axes.plot([row["p95_without"] * scale, row["p95"] * scale], [place, place], color="0.7", zorder=0)
     names = [
-        f"({row['src_pod']},{row['dst_pod']}): {row['flows']} flows, {row['largest_bytes'] / 1e6:.2g} MB"
+        f"({row['src_pod']},{row['dst_pod']}): {row['flows']} flows, {digits(row['largest_bytes'] / 1e6, 2)} MB"
         for row in rows.iter_rows(named=True)
     ]
     axes.set_yticks(list(places), names)

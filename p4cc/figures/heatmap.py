@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from p4cc.analysis.human import swept
 from p4cc.analysis.metrics import supported
 from p4cc.analysis.percentiles import percent_of
+from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.figures.counts import LEFT_OUT, runs_behind, say_few
 from p4cc.figures.style import axis_label, need_columns, note, save, say, use_style
@@ -138,4 +139,4 @@ def label_of(columns: Sequence[str], point: Point) -> str:
 
 def _value(value: float) -> str:
     """Three digits that count, all of a whole number's."""
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) >= 1000 else digits(value)

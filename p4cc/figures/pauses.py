@@ -12,6 +12,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from p4cc.analysis.pause_frames import pause_times, waits
+from p4cc.digits import digits
 from p4cc.figures.style import COLOURS, at_point, need_columns, note, of_seed, save, say, split, use_style
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def draw(frames: pl.DataFrame, figure: PausesFigure, folder: Path) -> Path:
         over_time = page.add_subplot(len(groups), 2, 2 * row + 1)
         _draw_ports(page, over_time, pauses, figure, until_ms)
         longest = pauses["lasted_ns"].max()
-        lasted = "" if longest is None else f", the longest {int(str(longest)) / 1e6:.3g} ms"
+        lasted = "" if longest is None else f", the longest {digits(int(str(longest)) / 1e6)} ms"
         over_time.set_title(f"{variant}: {pauses.height} pauses{lasted}")
         _draw_waits(page.add_subplot(len(groups), 2, 2 * row + 2), pauses)
     if not groups:
@@ -68,7 +69,7 @@ def _draw_ports(page: Figure, axes: Axes, pauses: pl.DataFrame, figure: PausesFi
     axes.grid(visible=False)
     axes.set_yticks(range(len(names)), names, fontsize=6)
     axes.set_xlabel("time (ms)")
-    page.colorbar(image, ax=axes, label=f"pause frames in {until_ms / figure.bins * 1e3:.3g} us", shrink=0.8)
+    page.colorbar(image, ax=axes, label=f"pause frames in {digits(until_ms / figure.bins * 1e3)} us", shrink=0.8)
     if counts.height > len(names):
         note(page, f"ports: those {len(names)} that sent most, of up to {counts.height}")
 

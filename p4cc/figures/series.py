@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from p4cc.analysis.metrics import goodput_bins
+from p4cc.digits import digits
 from p4cc.figures.style import note
 
 if TYPE_CHECKING:
@@ -127,4 +128,4 @@ def say_until(page: Figure, until_ns: int | None, times: pl.Series) -> None:
     """Says what the time axis leaves out."""
     last = times.max()
     if until_ns is not None and isinstance(last, int) and last > until_ns:
-        note(page, f"shown to {until_ns / 1e6:g} ms; samples go on to {last / 1e6:g} ms")
+        note(page, f"shown to {digits(until_ns / 1e6, 6)} ms; samples go on to {digits(last / 1e6, 6)} ms")

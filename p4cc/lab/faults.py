@@ -11,6 +11,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from p4cc.digits import digits
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class FaultSchedule:
     def _say(self, at_ns: int, what: str) -> None:
         entry: dict[str, Any] = {"at_ns": at_ns, "late_ns": max(0, self._clock.now_ns() - at_ns), "what": what}
         self._parts.report.faults.append(entry)
-        self._parts.say(f"{at_ns / 1e6:g} ms: {what}")
+        self._parts.say(f"{digits(at_ns / 1e6, 6)} ms: {what}")
 
 
 def _set(interface: str, *, up: bool) -> None:

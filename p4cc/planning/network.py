@@ -476,9 +476,10 @@ class _Planner:
 
     def _sender(self, sender: Sender, ports: Ports) -> dict[str, Any]:
         """A sender's configuration: the transport, the sender's changes to it, its algorithms."""
+        shared = self.case.scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True)
+        shared.setdefault("rwnd", self.usual_rwnd)
         return {
-            "rwnd": self.usual_rwnd,
-            **self.case.scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True),
+            **shared,
             **sender.transport,
             "ecn_profile": self.profile.value,
             "cc": {

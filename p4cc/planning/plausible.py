@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from p4cc.digits import digits
 from p4cc.scenario.fabric import RdmaTransport
 from topos.units import shown
 
@@ -38,8 +39,8 @@ def of_scenario(scenario: Scenario) -> Iterator[str]:
         if load is not None and load > 1:
             path = f"traffic[{number}].load" if several else "traffic.load"
             yield (
-                f"{path} {load:g} is {100 * load:g} % of what the hosts' links carry: queues and flows under way grow "
-                f"until traffic ends; 30% and 0.3 are 30 %"
+                f"{path} {load:g} is {digits(100 * load, 6)} % of what the hosts' links carry: queues and flows under "
+                f"way grow until traffic ends; 30% and 0.3 are 30 %"
             )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from p4cc.digits import digits
 from p4cc.lab.compare import FIGURE
 from p4cc.report.document import Chart, Code, Column, Document, Facts, Image, Section, Series, Table, Text
 from p4cc.report.flows import cdf_panel
@@ -89,7 +90,7 @@ def _what(folder: LabFolder) -> list[Block]:
         ("p4cc", " ".join(str(p4cc[name]) for name in ("version", "commit") if p4cc.get(name))),
         ("machine", str(host.get("system", ""))),
         ("started", f"{plain.get('started', '')}, {plain.get('duration_s', '?')} s"),
-        ("up after", f"{plain.get('up_s', 0):.3g} s, from the first interface to the last table entry"),
+        ("up after", f"{digits(plain.get('up_s', 0))} s, from the first interface to the last table entry"),
     ]
     command = [str(one) for one in listed(plain.get("command"))]
     return [

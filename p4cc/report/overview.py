@@ -6,6 +6,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from p4cc.digits import digits
 from p4cc.report.document import Code, Column, Facts, Table, Text
 from p4cc.report.folders import listed, mapping
 
@@ -100,7 +101,7 @@ def _processors(host: dict[str, Any]) -> str:
 
 
 def _ms(value: Any) -> str:
-    return f"{value / 1e6:g} ms are over" if isinstance(value, int | float) else "the end"
+    return f"{digits(value / 1e6, 6)} ms are over" if isinstance(value, int | float) else "the end"
 
 
 def _some(values: list[Any]) -> str:

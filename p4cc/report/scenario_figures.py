@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from pydantic import TypeAdapter, ValidationError
 
+from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.figures.cdf import of_classes
 from p4cc.figures.heatmap import cells, label_of, points_of
@@ -189,7 +190,7 @@ def _heat(runs: Runs, figure: HeatMapFigure) -> HeatMap:
         values = cells(frame, figure)
         held = [[values.get((x, y)) for x in columns] for y in lines]
         z = [[None if one is None else short(one * figure.scale) for one in line] for line in held]
-        text = [["" if one is None else f"{one:.3g}" for one in line] for line in z]
+        text = [["" if one is None else digits(one) for one in line] for line in z]
         labels = [label_of(figure.x, one).replace("\n", " ") for one in columns]
         maps.append(Map(place, labels, [label_of(figure.y, one).replace("\n", " ") for one in lines], z, text=text))
     return HeatMap(

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 
+from p4cc.digits import digits
 from p4cc.running.notebook import cell, in_notebook
 
 CELL_S = 0.25
@@ -42,7 +43,7 @@ class Moment:
 
     def __str__(self) -> str:
         """For people."""
-        text = f"{self.now_ns / 1e6:.3g} of {self.stop_ns / 1e6:.3g} ms"
+        text = f"{digits(self.now_ns / 1e6)} of {digits(self.stop_ns / 1e6)} ms"
         return f"{text}, {self.flows_completed} of {self.flows_finite} flows" if self.flows_finite else text
 
 

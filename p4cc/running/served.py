@@ -16,6 +16,7 @@ from rich.console import Console
 from controller import ControllerError
 from controller.install import Server
 from p4cc import _engine
+from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.running.controlled import Left
 from p4cc.running.in_process import server_at
@@ -103,7 +104,7 @@ async def run_served(
         say("virtual time begins when a controller is primary; Ctrl-C ends the run")
         await _wait(network, has_primary=True, limit_s=math.inf)
         await (_by_epochs(network, advancing) if serving.speed is None else _paced(network, advancing, serving.speed))
-        say(f"the run has ended, at {network.now_ns / 1e6:g} ms")
+        say(f"the run has ended, at {digits(network.now_ns / 1e6, 6)} ms")
         counters = await read_counters(server_at(address), plan, pipelines)
         await _wait(network, has_primary=False, limit_s=_GOODBYE_S)
     finally:

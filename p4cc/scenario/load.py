@@ -232,10 +232,11 @@ def sender_config(scenario: Scenario, sender: Sender, own: list[_engine.OwnAlgor
     Classes of the user's are added to `own`.
     """
     avoidance, slow_start = sender.congestion_avoidance, sender.slow_start
+    shared = scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True)
+    # What follows from the topology is no less.
+    shared.setdefault("rwnd", LEAST_RWND)
     return {
-        # What follows from the topology, and is no less.
-        "rwnd": LEAST_RWND,
-        **scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True),
+        **shared,
         **sender.transport,
         "ecn_profile": _own_profile(sender) or scenario.switch.ecn_profile or "gst",
         "cc": {

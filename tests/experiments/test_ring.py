@@ -10,15 +10,19 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.runner import RunOutcome, RunRequest, run_scenario
 from tests.p4cc.scenarios import Ran
 
 RING = Path(__file__).resolve().parents[2] / "experiments" / "skew" / "ring_deadlock.yaml"
 
 
-def _run(folder: Path, *overrides: str) -> tuple[dict[str, object], pl.DataFrame]:
+def _outcome(folder: Path, *overrides: str) -> RunOutcome:
     request = RunRequest(scenario=RING, out=folder / "out", overrides=overrides, figures=False, quiet=True)
-    outcome = run_scenario(request)
+    return run_scenario(request)
+
+
+def _run(folder: Path, *overrides: str) -> tuple[dict[str, object], pl.DataFrame]:
+    outcome = _outcome(folder, *overrides)
     return outcome.summary["runs"][0], Ran(outcome).table("deadlocks")
 
 
@@ -31,6 +35,11 @@ def test_the_cycle_is_named(tmp_path: Path) -> None:
     time_ns, stalled_ns = deadlocks["time_ns"][0], run["stalled_ns"]
     assert isinstance(stalled_ns, int)
     assert 10_000_000 <= time_ns < stalled_ns < 100_000_000
+
+
+def test_a_deadlock_is_a_warning_with_its_circle(tmp_path: Path) -> None:
+    (text,) = (one for one in _outcome(tmp_path).warnings if "deadlock" in one)
+    assert "pauses of priority 3 wait for each other in a circle (s1:2->s2:2 => s2:3->s3:2 => s3:3->s1:3)" in text
 
 
 @pytest.mark.parametrize(

@@ -40,3 +40,31 @@ def test_packets_at_the_wrong_host_are_warned_of(tmp_path: Path, record: dict[st
 def test_a_run_that_loses_nothing_says_nothing(tmp_path: Path) -> None:
     warnings, notes = told(tmp_path, "")
     assert not any("dropped" in one or "refused" in one for one in (*warnings, *notes))
+
+
+def test_a_stall_is_a_warning_with_its_cause(tmp_path: Path) -> None:
+    """Half of all packets are lost, and a paced sender without a timeout does not send the last ones again."""
+    data = scenario(
+        topology={"kind": "star", "senders": 2, "loss": 0.5},
+        switch={"program": "p4src/v1model/ecn_red.p4", "ecn_profile": "rfc3168"},
+        transport={"kind": "rdma"},
+        variants=[{"name": "line rate", "rate_control": {"name": "fixed"}}],
+    )
+    ran = run(tmp_path, data)
+    assert ran.runs[0]["outcome"] == "stalled"
+    (text,) = (one for one in ran.outcome.warnings if "stalled" in one)
+    assert text.startswith("case line rate seed 1: stalled: at ")
+    assert "lost on links, and without rto_ns no sender sends again what was the last of a flow" in text
+
+
+def test_warnings_of_a_plan_have_file_line_and_column(tmp_path: Path) -> None:
+    ran = run(tmp_path, scenario(topology={"kind": "star", "senders": 4, "rtt_ns": 4}))
+    (text,) = (one for one in ran.outcome.warnings if "rtt_ns" in one)
+    path = tmp_path / "scenario.yaml"
+    line = next(
+        number for number, of in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if '"rtt_ns"' in of
+    )
+    assert text.startswith(f"{path}:{line}:")
+    assert ": topology.rtt_ns 4 is 4 ns" in text
+    given = run(tmp_path, scenario(), "topology.rtt_ns=8")
+    assert any(one.startswith("--set topology.rtt_ns=8: topology.rtt_ns 8 is 8 ns") for one in given.outcome.warnings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from controller.pipeline import load_pipeline
@@ -134,3 +135,26 @@ def test_a_deadline_that_changes_is_the_flow_s(tmp_path: Path, changes: bool, de
     assert row["deadline_ns"] == deadline_ns
     # 300 kB take 2.5 ms of the link and 5 ms of half of it: switches hear of the nearer deadline.
     assert (row["fct_ns"] <= 3_500_000) == changes
+
+
+def test_theta_powertcp_settles_by_default(tmp_path: Path) -> None:
+    """docs/algorithms/powertcp.md#choice-theta-least-current: as printed the queue swings by 200 packets."""
+    steady = {"name": "default", "rate_control": {"name": "theta_powertcp"}}
+    printed = {"name": "printed", "rate_control": {"name": "theta_powertcp", "least_current": 0}}
+    topology = {"kind": "star", "senders": 10, "rate_bps": 25 * 10**9, "rtt_ns": 8_000, "queue_capacity_pkts": 100_000}
+    data = scenario(
+        topology=topology,
+        switch={"program": "p4src/v1model/ecn_red.p4", "ecn_profile": "rfc3168", "buffer": {"bytes": 12_000_000}},
+        traffic={"kind": "bulk", "size_bytes": None, "priority": 3},
+        transport={"kind": "rdma"},
+        variants=[steady, printed],
+        stop_ns=4_000_000,
+        record={"windows_interval_ns": None, "queues_interval_ns": 2_000},
+    )
+    queues = run(tmp_path, data).table("queues")
+    late = queues.filter((pl.col("peer") == "aggregator") & (pl.col("time_ns") > 2_000_000))
+    swing = {
+        variant: of["depth_pkts"].max() - of["depth_pkts"].min()  # pyright: ignore[reportOperatorIssue]
+        for (variant,), of in late.group_by("variant")
+    }
+    assert swing["default"] < 50 < swing["printed"]

@@ -200,7 +200,7 @@ def test_ports_have_thresholds_of_their_own(tmp_path: Path) -> None:
                 "thresholds": {"k_rule": "never"},
                 "ports": [
                     {"to": "h?", "k_rule": "fixed", "k_pkts": 7, "k_dc_pkts": 9},
-                    {"switch": "s1", "to": "aggregator"},
+                    {"switch": "s1", "to": "aggregator", "k_rule": "halve_once", "rtt_ns": 100_000},
                 ],
             },
         ),
