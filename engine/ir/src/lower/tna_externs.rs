@@ -432,9 +432,9 @@ impl Lowerer<'_> {
         None
     }
 
-    /// Puts the data of a call behind those that the calls before it in one state of the parser gave to the
-    /// checksum, as the chip does: a byte behind an odd number of bytes is a word's second one. The rest of the
-    /// words are zeros.
+    /// Puts the data of a call behind those that the calls before it in one state of the parser gave to
+    /// the checksum, as the chip does: a byte behind an odd number of bytes is a word's second one. The
+    /// rest of the words are zeros.
     pub(super) fn place_in_sum(&mut self, sum: VarId, data: &mut Vec<Operand>, span: Span) -> Option<()> {
         let bits = self.data_bits(data)?;
         let at = self.tna.summed.iter().position(|(known, ..)| *known == sum);
