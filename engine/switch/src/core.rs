@@ -212,8 +212,8 @@ impl Core {
         }
     }
 
-    /// Whether packets wait for ports that have no queue: the controller's, one without an interface, one that
-    /// leads back.
+    /// Whether packets wait for ports that have no queue: the controller's, one without an interface, one
+    /// that leads back.
     #[inline]
     pub fn has_unqueued(&self) -> bool {
         !self.unqueued.is_empty() || !self.loopback.is_empty()

@@ -34,7 +34,7 @@ impl Lowerer<'_> {
             let message = format!("action `{}` cannot be called in a parser", action.name);
             return self.misplaced(span, message, "write its statements in the state, or call a function");
         }
-        // A deparser has no functions of its own, so that an action may emit. Only scalars are data of actions.
+        // A deparser has no functions of its own, so that an action may emit. Data of actions are scalars.
         let is_bound = |param: &LocalId| self.is_directional(*param) || self.is_composite(*param);
         if self.in_plain_deparser() || action.params.iter().any(is_bound) {
             return self.inline_action(id, call);

@@ -26,6 +26,7 @@ impl Lowerer<'_> {
         for (state, block) in parser.states.iter().zip(&states) {
             self.func.open(*block);
             self.stmts(&state.body)?;
+            self.end_sums()?;
             match &state.transition {
                 Transition::Direct(target) => self.func.end(Terminator::Jump(to(*target))),
                 Transition::Select { keys, cases } => {

@@ -306,7 +306,7 @@ impl Lowerer<'_> {
     pub(super) fn add_to_sum(&mut self, sum: VarId, complement: bool, call: &Call) -> Option<()> {
         let mut data = self.data(call, 0)?;
         if self.kind == Kind::Tna {
-            self.whole_words(&mut data, call.span)?;
+            self.place_in_sum(sum, &mut data, call.span)?;
         }
         let bits = self.data_bits(&data)?;
         if bits % SUM_BITS != 0 {

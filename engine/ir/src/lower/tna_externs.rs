@@ -432,6 +432,44 @@ impl Lowerer<'_> {
         None
     }
 
+    /// Puts the data of a call behind those that the calls before it in one state of the parser gave to
+    /// the checksum, as the chip does: a byte behind an odd number of bytes is a word's second one. The
+    /// rest of the words are zeros.
+    pub(super) fn place_in_sum(&mut self, sum: VarId, data: &mut Vec<Operand>, span: Span) -> Option<()> {
+        let bits = self.data_bits(data)?;
+        let at = self.tna.summed.iter().position(|(known, ..)| *known == sum);
+        let at = at.unwrap_or_else(|| {
+            self.tna.summed.push((sum, 0, span));
+            self.tna.summed.len() - 1
+        });
+        let (_, before, last) = self.tna.summed.get_mut(at)?;
+        let start = core::mem::replace(before, before.wrapping_add(bits)) % SUM_BITS;
+        *last = span;
+        if start > 0 {
+            data.insert(0, constant(start, 0));
+        }
+        if let missing @ 1.. = (start + bits).next_multiple_of(SUM_BITS) - (start + bits) {
+            data.push(constant(missing, 0));
+        }
+        Some(())
+    }
+
+    /// At the end of a parser's state: each checksum was given whole bytes.
+    pub(super) fn end_sums(&mut self) -> Option<()> {
+        let summed = core::mem::take(&mut self.tna.summed);
+        let Some((_, bits, span)) = summed.into_iter().find(|(_, bits, _)| bits % 8 != 0) else {
+            return Some(());
+        };
+        self.push(
+            Diagnostic::error(
+                span,
+                format!("the state gives the checksum {bits} bits; it takes whole bytes"),
+            )
+            .with_help("give it the fields beside these, too, or zeros to fill the last byte"),
+        );
+        None
+    }
+
     /// Fills the last 16-bit word with zeros.
     pub(super) fn whole_words(&mut self, data: &mut Vec<Operand>, span: Span) -> Option<()> {
         let bits = self.data_bits(data)?;

@@ -97,6 +97,8 @@ pub struct TnaObjects {
     pub polynomials: Vec<HashFunction>,
     /// Checksums that the parser being made deposits.
     pub deposits: Vec<super::tna_deposits::Deposit>,
+    /// Bits that the parser's state being made has given to each checksum so far, and where last.
+    pub summed: Vec<(VarId, u32, Span)>,
     /// Math units so far.
     pub math_units: Vec<MathUnit>,
     /// Hash functions whose message is known from a `get`.

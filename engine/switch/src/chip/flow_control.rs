@@ -1,8 +1,8 @@
 //! Advanced flow control of Tofino 2: a deparser pauses or resumes one queue of the traffic manager.
 //!
-//! A message has 32 bits: whether it is one (1), the pipe (2), the group of eight ports (4), nothing (3), the
-//! queue of the group, sixteen for each port (7), and the credit (15). The chip's queues take it in one of two
-//! modes. Here they are in the mode `XOFF`: any credit pauses the queue, none resumes it.
+//! A message has 32 bits: whether it is one (1), the pipe (2), the group of eight ports (4), nothing (3),
+//! the queue of the group, sixteen for each port (7), and the credit (15). The chip's queues take it in one
+//! of two modes. Here they are in the mode `XOFF`: any credit pauses the queue, none resumes it.
 
 use crate::config::PRIORITIES;
 
@@ -27,7 +27,7 @@ impl FlowControl {
         let (is_message, pipe, group, queue, credit) =
             (bits(31, 1), bits(29, 2), bits(25, 4), bits(15, 7), bits(0, 15));
         (is_message == 1).then_some(Self {
-            port: pipe << 7 | group << 3 | queue / QUEUES_OF_PORT,
+            port: pipe << 7 | group << 3 | (queue / QUEUES_OF_PORT),
             priority: ((queue % QUEUES_OF_PORT) as usize % PRIORITIES) as u8,
             pauses: credit != 0,
         })

@@ -421,8 +421,8 @@ impl TnaSwitch {
         }
     }
 
-    /// Pauses or resumes the queue that the packet of the frame names, as its deparser ends (Tofino 2). One of
-    /// no port of the switch is nobody's.
+    /// Pauses or resumes the queue that the packet of the frame names, as its deparser ends (Tofino 2). A
+    /// queue of no port of the switch is left out.
     #[inline]
     fn control_flow(&self, core: &mut Core, t2na: Option<T2naForDeparser>) {
         let Some(var) = t2na.and_then(|t2na| t2na.adv_flow_ctl) else { return };
