@@ -266,12 +266,12 @@ def look(channel: grpc.Channel) -> None:
 
 
 @contextlib.contextmanager
-def started() -> Generator[tuple[str, subprocess.Popen[str]]]:
+def started(*options: str) -> Generator[tuple[str, subprocess.Popen[str]]]:
     """A switch without interfaces."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         command = [switch_program(), "--no-p4", "--device-id", str(DEVICE), "--log-file", str(log), "-L", "info"]
-        command += ["--", "--grpc-server-addr", "127.0.0.1:0", "--cpu-port", "510"]
+        command += [*options, "--", "--grpc-server-addr", "127.0.0.1:0", "--cpu-port", "510"]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         switch = Switch(process, "", log.with_suffix(".txt"))
         try:
