@@ -22,6 +22,7 @@ from topos.loaders.runtime import Runtime
 
 FILES = Path(__file__).parents[1] / "lab" / "files"
 ROOT = Path(__file__).parents[2]
+NONE: list[Any] = []
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +130,7 @@ def test_a_second_entry_with_one_key_is_refused_with_both_places(pipeline: Pipel
 
 @pytest.mark.parametrize("kind", ["multicast_group", "clone_session"])
 def test_a_second_group_or_session_of_one_id_is_refused_with_both_places(kind: str) -> None:
-    data = {f"{kind}_entries": [{f"{kind}_id": number, "replicas": []} for number in (1, 2, 1)]}
+    data = {f"{kind}_entries": [{f"{kind}_id": number, "replicas": NONE} for number in (1, 2, 1)]}
     with pytest.raises(TopologyError) as error:
         runtime_json.runtime(data, "s1.json")
     for place in (f"s1.json: {kind}_entries[2]", f"from s1.json: {kind}_entries[0]"):
@@ -142,9 +143,6 @@ def test_a_number_below_zero_is_remarked_with_its_place() -> None:
     assert remark.startswith("s1.json: table_entries[1]: parameter port of ingress.routes is -1")
     (remark,) = from_json(route(["10.0.0.2", 32], action_params={"mac": 1, "port": "-1"})).remarks()
     assert "is -1" in remark
-
-
-NONE: list[Any] = []
 
 
 @pytest.mark.parametrize(

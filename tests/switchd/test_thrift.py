@@ -283,7 +283,7 @@ def both_servers(tmp_path: Path) -> Generator[tuple[str, int]]:
     """P4Runtime's address and Thrift's port of a switch that runs `everything.p4`."""
     port, log = free_port(), tmp_path / "log"
     command = [switch_program(), str(PROGRAM), "--thrift-port", str(port), "--log-file", str(log), "-L", "info"]
-    process = subprocess.Popen([*command, "--", "--grpc-server-addr", "127.0.0.1:0"])
+    process = subprocess.Popen([*command, "--", "--grpc-server-addr", "127.0.0.1:0"], text=True)
     switch = Switch(process, "", log.with_suffix(".txt"))
     try:
         address = wait_for(lambda: listening(switch, "P4Runtime server listening on "), "the switch")

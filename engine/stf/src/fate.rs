@@ -135,8 +135,8 @@ fn dropped_by_program(row: &DropRow<'_>, architecture: &Architecture) -> String 
     }
 }
 
-/// Says of every packet that did not come where one ended that the test had sent before it: the nearest that was
-/// lost, each once as long as there are others.
+/// Says of every packet that did not come where one ended that the test had
+/// sent before it: the nearest that was lost, each once as long as there are others.
 pub(super) fn explain(problems: &mut [Problem], fates: &[Fate]) {
     let mut told = vec![false; fates.len()];
     // From the back, so that the last expectation takes the last packet.

@@ -21,6 +21,7 @@ mod links;
 mod listeners;
 pub mod log;
 mod looks;
+mod native;
 mod notifications;
 pub mod options;
 mod packet_io;

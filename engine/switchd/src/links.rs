@@ -1,8 +1,8 @@
 //! Which ports have a link: asked for now and then, told to the switch when it changes.
 //!
 //! An interface that is deleted takes its sockets along, and one of the same name that is made later knows
-//! nothing of them. So its port goes down, and is attached again as soon as there is such an interface. The same
-//! happens where an interface's MTU has outgrown its port's rings.
+//! nothing of them. So its port goes down, and is attached again as soon as there is such an interface. A
+//! port whose interface's MTU has outgrown its rings is attached again too.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,8 +28,8 @@ pub(crate) struct Attaching {
     pub io: Io,
 }
 
-/// The thread that looks after the links of a switch's ports. What has no interface of the kernel's, such as a
-/// port on a socket, is always up.
+/// The thread that looks after the links of a switch's ports. What has
+/// no interface of the kernel's, such as a port on a socket, is always up.
 pub(crate) struct Links {
     shared: Arc<Shared>,
     attaching: Attaching,

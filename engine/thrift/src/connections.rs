@@ -44,8 +44,8 @@ impl<S> Default for Connections<S> {
 }
 
 impl<S: End> Connections<S> {
-    /// Takes in a connection; its number. Where another one ended for it, how long that had been idle. A client
-    /// that never reads its answers is as idle as one that never asks.
+    /// Takes in a connection; its number. Where another one ended for it, how long that had been idle.
+    /// A client that never reads its answers is as idle as one that never asks.
     pub fn add(&mut self, stream: S) -> Result<(u64, Option<Duration>), Busy> {
         let mut ended = None;
         if self.open.len() >= MAX_CONNECTIONS {

@@ -115,8 +115,8 @@ pub(crate) fn interface_mtu(fd: &OwnedFd, name: &str) -> io::Result<u32> {
     Ok(unsafe { request.ifr_ifru.ifru_mtu }.max(0) as u32)
 }
 
-/// The name, as it is now, of the interface that a packet socket is bound to; none once that is gone, whatever
-/// was made in its place.
+/// The name, as it is now, of the interface that a packet socket is
+/// bound to; none once that is gone, whatever was made in its place.
 pub(crate) fn bound_interface(fd: &OwnedFd) -> Option<String> {
     // SAFETY: `sockaddr_ll` is plain data for which all zeros is a value.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
