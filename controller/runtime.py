@@ -35,11 +35,34 @@ _WITH_PRIORITY = (P4MatchType.TERNARY, P4MatchType.RANGE, P4MatchType.OPTIONAL)
 def to_entities(runtime: Runtime, schema: P4Schema) -> tuple[p4r.Entity, ...]:
     """The messages of everything a switch is to hold; raises PlanError that names the place in its file."""
     return (
-        *(_entry(entry, schema) for entry in runtime.entries),
+        *_entries(runtime.entries, schema),
         *(_group(group) for group in runtime.groups),
         *(_session(session) for session in runtime.sessions),
         *(p4r.Entity.FromString(entity) for entity in runtime.entities),
     )
+
+
+def _entries(entries: Iterable[RuntimeEntry], schema: P4Schema) -> list[p4r.Entity]:
+    """Table entries, no two with one key: the switch would refuse the second. A default action may be set again."""
+    messages: list[p4r.Entity] = []
+    places: dict[bytes, str] = {}
+    for entry in entries:
+        message = _entry(entry, schema)
+        messages.append(message)
+        if entry.default:
+            continue
+        first = places.setdefault(_key(message.table_entry), entry.place)
+        if first is not entry.place:
+            table = schema.tables[message.table_entry.table_id].name
+            cause = f"table {table} has an entry with this key already, from {first}"
+            raise PlanError(entry.place, cause, "remove one of the two, or change a key or priority")
+    return messages
+
+
+def _key(entry: p4r.TableEntry) -> bytes:
+    """What tells an entry from others. Matches are in the order of the table's fields, and values are canonical."""
+    key = p4r.TableEntry(table_id=entry.table_id, match=entry.match, priority=entry.priority)
+    return key.SerializeToString(deterministic=True)
 
 
 def number_of(value: Value, width_bits: int, place: str) -> int:

@@ -306,6 +306,7 @@ def _plan_import(request: LabRequest) -> LabPlan:
     if request.kernel_tcp:
         remedy = "start programs of your own with --run"
         raise UserError("an import has no traffic", place="--kernel-tcp", remedy=remedy)
+    remarks = (text for switch in imported.network.switches for text in runtime_of(switch, imported).remarks())
     return LabPlan(
         file=Path(request.file),
         network=imported.network,
@@ -316,5 +317,5 @@ def _plan_import(request: LabRequest) -> LabPlan:
         setup=SwitchSetup(packet_bytes=PACKET_BYTES),
         holds=False,
         imported=imported,
-        warnings=imported.warnings,
+        warnings=(*imported.warnings, *dict.fromkeys(remarks)),
     )

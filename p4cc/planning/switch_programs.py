@@ -80,6 +80,8 @@ def plan_programs(
     for switch in topology.switch_names:
         schema, fixed = schema_of(switch), entries.get(switch, NOTHING)
         filled = frozenset(_filled(schema, fixed))
+        for text in fixed.remarks():
+            notes.setdefault(text, []).append(switch)
         key = (id(schema), filled)
         if key not in routes_of:
             routes_of[key] = _routes(case, schema, filled, switch)

@@ -236,7 +236,7 @@ def _summary(held: Any) -> tuple[int, dict[str, Any]]:
     values = cast("dict[str, Any]", summary)
     if wrong := [name for name, value in values.items() if not isinstance(value, int | float | str | None)]:
         raise WrongRunError(f"has no plain value of {wrong[0][:60]!r}")
-    for name in ("packet_hops", "end_ns", "flows_finite", "flows_completed", "pass_limit_drops"):
+    for name in ("packet_hops", "end_ns", "flows_finite", "flows_completed", "pass_limit_drops", "assertions_failed"):
         if not isinstance(values.get(name), int):
             raise WrongRunError(f"has no number of {name}")
     return seed, values

@@ -150,6 +150,17 @@ def _enough(case: Case, plan: NetworkPlan, switch: str, cause: str) -> str:
     )
 
 
+def assertion_warning(case: Case, run: SeedRun) -> str | None:
+    """What to say of a run in which `assert` or `assume` of a program did not hold."""
+    failed = run.summary["assertions_failed"]
+    if failed == 0:
+        return None
+    return (
+        f"case {case.label()} seed {run.seed}: assertions of {case.program} did not hold {failed} times: "
+        f"{run.summary['assertion_places']}; the packets were processed further"
+    )
+
+
 def _places(run: SeedRun) -> list[tuple[tuple[str, str], int]]:
     """Packets that programs dropped, by switch and by what is said of the place; needs record.drops."""
     drops: Mapping[str, list[Any]] = run.tables["drops"].to_pydict()

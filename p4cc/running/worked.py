@@ -13,7 +13,7 @@ from p4cc.analysis.metrics import Measures, derive
 from p4cc.analysis.tables import ALGORITHM
 from p4cc.running.captures import limit_warning
 from p4cc.running.endings import ending_of
-from p4cc.running.losses import drops_of, lossless_drops, pass_limit_warning, refusals_of
+from p4cc.running.losses import assertion_warning, drops_of, lossless_drops, pass_limit_warning, refusals_of
 from p4cc.running.pieces import Piece, piece_of
 from p4cc.running.result_writer import table_file
 
@@ -64,9 +64,9 @@ class Worked:
 
 def facts_of(case: Case, plan: NetworkPlan, run: SeedRun) -> Facts:
     """What a run tells of itself."""
-    limit = pass_limit_warning(case, plan, run)
+    warnings = (pass_limit_warning(case, plan, run), assertion_warning(case, run))
     return Facts(
-        warnings=[] if limit is None else [limit],
+        warnings=[text for text in warnings if text is not None],
         captures=list(limit_warning(case.label(), case.scenario.record.pcap_max_bytes, run)),
         drops=[(switch, text, pkts) for (switch, text), pkts in drops_of(plan, run).items()],
         refused=refusals_of(run),

@@ -16,11 +16,13 @@ from controller.pipeline import Pipeline, load_pipeline
 from controller.record import file_recorder
 from controller.runtime import HIGHEST_PRIORITY, number_of, to_entities
 from p4cc.planning.programs import compile_program
+from topos import TopologyError
 from topos.loaders import runtime_json, switch_cli
 from topos.loaders.runtime import Runtime
 
 FILES = Path(__file__).parents[1] / "lab" / "files"
 ROOT = Path(__file__).parents[2]
+NONE: list[Any] = []
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +106,43 @@ def test_what_does_not_fit_the_program_is_refused_with_its_place(
     assert "s1.json: table_entries[0]" in str(error.value)
 
 
-NONE: list[Any] = []
+def test_a_second_entry_with_one_key_is_refused_with_both_places(pipeline: Pipeline) -> None:
+    ternary = {
+        "table": "classes",
+        "match": {"hdr.ipv4.protocol": [6, 255], "standard.ingress_port": 1},
+        "action_name": "mark",
+        "action_params": {"tos": 1},
+    }
+    default = {"table": "routes", "default_action": True, "action_name": "drop"}
+    # Another priority is another key, bits behind a prefix are none, and a default action may be set again.
+    apart = (route(["10.0.0.1", 32]), route(["10.0.0.1", 24]), {**ternary, "priority": 1}, {**ternary, "priority": 2})
+    assert len(to_entities(from_json(*apart, default, default), pipeline.schema)) == 6
+    for second in (route(["10.0.0.2", 24]), {**ternary, "priority": 1, "action_params": {"tos": 2}}):
+        with pytest.raises(PlanError) as error:
+            to_entities(from_json(*apart, second), pipeline.schema)
+        assert error.value.place == "s1.json: table_entries[4]"
+        assert "already, from s1.json: table_entries[" in error.value.cause
+    text = "table_add routes forward 10.0.0.1/32 => 00:00:00:00:00:01 1\n" * 2
+    with pytest.raises(PlanError, match="already, from") as error:
+        to_entities(switch_cli.runtime(switch_cli.parse(text, "s1.txt")), pipeline.schema)
+    assert error.value.place.startswith("s1.txt")
+
+
+@pytest.mark.parametrize("kind", ["multicast_group", "clone_session"])
+def test_a_second_group_or_session_of_one_id_is_refused_with_both_places(kind: str) -> None:
+    data = {f"{kind}_entries": [{f"{kind}_id": number, "replicas": NONE} for number in (1, 2, 1)]}
+    with pytest.raises(TopologyError) as error:
+        runtime_json.runtime(data, "s1.json")
+    for place in (f"s1.json: {kind}_entries[2]", f"from s1.json: {kind}_entries[0]"):
+        assert place in str(error.value)
+
+
+def test_a_number_below_zero_is_remarked_with_its_place() -> None:
+    entries = (route(["10.0.0.1", 32]), route(["10.0.0.2", 32], action_params={"mac": 1, "port": -1}))
+    (remark,) = from_json(*entries).remarks()
+    assert remark.startswith("s1.json: table_entries[1]: parameter port of ingress.routes is -1")
+    (remark,) = from_json(route(["10.0.0.2", 32], action_params={"mac": 1, "port": "-1"})).remarks()
+    assert "is -1" in remark
 
 
 @pytest.mark.parametrize(

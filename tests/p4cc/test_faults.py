@@ -119,3 +119,17 @@ def test_a_limit_that_packets_reach_is_named(tmp_path: Path) -> None:
     (note,) = (warning for warning in ran.outcome.warnings if "copies and passes" in warning)
     assert "again.p4" in note
     assert "limit of 50" in note
+
+
+def test_assertions_that_do_not_hold_are_counted_and_named(tmp_path: Path) -> None:
+    text = (ROOT / "p4src/v1model/ack_priority.p4").read_text(encoding="utf-8")
+    text = text.replace('"../', f'"{ROOT}/p4src/').replace("apply { }", "apply { assert(false); }")
+    (tmp_path / "wrong.p4").write_text(text, encoding="utf-8")
+    line = 1 + next(at for at, line in enumerate(text.splitlines()) if "assert(" in line)
+    ran = run(tmp_path, scenario(switch={"program": "wrong.p4"}, stop_ns=20_000_000))
+    (summary,) = ran.runs
+    assert summary["assertions_failed"] > 0
+    assert summary["flows_completed"] > 0, "packets are processed further"
+    assert f"wrong.p4:{line} (" in summary["assertion_places"]
+    (note,) = (warning for warning in ran.outcome.warnings if "did not hold" in warning)
+    assert f"wrong.p4:{line}" in note

@@ -167,3 +167,43 @@ def test_interrupting_says_how_far_it_came(tmp_path: Path) -> None:
     assert "interrupted: " in stderr
     assert "of 2000 tests ran" in stderr
     assert "Traceback" not in stderr
+
+
+ENDS = """
+#include <core.p4>
+#include <v1model.p4>
+header h_t { bit<8> kind; }
+struct headers_t { h_t h; }
+struct meta_t {}
+parser p(packet_in b, out headers_t hdr, inout meta_t m, inout standard_metadata_t s) {
+    state start { b.extract(hdr.h); transition accept; } }
+control n(inout headers_t hdr, inout meta_t m) { apply {} }
+control i(inout headers_t hdr, inout meta_t m, inout standard_metadata_t s) {
+    action drop() { mark_to_drop(s); }
+    table acl { key = { hdr.h.kind: exact; } actions = { drop; NoAction; } }
+    apply { s.egress_spec = 1; acl.apply(); assert(hdr.h.kind != 5); } }
+control e(inout headers_t hdr, inout meta_t m, inout standard_metadata_t s) { apply {} }
+control d(packet_out b, in headers_t hdr) { apply { b.emit(hdr.h); } }
+V1Switch(p(), n(), i(), e(), n(), d()) main;
+"""
+
+
+@pytest.mark.parametrize("back_end", ["interp", "native"])
+def test_missing_packets_say_where_they_ended_and_assertions_fail(tmp_path: Path, back_end: str) -> None:
+    program = write(tmp_path, "ends.p4", ENDS)
+    test = write(tmp_path, "ends.stf", "add acl kind:7 drop()\npacket 0 07\nexpect 1 07\npacket 0 05\nexpect 1 05\n")
+    done = stf("--exec", back_end, program, test)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.splitlines()[1:] == [
+        f"  line 4: assert at {program}:14 did not hold",
+        "  line 3: port 1, packet 0: differs from byte 0",
+        "    expected 0000  07",
+        "    got      0000  05",
+        "                    ^",
+        "  line 5: port 1, packet 1: did not come",
+        "    expected 0000  05",
+        "    the packet of line 2, into port 0: dropped by mark_to_drop in action i.drop of table i.acl",
+        "1 tests: 0 passed, 1 failed",
+    ]
+    (record,) = json.loads(stf("--json", "--exec", back_end, program, test).stdout)
+    assert [problem["kind"] for problem in record["problems"]] == ["assertion", "packet", "packet"]

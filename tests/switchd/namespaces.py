@@ -186,8 +186,13 @@ def lab(folder: Path, hosts: int = 2) -> Generator[Lab]:
 def connect(host: Host) -> None:
     """Makes a host's namespace and its link."""
     run("ip", "netns", "add", host.namespace)
+    make_link(host)
+
+
+def make_link(host: Host, *words: str) -> None:
+    """Makes the link between a host and its port; `words` are further ones for the port's interface."""
     peer = ("peer", "name", "eth0", "address", host.mac, "netns", host.namespace)
-    run("ip", "link", "add", host.port_interface, "type", "veth", *peer)
+    run("ip", "link", "add", host.port_interface, *words, "type", "veth", *peer)
     run("sysctl", "-qw", f"net.ipv6.conf.{host.port_interface}.disable_ipv6=1")
     run(*host.command("sysctl", "-qw", "net.ipv6.conf.eth0.disable_ipv6=1"))
     if shutil.which("ethtool"):

@@ -12,7 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.switchd.namespaces import PAIR, PATIENCE_S, Host, both_ways, lab, run, switch_program, wait_for
+from tests.switchd.namespaces import (
+    PAIR,
+    PATIENCE_S,
+    Host,
+    Switch,
+    both_ways,
+    lab,
+    listening,
+    run,
+    switch_program,
+    wait_for,
+)
 
 ECHO = """
 import os
@@ -179,6 +190,45 @@ def test_a_taken_port_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         assert address in refused("--no-p4", address=address)
+
+
+EVERY = "0.0.0.0"  # noqa: S104 - what is tested is the warning
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", EVERY])
+def test_a_listener_that_others_reach_is_one_warning(tmp_path: Path, host: str) -> None:
+    log = tmp_path / "log"
+    servers = ["--thrift-port", "0", "--thrift-addr", host, "--packet-in", f"tcp://{host}:0"]
+    command = [switch_program(), "--no-p4", *servers, "--log-file", str(log), "-L", "info"]
+    process = subprocess.Popen([*command, "--", "--grpc-server-addr", f"{host}:0"], stderr=subprocess.PIPE, text=True)
+    switch = Switch(process, "", log.with_suffix(".txt"))
+    try:
+        thrift = wait_for(lambda: listening(switch, "Thrift server listening on "), "Thrift to start")
+        wait_for(lambda: "switch runs" in switch.log.read_text(), "the switch to run")
+        assert switch.stop() == 0
+    finally:
+        process.kill()
+    assert thrift.startswith(host)
+    warnings = [line for line in switch.log.read_text().splitlines() if " WARN " in line]
+    named = [line.split(" WARN ")[1].split(" is open to all")[0].rpartition(":")[0] for line in warnings]
+    reached = [f"{server} on {EVERY}" for server in ("--packet-in", "P4Runtime", "Thrift")]
+    assert named == (reached if host == EVERY else [])
+
+
+def test_assertions_that_do_not_hold_are_named_once_in_a_while(tmp_path: Path) -> None:
+    program = tmp_path / "asserts.p4"
+    check = "assert(standard_metadata.egress_spec != 0);"
+    text = PAIR.read_text().replace("        pairs.apply();", f"        {check}\n        pairs.apply();")
+    program.write_text(text)
+    line = 1 + next(at for at, line in enumerate(text.splitlines()) if "assert(" in line)
+    with lab(tmp_path) as it:
+        switch = it.switch(str(program))
+        assert round_trip_s(*it.hosts) < 1, "packets are processed further"
+        wait_for(lambda: "did not hold" in switch.log.read_text(), "the warning")
+        assert switch.stop() == 0
+    warnings = [one for one in switch.log.read_text().splitlines() if "did not hold" in one]
+    assert f"assert at {program}:{line} did not hold" in warnings[0]
+    assert len(warnings) < 15, "packets were more"
 
 
 @both_ways

@@ -12,8 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from finsy.proto import p4r
 
-from tests.switchd.namespaces import PATIENCE_S, ROOT, both_ways, lab, switch_program, wait_for
+from tests.p4runtime.session import connected
+from tests.switchd.namespaces import (
+    PATIENCE_S,
+    ROOT,
+    Switch,
+    both_ways,
+    lab,
+    listening,
+    switch_program,
+    wait_for,
+)
 from tests.switchd.thrift_client import (
     BOOL,
     DOUBLE,
@@ -251,6 +262,57 @@ def test_rubbish_ends_only_its_own_connection(standard: Client, port: int) -> No
             other.shutdown(socket.SHUT_WR)
             assert other.recv(100) == b""
     assert standard.call("bm_mt_get_num_entries", CONTEXT, text("ingress.exact_match")) == 0
+
+
+def test_idle_connections_shut_nobody_out(port: int) -> None:
+    with contextlib.ExitStack() as stack:
+        # Half a message is as idle as none.
+        idle = [stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE_S)) for _ in range(70)]
+        for one in idle[:10]:
+            with contextlib.suppress(OSError):
+                one.send(b"\x80\x01")
+        with wait_for(lambda: connect(port), "Thrift to answer") as last:
+            assert last.call("bm_mgmt_get_info")[1] == 5
+        assert idle[0].recv(1) == b"", "the one that was idle for longest has ended"
+    with Client(port) as after:
+        assert after.call("bm_mgmt_get_info")[1] == 5
+
+
+@pytest.fixture
+def both_servers(tmp_path: Path) -> Generator[tuple[str, int]]:
+    """P4Runtime's address and Thrift's port of a switch that runs `everything.p4`."""
+    port, log = free_port(), tmp_path / "log"
+    command = [switch_program(), str(PROGRAM), "--thrift-port", str(port), "--log-file", str(log), "-L", "info"]
+    process = subprocess.Popen([*command, "--", "--grpc-server-addr", "127.0.0.1:0"], text=True)
+    switch = Switch(process, "", log.with_suffix(".txt"))
+    try:
+        address = wait_for(lambda: listening(switch, "P4Runtime server listening on "), "the switch")
+        wait_for(lambda: "switch runs" in switch.log.read_text(), "the switch to run")
+        yield address, port
+        assert switch.stop() == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def test_groups_made_over_p4runtime_are_dumped_and_can_be_changed(both_servers: tuple[str, int]) -> None:
+    address, port = both_servers
+    replicas = [p4r.Replica(port=bytes([one]), instance=rid) for one, rid in ((1, 5), (2, 5), (3, 6))]
+    entry = p4r.MulticastGroupEntry(multicast_group_id=7, replicas=replicas)
+    group = p4r.PacketReplicationEngineEntry(multicast_group_entry=entry)
+    entity = p4r.Entity(packet_replication_engine_entry=group)
+    async with connected(address, device=0) as controller:
+        assert await controller.arbitrate(1) == 0
+        await controller.insert(entity)
+        with Client(port, "simple_pre_lag") as pre:
+            entries = json.loads(pre.call("bm_mc_get_entries", CONTEXT))
+            assert entries["mgrps"] == [{"id": 7, "l1_handles": [0, 1]}]
+            assert entries["l1_handles"] == [{"handle": n, "rid": 5 + n, "l2_handle": n} for n in (0, 1)]
+            assert [node["ports"] for node in entries["l2_handles"]] == [[1, 2], [3]]
+            pre.call("bm_mc_node_dissociate", CONTEXT, i32(7), i32(1))
+        (read,) = await controller.read(entity)
+        left = read.packet_replication_engine_entry.multicast_group_entry.replicas
+        assert [one.instance for one in left] == [5, 5]
 
 
 @both_ways

@@ -96,6 +96,20 @@ class Runtime:
             entities=self.entities + other.entities,
         )
 
+    def remarks(self) -> tuple[str, ...]:
+        """What is written and probably not meant, with its place: numbers below zero."""
+        found: list[str] = []
+        for entry in self.entries:
+            given = [(f"match {match.field}", value) for match in entry.match for value in match.values]
+            given += [(f"parameter {name}", value) for name, value in entry.params]
+            found += [
+                f"{entry.place}: {what} of {entry.table} is {value}, which is sent in two's complement: a port or an "
+                "address is never negative"
+                for what, value in given
+                if (value.strip().startswith("-") if isinstance(value, str) else value < 0)
+            ]
+        return tuple(found)
+
     def __bool__(self) -> bool:
         """Whether it holds anything that P4Runtime can write."""
         return bool(self.entries or self.groups or self.sessions or self.entities)

@@ -1,5 +1,6 @@
 """Runtime files of the P4 tutorials: `table_entries`, `multicast_group_entries`, `clone_session_entries`."""
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 from topos.errors import fail
@@ -23,13 +24,25 @@ def runtime(data: object, place: str) -> Runtime:
     target = top.get("target", "bmv2")
     if target != "bmv2":
         raise fail(f"{place}: target", f"{target!r} is not known", "write bmv2, which stands for any v1model switch")
+    groups = tuple(_group(item, where) for item, where in _items(top, "multicast_group_entries", place))
+    _once("multicast group", ((group.group_id, group.place) for group in groups))
+    sessions = tuple(_session(item, where) for item, where in _items(top, "clone_session_entries", place))
+    _once("clone session", ((session.session_id, session.place) for session in sessions))
     return Runtime(
         entries=tuple(_entry(item, where) for item, where in _items(top, "table_entries", place)),
-        groups=tuple(_group(item, where) for item, where in _items(top, "multicast_group_entries", place)),
-        sessions=tuple(_session(item, where) for item, where in _items(top, "clone_session_entries", place)),
+        groups=groups,
+        sessions=sessions,
         p4info=as_text(top["p4info"], f"{place}: p4info") if "p4info" in top else None,
         device_config=as_text(top["bmv2_json"], f"{place}: bmv2_json") if "bmv2_json" in top else None,
     )
+
+
+def _once(kind: str, ids: Iterable[tuple[int, str]]) -> None:
+    """Two of one id are an error, as the switch would refuse the second."""
+    places: dict[int, str] = {}
+    for number, place in ids:
+        if (first := places.setdefault(number, place)) is not place:
+            raise fail(place, f"there is a {kind} {number} already, from {first}", "remove one of the two")
 
 
 def _items(top: dict[str, Any], key: str, place: str) -> list[tuple[dict[str, Any], str]]:

@@ -23,6 +23,7 @@ impl StfProblem {
             Cause::Syntax(message) => ("syntax", message.clone()),
             Cause::Command(message) => ("command", message.clone()),
             Cause::Counter(message) => ("counter", message.clone()),
+            Cause::Assertion(message) => ("assertion", message.clone()),
             Cause::Packet(packet) => ("packet", packet.to_string()),
         };
         let packet = match &problem.cause {

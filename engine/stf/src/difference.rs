@@ -31,6 +31,19 @@ pub struct PacketProblem {
     pub got: Option<Vec<u8>>,
     /// Other ports on which a packet came that meets the expectation.
     pub seen_on: Vec<u32>,
+    /// Of a packet that did not come: where the one ended that the test had sent for it.
+    pub ended: Option<Ended>,
+}
+
+/// Where a packet and its copies ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Line of the test that sends it.
+    pub line: u32,
+    /// Where it came in.
+    pub port: u32,
+    /// In words; never empty.
+    pub ways: Vec<String>,
 }
 
 impl Expected {
@@ -165,6 +178,9 @@ impl fmt::Display for PacketProblem {
             let ports: Vec<String> = self.seen_on.iter().map(ToString::to_string).collect();
             write!(f, "\n  a packet like this came out of port {}", ports.join(", "))?;
         }
+        if let Some(Ended { line, port, ways }) = &self.ended {
+            write!(f, "\n  the packet of line {line}, into port {port}: {}", ways.join("; "))?;
+        }
         Ok(())
     }
 }
@@ -178,7 +194,14 @@ mod tests {
             nibbles: digits.chars().map(|c| c.to_digit(16).map(|value| value as u8)).collect(),
             exact,
         });
-        PacketProblem { port: 1, number: 0, expected, got: got.map(<[u8]>::to_vec), seen_on: Vec::new() }
+        PacketProblem {
+            port: 1,
+            number: 0,
+            expected,
+            got: got.map(<[u8]>::to_vec),
+            seen_on: Vec::new(),
+            ended: None,
+        }
     }
 
     #[test]

@@ -8,10 +8,11 @@
 
 mod difference;
 mod entry;
+mod fate;
 mod parse;
 mod runner;
 
-pub use difference::{Expected, PacketProblem, hex};
+pub use difference::{Ended, Expected, PacketProblem, hex};
 pub use parse::{ActionText, Cell, Command, KeyValue, Literal, MeterRates, ParseError, Relation, parse};
 
 use std::sync::Arc;
@@ -50,6 +51,8 @@ pub enum Cause {
     Command(String),
     /// A counter is not what it should be.
     Counter(String),
+    /// An `assert` or `assume` of the program did not hold.
+    Assertion(String),
     /// A packet is not what it should be.
     Packet(PacketProblem),
 }
@@ -60,9 +63,10 @@ impl core::fmt::Display for Problem {
             write!(f, "line {}: ", self.line)?;
         }
         match &self.cause {
-            Cause::Syntax(message) | Cause::Command(message) | Cause::Counter(message) => {
-                f.write_str(message)
-            }
+            Cause::Syntax(message)
+            | Cause::Command(message)
+            | Cause::Counter(message)
+            | Cause::Assertion(message) => f.write_str(message),
             Cause::Packet(problem) => problem.fmt(f),
         }
     }

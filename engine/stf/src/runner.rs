@@ -8,17 +8,20 @@ use p4cc_exec::{MeterConfig, Pipeline, State};
 use p4cc_ir::{Bits, CounterId, MatchKind, MatchValue, MeterId, Program, RegisterId, TableId};
 use p4cc_switch::{
     CloneSession, DEFAULT_PASS_LIMIT, ExecChoice, MulticastGroup, Packet, PortConfig, Replica, Switch,
-    SwitchConfig, TimestampUnit,
+    SwitchConfig, TimestampUnit, Watch,
 };
 use p4cc_units::{Rate, Span, Time};
 
 use super::difference::{Expected, PacketProblem, hex};
 use super::entry::{action, bits, find, matches, table};
+use super::fate::{Fate, explain};
 use super::parse::{ActionText, Cell, Command, Literal, Relation};
 use super::{Cause, Problem, Report};
 
 /// Time between two packets.
 const STEP: Span = Span::from_us(1_000);
+/// Most drops that are told apart.
+const MAX_DROP_ROWS: usize = 1 << 16;
 /// Packets that may wait in a queue while another is taken through the switch.
 const QUEUE_PKTS: u32 = 1_024;
 
@@ -43,6 +46,8 @@ struct Bench {
     entries: BTreeMap<String, (TableId, Vec<MatchValue>, u32)>,
     nodes: Vec<Node>,
     groups: BTreeMap<u32, Vec<u32>>,
+    /// What became of each packet, where that is looked at.
+    fates: Option<Vec<Fate>>,
     report: Report,
 }
 
@@ -55,13 +60,35 @@ pub(super) fn run(program: &Arc<Program>, commands: &[(u32, Command)], exec: Exe
             return Report { problems, ..Report::default() };
         }
     };
-    for (line, command) in commands {
-        if let Err(cause) = bench.step(*line, command) {
-            bench.report.problems.push(Problem { line: *line, cause });
+    bench.steps(commands);
+    bench.compare();
+    let mut report = bench.report;
+    let is_missing = |cause: &Cause| matches!(cause, Cause::Packet(packet) if packet.got.is_none());
+    if report.problems.iter().any(|problem| is_missing(&problem.cause)) {
+        explain(&mut report.problems, &fates(program, commands));
+    }
+    report
+}
+
+/// Where the packets of a test end.
+fn fates(program: &Arc<Program>, commands: &[(u32, Command)]) -> Vec<Fate> {
+    // The same was made before.
+    let Ok(mut bench) = Bench::new(program, commands, ExecChoice::Interp) else { return Vec::new() };
+    let drops = Some((STEP, MAX_DROP_ROWS));
+    bench.switch.watch(Watch { drops, ..Watch::default() });
+    bench.switch.set_tracing(true);
+    bench.fates = Some(Vec::new());
+    bench.steps(commands);
+    let mut fates = bench.fates.unwrap_or_default();
+    let pass_limit = bench.switch.config().pass_limit;
+    for row in bench.switch.watched_drops() {
+        // The first packet comes one step after the start.
+        let at = (row.at.as_ps() / STEP.as_ps()).checked_sub(1).and_then(|at| usize::try_from(at).ok());
+        if let Some(fate) = at.and_then(|at| fates.get_mut(at)) {
+            fate.dropped(&row, &program.architecture, pass_limit);
         }
     }
-    bench.compare();
-    bench.report
+    fates
 }
 
 impl Bench {
@@ -105,8 +132,17 @@ impl Bench {
             entries: BTreeMap::new(),
             nodes: Vec::new(),
             groups: BTreeMap::new(),
+            fates: None,
             report: Report::default(),
         })
+    }
+
+    fn steps(&mut self, commands: &[(u32, Command)]) {
+        for (line, command) in commands {
+            if let Err(cause) = self.step(*line, command) {
+                self.report.problems.push(Problem { line: *line, cause });
+            }
+        }
     }
 
     fn state(&mut self) -> Outcome<&mut State> {
@@ -119,7 +155,7 @@ impl Bench {
         }
         let done = match command {
             Command::Packet { port, bytes } => {
-                self.packet(*port, bytes);
+                self.packet(line, *port, bytes);
                 let logs = self.switch.take_logs();
                 self.report
                     .printed
@@ -214,15 +250,35 @@ impl Bench {
     }
 
     /// Takes a packet in, and everything out that comes of it.
-    fn packet(&mut self, port: u32, bytes: &[u8]) {
+    fn packet(&mut self, line: u32, port: u32, bytes: &[u8]) {
         self.now += STEP;
         self.report.packets_in += 1;
+        let failed_before = self.failed_assertions();
         self.switch.receive(self.now, port, Packet::new(bytes, 0));
         while let Some(port) = self.switch.next_ready() {
             while let Some(sent) = self.switch.transmit(self.now, port) {
                 self.outputs.entry(port).or_default().push(sent.packet.to_vec());
             }
         }
+        if self.switch.counters().assertions_failed > failed_before.values().sum() {
+            for (place, count) in self.failed_assertions() {
+                let times = count - failed_before.get(&place).copied().unwrap_or_default();
+                if times > 0 {
+                    let times = if times > 1 { format!(" {times} times") } else { String::new() };
+                    let cause = Cause::Assertion(format!("{place} did not hold{times}"));
+                    self.report.problems.push(Problem { line, cause });
+                }
+            }
+        }
+        if let Some(fates) = &mut self.fates {
+            let mut fate = Fate::of(line, port);
+            fate.follow(&self.switch.take_trace());
+            fates.push(fate);
+        }
+    }
+
+    fn failed_assertions(&self) -> BTreeMap<String, u64> {
+        self.switch.failed_assertions().map(|(place, count)| (place.to_owned(), count)).collect()
     }
 
     fn add(&mut self, command: &Command) -> Outcome<()> {
@@ -440,6 +496,7 @@ impl Bench {
                     seen_on: want
                         .filter(|(_, w)| !w.nibbles.is_empty())
                         .map_or_else(Vec::new, |(_, w)| elsewhere(w)),
+                    ended: None,
                 };
                 let line = want.map_or(0, |(line, _)| *line);
                 self.report.problems.push(Problem { line, cause: Cause::Packet(problem) });

@@ -1,6 +1,6 @@
 //! A switch without its program: traffic manager, packet replication, counters, messages to the controller.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use std::sync::Arc;
 
@@ -24,6 +24,9 @@ pub const MAX_CONTROLLER_QUEUE: usize = 1_024;
 
 /// Most lines of `log_msg` that wait for whoever traces.
 pub const MAX_LOG_LINES: usize = 1_024;
+
+/// Most places of assertions that are counted one by one.
+const MAX_ASSERTION_PLACES: usize = 4_096;
 
 /// v1model's `instance_type`, with BMv2's values. No enumeration: the values that one does not have would
 /// tell a slot of the queues that it is free, in the middle of what is copied; so the packet's pointer tells.
@@ -136,6 +139,8 @@ pub(crate) struct Core {
     pub ports_down: BTreeSet<u32>,
     /// What observers of whole runs keep, if there are any.
     pub kept: Option<Box<Kept>>,
+    /// How often `assert` and `assume` did not hold, by the place in the source.
+    pub failed_assertions: BTreeMap<String, u64>,
 }
 
 impl Core {
@@ -154,6 +159,7 @@ impl Core {
             lineages: Lineages::default(),
             ports_down: BTreeSet::new(),
             kept: None,
+            failed_assertions: BTreeMap::new(),
             trace: TraceLog::default(),
             drop_port: config.drop_port,
             timestamp_unit: config.timestamp_unit,
@@ -297,6 +303,18 @@ impl Core {
     pub fn keep_logs(&mut self, now: Time, lines: &mut Vec<String>) {
         if !lines.is_empty() {
             self.keep_more_logs(now, lines);
+        }
+    }
+
+    /// An assertion did not hold. Programs come and go: of very many places only the first have a count each.
+    #[cold]
+    pub fn count_failed_assertion(&mut self, place: String) {
+        self.counters.assertions_failed += 1;
+        let places = self.failed_assertions.len();
+        match self.failed_assertions.get_mut(&place) {
+            Some(count) => *count += 1,
+            None if places < MAX_ASSERTION_PLACES => _ = self.failed_assertions.insert(place, 1),
+            None => {}
         }
     }
 

@@ -539,6 +539,11 @@ impl Switch {
         self.core.logs.drain(..).collect()
     }
 
+    /// Assertions that did not hold, as `assert at file:line`, and how often: those of earlier programs too.
+    pub fn failed_assertions(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.core.failed_assertions.iter().map(|(place, count)| (place.as_str(), *count))
+    }
+
     /// What observers keep of the switch from here on; what they kept before is gone.
     pub fn watch(&mut self, watch: Watch) {
         set_watch(&mut self.core, watch);

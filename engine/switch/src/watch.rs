@@ -38,6 +38,8 @@ pub struct DropPlace {
     pub action: String,
     /// The error that the packet's parser ended with.
     pub parser_error: String,
+    /// `mark_to_drop` ran; else the program chose no port, or the one that drops.
+    pub marked: bool,
 }
 
 /// Drops of one interval, cause, place and port.
@@ -113,6 +115,7 @@ impl DropLog {
             table: table.map(|table| program.tables[table.index()].cp.name.clone()).unwrap_or_default(),
             action: action.map(|action| program.actions[action.index()].cp.name.clone()).unwrap_or_default(),
             parser_error: String::new(),
+            marked: true,
         });
     }
 

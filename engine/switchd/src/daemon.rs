@@ -1,7 +1,7 @@
 //! The daemon from start to stop: interfaces, switch, servers, threads.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -13,7 +13,8 @@ use p4cc_thrift::Notifier;
 
 use crate::capture::Capture;
 use crate::dataplane::{Dataplane, Manner};
-use crate::links::Links;
+use crate::links::{Attaching, Links};
+use crate::listeners::{DEFAULT_HOST, Proof, announce};
 use crate::looks::Looks;
 use crate::native::{self, Translator};
 use crate::notifications::Publisher;
@@ -27,7 +28,7 @@ use crate::thrift::ThriftTarget;
 /// How often timeouts of digests and entries are looked at.
 const TICK: Duration = Duration::from_millis(10);
 /// Any free port of this machine, for itself only.
-const ANY_LOCAL: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+const ANY_LOCAL: SocketAddr = SocketAddr::new(DEFAULT_HOST, 0);
 
 /// Why the daemon did not start.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +67,7 @@ pub struct Daemon {
     bfrt: Option<Arc<p4cc_bfrt::Server>>,
     dataplane: JoinHandle<Vec<Port>>,
     messenger: JoinHandle<()>,
+    links: JoinHandle<()>,
     looks: Option<Looks>,
 }
 
@@ -91,8 +93,9 @@ impl Daemon {
         let (shared, woken) =
             Shared::new(switch).map_err(|error| StartError::System("cannot start", error))?;
         let shared = Arc::new(shared);
-        ports.iter().for_each(|port| shared.has_port(port));
-        let links = Links::new().map_err(|error| StartError::System("cannot ask for links", error))?;
+        for port in &ports {
+            shared.has_port(port.number, port.interface.watch()?);
+        }
         let server = Arc::new(start_server(options, &shared)?);
         if let Some(program) = program {
             install(&server, general, program)?;
@@ -106,15 +109,17 @@ impl Daemon {
         let (of, to, bfrt_to) = (Arc::clone(&shared), Arc::clone(&server), bfrt.clone());
         let heard = publisher.zip(thrift.as_ref().map(p4cc_thrift::Server::notifier));
         let translator = Translator::start().map_err(failed)?;
-        let messenger = move || deliver(&of, &to, bfrt_to.as_deref(), links, heard, translator);
+        let messenger = move || deliver(&of, &to, bfrt_to.as_deref(), heard, translator);
         let messenger = thread("messenger").spawn(messenger).map_err(failed)?;
         let trace = crate::log::wants_trace(general);
         let manner = Manner { busy_poll: general.links.busy_poll, trace, cpu: general.links.cpu };
         shared.switch.lock().set_tracing(trace);
         let dataplane = Dataplane::new(Arc::clone(&shared), woken, manner, ports, messenger.thread().clone());
         let dataplane = thread("dataplane").spawn(move || dataplane.run()).map_err(failed)?;
+        let attaching = Attaching { ring_frames: general.links.ring_frames, io: general.links.io };
+        let links = Links::start(Arc::clone(&shared), attaching).map_err(failed)?;
         tracing::info!(device_id = general.device_id, ports = general.interfaces.len(), "switch runs");
-        Ok(Self { shared, server, thrift, bfrt, dataplane, messenger, looks })
+        Ok(Self { shared, server, thrift, bfrt, dataplane, messenger, links, looks })
     }
 
     /// Stops in order: no more packets, then no more controllers. Says what was lost.
@@ -122,8 +127,10 @@ impl Daemon {
         self.shared.stop();
         let ports = self.dataplane.join().unwrap_or_default();
         self.messenger.thread().unpark();
+        self.links.thread().unpark();
         // A thread that panicked has said so itself.
         let _ = self.messenger.join();
+        let _ = self.links.join();
         if let Some(looks) = self.looks {
             looks.join();
         }
@@ -204,7 +211,13 @@ fn start_server(options: &Options, shared: &Arc<Shared>) -> Result<Server, Start
     let (default, asked) = options.grpc_addr().map_err(StartError::Option)?;
     let addr = if options.without_p4runtime && !asked { ANY_LOCAL } else { default };
     let arbitration = options.general.arbitration;
-    let of_server = ServerOptions { tls: tls(&options.target)?, arbitration, ..ServerOptions::default() };
+    let tls = tls(&options.target)?;
+    let proof = match &tls {
+        None => Proof::None,
+        Some(tls) if tls.client_certificate_required => Proof::Certificate,
+        Some(_) => Proof::Encrypted,
+    };
+    let of_server = ServerOptions { tls, arbitration, ..ServerOptions::default() };
     let server = match Server::start_with(addr, Arc::clone(shared) as _, of_server.clone()) {
         Err(error) if !asked && options.general.thrift_port.is_some() => {
             tracing::warn!("P4Runtime: {error}");
@@ -212,7 +225,7 @@ fn start_server(options: &Options, shared: &Arc<Shared>) -> Result<Server, Start
         }
         started => started?,
     };
-    tracing::info!("P4Runtime server listening on {}", server.local_addr());
+    announce("P4Runtime", server.local_addr(), proof);
     Ok(server)
 }
 
@@ -241,7 +254,7 @@ fn start_bfrt(options: &Options, shared: &Arc<Shared>) -> Result<Option<Arc<p4cc
     let file = options.general.program.as_deref().and_then(std::path::Path::file_stem);
     let p4_name = file.map(|stem| stem.to_string_lossy().into_owned());
     let server = p4cc_bfrt::Server::start(addr, Arc::clone(shared) as _, p4cc_bfrt::Options { p4_name })?;
-    tracing::info!("BF Runtime server listening on {}", server.local_addr());
+    announce("BF Runtime", server.local_addr(), Proof::Never);
     Ok(Some(Arc::new(server)))
 }
 
@@ -254,8 +267,8 @@ fn start_thrift(
     let Some(port) = general.thrift_port else { return Ok(None) };
     let socket = publisher.map(|publisher| publisher.address().to_owned());
     let target = ThriftTarget::new(Arc::clone(shared), Arc::clone(server), general, port, socket);
-    let started = p4cc_thrift::Server::start((Ipv4Addr::UNSPECIFIED, port).into(), Arc::new(target))?;
-    tracing::info!("Thrift server listening on {}", started.local_addr());
+    let started = p4cc_thrift::Server::start((general.thrift_addr, port).into(), Arc::new(target))?;
+    announce("Thrift", started.local_addr(), Proof::Never);
     Ok(Some(started))
 }
 
@@ -307,12 +320,10 @@ fn deliver(
     shared: &Shared,
     server: &Server,
     bfrt: Option<&p4cc_bfrt::Server>,
-    mut links: Links,
     heard: Option<(Publisher, Notifier)>,
     mut translator: Translator,
 ) {
     while !shared.is_stopping() {
-        links.look(shared);
         std::thread::park_timeout(TICK);
         translator.look(shared);
         let now = shared.clock.now();

@@ -4,6 +4,7 @@
 //! sleeps only when nothing is due; what one round does is bounded ([`Share`]),
 //! so that requests and signals are answered whatever packets ask for.
 
+use std::collections::BTreeMap;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
@@ -27,8 +28,10 @@ const BATCH: usize = 32;
 const SPIN: Span = Span::from_us(15);
 /// Most packets whose memory is kept: more wait in queues or are on links.
 const MAX_SPARE_PACKETS: usize = 1_024;
-/// Longest silence about packets that reached the limit of copies and passes, while there are more.
+/// Longest silence about faults of the program, while there are more.
 const WARNING_INTERVAL: Duration = Duration::from_secs(1);
+/// Most assertions that one warning names.
+const MAX_PLACES: usize = 4;
 /// Marks a port number that has no port.
 const NO_PORT: u16 = u16::MAX;
 
@@ -57,30 +60,58 @@ pub(crate) struct Dataplane {
     messenger: Thread,
     /// The port that has the first turn: the one behind whose packets the last round ended.
     first: usize,
-    warned: Warned,
+    faults: Faults,
 }
 
-/// What was said of packets that reached the limit of copies and passes.
+/// A count that grows while a program does what it should not, and what was said of it.
 #[derive(Default)]
 struct Warned {
-    dropped: u64,
+    count: u64,
     at: Option<Instant>,
 }
 
 impl Warned {
-    /// Says it, once in a while.
-    fn look(&mut self, dropped: u64, limit: u32) {
-        if dropped == self.dropped || self.at.is_some_and(|at| at.elapsed() < WARNING_INTERVAL) {
-            return;
+    /// By how much the count has grown, if that is to be said: once in a while.
+    fn look(&mut self, count: u64) -> Option<u64> {
+        if count == self.count || self.at.is_some_and(|at| at.elapsed() < WARNING_INTERVAL) {
+            return None;
         }
-        let more = dropped - self.dropped;
-        (self.dropped, self.at) = (dropped, Some(Instant::now()));
-        tracing::warn!(
-            dropped = more,
-            limit,
-            "packets reached the limit of copies and passes that one received packet may cause: the program recirculates, \
-             resubmits or copies without end; mend it, or raise --pass-limit"
-        );
+        let more = count - self.count;
+        (self.count, self.at) = (count, Some(Instant::now()));
+        Some(more)
+    }
+}
+
+/// What the log was told of the program's faults.
+#[derive(Default)]
+struct Faults {
+    pass_limit: Warned,
+    assertions: Warned,
+    /// By place, how often an assertion had not held when the log was told of it.
+    places: BTreeMap<String, u64>,
+}
+
+impl Faults {
+    fn look(&mut self, switch: &Switch) {
+        let (counters, limit) = (switch.counters(), switch.config().pass_limit);
+        if let Some(dropped) = self.pass_limit.look(counters.drops.of(DropCause::PassLimit)) {
+            tracing::warn!(
+                dropped,
+                limit,
+                "packets reached the limit of copies and passes that one received packet may cause: the program recirculates, \
+                 resubmits or copies without end; correct it, or raise --pass-limit"
+            );
+        }
+        if let Some(failed) = self.assertions.look(counters.assertions_failed) {
+            let mut places = Vec::new();
+            for (place, count) in switch.failed_assertions() {
+                if self.places.insert(place.to_owned(), count) != Some(count) && places.len() < MAX_PLACES {
+                    places.push(place.to_owned());
+                }
+            }
+            let places = places.join(", ");
+            tracing::warn!(failed, "{places} did not hold; the packets were processed further");
+        }
     }
 }
 
@@ -93,8 +124,8 @@ impl Dataplane {
         messenger: Thread,
     ) -> Self {
         let (places, pool) = (Vec::new(), PacketPool::keeping(MAX_SPARE_PACKETS));
-        let (first, warned) = (0, Warned::default());
-        let mut dataplane = Self { shared, woken, manner, ports, places, pool, messenger, first, warned };
+        let (first, faults) = (0, Faults::default());
+        let mut dataplane = Self { shared, woken, manner, ports, places, pool, messenger, first, faults };
         dataplane.set_places();
         dataplane
     }
@@ -150,8 +181,7 @@ impl Dataplane {
         }
         // What is left is due now.
         moved += usize::from(share.is_used_up(&switch));
-        let limit = switch.config().pass_limit;
-        self.warned.look(switch.counters().drops.of(DropCause::PassLimit), limit);
+        self.faults.look(&switch);
         let told = switch.has_messages();
         if self.manner.trace {
             let (events, lines) = (switch.take_trace(), switch.take_logs());
@@ -242,14 +272,29 @@ impl Dataplane {
         match change {
             PortChange::Attach(port) => self.ports.push(*port),
             PortChange::Detach(number, _closed) => self.ports.retain(|port| port.number != number),
+            PortChange::Close(number, _closed) => {
+                if let Some(port) = self.port(number) {
+                    port.interface.close();
+                }
+            }
+            PortChange::Reopen(number, interface) => {
+                // Another one may be the port of this number meanwhile.
+                if let Some(port) = self.port(number).filter(|port| port.interface.name() == interface.name())
+                {
+                    port.interface.replace(*interface);
+                }
+            }
             PortChange::Delay(number, delay) => {
-                self.ports
-                    .iter_mut()
-                    .filter(|port| port.number == number)
-                    .for_each(|port| port.set_delay(delay));
+                if let Some(port) = self.port(number) {
+                    port.set_delay(delay);
+                }
             }
         }
         self.set_places();
+    }
+
+    fn port(&mut self, number: u32) -> Option<&mut Port> {
+        self.ports.iter_mut().find(|port| port.number == number)
     }
 }
 

@@ -18,6 +18,7 @@ mod clock;
 mod daemon;
 mod dataplane;
 mod links;
+mod listeners;
 pub mod log;
 mod looks;
 mod native;

@@ -27,6 +27,7 @@ impl Publisher {
     /// It is no such address, or is taken.
     pub fn open(address: &str) -> io::Result<Self> {
         let (listener, file) = Listener::bind(address)?;
+        listener.warn_if_open("--notifications-addr", "read its digests");
         let subscribers = Arc::<Mutex<Vec<Connection>>>::default();
         let to = Arc::clone(&subscribers);
         std::thread::Builder::new().name("notifications".to_owned()).spawn(move || {

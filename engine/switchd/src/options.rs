@@ -4,7 +4,7 @@
 //! here are accepted, so that scripts run unchanged; [`Options::without_effect`] names those that were given.
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -17,13 +17,14 @@ use p4cc_switch::{
 };
 use p4cc_units::{Rate, Span};
 
+use crate::listeners::DEFAULT_HOST;
 use crate::packet_io::Io;
 use crate::wire::Loss;
 
 /// BMv2's capacity of a queue, in packets.
 pub const DEFAULT_QUEUE_PKTS: u32 = 64;
-/// Where P4Runtime is served when nobody says otherwise, as in BMv2.
-pub const DEFAULT_GRPC: &str = "0.0.0.0:9559";
+/// Where P4Runtime is served when nobody says otherwise: on BMv2's port, for this machine only.
+pub const DEFAULT_GRPC: &str = "127.0.0.1:9559";
 
 /// Ports of a switch whose packets come over a socket.
 const PACKET_IN_PORTS: u32 = 64;
@@ -162,6 +163,9 @@ pub struct General {
     /// Serve BMv2's Thrift calls on this TCP port
     #[arg(long, value_name = "PORT")]
     pub thrift_port: Option<u16>,
+    /// With --thrift-port: address to serve them on
+    #[arg(long, value_name = "HOST", default_value_t = DEFAULT_HOST, requires = "thrift_port")]
+    pub thrift_addr: IpAddr,
     /// Start with the state that simple_switch_CLI's serialize_state wrote of this program
     #[arg(long, value_name = "FILE", requires = "program")]
     pub restore_state: Option<PathBuf>,
@@ -269,7 +273,7 @@ struct Unused {
 #[derive(Parser, Debug)]
 #[command(name = "p4cc-switch ... --")]
 pub struct Target {
-    /// Address to serve P4Runtime on [default: 0.0.0.0:9559]
+    /// Address to serve P4Runtime on [default: 127.0.0.1:9559]
     #[arg(long, value_name = "HOST:PORT")]
     pub grpc_server_addr: Option<String>,
     /// Serve P4Runtime over TLS
@@ -547,6 +551,15 @@ mod tests {
     }
 
     #[test]
+    fn servers_are_for_this_machine_unless_the_line_says_otherwise() {
+        let options = parse("--no-p4 --thrift-port 9090").unwrap();
+        assert_eq!(options.grpc_addr().map(|(addr, _)| addr), Ok("127.0.0.1:9559".parse().unwrap()));
+        assert_eq!(options.general.thrift_addr, IpAddr::from([127, 0, 0, 1]));
+        let options = parse("--no-p4 --thrift-port 9090 --thrift-addr ::").unwrap();
+        assert_eq!(options.general.thrift_addr.to_string(), "::");
+    }
+
+    #[test]
     fn pcap_without_a_folder_means_this_one() {
         for line in ["--pcap x.json", "x.json --pcap", "--pcap --no-p4"] {
             assert_eq!(parse(line).unwrap().general.pcap.as_deref(), Some(Path::new(".")), "{line}");
@@ -585,6 +598,8 @@ mod tests {
             ("--no-p4 --rate-bps 1@fast", "`fast`"),
             ("--no-p4 --loss 1.5", "below 1"),
             ("--no-p4 --buffer-alpha-log2 1", "--buffer-bytes"),
+            ("--no-p4 --thrift-addr 0.0.0.0", "--thrift-port"),
+            ("--no-p4 --thrift-port 1 --thrift-addr nowhere", "nowhere"),
             ("--no-p4 -- --grpc-server-ssl", "--grpc-server-cert"),
             ("--no-p4 -- --frobnicate", "--frobnicate"),
         ] {

@@ -9,6 +9,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::listeners::{self, Proof};
+
 /// A peer that does not greet is given up.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(2);
 /// What precedes the length of a message on a Unix socket.
@@ -78,6 +80,15 @@ impl Listener {
             return Ok((Self::Tcp(TcpListener::bind(host)?), None));
         }
         Err(io::Error::new(io::ErrorKind::InvalidInput, "give ipc://PATH or tcp://HOST:PORT"))
+    }
+
+    /// Warns where peers of other machines reach it; `harm` is what they can do.
+    pub fn warn_if_open(&self, server: &str, harm: &str) {
+        if let Self::Tcp(listener) = self
+            && let Ok(address) = listener.local_addr()
+        {
+            listeners::warn_if_open(server, address, Proof::Never, harm);
+        }
     }
 
     /// Waits for a peer and greets it.

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::os::unix::net::UnixDatagram;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
@@ -15,6 +16,7 @@ use p4cc_units::{Span, Time};
 use parking_lot::{FairMutex, Mutex};
 
 use crate::clock::Clock;
+use crate::packet_io::{Interface, Watch};
 use crate::port::Port;
 
 /// A change of the ports, made by the data plane between two batches.
@@ -23,8 +25,26 @@ pub(crate) enum PortChange {
     Attach(Box<Port>),
     /// Number of a port that is gone. What is dropped afterwards says that its interface is closed.
     Detach(u32, Sender<()>),
+    /// Number of a port that lets go of its interface, as in `Detach`, and stays.
+    Close(u32, Sender<()>),
+    /// Number of a port that was closed, and its interface, attached again.
+    Reopen(u32, Box<Interface>),
     /// A port, and the delay of its link from now on.
     Delay(u32, Span),
+}
+
+/// Whether a port is up, as the switch was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PortState {
+    pub up: bool,
+    /// Why it is down, or what is wrong with it; may be empty.
+    pub remark: String,
+}
+
+impl Default for PortState {
+    fn default() -> Self {
+        Self { up: true, remark: String::new() }
+    }
 }
 
 /// What the threads of the daemon share.
@@ -35,7 +55,9 @@ pub struct Shared {
     waker: UnixDatagram,
     changes: Mutex<VecDeque<PortChange>>,
     /// By port: interfaces of the kernel's, whose links may go down.
-    interfaces: Mutex<BTreeMap<u32, String>>,
+    interfaces: Mutex<BTreeMap<u32, Arc<Watch>>>,
+    /// Of these ports.
+    states: Mutex<BTreeMap<u32, PortState>>,
     stopping: AtomicBool,
 }
 
@@ -56,6 +78,7 @@ impl Shared {
             waker,
             changes: Mutex::default(),
             interfaces: Mutex::default(),
+            states: Mutex::default(),
             stopping: AtomicBool::new(false),
         };
         Ok((shared, woken))
@@ -68,25 +91,33 @@ impl Shared {
     }
 
     /// Says that a port is there, for its link to be looked at.
-    pub(crate) fn has_port(&self, port: &Port) {
-        if port.interface.has_link() {
-            self.interfaces.lock().insert(port.number, port.interface.name().to_owned());
+    pub(crate) fn has_port(&self, port: u32, watch: Option<Watch>) {
+        if let Some(watch) = watch {
+            self.interfaces.lock().insert(port, Arc::new(watch));
         }
     }
 
     /// Interfaces whose links are to be looked at, by port.
-    pub(crate) fn interfaces(&self) -> BTreeMap<u32, String> {
+    pub(crate) fn interfaces(&self) -> BTreeMap<u32, Arc<Watch>> {
         self.interfaces.lock().clone()
+    }
+
+    /// Whether a port is up. One that was never looked at is.
+    pub(crate) fn port_state(&self, port: u32) -> PortState {
+        self.states.lock().get(&port).cloned().unwrap_or_default()
+    }
+
+    /// Keeps what was found of a port; whether that is news.
+    pub(crate) fn set_port_state(&self, port: u32, state: &PortState) -> bool {
+        let before = self.states.lock().insert(port, state.clone()).unwrap_or_default();
+        before != *state
     }
 
     /// Asks the data plane to change its ports.
     pub(crate) fn change(&self, change: PortChange) {
-        match &change {
-            PortChange::Attach(port) => self.has_port(port),
-            PortChange::Detach(port, _) => {
-                self.interfaces.lock().remove(port);
-            }
-            PortChange::Delay(..) => {}
+        if let PortChange::Detach(port, _) = &change {
+            self.interfaces.lock().remove(port);
+            self.states.lock().remove(port);
         }
         self.changes.lock().push_back(change);
         self.wake();

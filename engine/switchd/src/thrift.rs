@@ -12,10 +12,10 @@ use p4cc_units::{Span, Time};
 use parking_lot::Mutex;
 
 use crate::capture::Capture;
-use crate::options::{General, Links};
+use crate::options::{General, InterfaceOption, Links};
 use crate::packet_io::Interface;
 use crate::port::Port;
-use crate::shared::{PortChange, Shared};
+use crate::shared::{PortChange, PortState, Shared};
 
 /// Longest wait for the data plane to close an interface.
 const MAX_CLOSING: Duration = Duration::from_secs(5);
@@ -27,7 +27,7 @@ pub(crate) struct ThriftTarget {
     device_id: u64,
     thrift_port: u16,
     links: Links,
-    ports: Mutex<Vec<PortInfo>>,
+    ports: Mutex<Vec<InterfaceOption>>,
     notifications_socket: Option<String>,
 }
 
@@ -39,15 +39,13 @@ impl ThriftTarget {
         thrift_port: u16,
         notifications_socket: Option<String>,
     ) -> Self {
-        let ports = general.interfaces.iter();
-        let ports = ports.map(|one| PortInfo { port: one.port, interface: one.interface.clone() }).collect();
         Self {
             shared,
             server,
             device_id: general.device_id,
             thrift_port,
             links: general.links.clone(),
-            ports: Mutex::new(ports),
+            ports: Mutex::new(general.interfaces.clone()),
             notifications_socket,
         }
     }
@@ -77,19 +75,25 @@ impl Target for ThriftTarget {
     }
 
     fn ports(&self) -> Vec<PortInfo> {
-        self.ports.lock().clone()
+        let info = |one: &InterfaceOption| {
+            let PortState { up, remark } = self.shared.port_state(one.port);
+            PortInfo { port: one.port, interface: one.interface.clone(), up, remark }
+        };
+        self.ports.lock().iter().map(info).collect()
     }
 
     fn add_port(&self, port: u32, interface: &str, pcap: &str) -> Result<(), String> {
         let opened = Interface::open(interface, self.links.ring_frames, self.links.io);
         let opened = opened.map_err(|error| error.to_string())?;
+        let watch = opened.watch().map_err(|error| error.to_string())?;
         tracing::info!(port, interface, io = opened.way(), "port attached");
         let capture = (!pcap.is_empty()).then(|| Capture::create(Path::new(pcap), interface)).transpose();
         let capture = capture.map_err(|error| format!("{pcap}: {error}"))?;
         let mut added = Ok(());
         self.with_switch(&mut |switch, _| added = switch.add_port(self.links.port(port)));
         added.map_err(|error| error.to_string())?;
-        self.ports.lock().push(PortInfo { port, interface: interface.to_owned() });
+        self.ports.lock().push(InterfaceOption { port, interface: interface.to_owned() });
+        self.shared.has_port(port, watch);
         let port = Port::new(port, opened, &self.links, capture);
         self.shared.change(PortChange::Attach(Box::new(port)));
         Ok(())

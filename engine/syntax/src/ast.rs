@@ -3,6 +3,8 @@
 //! Names are kept as written; types, constants and directions are resolved by `p4cc-ir`, not here. The only
 //! semantic knowledge the parser has is which identifiers name types, since the grammar needs it.
 
+use std::collections::BTreeMap;
+
 use crate::span::Span;
 
 /// Whole program: what the preprocessor and the parser made of the root file and its includes.
@@ -10,6 +12,8 @@ use crate::span::Span;
 pub struct Program {
     /// Declarations in source order.
     pub decls: Vec<Decl>,
+    /// File and line, as `file:line`, of names that a running program reports: by the offset of the name.
+    pub reported: BTreeMap<u32, String>,
 }
 
 /// An identifier with its place.

@@ -15,6 +15,7 @@
 mod calls;
 pub mod client;
 mod config;
+mod connections;
 mod fault;
 mod handles;
 mod learning;

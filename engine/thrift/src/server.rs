@@ -1,10 +1,14 @@
 //! Connections: one thread each, few of them, one call at a time over all.
+//!
+//! Invariant: clients that say nothing never shut others out. Where all connections are taken, a new one ends
+//! the one that has been idle for longest.
 
 use std::io::{self, BufReader};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use p4cc_exec::control::TableEntry;
 use p4cc_exec::{DigestMessage, Pipeline};
@@ -12,15 +16,20 @@ use p4cc_ir::TableId;
 use p4cc_units::Time;
 use parking_lot::Mutex;
 
+use crate::connections::{Busy, Connections, MAX_CONNECTIONS};
 use crate::message::Message;
 use crate::service::{Memory, Service, Target};
 
-/// Most connections at once; further ones are closed.
-const MAX_CONNECTIONS: usize = 64;
+/// Longest silence of a client: long enough for a person at a prompt.
+const MAX_IDLE: Duration = Duration::from_secs(3_600);
+/// Longest wait for a client to read its answer.
+const MAX_WRITE: Duration = Duration::from_secs(30);
+/// Pause before the next connection where one could not be accepted.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// Why the server did not start.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen on {addr}: {cause}; choose another --thrift-port")]
+#[error("cannot listen on {addr}: {cause}; choose another --thrift-port or --thrift-addr")]
 pub struct StartError {
     addr: SocketAddr,
     cause: io::Error,
@@ -29,7 +38,7 @@ pub struct StartError {
 struct Shared {
     service: Service,
     memory: Mutex<Memory>,
-    connections: AtomicUsize,
+    connections: Mutex<Connections>,
     stopping: AtomicBool,
 }
 
@@ -52,7 +61,7 @@ impl Server {
         let shared = Arc::new(Shared {
             service: Service::new(target),
             memory: Mutex::default(),
-            connections: AtomicUsize::new(0),
+            connections: Mutex::default(),
             stopping: AtomicBool::new(false),
         });
         let of = Arc::clone(&shared);
@@ -77,8 +86,10 @@ impl Drop for Server {
         self.shared.stopping.store(true, Ordering::Release);
         // The listener wakes up by a connection; its own address may be that of all interfaces.
         let mut own = self.local_addr;
-        if own.ip().is_unspecified() {
-            own.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        match own.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => own.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => own.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
         }
         let woken = TcpStream::connect(own);
         if let (Ok(_), Some(thread)) = (woken, self.thread.take()) {
@@ -133,31 +144,57 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
         if shared.stopping.load(Ordering::Acquire) {
             return;
         }
-        let Ok(stream) = stream else { continue };
-        if shared.connections.fetch_add(1, Ordering::AcqRel) >= MAX_CONNECTIONS {
-            shared.connections.fetch_sub(1, Ordering::AcqRel);
-            tracing::warn!("a Thrift connection was closed: there are {MAX_CONNECTIONS} already");
-            continue;
-        }
-        let of = Arc::clone(shared);
-        let thread = std::thread::Builder::new().name("thrift-client".to_owned());
-        let spawned = thread.spawn(move || {
-            // A client that goes away or sends rubbish ends its own connection only.
-            let _ = serve(&of, stream);
-            of.connections.fetch_sub(1, Ordering::AcqRel);
-        });
-        if spawned.is_err() {
-            shared.connections.fetch_sub(1, Ordering::AcqRel);
+        match stream {
+            Ok(stream) => admit(shared, stream),
+            Err(error) => {
+                tracing::debug!(%error, "a Thrift connection failed");
+                // Out of file descriptors, accepting fails at once.
+                std::thread::sleep(ACCEPT_PAUSE);
+            }
         }
     }
 }
 
-fn serve(shared: &Shared, stream: TcpStream) -> io::Result<()> {
+/// Gives a connection its thread; where there are too many, the one that has been idle for longest ends.
+fn admit(shared: &Arc<Shared>, stream: TcpStream) {
+    let Ok(handle) = stream.try_clone() else { return };
+    let number = match shared.connections.lock().add(handle) {
+        Ok((number, None)) => number,
+        Ok((number, Some(ended))) => {
+            let idle_s = ended.as_secs();
+            tracing::warn!(
+                idle_s,
+                "there are {MAX_CONNECTIONS} Thrift connections: the longest idle one was ended for a new one"
+            );
+            number
+        }
+        Err(Busy) => {
+            tracing::warn!("a Thrift connection was refused: all {MAX_CONNECTIONS} wait for calls of theirs");
+            return;
+        }
+    };
+    let of = Arc::clone(shared);
+    let thread = std::thread::Builder::new().name("thrift-client".to_owned());
+    let spawned = thread.spawn(move || {
+        // A client that goes away or sends rubbish ends its own connection only.
+        let _ = serve(&of, stream, number);
+        of.connections.lock().remove(number);
+    });
+    if spawned.is_err() {
+        shared.connections.lock().remove(number);
+    }
+}
+
+fn serve(shared: &Shared, stream: TcpStream, number: u64) -> io::Result<()> {
     stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(MAX_IDLE))?;
+    stream.set_write_timeout(Some(MAX_WRITE))?;
     let mut to = stream.try_clone()?;
     let mut from = BufReader::new(stream);
     while let Some((message, framed)) = Message::read(&mut from)? {
+        shared.connections.lock().set_busy(number, true);
         let answer = shared.service.answer(&mut shared.memory.lock(), &message);
+        shared.connections.lock().set_busy(number, false);
         if let Some(answer) = answer {
             answer.write(framed, &mut to)?;
         }

@@ -25,6 +25,10 @@ pub struct PortInfo {
     pub port: u32,
     /// Name of the interface.
     pub interface: String,
+    /// Whether it has a link.
+    pub up: bool,
+    /// Why it has none, or what is wrong with it; may be empty.
+    pub remark: String,
 }
 
 /// The switch as its owner lends it.

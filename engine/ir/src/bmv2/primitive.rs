@@ -61,7 +61,7 @@ impl<'j> Reader<'j> {
             "assert" | "assume" => {
                 let [cond] = parameters::<1>(call)?;
                 let cond = self.condition(cond)?;
-                self.extern_call(call, ExternCall::Assert { cond, place: place_of(call) })
+                self.extern_call(call, ExternCall::Assert { cond, place: format!("{op}{}", place_of(call)) })
             }
             "log_msg" => self.log_message(call),
             "add_to_field" | "subtract_from_field" => {
@@ -679,7 +679,7 @@ impl<'j> Reader<'j> {
     }
 }
 
-/// Where in the source a call stands: `file:line:column: text`.
+/// Where in the source a call stands, as ` at file:line`; nothing where the document does not say it.
 fn place_of(call: &Value) -> String {
     let Some(info) = opt(call, "source_info") else { return String::new() };
     let part = |key: &str| match info.get(key) {
@@ -687,5 +687,5 @@ fn place_of(call: &Value) -> String {
         Some(other) => format!("{other:.40}"),
         None => String::new(),
     };
-    format!("{}:{}:{}: {}", part("filename"), part("line"), part("column"), part("source_fragment"))
+    format!(" at {}:{}", part("filename"), part("line"))
 }

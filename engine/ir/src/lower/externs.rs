@@ -81,7 +81,8 @@ impl Lowerer<'_> {
             "log_msg" => self.log_msg(call),
             "assert" | "assume" => {
                 let cond = self.flag(call, 0)?;
-                let place = format!("{name} at byte {}", call.span.start);
+                let place = self.hir.reported.get(&call.span.start);
+                let place = place.map_or_else(|| name.to_owned(), |place| format!("{name} at {place}"));
                 self.emit_extern(ExternCall::Assert { cond, place })
             }
             _ => {

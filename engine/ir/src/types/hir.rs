@@ -5,6 +5,8 @@
 //! not depend on a constructor parameter is folded to [`ExprKind::Const`]. After an error the tree may hold
 //! [`ExprKind::Poison`].
 
+use std::collections::BTreeMap;
+
 use super::order::Order;
 use super::ty::Ty;
 use super::value::Value;
@@ -758,6 +760,8 @@ pub struct Program {
     pub parsers: Vec<Parser>,
     /// Parser value sets, by [`SetId`].
     pub value_sets: Vec<ValueSet>,
+    /// File and line, as `file:line`, of names that a running program reports: by the offset of the name.
+    pub reported: BTreeMap<u32, String>,
     /// Instances declared at top level, in order.
     pub global_instances: Vec<InstId>,
     /// The instance named `main`.

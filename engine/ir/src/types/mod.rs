@@ -48,6 +48,7 @@ const MAX_DEPTH: u32 = 200;
 /// Checks a program. The tree is meaningful only if no diagnostic is an error.
 pub fn check(program: &ast::Program, budget: &Budget) -> (Program, Vec<Diagnostic>) {
     let mut checker = Checker { budget: budget.clone(), ..Checker::default() };
+    checker.hir.reported.clone_from(&program.reported);
     // The engine sets core.p4's errors by their positions: they
     // come first, also behind errors of the program's own.
     let (core, others): (Vec<&Decl>, Vec<&Decl>) = program.decls.iter().partition(|decl| core_errors(decl));

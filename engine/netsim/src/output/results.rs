@@ -52,6 +52,10 @@ pub struct Summary {
     pub buffer_drops: u64,
     /// Of these, because a received packet had caused as many copies and passes as its switch allows.
     pub pass_limit_drops: u64,
+    /// Times that an `assert` or `assume` of a switch's program did not hold.
+    pub assertions_failed: u64,
+    /// Which of them, by switch and place in the source; the first few.
+    pub assertion_places: String,
     /// Pause frames that switches sent; resume frames are not counted.
     pub pauses: u64,
     /// How long ports of switches and hosts were paused, summed over ports and priorities.
@@ -177,6 +181,8 @@ impl Network {
                 .map(|drops| drops.of(DropCause::SharedBuffer) + drops.of(DropCause::Headroom))
                 .sum(),
             pass_limit_drops: switches().map(|switch| switch.counters().drops.of(DropCause::PassLimit)).sum(),
+            assertions_failed: switches().map(|switch| switch.counters().assertions_failed).sum(),
+            assertion_places: self.assertion_places(),
             pauses: self.pause_rows().iter().map(|row| row.counters.sent).sum(),
             paused_ns: self.pause_rows().iter().map(|row| row.counters.paused.as_ns()).sum(),
             longest_pause_ns: self
@@ -201,6 +207,22 @@ impl Network {
                 + self.headers_left_out()
                 + self.program_events_left_out(),
         }
+    }
+
+    /// The first few places at which assertions did not hold, such as `s1: assert at x.p4:7 (12 times)`.
+    fn assertion_places(&self) -> String {
+        const MOST: usize = 4;
+        let switches = self.nodes.switches.iter().zip(self.spec.switch_names());
+        let mut places = switches.flat_map(|(node, name)| {
+            let place = move |(place, count)| format!("{name}: {place} ({count} times)");
+            node.switch.failed_assertions().map(place)
+        });
+        let mut shown: Vec<String> = places.by_ref().take(MOST).collect();
+        let more = places.count();
+        if more > 0 {
+            shown.push(format!("{more} more"));
+        }
+        shown.join("; ")
     }
 
     /// Counted flows, by index.

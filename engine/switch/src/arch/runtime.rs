@@ -540,6 +540,8 @@ impl Runtime {
         }
         core.keep_digests(now, self.pipeline.program(), &mut self.effects.digests);
         core.keep_logs(now, &mut self.effects.logs);
-        core.counters.assertions_failed += self.effects.assertion_failures.len() as u64;
+        for place in self.effects.assertion_failures.drain(..) {
+            core.count_failed_assertion(place);
+        }
     }
 }

@@ -78,6 +78,7 @@ impl MessagePort {
 /// It is no such address, or is taken.
 pub(crate) fn listen(address: &str, ports: &[u32]) -> io::Result<Vec<MessagePort>> {
     let (listener, file) = Listener::bind(address)?;
+    listener.warn_if_open("--packet-in", "send it packets and read what it sends");
     let file = file.map(Arc::new);
     let peer = Shared::default();
     let (mut found, mut outlets) = (Vec::new(), Vec::new());

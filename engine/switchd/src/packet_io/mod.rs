@@ -81,6 +81,8 @@ enum Medium {
     Ring(Ring, OwnedFd, Option<Box<XdpSocket>>),
     /// A socket that all ports share.
     Message(MessagePort),
+    /// Nothing, until the interface is attached again.
+    Closed,
 }
 
 /// An open interface.
@@ -89,6 +91,8 @@ pub struct Interface {
     medium: Medium,
     /// How packets are moved, and why so.
     way: String,
+    /// The largest MTU whose frames fit the rings.
+    max_mtu: u32,
     losses: InterfaceLosses,
     /// Frames came in whose checksum their sender had left to an offload; they were completed.
     pub(crate) checksums_completed: u64,
@@ -121,12 +125,27 @@ impl Interface {
         // Beside AF_XDP, it has what comes seldom.
         let ring_frames = if xdp.is_some() { ring_frames.min(MAX_RING_BESIDE_XDP) } else { ring_frames };
         let ring = packet_ring(&fd, index, mtu, ring_frames).map_err(|(what, error)| system(what)(error))?;
-        Ok(Self::of(name, Medium::Ring(ring, fd, xdp), way))
+        let of_ring = ring_request(mtu, ring_frames).tp_frame_size - FRAME_OVERHEAD;
+        let max_mtu = xdp.as_ref().map_or(of_ring, |xdp| xdp.max_mtu().min(of_ring));
+        Ok(Self { max_mtu, ..Self::of(name, Medium::Ring(ring, fd, xdp), way) })
     }
 
     fn of(name: &str, medium: Medium, way: String) -> Self {
         let losses = InterfaceLosses::default();
-        Self { name: name.to_owned(), medium, way, losses, checksums_completed: 0 }
+        Self { name: name.to_owned(), medium, way, max_mtu: u32::MAX, losses, checksums_completed: 0 }
+    }
+
+    /// Lets go of the interface: nothing comes in, and what is sent is counted as lost.
+    pub(crate) fn close(&mut self) {
+        self.losses();
+        self.medium = Medium::Closed;
+    }
+
+    /// Takes the place of what was closed, with its losses.
+    pub(crate) fn replace(&mut self, by: Self) {
+        let losses = self.losses();
+        let checksums_completed = self.checksums_completed;
+        *self = Self { losses, checksums_completed, ..by };
     }
 
     /// Ports whose packets come and go over one socket, `ipc://PATH` or `tcp://HOST:PORT`.
@@ -150,18 +169,26 @@ impl Interface {
         &self.way
     }
 
-    /// Whether it is an interface of the kernel's, whose link may go down.
-    pub(crate) fn has_link(&self) -> bool {
-        matches!(self.medium, Medium::Ring(..))
+    /// What tells how an interface of the kernel's is doing; none for a socket, whose ports are always up.
+    ///
+    /// # Errors
+    /// The process has no descriptor left.
+    pub(crate) fn watch(&self) -> Result<Option<Watch>, InterfaceError> {
+        let Medium::Ring(_, fd, _) = &self.medium else { return Ok(None) };
+        let name = self.name.clone();
+        let system = |error| InterfaceError::System(name.clone(), "cannot be watched", error);
+        let socket = fd.try_clone().map_err(system)?;
+        Ok(Some(Watch { name, socket, max_mtu: self.max_mtu }))
     }
 
     /// What to wait for.
     pub fn raw_fds(&self) -> impl Iterator<Item = RawFd> + use<> {
         let (first, second) = match &self.medium {
-            Medium::Ring(_, fd, xdp) => (fd.as_raw_fd(), xdp.as_ref().map(|xdp| xdp.raw_fd())),
-            Medium::Message(port) => (port.raw_fd(), None),
+            Medium::Ring(_, fd, xdp) => (Some(fd.as_raw_fd()), xdp.as_ref().map(|xdp| xdp.raw_fd())),
+            Medium::Message(port) => (Some(port.raw_fd()), None),
+            Medium::Closed => (None, None),
         };
-        std::iter::once(first).chain(second)
+        first.into_iter().chain(second)
     }
 
     /// Waits until an interface has packets or the time is over; without a time, as long as it takes.
@@ -191,6 +218,7 @@ impl Interface {
                 ring
             }
             Medium::Message(port) => return port.receive(pool),
+            Medium::Closed => return None,
         };
         loop {
             let mut packet = None;
@@ -222,6 +250,7 @@ impl Interface {
             Medium::Ring(_, fd, None) => send_to_packet_socket(fd, packets),
             Medium::Ring(_, fd, Some(xdp)) => send_to_xdp_socket(xdp, fd, packets),
             Medium::Message(port) => packets.iter().filter(|packet| !port.send(packet)).count() as u64,
+            Medium::Closed => packets.len() as u64,
         };
         packets.drain(..).for_each(|packet| pool.give(packet));
     }
@@ -233,6 +262,56 @@ impl Interface {
             self.losses.ring_full += xdp.as_mut().map_or(0, |xdp| xdp.take_drops());
         }
         self.losses
+    }
+}
+
+/// How an interface of the kernel's that is a port is doing.
+pub(crate) struct Watch {
+    /// Its name when it was attached.
+    name: String,
+    /// Its packet socket once more.
+    socket: OwnedFd,
+    max_mtu: u32,
+}
+
+/// What a [`Watch`] finds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Finding {
+    /// It has a link.
+    Up,
+    /// It has a link, and an MTU whose packets are lost in part.
+    UpCut(String),
+    /// It has none, for this reason.
+    Down(String),
+    /// It has an MTU that it must be attached again for.
+    Outgrown(u32),
+    /// It is gone, whatever was made in its place.
+    Gone,
+}
+
+impl Watch {
+    /// The name that it was attached by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Looks.
+    pub fn look(&self, io: Io) -> Finding {
+        let Some(name) = sys::bound_interface(&self.socket) else { return Finding::Gone };
+        // It may go between the two questions.
+        let Ok(state) = sys::interface_state(&self.socket, &name) else { return Finding::Gone };
+        if state.mtu > self.max_mtu && (io != Io::AfXdp || state.mtu <= xdp::largest_mtu()) {
+            Finding::Outgrown(state.mtu)
+        } else if !state.up {
+            Finding::Down(format!("interface {name} is down; set it up: ip link set dev {name} up"))
+        } else if !state.runs {
+            Finding::Down(format!("interface {name} has no link: its far end is down or gone"))
+        } else if state.mtu > self.max_mtu {
+            let cause = xdp::mtu_refusal(&name, state.mtu);
+            Finding::UpCut(format!("longer packets are lost: {cause}, or start the switch with --io auto"))
+        } else {
+            Finding::Up
+        }
     }
 }
 

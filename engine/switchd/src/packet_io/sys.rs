@@ -83,20 +83,27 @@ fn interface_request(name: &str) -> libc::ifreq {
     request
 }
 
-/// Any socket, to ask about interfaces with.
-pub(crate) fn asking_socket() -> io::Result<OwnedFd> {
-    socket(libc::AF_INET, libc::SOCK_DGRAM, 0)
+/// What the kernel says of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InterfaceState {
+    /// It is set up.
+    pub up: bool,
+    /// It is set up and has a link (RFC 2863's operational state).
+    pub runs: bool,
+    /// The largest payload, its Ethernet header not counted.
+    pub mtu: u32,
 }
 
-/// Whether an interface is up and has a link (RFC 2863's operational state).
-pub(crate) fn interface_runs(fd: &OwnedFd, name: &str) -> io::Result<bool> {
+/// The state of the interface of this name.
+pub(crate) fn interface_state(fd: &OwnedFd, name: &str) -> io::Result<InterfaceState> {
     let mut request = interface_request(name);
     // SAFETY: SIOCGIFFLAGS reads the name and writes the
     // flags inside `request`, which lives through the call.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) })?;
     // SAFETY: the call above succeeded, so this member of the union holds the flags.
     let flags = c_int::from(unsafe { request.ifr_ifru.ifru_flags });
-    Ok(flags & libc::IFF_UP != 0 && flags & libc::IFF_RUNNING != 0)
+    let up = flags & libc::IFF_UP != 0;
+    Ok(InterfaceState { up, runs: up && flags & libc::IFF_RUNNING != 0, mtu: interface_mtu(fd, name)? })
 }
 
 /// The largest payload of an interface, its Ethernet header not counted.
@@ -106,6 +113,23 @@ pub(crate) fn interface_mtu(fd: &OwnedFd, name: &str) -> io::Result<u32> {
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) })?;
     // SAFETY: the call above succeeded, so this member of the union holds the number.
     Ok(unsafe { request.ifr_ifru.ifru_mtu }.max(0) as u32)
+}
+
+/// The name, as it is now, of the interface that a packet socket is
+/// bound to; none once that is gone, whatever was made in its place.
+pub(crate) fn bound_interface(fd: &OwnedFd) -> Option<String> {
+    // SAFETY: `sockaddr_ll` is plain data for which all zeros is a value.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    let mut len = size_of::<libc::sockaddr_ll>() as u32;
+    let at = (&raw mut address).cast::<libc::sockaddr>();
+    // SAFETY: the kernel writes at most `len` bytes to `at`, which has as many and lives through the call.
+    check(unsafe { libc::getsockname(fd.as_raw_fd(), at, &raw mut len) }).ok()?;
+    let index = c_uint::try_from(address.sll_ifindex).ok().filter(|index| *index > 0)?;
+    let mut name = [0; libc::IF_NAMESIZE];
+    // SAFETY: the call writes a name and its zero byte to `name`, which has IF_NAMESIZE bytes.
+    let found = unsafe { libc::if_indextoname(index, name.as_mut_ptr()) };
+    let bytes = name.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8);
+    (!found.is_null()).then(|| String::from_utf8_lossy(&bytes.collect::<Vec<_>>()).into_owned())
 }
 
 /// The name of an interface's queueing discipline, as rtnetlink tells it (RFC 3549, section 3.1).
@@ -387,6 +411,14 @@ mod tests {
         }
         // A length of nothing does not hold it up.
         assert_eq!(attribute(&[0; 64], 6), None);
+    }
+
+    #[test]
+    fn a_socket_that_is_bound_to_nothing_has_no_interface() {
+        let fd = socket(libc::AF_INET, libc::SOCK_DGRAM, 0).expect("a socket");
+        assert_eq!(bound_interface(&fd), None);
+        assert!(interface_state(&fd, "lo").expect("there is one").mtu > 0);
+        assert!(interface_state(&fd, "no-such").is_err());
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl Parser<'_> {
                 Err(Failed) => self.recover_top(start),
             }
         }
-        Program { decls }
+        Program { decls, ..Program::default() }
     }
 
     fn recover_top(&mut self, start: usize) {

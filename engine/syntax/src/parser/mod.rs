@@ -24,7 +24,7 @@ use crate::lexer::{Tok, Token, lex};
 use crate::source::Source;
 use crate::span::Span;
 use scope::Scopes;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Statements, types and expressions inside one another.
 const MAX_NESTING: u32 = 128;
@@ -43,6 +43,7 @@ pub fn parse(source: &Source) -> (Program, Vec<Diagnostic>) {
 /// As [`parse`], as part of a compilation with this budget.
 pub fn parse_within(source: &Source, budget: &Budget) -> (Program, Vec<Diagnostic>) {
     let (tokens, diags) = lex(source.text(), budget);
+    let reported = reported(source, &tokens);
     let mut parser = Parser {
         text: source.text(),
         tokens,
@@ -57,10 +58,21 @@ pub fn parse_within(source: &Source, budget: &Budget) -> (Program, Vec<Diagnosti
         in_parser: false,
         full: false,
     };
-    let program = parser.program();
+    let program = Program { reported, ..parser.program() };
     let mut diags = parser.diags;
     diags.sort_by_key(|diag| diag.span);
     (program, diags)
+}
+
+/// Where functions are called that say at run time what does not hold.
+fn reported(source: &Source, tokens: &[Token]) -> BTreeMap<u32, String> {
+    let names = tokens.iter().filter(|token| token.tok == Tok::Ident);
+    let named = names.filter(|token| matches!(source.slice(token.span), "assert" | "assume"));
+    let place = |token: &Token| {
+        let place = source.locate(token.span);
+        (token.span.start, format!("{}:{}", place.file, place.line))
+    };
+    named.map(place).collect()
 }
 
 /// An error was reported (or, inside a guess, would have been); the caller recovers.

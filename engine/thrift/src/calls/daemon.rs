@@ -116,11 +116,12 @@ fn remove_port(target: &dyn Target, _memory: &mut Memory, args: &Args<'_>) -> An
 
 fn show_ports(target: &dyn Target, _memory: &mut Memory, _args: &Args<'_>) -> Answer {
     let ports = target.ports().into_iter().map(|port| {
+        let remark = (!port.remark.is_empty()).then(|| (Value::text("remark"), Value::text(port.remark)));
         Value::structure([
             (1, Value::I32(port.port as i32)),
             (2, Value::text(port.interface)),
-            (3, Value::Bool(true)),
-            (4, Value::Map(Type::String, Type::String, Vec::new())),
+            (3, Value::Bool(port.up)),
+            (4, Value::Map(Type::String, Type::String, remark.into_iter().collect())),
         ])
     });
     Ok(Some(Value::structs(ports.collect())))

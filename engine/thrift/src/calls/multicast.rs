@@ -2,10 +2,13 @@
 //!
 //! The engine's groups are lists of copies; they are made anew whenever a node of theirs changes. A LAG takes
 //! one copy, on the first of its ports: simple_switch never sets the hash that would choose another.
+//!
+//! Groups that a controller made or changed over P4Runtime have nodes too, one for each replication id. They
+//! are made when a call asks for the group, and keep the copies as the controller wrote them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use p4cc_switch::{MulticastGroup, Replica};
+use p4cc_switch::{MulticastGroup, Replica, ReplicationEngine};
 use serde_json::json;
 
 use super::queues::put_session;
@@ -14,14 +17,18 @@ use crate::fault::{Fault, Outcome, multicast};
 use crate::service::{Answer, Args, Call, Context};
 use crate::value::Value;
 
-/// Most nodes.
+/// Most nodes that calls may create.
 const MAX_NODES: usize = 4_096;
+/// Most nodes, those of groups made over P4Runtime included.
+const MAX_ALL_NODES: usize = 65_536;
 
 #[derive(Clone)]
 struct Node {
     rid: u16,
     ports: Vec<u32>,
     lags: Vec<u32>,
+    /// The copies as they were written over P4Runtime, with backups, where they were.
+    written: Vec<Replica>,
 }
 
 /// What was set up, beyond the copies that come of it.
@@ -100,6 +107,10 @@ impl Nodes {
         let nodes = members.iter().filter_map(|handle| self.nodes.get(handle));
         let mut replicas = Vec::new();
         for node in nodes {
+            if !node.written.is_empty() {
+                replicas.extend(node.written.iter().cloned());
+                continue;
+            }
             let of_lags = node.lags.iter().filter_map(|lag| self.lags.get(lag)?.first());
             for &port in node.ports.iter().chain(of_lags) {
                 let replica = Replica::new(port, node.rid);
@@ -111,6 +122,65 @@ impl Nodes {
         }
         replicas
     }
+
+    /// Follows what became of a group over P4Runtime.
+    fn adopt(&mut self, pre: &ReplicationEngine, id: u32) -> Outcome<()> {
+        let Some(group) = pre.group(id) else {
+            self.forget(id);
+            return Ok(());
+        };
+        if self
+            .groups
+            .get(&id)
+            .is_some_and(|members| in_order(&self.replicas(members)) == in_order(&group.replicas))
+        {
+            return Ok(());
+        }
+        self.forget(id);
+        let mut by_rid = BTreeMap::<u16, Vec<Replica>>::new();
+        for replica in &group.replicas {
+            by_rid.entry(replica.first.instance).or_default().push(replica.clone());
+        }
+        if self.nodes.len() + by_rid.len() > MAX_ALL_NODES {
+            return Err(Fault::new(
+                multicast::TABLE_FULL,
+                format!("there are more than {MAX_ALL_NODES} nodes"),
+            ));
+        }
+        let mut members = BTreeSet::new();
+        for (rid, written) in by_rid {
+            let ports = written.iter().map(|replica| replica.first.port).collect();
+            members.insert(self.insert(Node { rid, ports, lags: Vec::new(), written }));
+        }
+        self.groups.insert(id, members);
+        Ok(())
+    }
+
+    /// Adds a node; its handle.
+    fn insert(&mut self, node: Node) -> i32 {
+        let handle = self.next;
+        self.next = self.next.saturating_add(1);
+        self.nodes.insert(handle, node);
+        handle
+    }
+
+    /// Forgets a group, and the nodes that only its copies over P4Runtime made.
+    fn forget(&mut self, id: u32) {
+        let members = self.groups.remove(&id).unwrap_or_default();
+        for handle in members {
+            let written = self.nodes.get(&handle).is_some_and(|node| !node.written.is_empty());
+            if written && !self.groups.values().any(|of| of.contains(&handle)) {
+                self.nodes.remove(&handle);
+            }
+        }
+    }
+}
+
+/// Copies in an order of their own, for comparison.
+fn in_order(replicas: &[Replica]) -> Vec<&Replica> {
+    let mut all: Vec<_> = replicas.iter().collect();
+    all.sort_by_key(|replica| (replica.first.port, replica.first.instance));
+    all
 }
 
 /// Writes groups anew, all or, with a node, those that it is in.
@@ -119,7 +189,8 @@ fn rewrite(context: &mut Context<'_>, node: Option<i32>) -> Answer {
     let nodes = &memory.multicast;
     let concerned = nodes.groups.iter().filter(|(_, of)| node.is_none_or(|node| of.contains(&node)));
     for (&id, members) in concerned {
-        let group = MulticastGroup { id, replicas: nodes.replicas(members), metadata: Vec::new() };
+        let metadata = switch.pre().group(id).map(|group| group.metadata.clone()).unwrap_or_default();
+        let group = MulticastGroup { id, replicas: nodes.replicas(members), metadata };
         switch
             .pre_mut()
             .modify_group(group)
@@ -153,28 +224,26 @@ fn group_create(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 fn group_destroy(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let id = args.u32(2)?;
     context.switch.pre_mut().delete_group(id).map_err(|_| no_group(id))?;
-    context.memory.multicast.groups.remove(&id);
+    context.memory.multicast.forget(id);
     rewrite_sessions(context)
 }
 
 fn node_create(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let rid = u16::try_from(args.i32(2)?)
         .map_err(|_| Fault::new(multicast::ERROR, "a replication id has 16 bits"))?;
-    let node = Node { rid, ports: parse_map(args.text(3)?)?, lags: parse_lags(args, 4)? };
+    let (ports, lags) = (parse_map(args.text(3)?)?, parse_lags(args, 4)?);
     let nodes = &mut context.memory.multicast;
     if nodes.nodes.len() >= MAX_NODES {
         return Err(Fault::new(multicast::TABLE_FULL, format!("there are {MAX_NODES} nodes already")));
     }
-    let handle = nodes.next;
-    nodes.next = nodes.next.saturating_add(1);
-    nodes.nodes.insert(handle, node);
-    Ok(Some(Value::I32(handle)))
+    Ok(Some(Value::I32(nodes.insert(Node { rid, ports, lags, written: Vec::new() }))))
 }
 
 /// Group and node of arguments 2 and 3, both there.
-fn pair(context: &Context<'_>, args: &Args<'_>) -> Outcome<(u32, i32)> {
+fn pair(context: &mut Context<'_>, args: &Args<'_>) -> Outcome<(u32, i32)> {
     let (group, node) = (args.u32(2)?, args.i32(3)?);
-    let nodes = &context.memory.multicast;
+    let nodes = &mut context.memory.multicast;
+    nodes.adopt(context.switch.pre(), group)?;
     if !nodes.groups.contains_key(&group) {
         return Err(no_group(group));
     }
@@ -210,7 +279,7 @@ fn node_update(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let handle = args.i32(2)?;
     let (ports, lags) = (parse_map(args.text(3)?)?, parse_lags(args, 4)?);
     let node = context.memory.multicast.nodes.get_mut(&handle).ok_or_else(|| no_node(handle))?;
-    (node.ports, node.lags) = (ports, lags);
+    (node.ports, node.lags, node.written) = (ports, lags, Vec::new());
     rewrite(context, Some(handle))
 }
 
@@ -226,6 +295,12 @@ fn set_lag(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 
 /// Everything as BMv2's JSON. Each node has one second-level handle, its own.
 fn get_entries(context: &mut Context<'_>, _args: &Args<'_>) -> Answer {
+    let Context { switch, memory, .. } = context;
+    let known = memory.multicast.groups.keys().chain(switch.pre().groups().map(|group| &group.id));
+    let all: BTreeSet<u32> = known.copied().collect();
+    for id in all {
+        memory.multicast.adopt(switch.pre(), id)?;
+    }
     let Nodes { nodes, groups, lags, .. } = &context.memory.multicast;
     let first =
         nodes.iter().map(|(handle, node)| json!({"handle": handle, "rid": node.rid, "l2_handle": handle}));
@@ -238,4 +313,42 @@ fn get_entries(context: &mut Context<'_>, _args: &Args<'_>) -> Answer {
         "lags": lags.iter().map(|(id, ports)| json!({"id": id, "ports": ports})).collect::<Vec<_>>(),
     });
     Ok(Some(Value::text(document.to_string())))
+}
+
+#[cfg(test)]
+mod tests {
+    use p4cc_exec::control::PortForm;
+    use p4cc_switch::Target;
+
+    use super::*;
+
+    fn group(id: u32, replicas: Vec<Replica>) -> MulticastGroup {
+        MulticastGroup { id, replicas, metadata: Vec::new() }
+    }
+
+    #[test]
+    fn groups_of_p4runtime_have_a_node_for_each_replication_id_and_keep_their_backups() {
+        let (mut pre, mut nodes) = (ReplicationEngine::default(), Nodes::default());
+        let backup = Replica {
+            first: Target { port: 1, instance: 7 },
+            form: PortForm::default(),
+            backups: vec![Target { port: 3, instance: 7 }],
+        };
+        let replicas = vec![backup.clone(), Replica::new(2, 8), Replica::new(4, 7)];
+        pre.insert_group(group(5, replicas.clone())).expect("a right group");
+        nodes.adopt(&pre, 5).expect("there is room");
+        let rids: Vec<_> = nodes.nodes.values().map(|node| (node.rid, node.ports.clone())).collect();
+        assert_eq!(rids, [(7, vec![1, 4]), (8, vec![2])]);
+        let members = nodes.groups[&5].clone();
+        assert_eq!(in_order(&nodes.replicas(&members)), in_order(&replicas), "backups too");
+        // Asked again, the handles are the same; after a change there are new ones, and none is left over.
+        nodes.adopt(&pre, 5).expect("there is room");
+        assert_eq!(nodes.groups[&5], members);
+        pre.modify_group(group(5, vec![Replica::new(9, 1)])).expect("it is there");
+        nodes.adopt(&pre, 5).expect("there is room");
+        assert_eq!(nodes.nodes.values().map(|node| node.ports.clone()).collect::<Vec<_>>(), [vec![9]]);
+        pre.delete_group(5).expect("it is there");
+        nodes.adopt(&pre, 5).expect("there is room");
+        assert!(nodes.groups.is_empty() && nodes.nodes.is_empty());
+    }
 }

@@ -69,7 +69,7 @@ pub(crate) enum Refusal {
 }
 
 /// The largest payload of an interface whose packets fit the largest frame.
-const fn largest_mtu() -> u32 {
+pub(super) const fn largest_mtu() -> u32 {
     FRAME_BYTES[1] - HEADROOM - MAX_LINK_HEADER
 }
 
@@ -105,8 +105,7 @@ impl XdpSocket {
     pub fn open(name: &str, index: c_int, mtu: u32, frames: u32, any: bool) -> Result<Self, Refusal> {
         let step = |what| move |error| refusal(name, what, error);
         let fits = |bytes: &u32| mtu.saturating_add(HEADROOM + MAX_LINK_HEADER) <= *bytes;
-        let frame_bytes =
-            FRAME_BYTES.into_iter().find(fits).ok_or_else(|| Refusal::Mtu { name: name.to_owned(), mtu })?;
+        let frame_bytes = FRAME_BYTES.into_iter().find(fits).ok_or_else(|| mtu_refusal(name, mtu))?;
         let fd = sys::socket(libc::AF_XDP, libc::SOCK_RAW, 0).map_err(step("open an AF_XDP socket"))?;
         let sockets = Sockets::new().map_err(step("make a map of sockets"))?;
         let receive = frames.next_power_of_two();
@@ -153,6 +152,11 @@ impl XdpSocket {
         };
         let tags = if self.sees_vlan_tags { "" } else { "; VLAN tags that the kernel takes out are lost" };
         format!("AF_XDP, {mode} XDP{tags}")
+    }
+
+    /// The largest payload of an interface whose packets fit a frame.
+    pub fn max_mtu(&self) -> u32 {
+        self.frame_bytes - HEADROOM - MAX_LINK_HEADER
     }
 
     pub fn raw_fd(&self) -> RawFd {
@@ -304,6 +308,11 @@ impl XdpSocket {
         let dropped = statistics.rx_dropped + statistics.rx_ring_full;
         dropped - std::mem::replace(&mut self.dropped, dropped)
     }
+}
+
+/// Why an interface of this MTU has none, with the remedy.
+pub(super) fn mtu_refusal(name: &str, mtu: u32) -> Refusal {
+    Refusal::Mtu { name: name.to_owned(), mtu }
 }
 
 /// The refusal that an error of a step means.
