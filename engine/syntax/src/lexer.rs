@@ -95,7 +95,7 @@ const MAX_TOKENS: usize = 1 << 20;
 
 /// Cuts `text` into tokens.
 pub(crate) fn lex(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
-    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), diags: Vec::new(), open_string: false };
+    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), diags: Vec::new() };
     lexer.run();
     (lexer.tokens, lexer.diags)
 }
@@ -105,8 +105,6 @@ struct Lexer<'t> {
     at: usize,
     tokens: Vec<Token>,
     diags: Vec<Diagnostic>,
-    /// A string had no end; then no later one has.
-    open_string: bool,
 }
 
 impl Lexer<'_> {
@@ -171,8 +169,7 @@ impl Lexer<'_> {
     fn string(&mut self) -> Tok {
         let start = self.at;
         let mut escaped = false;
-        for (offset, byte) in self.text.bytes().enumerate().skip(start + 1).take_while(|_| !self.open_string)
-        {
+        for (offset, byte) in self.text.bytes().enumerate().skip(start + 1) {
             match byte {
                 b'"' if !escaped => {
                     self.at = offset + 1;
@@ -183,12 +180,8 @@ impl Lexer<'_> {
             }
         }
         self.at = start + 1;
-        if !self.open_string {
-            self.error(start, "this string is never closed", "add `\"`");
-        }
-        self.open_string = true;
-        // Most likely it was meant to end with its line.
-        self.at = self.text[start..].find('\n').map_or(self.text.len(), |len| start + len);
+        self.error(start, "this string is never closed", "add `\"`");
+        self.at = self.text.len();
         Tok::Str
     }
 
@@ -233,4 +226,14 @@ pub(crate) fn split_number(word: &str) -> Result<NumberParts, &'static str> {
         return Err("it has characters that are no digits of its base");
     }
     Ok((digits, base, width))
+}
+
+/// The tokens of a preprocessed text as written, for comparisons with other preprocessors.
+pub fn tokens(text: &str) -> Vec<&str> {
+    let (tokens, _) = lex(text);
+    tokens
+        .iter()
+        .filter(|token| token.tok != Tok::Eof)
+        .filter_map(|token| text.get(token.span.start as usize..token.span.end as usize))
+        .collect()
 }

@@ -12,6 +12,7 @@ pub mod loader;
 pub mod span;
 pub mod visit;
 
+mod closest;
 mod lexer;
 mod operator;
 mod parser;
@@ -20,7 +21,9 @@ mod print;
 mod render;
 mod source;
 
+pub use closest::closest;
 pub use diag::{Diagnostic, Severity};
+pub use lexer::tokens;
 pub use loader::{FileSystem, Memory, SourceLoader};
 pub use parser::parse;
 pub use print::print;

@@ -88,6 +88,9 @@ pub(crate) fn other_architecture(path: &str) -> Option<&'static str> {
     })
 }
 
+/// The names of built-in files that programs are told of.
+pub(crate) const BUILTIN_FILES: [&str; 5] = ["core.p4", "v1model.p4", "psa.p4", "tna.p4", "t2na.p4"];
+
 /// A built-in declaration file: the name shown and its text.
 pub(crate) fn builtin(name: &str) -> Option<(String, &'static str)> {
     let text = match name {

@@ -3,12 +3,13 @@
 use super::arguments::Bound;
 use super::hir::{Builtin, Call, Callee, Construct, Expr, ExprKind, InstId, Instance, Sig, SigParam};
 use super::order::Order;
-use super::scope::{FnSymbol, Symbol, closest};
+use super::scope::{FnSymbol, Symbol};
 use super::ty::{Substitution, Ty};
 use super::value::Value;
 use super::{Checker, CodeContext};
 use num_bigint::BigInt;
 use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Ident, Path, Type, TypeKind};
+use p4cc_syntax::closest;
 use p4cc_syntax::{Diagnostic, Span};
 
 impl Checker {

@@ -193,7 +193,7 @@ impl Checker {
     }
 
     fn undeclared(&mut self, what: &str, name: &ast::Ident) {
-        let near = scope::closest(&name.name, self.scopes.names()).map(str::to_owned);
+        let near = p4cc_syntax::closest(&name.name, self.scopes.names()).map(str::to_owned);
         self.undeclared_near(what, name, near);
     }
 

@@ -4,11 +4,12 @@ use super::generic::BlockDecl;
 use super::hir::{
     LocalKind, Parser, ParserId, SelectCase, SelectKeyset, SetId, State, Stmt, Target, Transition, ValueSet,
 };
-use super::scope::{Symbol, TypeSymbol, closest};
+use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
 use super::{BlockSigs, Checker, CodeContext, hir};
 use p4cc_syntax::Diagnostic;
 use p4cc_syntax::ast::{self, Annotation, Decl, DeclKind, Ident, ParserDecl, ParserState};
+use p4cc_syntax::closest;
 
 impl Checker {
     /// Checks a parser with its body.

@@ -101,7 +101,7 @@ impl Checker {
         }
         if !self.match_kinds.contains(&key.match_kind.name) {
             let near =
-                super::scope::closest(&key.match_kind.name, self.match_kinds.iter().map(String::as_str));
+                p4cc_syntax::closest(&key.match_kind.name, self.match_kinds.iter().map(String::as_str));
             let near = near.map(str::to_owned);
             self.undeclared_near("match kind", &key.match_kind, near);
         }
