@@ -111,6 +111,13 @@ fn bounded(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 fn compile_all(tree: &ast::Program, libraries: bool, strict: Strict) -> (Option<Unit>, Vec<Diagnostic>) {
+    let (unit, mut diagnostics) = compile_loudly(tree, libraries, strict);
+    check::silence(tree, &mut diagnostics);
+    (unit, diagnostics)
+}
+
+/// Compiles with all warnings, those that `@noWarn` silences too.
+fn compile_loudly(tree: &ast::Program, libraries: bool, strict: Strict) -> (Option<Unit>, Vec<Diagnostic>) {
     let mut diagnostics = check::syntax(tree);
     let (hir, found) = types::check(tree);
     diagnostics.extend(found);

@@ -188,6 +188,21 @@ impl Lexer<'_> {
     fn number(&mut self) -> Tok {
         let start = self.at;
         self.at += self.word_len(start);
+        let digits = self.text.as_bytes()[start..self.at].iter().all(u8::is_ascii_digit);
+        let rest = &self.text.as_bytes()[self.at..];
+        if digits && rest.first() == Some(&b'.') && rest.get(1).is_some_and(u8::is_ascii_digit) {
+            self.at += 1 + self.word_len(self.at + 1);
+            let message = format!(
+                "`{}` is a floating point number, which P4 does not have",
+                &self.text[start..self.at]
+            );
+            self.error(
+                start,
+                message,
+                "use integers: count in a smaller unit, or multiply before you divide",
+            );
+            return Tok::Int;
+        }
         if let Err(cause) = split_number(&self.text[start..self.at]) {
             let help = "write 255, 0xFF, 0o377, 0b1111_1111, 8w255 or 8s0x7F";
             self.error(start, format!("`{}` is no integer: {cause}", &self.text[start..self.at]), help);

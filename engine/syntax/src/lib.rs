@@ -24,7 +24,7 @@ mod source;
 pub use closest::closest;
 pub use diag::{Diagnostic, Severity};
 pub use lexer::tokens;
-pub use loader::{FileSystem, Memory, SourceLoader};
+pub use loader::{FileSystem, Memory, SourceLoader, declaring_file};
 pub use parser::parse;
 pub use print::print;
 pub use render::MachineDiagnostic;

@@ -39,6 +39,8 @@ pub enum FoldError {
     NegativeShift,
     /// The result is larger than the engine holds.
     TooLarge,
+    /// The string is longer than the engine holds.
+    LongString,
     /// The operator does not work on such values.
     WrongType,
 }
@@ -51,6 +53,7 @@ impl FoldError {
             Self::NegativeDivision => "division and modulo are not defined for negative numbers",
             Self::NegativeShift => "shift by a negative amount",
             Self::TooLarge => "the constant is larger than 4096 bits",
+            Self::LongString => "the string is longer than 65536 bytes",
             Self::WrongType => "the operator does not work on these values",
         }
     }
@@ -137,6 +140,20 @@ pub fn unary(op: UnaryOp, value: &Value, ty: &Ty) -> Result<Value, FoldError> {
 }
 
 /// `a op b` where both operands of arithmetic have type `ty`;
+/// Longest string that `++` makes.
+const MAX_STRING_BYTES: usize = 1 << 16;
+
+/// Two strings as one.
+pub fn joined(a: &Value, b: &Value) -> Result<Value, FoldError> {
+    match (a, b) {
+        (Value::String(a), Value::String(b)) if a.len() + b.len() <= MAX_STRING_BYTES => {
+            Ok(Value::String(format!("{a}{b}")))
+        }
+        (Value::String(_), Value::String(_)) => Err(FoldError::LongString),
+        _ => Err(FoldError::WrongType),
+    }
+}
+
 /// shifts and concatenations take `ty` for the left one.
 pub fn binary(op: BinaryOp, a: &Value, b: &Value, ty: &Ty) -> Result<Value, FoldError> {
     match (a, b) {
