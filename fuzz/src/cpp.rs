@@ -1,4 +1,5 @@
-//! Snippets through the preprocessor and through GNU cpp, where it is installed: the same tokens, or both refuse.
+//! Snippets through the preprocessor and through GNU cpp, where it is installed: the same tokens, or both
+//! refuse.
 
 use std::sync::LazyLock;
 

@@ -1,9 +1,10 @@
 //! The preprocessor against GNU cpp, which p4c calls: `data/cpp/*.txt` holds snippets and the tokens that p4c
 //! would read, as the real program gave them.
 //!
-//! A snippet begins with a line `=== name`; what follows its line `---` is `refused` or its tokens. Where GNU
-//! cpp is installed it is asked again for some of these, and for generated ones: `P4CC_CPP_PAIRS` says how many,
-//! `P4CC_CPP_SEED` which. With `UPDATE_EXPECT=1` its answers for all snippets are written into the files.
+//! A snippet begins with a line `=== name`; what follows its line `---` is `refused` or its tokens. Where
+//! GNU cpp is installed it is asked again for some of these, and for generated ones: `P4CC_CPP_PAIRS` says
+//! how many, `P4CC_CPP_SEED` which. With `UPDATE_EXPECT=1` its answers for all snippets are written into
+//! the files.
 
 #[path = "cpp/judge.rs"]
 mod judge;

@@ -1,8 +1,8 @@
 //! Headers that a program extracts and never emits, and such that nothing ever makes valid.
 //!
-//! Both are about fields of structs in the whole program: which instance of a struct is meant does not matter,
-//! so that parsers, controls and deparsers that hand it on are one. A header that is passed to anything whose
-//! body is not known, or that is a type of the architecture, is left alone.
+//! Both are about fields of structs in the whole program: which instance of a struct is meant does not
+//! matter, so that parsers, controls and deparsers that hand it on are one. A header that is passed to
+//! anything whose body is not known, or that is a type of the architecture, is left alone.
 
 use super::walk::{each_part, stmt_parts};
 use crate::types::hir::{AggId, Builtin, Call, Callee, Expr, ExprKind, Program, Stmt, StmtKind, Transition};

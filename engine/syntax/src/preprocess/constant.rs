@@ -52,8 +52,8 @@ fn unsigned_suffix(suffix: &str) -> Option<bool> {
     long(without).then_some(true)
 }
 
-/// Value of a character constant: its bytes in a number of 32 bits, one alone with its sign; of a wide constant
-/// the last character.
+/// Value of a character constant: its bytes in a number of 32 bits, one alone with its sign; of a wide
+/// constant the last character.
 pub(super) fn character(word: &str) -> Result<Value, String> {
     let (wide, quoted) = match word.strip_prefix('L') {
         Some(quoted) => (true, quoted),

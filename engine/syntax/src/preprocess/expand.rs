@@ -1,9 +1,9 @@
 //! Expansion of macros, in GNU cpp's order.
 //!
-//! Tokens come from a stack of contexts (the body of a macro, an argument, the line of a directive) above the
-//! file. While the body of a macro is read its name is disabled; a disabled name that is read stays as it is
-//! for ever, so expansion ends. Bounds on the nesting of arguments, on tokens made and on the bytes of new ones
-//! keep it short and small as well.
+//! Tokens come from a stack of contexts (the body of a macro, an argument, the line of a directive) above
+//! the file. While the body of a macro is read its name is disabled; a disabled name that is read stays as
+//! it is for ever, so expansion ends. Bounds on the nesting of arguments, on tokens made and on the bytes
+//! of new ones keep it short and small as well.
 
 use super::macros::{BuiltIn, Definition, Element, Macro, What};
 use super::scan::{Kind, Scanner};

@@ -2,9 +2,10 @@
 //!
 //! Files are named here by offsets of their joined text; segments hold those of the file itself.
 //!
-//! The text is followed as p4c's lexer would read it, because what is a token to the C preprocessor need not be
-//! one to P4: a string may have several lines, a line that begins with `#` is ignored, and behind an apostrophe
-//! a comment may begin. Ignored text is left out, so that the lexer sees neither comments nor such lines.
+//! The text is followed as p4c's lexer would read it, because what is a token to the C preprocessor need
+//! not be one to P4: a string may have several lines, a line that begins with `#` is ignored, and behind an
+//! apostrophe a comment may begin. Ignored text is left out, so that the lexer sees neither comments nor
+//! such lines.
 
 use super::scan::Kind;
 use super::splice::Cuts;

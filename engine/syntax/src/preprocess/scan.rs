@@ -1,7 +1,7 @@
 //! Preprocessing tokens of one file, whose continued lines are joined already.
 //!
-//! They are those of GNU cpp for assembler sources, which is how p4c calls it: no digraphs, no raw strings, no
-//! prefixes of strings, and a quote without its partner takes the rest of its line.
+//! They are those of GNU cpp for assembler sources, which is how p4c calls it: no digraphs, no raw strings,
+//! no prefixes of strings, and a quote without its partner takes the rest of its line.
 //!
 //! Invariant: the tokens tile the text: each starts where the one before ended, on character boundaries.
 

@@ -37,8 +37,8 @@ impl Cuts {
     }
 }
 
-/// Takes out each backslash that ends its line, with the end of the line. Blanks may be between the two, as for
-/// gcc's preprocessor, which p4c calls.
+/// Takes out each backslash that ends its line, with the end of the line. Blanks may be between the two, as
+/// for gcc's preprocessor, which p4c calls.
 pub(super) fn join_lines(text: &str) -> (Cow<'_, str>, Cuts) {
     let mut joined = String::new();
     let mut cuts: Vec<Cut> = Vec::new();

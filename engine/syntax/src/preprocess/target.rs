@@ -25,7 +25,8 @@ const STANDARD: [(&str, &str); 3] = [("__STDC__", "1"), ("__STDC_HOSTED__", "1")
 
 const BMV2: [(&str, &str); 1] = [("__TARGET_BMV2__", "1")];
 
-/// What the driver of the Tofino's compiler defines besides its target: the version whose language is read here.
+/// What the driver of the Tofino's compiler defines besides its target: the version whose language is read
+/// here.
 const TOFINO_DRIVER: [(&str, &str); 5] = [
     ("__p4c__", "1"),
     ("__p4c_major__", "9"),

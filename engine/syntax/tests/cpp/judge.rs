@@ -44,7 +44,8 @@ pub fn installed() -> bool {
 
 /// What GNU cpp and p4c's lexer make of a snippet, which is written to `scratch`.
 ///
-/// Markers of lines are left out (`-P`): in a string of several lines p4c takes their quotes for the string's end.
+/// Markers of lines are left out (`-P`): in a string of several lines p4c takes their quotes for the
+/// string's end.
 pub fn real(snippet: &str, scratch: &Path) -> Verdict {
     std::fs::create_dir_all(scratch).expect("a folder for the snippet");
     std::fs::write(scratch.join("case.p4"), snippet).expect("the snippet can be written");
