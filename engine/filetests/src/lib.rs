@@ -14,7 +14,7 @@ pub mod tofino;
 pub mod twin;
 
 use p4cc_ir::{Library, Program, Strict, Unit};
-use p4cc_syntax::{Diagnostic, Options, Severity, Source};
+use p4cc_syntax::{Budget, Diagnostic, Options, Severity, Source};
 use std::path::{Path, PathBuf};
 
 /// What compiling a file gave.
@@ -59,11 +59,12 @@ pub fn compile_source(source: Source, diagnostics: Vec<Diagnostic>) -> Compiled 
 }
 
 fn compile_by(source: Source, mut diagnostics: Vec<Diagnostic>, strict: Strict) -> Compiled {
-    let (ast, found) = p4cc_syntax::parse(&source);
+    let budget = Budget::default();
+    let (ast, found) = p4cc_syntax::parse_within(&source, &budget);
     diagnostics.extend(found);
     let (mut program, mut library) = (None, None);
     if !diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        let (made, found) = p4cc_ir::compile_unit_strict(&ast, strict);
+        let (made, found) = p4cc_ir::compile_unit_within(&ast, strict, &budget);
         diagnostics.extend(found);
         match made {
             Some(Unit::Program(made)) => program = Some(*made),

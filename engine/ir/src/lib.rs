@@ -38,7 +38,7 @@ pub use strict::Strict;
 pub use tna::*;
 pub use tna_view::*;
 
-use p4cc_syntax::{Diagnostic, Severity, ast};
+use p4cc_syntax::{Budget, Diagnostic, Severity, ast};
 
 /// What a source without errors is made into.
 #[derive(Clone, Debug)]
@@ -57,12 +57,19 @@ pub enum Unit {
 /// The findings stand in the order of the source; past
 /// [`limits::MAX_SHOWN`] errors or warnings the rest is left out.
 pub fn compile(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
-    compile_strict(tree, Strict::Off)
+    compile_within(tree, Strict::Off, &Budget::default())
 }
 
-/// As [`compile`], and what a chip forbids is an error, too.
-pub fn compile_strict(tree: &ast::Program, strict: Strict) -> (Option<Program>, Vec<Diagnostic>) {
-    finished(compile_all(tree, false, strict), |unit| match unit {
+/// As [`compile`]; what a chip forbids is an error, too.
+///
+/// `budget` is the one that the tree was parsed with. Its limits are errors, and so is [`Budget::cancel`],
+/// which any thread may call on a clone: the compilation then ends within milliseconds.
+pub fn compile_within(
+    tree: &ast::Program,
+    strict: Strict,
+    budget: &Budget,
+) -> (Option<Program>, Vec<Diagnostic>) {
+    finished(compile_all(tree, false, strict, budget), |unit| match unit {
         Unit::Program(program) => Some(*program),
         Unit::Library(_) => None,
     })
@@ -71,12 +78,16 @@ pub fn compile_strict(tree: &ast::Program, strict: Strict) -> (Option<Program>, 
 /// As [`compile`], for who only asks what a source declares: one without
 /// `main` is a library then, with a warning, if it includes an architecture.
 pub fn compile_unit(tree: &ast::Program) -> (Option<Unit>, Vec<Diagnostic>) {
-    compile_unit_strict(tree, Strict::Off)
+    compile_unit_within(tree, Strict::Off, &Budget::default())
 }
 
-/// As [`compile_unit`], and what a chip forbids is an error, too.
-pub fn compile_unit_strict(tree: &ast::Program, strict: Strict) -> (Option<Unit>, Vec<Diagnostic>) {
-    finished(compile_all(tree, true, strict), Some)
+/// As [`compile_unit`], with the arguments of [`compile_within`].
+pub fn compile_unit_within(
+    tree: &ast::Program,
+    strict: Strict,
+    budget: &Budget,
+) -> (Option<Unit>, Vec<Diagnostic>) {
+    finished(compile_all(tree, true, strict, budget), Some)
 }
 
 fn finished<T>(
@@ -110,16 +121,26 @@ fn bounded(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     shown
 }
 
-fn compile_all(tree: &ast::Program, libraries: bool, strict: Strict) -> (Option<Unit>, Vec<Diagnostic>) {
-    let (unit, mut diagnostics) = compile_loudly(tree, libraries, strict);
+fn compile_all(
+    tree: &ast::Program,
+    libraries: bool,
+    strict: Strict,
+    budget: &Budget,
+) -> (Option<Unit>, Vec<Diagnostic>) {
+    let (unit, mut diagnostics) = compile_loudly(tree, libraries, strict, budget);
     check::silence(tree, &mut diagnostics);
     (unit, diagnostics)
 }
 
 /// Compiles with all warnings, those that `@noWarn` silences too.
-fn compile_loudly(tree: &ast::Program, libraries: bool, strict: Strict) -> (Option<Unit>, Vec<Diagnostic>) {
+fn compile_loudly(
+    tree: &ast::Program,
+    libraries: bool,
+    strict: Strict,
+    budget: &Budget,
+) -> (Option<Unit>, Vec<Diagnostic>) {
     let mut diagnostics = check::syntax(tree);
-    let (hir, found) = types::check(tree);
+    let (hir, found) = types::check(tree, budget);
     diagnostics.extend(found);
     if !failed(&diagnostics) {
         diagnostics.extend(check::typed(&hir));
@@ -135,11 +156,11 @@ fn compile_loudly(tree: &ast::Program, libraries: bool, strict: Strict) -> (Opti
         return (None, diagnostics);
     }
     if library {
-        let (made, found) = lower::library(&hir);
+        let (made, found) = lower::library(&hir, budget);
         diagnostics.extend(found);
         return (made.map(|library| Unit::Library(Box::new(library))), diagnostics);
     }
-    let (program, found) = lower::lower(&hir, "main");
+    let (program, found) = lower::lower(&hir, "main", budget);
     diagnostics.extend(found);
     // What the verifier refuses would run wrongly: an error of the compiler is an error for its user.
     if let Some(violation) = program.as_ref().and_then(|program| verify::verify(program).into_iter().next()) {

@@ -203,10 +203,11 @@ fn compile(
     let failed = |found: &[p4cc_syntax::Diagnostic]| found.iter().any(|one| one.severity == Severity::Error);
     let mut unit = None;
     if !failed(&found) {
-        let (tree, syntax) = p4cc_syntax::parse(&source);
+        let budget = p4cc_syntax::Budget::default();
+        let (tree, syntax) = p4cc_syntax::parse_within(&source, &budget);
         found.extend(syntax);
         if !failed(&found) {
-            let (compiled, checks) = p4cc_ir::compile_unit_strict(&tree, strict);
+            let (compiled, checks) = p4cc_ir::compile_unit_within(&tree, strict, &budget);
             found.extend(checks);
             unit = compiled.filter(|_| !failed(&found));
         }

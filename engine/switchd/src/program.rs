@@ -26,8 +26,9 @@ pub fn device_config(path: &Path, options: &Options, strict: Strict) -> Result<S
         return Err(source.render(&found, false));
     }
     if strict != Strict::Off {
-        let (tree, _) = p4cc_syntax::parse(&source);
-        let (program, found) = p4cc_ir::compile_strict(&tree, strict);
+        let budget = p4cc_syntax::Budget::default();
+        let (tree, _) = p4cc_syntax::parse_within(&source, &budget);
+        let (program, found) = p4cc_ir::compile_within(&tree, strict, &budget);
         if program.is_none() {
             return Err(source.render(&found, false));
         }

@@ -5,6 +5,7 @@
 //! the words `actions`, `apply`, `entries`, `key`, `list`, `priority`, `state` and `type` are identifiers,
 //! since the grammar reserves them by place only.
 
+use crate::budget::{Budget, Resource};
 use crate::diag::Diagnostic;
 use crate::span::Span;
 
@@ -90,12 +91,9 @@ tokens! {
     }
 }
 
-/// Most tokens of a program: a tree takes some hundred bytes for each.
-const MAX_TOKENS: usize = 1 << 20;
-
-/// Cuts `text` into tokens.
-pub(crate) fn lex(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
-    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), diags: Vec::new() };
+/// Cuts `text` into tokens, each of which is charged: a tree takes some hundred bytes for it.
+pub(crate) fn lex(text: &str, budget: &Budget) -> (Vec<Token>, Vec<Diagnostic>) {
+    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), diags: Vec::new(), budget };
     lexer.run();
     (lexer.tokens, lexer.diags)
 }
@@ -105,6 +103,7 @@ struct Lexer<'t> {
     at: usize,
     tokens: Vec<Token>,
     diags: Vec<Diagnostic>,
+    budget: &'t Budget,
 }
 
 impl Lexer<'_> {
@@ -112,19 +111,17 @@ impl Lexer<'_> {
         let mut new_line = true;
         while let Some(first) = self.text.as_bytes().get(self.at).copied() {
             let start = self.at;
-            if self.tokens.len() == MAX_TOKENS {
-                self.at += self.text[start..].chars().next().map_or(1, char::len_utf8);
-                let message = format!("the program has more than {MAX_TOKENS} tokens");
-                self.error(start, message, "look for an include or macro that repeats itself");
-                self.at = self.text.len();
-                // What half a program would be told hides this.
-                self.tokens.clear();
-                break;
-            }
             if first.is_ascii_whitespace() || first == 0x0b {
                 new_line |= first == b'\n';
                 self.at += 1;
                 continue;
+            }
+            if let Err(overrun) = self.budget.charge(Resource::Tokens, 1) {
+                let length = self.text[start..].chars().next().map_or(1, char::len_utf8);
+                self.diags.push(overrun.diagnostic(Span::new(start as u32, (start + length) as u32)));
+                // What half a program would be told hides this.
+                self.tokens.clear();
+                break;
             }
             let tok = match first {
                 b'"' => self.string(),
@@ -245,7 +242,7 @@ pub(crate) fn split_number(word: &str) -> Result<NumberParts, &'static str> {
 
 /// The tokens of a preprocessed text as written, for comparisons with other preprocessors.
 pub fn tokens(text: &str) -> Vec<&str> {
-    let (tokens, _) = lex(text);
+    let (tokens, _) = lex(text, &Budget::default());
     tokens
         .iter()
         .filter(|token| token.tok != Tok::Eof)

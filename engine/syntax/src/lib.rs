@@ -7,6 +7,7 @@
 //! readers return a result *plus* all diagnostics, never only the first.
 
 pub mod ast;
+pub mod budget;
 pub mod diag;
 pub mod loader;
 pub mod span;
@@ -21,11 +22,12 @@ mod print;
 mod render;
 mod source;
 
+pub use budget::{Budget, Overrun, Resource};
 pub use closest::closest;
 pub use diag::{Diagnostic, Severity};
 pub use lexer::tokens;
 pub use loader::{FileSystem, Memory, SourceLoader, declaring_file};
-pub use parser::parse;
+pub use parser::{parse, parse_within};
 pub use print::print;
 pub use render::MachineDiagnostic;
 pub use source::{Limits, Location, Options, Source};

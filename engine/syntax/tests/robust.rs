@@ -271,7 +271,7 @@ fn versions_of_v1model_are_known_ones() {
 fn tokens_are_counted_out() {
     let program = |count: usize| first_error(&format!("control c() {{ apply {{ {} }} }}", ";".repeat(count)));
     assert_eq!(program(1 << 16), "");
-    assert_eq!(program(1 << 20), "the program has more than 1048576 tokens");
+    assert_eq!(program(1 << 20), "the program needs 1048577 tokens; at most 1048576 are allowed");
 }
 
 #[test]

@@ -9,7 +9,6 @@ mod core_calls;
 mod entries;
 mod flow;
 mod headers;
-mod names;
 mod params;
 pub(crate) mod parsers;
 mod placement;
@@ -31,7 +30,6 @@ pub(crate) fn syntax(tree: &ast::Program) -> Vec<Diagnostic> {
     tables::check(tree, &mut found);
     annotations::check(tree, &mut found);
     shadow::check(tree, &mut found);
-    names::check(tree, &mut found);
     found
 }
 

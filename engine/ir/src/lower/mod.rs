@@ -42,8 +42,8 @@ mod tna_minmax;
 mod tna_objects;
 mod tna_registers;
 mod tna_view;
+mod tna_writes;
 
-use crate::limits::MAX_INSTS;
 use crate::types::hir::{ActId, AggId, Program};
 use crate::{
     Action, ActionId, Bits, ControlPlaneName, ControllerHeader, Counter, CustomCrc, DataTypes, Digest,
@@ -52,12 +52,9 @@ use crate::{
 };
 use build::FuncBuilder;
 use env::{Env, EnvId, GLOBAL, Owner};
-use p4cc_syntax::{Diagnostic, Severity, Span};
+use p4cc_syntax::{Budget, Diagnostic, Resource, Severity, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use storage::{CopyOut, StaticStorage};
-
-/// Most calls that are inlined; nested calls multiply.
-const MAX_INLINED: usize = 20_000;
 
 /// The packages of the architectures that are known here.
 pub const PACKAGES: [&str; 3] = ["V1Switch", "PSA_Switch", "Switch"];
@@ -71,8 +68,8 @@ enum Kind {
 }
 
 /// Lowers a program that was checked without errors.
-pub fn lower(hir: &Program, name: &str) -> (Option<crate::Program>, Vec<Diagnostic>) {
-    let mut lowerer = Lowerer::new(hir);
+pub fn lower(hir: &Program, name: &str, budget: &Budget) -> (Option<crate::Program>, Vec<Diagnostic>) {
+    let mut lowerer = Lowerer::new(hir, budget);
     let program = lowerer.program(name);
     let failed = lowerer.failed();
     if program.is_none() && !failed {
@@ -85,8 +82,8 @@ pub fn lower(hir: &Program, name: &str) -> (Option<crate::Program>, Vec<Diagnost
 }
 
 /// Makes what the control plane sees of a source without `main`, checked without errors.
-pub fn library(hir: &Program) -> (Option<crate::Library>, Vec<Diagnostic>) {
-    let mut lowerer = Lowerer::new(hir);
+pub fn library(hir: &Program, budget: &Budget) -> (Option<crate::Library>, Vec<Diagnostic>) {
+    let mut lowerer = Lowerer::new(hir, budget);
     let made = lowerer.controller_headers();
     let failed = lowerer.failed();
     if made.is_none() && !failed {
@@ -191,8 +188,11 @@ struct Lowerer<'h> {
     /// Actions that may end by `exit`.
     exiting: BTreeSet<ActionId>,
     exit_flag: Option<VarId>,
-    insts: usize,
-    inlined: usize,
+    budget: Budget,
+    /// The budget is used up or the compilation cancelled, which was reported: nothing more is.
+    stopped: bool,
+    /// Place of the statement or declaration being lowered.
+    place: Span,
     /// Names given to arguments of externs.
     named_args: usize,
     /// Actions called where no table runs them.
@@ -202,7 +202,7 @@ struct Lowerer<'h> {
 }
 
 impl<'h> Lowerer<'h> {
-    fn new(hir: &'h Program) -> Self {
+    fn new(hir: &'h Program, budget: &Budget) -> Self {
         Self {
             hir,
             out: Out::default(),
@@ -224,8 +224,9 @@ impl<'h> Lowerer<'h> {
             inlined_actions: Vec::new(),
             exiting: BTreeSet::new(),
             exit_flag: None,
-            insts: 0,
-            inlined: 0,
+            budget: budget.clone(),
+            stopped: false,
+            place: Span::default(),
             called: Vec::new(),
             named_args: 0,
             lost: None,
@@ -238,7 +239,20 @@ impl Lowerer<'_> {
         self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
+    /// Takes of the budget before something is made at `span`; `None` ends the lowering, reported once.
+    fn charge(&mut self, resource: Resource, amount: u64, span: Span) -> Option<()> {
+        let overrun = self.budget.charge(resource, amount).err();
+        if let Some(overrun) = overrun {
+            self.push(overrun.diagnostic(span));
+            self.stopped = true;
+        }
+        if self.stopped { None } else { Some(()) }
+    }
+
     fn push(&mut self, diagnostic: Diagnostic) {
+        if self.stopped {
+            return;
+        }
         let told = |old: &Diagnostic| old.span == diagnostic.span && old.message == diagnostic.message;
         if !self.diagnostics.iter().rev().take(64).any(told) {
             self.diagnostics.push(diagnostic);
@@ -264,36 +278,14 @@ impl Lowerer<'_> {
     }
 
     fn emit(&mut self, inst: Inst) {
-        self.insts += 1;
-        if self.insts > MAX_INSTS {
-            if self.insts == MAX_INSTS + 1 {
-                self.push(
-                    Diagnostic::error(
-                        Span::default(),
-                        format!("the program has more than {MAX_INSTS} instructions"),
-                    )
-                    .with_help("inlined calls multiply; call less or apply tables instead"),
-                );
-            }
-            return;
+        if self.charge(Resource::Instructions, 1, self.place).is_some() {
+            self.func.push(inst);
         }
-        self.func.push(inst);
     }
 
     /// Counts an inlined call; past the bound it reports and gives `None`.
     fn count_inlined(&mut self, span: Span) -> Option<()> {
-        self.inlined += 1;
-        if self.inlined > MAX_INLINED || self.insts > MAX_INSTS {
-            self.push(
-                Diagnostic::error(
-                    span,
-                    format!("the program has more than {MAX_INLINED} calls after inlining"),
-                )
-                .with_help("nested calls multiply; call less"),
-            );
-            return None;
-        }
-        Some(())
+        self.charge(Resource::InlinedCalls, 1, span)
     }
 
     /// Makes a function of its own by `body`, then goes on with the one before.

@@ -6,8 +6,8 @@ use crate::types::hir::{ActId, Expr, ExprKind, LocalId, Stmt, StmtKind, TabId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{BinOp, Bits, BlockId, Inst, Operand, Terminator, VarType};
-use p4cc_syntax::Span;
 use p4cc_syntax::ast::{BinaryOp, UnaryOp};
+use p4cc_syntax::{Resource, Span};
 
 impl Lowerer<'_> {
     /// Lowers statements in order. What stands behind an end is dropped.
@@ -23,6 +23,8 @@ impl Lowerer<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> Option<()> {
+        self.place = stmt.span;
+        self.charge(Resource::Steps, 1, stmt.span)?;
         match &stmt.kind {
             StmtKind::Declare(id, init) => self.declare_local(*id, init.as_ref()),
             StmtKind::Assign(target, value) => self.assign_stmt(target, value),

@@ -1,7 +1,6 @@
 //! Static storage of values: types are flattened into variables, headers, stacks and unions.
 
 use super::{Kind, Lowerer};
-use crate::limits::MAX_VARS;
 use crate::types::hir::{AggId, LocalId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
@@ -9,7 +8,7 @@ use crate::{
     Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Operand, Stack, StackId, Union, UnionId, Var,
     VarId, VarKind, VarType,
 };
-use p4cc_syntax::{Diagnostic, Span};
+use p4cc_syntax::{Diagnostic, Resource, Span};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -165,30 +164,27 @@ impl Lowerer<'_> {
     }
 
     /// How many variables a type takes, saturating.
-    fn var_count(&self, ty: &Ty) -> usize {
+    fn var_count(&self, ty: &Ty) -> u64 {
         match ty {
             Ty::Aggregate(_) => self
                 .hir
                 .fields(ty)
                 .iter()
-                .fold(0usize, |sum, field| sum.saturating_add(self.var_count(&field.ty)))
+                .fold(0, |sum: u64, field| sum.saturating_add(self.var_count(&field.ty)))
                 .max(1),
             Ty::Tuple(items) => {
-                items.iter().fold(0usize, |sum, item| sum.saturating_add(self.var_count(item)))
+                items.iter().fold(0, |sum: u64, item| sum.saturating_add(self.var_count(item)))
             }
-            Ty::Stack(elem, size) => self.var_count(elem).saturating_mul(*size as usize),
+            Ty::Stack(elem, size) => self.var_count(elem).saturating_mul(u64::from(*size)),
             _ => 1,
         }
     }
 
     /// Makes storage for a value.
     pub(super) fn alloc(&mut self, ty: &Ty, name: &str, kind: VarKind, span: Span) -> Option<StaticStorage> {
-        if self.out.vars.len().saturating_add(self.var_count(ty)) > MAX_VARS {
-            self.push(
-                Diagnostic::error(span, format!("the program needs more than {MAX_VARS} variables"))
-                    .with_help("make stacks smaller or use fewer copies of large structs"),
-            );
-            return None;
+        let count = self.var_count(ty);
+        if !self.budget.allows(Resource::Variables, count) {
+            self.charge(Resource::Variables, count, span)?;
         }
         self.alloc_within(ty, name, kind, span)
     }
@@ -397,22 +393,22 @@ impl Lowerer<'_> {
         values.map(Rvalue::Struct)
     }
 
-    /// A new variable.
+    /// A new variable. Past the bound on variables it reports and hands out another one.
     pub(super) fn new_var(&mut self, name: &str, ty: VarType, kind: VarKind) -> VarId {
+        let within = self
+            .charge(Resource::Variables, 1, self.place)
+            .and_then(|()| self.charge(Resource::NameBytes, name.len() as u64, self.place));
+        if within.is_none() && !self.out.vars.is_empty() {
+            // No program comes of it: any variable will do.
+            return VarId(0);
+        }
         let id = VarId::from_index(self.out.vars.len());
         self.out.vars.push(Var { name: name.to_owned(), ty, kind });
         id
     }
 
-    /// A new temporary. Past the bound on variables it reports and hands out the last one.
+    /// A new temporary.
     pub(super) fn temp(&mut self, ty: VarType) -> VarId {
-        if self.out.vars.len() >= MAX_VARS {
-            self.push(Diagnostic::error(
-                Span::default(),
-                format!("the program needs more than {MAX_VARS} variables"),
-            ));
-            return VarId::from_index(self.out.vars.len().saturating_sub(1));
-        }
         let name = format!("{}.tmp{}", self.name, self.out.vars.len());
         self.new_var(&name, ty, VarKind::Local)
     }

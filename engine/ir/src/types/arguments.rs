@@ -226,7 +226,7 @@ impl Checker {
         // What the call says itself is not for its arguments to say.
         types.extend(written);
         for (at, index, arg) in open {
-            let wanted = self.fill(&sig.params.get(at)?.ty, &types);
+            let wanted = self.fill(&sig.params.get(at)?.ty, &types, span);
             let made = self.close_block(index, arg, &wanted);
             *checked.get_mut(at)? = Some(made);
         }
@@ -242,7 +242,7 @@ impl Checker {
             };
             args.push(arg);
         }
-        let ret = self.fill(&sig.ret, &types);
+        let ret = self.fill(&sig.ret, &types, span);
         Some(Bound { args, order: Order::default(), ret, types })
     }
 
@@ -323,7 +323,7 @@ impl Checker {
     }
 
     fn bind_arg(&mut self, param: &SigParam, arg: Expr, types: &Substitution) -> Option<Expr> {
-        let ty = self.fill(&param.ty, types);
+        let ty = self.fill(&param.ty, types, arg.span);
         match param.direction {
             Direction::Out | Direction::InOut => {
                 if !self.require_writable(&arg) {

@@ -169,8 +169,11 @@ impl Checker {
         }
         let type_args =
             sig.type_vars.iter().map(|var| bound.types.get(var).cloned().unwrap_or(Ty::Unknown)).collect();
-        let params =
-            sig.params.iter().map(|param| (param.direction, self.fill(&param.ty, &bound.types))).collect();
+        let params = sig
+            .params
+            .iter()
+            .map(|param| (param.direction, self.fill(&param.ty, &bound.types, span)))
+            .collect();
         call_expr(Callee::Extern { name: sig.name.clone(), type_args, params }, bound, span)
     }
 
@@ -398,9 +401,9 @@ impl Checker {
         let with: Substitution = ext.type_vars.iter().copied().zip(extern_args.iter().cloned()).collect();
         let mut sigs: Vec<Sig> = ext.methods.iter().filter(|sig| sig.name == name.name).cloned().collect();
         for sig in &mut sigs {
-            sig.ret = self.fill(&sig.ret, &with);
+            sig.ret = self.fill(&sig.ret, &with, span);
             for param in &mut sig.params {
-                param.ty = self.fill(&param.ty, &with);
+                param.ty = self.fill(&param.ty, &with, span);
             }
         }
         if super::construct::is_register(&ext.name) && extern_args.first() == Some(&Ty::DontCare) {

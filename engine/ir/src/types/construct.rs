@@ -191,7 +191,7 @@ impl Checker {
         let known: Substitution =
             with.iter().filter(|(_, ty)| **ty != Ty::DontCare).map(|(var, ty)| (*var, ty.clone())).collect();
         for param in &mut sig.params {
-            param.ty = self.fill(&param.ty, &known);
+            param.ty = self.fill(&param.ty, &known, span);
         }
         // The object's own type variables may follow from the
         // constructor's arguments, where `_` stands for one too.

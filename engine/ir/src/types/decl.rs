@@ -13,8 +13,9 @@ use num_bigint::BigInt;
 use p4cc_syntax::ast::{
     self, Annotation, Argument, Decl, DeclKind, EnumMember, ExternMethod, Ident, Param, Type,
 };
-use p4cc_syntax::{Diagnostic, Span};
+use p4cc_syntax::{Diagnostic, Resource, Span};
 use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
 impl Checker {
@@ -33,8 +34,9 @@ impl Checker {
             }
             DeclKind::Aggregate { kind, name, type_params, fields } => {
                 if type_params.is_empty() {
-                    let id = self.aggregate(*kind, name.name.clone(), name.span, fields, &decl.annotations);
-                    self.declare(name, Symbol::Type(TypeSymbol::Plain(Ty::Aggregate(id))));
+                    let named = (name.name.clone(), &[][..]);
+                    let ty = self.aggregate(*kind, named, name.span, fields, &decl.annotations);
+                    self.declare(name, Symbol::Type(TypeSymbol::Plain(ty)));
                 } else {
                     let index = self.generics.len();
                     self.generics.push(GenericAggregate { decl: decl.clone(), made: Vec::new() });
@@ -116,10 +118,11 @@ impl Checker {
         match &decl.kind {
             DeclKind::Const { ty, name, value } => self.const_decl(ty, name, value),
             DeclKind::Instance { ty, args, name, body } => {
-                let (id, construct) = self.instance_decl(ty, args, name, &decl.annotations, decl.span);
+                let (id, mut construct) = self.instance_decl(ty, args, name, &decl.annotations, decl.span);
+                self.infer_from_methods(&mut construct, body.as_deref());
                 let methods = self.implementations(name, &construct, body.as_deref());
                 if let Some(instance) = self.hir.instances.get_mut(id.index()) {
-                    instance.methods = methods;
+                    (instance.methods, instance.construct) = (methods, construct);
                 }
             }
             _ => {}
@@ -224,10 +227,17 @@ impl Checker {
 
     fn error_decl(&mut self, members: &[Ident]) {
         for member in members {
-            if self.hir.errors.contains(&member.name) {
-                self.error(member.span, format!("error `{}` is already declared", member.name));
-            } else {
-                self.hir.errors.push(member.name.clone());
+            if self.charge(Resource::ErrorNames, 1, member.span).is_none() {
+                return;
+            }
+            match self.error_names.entry(member.name.clone()) {
+                Entry::Occupied(_) => {
+                    self.error(member.span, format!("error `{}` is already declared", member.name));
+                }
+                Entry::Vacant(vacant) => {
+                    vacant.insert(self.hir.errors.len() as u32);
+                    self.hir.errors.push(member.name.clone());
+                }
             }
         }
     }
@@ -252,12 +262,15 @@ impl Checker {
             let shown = self.hir.show(&inner);
             self.error(ty.span, format!("`@p4runtime_translation` is for `bit<W>`, not for `{shown}`"));
         }
-        let ty = if inner == Ty::Unknown || !allowed {
-            Ty::Unknown
-        } else {
+        let known = allowed && inner != Ty::Unknown;
+        let size = if known { self.newtype_size(&name.name, &inner, name.span) } else { None };
+        let ty = if let Some(size) = size {
+            self.newtype_sizes.push(size);
             let id = NewTypeId::from_index(self.hir.newtypes.len());
             self.hir.newtypes.push(NewType { name: name.name.clone(), ty: inner, annotations });
             Ty::NewType(id)
+        } else {
+            Ty::Unknown
         };
         self.declare(name, Symbol::Type(TypeSymbol::Plain(ty)));
     }

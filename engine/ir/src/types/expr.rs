@@ -5,7 +5,7 @@ use super::hir::{Expr, ExprKind, LocalKind};
 use super::scope::Symbol;
 use super::ty::Ty;
 use super::value::{self, Value};
-use crate::limits::MAX_WIDTH;
+use crate::limits::{MAX_INT_BITS, MAX_WIDTH};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use p4cc_syntax::ast::{self, Direction, ExprKind as Ast, IntLiteral, Path};
@@ -71,8 +71,10 @@ impl Checker {
     }
 
     fn int_literal(&mut self, literal: &IntLiteral, span: Span) -> Expr {
-        if literal.digits.len() > 2 * MAX_WIDTH as usize {
-            return self.poison_error(span, value::FoldError::TooLarge.message());
+        // A digit of the smallest base is a bit.
+        if literal.digits.len() as u64 > MAX_INT_BITS {
+            let message = format!("a number has at most {MAX_INT_BITS} digits, not {}", literal.digits.len());
+            return self.poison_error(span, message);
         }
         let Some(number) = BigInt::parse_bytes(literal.digits.as_bytes(), literal.base) else {
             return self.poison_error(
@@ -80,6 +82,9 @@ impl Checker {
                 format!("`{}` is not a number in base {}", literal.digits, literal.base),
             );
         };
+        if number.bits() > MAX_INT_BITS {
+            return self.poison_error(span, value::FoldError::TooLarge(number.bits()).message());
+        }
         let ty = match literal.width {
             None => Ty::Integer,
             Some((width, signed)) => {
@@ -123,7 +128,7 @@ impl Checker {
                 .with_help(help)
         };
         match entry.symbol.clone() {
-            Symbol::Const(expr) => Expr { span, ..(*expr).clone() },
+            Symbol::Const(expr) => self.constant(&expr, span),
             Symbol::Local(id) => {
                 self.used_locals.insert(id);
                 let ty = self.hir.locals.get(id.index()).map_or(Ty::Unknown, |local| local.ty.clone());

@@ -11,7 +11,7 @@ use super::{Checker, CodeContext};
 use p4cc_syntax::ast::{
     Annotation, Block, ControlDecl, FunctionSignature, Ident, Param, ParserDecl, Type as AstType,
 };
-use p4cc_syntax::{Diagnostic, Span};
+use p4cc_syntax::{Diagnostic, Resource, Span};
 use std::rc::Rc;
 
 /// A function with type parameters and what was made of it.
@@ -127,6 +127,7 @@ impl Checker {
             return self.calls_itself(&name, span);
         }
         self.writable_types(&name, args, span)?;
+        self.charge(Resource::Instantiations, 1, span)?;
         let generic = self.generic_functions.get_mut(index)?;
         generic.busy = true;
         let (signature, body) = (generic.signature.clone(), generic.body.clone());
@@ -151,6 +152,7 @@ impl Checker {
             return None;
         }
         self.writable_types(&name, args, span)?;
+        self.charge(Resource::Instantiations, 1, span)?;
         let generic = self.generic_blocks.get_mut(index)?;
         generic.busy = true;
         let (decl, annotations) = (generic.decl.clone(), generic.annotations.clone());

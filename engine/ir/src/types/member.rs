@@ -126,8 +126,8 @@ impl Checker {
     fn member_of_type(&mut self, ty: &Ty, name: &Ident, span: Span) -> Expr {
         match ty {
             Ty::Unknown => Self::poison(span),
-            Ty::Error => match self.hir.errors.iter().position(|error| *error == name.name) {
-                Some(at) => Expr { kind: ExprKind::Const(Value::Error(at as u32)), ty: Ty::Error, span },
+            Ty::Error => match self.error_names.get(&name.name) {
+                Some(at) => Expr { kind: ExprKind::Const(Value::Error(*at)), ty: Ty::Error, span },
                 None => {
                     let names = self.hir.errors.clone();
                     self.no_member(ty, name, names.iter().map(String::as_str))

@@ -26,6 +26,7 @@ mod member;
 mod operator;
 pub mod order;
 mod parser;
+mod size;
 pub mod stmt;
 mod table;
 mod typexpr;
@@ -33,21 +34,27 @@ mod wellformed;
 
 use hir::{Expr, ExprKind, InstId, Local, LocalId, LocalKind, Program, Sig, TypeVar};
 use p4cc_syntax::ast::{self, Decl};
-use p4cc_syntax::{Diagnostic, Span};
+use p4cc_syntax::{Budget, Diagnostic, Resource, Span};
 use scope::{Scopes, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 use ty::Ty;
+
+/// What comparing two names costs of the budget's steps.
+const STEPS_A_DISTANCE: u64 = 20;
 
 /// Nesting of expressions and statements that the checker follows.
 const MAX_DEPTH: u32 = 200;
 
 /// Checks a program. The tree is meaningful only if no diagnostic is an error.
-pub fn check(program: &ast::Program) -> (Program, Vec<Diagnostic>) {
-    let mut checker = Checker::default();
+pub fn check(program: &ast::Program, budget: &Budget) -> (Program, Vec<Diagnostic>) {
+    let mut checker = Checker { budget: budget.clone(), ..Checker::default() };
     // The engine sets core.p4's errors by their positions: they
     // come first, also behind errors of the program's own.
     let (core, others): (Vec<&Decl>, Vec<&Decl>) = program.decls.iter().partition(|decl| core_errors(decl));
     for decl in core.into_iter().chain(others) {
+        if checker.stopped {
+            break;
+        }
         checker.global_decl(decl);
     }
     checker.report_missing_file();
@@ -89,7 +96,13 @@ struct BlockSig {
 
 #[derive(Default)]
 struct Checker {
+    budget: Budget,
+    /// The budget is used up or the compilation cancelled, which was reported: nothing more is.
+    stopped: bool,
     diagnostics: Vec<Diagnostic>,
+    /// Sizes of the aggregates and of the `type` declarations, in the order of their indexes.
+    aggregate_sizes: Vec<size::TypeSize>,
+    newtype_sizes: Vec<size::TypeSize>,
     scopes: Scopes,
     hir: Program,
     generics: Vec<GenericAggregate>,
@@ -103,6 +116,8 @@ struct Checker {
     control_sigs: Vec<BlockSigs>,
     parser_sigs: Vec<BlockSigs>,
     match_kinds: Vec<String>,
+    /// Positions of the program's errors.
+    error_names: BTreeMap<String, u32>,
     aggregate_names: BTreeMap<String, hir::AggId>,
     next_type_var: u32,
     place: CodeContext,
@@ -126,7 +141,20 @@ struct BlockSigs {
 }
 
 impl Checker {
+    /// Takes of the budget before something is made at `span`; `None` ends the check, reported once.
+    fn charge(&mut self, resource: Resource, amount: u64, span: Span) -> Option<()> {
+        let overrun = self.budget.charge(resource, amount).err();
+        if let Some(overrun) = overrun {
+            self.push(overrun.diagnostic(span));
+            self.stopped = true;
+        }
+        if self.stopped { None } else { Some(()) }
+    }
+
     fn push(&mut self, diagnostic: Diagnostic) {
+        if self.stopped {
+            return;
+        }
         // One mistake is told once, however often the checker comes by.
         let told = |old: &Diagnostic| old.span == diagnostic.span && old.message == diagnostic.message;
         if !self.diagnostics.iter().rev().take(64).any(told) {
@@ -197,6 +225,10 @@ impl Checker {
     }
 
     fn undeclared(&mut self, what: &str, name: &ast::Ident) {
+        let candidates = self.scopes.names().count() as u64;
+        if self.charge(Resource::Steps, candidates * STEPS_A_DISTANCE, name.span).is_none() {
+            return;
+        }
         // An action can be meant by the name of an action only.
         let is_candidate = |known: &&str| {
             what != "action"
@@ -247,6 +279,7 @@ impl Checker {
 
     /// Runs `body` one level deeper; past the bound it reports and gives `None`.
     fn nested<T>(&mut self, span: Span, body: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.charge(Resource::TreeNodes, 1, span)?;
         if self.depth >= MAX_DEPTH {
             self.error(span, format!("nested deeper than {MAX_DEPTH} levels"));
             return None;

@@ -75,7 +75,8 @@ impl Checker {
 
     /// Applies an operator to checked operands.
     pub(super) fn binary_of(&mut self, op: BinaryOp, a: Expr, b: Expr, span: Span) -> Expr {
-        if a.ty == Ty::Unknown || b.ty == Ty::Unknown {
+        // A constant in error keeps its type; what is made of it is in error too.
+        if [&a, &b].into_iter().any(|side| side.ty == Ty::Unknown || side.kind == ExprKind::Poison) {
             return Self::poison(span);
         }
         match op {

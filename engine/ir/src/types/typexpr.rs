@@ -8,7 +8,7 @@ use super::{Checker, hir};
 use crate::limits::{MAX_STACK, MAX_VARBIT, MAX_WIDTH};
 use num_traits::ToPrimitive;
 use p4cc_syntax::ast::{self, AggregateKind, DeclKind, Path, Type, TypeKind};
-use p4cc_syntax::{Diagnostic, Span};
+use p4cc_syntax::{Diagnostic, Resource, Span};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -36,17 +36,25 @@ impl Checker {
             TypeKind::Specialized(path, args) => {
                 self.check_own_argument(path, args);
                 let args: Vec<Ty> = args.iter().map(|arg| self.resolve_type(arg)).collect();
-                self.named_type(path, &args, ty.span)
+                let made = self.named_type(path, &args, ty.span);
+                self.sized(made, ty.span)
             }
-            TypeKind::Stack(elem, size) => self.stack_type(elem, size),
+            TypeKind::Stack(elem, size) => {
+                let made = self.stack_type(elem, size);
+                self.sized(made, ty.span)
+            }
             TypeKind::Tuple(items) => {
                 let part = |item| {
                     let ty = self.resolve_type(item);
                     self.tuple_part(item, ty)
                 };
-                Ty::Tuple(items.iter().map(part).collect())
+                let made = Ty::Tuple(items.iter().map(part).collect());
+                self.sized(made, ty.span)
             }
-            TypeKind::List(elem) => Ty::List(Rc::new(self.resolve_type(elem))),
+            TypeKind::List(elem) => {
+                let made = Ty::List(Rc::new(self.resolve_type(elem)));
+                self.sized(made, ty.span)
+            }
             TypeKind::DontCare => Ty::DontCare,
         }
     }
@@ -190,14 +198,18 @@ impl Checker {
         let with: Substitution = sig.type_vars.iter().copied().zip(args.iter().cloned()).collect();
         let mut sig = sig;
         for param in &mut sig.params {
-            param.ty = self.fill(&param.ty, &with);
+            param.ty = self.fill(&param.ty, &with, span);
         }
         block_type(is_parser, Some(sig.name.clone()), Some(&sig))
     }
 
     /// Puts types in place of type variables, in generic structs too.
-    pub(super) fn fill(&mut self, ty: &Ty, with: &Substitution) -> Ty {
+    pub(super) fn fill(&mut self, ty: &Ty, with: &Substitution, span: Span) -> Ty {
+        if !ty.has_vars() {
+            return ty.clone();
+        }
         let made = ty.subst(with);
+        let made = self.sized(made, span);
         self.close(&made)
     }
 
@@ -240,6 +252,9 @@ impl Checker {
         if args.iter().any(Ty::has_vars) {
             return Ty::Open(index, args.into());
         }
+        if self.charge(Resource::Instantiations, 1, span).is_none() {
+            return Ty::Unknown;
+        }
         let hidden = self.scopes.hide_locals();
         self.scopes.push();
         for (param, arg) in type_params.iter().zip(args) {
@@ -247,10 +262,9 @@ impl Checker {
         }
         let shown: Vec<String> = args.iter().map(|arg| self.hir.show(arg)).collect();
         let shown = format!("{}<{}>", name.name, shown.join(", "));
-        let id = self.aggregate(*kind, shown, name.span, fields, &decl.annotations);
+        let ty = self.aggregate(*kind, (shown, args), name.span, fields, &decl.annotations);
         self.scopes.pop();
         self.scopes.restore(hidden);
-        let ty = Ty::Aggregate(id);
         if let Some(generic) = self.generics.get_mut(index) {
             generic.made.push((args.to_vec(), ty.clone()));
         }
@@ -267,15 +281,15 @@ impl Checker {
         }
     }
 
-    /// Makes a struct, header or union type from its fields.
+    /// Makes a struct, header or union type from its name, type arguments and fields.
     pub(super) fn aggregate(
         &mut self,
         kind: AggregateKind,
-        name: String,
+        (name, type_args): (String, &[Ty]),
         span: Span,
         fields: &[ast::Field],
         annotations: &[ast::Annotation],
-    ) -> AggId {
+    ) -> Ty {
         let mut made: Vec<Field> = Vec::with_capacity(fields.len());
         let mut names: BTreeMap<&str, &ast::Field> = BTreeMap::new();
         for field in fields {
@@ -295,6 +309,7 @@ impl Checker {
             let annotations = self.annotations(&field.annotations);
             made.push(Field { name: field.name.name.clone(), ty, annotations });
         }
+        let Some(size) = self.aggregate_size(&name, type_args, &made, span) else { return Ty::Unknown };
         if kind == AggregateKind::Header {
             let mut varbits = fields.iter().filter(|field| matches!(field.ty.kind, TypeKind::Varbit(_)));
             self.check_header(&name, span, varbits.nth(1).map(|field| field.name.span), &made);
@@ -302,8 +317,9 @@ impl Checker {
         let annotations = self.annotations(annotations);
         let id = AggId::from_index(self.hir.aggregates.len());
         self.aggregate_names.insert(name.clone(), id);
+        self.aggregate_sizes.push(size);
         self.hir.aggregates.push(Aggregate { kind, name, fields: made, annotations, span });
-        id
+        Ty::Aggregate(id)
     }
 
     fn field_type(&mut self, kind: AggregateKind, ty: Ty, field: &ast::Field) -> Ty {

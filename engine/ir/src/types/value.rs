@@ -5,7 +5,7 @@
 
 use super::ty::Ty;
 use crate::Bits;
-use crate::limits::MAX_WIDTH;
+use crate::limits::MAX_INT_BITS;
 use num_bigint::{BigInt, Sign};
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -37,8 +37,8 @@ pub enum FoldError {
     NegativeDivision,
     /// Shift by a negative amount.
     NegativeShift,
-    /// The result is larger than the engine holds.
-    TooLarge,
+    /// The result takes this many bits, more than the engine holds.
+    TooLarge(u64),
     /// The string is longer than the engine holds.
     LongString,
     /// The operator does not work on such values.
@@ -47,20 +47,19 @@ pub enum FoldError {
 
 impl FoldError {
     /// One sentence for a diagnostic.
-    pub fn message(self) -> &'static str {
+    pub fn message(self) -> String {
         match self {
-            Self::DivisionByZero => "division by zero",
-            Self::NegativeDivision => "division and modulo are not defined for negative numbers",
-            Self::NegativeShift => "shift by a negative amount",
-            Self::TooLarge => "the constant is larger than 4096 bits",
-            Self::LongString => "the string is longer than 65536 bytes",
-            Self::WrongType => "the operator does not work on these values",
+            Self::DivisionByZero => "division by zero".to_owned(),
+            Self::NegativeDivision => "division and modulo are not defined for negative numbers".to_owned(),
+            Self::NegativeShift => "shift by a negative amount".to_owned(),
+            Self::TooLarge(bits) => {
+                format!("the constant takes {bits} bits; at most {MAX_INT_BITS} are allowed")
+            }
+            Self::LongString => format!("the string is longer than {MAX_STRING_BYTES} bytes"),
+            Self::WrongType => "the operator does not work on these values".to_owned(),
         }
     }
 }
-
-/// Bits that an `int` may take.
-const MAX_INT_BITS: u64 = 2 * MAX_WIDTH as u64;
 
 impl Value {
     /// The integer, if it is one.
@@ -203,7 +202,7 @@ fn integer_binary(op: BinaryOp, a: &BigInt, b: &BigInt, ty: &Ty) -> Result<Value
 }
 
 fn bounded(value: BigInt) -> Result<Value, FoldError> {
-    if value.bits() > MAX_INT_BITS { Err(FoldError::TooLarge) } else { Ok(Value::Int(value)) }
+    if value.bits() > MAX_INT_BITS { Err(FoldError::TooLarge(value.bits())) } else { Ok(Value::Int(value)) }
 }
 
 fn divide(op: BinaryOp, a: &BigInt, b: &BigInt) -> Result<Value, FoldError> {
@@ -227,7 +226,8 @@ fn shift(op: BinaryOp, a: &BigInt, b: &BigInt, ty: &Ty) -> Result<Value, FoldErr
         return Ok(Value::Int(a >> amount));
     }
     if !ty.is_fixed() && a.bits() + amount > MAX_INT_BITS && !a.is_zero() {
-        return Err(FoldError::TooLarge);
+        let bits = b.to_u64().map_or(u64::MAX, |amount| a.bits().saturating_add(amount));
+        return Err(FoldError::TooLarge(bits));
     }
     bounded(wrap(&(a << amount), ty))
 }
@@ -265,7 +265,10 @@ mod tests {
     fn division_and_shifts_are_bounded() {
         assert_eq!(binary(BinaryOp::Div, &int(1), &int(0), &Ty::Integer), Err(FoldError::DivisionByZero));
         assert_eq!(binary(BinaryOp::Shl, &int(1), &int(-1), &Ty::Integer), Err(FoldError::NegativeShift));
-        assert_eq!(binary(BinaryOp::Shl, &int(1), &int(i64::MAX), &Ty::Integer), Err(FoldError::TooLarge));
+        assert_eq!(
+            binary(BinaryOp::Shl, &int(1), &int(i64::MAX), &Ty::Integer),
+            Err(FoldError::TooLarge(1 + i64::MAX as u64))
+        );
         assert_eq!(binary(BinaryOp::Shl, &int(1), &int(8), &Ty::Bit(8)), Ok(int(0)));
         assert_eq!(binary(BinaryOp::Shr, &int(-5), &int(100), &Ty::Int(8)), Ok(int(-1)));
     }

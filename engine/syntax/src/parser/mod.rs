@@ -18,6 +18,7 @@ mod table;
 mod types;
 
 use crate::ast::{Ident, Program};
+use crate::budget::Budget;
 use crate::diag::{Diagnostic, Severity};
 use crate::lexer::{Tok, Token, lex};
 use crate::source::Source;
@@ -36,7 +37,12 @@ const MAX_ERRORS: usize = 100;
 
 /// Parses a preprocessed program. The tree holds every declaration without errors.
 pub fn parse(source: &Source) -> (Program, Vec<Diagnostic>) {
-    let (tokens, diags) = lex(source.text());
+    parse_within(source, &Budget::default())
+}
+
+/// As [`parse`], as part of a compilation with this budget.
+pub fn parse_within(source: &Source, budget: &Budget) -> (Program, Vec<Diagnostic>) {
+    let (tokens, diags) = lex(source.text(), budget);
     let mut parser = Parser {
         text: source.text(),
         tokens,
