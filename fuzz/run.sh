@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 seconds=$1
 shift
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(source bmv2_json packet exec grpc stf scenario segment)
+[ ${#targets[@]} -gt 0 ] || targets=(cpp source bmv2_json packet exec grpc stf scenario segment)
 command -v g++ >/dev/null || { echo "fuzz: g++ is missing: apt-get install g++" >&2; exit 1; }
 triple=$(rustc -vV | sed -n 's/^host: //p')
 # With a target named, the flags are not for build scripts, which link to no libFuzzer.

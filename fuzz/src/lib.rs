@@ -10,6 +10,7 @@
 mod bmv2_json;
 mod bytes;
 mod corpus;
+mod cpp;
 mod exec;
 mod grpc;
 mod mutate;
@@ -33,7 +34,8 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
+    Target { name: "cpp", run: cpp::run, seeds: cpp::seeds },
     Target { name: "source", run: source::run, seeds: source::seeds },
     Target { name: "bmv2_json", run: bmv2_json::run, seeds: bmv2_json::seeds },
     Target { name: "packet", run: packet::run, seeds: packet::seeds },

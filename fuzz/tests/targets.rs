@@ -44,6 +44,11 @@ fn holds(name: &str) {
 }
 
 #[test]
+fn cpp() {
+    holds("cpp");
+}
+
+#[test]
 fn source() {
     holds("source");
 }

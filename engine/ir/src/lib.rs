@@ -127,6 +127,18 @@ fn compile_all(
     strict: Strict,
     budget: &Budget,
 ) -> (Option<Unit>, Vec<Diagnostic>) {
+    let (unit, mut diagnostics) = compile_loudly(tree, libraries, strict, budget);
+    check::silence(tree, &mut diagnostics);
+    (unit, diagnostics)
+}
+
+/// Compiles with all warnings, those that `@noWarn` silences too.
+fn compile_loudly(
+    tree: &ast::Program,
+    libraries: bool,
+    strict: Strict,
+    budget: &Budget,
+) -> (Option<Unit>, Vec<Diagnostic>) {
     let mut diagnostics = check::syntax(tree);
     let (hir, found) = types::check(tree, budget);
     diagnostics.extend(found);

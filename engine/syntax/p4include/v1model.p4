@@ -12,8 +12,8 @@
 #define V1MODEL_VERSION 20180101
 #endif
 
-#if V1MODEL_VERSION < 20180101 || V1MODEL_VERSION > 20200408
-#error V1MODEL_VERSION is no version of v1model; give a number from 20180101 to 20200408, or leave it out
+#if V1MODEL_VERSION < 20180101
+#error V1MODEL_VERSION is no version of v1model; give 20180101, 20200408 or a later one, or leave it out
 #endif
 const bit<32> __v1model_version = V1MODEL_VERSION;
 

@@ -26,6 +26,8 @@ pub struct Diagnostic {
     pub related: Vec<(Span, String)>,
     /// What to do about it, if known.
     pub help: Option<String>,
+    /// Name by which `@noWarn("...")` silences a warning, as in p4c; empty if it cannot be silenced.
+    pub name: &'static str,
 }
 
 impl Diagnostic {
@@ -38,6 +40,7 @@ impl Diagnostic {
             label: String::new(),
             related: Vec::new(),
             help: None,
+            name: "",
         }
     }
 
@@ -54,6 +57,12 @@ impl Diagnostic {
     /// Adds the text beside the caret.
     pub fn with_label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
+        self
+    }
+
+    /// Names a warning for `@noWarn`.
+    pub fn with_name(mut self, name: &'static str) -> Self {
+        self.name = name;
         self
     }
 

@@ -93,7 +93,7 @@ tokens! {
 
 /// Cuts `text` into tokens, each of which is charged: a tree takes some hundred bytes for it.
 pub(crate) fn lex(text: &str, budget: &Budget) -> (Vec<Token>, Vec<Diagnostic>) {
-    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), diags: Vec::new(), open_string: false, budget };
+    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), diags: Vec::new(), budget };
     lexer.run();
     (lexer.tokens, lexer.diags)
 }
@@ -103,8 +103,6 @@ struct Lexer<'t> {
     at: usize,
     tokens: Vec<Token>,
     diags: Vec<Diagnostic>,
-    /// A string had no end; then no later one has.
-    open_string: bool,
     budget: &'t Budget,
 }
 
@@ -168,8 +166,7 @@ impl Lexer<'_> {
     fn string(&mut self) -> Tok {
         let start = self.at;
         let mut escaped = false;
-        for (offset, byte) in self.text.bytes().enumerate().skip(start + 1).take_while(|_| !self.open_string)
-        {
+        for (offset, byte) in self.text.bytes().enumerate().skip(start + 1) {
             match byte {
                 b'"' if !escaped => {
                     self.at = offset + 1;
@@ -180,18 +177,29 @@ impl Lexer<'_> {
             }
         }
         self.at = start + 1;
-        if !self.open_string {
-            self.error(start, "this string is never closed", "add `\"`");
-        }
-        self.open_string = true;
-        // Most likely it was meant to end with its line.
-        self.at = self.text[start..].find('\n').map_or(self.text.len(), |len| start + len);
+        self.error(start, "this string is never closed", "add `\"`");
+        self.at = self.text.len();
         Tok::Str
     }
 
     fn number(&mut self) -> Tok {
         let start = self.at;
         self.at += self.word_len(start);
+        let digits = self.text.as_bytes()[start..self.at].iter().all(u8::is_ascii_digit);
+        let rest = &self.text.as_bytes()[self.at..];
+        if digits && rest.first() == Some(&b'.') && rest.get(1).is_some_and(u8::is_ascii_digit) {
+            self.at += 1 + self.word_len(self.at + 1);
+            let message = format!(
+                "`{}` is a floating point number, which P4 does not have",
+                &self.text[start..self.at]
+            );
+            self.error(
+                start,
+                message,
+                "use integers: count in a smaller unit, or multiply before you divide",
+            );
+            return Tok::Int;
+        }
         if let Err(cause) = split_number(&self.text[start..self.at]) {
             let help = "write 255, 0xFF, 0o377, 0b1111_1111, 8w255 or 8s0x7F";
             self.error(start, format!("`{}` is no integer: {cause}", &self.text[start..self.at]), help);
@@ -230,4 +238,14 @@ pub(crate) fn split_number(word: &str) -> Result<NumberParts, &'static str> {
         return Err("it has characters that are no digits of its base");
     }
     Ok((digits, base, width))
+}
+
+/// The tokens of a preprocessed text as written, for comparisons with other preprocessors.
+pub fn tokens(text: &str) -> Vec<&str> {
+    let (tokens, _) = lex(text, &Budget::default());
+    tokens
+        .iter()
+        .filter(|token| token.tok != Tok::Eof)
+        .filter_map(|token| text.get(token.span.start as usize..token.span.end as usize))
+        .collect()
 }

@@ -13,6 +13,7 @@ pub mod loader;
 pub mod span;
 pub mod visit;
 
+mod closest;
 mod lexer;
 mod operator;
 mod parser;
@@ -22,8 +23,10 @@ mod render;
 mod source;
 
 pub use budget::{Budget, Overrun, Resource};
+pub use closest::closest;
 pub use diag::{Diagnostic, Severity};
-pub use loader::{FileSystem, Memory, SourceLoader};
+pub use lexer::tokens;
+pub use loader::{FileSystem, Memory, SourceLoader, declaring_file};
 pub use parser::{parse, parse_within};
 pub use print::print;
 pub use render::MachineDiagnostic;

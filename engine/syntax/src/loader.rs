@@ -88,6 +88,38 @@ pub(crate) fn other_architecture(path: &str) -> Option<&'static str> {
     })
 }
 
+/// The names of built-in files that programs are told of.
+pub(crate) const BUILTIN_FILES: [&str; 5] = ["core.p4", "v1model.p4", "psa.p4", "tna.p4", "t2na.p4"];
+
+/// The built-in file that declares a type, a function, a match kind or an error; core.p4 before
+/// the architectures, and of these v1model first.
+pub fn declaring_file(name: &str) -> Option<&'static str> {
+    const LEADS: [&str; 10] =
+        ["struct", "header", "enum", "extern", "package", "action", "control", "parser", "void", ">"];
+    BUILTIN_FILES.into_iter().find(|file| {
+        let (_, text) = builtin(file).unwrap_or_default();
+        let mut depth = 0u32;
+        let mut listed = false;
+        let code: String =
+            text.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
+        let mut before = "";
+        for token in crate::tokens(&code) {
+            match token {
+                "{" => depth += 1,
+                "}" => depth = depth.saturating_sub(1),
+                _ if depth == 0 => listed = matches!(token, "error" | "match_kind"),
+                _ => {}
+            }
+            let declared = (depth == 0 && LEADS.contains(&before)) || (listed && depth == 1);
+            if declared && token == name {
+                return true;
+            }
+            before = token;
+        }
+        false
+    })
+}
+
 /// A built-in declaration file: the name shown and its text.
 pub(crate) fn builtin(name: &str) -> Option<(String, &'static str)> {
     let text = match name {

@@ -3,24 +3,32 @@
 //! Lines that end with a backslash are joined first, so that no later step sees them; offsets inside a file
 //! are those of its joined text, and lead back to the file itself where places are written down ([`output`]).
 //!
+//! The judge is GNU cpp as p4c calls it (`cpp -C -undef -nostdinc -x assembler-with-cpp`), with p4c's lexer
+//! behind it: tests compare the tokens of both.
+//!
 //! Invariants: every bound of [`Limits`](crate::source::Limits) that is exceeded is a
 //! diagnostic; nothing is read but through the loader; comments become white space,
 //! and a directive leaves no text behind but the blank on which its diagnostics hang.
 
 mod condition;
+mod constant;
+mod define;
 mod directive;
-mod long_string;
+mod expand;
+mod include;
 mod macros;
 mod output;
 mod scan;
 mod splice;
+mod target;
+mod token;
 
 use crate::diag::Diagnostic;
-use crate::loader::{SourceLoader, builtin, other_architecture};
+use crate::loader::SourceLoader;
 use crate::source::{Options, Source, SourceFile};
-use crate::span::Span;
-use macros::{ExpandError, Expander, Macro, Token};
-use output::Output;
+use expand::{Base, Expansion};
+use macros::Macro;
+use output::{Origin, Output};
 use scan::{Kind, Piece, Scanner};
 use splice::join_lines;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +36,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use target::BackEnd;
+use token::{Spacing, Token};
 
 /// Diagnostics kept from preprocessing; more would only hide the first.
 const MAX_DIAGNOSTICS: usize = 100;
@@ -41,7 +51,20 @@ pub(crate) fn from_path(
     loader: &dyn SourceLoader,
     options: &Options,
 ) -> (Source, Vec<Diagnostic>) {
-    let mut job = Job::new(loader, options);
+    let first = path_for(path, loader, options, BackEnd::default());
+    match first.again {
+        Some(back_end) => path_for(path, loader, options, back_end).finish(),
+        None => first.finish(),
+    }
+}
+
+fn path_for<'a>(
+    path: &Path,
+    loader: &'a dyn SourceLoader,
+    options: &'a Options,
+    back_end: BackEnd,
+) -> Job<'a> {
+    let mut job = Job::new(loader, options, back_end);
     let name = path.to_string_lossy().into_owned();
     match loader.read(path, u64::from(job.limit_bytes())) {
         Ok(bytes) => {
@@ -52,13 +75,13 @@ pub(crate) fn from_path(
             job.files.push(SourceFile::new(name.clone(), Arc::from("")));
             if cause.kind() == ErrorKind::FileTooLarge {
                 job.too_large(0, 0, 0);
-                return job.finish();
+                return job;
             }
             let message = format!("cannot read `{name}`: {cause}");
             job.error(0, 0, 0, message, Some("check the path and that the file is readable P4 text"));
         }
     }
-    job.finish()
+    job
 }
 
 /// Preprocesses `text`.
@@ -68,9 +91,16 @@ pub(crate) fn from_text(
     loader: &dyn SourceLoader,
     options: &Options,
 ) -> (Source, Vec<Diagnostic>) {
-    let mut job = Job::new(loader, options);
-    job.run_root(name, text, Path::new(name).parent());
-    job.finish()
+    let read = |back_end| {
+        let mut job = Job::new(loader, options, back_end);
+        job.run_root(name, text, Path::new(name).parent());
+        job
+    };
+    let first = read(BackEnd::default());
+    match first.again {
+        Some(back_end) => read(back_end).finish(),
+        None => first.finish(),
+    }
 }
 
 /// State of one preprocessing run.
@@ -87,14 +117,36 @@ struct Job<'a> {
     includes: u32,
     macro_tokens: u32,
     macro_bytes: u64,
+    /// Value of the next `__COUNTER__`.
+    counter: u32,
+    expansion: Expansion,
+    spacing: Spacing,
+    /// The file that is read.
+    reading: Reading,
+    /// Macros that `#pragma push_macro` keeps.
+    pushed: BTreeMap<Rc<str>, Vec<Option<Macro>>>,
+    /// Place of the last pragma.
+    pragma_at: (usize, usize, usize),
+    back_end: BackEnd,
+    /// The program is one for this back end.
+    again: Option<BackEnd>,
     /// A bound of the whole run was exceeded: nothing more is read.
     stopped: bool,
+}
+
+/// What macros and includes ask of the file that is read.
+#[derive(Clone, Debug, Default)]
+struct Reading {
+    index: usize,
+    depth: u32,
+    folder: Option<PathBuf>,
+    /// The folder of the command line in which it was found.
+    found: Option<usize>,
 }
 
 /// What a file needs to know about itself.
 struct FileJob {
     index: usize,
-    folder: Option<PathBuf>,
     depth: u32,
     groups: Vec<Group>,
 }
@@ -120,25 +172,27 @@ impl FileJob {
 }
 
 impl<'a> Job<'a> {
-    fn new(loader: &'a dyn SourceLoader, options: &'a Options) -> Self {
-        let mut macros = BTreeMap::new();
-        for (name, value) in &options.defines {
-            let body = tokens_of(value);
-            let definition = Macro { params: None, variadic: false, body, place: None };
-            macros.insert(Rc::from(name.as_str()), definition);
-        }
+    fn new(loader: &'a dyn SourceLoader, options: &'a Options, back_end: BackEnd) -> Self {
         Self {
             loader,
             options,
             out: Output::default(),
             files: Vec::new(),
-            macros,
+            macros: target::macros(back_end, options),
             once: BTreeSet::new(),
             diags: Vec::new(),
             read_bytes: 0,
             includes: 0,
             macro_tokens: 0,
             macro_bytes: 0,
+            counter: 0,
+            expansion: Expansion::default(),
+            spacing: Spacing::default(),
+            reading: Reading::default(),
+            pushed: BTreeMap::new(),
+            pragma_at: (0, 0, 0),
+            back_end,
+            again: None,
             stopped: false,
         }
     }
@@ -150,12 +204,12 @@ impl<'a> Job<'a> {
     fn run_root(&mut self, name: &str, text: &str, folder: Option<&Path>) {
         let index = self.add_file(name.to_owned(), text);
         if !self.stopped {
-            self.run_file(index, folder.map(Path::to_owned), 0);
+            self.run_file(index, (folder.map(Path::to_owned), None), 0);
         }
     }
 
     fn finish(self) -> (Source, Vec<Diagnostic>) {
-        let Output { text, segments, string_newlines, cuts: _ } = self.out;
+        let Output { text, segments, string_newlines, .. } = self.out;
         (Source { text, files: self.files, segments, string_newlines }, self.diags)
     }
 
@@ -203,35 +257,16 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn run_file(&mut self, index: usize, folder: Option<PathBuf>, depth: u32) {
+    fn run_file(&mut self, index: usize, found: (Option<PathBuf>, Option<usize>), depth: u32) {
         let file = self.files[index].text.clone();
         let (text, cuts) = join_lines(&file);
         // A file is run as soon as it is added, so that this is its place in the list.
         self.out.cuts.push(cuts);
-        let mut job = FileJob { index, folder, depth, groups: Vec::new() };
+        let (folder, found) = found;
+        let outer = std::mem::replace(&mut self.reading, Reading { index, depth, folder, found });
+        let mut job = FileJob { index, depth, groups: Vec::new() };
         let mut scanner = Scanner::new(&text);
-        let mut line_start = true;
-        while !self.stopped
-            && let Some(piece) = scanner.next(job.active())
-        {
-            if line_start && scanner.text(piece).starts_with('#') {
-                self.directive(&mut job, &mut scanner, piece);
-                continue;
-            }
-            match piece.kind {
-                Kind::Newline => line_start = true,
-                Kind::Space => {}
-                _ => line_start = false,
-            }
-            if !job.active() {
-                continue;
-            }
-            if piece.kind == Kind::Str && scanner.text(piece).contains('\n') {
-                self.long_string(&mut job, &mut scanner, piece);
-            } else {
-                self.piece(&job, &mut scanner, piece);
-            }
-        }
+        self.lines(&mut job, &mut scanner);
         if let Some(piece) = scanner.unclosed.filter(|_| !self.stopped) {
             let message = "this comment is never closed".to_owned();
             self.error(index, piece.start, piece.end, message, Some("add `*/`"));
@@ -243,195 +278,165 @@ impl<'a> Job<'a> {
         }
         if !self.stopped {
             // The last token of a file ends with the file.
-            let end = text.len();
-            self.out.copy(index, Piece { kind: Kind::Newline, start: end, end }, "\n");
+            self.out.write(Origin::Copied(index, text.len()), Kind::Newline, "\n");
+            self.spacing = Spacing::default();
         }
+        self.reading = outer;
+    }
+
+    fn lines(&mut self, job: &mut FileJob, scanner: &mut Scanner<'_>) {
+        let (mut line_start, mut space) = (true, false);
+        while !self.stopped
+            && let Some(piece) = scanner.next()
+        {
+            if line_start && scanner.text(piece) == "#" && self.directive(job, scanner, piece) {
+                space = false;
+                continue;
+            }
+            match piece.kind {
+                Kind::Newline => {
+                    (line_start, space) = (true, false);
+                    self.spacing = Spacing::default();
+                }
+                Kind::Blank => space = true,
+                _ => line_start = false,
+            }
+            if job.active() {
+                self.piece(job, scanner, piece, space);
+            } else if self.out.in_string() {
+                self.skipped_lines(job.index, piece, scanner.text(piece));
+            }
+            space &= matches!(piece.kind, Kind::Blank);
+        }
+    }
+
+    /// Each line of a file is a line of the string that it is in, an empty one if a group skips it.
+    fn skipped_lines(&mut self, file: usize, piece: Piece, text: &str) {
+        for (at, end) in text.match_indices('\n') {
+            self.out.write(Origin::Copied(file, piece.start + at), Kind::Newline, end);
+        }
+    }
+
+    fn has_room(&self, bytes: usize) -> bool {
+        self.out.text.len() + bytes <= self.limit_bytes() as usize
     }
 
     /// Copies or expands a piece of ordinary text.
-    fn piece(&mut self, job: &FileJob, scanner: &mut Scanner<'_>, piece: Piece) {
+    fn piece(&mut self, job: &mut FileJob, scanner: &mut Scanner<'_>, piece: Piece, space: bool) {
         let text = scanner.text(piece);
-        if self.out.text.len() + text.len() > self.limit_bytes() as usize {
+        if !self.has_room(text.len() + 1) {
             return self.too_large(job.index, piece.start, piece.end);
         }
+        let origin = Origin::Copied(job.index, piece.start);
         match piece.kind {
-            // Blanks around it keep it from growing together with its neighbours.
-            Kind::Ident if self.is_macro(text) => self.expand_piece(job, scanner, piece, " "),
-            Kind::Space if text.starts_with('/') => {
-                let blank = if text.contains('\n') { "\n" } else { " " };
-                self.out.copy(job.index, piece, blank);
-            }
-            _ => self.out.copy(job.index, piece, text),
+            Kind::Newline => self.out.write(origin, piece.kind, text),
+            Kind::Blank => self.blanks(origin, text),
+            Kind::Ident => match self.macros.get(text).cloned() {
+                Some(found) => self.expand_piece(job, scanner, piece, space, &found),
+                None => self.token(origin, piece.kind, text, space),
+            },
+            _ => self.token(origin, piece.kind, text, space),
         }
     }
 
-    fn is_macro(&self, name: &str) -> bool {
-        self.macros.contains_key(name) || name == "__LINE__" || name == "__FILE__"
-    }
-
-    /// Writes what a macro stands for, with `blank` before and behind it.
-    fn expand_piece(&mut self, job: &FileJob, scanner: &mut Scanner<'_>, piece: Piece, blank: &str) {
-        let name = Token::new(Kind::Ident, scanner.text(piece), false);
-        let behind_name = scanner.clone();
-        let expanded = self.expander(job.index, piece.start).expand(vec![name], Some(scanner));
-        if matches!(expanded, Err(ExpandError::Unclosed(_))) {
-            // The rest of the file was taken for arguments: give it back.
-            *scanner = behind_name;
+    /// White space of a file. In a string of several lines it is what GNU cpp makes of it: as
+    /// many blanks as there are at the start of a line, one elsewhere.
+    fn blanks(&mut self, origin: Origin, text: &str) {
+        if !self.out.in_string() {
+            return self.out.write(origin, Kind::Blank, text);
         }
-        let end = scanner.position();
-        let text = match expanded {
-            Ok(tokens)
-                if self.out.text.len() + macros::joined_bytes(&tokens) > self.limit_bytes() as usize =>
-            {
-                return self.too_large(job.index, piece.start, end);
-            }
-            Ok(tokens) => macros::join(&tokens),
-            Err(cause) => {
-                self.expand_error(job.index, piece.start, end, cause);
-                // The bare name keeps the parser from complaining about a gap.
-                scanner.text(piece).to_owned()
-            }
-        };
-        if self.out.text.len() + text.len() + 2 > self.limit_bytes() as usize {
-            return self.too_large(job.index, piece.start, end);
-        }
-        self.out.expansion(job.index, piece.start, end, &format!("{blank}{text}{blank}"));
-    }
-
-    fn expander(&mut self, file: usize, at: usize) -> Expander<'_> {
-        let source = &self.files[file];
-        let line = source.line_index(self.out.start(file, at));
-        Expander {
-            macros: &self.macros,
-            limits: self.options.limits,
-            tokens: &mut self.macro_tokens,
-            bytes: &mut self.macro_bytes,
-            place: (source.presumed_name(line).to_owned(), source.presumed_line(line)),
+        let Origin::Copied(file, start) = origin else { return };
+        if self.out.text.ends_with('\n') {
+            let blanks = " ".repeat(text.len());
+            self.out.write(Origin::Expanded(file, start, start + text.len()), Kind::Blank, &blanks);
         }
     }
 
-    fn expand_error(&mut self, file: usize, start: usize, end: usize, cause: ExpandError) {
-        let (message, help) = match cause {
-            ExpandError::TooManyTokens => {
-                self.stopped = true;
-                let (tokens, bytes) = (self.options.limits.macro_tokens, self.limit_bytes());
-                (
-                    format!(
-                        "macros have more than {tokens} tokens, or make more than {bytes} bytes of new ones"
-                    ),
-                    "look for macros that repeat one another".to_owned(),
-                )
-            }
-            ExpandError::TooDeep(name) => {
-                let limit = self.options.limits.macro_depth;
-                (
-                    format!("macro `{name}` stands inside {limit} others"),
-                    "use fewer macros inside one another".to_owned(),
-                )
-            }
-            ExpandError::Unclosed(name) => {
-                (format!("the arguments of macro `{name}` never end"), "add `)`".to_owned())
-            }
-            ExpandError::Arguments(name, expected, found) => (
-                format!("macro `{name}` takes {expected} arguments, {found} were given"),
-                "see its `#define`".to_owned(),
-            ),
-        };
-        self.error(file, start, end, message, Some(&help));
+    /// Writes a token, with a blank before it where GNU cpp has one.
+    fn token(&mut self, origin: Origin, kind: Kind, text: &str, space: bool) {
+        if self.spacing.next(kind, text, space) && !self.out.ends_blank() {
+            let at = match origin {
+                Origin::Copied(file, start) => Origin::Expanded(file, start, start),
+                expanded @ Origin::Expanded(..) => expanded,
+            };
+            self.out.write(at, Kind::Blank, " ");
+        }
+        if kind == Kind::Comment {
+            self.out.comment(origin, text);
+        } else {
+            self.out.write(origin, kind, text);
+        }
     }
 
-    /// Reads an included file and runs it. `start..end` is the place of the directive.
-    fn include(&mut self, job: &FileJob, path: &str, quoted: bool, start: usize, end: usize) {
-        let limits = self.options.limits;
-        self.includes += 1;
-        if self.includes > limits.include_count {
-            self.stopped = true;
-            let message = format!("more than {} files are included", limits.include_count);
-            return self.error(
-                job.index,
-                start,
-                end,
-                message,
-                Some("look for files that include each other"),
-            );
+    /// Writes what a macro stands for.
+    fn expand_piece(
+        &mut self,
+        job: &mut FileJob,
+        scanner: &mut Scanner<'_>,
+        piece: Piece,
+        space: bool,
+        found: &Macro,
+    ) {
+        let mut name = Token::new(Kind::Ident, scanner.text(piece), space);
+        name.at = piece.start as u32;
+        let index = job.index;
+        self.pragma_at = (index, piece.start, piece.end);
+        let mut base = Base::File(job, scanner);
+        let result = self.enter(found, &name, &mut base).and_then(|entered| {
+            if entered {
+                self.spacing.pad(Some(space));
+            } else {
+                self.token(Origin::Copied(index, piece.start), Kind::Ident, &name.text, space);
+            }
+            self.written(&mut base, (index, piece.start))
+        });
+        let end = base.position();
+        if let Err(cause) = result {
+            self.abandon();
+            let unclosed = matches!(cause, expand::ExpandError::Unclosed(_));
+            let end = if unclosed { piece.end } else { end.max(piece.end) };
+            self.expand_error(index, piece.start, end, cause);
+            // The bare name keeps the parser from complaining about a gap.
+            self.out.write(Origin::Expanded(index, piece.start, piece.end), Kind::Ident, &name.text);
         }
-        if job.depth + 1 > limits.include_depth {
-            let message = format!("files include each other more than {} deep", limits.include_depth);
-            let help = "put `#ifndef NAME`, `#define NAME` and `#endif` around the included file";
-            return self.error(job.index, start, end, message, Some(help));
-        }
-        let folders = job.folder.iter().filter(|_| quoted).chain(&self.options.include_dirs);
-        let candidates: Vec<PathBuf> = folders.map(|folder| folder.join(path)).collect();
-        let room = u64::from(self.limit_bytes()).saturating_sub(self.read_bytes);
-        for candidate in &candidates {
-            match self.loader.read(candidate, room) {
-                Ok(bytes) => {
-                    let name = candidate.to_string_lossy().into_owned();
-                    return self.run_included(&name, &bytes, candidate.parent(), job.depth + 1);
+    }
+
+    /// Writes the tokens of the contexts until none is left.
+    fn written(&mut self, base: &mut Base<'_, '_>, (file, start): (usize, usize)) -> expand::Expanded<()> {
+        while !self.expansion.contexts.is_empty() && !self.stopped {
+            let token = self.next(base)?;
+            let end = base.position();
+            match token.kind {
+                Kind::Pad(source) => self.spacing.pad(source),
+                Kind::End => break,
+                Kind::Newline => {
+                    self.out.write(Origin::Expanded(file, start, end), token.kind, &token.text);
+                    self.spacing = Spacing::default();
                 }
-                Err(cause) if cause.kind() == ErrorKind::NotFound => {}
-                Err(cause) if cause.kind() == ErrorKind::FileTooLarge => {
-                    return self.too_large(job.index, start, end);
-                }
-                Err(cause) => {
-                    let message = format!("cannot read `{}`: {cause}", candidate.display());
-                    return self.error(job.index, start, end, message, None);
+                kind => {
+                    if !self.has_room(token.text.len() + 1) {
+                        self.too_large(file, start, end);
+                        break;
+                    }
+                    self.token(Origin::Expanded(file, start, end), kind, &token.text, token.space);
                 }
             }
         }
-        if let Some((name, text)) = builtin(path) {
-            return self.run_included(&name, text.as_bytes(), None, job.depth + 1);
-        }
-        let tried: Vec<String> = candidates.iter().map(|path| format!("`{}`", path.display())).collect();
-        let tried = if tried.is_empty() { "no folder".to_owned() } else { tried.join(", ") };
-        let (message, help) = match other_architecture(path) {
-            Some(what) => (
-                format!("included file `{path}` was not found: it declares {what}, which is not supported"),
-                format!(
-                    "programs for v1model (`v1model.p4`), PSA (`psa.p4`), TNA and T2NA (`tna.p4`, `t2na.p4`) are run, no others yet; with a \
-                     folder that holds the file (-I; looked for {tried}) the program can be checked up to its `main`"
-                ),
-            ),
-            None => (
-                format!("included file `{path}` was not found"),
-                format!(
-                    "looked for {tried} and the built-in files core.p4, v1model.p4, psa.p4, tna.p4 and t2na.p4; add a folder with -I"
-                ),
-            ),
-        };
-        self.error(job.index, start, end, message, Some(&help));
+        Ok(())
     }
 
-    fn run_included(&mut self, name: &str, bytes: &[u8], folder: Option<&Path>, depth: u32) {
-        if self.once.contains(name) {
-            return;
-        }
-        let index = self.add_file(name.to_owned(), &String::from_utf8_lossy(bytes));
-        if !self.stopped {
-            self.run_file(index, folder.map(Path::to_owned), depth);
-            self.check_utf8(index, bytes);
-        }
+    /// The line that `__LINE__` is for a token of the file that is read.
+    fn line_of(&self, at: u32) -> u32 {
+        self.macro_place(at).1
     }
 
-    fn related_place(&mut self, place: (usize, usize, usize)) -> Span {
-        self.out.anchor(place.0, place.1, place.2)
+    fn name_at(&self, at: u32) -> String {
+        self.macro_place(at).0.to_owned()
     }
-}
 
-/// Tokens of a text without its white space.
-fn tokens_of(text: &str) -> Vec<Token> {
-    let (text, _) = join_lines(text);
-    let mut scanner = Scanner::new(&text);
-    let mut tokens = Vec::new();
-    let mut space = false;
-    while let Some(piece) = scanner.next(true) {
-        match piece.kind {
-            Kind::Space | Kind::Newline => space = true,
-            kind => {
-                tokens.push(Token::new(kind, scanner.text(piece), space));
-                space = false;
-            }
-        }
+    fn macro_place(&self, at: u32) -> (&str, u32) {
+        let index = self.reading.index;
+        let source = &self.files[index];
+        source.macro_place(source.line_index(self.out.start(index, at as usize)))
     }
-    tokens
 }

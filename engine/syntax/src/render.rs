@@ -109,10 +109,9 @@ impl Source {
             }
         }
         let notes = diagnostic.help.iter().map(|help| format!("help: {help}")).collect();
-        report::Diagnostic::new(severity)
-            .with_message(&diagnostic.message)
-            .with_labels(labels)
-            .with_notes(notes)
+        let report = report::Diagnostic::new(severity).with_message(&diagnostic.message);
+        let report = if diagnostic.name.is_empty() { report } else { report.with_code(diagnostic.name) };
+        report.with_labels(labels).with_notes(notes)
     }
 
     fn file_range(&self, span: Span) -> Option<(FileId, Range<usize>)> {

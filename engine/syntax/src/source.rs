@@ -30,7 +30,7 @@ pub struct Limits {
     pub include_depth: u32,
     /// Files included in all, counting repetitions.
     pub include_count: u32,
-    /// Macros inside one another.
+    /// Uses of macros inside the arguments of others.
     pub macro_depth: u32,
     /// Tokens of macros' definitions and of their expansion in all.
     pub macro_tokens: u32,
@@ -42,7 +42,7 @@ impl Default for Limits {
             total_bytes: 16 << 20,
             include_depth: 64,
             include_count: 4096,
-            macro_depth: 64,
+            macro_depth: 128,
             macro_tokens: 1 << 19,
         }
     }
@@ -77,6 +77,8 @@ pub(crate) struct Marker {
     pub(crate) line_index: usize,
     pub(crate) name: String,
     pub(crate) line: u32,
+    /// A `#line`, which `__LINE__` follows too; the preprocessor does not read other markers.
+    pub(crate) in_macros: bool,
 }
 
 /// Where a stretch of the preprocessed text came from.
@@ -270,6 +272,13 @@ impl Segment {
     }
 }
 
+fn line_behind(marker: Option<&Marker>, line_index: usize) -> u32 {
+    match marker {
+        Some(marker) => marker.line.saturating_add((line_index - marker.line_index) as u32),
+        None => line_index as u32 + 1,
+    }
+}
+
 impl SourceFile {
     pub(crate) fn new(name: String, text: std::sync::Arc<str>) -> Self {
         let starts = text.match_indices('\n').map(|(at, _)| at as u32 + 1);
@@ -297,9 +306,14 @@ impl SourceFile {
     }
 
     pub(crate) fn presumed_line(&self, line_index: usize) -> u32 {
-        match self.marker(line_index) {
-            Some(marker) => marker.line.saturating_add((line_index - marker.line_index) as u32),
-            None => line_index as u32 + 1,
-        }
+        line_behind(self.marker(line_index), line_index)
+    }
+
+    /// File and line as `__FILE__` and `__LINE__` give them.
+    pub(crate) fn macro_place(&self, line_index: usize) -> (&str, u32) {
+        let before = self.markers.iter().rev().filter(|marker| marker.in_macros);
+        let marker = before.into_iter().find(|marker| marker.line_index <= line_index);
+        let name = marker.map_or(&self.name, |marker| &marker.name);
+        (name, line_behind(marker, line_index))
     }
 }

@@ -86,7 +86,7 @@ fn comments_go_over_joints_and_are_made_of_them() {
 #[test]
 fn a_backslash_elsewhere_joins_nothing() {
     assert_eq!(
-        found("const int x = \\ \n 1;\n"),
+        found("const int x = \\ 1;\n"),
         ["1:15: error: the character `\\` has no meaning in P4 (help: remove it)"]
     );
     assert_eq!(
@@ -120,7 +120,13 @@ fn places_are_those_of_the_users_lines() {
 #[test]
 fn messages_of_directives_and_markers_stand_on_their_lines() {
     assert_eq!(found("#err\\\nor one \\\n two\n"), ["1:1: error: #error one two"]);
-    assert_eq!(found("\\\n#unk\\\nnown\n"), ["2:1: error: `#unknown` is not a directive"]);
+    assert_eq!(
+        found("\\\n#inl\\\ncude\n"),
+        [concat!(
+            "2:1: warning: `#inlcude` is not a directive: the line is ignored, as p4c does ",
+            "(help: did you mean `#include`? Write `//` before a comment)"
+        )]
+    );
     assert_eq!(found("\\\n\n#if 1\n"), ["3:1: error: this conditional is never closed (help: add `#endif`)"]);
     assert_eq!(found("#line \\\n 40\nconst int ;\n")[0].split(": ").next(), Some("40:11"));
     let (source, diagnostics) = load("const int x = __LI\\\nNE__;\nconst int y = \\\n __LINE__;\n");

@@ -59,13 +59,14 @@ fn blanks_in_a_row_are_one_but_not_at_the_start_of_a_line() {
 
 #[test]
 fn a_line_with_a_hash_that_is_no_directive_is_text() {
-    assert_eq!(note("#define PORT 9\n", "\"a\n# heading PORT\n#\n b\""), "\"a\n# heading 9\n#\n b\"");
+    assert_eq!(note("#define PORT 9\n", "\"a\n# heading PORT\n#\n b\""), "\"a\n# heading 9\n\n b\"");
 }
 
 #[test]
-fn what_follows_is_read_as_before() {
-    let text = text_of("#define N 3\n@a(\"x\ny\", N) const bit<8> n = N; const bit<8> m = N;\n");
-    assert_eq!(text.matches('3').count(), 3, "{text}");
+fn what_follows_its_last_line_is_read_as_before() {
+    // To the preprocessor the last quote begins a string that has no end on its line.
+    let text = text_of("#define N 3\n@a(\"x\ny\", 1) const bit<8> N = 1;\n@b(N) const bit<8> n = N;\n");
+    assert_eq!((text.matches('3').count(), text.matches('N').count()), (2, 1), "{text}");
 }
 
 #[test]

@@ -226,7 +226,7 @@ fn macros_cannot_grow_without_bound() {
     }
     text.push_str("const int x = m59;");
     assert!(first_error(&text).contains("tokens"), "{}", first_error(&text));
-    let nested = format!("#define f(a) a\nconst int x = {}1{};", "f(".repeat(2000), ")".repeat(2000));
+    let nested = format!("#define f(a) a\nconst int x = {}1{};", "f(".repeat(1000), ")".repeat(1000));
     on_small_stack(move || assert!(first_error(&nested).contains("inside"), "{}", first_error(&nested)));
 }
 
@@ -254,14 +254,17 @@ fn what_macros_hold_is_counted() {
     assert_eq!(first(&long), "the program is larger than 4096 bytes with its includes");
 }
 
+/// Versions above the last that changed something are those of later compilers.
 #[test]
 fn versions_of_v1model_are_known_ones() {
     let including =
         |version: &str| first_error(&format!("#define V1MODEL_VERSION {version}\n#include <v1model.p4>\n"));
-    for wrong in ["-1", "20000101", "20991231"] {
+    for wrong in ["-1", "20000101", "1"] {
         assert!(including(wrong).contains("no version of v1model"), "{wrong}: {}", including(wrong));
     }
-    assert_eq!((including("20180101"), including("20200408")), (String::new(), String::new()));
+    for right in ["20180101", "20200408", "20220415", "20991231"] {
+        assert_eq!(including(right), "", "{right}");
+    }
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn the_self_contained_form_keeps_the_users_places() {
     let (source, diagnostics) = Source::load_with("root.p4", &files, &Options::default());
     assert_eq!(diagnostics, []);
     let pushed = source.to_self_contained();
-    let expected = "#line 3 \"types.p4\"\ntypedef bit< 8 > T;\n#line 9 \"root.p4\"\nconst bit< 8 > x = \"a\nb\";\nconst T y = ;\n";
+    let expected = "#line 3 \"types.p4\"\ntypedef bit<8> T;\n#line 9 \"root.p4\"\nconst bit<8> x = \"a\nb\";\nconst T y = ;\n";
     assert_eq!(pushed, expected);
     let (received, diagnostics) =
         Source::from_text("pushed", &pushed, &Memory::default(), &Options::default());

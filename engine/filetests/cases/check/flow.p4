@@ -101,7 +101,7 @@ control ingress(inout headers_t h, inout meta_t m, inout standard_metadata_t s) 
         if (t.apply().hit) {
             m.m = from_table; //~ WARN `from_table` may be read
         }
-        switch (t.apply().action_run) {
+        switch (t.apply().action_run) {  //~ WARN table `t` is applied at two places
             sets: { m.m = from_table; }
             default: { from_table = 0; }
         }

@@ -60,6 +60,7 @@ fn check_numbers(table: &Table, found: &mut Vec<Diagnostic>) {
         {
             found.push(
                 Diagnostic::warning(entry.span, format!("two entries have the priority {priority}"))
+                    .with_name("duplicate-priorities")
                     .with_related(first.span, "the other entry"),
             );
         }
@@ -73,6 +74,7 @@ fn check_numbers(table: &Table, found: &mut Vec<Diagnostic>) {
                     entry.span,
                     format!("priority {priority} wins over {last} of the entry before"),
                 )
+                .with_name("entries-out-of-priority-order")
                 .with_related(other.span, "the entry before")
                 .with_help("write the entries in the order in which they win"),
             );
@@ -99,6 +101,7 @@ fn check_duplicates(table: &Table, found: &mut Vec<Diagnostic>) {
         } else if table.const_entries {
             found.push(
                 Diagnostic::warning(entry.span, "this entry never matches: one before it matches the same")
+                    .with_name("unreachable")
                     .with_related(first.span, "the one before"),
             );
         }

@@ -8,15 +8,19 @@ mod annotations;
 mod core_calls;
 mod entries;
 mod flow;
+mod headers;
 mod params;
-mod parsers;
+pub(crate) mod parsers;
 mod placement;
 mod shadow;
+mod silence;
 mod tables;
+mod twice;
 pub(crate) mod walk;
 
 use crate::types::hir;
 use p4cc_syntax::{Diagnostic, ast};
+pub(crate) use silence::silence;
 
 /// Checks the syntax tree.
 pub(crate) fn syntax(tree: &ast::Program) -> Vec<Diagnostic> {
@@ -36,5 +40,7 @@ pub(crate) fn typed(program: &hir::Program) -> Vec<Diagnostic> {
     parsers::check(program, &mut found);
     entries::check(program, &mut found);
     flow::check(program, &mut found);
+    headers::check(program, &mut found);
+    twice::check(program, &mut found);
     found
 }

@@ -42,7 +42,7 @@ impl Shadow<'_> {
                 Diagnostic::error(name.span, format!("`{text}` hides the parameter `{text}`"))
                     .with_help("choose another name")
             } else {
-                Diagnostic::warning(name.span, format!("`{text}` hides another `{text}`"))
+                Diagnostic::warning(name.span, format!("`{text}` hides another `{text}`")).with_name("shadow")
             };
             self.found.push(diagnostic.with_related(hidden.span, "hides this one"));
         }

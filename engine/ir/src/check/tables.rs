@@ -58,6 +58,8 @@ impl Tables<'_> {
         let place = |wanted: &dyn Fn(&TablePropertyKind) -> bool| {
             table.properties.iter().find(|property| wanted(&property.kind)).map(|property| property.span)
         };
+        let filled =
+            place(&|kind| matches!(kind, TablePropertyKind::Entries { entries, .. } if !entries.is_empty()));
         let key = place(&|kind| matches!(kind, TablePropertyKind::Key(_)));
         let actions = place(&|kind| matches!(kind, TablePropertyKind::Actions(_)));
         let entries = place(&|kind| matches!(kind, TablePropertyKind::Entries { .. }));
@@ -72,7 +74,7 @@ impl Tables<'_> {
             TablePropertyKind::Key(keys) => keys.is_empty(),
             _ => true,
         });
-        if let Some(entries) = entries
+        if let Some(entries) = filled
             && keyless
         {
             self.found.push(

@@ -92,6 +92,9 @@ impl Lowerer<'_> {
         (b, b_ty): (&Value, &Ty),
         ty: &Ty,
     ) -> Result<Value, value::FoldError> {
+        if op == BinaryOp::Concat && matches!(a, Value::String(_)) {
+            return value::joined(a, b);
+        }
         if op == BinaryOp::Concat {
             return match (a, b, self.width(b_ty)) {
                 (Value::Int(hi), Value::Int(lo), Some(width)) => Ok(value::concat(hi, lo, width, ty)),

@@ -85,12 +85,12 @@ impl Checker {
 
     fn string_annotation(&mut self, annotation: &Annotation) -> Option<String> {
         let value = match &annotation.body {
-            AnnotationBody::Tokens(tokens) => match tokens.as_slice() {
-                [token] => token.text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).map(unescape),
-                _ => None,
-            },
+            AnnotationBody::Tokens(tokens) => self.joined_tokens(tokens),
             AnnotationBody::Expressions(exprs) => match exprs.as_slice() {
-                [Expr { kind: AstKind::String(text), .. }] => Some(text.clone()),
+                [expr] => match self.expr(expr).kind {
+                    ExprKind::Const(Value::String(text)) => Some(text),
+                    _ => None,
+                },
                 _ => None,
             },
             _ => None,
@@ -103,6 +103,26 @@ impl Checker {
             );
         }
         value
+    }
+
+    /// Literals and constants joined by `++`.
+    fn joined_tokens(&self, tokens: &[AnnotationToken]) -> Option<String> {
+        let mut out = String::new();
+        for item in tokens.split(|token| token.text == "++") {
+            let [token] = item else { return None };
+            if let Some(text) = token.text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+                out += &unescape(text);
+                continue;
+            }
+            match &self.scopes.get(&token.text, false)?.symbol {
+                Symbol::Const(expr) => match &expr.kind {
+                    ExprKind::Const(Value::String(text)) => out += text,
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
+        Some(out)
     }
 
     pub(super) fn number_annotation(&mut self, annotation: &Annotation) -> Option<u32> {

@@ -131,7 +131,7 @@ impl Checker {
                     Some(at) => at,
                     None => {
                         let near =
-                            super::scope::closest(&name.name, sig.params.iter().map(|p| p.name.as_str()));
+                            p4cc_syntax::closest(&name.name, sig.params.iter().map(|p| p.name.as_str()));
                         let near = near.map(str::to_owned);
                         self.undeclared_near(&format!("parameter of `{}`", sig.name), name, near);
                         return None;

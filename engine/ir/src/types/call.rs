@@ -3,12 +3,13 @@
 use super::arguments::Bound;
 use super::hir::{Builtin, Call, Callee, Construct, Expr, ExprKind, InstId, Instance, Sig, SigParam};
 use super::order::Order;
-use super::scope::{FnSymbol, Symbol, closest};
+use super::scope::{FnSymbol, Symbol};
 use super::ty::{Substitution, Ty};
 use super::value::Value;
 use super::{Checker, CodeContext};
 use num_bigint::BigInt;
 use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Ident, Path, Type, TypeKind};
+use p4cc_syntax::closest;
 use p4cc_syntax::{Diagnostic, Span};
 
 impl Checker {
@@ -257,14 +258,33 @@ impl Checker {
 
     fn apply_table(&mut self, id: super::hir::TabId, name: &Ident, args: &[Argument], span: Span) -> Expr {
         if name.name != "apply" {
-            return self
-                .poison_error(name.span, format!("a table has no method `{}`; it has `apply`", name.name));
+            let near = closest(&name.name, ["apply"].into_iter());
+            let help = if near.is_some() { "did you mean `apply`?" } else { "it has `apply` only" };
+            self.push(
+                Diagnostic::error(
+                    name.span,
+                    format!("a table has no method `{}`; it has `apply`", name.name),
+                )
+                .with_help(help),
+            );
+            return Self::poison(span);
         }
         if !args.is_empty() {
             return self.poison_error(span, "`apply` of a table takes no arguments");
         }
         if self.place != CodeContext::Control {
-            return self.poison_error(span, "a table can only be applied in the apply block of its control");
+            let help = match self.place {
+                CodeContext::Action => {
+                    "an action cannot apply a table: apply it in `apply { ... }`, before or behind the table that \
+                     runs this action (`switch (t.apply().action_run)`)"
+                }
+                _ => "move it into `apply { ... }` of the control that declares the table",
+            };
+            self.push(
+                Diagnostic::error(span, "a table can only be applied in the apply block of its control")
+                    .with_help(help),
+            );
+            return Self::poison(span);
         }
         let call = Call { callee: Callee::Table(id), args: Vec::new(), order: Order::default(), span };
         Expr { kind: ExprKind::Call(Box::new(call)), ty: Ty::ApplyResult(id), span }

@@ -166,7 +166,7 @@ impl Checker {
                 }
                 None => {
                     let shown = self.hir.show(to);
-                    let near = super::scope::closest(name, parts.iter().map(|(part, _)| part.as_str()));
+                    let near = p4cc_syntax::closest(name, parts.iter().map(|(part, _)| part.as_str()));
                     let mut diagnostic =
                         Diagnostic::error(item.span, format!("`{shown}` has no field `{name}`"));
                     if let Some(near) = near {

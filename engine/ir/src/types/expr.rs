@@ -109,6 +109,7 @@ impl Checker {
         let wrapped = value::wrap(&number, ty);
         self.push(
             Diagnostic::warning(span, format!("{number} does not fit in `{shown}`"))
+                .with_name("mismatch")
                 .with_label(format!("becomes {wrapped}")),
         );
         wrapped

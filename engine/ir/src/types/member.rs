@@ -4,10 +4,11 @@ use super::Checker;
 use super::CodeContext;
 use super::expr::fold_field;
 use super::hir::{Callee, Expr, ExprKind};
-use super::scope::{Symbol, TypeSymbol, closest};
+use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
 use super::value::Value;
 use p4cc_syntax::ast::{self, ExprKind as Ast, Ident, Type, TypeKind};
+use p4cc_syntax::closest;
 use p4cc_syntax::{Diagnostic, Span};
 
 impl Checker {

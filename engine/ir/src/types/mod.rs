@@ -58,6 +58,7 @@ pub fn check(program: &ast::Program, budget: &Budget) -> (Program, Vec<Diagnosti
         }
         checker.global_decl(decl);
     }
+    checker.report_missing_file();
     (checker.hir, checker.diagnostics)
 }
 
@@ -130,6 +131,8 @@ struct Checker {
     /// Instances of the parser or control being checked.
     instances: Vec<InstId>,
     used_locals: BTreeSet<LocalId>,
+    /// First use of a name that a file declares which is not included, by file.
+    missing_files: BTreeMap<&'static str, ast::Ident>,
 }
 
 /// Signatures of a parser's or control's `apply` and constructor.
@@ -164,8 +167,9 @@ impl Checker {
         self.push(Diagnostic::error(span, message));
     }
 
-    fn warning(&mut self, span: Span, message: impl Into<String>) {
-        self.push(Diagnostic::warning(span, message));
+    /// A warning under the name by which `@noWarn` silences it.
+    fn warning(&mut self, span: Span, name: &'static str, message: impl Into<String>) {
+        self.push(Diagnostic::warning(span, message).with_name(name));
     }
 
     fn not_supported(&mut self, span: Span, what: impl core::fmt::Display) {
@@ -226,8 +230,43 @@ impl Checker {
         if self.charge(Resource::Steps, candidates * STEPS_A_DISTANCE, name.span).is_none() {
             return;
         }
-        let near = scope::closest(&name.name, self.scopes.names()).map(str::to_owned);
+        // An action can be meant by the name of an action only.
+        let is_candidate = |known: &&str| {
+            what != "action"
+                || self
+                    .scopes
+                    .get(known, false)
+                    .is_some_and(|entry| matches!(entry.symbol, Symbol::Action(_)))
+        };
+        let near =
+            p4cc_syntax::closest(&name.name, self.scopes.names().filter(is_candidate)).map(str::to_owned);
+        self.undeclared_or_missing(what, name, near);
+    }
+
+    /// A name that is not near another may be one of a file that is not included.
+    fn undeclared_or_missing(&mut self, what: &str, name: &ast::Ident, near: Option<String>) {
+        if near.is_none()
+            && let Some(file) = p4cc_syntax::declaring_file(&name.name)
+        {
+            self.missing_files.entry(file).or_insert_with(|| name.clone());
+            return;
+        }
         self.undeclared_near(what, name, near);
+    }
+
+    /// One error for all names of a file that is not included: an architecture's includes core.p4.
+    fn report_missing_file(&mut self) {
+        let missing = std::mem::take(&mut self.missing_files);
+        let architecture = missing.iter().find(|(file, _)| **file != "core.p4");
+        let Some((file, name)) = architecture.or_else(|| missing.iter().next()) else { return };
+        self.push(
+            Diagnostic::error(
+                name.span,
+                format!("`{}` is declared in {file}, which is not included", name.name),
+            )
+            .with_label("not found")
+            .with_help(format!("write `#include <{file}>` at the head of the program")),
+        );
     }
 
     fn undeclared_near(&mut self, what: &str, name: &ast::Ident, near: Option<String>) {

@@ -231,6 +231,7 @@ impl Checker {
         }
         self.push(
             Diagnostic::warning(span, "division by a value that is not known at compile time")
+                .with_name("unsupported")
                 .with_help("other P4 compilers refuse it; divide by a constant"),
         );
     }
@@ -254,7 +255,11 @@ impl Checker {
             if let Some(width) = a.ty.fixed_width()
                 && amount.to_u32().is_none_or(|amount| amount >= width)
             {
-                self.warning(span, format!("shifting {width} bits by {amount} leaves none of them"));
+                self.warning(
+                    span,
+                    "overflow",
+                    format!("shifting {width} bits by {amount} leaves none of them"),
+                );
             }
         } else if a.ty == Ty::Integer {
             return self.operator_error(
@@ -282,7 +287,19 @@ impl Checker {
         }
     }
 
+    /// Strings are joined at compile time (P4-16 8.4); a constructor parameter is known later.
+    fn joined_strings(&mut self, a: Expr, b: Expr, span: Span) -> Expr {
+        let (ExprKind::Const(left), ExprKind::Const(right)) = (&a.kind, &b.kind) else {
+            let kind = ExprKind::Binary(BinaryOp::Concat, Box::new(a), Box::new(b));
+            return Expr { kind, ty: Ty::String, span };
+        };
+        self.folded(value::joined(left, right), Ty::String, span)
+    }
+
     fn concat(&mut self, a: Expr, b: Expr, span: Span) -> Expr {
+        if (&a.ty, &b.ty) == (&Ty::String, &Ty::String) {
+            return self.joined_strings(a, b, span);
+        }
         let (a, b) = (self.plain_number(a), self.plain_number(b));
         let (Some(hi), Some(lo)) = (a.ty.fixed_width(), b.ty.fixed_width()) else {
             return self.mismatch(BinaryOp::Concat, &a, &b, span);

@@ -4,11 +4,12 @@ use super::generic::BlockDecl;
 use super::hir::{
     LocalKind, Parser, ParserId, SelectCase, SelectKeyset, SetId, State, Stmt, Target, Transition, ValueSet,
 };
-use super::scope::{Symbol, TypeSymbol, closest};
+use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
 use super::{BlockSigs, Checker, CodeContext, hir};
 use p4cc_syntax::Diagnostic;
 use p4cc_syntax::ast::{self, Annotation, Decl, DeclKind, Ident, ParserDecl, ParserState};
+use p4cc_syntax::closest;
 
 impl Checker {
     /// Checks a parser with its body.
@@ -115,7 +116,19 @@ impl Checker {
         self.scopes.push();
         let body = self.stmts(&state.body);
         let transition = match &state.transition {
-            None => Transition::Direct(Target::Reject),
+            None => {
+                self.push(
+                    Diagnostic::warning(
+                        state.name.span,
+                        format!("state `{}` has no `transition`: it goes to `reject`", state.name.name),
+                    )
+                    .with_name("parser-transition")
+                    .with_help(
+                        "end it with `transition accept;`, or with `transition reject;` if that is meant",
+                    ),
+                );
+                Transition::Direct(Target::Reject)
+            }
             Some(ast::Transition::Direct(name)) => Transition::Direct(self.target(name, states)),
             Some(ast::Transition::Select { keys, cases, .. }) => self.select(keys, cases, states),
         };
@@ -153,7 +166,11 @@ impl Checker {
         for case in cases {
             let target = self.target(&case.state, states);
             if default_seen {
-                self.warning(case.span, "this case is never reached: a case before it matches everything");
+                self.warning(
+                    case.span,
+                    "parser-transition",
+                    "this case is never reached: a case before it matches everything",
+                );
                 continue;
             }
             let set = match &case.keyset.kind {
@@ -239,7 +256,7 @@ impl Checker {
             }));
         }
         for (state, _) in states.iter().zip(&reached).filter(|(_, reached)| !**reached) {
-            self.warning(state.span, format!("state `{}` is never reached", state.name));
+            self.warning(state.span, "unreachable", format!("state `{}` is never reached", state.name));
         }
     }
 }

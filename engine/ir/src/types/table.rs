@@ -101,9 +101,9 @@ impl Checker {
         }
         if !self.match_kinds.contains(&key.match_kind.name) {
             let near =
-                super::scope::closest(&key.match_kind.name, self.match_kinds.iter().map(String::as_str));
+                p4cc_syntax::closest(&key.match_kind.name, self.match_kinds.iter().map(String::as_str));
             let near = near.map(str::to_owned);
-            self.undeclared_near("match kind", &key.match_kind, near);
+            self.undeclared_or_missing("match kind", &key.match_kind, near);
         }
         let name = self.key_name(&key.expr, Some(&expr));
         if name.is_none() && annotations.name.is_none() && expr.ty != Ty::Unknown {
@@ -280,10 +280,12 @@ impl Checker {
             }
             "psa_empty_group_action" => self.push(
                 Diagnostic::warning(written.span, "`psa_empty_group_action` is ignored: an empty group runs no action")
+                    .with_name("ignore-prop")
                     .with_help("leave the property out, and keep a member in every group that entries use"),
             ),
             other => self.push(
                 Diagnostic::warning(written.span, format!("table property `{other}` has no meaning here and is ignored"))
+                    .with_name("ignore-prop")
                     .with_help("known are key, actions, default_action, entries, size, implementation, counters, meters, registers, filters, support_timeout"),
             ),
         }

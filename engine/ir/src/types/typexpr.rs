@@ -378,6 +378,7 @@ impl Checker {
         if known && !bits.is_multiple_of(8) {
             self.warning(
                 span,
+                "mismatch",
                 format!("header `{name}` is {bits} bits wide, which is not a whole number of bytes"),
             );
         }

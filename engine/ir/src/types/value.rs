@@ -39,6 +39,8 @@ pub enum FoldError {
     NegativeShift,
     /// The result takes this many bits, more than the engine holds.
     TooLarge(u64),
+    /// The string is longer than the engine holds.
+    LongString,
     /// The operator does not work on such values.
     WrongType,
 }
@@ -53,6 +55,7 @@ impl FoldError {
             Self::TooLarge(bits) => {
                 format!("the constant takes {bits} bits; at most {MAX_INT_BITS} are allowed")
             }
+            Self::LongString => format!("the string is longer than {MAX_STRING_BYTES} bytes"),
             Self::WrongType => "the operator does not work on these values".to_owned(),
         }
     }
@@ -136,6 +139,20 @@ pub fn unary(op: UnaryOp, value: &Value, ty: &Ty) -> Result<Value, FoldError> {
 }
 
 /// `a op b` where both operands of arithmetic have type `ty`;
+/// Longest string that `++` makes.
+const MAX_STRING_BYTES: usize = 1 << 16;
+
+/// Two strings as one.
+pub fn joined(a: &Value, b: &Value) -> Result<Value, FoldError> {
+    match (a, b) {
+        (Value::String(a), Value::String(b)) if a.len() + b.len() <= MAX_STRING_BYTES => {
+            Ok(Value::String(format!("{a}{b}")))
+        }
+        (Value::String(_), Value::String(_)) => Err(FoldError::LongString),
+        _ => Err(FoldError::WrongType),
+    }
+}
+
 /// shifts and concatenations take `ty` for the left one.
 pub fn binary(op: BinaryOp, a: &Value, b: &Value, ty: &Ty) -> Result<Value, FoldError> {
     match (a, b) {

@@ -73,6 +73,9 @@ impl Parser<'_> {
                 Ok(StmtKind::Decl(Decl { annotations: Vec::new(), kind, span: self.since(start) }))
             }
             Tok::At => self.annotated_statement(start),
+            Tok::Ident if self.at_word("while") && self.peek(1).tok == Tok::LParen && self.while_here() => {
+                self.while_statement()
+            }
             _ => {
                 let kind = self.simple_statement(Vec::new(), start)?;
                 self.expect_semi(match kind {
@@ -238,6 +241,34 @@ impl Parser<'_> {
             None
         };
         Ok(SwitchCase { label, body, span: self.since(start) })
+    }
+
+    /// Whether a block follows the parentheses behind this word: a function `while` is called without one.
+    fn while_here(&self) -> bool {
+        const MAX_TOKENS: usize = 256;
+        let mut depth = 0u32;
+        for ahead in 1..MAX_TOKENS {
+            match self.peek(ahead).tok {
+                Tok::LParen => depth += 1,
+                Tok::RParen if depth == 1 => return self.peek(ahead + 1).tok == Tok::LBrace,
+                Tok::RParen => depth -= 1,
+                Tok::Eof => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Other languages' loop, which P4 does not have: read over it so that nothing else is said about it.
+    fn while_statement(&mut self) -> Parsed<StmtKind> {
+        let message = "P4 has no `while`";
+        let help = "write `for (; condition; ) { ... }`; in a parser a state loops by a transition to itself";
+        self.report(Diagnostic::error(self.span(), message).with_help(help));
+        self.bump();
+        self.expect(Tok::LParen)?;
+        self.expression()?;
+        self.expect(Tok::RParen)?;
+        Ok(StmtKind::Block(self.block(Vec::new())?))
     }
 
     fn for_statement(&mut self, mut annotations: Vec<Annotation>) -> Parsed<StmtKind> {

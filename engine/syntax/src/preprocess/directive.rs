@@ -1,78 +1,184 @@
 //! The directives: lines that start with `#`.
 
-use super::macros::ExpandError;
-use super::macros::{Macro, Token};
+use super::expand::ExpandError;
 use super::scan::{Kind, Piece, Scanner};
+use super::token::Token;
 use super::{FileJob, Group, Job, condition};
+use crate::closest;
 use crate::diag::Diagnostic;
 use crate::source::Marker;
-use std::rc::Rc;
 
 /// One directive line.
-struct Line {
+pub(super) struct Line {
     /// Name after the `#`.
-    name: String,
+    pub(super) name: String,
+    name_start: usize,
     /// Tokens after the name.
-    tokens: Vec<Token>,
+    pub(super) tokens: Vec<Token>,
+    /// Place of each, and one more for the end.
+    places: Vec<(usize, usize)>,
     /// The bytes after the name as written.
-    raw: String,
-    start: usize,
+    pub(super) raw: String,
+    pub(super) start: usize,
     /// End of the last token.
-    end: usize,
-    /// Place of the first token after the name.
-    operand: (usize, usize),
+    pub(super) end: usize,
 }
 
+impl Line {
+    /// Place of a token, or of the line if there is none.
+    pub(super) fn place(&self, token: usize) -> (usize, usize) {
+        self.places.get(token).copied().unwrap_or((self.start, self.end))
+    }
+}
+
+/// The directives.
+const NAMES: [&str; 20] = [
+    "define",
+    "undef",
+    "include",
+    "include_next",
+    "import",
+    "if",
+    "ifdef",
+    "ifndef",
+    "elif",
+    "elifdef",
+    "elifndef",
+    "else",
+    "endif",
+    "error",
+    "warning",
+    "line",
+    "pragma",
+    "ident",
+    "sccs",
+    "assert",
+];
+
+/// Those that choose what is read.
+const CONDITIONALS: [&str; 8] = ["if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif"];
+
 impl Job<'_> {
-    /// Carries out the directive whose `#` was just read.
-    pub(super) fn directive(&mut self, job: &mut FileJob, scanner: &mut Scanner<'_>, hash: Piece) {
+    /// Carries out the directive whose `#` was just read; false if the line is not one: then
+    /// the scanner is behind the `#`, and the line is text, which P4's lexer ignores.
+    pub(super) fn directive(&mut self, job: &mut FileJob, scanner: &mut Scanner<'_>, hash: Piece) -> bool {
+        let behind = scanner.clone();
         let room = self.options.limits.macro_tokens.saturating_sub(self.macro_tokens) as usize;
-        let line = read_line(scanner, hash, job.active(), room);
-        if line.tokens.len() > room {
-            return self.expand_error(job.index, line.start, line.end, ExpandError::TooManyTokens);
+        let line = read_line(scanner, hash, room);
+        let name = line.name.as_str();
+        let in_string = self.out.in_string();
+        if name.starts_with(|first: char| first.is_ascii_digit()) {
+            // p4c's lexer reads such a line, the preprocessor does not.
+            if job.active() && !in_string && self.lexer_marker(job, scanner, &line) {
+                return true;
+            }
+            *scanner = behind;
+            return false;
         }
+        if !name.is_empty() && !NAMES.contains(&name) && name != "unassert" {
+            if job.active() && !in_string {
+                self.not_a_directive(job, &line, behind.text(hash).len() + hash.start);
+            }
+            *scanner = behind;
+            return false;
+        }
+        if !job.active() && !CONDITIONALS.contains(&name) {
+            return true;
+        }
+        if line.tokens.len() > room {
+            self.expand_error(job.index, line.start, line.end, ExpandError::TooManyTokens);
+            return true;
+        }
+        self.carry_out(job, scanner, &line);
+        true
+    }
+
+    fn carry_out(&mut self, job: &mut FileJob, scanner: &Scanner<'_>, line: &Line) {
         match line.name.as_str() {
-            "if" | "ifdef" | "ifndef" => self.open_group(job, &line),
-            "elif" | "else" => self.next_branch(job, &line),
+            "if" | "ifdef" | "ifndef" => self.open_group(job, line),
+            "elif" | "elifdef" | "elifndef" | "else" => self.next_branch(job, line),
             "endif" => {
+                self.extra_tokens(job, line, 0);
                 if job.groups.pop().is_none() {
-                    self.line_error(job, &line, "`#endif` without `#if`");
+                    self.line_error(job, line, "`#endif` without `#if`");
                 }
             }
-            _ if !job.active() => {}
             "define" => {
                 self.macro_tokens += line.tokens.len() as u32;
-                self.define(job, &line);
+                self.define(job, line);
             }
-            "undef" => match line.tokens.first().filter(|token| token.kind == Kind::Ident) {
-                Some(name) => {
-                    self.macros.remove(&name.text);
+            "undef" => {
+                if let Some(name) = self.macro_name(job, line) {
+                    self.macros.remove(&*name);
+                    self.extra_tokens(job, line, 1);
                 }
-                None => self.line_error(job, &line, "`#undef` needs a macro name"),
-            },
-            "include" => self.include_line(job, &line),
-            "error" => self.line_error(job, &line, &format!("#error {}", line.raw)),
+            }
+            "include" | "include_next" | "import" => self.include_line(job, line),
+            "error" => self.line_error(job, line, &format!("#error {}", line.raw)),
             "warning" => {
                 let span = self.out.anchor(job.index, line.start, line.end);
                 self.report(Diagnostic::warning(span, format!("#warning {}", line.raw)));
             }
-            "pragma" if line.raw == "once" => {
-                let name = self.files[job.index].name.clone();
-                self.once.insert(name);
+            "pragma" => {
+                let anchor = (job.index, line.start, line.end);
+                self.pragma_at = anchor;
+                self.pragma(&line.raw.clone());
             }
-            "" | "pragma" | "ident" => {}
-            "line" => self.marker(job, scanner, &line, &line.tokens),
-            number if number.starts_with(|c: char| c.is_ascii_digit()) => {
-                let mut tokens = vec![Token::new(Kind::Number, number, false)];
-                tokens.extend(line.tokens.iter().cloned());
-                self.marker(job, scanner, &line, &tokens);
+            "line" => self.line_marker(job, scanner, line),
+            "assert" | "unassert" => {
+                let message = format!("`#{}` is not supported: C compilers dropped it long ago", line.name);
+                self.error(job.index, line.start, line.end, message, Some("use `#define`"));
             }
-            other => self.line_error(job, &line, &format!("`#{other}` is not a directive")),
+            _ => {}
         }
     }
 
-    fn line_error(&mut self, job: &FileJob, line: &Line, message: &str) {
+    pub(super) fn line_error(&mut self, job: &FileJob, line: &Line, message: &str) {
         self.error(job.index, line.start, line.end, message.to_owned(), None);
+    }
+
+    /// A warning where a line that is ignored looks like a directive.
+    fn not_a_directive(&mut self, job: &FileJob, line: &Line, behind_hash: usize) {
+        let names_file = line.tokens.first().is_some_and(|token| token.kind == Kind::Str || token.is("<"));
+        let attached = line.name_start == behind_hash;
+        let Some(meant) = closest(&line.name, NAMES.into_iter()).filter(|_| attached || names_file) else {
+            return;
+        };
+        let message = format!("`#{}` is not a directive: the line is ignored, as p4c does", line.name);
+        let span = self.out.anchor(job.index, line.start, line.end);
+        let help = format!("did you mean `#{meant}`? Write `//` before a comment");
+        self.report(Diagnostic::warning(span, message).with_help(help));
+    }
+
+    /// Warns of tokens that nothing reads.
+    pub(super) fn extra_tokens(&mut self, job: &FileJob, line: &Line, used: usize) {
+        if line.tokens.len() > used {
+            let (start, _) = line.place(used);
+            let span = self.out.anchor(job.index, start, line.end);
+            let message = format!("`#{}` does not read what follows here", line.name);
+            let help = "write it as a comment behind `//`, or use `#if` with `defined(NAME)`";
+            self.report(Diagnostic::warning(span, message).with_help(help));
+        }
+    }
+
+    /// The name that a directive is about.
+    pub(super) fn macro_name(&mut self, job: &FileJob, line: &Line) -> Option<std::rc::Rc<str>> {
+        let name = line.tokens.first().filter(|token| token.kind == Kind::Ident);
+        let Some(name) = name else {
+            self.line_error(job, line, &format!("`#{}` needs a macro name", line.name));
+            return None;
+        };
+        if matches!(line.name.as_str(), "define" | "undef") && &*name.text == "defined" {
+            self.line_error(job, line, "`defined` cannot be a macro name");
+            return None;
+        }
+        Some(name.text.clone())
+    }
+
+    fn is_defined(&mut self, job: &FileJob, line: &Line) -> Option<bool> {
+        let name = self.macro_name(job, line)?;
+        self.extra_tokens(job, line, 1);
+        Some(self.macros.contains_key(&name))
     }
 
     fn open_group(&mut self, job: &mut FileJob, line: &Line) {
@@ -80,13 +186,8 @@ impl Job<'_> {
         let active = outer
             && match line.name.as_str() {
                 "if" => self.condition(job, line),
-                name => match line.tokens.first().filter(|token| token.kind == Kind::Ident) {
-                    Some(token) => self.macros.contains_key(&token.text) == (name == "ifdef"),
-                    None => {
-                        self.line_error(job, line, &format!("`#{name}` needs a macro name"));
-                        false
-                    }
-                },
+                "ifdef" => self.is_defined(job, line) == Some(true),
+                _ => self.is_defined(job, line) == Some(false),
             };
         let group = Group { active, outer, taken: active, last: false, start: line.start, end: line.end };
         job.groups.push(group);
@@ -100,145 +201,133 @@ impl Job<'_> {
             self.line_error(job, line, &format!("`#{}` after `#else`", line.name));
         }
         let open = group.outer && !group.taken;
+        group.active = open
+            && match line.name.as_str() {
+                "else" => true,
+                "elif" => self.condition(job, line),
+                "elifdef" => self.is_defined(job, line) == Some(true),
+                _ => self.is_defined(job, line) == Some(false),
+            };
         if line.name == "else" {
-            group.active = open;
+            if group.outer {
+                self.extra_tokens(job, line, 0);
+            }
             group.last = true;
-        } else {
-            group.active = open && self.condition(job, line);
         }
         group.taken |= group.active;
         job.groups.push(group);
     }
 
     fn condition(&mut self, job: &FileJob, line: &Line) -> bool {
-        let tokens = self.answer_defined(&line.tokens);
-        let expanded = match self.expander(job.index, line.start).expand(tokens, None) {
-            Ok(tokens) => tokens,
+        let tokens = self.in_line(&line.tokens, line.start, Self::condition_tokens);
+        let wrong = match tokens {
+            Ok(Ok(tokens)) => match condition::evaluate(&tokens) {
+                Ok(value) => return value,
+                Err(cause) => cause,
+            },
+            Ok(Err(cause)) => cause,
             Err(cause) => {
                 self.expand_error(job.index, line.start, line.end, cause);
                 return false;
             }
         };
-        match condition::evaluate(&expanded) {
-            Ok(value) => value != 0,
-            Err(cause) => {
-                let message = format!("`#{}` has no value: {cause}", line.name);
-                let help = "use integers, macros, `defined(NAME)` and the operators of C";
-                self.error(job.index, line.start, line.end, message, Some(help));
-                false
-            }
-        }
+        let message = format!("`#{}` has no value: {wrong}", line.name);
+        let help = "use integers, macros, `defined(NAME)` and the operators of C";
+        self.error(job.index, line.start, line.end, message, Some(help));
+        false
     }
 
-    /// Replaces `defined X` and `defined(X)` before macros are expanded.
-    fn answer_defined(&self, tokens: &[Token]) -> Vec<Token> {
+    /// The tokens of a condition, macros replaced and `defined` answered.
+    fn condition_tokens(&mut self) -> Result<Result<Vec<Token>, String>, ExpandError> {
         let mut out = Vec::new();
-        let mut at = 0;
-        while let Some(token) = tokens.get(at) {
-            at += 1;
-            if !token.is("defined") {
-                out.push(token.clone());
+        loop {
+            let token = self.next_word()?;
+            if token.kind == Kind::End {
+                return Ok(Ok(out));
+            }
+            if !token.is_name("defined") {
+                out.push(token);
                 continue;
             }
-            let parens = tokens.get(at).is_some_and(|next| next.is("("));
-            let name = tokens.get(at + usize::from(parens));
-            let known = name.is_some_and(|name| self.macros.contains_key(&name.text));
+            self.expansion.held += 1;
+            let mut name = self.next_word()?;
+            let open = name.is("(");
+            if open {
+                name = self.next_word()?;
+            }
+            if name.kind != Kind::Ident {
+                return Ok(Err("`defined` needs a macro name".to_owned()));
+            }
+            if open && !self.next_word()?.is(")") {
+                return Ok(Err("`)` is missing after `defined`".to_owned()));
+            }
+            self.expansion.held -= 1;
+            let known = self.macros.contains_key(&name.text);
             out.push(Token::new(Kind::Number, if known { "1" } else { "0" }, true));
-            at += if parens { 3 } else { 1 };
         }
-        out
     }
 
-    fn define(&mut self, job: &FileJob, line: &Line) {
-        let Some(name) = line.tokens.first().filter(|token| token.kind == Kind::Ident) else {
-            return self.line_error(job, line, "`#define` needs a macro name");
+    /// The next token of a directive.
+    pub(super) fn next_word(&mut self) -> Result<Token, ExpandError> {
+        loop {
+            let token = self.next(&mut super::expand::Base::Empty)?;
+            if !token.is_pad() {
+                return Ok(token);
+            }
+        }
+    }
+
+    /// `#line N "file"`: the next line claims to be line N of that file.
+    fn line_marker(&mut self, job: &FileJob, scanner: &Scanner<'_>, line: &Line) {
+        let tokens = match self.expand_line(&line.tokens, line.start) {
+            Ok(tokens) => tokens,
+            Err(cause) => return self.expand_error(job.index, line.start, line.end, cause),
         };
-        if name.is("defined") {
-            return self.line_error(job, line, "`defined` cannot be a macro name");
-        }
-        let mut rest = &line.tokens[1..];
-        let mut params = None;
-        let mut variadic = false;
-        // Only a parenthesis that touches the name opens a parameter list.
-        if rest.first().is_some_and(|token| token.is("(") && !token.space) {
-            let Some(close) = rest.iter().position(|token| token.is(")")) else {
-                return self.line_error(job, line, "the parameters of this macro never end");
-            };
-            match parameters(&rest[1..close]) {
-                Some((names, dots)) => (params, variadic) = (Some(names), dots),
-                None => return self.line_error(job, line, "macro parameters are names separated by commas"),
+        let number = tokens.first().and_then(|token| line_number(&token.text));
+        let file = tokens.get(1).map(|token| (token.kind == Kind::Str).then(|| unescape(&token.text)));
+        match (number, file) {
+            (Some(number), None) => self.mark(job, scanner, line, (number, None), true),
+            (Some(number), Some(Some(name))) => {
+                self.mark(job, scanner, line, (number, Some(name)), true);
             }
-            rest = &rest[close + 1..];
-        }
-        let mut body = rest.to_vec();
-        if let Some(first) = body.first_mut() {
-            first.space = false;
-        }
-        let place = Some((job.index, line.operand.0, line.operand.1));
-        let definition = Macro { params, variadic, body, place };
-        let old = self.macros.insert(name.text.clone(), definition.clone());
-        if let Some(old) = old.filter(|old| !old.same_as(&definition)) {
-            let span = self.out.anchor(job.index, line.operand.0, line.operand.1);
-            let message = format!("macro `{}` is defined again with another value", name.text);
-            let diag = Diagnostic::warning(span, message).with_help("`#undef` it first if that is meant");
-            let diag = match old.place {
-                Some(place) => {
-                    let span = self.related_place(place);
-                    diag.with_related(span, "defined here before")
-                }
-                None => diag,
-            };
-            self.report(diag);
+            _ => self.line_error(job, line, "`#line` needs a line number and may have a file name"),
         }
     }
 
-    fn include_line(&mut self, job: &FileJob, line: &Line) {
-        let mut raw = line.raw.clone();
-        if !raw.starts_with(['"', '<']) {
-            // `#include MACRO`
-            match self.expander(job.index, line.start).expand(line.tokens.clone(), None) {
-                Ok(tokens) => raw = super::macros::join(&tokens),
-                Err(cause) => return self.expand_error(job.index, line.start, line.end, cause),
-            }
-        }
-        let quoted = raw.starts_with('"');
-        let close = if quoted { '"' } else { '>' };
-        let path = raw.get(1..).and_then(|rest| rest.split_once(close)).map(|(path, _)| path.to_owned());
-        match path.filter(|path| !path.is_empty() && raw.starts_with(['"', '<'])) {
-            Some(path) => {
-                let (start, end) = if line.operand.1 > line.operand.0 {
-                    (line.operand.0, line.end)
-                } else {
-                    (line.start, line.end)
-                };
-                self.include(job, &path, quoted, start, end);
-            }
-            None => {
-                let message = "`#include` needs a file".to_owned();
-                let help = "write `#include \"file.p4\"` or `#include <file.p4>`";
-                self.error(job.index, line.start, line.end, message, Some(help));
-            }
-        }
-    }
-
-    /// `#line N "file"` and `# N "file" flags`: the next line claims to be line N of that file.
-    fn marker(&mut self, job: &FileJob, scanner: &Scanner<'_>, line: &Line, tokens: &[Token]) {
-        let number = tokens.first().and_then(|token| token.text.parse::<u32>().ok());
-        let Some(number) = number else {
-            return self.line_error(job, line, "`#line` needs a line number and may have a file name");
+    /// `# N "file" flags`, which preprocessors write and p4c's lexer reads.
+    fn lexer_marker(&mut self, job: &FileJob, scanner: &Scanner<'_>, line: &Line) -> bool {
+        let Some(number) = line_number(&line.name) else { return false };
+        let name = match line.tokens.first() {
+            Some(token) if token.kind == Kind::Str => Some(unescape(&token.text)),
+            Some(_) => return false,
+            None => None,
         };
+        self.mark(job, scanner, line, (number, name), false);
+        true
+    }
+
+    fn mark(
+        &mut self,
+        job: &FileJob,
+        scanner: &Scanner<'_>,
+        line: &Line,
+        (number, name): (u32, Option<String>),
+        in_macros: bool,
+    ) {
         let this = self.out.start(job.index, line.start);
-        // The scanner stands at the end of the directive's last line.
+        // The scanner is at the end of the directive's last line.
         let last = self.out.start(job.index, scanner.position());
         let file = &mut self.files[job.index];
         let this = file.line_index(this);
-        let name = match tokens.get(1).filter(|token| token.kind == Kind::Str) {
-            Some(text) => unescape(&text.text),
-            None => file.presumed_name(this).to_owned(),
-        };
+        let name = name.unwrap_or_else(|| file.presumed_name(this).to_owned());
         let line_index = file.line_index(last) + 1;
-        file.markers.push(Marker { line_index, name, line: number });
+        file.markers.push(Marker { line_index, name, line: number, in_macros });
     }
+}
+
+/// Digits only, in the range of a line number.
+fn line_number(text: &str) -> Option<u32> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
 /// Text of a quoted file name.
@@ -247,82 +336,64 @@ fn unescape(quoted: &str) -> String {
     inner.replace("\\\"", "\"").replace("\\\\", "\\")
 }
 
-/// Whether what follows a `#` names a directive; in a skipped group only those of groups count.
-pub(super) fn known(mut scanner: Scanner<'_>, active: bool) -> bool {
-    let name = std::iter::from_fn(|| scanner.next(false).map(|piece| (piece.kind, scanner.text(piece))))
-        .find(|(kind, _)| *kind != Kind::Space);
-    let Some((Kind::Ident, name)) = name else { return false };
-    let group = matches!(name, "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif");
-    group || active && matches!(name, "define" | "undef" | "include" | "error" | "warning" | "pragma")
-}
-
-/// Names between the parentheses of a `#define`, and whether the last takes the rest.
-fn parameters(tokens: &[Token]) -> Option<(Vec<Rc<str>>, bool)> {
-    let mut names: Vec<Rc<str>> = Vec::new();
-    if tokens.is_empty() {
-        return Some((names, false));
-    }
-    for group in tokens.split(|token| token.is(",")) {
-        match group {
-            [name] if name.kind == Kind::Ident => names.push(name.text.clone()),
-            [a, b, c] if a.is(".") && b.is(".") && c.is(".") => {
-                names.push(Rc::from("__VA_ARGS__"));
-                return Some((names, true));
-            }
-            _ => return None,
-        }
-    }
-    Some((names, false))
-}
-
 /// Reads up to, and leaves, the end of the line; of its tokens one more than there is room for.
-fn read_line(scanner: &mut Scanner<'_>, hash: Piece, strings: bool, room: usize) -> Line {
+fn read_line(scanner: &mut Scanner<'_>, hash: Piece, room: usize) -> Line {
     let mut line = Line {
         name: String::new(),
+        name_start: hash.end,
         tokens: Vec::new(),
+        places: Vec::new(),
         raw: String::new(),
         start: hash.start,
         end: hash.end,
-        operand: (hash.start, hash.end),
     };
     let mut space = false;
     let mut named = false;
     loop {
         let before = scanner.clone();
-        let Some(mut piece) = scanner.next(strings) else { break };
-        let open = |text: &str| text.len() < 2 || !text.ends_with('"') || text.contains('\n');
-        if piece.kind == Kind::Str && open(scanner.text(piece)) {
-            // A directive ends with its line; a lone quote in `#error` is ordinary text.
-            *scanner = before.clone();
-            let Some(quote) = scanner.next(false) else { break };
-            piece = quote;
-        }
+        scanner.angled = named && names_file(&line);
+        let Some(piece) = scanner.next() else { break };
         let text = scanner.text(piece);
         match piece.kind {
             Kind::Newline => {
                 *scanner = before;
                 break;
             }
-            Kind::Space => space = true,
+            Kind::Blank | Kind::Comment => space = true,
             kind => {
-                if !named {
-                    line.name = text.to_owned();
-                    named = true;
-                } else {
-                    if line.tokens.is_empty() {
-                        line.operand = (piece.start, piece.end);
-                    } else if space {
+                if named {
+                    if !line.tokens.is_empty() && space {
                         line.raw.push(' ');
                     }
                     line.raw.push_str(text);
                     if line.tokens.len() <= room {
                         line.tokens.push(Token::new(kind, text, space));
+                        line.places.push((piece.start, piece.end));
                     }
+                } else {
+                    line.name = text.to_owned();
+                    line.name_start = piece.start;
+                    named = true;
                 }
                 line.end = piece.end;
                 space = false;
             }
         }
     }
+    scanner.angled = false;
     line
+}
+
+/// Whether the next token may be a file in `<>`.
+fn names_file(line: &Line) -> bool {
+    match line.name.as_str() {
+        "include" | "include_next" | "import" => line.tokens.is_empty(),
+        "if" | "elif" => match &line.tokens[..] {
+            [.., name, open] => {
+                open.is("(") && (name.is_name("__has_include") || name.is_name("__has_include_next"))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
 }

@@ -37,21 +37,15 @@ impl Cuts {
     }
 }
 
-/// Takes out each backslash that stands at the end of its line, with the end of the line. In a directive
-/// blanks may stand between the two, as gcc's preprocessor has it, which p4c calls.
+/// Takes out each backslash that ends its line, with the end of the line. Blanks may be between the two, as
+/// for gcc's preprocessor, which p4c calls.
 pub(super) fn join_lines(text: &str) -> (Cow<'_, str>, Cuts) {
     let mut joined = String::new();
     let mut cuts: Vec<Cut> = Vec::new();
     let (mut kept, mut removed) = (0, 0);
-    let (mut seen, mut directive) = (0, begins_directive(text));
     for (at, _) in text.match_indices('\\') {
-        if let Some(end) = text.get(seen..at).and_then(|since| since.rfind('\n')) {
-            directive = begins_directive(&text[seen + end + 1..]);
-        }
-        seen = at + 1;
         let behind = text.as_bytes().get(at + 1..).unwrap_or_default();
-        let is_blank = |byte: &&u8| directive && matches!(byte, b' ' | b'\t');
-        let blanks = behind.iter().take_while(is_blank).count();
+        let blanks = behind.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let len = match &behind[blanks..] {
             [b'\n', ..] => blanks + 2,
             [b'\r', b'\n', ..] => blanks + 3,
@@ -59,7 +53,6 @@ pub(super) fn join_lines(text: &str) -> (Cow<'_, str>, Cuts) {
         };
         joined.push_str(&text[kept..at]);
         kept = at + len;
-        seen = kept;
         removed += len;
         match cuts.last_mut().filter(|cut| cut.at == joined.len()) {
             Some(cut) => cut.removed = removed,
@@ -73,20 +66,15 @@ pub(super) fn join_lines(text: &str) -> (Cow<'_, str>, Cuts) {
     (Cow::Owned(joined), Cuts(cuts))
 }
 
-/// Whether a line is one of the preprocessor's.
-fn begins_directive(line: &str) -> bool {
-    line.trim_start_matches([' ', '\t']).starts_with('#')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn each_byte_leads_back_to_its_file() {
-        let text = "\\\na\\\r\n\\\nb\\ \nc\\\n";
+        let text = "\\\na\\\r\n\\\nb\\ x\nc\\\n";
         let (joined, cuts) = join_lines(text);
-        assert_eq!(joined, "ab\\ \nc");
+        assert_eq!(joined, "ab\\ x\nc");
         for (at, byte) in joined.bytes().enumerate() {
             assert_eq!(text.as_bytes()[cuts.start(at)], byte, "byte {at}");
         }
@@ -95,10 +83,9 @@ mod tests {
     }
 
     #[test]
-    fn blanks_behind_a_backslash_join_the_lines_of_a_directive_only() {
+    fn blanks_behind_a_backslash_do_not_matter() {
         for (text, wanted) in [
-            ("#a \\ \t\n b\\ \r\nc\n// d \\ \n", "#a  bc\n// d \\ \n"),
-            ("x\n \t#a \\ \nb\ny \\ \n", "x\n \t#a b\ny \\ \n"),
+            ("#a \\ \t\n b\\ \r\nc\n// d \\ \n", "#a  bc\n// d "),
             ("#a \\ b\n", "#a \\ b\n"),
             ("#a \\ ", "#a \\ "),
         ] {
@@ -108,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_text_without_joints_is_not_copied() {
-        let (joined, cuts) = join_lines("a\\b\n\\ \n");
+        let (joined, cuts) = join_lines("a\\b\n\\ x\n");
         assert!(matches!(joined, Cow::Borrowed(_)) && cuts.0.is_empty());
         assert_eq!((cuts.start(3), cuts.end(3), cuts.end(0)), (3, 3, 0));
     }

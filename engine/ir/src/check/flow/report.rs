@@ -45,7 +45,11 @@ impl Flow<'_> {
         } else {
             format!("`{name}` may be read before {} has a value", listed(&found))
         };
-        self.tell(Diagnostic::warning(expr.span, message).with_help("give it a value on every path to here"));
+        self.tell(
+            Diagnostic::warning(expr.span, message)
+                .with_name("uninitialized-use")
+                .with_help("give it a value on every path to here"),
+        );
     }
 
     /// An out parameter at the end of its body.
@@ -68,6 +72,7 @@ impl Flow<'_> {
         };
         self.tell(
             Diagnostic::warning(span, format!("{what} may have no value when `{owner}` ends"))
+                .with_name("uninitialized-out-param")
                 .with_help("give it a value on every path"),
         );
     }
@@ -120,7 +125,7 @@ impl Flow<'_> {
         let done = if written { "written" } else { "read" };
         let message = format!("a field of `{name}` is {done} while the header {how} invalid");
         let help = format!("call `{name}.setValid()` before, or test `{name}.isValid()`");
-        self.tell(Diagnostic::warning(base.span, message).with_help(help));
+        self.tell(Diagnostic::warning(base.span, message).with_name("invalid-header").with_help(help));
         false
     }
 

@@ -1,0 +1,2 @@
+#define OPEN(x) [x]
+OPEN(

@@ -1,0 +1,1 @@
+included __INCLUDE_LEVEL__ __LINE__

@@ -1,0 +1,1 @@
+second __INCLUDE_LEVEL__
