@@ -139,13 +139,13 @@ fn metadata_limit(begun: &[u8]) -> Option<MetadataLimit> {
     }
     let length = frame[..3].iter().fold(0, |length, &byte| length << 8 | usize::from(byte));
     let settings = payload.get(..length)?;
-    let sizes = settings.chunks_exact(SETTING).filter_map(|setting| match *setting {
+    let mut sizes = settings.chunks_exact(SETTING).filter_map(|setting| match *setting {
         [high, low, a, b, c, d] if u16::from_be_bytes([high, low]) == MAX_HEADER_LIST_SIZE => {
             Some(u32::from_be_bytes([a, b, c, d]))
         }
         _ => None,
     });
-    Some(sizes.last().map_or(MetadataLimit::Advised, |bytes| MetadataLimit::announced(bytes as usize)))
+    Some(sizes.next_back().map_or(MetadataLimit::Advised, |bytes| MetadataLimit::announced(bytes as usize)))
 }
 
 impl Connected for Connection {
