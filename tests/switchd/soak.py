@@ -202,8 +202,10 @@ class Client:
             kind()
             self.codes[f"{kind.__name__} OK"] += 1
         except grpc.RpcError as error:
-            code = cast("grpc.Call", error).code()
-            self.codes[f"{kind.__name__} {code.name}"] += 1
+            call = cast("grpc.Call", error)
+            # The server has a text of its own for each; a library's text is a limit that was passed.
+            text = f": {call.details()}" if call.code() == grpc.StatusCode.RESOURCE_EXHAUSTED else ""
+            self.codes[f"{kind.__name__} {call.code().name}{text}"] += 1
 
 
 def run_client(address: str, number: int, end: float, codes: Any) -> None:

@@ -66,8 +66,8 @@ fn what_older_compilers_wrote_runs_as_in_bmv2() {
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
-/// A parser's `setValid` is an assignment to `$valid$` in p4c's JSON; a field list may hold constants, of which
-/// BMv2 keeps nothing.
+/// A parser's `setValid` is an assignment to `$valid$` in p4c's JSON; a field list may hold constants, of
+/// which BMv2 keeps nothing.
 #[test]
 fn validity_is_set_in_parsers_and_constants_stand_in_field_lists() {
     let (_, text) = corpus().iter().find(|(name, _)| name == "set_valid").expect("part of the repository");

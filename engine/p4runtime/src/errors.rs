@@ -149,7 +149,8 @@ impl MetadataLimit {
     }
 }
 
-/// What became of the members of a batch, in order: of a very long one the first members, and how many failed.
+/// What became of the members of a batch, in order: of a very long one the first members, and how many
+/// failed.
 #[derive(Clone, Debug, Default)]
 pub struct Outcomes {
     kept: Vec<Result<(), Failure>>,

@@ -18,8 +18,9 @@ pub enum ExecChoice {
     /// Native code from the first packet on, made as a program
     /// is loaded: where a pause later would lose packets.
     Native,
-    /// Native code once another thread has made it ([`Pipeline::make_native`](p4cc_exec::Pipeline::make_native)):
-    /// the thread that moves packets interprets until then, and never waits.
+    /// Native code once another thread has made it
+    /// ([`Pipeline::make_native`](p4cc_exec::Pipeline::make_native)): the thread that moves packets
+    /// interprets until then, and never waits.
     NativeWhenMade,
     /// Native code once the switches of a program have taken [`NATIVE_AFTER_PACKETS`] together.
     #[default]

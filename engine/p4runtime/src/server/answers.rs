@@ -1,5 +1,5 @@
-//! Answers of many messages, each made when its client is ready to take it; room for those of all clients; and
-//! the end of those that nobody takes. BF Runtime's server has its answers from here too.
+//! Answers of many messages, each made when its client is ready to take it; room for those of all clients;
+//! and the end of those that nobody takes. BF Runtime's server has its answers from here too.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -40,8 +40,8 @@ pub enum Rule {
     /// The specification's: a controller that asks with the highest election id ever seen, or a higher one.
     #[default]
     Specification,
-    /// BMv2's, in P4Runtime's server PI: at any time the controller with the highest election id of those that
-    /// are connected, without asking again. No id is 0, and requests without an id are taken while no
+    /// BMv2's, in P4Runtime's server PI: at any time the controller with the highest election id of those
+    /// that are connected, without asking again. No id is 0, and requests without an id are taken while no
     /// controller is connected.
     Bmv2,
 }

@@ -1,5 +1,5 @@
-//! Connections as the servers of this crate and of BF Runtime see them: what a client takes, what it holds, and
-//! how it is cut off.
+//! Connections as the servers of this crate and of BF Runtime see them: what a client takes, what it holds,
+//! and how it is cut off.
 
 use std::io;
 use std::pin::Pin;

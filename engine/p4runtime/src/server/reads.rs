@@ -1,10 +1,10 @@
 //! Reads that are under way.
 //!
-//! Invariants: an answer shows the state before or after each Write and each change of the program, never parts
-//! of both (P4Runtime "Parallelism of Read and Write Requests"): what changes the device first has the reads
-//! that began before it make the rest of their answers. Such answers wait encoded and within bounds; a read
-//! that does not fit ends with ABORTED. What packets change, counters for instance, is of the moment at which
-//! the message with it was made.
+//! Invariants: an answer shows the state before or after each Write and each change of the program, never
+//! parts of both (P4Runtime "Parallelism of Read and Write Requests"): what changes the device first has the
+//! reads that began before it make the rest of their answers. Such answers wait encoded and within bounds; a
+//! read that does not fit ends with ABORTED. What packets change, counters for instance, is of the moment at
+//! which the message with it was made.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -195,8 +195,8 @@ impl Reads {
         read
     }
 
-    /// Lets the reads of a device that have begun make the rest of their answers, since the device is about to
-    /// change.
+    /// Lets the reads of a device that have begun make the rest of their answers, since the device is about
+    /// to change.
     pub(super) fn complete(&self, device_id: u64, lend: &mut Lend<'_>) {
         let open: Vec<_> = self.open.lock().iter().filter_map(Weak::upgrade).collect();
         for read in open {

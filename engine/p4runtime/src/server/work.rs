@@ -1,4 +1,5 @@
-//! Work that takes long, off the threads that serve and outside of every lock: compiling what a client pushes.
+//! Work that takes long, off the threads that serve and outside of every lock: compiling what a client
+//! pushes.
 //!
 //! So many threads compile at once, whichever device it is for; further work waits in the order of arrival. A
 //! call that ends early, because its client went away or its deadline passed, cancels its work.
@@ -81,8 +82,8 @@ impl Default for Workers {
 }
 
 impl Workers {
-    /// Waits until the pushes to a device that came before are through. The device is pushed to by nobody else
-    /// while the guard is held.
+    /// Waits until the pushes to a device that came before are through. The device is pushed to by nobody
+    /// else while the guard is held.
     ///
     /// # Errors
     /// Too many wait.

@@ -85,8 +85,8 @@ fn digests_and_registers_hold_members_of_no_bits() {
     assert_eq!(code, Code::InvalidArgument, "{message}");
 }
 
-/// A program whose table and action have a key and a parameter without bits, and the P4Info that lists them as
-/// p4c does.
+/// A program whose table and action have a key and a parameter without bits, and the P4Info that lists them
+/// as p4c does.
 fn with_key_and_param() -> (String, p4info::P4Info) {
     let program = include_str!("registers.p4").replace("bit<32> value;", "bit<32> value; bit<0> none;");
     let program =

@@ -17,7 +17,8 @@ use p4::set_forwarding_pipeline_config_request::Action;
 /// Tables of the program that takes a while to compile.
 const TABLES: usize = 1_500;
 
-/// A program that takes a while to compile, and its P4Info. No other has its text, so that none knows it already.
+/// A program that takes a while to compile, and its P4Info. No other has its text, so that none knows it
+/// already.
 fn slow(name: &str) -> (String, P4Info) {
     let mut tables = String::new();
     let mut applied = String::from("hosts.apply();");
