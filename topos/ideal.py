@@ -61,8 +61,9 @@ class AloneIdeal:
         if full_pkts == 0:
             return delays_ps + sum(last)
         full = [_time_ps(link, self.header_bytes + self.mss_bytes) for link in links]
-        # The last packet catches up with the one before it at some link `at`: until there the full packets need their
-        # time on each link, and all but one of them that of the slowest link so far; from there on only the last one.
+        # The last packet catches up with the one before it at some link `at`: until there the full
+        # packets need their time on each link, and all but one of them that of the slowest link so far;
+        # from there on only the last one.
         before, slowest = list(accumulate(full)), list(accumulate(full, max))
         places = (0, len(links) - 1) if self.sprayed else range(len(links))
         if self.sprayed:

@@ -81,7 +81,8 @@ def test_the_fastest_of_several_paths_counts() -> None:
     shape = generate("leaf_spine", {"leaves": 2, "spines": 3, "hosts_per_leaf": 1, "fabric_rate_bps": 10**10})
     topology = change_links(shape, (LinkChange(a="*", b="spine2", rate_bps=10**11), LinkChange(a="*", b="spine3")))
     ideal = AloneIdeal(1_000, header_bytes=0, ack_bytes=0)
-    # 10 us of payload on a link of a host, a packet on the three others: 800 ns and twice 80 ns; 2 x 4 us of delay.
+    # 10 us of payload on a link of a host, a packet on the three others: 800 ns and twice 80 ns; 2 x 4 us
+    # of delay.
     found = [ideal.fct_ns(Paths(one), "h1", "h2", 12_500) for one in (shape, topology)]
     assert found[0] - found[1] == 2 * (800 - 80)
     assert len(Paths(topology).ways("h1", "h2")) == 1, "paths that another beats do not count"

@@ -268,8 +268,8 @@ impl Network {
         if squares == 0.0 { 0.0 } else { sum * sum / (count * squares) }
     }
 
-    /// When each flow is to start, as the description says it or a model drew it, begun or not; none for one that
-    /// waits for another.
+    /// When each flow is to start, as the description says it or a model drew it, begun or not; none for
+    /// one that waits for another.
     pub fn planned_starts(&self) -> impl Iterator<Item = Option<Time>> + '_ {
         self.nodes.flows.iter().map(|flow| flow.start)
     }
