@@ -195,7 +195,7 @@ def test_missing_packets_say_where_they_ended_and_assertions_fail(tmp_path: Path
     done = stf("--exec", back_end, program, test)
     assert done.returncode == 1, done.stderr
     assert done.stdout.splitlines()[1:] == [
-        f"  line 4: assert at {program}:14 did not hold",
+        f"  line 4: assert at {program}:13 did not hold",
         "  line 3: port 1, packet 0: differs from byte 0",
         "    expected 0000  07",
         "    got      0000  05",

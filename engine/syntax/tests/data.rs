@@ -45,7 +45,7 @@ fn compare(expected_path: &Path, found: &str) {
 fn own_tree(source: &Source, program: &p4cc_syntax::ast::Program) -> String {
     let own = |decl: &&p4cc_syntax::ast::Decl| !source.locate(decl.span).file.starts_with('<');
     let decls = program.decls.iter().filter(own).cloned().collect();
-    print(&p4cc_syntax::ast::Program { decls })
+    print(&p4cc_syntax::ast::Program { decls, ..Default::default() })
 }
 
 #[test]
