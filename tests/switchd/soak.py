@@ -32,6 +32,8 @@ from tests.switchd.namespaces import Switch, listening, switch_program, wait_for
 DEVICE = 1
 #: Bounds of the long run.
 MAX_RSS_KB, MAX_WAIT_S, MAX_END_S = 500 * 1_024, 1.0, 1.0
+#: Longest start of the clients' processes.
+START_S = 120.0
 #: A call that takes longer is a fault of its own.
 CALL_S = 30.0
 
@@ -208,9 +210,12 @@ class Client:
             self.codes[f"{kind.__name__} {call.code().name}{text}"] += 1
 
 
-def run_client(address: str, number: int, end: float, codes: Any) -> None:
-    """What one process does."""
+def run_client(address: str, number: int, seconds: float, ready: Any, go: Any, codes: Any) -> None:
+    """What one process does, once all are there."""
     client = Client(address, number)
+    ready.put(number)
+    go.wait()
+    end = time.time() + seconds
     while time.time() < end:
         client.once()
     client.close()
@@ -287,17 +292,20 @@ def soak(seconds: float, clients: int) -> Figures:
     """Runs the clients; what another sees meanwhile."""
     figures = Figures()
     context = multiprocessing.get_context("spawn")
-    codes = context.Queue()
+    codes, ready, go = context.Queue(), context.Queue(), context.Event()
     with started() as (address, switch):
         first = Client(address, 0)
         config = Set(device_id=DEVICE, action=Set.VERIFY_AND_COMMIT, role=first.role, election_id=U128.encode(1))
         config.config.CopyFrom(first.program.config())
         first.call("SetForwardingPipelineConfig", config)
-        end = time.time() + seconds
-        args = [(address, number, end, codes) for number in range(1, clients + 1)]
+        args = [(address, number, seconds, ready, go, codes) for number in range(1, clients + 1)]
         running = [context.Process(target=run_client, args=one) for one in args]
         for process in running:
             process.start()
+        for _ in running:
+            ready.get(timeout=START_S)
+        go.set()
+        end = time.time() + seconds
         with grpc.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel:
             while time.time() < end:
                 asked = time.monotonic()
