@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Queue
@@ -254,7 +254,8 @@ def peak_rss_kb(pid: int) -> int:
 
 def look(channel: grpc.Channel) -> None:
     """What another client asks: a read and the cookie."""
-    request = p4r.GetForwardingPipelineConfigRequest(device_id=DEVICE, response_type=1)
+    cookie = p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY
+    request = p4r.GetForwardingPipelineConfigRequest(device_id=DEVICE, response_type=cookie)
     method = cast("Any", channel.unary_unary("/p4.v1.P4Runtime/GetForwardingPipelineConfig"))
     method(request.SerializeToString(), timeout=CALL_S)
     read = p4r.ReadRequest(device_id=DEVICE)
@@ -265,7 +266,7 @@ def look(channel: grpc.Channel) -> None:
 
 
 @contextlib.contextmanager
-def started() -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def started() -> Generator[tuple[str, subprocess.Popen[str]]]:
     """A switch without interfaces."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"

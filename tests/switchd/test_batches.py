@@ -25,7 +25,7 @@ def refused(channel: grpc.Channel, client: Client, updates: list[p4r.Update]) ->
     with pytest.raises(grpc.RpcError) as raised:
         write(request.SerializeToString(), timeout=30)
     call = cast("grpc.Call", raised.value)
-    trailers = {key: value for key, value in call.trailing_metadata() or ()}
+    trailers = dict(call.trailing_metadata() or ())
     status = rpc_status.Status.FromString(cast("bytes", trailers["grpc-status-details-bin"]))
     errors = [p4r.Error.FromString(detail.value) for detail in status.details]
     return call.code(), call.details() or "", [error.canonical_code for error in errors]

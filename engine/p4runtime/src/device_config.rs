@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use p4cc_exec::Pipeline;
-use p4cc_ir::{Program, bmv2};
+use p4cc_ir::{Program, Strict, bmv2};
 use p4cc_syntax::{Diagnostic, Memory, Options, Severity, Source};
 use parking_lot::Mutex;
 use prost::Message;
@@ -134,13 +134,14 @@ fn read_json(text: &str) -> Result<Program, Failure> {
 
 fn compile(text: &str, cancel: &Cancel) -> Result<Program, Failure> {
     let (source, mut found) = Source::from_text(SOURCE_NAME, text, &Memory::default(), &Options::default());
-    let (tree, syntax) = p4cc_syntax::parse(&source);
+    let (tree, syntax) = p4cc_syntax::parse_within(&source, cancel.budget());
+    cancel.check()?;
     found.extend(syntax);
     if has_errors(&found) {
         return Err(refused(&source, &found));
     }
+    let (program, diagnostics) = p4cc_ir::compile_within(&tree, Strict::Off, cancel.budget());
     cancel.check()?;
-    let (program, diagnostics) = p4cc_ir::compile(&tree);
     found.extend(diagnostics);
     program.filter(|_| !has_errors(&found)).ok_or_else(|| refused(&source, &found))
 }
@@ -202,6 +203,15 @@ mod tests {
         drop(first);
         assert!(gone.upgrade().is_none(), "nothing keeps a program that no switch runs");
         loaded(config.as_bytes(), None).unwrap();
+    }
+
+    #[test]
+    fn nothing_is_compiled_for_a_call_that_has_ended() {
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let program = include_bytes!("../tests/grpc/registers.p4");
+        assert_eq!(load(program, None, &cancel).unwrap_err().code, Code::Cancelled);
+        assert!(load(program, None, &Cancel::default()).is_ok());
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+use p4cc_p4runtime::server::requests::Counted;
 use p4cc_p4runtime::server::{answers, connections};
 use p4cc_p4runtime::{Devices, Held};
 use p4cc_units::Time;
@@ -102,7 +103,7 @@ impl Server {
             .concurrency_limit_per_connection(MAX_REQUESTS_IN_FLIGHT)
             .max_concurrent_streams(MAX_CALLS)
             .http2_keepalive_interval(Some(KEEPALIVE))
-            .add_service(server)
+            .add_service(Counted::new(server))
             .serve_with_incoming(incoming);
         runtime.spawn(serve);
         runtime.spawn(service.room().clone().end_stalled(answers::PATIENCE));

@@ -10,8 +10,8 @@ use super::storage::StaticStorage;
 use crate::types::hir::{AggId, Constructed, Expr, Instance};
 use crate::types::ty::Ty;
 use crate::{
-    Architecture, Bits, FuncId, Ghost, HalfPipeline, Inst, Operand, T2naForDeparser, T2naMirror, Terminator,
-    Tna, TnaForDeparser, TnaForEgressDeparser, TnaForTm, TnaFromParser, TnaGhost, TnaPipe, TnaPortMetadata,
+    Architecture, FuncId, Ghost, HalfPipeline, Inst, Operand, T2naForDeparser, T2naMirror, Terminator, Tna,
+    TnaForDeparser, TnaForEgressDeparser, TnaForTm, TnaFromParser, TnaGhost, TnaPipe, TnaPortMetadata,
     TofinoChip, VarId, VarKind, VarType, WrittenVar,
 };
 use p4cc_syntax::{Diagnostic, Span};
@@ -434,72 +434,5 @@ impl Lowerer<'_> {
         let mut keys = self.out.tables.iter().skip(first_table).flat_map(|table| &table.keys);
         keys.any(|key| key.var == var)
             || blocks.into_iter().any(|block| block.insts.iter().any(reads) || ends(&block.terminator))
-    }
-
-    /// Reports a program that writes something that the switch does not act on.
-    fn refuse_writes(&mut self, first: usize, fields: &[(&str, VarId)], span: Span) -> Option<()> {
-        for (field, var) in fields {
-            if self.writes_var(first, *var) {
-                let architecture = self.tna.chip.architecture();
-                self.not_supported(span, format!("`{field}` of {architecture}, which this block sets"));
-                return None;
-            }
-        }
-        Some(())
-    }
-
-    /// A type that nobody wrote asks the chip's deparser for nothing, whatever number it has: functions made
-    /// from one on note what they write. Where none does, the deparser's own conditions decide.
-    fn note_types(&mut self, first: usize) {
-        let Some(half) = self.tna.half else { return };
-        let types = [Some(half.mirror), half.resubmit, half.digest];
-        let written = types.map(|var| var.and_then(|var| self.note_writes(first, var)));
-        self.tna.half = Some(super::tna_objects::HalfTypes { written, ..half });
-    }
-
-    /// A variable that is set wherever functions made from one on write another, if they do.
-    fn note_writes(&mut self, first: usize, var: VarId) -> Option<(VarId, VarId)> {
-        let writes = |inst: &Inst| written_var(inst) == Some(var);
-        let funcs = || self.out.funcs.iter().skip(first);
-        funcs().flat_map(|func| &func.blocks).flat_map(|block| &block.insts).any(writes).then_some(())?;
-        let name = format!("{}$written", self.out.vars.get(var.index())?.name);
-        let flag = self.new_var(&name, VarType::Bool, VarKind::Metadata);
-        for block in self.out.funcs.iter_mut().skip(first).flat_map(|func| &mut func.blocks) {
-            let insts = core::mem::take(&mut block.insts);
-            for inst in insts {
-                let noted = writes(&inst);
-                block.insts.push(inst);
-                if noted {
-                    let src = Operand::Const(Bits::from_u128(1, 1));
-                    block.insts.push(Inst::Assign { dst: flag, src });
-                }
-            }
-        }
-        Some((var, flag))
-    }
-
-    /// Whether functions made from one on write a variable with something else than zero.
-    fn writes_var(&self, first: usize, var: VarId) -> bool {
-        let zero = |src: &Operand| matches!(src, Operand::Const(bits) if bits.is_zero());
-        let writes = |inst: &Inst| match inst {
-            Inst::Assign { dst, src } => *dst == var && !zero(src),
-            _ => written_var(inst) == Some(var),
-        };
-        let mut blocks = self.out.funcs.iter().skip(first).flat_map(|func| &func.blocks);
-        blocks.any(|block| block.insts.iter().any(writes))
-    }
-}
-
-/// The variable that an instruction computes.
-fn written_var(inst: &Inst) -> Option<VarId> {
-    match inst {
-        Inst::Assign { dst, .. }
-        | Inst::Unary { dst, .. }
-        | Inst::Binary { dst, .. }
-        | Inst::Resize { dst, .. }
-        | Inst::Concat { dst, .. }
-        | Inst::Slice { dst, .. }
-        | Inst::SetSlice { dst, .. } => Some(*dst),
-        _ => None,
     }
 }

@@ -21,7 +21,7 @@ const MAX_OPEN: usize = 1_024;
 const MAX_REQUEST_KIB: u32 = 4_096;
 const MAX_REQUESTS_KIB: usize = 64 << 10;
 /// What all answers together may hold of messages that nobody has taken yet, in bytes.
-const MAX_HELD: usize = 32 << 20;
+const MAX_HELD: usize = 16 << 20;
 /// How long a client may take nothing of an answer; after twice the time its connection is cut.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 /// Looks for clients that do not take their answers within that time.

@@ -9,6 +9,7 @@ mod local;
 pub mod outbox;
 mod pipeline;
 mod reads;
+pub mod requests;
 mod roles;
 mod service;
 mod snapshot;
@@ -235,7 +236,7 @@ impl Server {
             .concurrency_limit_per_connection(MAX_REQUESTS_IN_FLIGHT)
             .max_concurrent_streams(MAX_CALLS)
             .http2_keepalive_interval(Some(KEEPALIVE))
-            .add_service(server)
+            .add_service(requests::Counted::new(server))
             .serve_with_incoming(incoming);
         runtime.spawn(serve);
         runtime.spawn(service.reads().room.clone().end_stalled(options.read_patience));

@@ -24,7 +24,7 @@ use crate::errors::{Failure, MetadataLimit, Outcomes};
 use crate::proto::p4::v1 as p4;
 
 /// What one read may hold of its answer while a change waits, in bytes.
-const MAX_HELD: usize = 8 << 20;
+const MAX_HELD: usize = 4 << 20;
 
 /// All reads under way; clones share everything.
 #[derive(Clone, Default)]

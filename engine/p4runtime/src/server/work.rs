@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use p4cc_syntax::Budget;
 use parking_lot::Mutex as Quick;
 use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore, oneshot};
 use tonic::Code;
@@ -20,25 +21,29 @@ const MAX_WAITING: usize = 64;
 /// Compilers go as deep as expressions are nested.
 const STACK_BYTES: usize = 16 << 20;
 
-/// Whether somebody still waits for the result of some work.
+/// Whether somebody still waits for the result of some work, and what a compilation of it may take.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cancel(Arc<AtomicBool>);
+pub(crate) struct Cancel {
+    is_cancelled: Arc<AtomicBool>,
+    budget: Budget,
+}
 
 impl Cancel {
     /// Ends the work at its next look.
     pub(crate) fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.is_cancelled.store(true, Ordering::Relaxed);
+        self.budget.cancel();
     }
 
-    /// The flag itself, for the compiler to look at.
-    pub(crate) fn flag(&self) -> &Arc<AtomicBool> {
-        &self.0
+    /// For the compiler.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// # Errors
     /// Nobody waits any more.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        if self.0.load(Ordering::Relaxed) {
+        if self.is_cancelled.load(Ordering::Relaxed) {
             return Err(Failure::new(Code::Cancelled, "the call ended before its program was compiled"));
         }
         Ok(())

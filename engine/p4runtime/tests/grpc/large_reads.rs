@@ -15,7 +15,7 @@ use p4::entity::Entity as Of;
 use p4::update::Type;
 
 /// Cells of each register of the program.
-const CELLS: usize = 1 << 18;
+const CELLS: usize = 1 << 17;
 /// What gRPC clients take of one message by default.
 const CLIENT_TAKES: usize = 4 << 20;
 
