@@ -81,6 +81,17 @@ def pass_limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | Non
     )
 
 
+def assertion_warning(case: Case, run: SeedRun) -> str | None:
+    """What to say of a run in which `assert` or `assume` of a program did not hold."""
+    failed = run.summary["assertions_failed"]
+    if failed == 0:
+        return None
+    return (
+        f"case {case.label()} seed {run.seed}: assertions of {case.program} did not hold {failed} times: "
+        f"{run.summary['assertion_places']}; the packets were processed further"
+    )
+
+
 def lossless_drops(case: Case, plan: NetworkPlan, run: SeedRun) -> list[tuple[str, int, str, int]]:
     """Packets of lossless priorities that switches dropped: switch, priority, cause, how many."""
     buffer = case.switch.buffer
@@ -147,17 +158,6 @@ def _enough(case: Case, plan: NetworkPlan, switch: str, cause: str) -> str:
     return (
         f": its headroom of {has:,} B for a port was full before the pause was obeyed; {enough:,} B would have been "
         "enough (switch.buffer.headroom_bytes; left out, it is what is enough)"
-    )
-
-
-def assertion_warning(case: Case, run: SeedRun) -> str | None:
-    """What to say of a run in which `assert` or `assume` of a program did not hold."""
-    failed = run.summary["assertions_failed"]
-    if failed == 0:
-        return None
-    return (
-        f"case {case.label()} seed {run.seed}: assertions of {case.program} did not hold {failed} times: "
-        f"{run.summary['assertion_places']}; the packets were processed further"
     )
 
 
