@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from controller.plan import (
         EcnSettings,
         SwitchPlan,
+        bound_warnings,
         plan_network,
         port_warnings,
         same_thresholds,
         thresholds_by_rule,
     )
-    from controller.planner import KRule, Thresholds, choose_thresholds, threshold_warnings
+    from controller.planner import KRule, ThresholdRule, Thresholds, choose_thresholds, threshold_warnings
     from controller.settings import LinkPlan, plan_link
 
 __all__ = [
@@ -36,7 +37,9 @@ __all__ = [
     "Profile",
     "SwitchError",
     "SwitchPlan",
+    "ThresholdRule",
     "Thresholds",
+    "bound_warnings",
     "choose_thresholds",
     "codepoint_map",
     "plan_link",
@@ -59,7 +62,9 @@ _HOMES = {
     "Profile": "controller.ecn",
     "SwitchError": "controller.errors",
     "SwitchPlan": "controller.plan",
+    "ThresholdRule": "controller.planner",
     "Thresholds": "controller.planner",
+    "bound_warnings": "controller.plan",
     "choose_thresholds": "controller.planner",
     "codepoint_map": "controller.ecn",
     "plan_link": "controller.settings",

@@ -34,7 +34,7 @@ from controller.options import (
     ProgramFiles,
     SetOption,
     Shape,
-    Thresholds,
+    ThresholdOptions,
     command_of,
     read_file,
     topology_readers,
@@ -77,7 +77,7 @@ ProfileOption = Annotated[Profile, typer.Option("--profile", help="What the two 
 @app.command("plan")
 @command_of
 def plan_command(
-    thresholds: Thresholds,
+    thresholds: ThresholdOptions,
     topology: Annotated[str | None, typer.Option(help=TOPOLOGY_HELP + " A row for each class of its ports.")] = None,
     assignments: SetOption = None,
     buffer_pkts: Annotated[
@@ -121,7 +121,7 @@ def plan_command(
                 senders,
                 rto_ns,
             )
-            link = plan_link(at, rule=of.k_rule, fixed_k_pkts=of.k_pkts, k_dc_pkts=of.k_dc_pkts)
+            link = plan_link(at, of.rule)
             links, rows = [("the link", link)], ()
         else:
             rows = _tier_plans(topology, assignments, (buffer_pkts, rate_bps), of, (senders, rto_ns))
@@ -154,7 +154,7 @@ def install_command(
     program: ProgramFiles,
     shape: Shape,
     connection: Connection,
-    thresholds: Thresholds,
+    thresholds: ThresholdOptions,
     curve: Curve,
     profile: ProfileOption = Profile.GST,
     election_id: ElectionOption = DEFAULT_ELECTION_ID,
@@ -195,7 +195,7 @@ def diff_command(
     program: ProgramFiles,
     shape: Shape,
     connection: Connection,
-    thresholds: Thresholds,
+    thresholds: ThresholdOptions,
     curve: Curve,
     profile: ProfileOption = Profile.GST,
     as_json: JsonOption = False,
@@ -255,7 +255,7 @@ def _tier_plans(
     source: str,
     settings: Sequence[str] | None,
     link: tuple[int | None, int | None],
-    of: Thresholds,
+    of: ThresholdOptions,
     model: tuple[int, int],
 ) -> tuple[TierPlan, ...]:
     """The classes of a network's ports; raises PlanError where the command line says what the network says."""
@@ -265,13 +265,10 @@ def _tier_plans(
     senders, rto_ns = model
     return plan_tiers(
         _topology(Shape(source, list(settings or ()))),
-        rule=of.k_rule,
-        rtt_ns=of.rtt_ns,
+        of.rule,
         packet_bytes=of.packet_bytes,
         senders=senders,
         rto_ns=rto_ns,
-        fixed_k_pkts=of.k_pkts,
-        k_dc_pkts=of.k_dc_pkts,
     )
 
 
@@ -315,14 +312,14 @@ def _topology(shape: Shape) -> Topology:
         raise PlanError("--set", "a topology file has no parameters", "edit the file, or name a shape")
     try:
         return topology_from_plain(json.loads(read_file(Path(source), "topology").decode("utf-8")))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         if isinstance(error, TopologyError):
             raise
         raise PlanError(source, f"not JSON: {error}", "correct the file") from None
 
 
 def _plans(
-    switches: Switches[Pipeline] | Switches[Program], profile: Profile, thresholds: Thresholds, curve: Curve
+    switches: Switches[Pipeline] | Switches[Program], profile: Profile, thresholds: ThresholdOptions, curve: Curve
 ) -> tuple[SwitchPlan, ...]:
     """The desired state of the switches that are meant: what their program has tables for, at every port."""
     topology, has, size = switches.topology, switches.has, switches.cell_bytes
@@ -330,14 +327,7 @@ def _plans(
     cells = cells_by_port(topology, chips, thresholds.packet_bytes)
     ecn = None
     if has.has((names.THRESHOLDS,)):
-        by_port = thresholds_by_rule(
-            topology,
-            rule=thresholds.k_rule,
-            rtt_ns=thresholds.rtt_ns,
-            packet_bytes=thresholds.packet_bytes,
-            fixed_k_pkts=thresholds.k_pkts,
-            k_dc_pkts=thresholds.k_dc_pkts,
-        )
+        by_port = thresholds_by_rule(topology, thresholds.rule, packet_bytes=thresholds.packet_bytes)
         ecn = EcnSettings(profile, by_port, cells)
     if not 0 < curve.red_p_max <= 1:
         raise PlanError("--red-p-max", f"{curve.red_p_max:g} is no chance", "give a number above 0, at most 1")

@@ -16,7 +16,7 @@ import typer
 
 from controller.defaults import BFRT_SERVER, DEFAULT_BFRT_CLIENT_ID, DEFAULT_TIMEOUT_S, P4RUNTIME_SERVER
 from controller.errors import PlanError
-from controller.planner import KRule
+from controller.planner import KRule, ThresholdRule
 from controller.red import SCRIPT
 from topos import GENERATORS, Topology
 from topos.units import UnitError, held, parse
@@ -61,20 +61,21 @@ topology_readers: dict[str, Callable[[Path, Sequence[str]], Topology]] = {}
 """What reads other files than JSON as a topology, by the name's ending; `p4cc` adds scenarios."""
 
 
+_USUAL = ThresholdRule()
+
+
 @dataclass(frozen=True)
-class Thresholds:
+class ThresholdOptions:
     """How K and K_dc are chosen."""
 
-    k_rule: Annotated[KRule, typer.Option(help="How K is chosen; `p4cc controller plan` shows all.")] = (
-        KRule.PROPORTIONAL
-    )
+    k_rule: Annotated[KRule, typer.Option(help="How K is chosen; `p4cc controller plan` shows all.")] = _USUAL.k_rule
     k_pkts: Annotated[
         int | None, typer.Option(parser=packets, metavar="PACKETS", help="K in packets; goes with --k-rule fixed.")
-    ] = None
+    ] = _USUAL.k_pkts
     k_dc_pkts: Annotated[
         int | None,
         typer.Option(parser=packets, metavar="PACKETS", help="K_dc in packets; by rate and buffer if not given."),
-    ] = None
+    ] = _USUAL.k_dc_pkts
     rtt_ns: Annotated[
         int | None,
         typer.Option(
@@ -82,10 +83,15 @@ class Thresholds:
             metavar="TIME",
             help="Base round-trip time in ns; the longest of the network, or 100us without one, if not given.",
         ),
-    ] = None
+    ] = _USUAL.rtt_ns
     packet_bytes: Annotated[
         int, typer.Option(parser=size_bytes, metavar="SIZE", help="IP packet size in bytes, for the planner.")
     ] = 1500
+
+    @property
+    def rule(self) -> ThresholdRule:
+        """The same for the planner."""
+        return ThresholdRule(self.k_rule, self.k_pkts, self.k_dc_pkts, self.rtt_ns)
 
 
 @dataclass(frozen=True)

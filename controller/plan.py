@@ -3,7 +3,8 @@
 Pure and deterministic: the same topology and settings give the same entities in the same order.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
@@ -20,11 +21,11 @@ from controller.entities import (
 from controller.errors import PlannerError
 from controller.features import Cloning, Feature, PortName
 from controller.model import MAX_TIME_NS, Bottleneck
-from controller.planner import KRule, Thresholds, choose_thresholds, threshold_warnings
+from controller.planner import ThresholdRule, Thresholds, bound_warning, choose_thresholds, threshold_warnings
 from controller.red import MAX_DEPTH
 from controller.route_plan import Ordered, Routing, Shared, ordered
 from controller.route_table import OWN, RouteTable
-from topos import AddressPlan, Paths, Routes, SwitchRoutes, Topology, plan_addresses, shortest_routes
+from topos import AddressPlan, Paths, Port, Routes, SwitchRoutes, Topology, plan_addresses, shortest_routes
 from topos.loaders.runtime import NOTHING, Runtime
 
 
@@ -78,10 +79,14 @@ _PORTS_NAMED = 3
 
 def port_warnings(plans: Sequence[SwitchPlan]) -> tuple[str, ...]:
     """The plans' warnings, one line for each text, with the ports that it is about."""
+    return one_line_each(warning for plan in plans for warning in plan.warnings)
+
+
+def one_line_each(warnings: Iterable[PortWarning]) -> tuple[str, ...]:
+    """A line for each text, with the ports that it is about."""
     places: dict[str, list[str]] = {}
-    for plan in plans:
-        for warning in plan.warnings:
-            places.setdefault(warning.text, []).append(warning.place)
+    for warning in warnings:
+        places.setdefault(warning.text, []).append(warning.place)
     return tuple(f"{_named(at)}: {text}" for text, at in places.items())
 
 
@@ -146,45 +151,83 @@ def same_thresholds(topology: Topology, thresholds: Thresholds) -> dict[PortName
     return {(switch, port.peer): thresholds for switch, ports in topology.ports.items() for port in ports}
 
 
-def thresholds_by_rule(
-    topology: Topology,
-    *,
-    rule: KRule = KRule.PROPORTIONAL,
-    rtt_ns: int | None = None,
-    packet_bytes: int,
-    fixed_k_pkts: int | None = None,
-    k_dc_pkts: int | None = None,
-) -> dict[PortName, Thresholds]:
-    """Thresholds of every switch port from the planner, with the rate and queue of the port's own link.
+RuleOf = Callable[[str, str], ThresholdRule | None]
+"""The rule of a switch's port to a neighbour; None for a port that never marks, or whose thresholds others set."""
 
-    `rtt_ns` is the network's longest if not given. Raises PlannerError that names the port for which a rule has no
-    answer.
+
+def marking_ports(
+    topology: Topology, rule: ThresholdRule | RuleOf, *, packet_bytes: int, paths: Paths | None = None
+) -> Iterator[tuple[str, Port, ThresholdRule, Bottleneck]]:
+    """Switch ports that mark, in order, each with its rule and what its own link is like.
+
+    `paths` are those of the topology, if they are known already. Raises PlannerError that names the port whose link the
+    planner does not know how to serve.
     """
-    rtt_ns = longest_rtt_ns(topology, packet_bytes) if rtt_ns is None else rtt_ns
-    chosen: dict[PortName, Thresholds] = {}
+    found_ns: int | None = None
     for switch, ports in topology.ports.items():
         for port in ports:
+            of = rule if isinstance(rule, ThresholdRule) else rule(switch, port.peer)
+            if of is None:
+                continue
+            if (rtt_ns := of.rtt_ns) is None:
+                found_ns = rtt_ns = longest_rtt_ns(topology, packet_bytes, paths) if found_ns is None else found_ns
             link = topology.links[port.link_index]
-            try:
-                # No rule depends on the number of senders or on their timeout.
-                senders, rto_ns = 1, MAX_TIME_NS
+            # No rule depends on the number of senders or on their timeout.
+            senders, rto_ns = 1, MAX_TIME_NS
+            with _at_port(switch, port):
                 at = Bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, packet_bytes, senders, rto_ns)
-                chosen[switch, port.peer] = choose_thresholds(at, rule, fixed_k_pkts, k_dc_pkts)
-            except PlannerError as error:
-                place = f"port {switch}:{port.number} to {port.peer}: {error.place}"
-                raise PlannerError(place, error.cause, error.remedy) from None
+            yield switch, port, of, at
+
+
+def thresholds_by_rule(
+    topology: Topology, rule: ThresholdRule | RuleOf, *, packet_bytes: int, paths: Paths | None = None
+) -> dict[PortName, Thresholds]:
+    """Thresholds of every switch port that marks, from the planner, with the rate and queue of the port's own link.
+
+    Raises PlannerError that names the port for which a rule has no answer.
+    """
+    chosen: dict[PortName, Thresholds] = {}
+    for switch, port, of, at in marking_ports(topology, rule, packet_bytes=packet_bytes, paths=paths):
+        with _at_port(switch, port):
+            chosen[switch, port.peer] = choose_thresholds(at, of)
     return chosen
 
 
-def longest_rtt_ns(topology: Topology, packet_bytes: int) -> int:
+def bound_warnings(
+    topology: Topology, rule: ThresholdRule | RuleOf, *, packet_bytes: int, paths: Paths | None = None
+) -> tuple[str, ...]:
+    """What follows at ports whose queues end before DCTCP's bound, one line for each text."""
+    found: list[PortWarning] = []
+    for switch, port, of, at in marking_ports(topology, rule, packet_bytes=packet_bytes, paths=paths):
+        if (text := bound_warning(at, of.k_dc_pkts)) is not None:
+            found.append(PortWarning(_place(switch, port), text))
+    return one_line_each(found)
+
+
+def _place(switch: str, port: Port) -> str:
+    return f"port {switch}:{port.number} to {port.peer}"
+
+
+@contextmanager
+def _at_port(switch: str, port: Port) -> Generator[None]:
+    """Puts the port in front of a PlannerError's place."""
+    try:
+        yield
+    except PlannerError as error:
+        raise PlannerError(f"{_place(switch, port)}: {error.place}", error.cause, error.remedy) from None
+
+
+def longest_rtt_ns(topology: Topology, packet_bytes: int, paths: Paths | None = None) -> int:
     """The longest base round-trip time between hosts, with a packet's time on each link of one way.
+
+    At least 1: it is rounded down, and links may have no delay.
 
     Raises PlannerError where no two hosts talk.
     """
-    found = Paths(topology).longest_rtt_ns(packet_bytes)
-    if found == 0:
-        raise PlannerError("topology", "has no two hosts that talk", "give --rtt-ns")
-    return found
+    paths = Paths(topology) if paths is None else paths
+    if paths.most_links() == 0:
+        raise PlannerError("topology", "has no two hosts that talk", "give an rtt_ns for the thresholds")
+    return max(1, paths.longest_rtt_ns(packet_bytes))
 
 
 @dataclass(frozen=True)
@@ -219,8 +262,9 @@ class _Network:
                 continue
             entities.append(_threshold_entry(port.number, thresholds, cells.get(port.number, 1)))
             buffer_pkts = self.topology.links[port.link_index].queue_capacity_pkts
-            place = f"port {switch}:{port.number} to {port.peer}"
-            warnings.extend(PortWarning(place, text) for text in threshold_warnings(thresholds, buffer_pkts))
+            warnings.extend(
+                PortWarning(_place(switch, port), text) for text in threshold_warnings(thresholds, buffer_pkts)
+            )
         ports = {port.number: port.peer for port in self.topology.ports[switch]}
         for feature in features:
             entities.extend(feature.entries(switch, ports))

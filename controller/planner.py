@@ -1,16 +1,16 @@
 """Chooses the thresholds of a port: the readings of the papers' rules side by side, and the one that a rule picks.
 
-K_dc follows DCTCP's settings by rate and never falls below DCTCP's bound. K is a share of K_dc, or follows from one of
-the readings of the GST paper's bound (docs/algorithms/slow-start.md#gst-model), which as printed halves the window
-twice and comes out negative for the paper's own numbers. Those readings leave less room the more packets the pipe
-holds, so a faster link gets a smaller K by them; `proportional` grows with the rate. Warnings are data: thresholds at
-which marks vanish are allowed, but never silently.
+K_dc follows DCTCP's settings by rate and does not fall below DCTCP's bound where the buffer allows that. K is a share
+of K_dc, or follows from a reading of the GST paper's bound (docs/algorithms/slow-start.md#gst-model), which as printed
+halves the window twice and comes out negative for the paper's own numbers. Those readings leave less room the more
+packets the pipe holds, so a faster link gets a smaller K by them; `proportional` grows with the rate. Warnings are
+data: thresholds at which marks vanish are allowed, but never silently.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 
 from controller.errors import PlannerError
 from controller.model import Bottleneck, argmax_window_pkts
@@ -22,11 +22,15 @@ _K_DC_AT_10G_PKTS = 65
 _GIGABIT_BPS = 1_000_000_000
 # DCTCP's bound, K > C RTT / 7 (SIGCOMM 2010): below it the queue runs empty after a cut.
 _BOUND_DIVISOR = 7
-# The GST paper's smallest buffer is 100 packets, with K_dc 65 (docs/algorithms/slow-start.md#gst-parameters).
+# The GST paper's smallest buffer is 100 packets, with K_dc 65 (docs/algorithms/slow-start.md#gst-
+# parameters).
 MOST_OF_BUFFER = Fraction(65, 100)
 # The GST paper's best K of 5, 25 and 45 packets, beside K_dc 65
 # (docs/algorithms/slow-start.md#gst-parameters, figure 6).
 K_SHARE = Fraction(25, 65)
+# What a buffer keeps free above K_dc for bursts, at least a packet, where DCTCP's bound asks for
+# more (our own).
+_FREE_ABOVE = Fraction(1, 8)
 # Width of `queue_depth_t` in the P4 programs.
 MAX_THRESHOLD_PKTS = (1 << 19) - 1
 
@@ -38,6 +42,19 @@ class KRule(StrEnum):
     HALVE_ONCE = "halve_once"
     FIXED = "fixed"
     QUARTER_BUFFER = "quarter_buffer"
+
+
+@dataclass(frozen=True)
+class ThresholdRule:
+    """How K and K_dc of ports are chosen. Its defaults are those of scenarios and of `p4cc controller` alike."""
+
+    k_rule: KRule = KRule.PROPORTIONAL
+    k_pkts: int | None = None
+    """K with `fixed`, and only with it."""
+    k_dc_pkts: int | None = None
+    """In place of `choose_k_dc`."""
+    rtt_ns: int | None = None
+    """In place of the network's longest round trip."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +92,15 @@ class KdcReadings:
     """DCTCP's own settings: on the straight line between 1 and 10 Gb/s, in proportion to the rate above."""
     most_pkts: int
     """The share of the buffer that K_dc has in the GST paper's smallest one."""
+    end_pkts: int
+    """All of the buffer but an eighth, the most that K_dc becomes for the bound."""
+
+    @property
+    def taken(self) -> str:
+        """Which of them decides: `by_rate`, `buffer_share`, `bound` or `buffer_end`."""
+        if self.bound_pkts > min(self.by_rate_pkts, self.most_pkts):
+            return "bound" if self.bound_pkts <= self.end_pkts else "buffer_end"
+        return "by_rate" if self.by_rate_pkts <= self.most_pkts else "buffer_share"
 
 
 def k_dc_readings(at: Bottleneck) -> KdcReadings:
@@ -86,37 +112,38 @@ def k_dc_readings(at: Bottleneck) -> KdcReadings:
         step = Fraction(_K_DC_AT_10G_PKTS - _K_DC_AT_1G_PKTS, 9)
         by_rate = _K_DC_AT_1G_PKTS + step * max(gigabits - 1, Fraction(0))
     bound = floor(at.bdp_ratio / _BOUND_DIVISOR) + 1
-    return KdcReadings(bound, floor(by_rate), floor(MOST_OF_BUFFER * at.buffer_pkts))
+    end = max(1, at.buffer_pkts - max(1, floor(_FREE_ABOVE * at.buffer_pkts)))
+    return KdcReadings(bound, floor(by_rate), floor(MOST_OF_BUFFER * at.buffer_pkts), end)
 
 
 def choose_k_dc(at: Bottleneck) -> int:
-    """K_dc by rate, at most a share of the buffer, never below DCTCP's bound; it never falls as the rate grows.
+    """K_dc by rate, at most a share of the buffer, and not below DCTCP's bound; it never falls as the rate grows.
 
-    Raises PlannerError where the buffer is not above the bound: no threshold keeps such a link busy.
+    Where the buffer ends before the bound, all of it but an eighth: `bound_warning` says so.
     """
     readings = k_dc_readings(at)
-    if readings.bound_pkts >= at.buffer_pkts:
-        raise PlannerError(
-            "buffer_pkts",
-            f"DCTCP's bound asks for K_dc of {readings.bound_pkts} packets or more (a seventh of the "
-            f"{at.bdp_pkts:.1f} in flight), which a buffer of {at.buffer_pkts} packets never reaches",
-            "use a larger buffer, or give k_dc_pkts and a k_rule",
-        )
-    return max(readings.bound_pkts, min(readings.by_rate_pkts, readings.most_pkts))
+    return max(min(readings.bound_pkts, readings.end_pkts), min(readings.by_rate_pkts, readings.most_pkts))
 
 
-def choose_thresholds(
-    at: Bottleneck,
-    rule: KRule = KRule.PROPORTIONAL,
-    fixed_k_pkts: int | None = None,
-    k_dc_pkts: int | None = None,
-) -> Thresholds:
-    """K by `rule` and K_dc as given or by `choose_k_dc`; `fixed_k_pkts` goes with `fixed` and only with it.
+def bound_warning(at: Bottleneck, k_dc_pkts: int | None = None) -> str | None:
+    """What follows where the buffer ends before DCTCP's bound; nothing where K_dc is given by `k_dc_pkts`."""
+    readings = k_dc_readings(at)
+    bound_pkts = readings.bound_pkts
+    if k_dc_pkts is not None or bound_pkts <= readings.end_pkts:
+        return None
+    enough_pkts = ceil(bound_pkts / (1 - _FREE_ABOVE))
+    return (
+        f"DCTCP's bound asks for K_dc of {bound_pkts} packets (a seventh of the {at.bdp_pkts:.1f} in flight), and the "
+        f"queue holds {at.buffer_pkts}: K_dc is {choose_k_dc(at)}, and the link may run empty after a cut; a queue of "
+        f"{enough_pkts} packets is enough (queue_capacity_pkts)"
+    )
 
-    Raises PlannerError where a rule gives no threshold.
-    """
-    k_dc = choose_k_dc(at) if k_dc_pkts is None else k_dc_pkts
-    return Thresholds(choose_k(at, rule, fixed_k_pkts, k_dc), k_dc)
+
+def choose_thresholds(at: Bottleneck, rule: ThresholdRule | None = None) -> Thresholds:
+    """K and K_dc by a rule, the default one if none is given; raises PlannerError where it gives no threshold."""
+    rule = rule or ThresholdRule()
+    k_dc = choose_k_dc(at) if rule.k_dc_pkts is None else rule.k_dc_pkts
+    return Thresholds(choose_k(at, rule.k_rule, rule.k_pkts, k_dc), k_dc)
 
 
 def choose_k(at: Bottleneck, rule: KRule, fixed_k_pkts: int | None, k_dc_pkts: int) -> int:
@@ -127,7 +154,8 @@ def choose_k(at: Bottleneck, rule: KRule, fixed_k_pkts: int | None, k_dc_pkts: i
     if fixed_k_pkts is not None:
         return fixed_k_pkts
     values = {
-        KRule.PROPORTIONAL: K_SHARE * k_dc_pkts,
+        # A share of a packet is a packet: a threshold of 0 would mark all.
+        KRule.PROPORTIONAL: max(K_SHARE * k_dc_pkts, Fraction(min(k_dc_pkts, 1))),
         KRule.HALVE_ONCE: (at.buffer_pkts - at.bdp_ratio) / 2,
         KRule.QUARTER_BUFFER: Fraction(at.buffer_pkts, 4),
     }
@@ -170,11 +198,17 @@ def threshold_warnings(thresholds: Thresholds, buffer_pkts: int) -> tuple[str, .
     found: list[str] = []
     if k >= buffer_pkts and k_dc >= buffer_pkts:
         cause = f"K {k} and K_dc {k_dc} are not below the buffer of {buffer_pkts} packets"
-        found.append(f"{cause}: no packet is ever marked")
+        found.append(f"{cause}: no packet is ever marked, and senders grow until the queue overflows")
     elif k_dc >= buffer_pkts:
-        found.append(f"K_dc {k_dc} is not below the buffer of {buffer_pkts} packets: level 2 never occurs")
+        found.append(
+            f"K_dc {k_dc} is not below the buffer of {buffer_pkts} packets: level 2 never occurs, and DCTCP "
+            "and its like cut for losses alone"
+        )
     if k_dc <= k and k_dc < buffer_pkts:
-        found.append(f"K_dc {k_dc} is not above K {k}: level 1 never occurs")
+        found.append(
+            f"K_dc {k_dc} is not above K {k}: level 1 never occurs, and senders that heed it (GST) "
+            "learn of a queue at K_dc only"
+        )
     if k == 0 or k_dc == 0:
         found.append("a threshold of 0 marks every packet")
     return tuple(found)

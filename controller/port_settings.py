@@ -20,13 +20,17 @@ from topos import Topology
 DepthBytes = Callable[[str], int]
 """Bytes of one unit of queue depth, by switch."""
 
+_LEAST_K_MIN_BYTES = 3_000
+"""Two packets of 1500 B (our own): a queue in which one packet waits for another is none."""
+
 
 def red_curves(
     topology: Topology, curve: PublishedCurve, depth_bytes: DepthBytes, *, scale_with_rate: bool = True
 ) -> dict[PortName, RedCurve]:
     """A curve for every port; with `scale_with_rate` its thresholds are for each 25 Gb/s of the port's link.
 
-    Raises PlannerError for a curve that a port cannot hold.
+    A slow link's keep to two packets and to four times that, where the curve itself is not below. Raises PlannerError
+    for a curve that a port cannot hold.
     """
     curves: dict[PortName, RedCurve] = {}
     for switch, ports in topology.ports.items():
@@ -34,6 +38,9 @@ def red_curves(
             rate_bps = topology.links[port.link_index].rate_bps
             scale = Fraction(rate_bps, REFERENCE_RATE_BPS) if scale_with_rate else Fraction(1)
             low, high = int(curve.k_min_bytes * scale), int(curve.k_max_bytes * scale)
+            if scale < 1:
+                least = max(_LEAST_K_MIN_BYTES, 2 * depth_bytes(switch))
+                low, high = max(low, min(least, curve.k_min_bytes)), max(high, min(4 * least, curve.k_max_bytes))
             curves[switch, port.peer] = red_curve(low, high, curve.p_max, depth_bytes(switch))
     return curves
 

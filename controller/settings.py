@@ -13,7 +13,9 @@ from controller.model import Bottleneck, argmax_window_pkts, utilisation
 from controller.planner import (
     MOST_OF_BUFFER,
     KRule,
+    ThresholdRule,
     Thresholds,
+    bound_warning,
     choose_thresholds,
     k_dc_readings,
     k_readings,
@@ -122,31 +124,28 @@ class LinkPlan:
         }
 
 
-def plan_link(
-    at: Bottleneck,
-    *,
-    rule: KRule = KRule.PROPORTIONAL,
-    fixed_k_pkts: int | None = None,
-    k_dc_pkts: int | None = None,
-) -> LinkPlan:
-    """Every setting for one link; `fixed_k_pkts` goes with `fixed`, `k_dc_pkts` replaces K_dc by rate.
+def plan_link(at: Bottleneck, rule: ThresholdRule | None = None) -> LinkPlan:
+    """Every setting for one link, by the default rule if none is given.
 
     Raises PlannerError where a rule gives no threshold.
     """
-    thresholds = choose_thresholds(at, rule, fixed_k_pkts, k_dc_pkts)
+    rule = rule or ThresholdRule()
+    thresholds = choose_thresholds(at, rule)
+    given = rule.k_dc_pkts is not None
     settings = (
-        *_dctcp(at, thresholds.k_dc_pkts, given=k_dc_pkts is not None),
-        *_gst(at, thresholds, rule),
+        *_dctcp(at, thresholds.k_dc_pkts, given=given),
+        *_gst(at, thresholds, rule.k_rule),
         *_dcqcn(at),
         *_hpcc(at),
     )
     why = {
-        "DCTCP": _why_k_dc(at, thresholds.k_dc_pkts, given=k_dc_pkts is not None),
-        "GST": _why_k(rule),
+        "DCTCP": _why_k_dc(at, thresholds.k_dc_pkts, given=given),
+        "GST": _why_k(rule.k_rule),
         "DCQCN": _why_red(at),
         "HPCC": _why_hpcc(at),
     }
-    return LinkPlan(at, rule, thresholds, settings, why, threshold_warnings(thresholds, at.buffer_pkts))
+    warnings = (bound_warning(at, rule.k_dc_pkts), *threshold_warnings(thresholds, at.buffer_pkts))
+    return LinkPlan(at, rule.k_rule, thresholds, settings, why, tuple(filter(None, warnings)))
 
 
 def falling(plans: list[tuple[str, LinkPlan]]) -> tuple[str, ...]:
@@ -171,22 +170,15 @@ def _dctcp(at: Bottleneck, k_dc_pkts: int, *, given: bool) -> list[Setting]:
         ("bound", "C RTT / 7", readings.bound_pkts, DCTCP_SOURCE),
         ("by_rate", "20, 65 at 1, 10 Gb/s", readings.by_rate_pkts, DCTCP_SOURCE),
         ("buffer_share", f"{100 * MOST_OF_BUFFER} % of buffer", readings.most_pkts, GST_SOURCE),
+        ("buffer_end", "7/8 of buffer", readings.end_pkts, ""),
     ]
     if given:
         values.append(("given", _GIVEN, k_dc_pkts, ""))
-    taken = "given" if given else _taken(at)
+    taken = "given" if given else readings.taken
     return [
         Setting("DCTCP", "k_dc", name, formula, source, name == taken, size_bytes=pkts * at.packet_bytes)
         for name, formula, pkts, source in values
     ]
-
-
-def _taken(at: Bottleneck) -> str:
-    """Which of K_dc's readings decides."""
-    readings = k_dc_readings(at)
-    if readings.bound_pkts > min(readings.by_rate_pkts, readings.most_pkts):
-        return "bound"
-    return "by_rate" if readings.by_rate_pkts <= readings.most_pkts else "buffer_share"
 
 
 def _gst(at: Bottleneck, thresholds: Thresholds, rule: KRule) -> list[Setting]:
@@ -247,8 +239,10 @@ def _why_k_dc(at: Bottleneck, k_dc_pkts: int, *, given: bool) -> str:
         "packets that come evenly, and hosts send bursts",
         "buffer_share": f"the paper's setting by rate ({readings.by_rate_pkts}) leaves no room above it in a buffer "
         f"of {at.buffer_pkts}, so it is the share that the GST paper's 65 has of 100",
+        "buffer_end": f"C RTT / 7 ({readings.bound_pkts}) is above what a buffer of {at.buffer_pkts} holds, so it is "
+        "all but an eighth of that",
     }
-    return reasons[_taken(at)]
+    return reasons[readings.taken]
 
 
 def _why_k(rule: KRule) -> str:

@@ -16,7 +16,7 @@ from controller.plan import longest_rtt_ns
 from controller.settings import LinkPlan, plan_link
 
 if TYPE_CHECKING:
-    from controller.planner import KRule
+    from controller.planner import ThresholdRule
     from topos import Topology
 
 HOST = "host"
@@ -60,26 +60,18 @@ def tiers(topology: Topology) -> tuple[Tier, ...]:
 
 
 def plan_tiers(
-    topology: Topology,
-    *,
-    rule: KRule,
-    rtt_ns: int | None,
-    packet_bytes: int,
-    senders: int,
-    rto_ns: int,
-    fixed_k_pkts: int | None = None,
-    k_dc_pkts: int | None = None,
+    topology: Topology, rule: ThresholdRule, *, packet_bytes: int, senders: int, rto_ns: int
 ) -> tuple[TierPlan, ...]:
-    """The settings of every class; `rtt_ns` is the network's longest if not given.
+    """The settings of every class of ports.
 
     Raises PlannerError that names the class for which a rule has no answer.
     """
-    rtt_ns = longest_rtt_ns(topology, packet_bytes) if rtt_ns is None else rtt_ns
+    rtt_ns = longest_rtt_ns(topology, packet_bytes) if rule.rtt_ns is None else rule.rtt_ns
     found: list[TierPlan] = []
     for tier in tiers(topology):
         try:
             at = Bottleneck(tier.buffer_pkts, tier.rate_bps, rtt_ns, packet_bytes, senders, rto_ns)
-            link = plan_link(at, rule=rule, fixed_k_pkts=fixed_k_pkts, k_dc_pkts=k_dc_pkts)
+            link = plan_link(at, rule)
         except PlannerError as error:
             place = f"ports {tier.name} at {tier.rate_bps / 1e9:g} Gb/s: {error.place}"
             raise PlannerError(place, error.cause, error.remedy) from None

@@ -381,6 +381,27 @@ def compile_p4_text(
     """
 
 @final
+class Guard:
+    """Ends the process where a user's code keeps the interpreter's lock for ever; the interpreter says that it runs.
+
+    `stacks` is a file into which faulthandler writes where all threads are when the interpreter is silent.
+    """
+
+    def __new__(cls, stacks: str) -> Guard: ...
+    def fileno(self) -> int:
+        """For `signal.set_wakeup_fd`."""
+
+    @property
+    def interrupts(self) -> int:
+        """How many times Ctrl-C came."""
+
+    def alive(self, limit_s: float | None, files: list[str], left: list[str]) -> None:
+        """The interpreter runs; a call of code of `files` may take `limit_s`, and may be ended if that is given.
+
+        The folders `left` go with the process.
+        """
+
+@final
 class Latency:
     """Latencies between a switch and its controller (JSON: `kind` and its fields), from the stream `name` of a seed.
 
@@ -552,6 +573,8 @@ class Network:
     @property
     def has_primary(self) -> bool:
         """Whether a controller is primary at some switch."""
+    def packet_balance(self) -> dict[str, int]:
+        """Packets that left hosts or came from elsewhere so far, and how many ended where."""
     def one_thread_reason(self) -> str | None:
         """Why a run goes on one thread however many it is given; None if it does not."""
     def run_many(

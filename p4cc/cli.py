@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -27,6 +30,7 @@ from p4cc.commands import (
 )
 from p4cc.errors import UserError
 from p4cc.exit_codes import epilog
+from p4cc.leftovers import Process
 from p4cc.quick_help import prepare
 
 app = typer.Typer(
@@ -77,20 +81,67 @@ def common(
 
 def main() -> None:
     """Entry point of the `p4cc` command."""
-    prepare(sys.argv[1:])
-    try:
-        app()
-    except UserError as error:
-        # Colours take a while to import; commands that end well need not wait for them.
-        from rich.console import Console
+    Process.is_ours = True
+    code = _run(sys.argv[1:])
+    if (loaded := sys.modules.get("p4cc.user_watch")) is not None:
+        # Code of users may have left threads that never end.
+        loaded.WATCH.end_with(code)
+    sys.exit(code)
 
-        Console(stderr=True, highlight=False, soft_wrap=True).print("[bold red]error:[/bold red] ", end="")
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_code)
+
+def _run(arguments: list[str]) -> int:
+    """Runs a command; the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # Names of files need not be UTF-8.
+            stream.reconfigure(errors="backslashreplace")
+    prepare(arguments)
+    try:
+        _check(arguments)
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except UserError as error:
+        return _fail(error)
     except BrokenPipeError:
         # The reader of our output has gone (`p4cc run … | head`); there is no one left to tell.
-        sys.stderr.close()
-        sys.exit(0)
+        _write_nothing_more()
+        return 0
+    except OSError as error:
+        # Whatever could not be read or written; standard output has no name.
+        _write_nothing_more()
+        place = "standard output" if error.filename is None else str(error.filename)
+        remedy = "check that it is there and may be used, and that the disk has room"
+        return _fail(UserError(error.strerror or str(error), place=place, remedy=remedy))
+    return 0
+
+
+def _check(arguments: list[str]) -> None:
+    """Raises UserError for an argument of which no text can be made: tables and reports could not name it."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            shown = argument.encode(errors="backslashreplace").decode()
+            raise UserError("is not UTF-8", place=shown, remedy="give a file or folder of another name") from None
+
+
+def _fail(error: UserError) -> int:
+    # Colours take a while to import; commands that end well need not wait for them.
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False, soft_wrap=True).print("[bold red]error:[/bold red] ", end="")
+    print(error, file=sys.stderr)
+    return error.exit_code
+
+
+def _write_nothing_more() -> None:
+    """What is left in the buffer of standard output goes nowhere: writing it at the end would fail again."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

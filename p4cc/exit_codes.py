@@ -10,7 +10,7 @@ EVERYWHERE: Mapping[int, str] = {
     0: "done",
     DIFFERS: "done, and the answer is no (below)",
     2: "the command line, a file or something else outside of p4cc is wrong: the message names place, cause and remedy",
-    130: "interrupted by Ctrl-C",
+    130: "interrupted by Ctrl-C, whatever Python code of yours was doing",
 }
 """Codes of all commands."""
 

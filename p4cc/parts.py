@@ -67,8 +67,9 @@ from p4cc.scenario.rate_switches import D3SwitchSettings as D3Switch
 from p4cc.scenario.rate_switches import DualPi2SwitchSettings as DualPi2Switch
 from p4cc.scenario.rate_switches import RcpSwitchSettings as RcpSwitch
 from p4cc.scenario.rpc import RpcTraffic as Rpc
-from p4cc.scenario.schema import Limits, PortThresholds, Record, Thresholds, Transport, Variant
+from p4cc.scenario.schema import Limits, PortThresholds, Record, Transport, Variant
 from p4cc.scenario.schema import SwitchSettings as Switch
+from p4cc.scenario.schema import ThresholdSettings as Thresholds
 from p4cc.scenario.sizes import CdfSize, FixedSize, UniformSize
 from p4cc.scenario.state_records import DigestsRecord, DropsRecord, LogRecord, StateFigure, StateRecord
 from p4cc.scenario.topology import CustomTopology as Custom

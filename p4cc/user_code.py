@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
+from p4cc.user_watch import REMEDY, WATCH, InterruptedCallError, TooLongError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,8 +39,14 @@ def import_file(path: Path, what: str) -> tuple[ModuleType, list[Path]]:
     sys.modules[name] = module
     sys.path.insert(0, str(folder))
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    WATCH.begin(str(path))
     try:
         spec.loader.exec_module(module)
+    except InterruptedCallError as error:
+        raise KeyboardInterrupt from error
+    except TooLongError as error:
+        cause = f"the import of the {what} took longer than {WATCH.limit_s:g} s\n{told(error, str(path), '')}"
+        raise UserError(cause, place=str(path), remedy=REMEDY) from error
     except (Exception, SystemExit) as error:
         raise UserError(
             f"the {what} cannot be loaded\n{told(error, str(path))}", place=str(path), remedy="correct the file"
@@ -49,6 +56,7 @@ def import_file(path: Path, what: str) -> tuple[ModuleType, list[Path]]:
         sys.path.remove(str(folder))
     new = {other: sys.modules[other] for other in set(_beside(folder)) - before}
     files = {Path(str(one.__file__)).resolve() for one in new.values()}
+    WATCH.begin(*map(str, files))
     return module, sorted({path, *files})
 
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from topos.errors import Problem, TopologyError
     from topos.generators import GENERATORS, LinkChange, change_links, generate
     from topos.graph import Host, Link, Port, Roles, Switch, Topology, topology_from_plain
-    from topos.paths import Alone, Path, Paths
+    from topos.ideal import AloneIdeal, HpccIdeal, Ideal
+    from topos.paths import Path, Paths
     from topos.routes import Routes, SwitchRoutes, shortest_routes
     from topos.shapes.clos import FatTreeParams, LeafSpineParams
     from topos.shapes.dragonfly import DragonflyParams
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 __all__ = [
     "GENERATORS",
     "AddressPlan",
-    "Alone",
+    "AloneIdeal",
     "DragonflyParams",
     "DumbbellParams",
     "FatTreeParams",
     "Host",
     "HostAddress",
+    "HpccIdeal",
+    "Ideal",
     "LeafSpineParams",
     "Link",
     "LinkChange",
@@ -59,12 +62,14 @@ __all__ = [
 _HOMES = {
     "GENERATORS": "topos.generators",
     "AddressPlan": "topos.addresses",
-    "Alone": "topos.paths",
+    "AloneIdeal": "topos.ideal",
     "DragonflyParams": "topos.shapes.dragonfly",
     "DumbbellParams": "topos.shapes.dumbbell",
     "FatTreeParams": "topos.shapes.clos",
     "Host": "topos.graph",
     "HostAddress": "topos.addresses",
+    "HpccIdeal": "topos.ideal",
+    "Ideal": "topos.ideal",
     "LeafSpineParams": "topos.shapes.clos",
     "Link": "topos.graph",
     "LinkChange": "topos.generators",

@@ -1,8 +1,9 @@
-"""What a path between two hosts is like: delays and rates of its links, for ideal completion times and thresholds.
+"""What paths between two hosts are like: delays and rates of their links, for ideal completion times and thresholds.
 
-Where there are several shortest paths, the one by the lowest ports stands for all.
+Where there are several shortest paths, `between` and `longest_rtt_ns` take the one by the lowest ports.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,15 +11,10 @@ from topos.graph import Link, Topology
 from topos.longest import longest_cost
 from topos.routes import Routes, shortest_routes
 
+MAX_WAYS = 64
+"""Kinds of paths that are kept between two switches."""
 
-@dataclass(frozen=True)
-class Alone:
-    """What counts for a flow alone in the network: its packets, and the packet of the base round trip."""
-
-    mss_bytes: int
-    header_bytes: int
-    packet_bytes: int
-    """Whose time on each link of one way belongs to the base round trip."""
+Kind = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -26,6 +22,11 @@ class Path:
     """Links from one host to another, in order."""
 
     links: tuple[Link, ...]
+
+    @property
+    def kind(self) -> tuple[Kind, ...]:
+        """Rate, delay and framing of each link: paths of one kind take the same time."""
+        return tuple((link.rate_bps, link.delay_ns, link.framing_bytes) for link in self.links)
 
     @property
     def delay_ns(self) -> int:
@@ -41,19 +42,6 @@ class Path:
         """The slowest link's rate."""
         return min(link.rate_bps for link in self.links)
 
-    def ideal_fct_ns(self, size_bytes: int, alone: Alone) -> float:
-        """Completion time of a flow alone in the network, by which `p4cc/analysis/slowdown.py` divides.
-
-        Twice the propagation, one full packet's time on every link, and the flow with its headers at the slowest link's
-        rate.
-
-        Source: docs/algorithms/metrics.md#metrics.
-        """
-        packet_bits = 8 * alone.packet_bytes
-        store_ns = sum(packet_bits * 1e9 / link.rate_bps for link in self.links)
-        wire_bits = 8 * (size_bytes + alone.header_bytes * -(-size_bytes // alone.mss_bytes))
-        return 2 * self.delay_ns + store_ns + wire_bits * 1e9 / self.rate_bps
-
 
 class Paths:
     """Paths of one topology; each is searched once."""
@@ -61,6 +49,8 @@ class Paths:
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
         self._found: dict[tuple[str, str], Path] = {}
+        self._ways: dict[tuple[str, str], tuple[Path, ...]] = {}
+        self._onward: dict[tuple[str, str], tuple[Path, ...]] = {}
 
     @cached_property
     def routes(self) -> Routes:
@@ -83,6 +73,36 @@ class Paths:
             here = step.peer
         return Path(tuple(links))
 
+    def ways(self, src: str, dst: str) -> tuple[Path, ...]:
+        """The shortest paths from one host to another, one of each kind: those that no other beats on every link.
+
+        In a network of many different links, the first `MAX_WAYS` kinds by the delay of one way.
+        """
+        found = self._ways.get((src, dst))
+        if found is None:
+            (here, out), (home, into) = self._topology.attachments[src], self._topology.attachments[dst]
+            first, last = (self._topology.links[port.link_index] for port in (out, into))
+            between = self._between_switches(here, home, dst)
+            found = self._ways[src, dst] = tuple(Path((first, *way.links, last)) for way in between)
+        return found
+
+    def _between_switches(self, here: str, home: str, dst: str) -> tuple[Path, ...]:
+        """Ways between two switches, on which all hosts of the second are reached."""
+        if here == home:
+            return (Path(()),)
+        found = self._onward.get((here, home))
+        if found is None:
+            kinds: dict[tuple[Kind, ...], Path] = {}
+            for number in self.routes[here][dst]:
+                step = self._topology.port(here, number)
+                link = self._topology.links[step.link_index]
+                for way in self._between_switches(step.peer, home, dst):
+                    longer = Path((link, *way.links))
+                    kinds.setdefault(longer.kind, longer)
+            best = sorted(_unbeaten(kinds), key=lambda way: way.delay_ns)[:MAX_WAYS]
+            found = self._onward[here, home] = tuple(best)
+        return found
+
     def longest_rtt_ns(self, packet_bytes: int = 0) -> int:
         """The longest base round-trip time between a host that sends and one that receives.
 
@@ -91,11 +111,28 @@ class Paths:
         costs = [_rtt_ns(link, packet_bytes) for link in self._topology.links]
         return longest_cost(self._topology, self.routes, costs)
 
+    def most_links(self) -> int:
+        """Most links between a host that sends and one that receives; 0 where no two hosts talk."""
+        return longest_cost(self._topology, self.routes, [1] * len(self._topology.links))
+
     def most_switches(self) -> int:
         """Most switches between a host that sends and one that receives; 0 where no two hosts talk."""
-        return max(0, longest_cost(self._topology, self.routes, [1] * len(self._topology.links)) - 1)
+        return max(0, self.most_links() - 1)
 
 
 def _rtt_ns(link: Link, packet_bytes: int) -> int:
     """What a link adds to a round-trip time."""
     return 2 * link.delay_ns + 8_000_000_000 * packet_bytes // link.rate_bps
+
+
+def _unbeaten(kinds: Mapping[tuple[Kind, ...], Path]) -> Iterator[Path]:
+    """Paths of one length that no other one equals or beats on each link."""
+    for kind, path in kinds.items():
+        others = (other for other in kinds if other != kind)
+        if not any(all(map(_beats, other, kind)) for other in others):
+            yield path
+
+
+def _beats(one: Kind, other: Kind) -> bool:
+    """Whether a link is nowhere slower than another."""
+    return one[0] >= other[0] and one[1] <= other[1] and one[2] <= other[2]

@@ -32,8 +32,10 @@ _KINDS = {
 _MEGABITS = "mbps"
 _TEXTS = ("title", "name", "source", "label", "class", "file", "note", "said", "cause")
 """Fields of free text, where `30%` is a word."""
-_VALUE = re.compile(r"\s*([+-]?(?:\d[\d_]*)(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z\u00b5\u03bc/]+|%)\s*")
+_VALUE = re.compile(r"\s*([+-]?(?:\d[\d_]*)(?:\.\d+)?(?:[eE]([+-]?\d+))?)\s*([A-Za-z\u00b5\u03bc/]+|%)\s*")
 MAX_DIGITS = 40
+MAX_EXPONENT = 30
+"""Of a value, up and down: nothing that a field holds is farther from 1."""
 _SHOWN = {
     "bps": ((10**12, "Tbit/s"), (10**9, "Gbit/s"), (10**6, "Mbit/s"), (10**3, "kbit/s"), (1, "bit/s")),
     "ns": ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns")),
@@ -51,7 +53,9 @@ def parse(field: str, text: str) -> int | float | None:
     found = _VALUE.fullmatch(text)
     if found is None or len(text) > MAX_DIGITS:
         return None
-    value, unit = Fraction(found[1].replace("_", "")), found[2]
+    if abs(int(found[2] or 0)) > MAX_EXPONENT:
+        raise UnitError(f"{text.strip()!r} is beyond all that {field} can hold")
+    value, unit = Fraction(found[1].replace("_", "")), found[3]
     ending = _ending(field)
     if unit == "%":
         return None if ending in _TEXTS else _number(value / 100)

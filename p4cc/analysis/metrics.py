@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from p4cc.analysis.long_tables import AnyTable
     from p4cc.scenario.figures import Window
-    from topos import Alone, Paths, Topology
+    from topos import Ideal, Paths, Topology
 
 BY_PORT = ("queues", "ports", "port_queues")
 """Tables in which the engine numbers switches; results name them."""
@@ -49,7 +49,8 @@ class Measures:
 
     topology: Topology
     paths: Paths
-    alone: Alone
+    ideals: Mapping[str, Ideal]
+    """Formulas for completion times alone in the network, by the names that the engine knows senders by."""
     windows: Sequence[Window]
     goodput_interval_ns: int | None
     by_label: bool
@@ -66,7 +67,7 @@ def derive(
     measures: Measures, summary: dict[str, Any], tables: Mapping[str, AnyTable]
 ) -> tuple[dict[str, Any], dict[str, AnyTable]]:
     """The summary and the tables with what is worked out from them; long ones stay out of memory."""
-    flows = with_slowdowns(_frame(tables["flows"]), measures.paths, measures.alone)
+    flows = with_slowdowns(_frame(tables["flows"]), measures.paths, measures.ideals)
     flows = flows.with_columns(pl.col(ALGORITHM).replace_strict(dict(measures.senders), return_dtype=pl.String))
     found = {**tables, **{name: changed(tables[name], _named(measures.topology)) for name in BY_PORT}}
     pods = measures.topology.roles.pods

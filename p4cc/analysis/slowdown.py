@@ -17,16 +17,20 @@ from p4cc.analysis.percentiles import PERCENTILES, percentile
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from topos import Alone, Paths
+    from topos import Ideal, Paths
 
 DEFINITION = """\
-`slowdown` of a flow is `fct_ns / ideal_fct_ns` (slowdown B of docs/algorithms/metrics.md#slowdown): its completion
-time over that of the same flow alone in the network. `ideal_fct_ns` is twice the propagation delay of the path, one
-full packet's time on each of its links, and the flow with its headers at the rate of the slowest link. So an
-undisturbed flow lies a little below 1, as its own first packet is counted twice; tables and figures by flow size
-count what lies below 1 as 1, as the ns-3 simulator's analysis does, and say so. `slowdown_rate_only` (slowdown A)
-divides by the payload's time at the slowest link's rate instead, without delay and headers: of short flows it says
-little but the delay."""
+`slowdown` of a flow is `fct_ns / ideal_fct_ns`: its completion time over that of the same flow alone in the network
+(docs/algorithms/metrics.md#ideal-fct). `ideal_fct_ns` is what the links need: every packet of the flow with its headers
+takes its own time on each link of the path, and the last ACK goes back. So a flow that sends at its link's rate from
+the start on and meets no other has a slowdown of 1, and no flow one below it. What telemetry, handshakes and requests
+add, and the rounds of a slow start, count as slowdown, so that all senders have the same measure.
+`record.ideal_fct: hpcc_ns3` takes the formula of HPCC's ns-3 scripts (slowdown B of
+docs/algorithms/metrics.md#slowdown): twice the delay of the path, a full packet's time on each link, and the flow with
+its headers at the rate of the slowest one. It counts the first packet twice, so an undisturbed flow lies below 1, one
+of a few bytes far below it; tables and figures by flow size count what lies below 1 as 1, as those scripts do.
+`slowdown_rate_only` (slowdown A) divides by the payload's time at the slowest link's rate instead, without delay and
+headers: of short flows it says little but the delay."""
 """The one definition; docs/reference/results.md has it from here."""
 
 LABEL = "slowdown (FCT / FCT alone)"
@@ -47,23 +51,25 @@ BIN_SCHEMA: Mapping[str, type[pl.DataType]] = {
 }
 
 
-def with_slowdowns(flows: pl.DataFrame, paths: Paths, alone: Alone) -> pl.DataFrame:
-    """Adds `ideal_fct_ns` and the slowdowns of `DEFINITION`; null where a flow has no size or is not complete."""
-    ideals: dict[tuple[str, str, int], float] = {}
+def with_slowdowns(flows: pl.DataFrame, paths: Paths, formulas: Mapping[str, Ideal]) -> pl.DataFrame:
+    """Adds `ideal_fct_ns` and the slowdowns of `DEFINITION`; null where a flow has no size or is not complete.
+
+    `formulas` has the formula for the flows of each sender, by the engine's name for it in column `algorithm`.
+    """
+    ideals: dict[tuple[str, str, str, int], float] = {}
     rates: dict[tuple[str, str], int] = {}
     ideal: list[float | None] = []
     rate_only: list[float | None] = []
-    columns = (flows["src"].to_list(), flows["dst"].to_list(), flows["size_bytes"].to_list())
-    for src, dst, size in zip(*columns, strict=True):
+    columns = (flows[name].to_list() for name in ("algorithm", "src", "dst", "size_bytes"))
+    for sender, src, dst, size in zip(*columns, strict=True):
         if size is None:
             ideal.append(None)
             rate_only.append(None)
             continue
-        key = (src, dst, size)
+        key = (sender, src, dst, size)
         if key not in ideals:
-            path = paths.between(src, dst)
-            rates[src, dst] = path.rate_bps
-            ideals[key] = path.ideal_fct_ns(size, alone)
+            rates[src, dst] = paths.between(src, dst).rate_bps
+            ideals[key] = formulas[sender].fct_ns(paths, src, dst, size)
         ideal.append(ideals[key])
         rate_only.append(8e9 * size / rates[src, dst])
     done = pl.col("fct_ns").is_not_null() & (pl.col("ideal_fct_ns") > 0)

@@ -118,13 +118,16 @@ _FLOWS = (
     Column("deadline_met", "1 if they were, 0 if not", "", "the flow has no deadline"),
     Column("quenched", "1 if the sender gave the flow up because of its deadline"),
     Column("acked_bytes", "payload acknowledged", "bytes"),
-    Column("data_pkts", "data packets that arrived, copies included", "packets"),
+    Column("data_pkts", "data packets that left the sender, repetitions and requests for rates included", "packets"),
     Column("retransmitted_pkts", "data packets sent again", "packets"),
     Column("timeouts", "retransmission timeouts; over TCP those of SYN and FIN too"),
     Column("fast_retransmits", "fast retransmits"),
     *_MARKS,
     Column(
-        "ideal_fct_ns", "completion time alone in the network", "ns", "the flow has no size: nothing to compare with"
+        "ideal_fct_ns",
+        "completion time alone in the network (Slowdown, above)",
+        "ns",
+        "the flow has no size: nothing to compare with",
     ),
     Column("slowdown", "fct_ns / ideal_fct_ns (Slowdown, above)", "", _NOT_COMPLETE),
     Column(

@@ -87,6 +87,8 @@ def _worked(told: Mapping[str, Any], whole: memoryview) -> Worked:
             drops=[(switch, text, pkts) for switch, text, pkts in facts["drops"]],
             refused=(facts["refused"][0], list(facts["refused"][1])),
             installed=list(facts["installed"]),
+            lossless=[(switch, priority, cause, pkts) for switch, priority, cause, pkts in facts["lossless"]],
+            ending=facts["ending"],
         ),
         pieces={name: _piece(one, whole) for name, one in told["pieces"].items()},
         captures={name: _blob(one, whole) for name, one in told["captures"].items()},

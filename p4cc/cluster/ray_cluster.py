@@ -25,12 +25,12 @@ from urllib.parse import urlsplit
 from p4cc.cluster.answer import unpacked_answers
 from p4cc.cluster.batches import Batches, Waiting
 from p4cc.cluster.bundle import Contents, bundle_of, sha256
-from p4cc.cluster.content import unpacked
 from p4cc.cluster.extra import needs
 from p4cc.cluster.worker import Task
 from p4cc.errors import UserError
 from p4cc.large_pages import VARIABLE, with_large_pages
 from p4cc.running.elsewhere import AskedRun, LostClusterError, MadeRun
+from p4cc.running.kept_run import unpacked
 from p4cc.running.provenance import this_p4cc
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from p4cc.cluster.answer import packed_answers
 from p4cc.cluster.bundle import Bundle
-from p4cc.cluster.content import packed
 from p4cc.cluster.store import RunStore
 from p4cc.cluster.worker import Studies, Task, made, peak_bytes
 from p4cc.errors import UserError
+from p4cc.running.kept_run import packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -30,8 +30,8 @@ from p4cc.scenario.yaml import document_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from p4cc.running.cache import SeedRun
     from p4cc.running.elsewhere import Study
+    from p4cc.running.kept_run import SeedRun
     from p4cc.running.traced import Traced
     from p4cc.running.worked import Worked
     from p4cc.scenario.overrides import Origins

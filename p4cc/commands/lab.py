@@ -98,6 +98,7 @@ def lab(
     # Planning and P4Runtime take a second to import; other commands need not wait for them.
     from p4cc.lab import run as lab_run
     from p4cc.lab.plan import LabRequest
+    from p4cc.running.destination import destination_of
 
     if clean:
         typer.echo(lab_run.clean())
@@ -118,8 +119,10 @@ def lab(
         thrift_base=thrift_port,
         kernel_tcp=tuple(kernel_tcp or ()),
     )
+    identity = request.identity(lab_run.COMPARISON if compare else lab_run.LAB)
+    place = destination_of(out or request.folder, file, identity, is_asked_for=out is not None)
     options = lab_run.LabOptions(
-        folder=(out or request.folder).resolve(),
+        folder=place.folder.resolve(),
         cli=cli and not as_json,
         commands=tuple(run or ()),
         pcaps=pcap,
@@ -137,7 +140,7 @@ def lab(
     if as_json:
         typer.echo(json.dumps({**report.to_plain(), "folder": str(options.folder)}, indent=1))
     else:
-        _print(report, options.folder)
+        _print(report, options.folder, place.aside)
     if not report.ok:
         raise typer.Exit(FAILED)
 
@@ -196,7 +199,7 @@ def _print_switches(report: LabReport) -> None:
         console.print(f"{file}\n  SHA-256 {sha256}", highlight=False, markup=False, soft_wrap=True)
 
 
-def _print(report: LabReport, folder: Path) -> None:
+def _print(report: LabReport, folder: Path, aside: str) -> None:
     console, errors = _console(), Console(stderr=True)
     for warning in report.warnings:
         errors.print(f"warning: {warning}", style="yellow", highlight=False, markup=False, soft_wrap=True)
@@ -212,7 +215,7 @@ def _print(report: LabReport, folder: Path) -> None:
         console.print(command["output"].rstrip(), highlight=False, markup=False, soft_wrap=True)
     for failure in report.failed:
         errors.print(f"failed: {failure}", style="red", highlight=False, markup=False, soft_wrap=True)
-    console.print(f"wrote {folder}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"wrote {folder}{f': {aside}' if aside else ''}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _console() -> Console:

@@ -7,6 +7,7 @@ import math
 import os
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ from p4cc.bundled import find_scenario
 from p4cc.commands.machines import Memory, On, Store, Wheel, machines
 from p4cc.errors import UserError
 from p4cc.exit_codes import DIFFERS
+from p4cc.leftovers import left_until_done
 from p4cc.planning.execution import Exec
 from p4cc.running.standing import Call, standing, this_code
 
@@ -247,8 +249,9 @@ def _run_import(file: Path, programs: Sequence[Path], request: RunRequest) -> Ru
     from p4cc.running.runner import run_scenario
 
     # The results keep the scenario with all that it names.
-    with TemporaryDirectory(prefix="p4cc-import-") as folder:
-        return run_scenario(replace(request, scenario=write_scenario(file, programs, Path(folder))))
+    with TemporaryDirectory(prefix="p4cc-import-") as folder, left_until_done(Path(folder), lambda: rmtree(folder)):
+        made = write_scenario(file, programs, Path(folder))
+        return run_scenario(replace(request, scenario=made, made_of=file))
 
 
 def _show(outcome: RunOutcome, *, as_json: bool) -> None:
@@ -258,6 +261,8 @@ def _show(outcome: RunOutcome, *, as_json: bool) -> None:
     if as_json:
         traced = {} if outcome.traced is None else {"trace": outcome.traced.plain()}
         typer.echo(json.dumps({**outcome.summary, **traced}, indent=1))
+        if outcome.aside:
+            typer.echo(f"note: {_written(outcome, outcome.folder)}", err=True)
         return
     console = Console()
     if not console.is_terminal:
@@ -273,8 +278,14 @@ def _show(outcome: RunOutcome, *, as_json: bool) -> None:
     for note in outcome.notes:
         errors.print(f"note: {note}", markup=False)
     console.print(summary_table.table(outcome.title, outcome.rows(), outcome.row_keys, console.width))
-    for path in (*outcome.figures, outcome.folder, *filter(None, [outcome.report])):
-        console.print(f"{'unchanged' if outcome.stands else 'wrote'} {path}", highlight=False, soft_wrap=True)
+    for path in (*outcome.figures, *filter(None, [outcome.report]), outcome.folder):
+        console.print(_written(outcome, path), highlight=False, markup=False, soft_wrap=True)
+
+
+def _written(outcome: RunOutcome, path: Path) -> str:
+    """A line about a file or the folder of the results."""
+    aside = f": {outcome.aside}" if outcome.aside and path == outcome.folder else ""
+    return f"{'unchanged' if outcome.stands else 'wrote'} {path}{aside}"
 
 
 def _again(folder: Path, request: RunRequest, *, as_json: bool) -> None:

@@ -94,6 +94,8 @@ def sweep(
         outcome = run_sweep(replace(request, elsewhere=elsewhere, store=kept))
     if as_json:
         typer.echo(json.dumps(outcome.plain(), indent=1, allow_nan=False))
+        if outcome.aside:
+            typer.echo(f"note: wrote {outcome.folder}: {outcome.aside}", err=True)
         return
     console = Console(highlight=False)
     for group in outcome.groups:
@@ -101,5 +103,7 @@ def sweep(
         print_group(console, group, outcome.objectives, request.compared)
         print_best(console, [row for row in outcome.best if of_group.items() <= row.items()])
         console.print()
-    for path in (*((outcome.figure,) if outcome.figure else ()), outcome.folder):
-        console.print(f"wrote {path}", soft_wrap=True, markup=False)
+    if outcome.figure is not None:
+        console.print(f"wrote {outcome.figure}", soft_wrap=True, markup=False)
+    aside = f": {outcome.aside}" if outcome.aside else ""
+    console.print(f"wrote {outcome.folder}{aside}", soft_wrap=True, markup=False)

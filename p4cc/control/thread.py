@@ -10,6 +10,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from p4cc.user_watch import CONTROLLERS
+
 if TYPE_CHECKING:
     from collections.abc import Coroutine
     from types import TracebackType
@@ -36,7 +38,7 @@ class HandlerThread:
         self._file = file
         self._loop = asyncio.new_event_loop()
         # A daemon: a handler that never returns does not keep p4cc from ending.
-        self._thread = threading.Thread(target=self._work, name="controller", daemon=True)
+        self._thread = threading.Thread(target=self._work, name=CONTROLLERS, daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -54,6 +54,7 @@ from p4cc.scenario.flow_figures import (
     PodMatrixFigure,
     PodPairFigure,
 )
+from p4cc.scenario.schema import USUAL_INTERVAL_NS, sampling_ns
 from p4cc.scenario.state_records import StateFigure, StateRecord
 
 if TYPE_CHECKING:
@@ -96,9 +97,13 @@ def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) 
         case HeatMapFigure():
             return heatmap.draw(runs, figure, folder)
         case TimeFigure():
-            return over_time.draw(_series(folder), figure, folder, scenario.record.windows_interval_ns)
+            return over_time.draw(
+                _series(folder), figure, folder, sampling_ns(scenario.record.windows_interval_ns, USUAL_INTERVAL_NS)
+            )
         case TracesFigure():
-            return traces.draw(_series(folder), figure, folder, scenario.record.windows_interval_ns)
+            return traces.draw(
+                _series(folder), figure, folder, sampling_ns(scenario.record.windows_interval_ns, USUAL_INTERVAL_NS)
+            )
         case CdfFigure():
             return cdf.draw(_table(folder, figure.table), figure, folder)
         case PercentilesFigure():

@@ -105,7 +105,7 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> Agent
     folder.mkdir(parents=True, exist_ok=True)
     packets = HostPackets(lab, spec, folder)
     path = folder / "plan.json"
-    interval_ns = case.scenario.record.windows_interval_ns
+    interval_ns = spec["record"]["windows_interval_ns"]
     stop_ms = max(1, case.scenario.stop_ns // 1_000_000)
     per_host_ns = SETTLE_PYTHON_NS if own else SETTLE_PER_HOST_NS
     settle_ns = SETTLE_NS + per_host_ns * len(plan.line_rates_bps) + SETTLE_PER_HOST_NS * len(packets.hosts)

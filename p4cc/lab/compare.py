@@ -20,7 +20,8 @@ from matplotlib.figure import Figure
 from p4cc.analysis.recorded import read_table
 from p4cc.errors import UserError
 from p4cc.figures.style import COLOURS, save, use_style
-from p4cc.lab.run import LabOptions, LabReport, run_lab
+from p4cc.lab.run import COMPARISON, LabOptions, LabReport, run_lab
+from p4cc.running.destination import of_file
 from p4cc.running.result_folder import Claim, results_into
 from p4cc.running.runner import RunRequest, run_scenario
 
@@ -50,7 +51,7 @@ def compare(request: LabRequest, options: LabOptions, variants: tuple[str, ...])
     """Run every variant in virtual time and in a lab; the sides, what the labs report, and the figure's path."""
     if request.is_import:
         raise UserError("an import has no virtual time", place="--compare", remedy="give a scenario")
-    identity = {"kind": "lab comparison", "lab": request.name, "settings": request.settings}
+    identity = of_file(request.identity(COMPARISON), Path(request.file), options.folder)
     with results_into(Claim(options.folder, identity, (FIGURE, TABLE_FILE), options.force)) as partial:
         sides, report = _both(request, options, variants)
         draw(sides, partial / FIGURE)

@@ -81,9 +81,13 @@ class LabRequest:
             return SETTINGS_AS_WRITTEN
         return hashlib.sha256(json.dumps(changes).encode()).hexdigest()[:8]
 
+    def identity(self, kind: str) -> dict[str, str]:
+        """What results are of; `kind` says whether of a lab alone."""
+        return {"kind": kind, "lab": self.name, "settings": self.settings}
+
     @property
     def folder(self) -> Path:
-        """Where logs and results go if nothing else is said."""
+        """Where logs and results go if nothing else is said, and no other lab's are there."""
         name = self.name if self.settings == SETTINGS_AS_WRITTEN else f"{self.name}-{self.settings}"
         return Path("results") / "lab" / name
 

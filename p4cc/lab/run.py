@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.client import Target, connect
@@ -28,6 +29,7 @@ from p4cc.lab.shell import read_lines
 from p4cc.lab.standing import Lab, LabOptions
 from p4cc.lab.state import clean_leftovers, only_lab, record
 from p4cc.lab.switches import Launch, Remarks, SwitchKind, SwitchSetup, kind_named, own_missing, run_command_line
+from p4cc.running.destination import of_file
 from topos import TopologyError
 from topos import mininet as builder
 
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 
     from topos.lab import LabSwitch
 
+LAB = "lab"
+COMPARISON = "lab comparison"
+"""What a folder of results is of."""
 START_TIMEOUT_S = 30.0
 INSTALL_TIMEOUT_S = 60.0
 SOCKETS = "sockets"
@@ -89,7 +94,7 @@ def standing_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> 
         if cleaned := clean_leftovers(folder):
             options.say(f"cleaned up after {cleaned.labs} labs that had been killed")
         _check_ports(plan)
-        identity = {"kind": "lab", "lab": request.name, "settings": request.settings}
+        identity = of_file(request.identity(LAB), Path(request.file), options.folder)
         with (
             lab_folder(options.folder, identity, force=options.force) as aside,
             record(folder, list(names.values()), options.folder) as made,

@@ -7,14 +7,27 @@ from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
 from p4cc.user_code import told
+from p4cc.user_watch import REMEDY, WATCH, InterruptedCallError, TooLongError
 
 if TYPE_CHECKING:
     from p4cc import _engine
 
 
 def failed(error: _engine.AlgorithmError, of: str) -> UserError:
-    """What the user is told; `of` says which run it was, or which part of a scenario."""
+    """What the user is told; `of` says which run it was, or which part of a scenario.
+
+    Raises KeyboardInterrupt where Ctrl-C ended the algorithm.
+    """
     cause = error.__cause__
+    if isinstance(cause, KeyboardInterrupt | InterruptedCallError):
+        raise KeyboardInterrupt from error
     frames = traceback.extract_tb(cause.__traceback__) if cause is not None else None
-    lines = f"\n{told(cause, frames[0].filename)}" if cause is not None and frames else f": {error.cause}"
-    return UserError(f"an algorithm failed{lines}", place=f"{of}: {error.place}", remedy="correct the class")
+    is_too_long = isinstance(cause, TooLongError)
+    # The exception is p4cc's own, and says nothing.
+    last_line = "" if is_too_long else None
+    lines = f"\n{told(cause, frames[0].filename, last_line)}" if cause is not None and frames else f": {error.cause}"
+    place = f"{of}: {error.place}"
+    if is_too_long:
+        said = f"a call of the algorithm took longer than {WATCH.limit_s:g} s"
+        return UserError(f"{said}{lines}", place=place, remedy=REMEDY)
+    return UserError(f"an algorithm failed{lines}", place=place, remedy="correct the class")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -14,8 +14,10 @@ from p4cc import _engine, user_code
 from p4cc.algorithms import Algorithm
 from p4cc.errors import UserError
 from p4cc.files import find_named, note_input
+from p4cc.own_algorithms.attributes import Attributes, attributes_of
 from p4cc.own_algorithms.base import HOOKS, KINDS, SwitchNeed
 from p4cc.own_algorithms.parameters import declared_by, values
+from p4cc.user_watch import WATCH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +43,11 @@ class OwnAlgorithm:
     """Of all that decides what the class does."""
     is_offered: bool = False
     """Whether a package offers it by its name."""
+
+    @cached_property
+    def attributes(self) -> Attributes:
+        """What its methods set and read."""
+        return attributes_of(self.kind, KINDS[self.entry.kind])
 
     def with_values(self, given: Mapping[str, Any]) -> OwnSender:
         """The class with its parameters; raises UserError whose place is the parameter."""
@@ -126,6 +133,7 @@ def load_offered(name: str, kind: str | None = None) -> OwnAlgorithm:
     kinds = [one for one, base in KINDS.items() if isinstance(loaded, type) and issubclass(loaded, base)]
     found = _class_in(cast("object", loaded), name, kind or (kinds or list(KINDS))[0], Path(point.value), None)
     path = Path(inspect.getfile(found))
+    WATCH.begin(str(path))
     digest = hashlib.sha256(f"{package} {point.value} {user_code.digest_of([path])}".encode()).hexdigest()
     return _own(found, kind or kinds[0], str(path), digest, name)
 
@@ -196,6 +204,11 @@ def _check_words(found: type[Any], kind: str, path: Path) -> None:
     for name in HOOKS[kind]:
         if _overrides(found, base, name) and not inspect.isfunction(inspect.getattr_static(found, name)):
             raise UserError(f"{name} is no method", place=place, remedy=f"write def {name}(self, ...)")
+    if slip := attributes_of(found, base).misspelt(base):
+        one, meant = slip
+        cause = f"{one.method} sets {one.name}, which nothing reads"
+        remedy = f"write {meant}; a name of your own that is recorded only is declared in the class, {one.name}: float"
+        raise UserError(cause, place=f"{one.file}:{one.line}", remedy=remedy)
     if kind == "slow_start" and not _overrides(found, base, "on_ack"):
         raise UserError("has no on_ack: the window would never grow", place=place, remedy="write on_ack")
     if kind == "congestion_avoidance" and _overrides(found, base, "on_mark") and found.needs == "none":

@@ -24,7 +24,7 @@ def bottleneck(scenario: Scenario) -> Bottleneck:
         raise UserError("the model is one of windows and timeouts", remedy="give a scenario whose transport is window")
     thresholds = scenario.switch.thresholds
     return Bottleneck(
-        buffer_pkts=topology.queue_capacity_pkts,
+        buffer_pkts=topology.build(scenario.place).links[0].queue_capacity_pkts,
         rate_bps=topology.rate_bps,
         rtt_ns=topology.rtt_ns if thresholds.rtt_ns is None else thresholds.rtt_ns,
         packet_bytes=transport.mss_bytes + header_bytes(transport.packets, transport.ip),

@@ -23,6 +23,8 @@ from controller.red import PublishedCurve, RedCurve
 from controller.telemetry import rate_codes, unit_shift
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from p4cc.planning.units import Units
     from p4cc.scenario.fabric import BufferSettings, RedCurveSettings
     from p4cc.scenario.schema import RdmaTransport, SwitchSettings
@@ -30,6 +32,15 @@ if TYPE_CHECKING:
 
 MAX_REQUEST_RECORDS = 6
 """Hops that a rate request may have room for (docs/reference/wire-format.md, extension 3)."""
+
+PAUSE_FRAME_BYTES = 64
+"""A smallest Ethernet frame, as the engine sends them."""
+
+_FRAMES_AHEAD = 2
+"""A pause and a resume frame of each lossless priority may be in front of a pause frame."""
+
+_LEAST_SHARED_BYTES = 1 << 20
+_SHARED_BYTES, _SHARED_RATE_BPS = 16 << 20, 50_000_000_000
 
 CONTROL_PRIORITY = 7
 """What the P4 programs give control packets without an entry; a shared buffer neither counts nor pauses it."""
@@ -42,6 +53,45 @@ def alpha_log2(buffer: BufferSettings, rate_bps: int, host_rate_bps: int) -> int
     """
     doublings = max(0, int(log2(rate_bps / host_rate_bps)))
     return min(max(0, buffer.alpha_log2), buffer.alpha_log2 + doublings)
+
+
+def headroom_bytes(buffer: BufferSettings, link: Link, most_bytes: int) -> int:
+    """Headroom of a port for each lossless priority: as the scenario says, or by its rule."""
+    if not buffer.lossless_priorities:
+        return 0
+    if buffer.headroom_bytes is not None:
+        return buffer.headroom_bytes
+    if buffer.headroom_rule == "hpcc_ns3":
+        # docs/algorithms/pfc.md#pfc-parameters
+        return 3 * link.rate_bps * link.delay_ns // 8_000_000_000
+    return enough_headroom_bytes(link, most_bytes, len(buffer.lossless_priorities))
+
+
+def enough_headroom_bytes(link: Link, most_bytes: int, lossless: int) -> int:
+    """What can still come over a link in one priority once its receiver finds that a pause is due.
+
+    The packet itself that is too much; what comes while the pause frame waits for a packet of the largest size and for
+    pause frames of the other priorities, and is sent; what is on the way in both directions meanwhile; and the packet
+    that the neighbour has just begun.
+
+    Source: docs/algorithms/pfc.md#headroom (IEEE 802.1Qbb).
+    """
+    packet = most_bytes + link.framing_bytes
+    pauses = _FRAMES_AHEAD * lossless * (PAUSE_FRAME_BYTES + link.framing_bytes)
+    on_the_way = -(-2 * link.rate_bps * link.delay_ns // 8_000_000_000)
+    return 3 * packet + pauses + on_the_way
+
+
+def buffer_bytes(buffer: BufferSettings, links: Sequence[Link], host_rate_bps: int, most_bytes: int) -> int:
+    """All of a switch's buffer: as the scenario says, or what its ports set aside and HPCC's share of the rate.
+
+    Source: docs/algorithms/pfc.md#pfc-parameters.
+    """
+    if buffer.bytes is not None:
+        return buffer.bytes
+    aside = sum(headroom_bytes(buffer, link, most_bytes) + buffer.reserve_bytes for link in links)
+    shared = max(_LEAST_SHARED_BYTES, _SHARED_BYTES * host_rate_bps // _SHARED_RATE_BPS)
+    return len(buffer.lossless_priorities) * aside + shared
 
 
 class FabricPlanner:
@@ -109,33 +159,29 @@ class FabricPlanner:
             "rates_bps": {str(code): rate for code, rate in rate_codes(self._rates).items()},
         }
 
-    def port(self, switch: str, link: Link) -> dict[str, Any]:
-        """Keys of a switch port in the engine's description, beside its number and capacity."""
+    def port(self, switch: str, link: Link, most_bytes: int) -> dict[str, Any]:
+        """Keys of a switch port in the engine's description, beside its number and capacity.
+
+        `most_bytes` are those of the largest packet from IP on.
+        """
         plain: dict[str, Any] = {"qdepth_unit": self._units.depth_unit(switch)}
         if (buffer := self._switch.buffer) is not None:
             plain |= {
-                "headroom_bytes": self._headroom(buffer, link),
+                "headroom_bytes": headroom_bytes(buffer, link, most_bytes),
                 "alpha_log2": alpha_log2(buffer, link.rate_bps, self._host_rates[0]),
             }
         return plain
 
-    def _headroom(self, buffer: BufferSettings, link: Link) -> int:
-        """`3 rate delay / 8` for each port, unless the scenario gives a number.
-
-        Source: docs/algorithms/pfc.md#pfc-parameters.
-        """
-        if not buffer.lossless_priorities:
-            return 0
-        if buffer.headroom_bytes is not None:
-            return buffer.headroom_bytes
-        return 3 * link.rate_bps * link.delay_ns // 8_000_000_000
-
-    def buffer(self) -> dict[str, Any] | None:
-        """The shared buffer of a switch in the engine's description."""
+    def buffer(self, switch: str, most_bytes: int) -> dict[str, Any] | None:
+        """The shared buffer of a switch in the engine's description; `most_bytes` as for a port."""
         buffer = self._switch.buffer
         if buffer is None:
             return None
-        plain = buffer.model_dump(exclude={"alpha_log2", "headroom_bytes", "pfc_expiry", "pause_quanta"})
+        plain = buffer.model_dump(
+            exclude={"alpha_log2", "headroom_bytes", "headroom_rule", "pfc_expiry", "pause_quanta"}
+        )
+        links = [self._topology.links[port.link_index] for port in self._topology.ports[switch]]
+        plain["bytes"] = buffer_bytes(buffer, links, self._host_rates[-1], most_bytes)
         return {**plain, "pause_quanta": buffer.pause_quanta if buffer.pfc_expiry else None}
 
     def sender(

@@ -14,9 +14,11 @@ from p4cc.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from controller.planner import Thresholds
     from p4cc.scenario.base import Sender
+    from p4cc.scenario.expand import Case
     from p4cc.scenario.schema import Scenario
 
 _TELEMETRY = "p4src/v1model/int_hpcc.p4"
@@ -93,6 +95,29 @@ def check_pauses(sender: Sender, priorities: Iterable[int], scenario: Scenario, 
             "pauses (PFC), and without rto_ns: what is lost at the end of a flow stays lost; give switch.buffer with "
             "that priority in lossless_priorities, or rto_ns to the transport"
         )
+
+
+def check_states(case: Case, file: Path) -> Iterator[str]:
+    """Warns of senders without the attributes of `record.state`; raises UserError where no sender has any."""
+    scenario, variant = case.scenario, case.variant
+    if not scenario.record.state:
+        return
+    of_items = [item.sender for item in scenario.flow_items.values() if item.sender is not None]
+    if _attributes([*scenario.variants, *of_items]) is None:
+        cause = "no sender here is a class in Python, and the engine's own have no attributes to record"
+        remedy = "leave it out: windows, thresholds, alpha, delta and rates are in the table windows"
+        raise UserError(cause, place=f"{file} at record.state", remedy=remedy)
+    has = _attributes([variant, *of_items])
+    if has is None:
+        yield f"case {case.label()}: {variant.name} has no attributes for record.state, as it is no class in Python"
+    elif missing := [name for name in scenario.record.state if name not in has]:
+        yield f"case {case.label()}: no method of {variant.name} sets {', '.join(missing)}, which record.state names"
+
+
+def _attributes(senders: Iterable[Sender]) -> frozenset[str] | None:
+    """What objects of these senders' classes have; None where none is a class."""
+    found = [one.own.attributes.names for sender in senders for _, one in sender.algorithms() if one.own is not None]
+    return frozenset[str]().union(*found) if found else None
 
 
 def _telemetry(name: str, switches: Switches, place: str) -> None:

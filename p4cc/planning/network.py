@@ -9,19 +9,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from controller import (
-    Bottleneck,
     EcnSettings,
-    KRule,
     PlanError,
     PlannerError,
     Profile,
     SwitchPlan,
+    ThresholdRule,
     Thresholds,
-    choose_thresholds,
+    bound_warnings,
     plan_network,
     port_warnings,
     program,
-    threshold_warnings,
+    thresholds_by_rule,
 )
 from controller.units import cells_by_port
 from p4cc.bundled import is_own_file
@@ -31,10 +30,12 @@ from p4cc.planning.bfrt_rows import check_restarts, plan_bfrt_rows
 from p4cc.planning.captures import plan_captures
 from p4cc.planning.changes import TimedChange, plan_changes
 from p4cc.planning.fabric import FabricPlanner
-from p4cc.planning.fit import Switches, check_pauses, check_sender
+from p4cc.planning.fit import Switches, check_pauses, check_sender, check_states
+from p4cc.planning.least_rates import least_rate_warnings
 from p4cc.planning.names import Names
 from p4cc.planning.own_headers import OwnHeadersPlan, plan_headers
 from p4cc.planning.own_packets import plan_received
+from p4cc.planning.packet_sizes import ideals, most_bytes, packet_sizes
 from p4cc.planning.programs import compiled_sources, find_program
 from p4cc.planning.rate_ports import RatePlanner
 from p4cc.planning.state_records import plan_program
@@ -42,7 +43,8 @@ from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.traffic import TrafficPlan, plan_traffic
 from p4cc.planning.units import Units
 from p4cc.scenario.fabric import RdmaTransport
-from topos import Alone, Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
+from p4cc.scenario.schema import LEAST_RWND, MAX_RWND, sampling_ns
+from topos import Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -56,16 +58,12 @@ if TYPE_CHECKING:
     from p4cc.planning.switch_programs import Programs
     from p4cc.scenario.base import Algorithm, Sender
     from p4cc.scenario.expand import Case
-    from p4cc.scenario.schema import Thresholds as ThresholdSettings
-
-NS3_HEADER_BYTES = 48
-"""PPP 14, IPv4 20, UDP 8, sequence header 6, which slowdown B counts (docs/algorithms/metrics.md#metrics).
-
-Source: docs/algorithms/substrate.md#packets.
-"""
+    from p4cc.scenario.schema import ThresholdSettings
+    from topos import Ideal
 
 _NOT_THE_ENGINES = {
     "goodput_interval_ns",
+    "ideal_fct",
     "slowdown_by_size",
     "pcap",
     "pcap_snap_bytes",
@@ -80,6 +78,12 @@ _NOT_THE_ENGINES = {
 }
 """Fields of `record` that the engine's description has not, or in another form."""
 
+_SAMPLED = ("windows_interval_ns", "queues_interval_ns")
+"""Fields of `record` that may follow from the network."""
+
+MAX_WINDOW_BYTES = 1 << 30
+"""docs/reference/wire-format.md: sequence numbers of 32 bits are not ambiguous within it."""
+
 Ports = dict[tuple[str, str], Thresholds]
 """Thresholds by switch and neighbour; a port that is not there never marks."""
 
@@ -90,7 +94,10 @@ class NetworkPlan:
 
     topology: Topology
     paths: Paths
-    alone: Alone
+    ideals: Mapping[str, Ideal]
+    """Formulas for completion times alone in the network, by the names that the engine knows senders by."""
+    most_bytes: int
+    """Of the largest packet from IP on."""
     spec_json: str
     switches: tuple[SwitchPlan, ...]
     warnings: tuple[str, ...]
@@ -145,7 +152,8 @@ def plan_case(
         warnings = (
             *planner.odd_values(),
             *of_senders,
-            *(planner.warnings() if marks else ()),
+            *check_states(case, scenario),
+            *(planner.bound_warnings() if marks else ()),
             *port_warnings(switches),
             *planner.commands_left_out(),
             *planner.parts_of_features(),
@@ -159,7 +167,8 @@ def plan_case(
     return NetworkPlan(
         planner.topology,
         planner.paths,
-        planner.alone,
+        planner.ideals(),
+        planner.most_bytes,
         spec_json,
         switches,
         tuple(dict.fromkeys(warnings)),
@@ -196,6 +205,28 @@ class _Planner:
         """Longest base round-trip time between hosts that talk."""
         return self.paths.longest_rtt_ns()
 
+    @cached_property
+    def usual_rwnd(self) -> int:
+        """Receiver window where nobody gives one: the packets that the longest path and its longest queue hold."""
+        links, packet_bytes = self.topology.links, self.packet_bytes
+        rate_bps = max(
+            link.rate_bps for _, port in self.topology.attachments.values() for link in (links[port.link_index],)
+        )
+        in_flight_pkts = rate_bps * self.paths.longest_rtt_ns(packet_bytes) // (8_000_000_000 * packet_bytes) + 1
+        queued_pkts = max(link.queue_capacity_pkts for link in links)
+        fits_pkts = MAX_WINDOW_BYTES // max(size.mss_bytes for size in packet_sizes(self.case).values())
+        return max(LEAST_RWND, min(in_flight_pkts + queued_pkts, fits_pkts, MAX_RWND))
+
+    @cached_property
+    def traffic(self) -> TrafficPlan:
+        """Flows, packets and what makes them."""
+        return plan_traffic(self.case, self.topology, self.scenario, self.headers_of)
+
+    @cached_property
+    def most_bytes(self) -> int:
+        """Of the largest packet from IP on."""
+        return most_bytes(self.case, self._own_bytes, self.traffic)
+
     @property
     def ack_class(self) -> int | None:
         """The queue of ACKs, where the transport says so; a variant may."""
@@ -212,8 +243,12 @@ class _Planner:
     @property
     def header_bytes(self) -> int:
         """What a data packet has in front of its payload, from IPv4 on."""
-        own_bytes = 0 if self.own_headers is None else self.own_headers.sent_bytes
-        return self.case.header_bytes + own_bytes
+        return self.case.header_bytes + self._own_bytes
+
+    @property
+    def _own_bytes(self) -> int:
+        """Of headers of the user's in each data packet."""
+        return 0 if self.own_headers is None else self.own_headers.sent_bytes
 
     @cached_property
     def own_headers(self) -> OwnHeadersPlan | None:
@@ -227,17 +262,21 @@ class _Planner:
         return plan_headers(headers, programs, names, f"{self.scenario} at transport.headers")
 
     @property
-    def alone(self) -> Alone:
-        """What a flow alone in the network costs.
+    def base_packet_bytes(self) -> int:
+        """Whose time on each link belongs to the base round trip of paced senders.
 
-        For RDMA-like flows as the ns-3 simulator counts it, so that slowdowns compare: its headers, and a base round
-        trip of payloads (docs/algorithms/metrics.md#metrics, docs/algorithms/pfc.md#number-fat-tree-pfc). That is also
-        the T of docs/algorithms/hpcc.md#hpcc-parameters.
+        Of RDMA-like transports that is a payload, as in the T of docs/algorithms/hpcc.md#hpcc-parameters.
         """
-        mss_bytes = self.case.scenario.transport.mss_bytes
-        if isinstance(self.case.scenario.transport, RdmaTransport):
-            return Alone(mss_bytes, NS3_HEADER_BYTES, mss_bytes)
-        return Alone(mss_bytes, self.header_bytes, self.packet_bytes)
+        transport = self.case.scenario.transport
+        return transport.mss_bytes if isinstance(transport, RdmaTransport) else self.packet_bytes
+
+    def ideals(self) -> Mapping[str, Ideal]:
+        """Formulas for completion times alone in the network."""
+        # A program of the user's may send each packet where it likes.
+        sources = {self.case.source_of(switch).program for switch in self.topology.switch_names}
+        is_own = all(is_own_file(find_program(source, self.scenario)) for source in sources)
+        sprayed = program.FLOWLET_GAPS in self.programs.tables or not is_own
+        return ideals(self.case, self._own_bytes, sprayed=sprayed)
 
     @property
     def profile(self) -> Profile:
@@ -266,24 +305,28 @@ class _Planner:
 
     def thresholds(self) -> Ports:
         """Thresholds of every port that marks; raises PlannerError that names the port."""
-        chosen: Ports = {}
-        for switch, ports in self.topology.ports.items():
-            if not self.programs.by_switch[switch].has((program.THRESHOLDS,)):
-                continue
-            for port in ports:
-                if (switch, port.peer) in self.programs.thresholds:
-                    chosen[switch, port.peer] = self.programs.thresholds[switch, port.peer]
-                    continue
-                settings = self._settings(switch, port.peer)
-                if settings.k_rule == "never" or program.THRESHOLDS in self.programs.by_switch[switch].filled:
-                    continue
-                try:
-                    chosen[switch, port.peer] = _chosen(self._bottleneck(switch, port.peer, settings), settings)
-                except PlannerError as error:
-                    place = f"port {switch}:{port.number} to {port.peer}: {error.place}"
-                    remedy = f"{error.remedy}; or k_rule never for ports that need not mark (switch.ports)"
-                    raise PlannerError(place, error.cause, remedy) from None
-        return chosen
+        try:
+            chosen = thresholds_by_rule(self.topology, self._rule, packet_bytes=self.packet_bytes, paths=self.paths)
+        except PlannerError as error:
+            remedy = f"{error.remedy}; or k_rule never for ports that need not mark (switch.ports)"
+            raise PlannerError(error.place, error.cause, remedy) from None
+        filled = {
+            port: thresholds
+            for port, thresholds in self.programs.thresholds.items()
+            if self.programs.by_switch[port[0]].has((program.THRESHOLDS,))
+        }
+        return {**chosen, **filled}
+
+    def bound_warnings(self) -> tuple[str, ...]:
+        """What follows at ports whose queues are too short for any threshold."""
+        return bound_warnings(self.topology, self._rule, packet_bytes=self.packet_bytes, paths=self.paths)
+
+    def _rule(self, switch: str, peer: str) -> ThresholdRule | None:
+        """How a port's thresholds are chosen; None where it never marks, or its entries are the user's."""
+        has = self.programs.by_switch[switch]
+        if not has.has((program.THRESHOLDS,)) or program.THRESHOLDS in has.filled:
+            return None
+        return self._settings(switch, peer).rule()
 
     def _settings(self, switch: str, peer: str) -> ThresholdSettings:
         """The last entry of `switch.ports` that fits, or the thresholds of the case."""
@@ -294,23 +337,6 @@ class _Planner:
         ]
         return fits[-1] if fits else self.case.thresholds
 
-    def _bottleneck(self, switch: str, peer: str, settings: ThresholdSettings) -> Bottleneck:
-        link = self.topology.links[self.topology.port_to(switch, peer).link_index]
-        rtt_ns = self.longest_rtt_ns if settings.rtt_ns is None else settings.rtt_ns
-        senders = max(1, len(self.topology.roles.senders))
-        return Bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, self.packet_bytes, senders=senders)
-
-    def warnings(self) -> tuple[str, ...]:
-        """What the planner says of the port that the topology expects to be the bottleneck."""
-        port = self.topology.roles.bottleneck
-        if port is None or port in self.programs.thresholds:
-            return ()
-        settings = self._settings(*port)
-        if settings.k_rule == "never":
-            return ()
-        at = self._bottleneck(*port, settings)
-        return threshold_warnings(_chosen(at, settings), at.buffer_pkts)
-
     def _compiled_headers(self, switch: str) -> HeaderTypes:
         """Header types of a switch's program."""
         source = self.case.source_of(switch)
@@ -319,9 +345,10 @@ class _Planner:
     def spec(self, ports: Ports, schema_of: Callable[[str], P4Schema]) -> dict[str, Any]:
         """The engine's description: the engine checks it again and names what it refuses by its path."""
         scenario = self.case.scenario
-        traffic = plan_traffic(self.case, self.topology, self.scenario, self.headers_of)
+        traffic, rtt_ns = self.traffic, self.paths.longest_rtt_ns(self.packet_bytes)
         record = {
             **scenario.record.model_dump(exclude=_NOT_THE_ENGINES),
+            **{name: sampling_ns(getattr(scenario.record, name), rtt_ns) for name in _SAMPLED},
             **plan_captures(self.case, self.topology),
             **plan_program(scenario.record, self.topology, schema_of, self.scenario),
             "packets_received": plan_received(scenario.record.packets_received, self.topology, self.scenario),
@@ -360,11 +387,11 @@ class _Planner:
                         {
                             "port": port.number,
                             "queue_capacity_pkts": links[port.link_index].queue_capacity_pkts,
-                            **self.fabric.port(name, links[port.link_index]),
+                            **self.fabric.port(name, links[port.link_index], self.most_bytes),
                         }
                         for port in self.topology.ports[name]
                     ],
-                    "buffer": self.fabric.buffer(),
+                    "buffer": self.fabric.buffer(name, self.most_bytes),
                 }
                 for name in self.topology.switch_names
             ],
@@ -406,7 +433,7 @@ class _Planner:
         transport = self.case.scenario.rdma_transport
         if transport is None:
             raise ValueError("the schema gives every sender with rate_control a transport")
-        base_rtt_ns = transport.base_rtt_ns or self.paths.longest_rtt_ns(self.alone.packet_bytes)
+        base_rtt_ns = transport.base_rtt_ns or self.paths.longest_rtt_ns(self.base_packet_bytes)
         longest = (base_rtt_ns, self.paths.most_switches())
         return self.fabric.sender(transport, sender.transport, self._plain(control, control.parameters()), longest)
 
@@ -434,6 +461,8 @@ class _Planner:
         for sender in (self.case.variant, *(sender for sender in items if sender is not None)):
             yield from check_sender(sender, switches, f"case {self.case.label()}")
         yield from self._unpaused()
+        place = f"case {self.case.label()}"
+        yield from least_rate_warnings(self.traffic, self._senders(self.traffic), self.topology, place)
 
     def _unpaused(self) -> Iterator[str]:
         """Warnings about paced senders on queues that lose packets."""
@@ -448,6 +477,7 @@ class _Planner:
     def _sender(self, sender: Sender, ports: Ports) -> dict[str, Any]:
         """A sender's configuration: the transport, the sender's changes to it, its algorithms."""
         return {
+            "rwnd": self.usual_rwnd,
             **self.case.scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True),
             **sender.transport,
             "ecn_profile": self.profile.value,
@@ -483,10 +513,6 @@ class _Planner:
             return {"name": algorithm.name, **values}
         self.own_algorithms.append(algorithm.own.with_values(values))
         return {"name": algorithm.name, "own": len(self.own_algorithms) - 1}
-
-
-def _chosen(at: Bottleneck, settings: ThresholdSettings) -> Thresholds:
-    return choose_thresholds(at, KRule(settings.k_rule), settings.k_pkts, settings.k_dc_pkts)
 
 
 def _links(topology: Topology) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def of_scenario(scenario: Scenario) -> Iterator[str]:
 def of_case(scenario: Scenario, variant: Variant, rtt_ns: int, packet_bytes: int) -> Iterator[str]:
     """Warnings about what follows from the network: timeouts below `rtt_ns`, a buffer below a packet, an early end."""
     buffer = scenario.switch.buffer
-    if buffer is not None and buffer.bytes < packet_bytes:
+    if buffer is not None and buffer.bytes is not None and buffer.bytes < packet_bytes:
         yield (
             f"switch.buffer.bytes {buffer.bytes} is {shown('bytes', buffer.bytes)}, less than one packet of "
             f"{packet_bytes} B: all of them are dropped"

@@ -17,6 +17,7 @@ from p4cc.scenario.own_packets import OwnTraffic
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, FileMatrix, PairGap
 from p4cc.scenario.sizes import CdfSize, FixedSize, FlowSize, UniformSize
 from p4cc.scenario.traffic import (
+    MAX_GAP_NS,
     BulkTraffic,
     BurstsTraffic,
     CollectiveTraffic,
@@ -193,7 +194,7 @@ class _Planner:
             return item.mean_gap_ns
         port = self.topology.attachments[client][1]
         rate_bps = self.topology.links[port.link_index].rate_bps
-        return 8e9 * item.request_bytes * len(item.shifts) / (rate_bps * item.load)
+        return self._within_an_hour(8e9 * item.request_bytes * len(item.shifts) / (rate_bps * item.load), "load")
 
     def _poisson(self, item: PoissonTraffic) -> None:
         sources = self.hosts.several("sources", item.sources, self.topology.roles.senders)
@@ -257,8 +258,15 @@ class _Planner:
         if item.mean_gap_ns is not None:
             return item.mean_gap_ns
         if item.flows_per_s is not None:
-            return sources * 1e9 / item.flows_per_s
-        return 8e9 * mean_bytes / (self._rate_bps(source) * (item.load or 1.0))
+            return self._within_an_hour(sources * 1e9 / item.flows_per_s, "flows_per_s")
+        return self._within_an_hour(8e9 * mean_bytes / (self._rate_bps(source) * (item.load or 1.0)), "load")
+
+    def _within_an_hour(self, gap_ns: float, field: str) -> float:
+        """A mean gap that follows from another field, as long as one that is given may be; raises UserError."""
+        if gap_ns > MAX_GAP_NS:
+            cause = f"one flow of a host comes every {gap_ns / 1e9:.3g} s on average, and gaps are an hour at most"
+            raise self.hosts.error(field, cause, "give a larger value")
+        return gap_ns
 
     def _rate_bps(self, host: str) -> int:
         """Rate of a host's link."""
@@ -317,7 +325,7 @@ class _Planner:
                 "hosts": hosts,
                 "senders": item.senders,
                 "size_bytes": item.sru_bytes,
-                "mean_gap_ns": 8e9 * item.senders * item.sru_bytes / offered_bps,
+                "mean_gap_ns": self._within_an_hour(8e9 * item.senders * item.sru_bytes / offered_bps, "load"),
                 "end_ns": self._end_ns(item),
             }
         )

@@ -17,7 +17,9 @@ import polars as pl
 from p4cc.analysis.metrics import goodput_bins
 from p4cc.figures.traces import filled
 from p4cc.report.document import Chart, HeatMap, Line, Map, Panel, Text
+from p4cc.report.folders import mapping
 from p4cc.report.reduce import envelope, largest_in_bins, numbers, spread_over
+from topos.units import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,13 +40,11 @@ MAX_SPANS = 200
 """Spans of time of a line, each with up to four samples."""
 BIN_NS = 100_000
 """Bins of goodput, if the run is not long."""
-_NO_QUEUES = (
-    "Depths of queues were not recorded. Set record.queues_interval_ns, such as --set record.queues_interval_ns=10000."
-)
-_NO_WINDOWS = (
-    "Windows and rates were not recorded. Set record.windows_interval_ns, such as --set "
-    "record.windows_interval_ns=10000."
-)
+_WHAT = {
+    "queues_interval_ns": ("Depths of queues", "no packet waited in a queue"),
+    "windows_interval_ns": ("Windows and rates", "no flow was under way"),
+}
+"""By the field of a record: what it samples, and when there is no sample."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,27 @@ def spans_for(lines: int) -> int:
     return max(20, min(MAX_SPANS, _SAMPLES // (8 * max(lines, 1))))
 
 
+def _no_samples(runs: Runs, field: str) -> str:
+    """Why a table of samples is empty: nobody asked for it, or nothing was there when samples were taken."""
+    what, nothing = _WHAT[field]
+    records = (mapping(folder.ran.told.scenario.model_dump().get("record")) for folder in runs.folders)
+    asked = {one for record in records if (one := record.get(field)) is not None}
+    if not asked:
+        return f"{what} were not recorded. Set record.{field}, such as --set record.{field}=10000."
+    texts = sorted("every round trip, 100 us at most" if one == "rtt" else f"every {shown('ns', one)}" for one in asked)
+    begins, ends = zip(*runs.spans.values(), strict=True)
+    lasted = shown("ns", max(ends) - min(begins))
+    return (
+        f"{what} were sampled {' and '.join(texts)}, and {nothing} at any of these instants: the runs took {lasted}. "
+        f"Sample more often, such as --set record.{field}=1000."
+    )
+
+
 def queue_blocks(runs: Runs) -> list[Block]:
     """The map of all ports over time, and the depth of chosen ports."""
     samples = dict(runs.frames("queues", detailed=True))
     if not samples:
-        return [Text(_NO_QUEUES, "why")]
+        return [Text(_no_samples(runs, "queues_interval_ns"), "why")]
     ports = {key: _deepest(rows) for key, rows in samples.items()}
     if not any(ports.values()):
         return [Text("No packet waited in any queue when it was sampled.", "why")]
@@ -158,7 +174,7 @@ def window_blocks(runs: Runs) -> list[Block]:
     """Windows, or rates, of flows that the reader chooses."""
     samples = dict(runs.frames("windows", detailed=True))
     if not samples:
-        return [Text(_NO_WINDOWS, "why")]
+        return [Text(_no_samples(runs, "windows_interval_ns"), "why")]
     flows = dict(runs.frames("flows", detailed=True))
     chosen = _chosen_of(runs, samples, flows)
     spans = spans_for(2 * sum(map(len, chosen.values())))

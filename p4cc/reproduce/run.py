@@ -20,6 +20,7 @@ from p4cc.reproduce.league import League, check_leagues, leagues_of
 from p4cc.reproduce.measure import FigureRuns, Measured, combine, measure_all
 from p4cc.reproduce.table import markdown
 from p4cc.reproduce.verdict import Record, record
+from p4cc.running.destination import of_file
 from p4cc.running.kept_files import FOLDER
 from p4cc.running.progress import progress
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
@@ -78,6 +79,7 @@ class ReproduceRequest:
         """What is written there, beside the figures' own folders."""
         settings = "full" if self.full else SETTINGS_AS_WRITTEN
         identity = {"kind": "reproduce", "study": self.study.study.name, "settings": settings}
+        identity = of_file(identity, self.study.path, self.folder)
         return Claim(self.folder, identity, (RECORDS_FILE, TABLE_FILE), self.force)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from p4cc.running.networks import run_errors
 from p4cc.running.progress import Moment
+from p4cc.user_watch import WATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,4 +49,5 @@ class Advancing:
                 await asyncio.to_thread(call, look_around)
         except asyncio.CancelledError:
             cancelled.set()
+            WATCH.interrupt()
             raise

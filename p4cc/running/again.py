@@ -5,9 +5,11 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from p4cc.analysis.recorded import read_run
+from p4cc.leftovers import left_until_done
 from p4cc.running import provenance
 from p4cc.running.captures import FILES
 from p4cc.running.result_folder import digest
@@ -37,7 +39,10 @@ class Repeated:
 def run_again(folder: Path, request: RunRequest) -> Repeated:
     """Runs what is in `folder` with the request's way to run (jobs, threads, exec); raises UserError."""
     told = read_run(folder)
-    with tempfile.TemporaryDirectory(prefix="p4cc-again-") as place:
+    with (
+        tempfile.TemporaryDirectory(prefix="p4cc-again-") as place,
+        left_until_done(Path(place), lambda: rmtree(place)),
+    ):
         again = replace(
             request,
             scenario=folder / provenance.SCENARIO_FILE,

@@ -1,34 +1,28 @@
-"""Runs that were made before: one file each, named by the hash of all that decides the run.
+"""Runs that were made before: one file each (`kept_run`), named by the hash of all that decides the run.
 
 What decides a run: the engine's description (topology, traffic, senders, limits), what the controller installs, the P4
 program, the seed, the engine itself, and the code that turns its results into tables. A file takes its name only when
-it is whole, and its parts carry checksums: what cannot be read is not there.
+it is whole. One that is not what was written is removed, and its run is made again.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
-import json
 import os
-import shutil
-import tempfile
-import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
-
-import pyarrow as pa
-import pyarrow.ipc as ipc
+from typing import TYPE_CHECKING, Protocol
 
 from p4cc import _engine
-from p4cc.analysis.long_tables import LongTable
 from p4cc.running.kept_files import CALL, kept_files, path_of, write_whole
+from p4cc.running.kept_run import WrongRunError, read_run, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from concurrent.futures import Executor
+
+    from p4cc.running.kept_run import SeedRun
 
 MAX_CACHE_BYTES = 4 << 30
 """Beyond this the runs that were longest not used are removed."""
@@ -37,30 +31,14 @@ _KEEPING = (
     "running/cache.py",
     "running/case.py",
     "running/captures.py",
+    "running/kept_run.py",
     "running/result_writer.py",
+    "running/seal.py",
     "running/streams.py",
     "analysis/long_tables.py",
     "analysis/tables.py",
 )
 """The code between the engine and the tables kept here."""
-_SUMMARY = "summary.json"
-_TABLE = ".arrow"
-_LONG = ".parquet"
-_CAPTURE = ".pcapng"
-_COPIED_BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class SeedRun:
-    """What one seed left: its summary, and its tables by name."""
-
-    seed: int
-    summary: dict[str, Any]
-    tables: dict[str, pa.Table]
-    captures: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    """pcapng files by name."""
-    long_tables: dict[str, LongTable] = field(default_factory=dict[str, LongTable])
-    """Tables that are not in `tables`, since memory need not hold them."""
 
 
 @dataclass
@@ -109,17 +87,23 @@ class RunCache:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self.damaged: list[str] = []
+        """What was wrong with files that were removed, for people."""
 
     def load(self, key: str) -> SeedRun | None:
-        """The run of this key, if it is there and whole."""
+        """The run of this key, if it is there; a file that is not what was written is removed."""
         if self._folder is None:
             return None
         path = path_of(self._folder, key)
         try:
-            with zipfile.ZipFile(path) as archive:
-                run = _read(archive, path.parent)
+            with path.open("rb") as file:
+                run = read_run(file, key, path.parent)
             os.utime(path)
-        except (OSError, zipfile.BadZipFile, pa.ArrowException, ValueError, KeyError, EOFError):
+        except OSError:
+            return None
+        except WrongRunError as error:
+            self.damaged.append(f"{path} {error}")
+            path.unlink(missing_ok=True)
             return None
         return run
 
@@ -127,7 +111,7 @@ class RunCache:
         """Keeps a run; a folder that cannot be written keeps nothing."""
         if self._folder is None:
             return
-        write_whole(path_of(self._folder, key), lambda file: _write(file, run))
+        write_whole(path_of(self._folder, key), lambda file: write_run(file, key, run))
 
     def prune(self, most_bytes: int = MAX_CACHE_BYTES) -> Held:
         """Removes the runs that were longest not used until the rest fits; what was removed."""
@@ -179,44 +163,3 @@ def _program_digest() -> bytes:
     for path in (Path(_engine.__file__), *sources, *sorted(controller.glob("*.py"))):
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.digest()
-
-
-def _write(file: io.BufferedIOBase | Any, run: SeedRun) -> None:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(_SUMMARY, json.dumps({"seed": run.seed, "summary": run.summary}))
-        for name, table in run.tables.items():
-            sink = io.BytesIO()
-            with ipc.new_file(sink, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as writer:
-                writer.write_table(table)
-            archive.writestr(f"{name}{_TABLE}", sink.getvalue())
-        for name, long in run.long_tables.items():
-            long.file.seek(0)
-            with archive.open(f"{name}{_LONG}", "w", force_zip64=True) as member:
-                shutil.copyfileobj(long.file, member, _COPIED_BYTES)
-        for name, data in run.captures.items():
-            archive.writestr(f"{name}{_CAPTURE}", data, zipfile.ZIP_DEFLATED, 1)
-
-
-def _read(archive: zipfile.ZipFile, folder: Path) -> SeedRun:
-    held = json.loads(archive.read(_SUMMARY))
-    tables: dict[str, pa.Table] = {}
-    captures: dict[str, bytes] = {}
-    long: dict[str, LongTable] = {}
-    for name in archive.namelist():
-        if name.endswith(_TABLE):
-            tables[name.removesuffix(_TABLE)] = ipc.open_file(pa.py_buffer(archive.read(name))).read_all()
-        elif name.endswith(_CAPTURE):
-            captures[name.removesuffix(_CAPTURE)] = archive.read(name)
-        elif name.endswith(_LONG):
-            long[name.removesuffix(_LONG)] = _taken_out(archive, name, folder)
-    return SeedRun(int(held["seed"]), dict(held["summary"]), tables, captures, long)
-
-
-def _taken_out(archive: zipfile.ZipFile, name: str, folder: Path) -> LongTable:
-    """A long table as a file of its own, without a name: whoever makes room in the cache takes nothing from it."""
-    # Whoever has the table holds the file.
-    file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
-    with archive.open(name) as member:
-        # The checksum is compared at the end.
-        shutil.copyfileobj(member, file, _COPIED_BYTES)
-    return LongTable(file)

@@ -19,12 +19,14 @@ from p4cc.planning.execution import Exec
 from p4cc.planning.memory import run_bytes
 from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.running.advance import Advancing
-from p4cc.running.cache import KeptRuns, SeedRun, run_keys
+from p4cc.running.cache import KeptRuns, run_keys
 from p4cc.running.captures import engine_captures
 from p4cc.running.controlled import Left, run_with_stops, stops_for
 from p4cc.running.elsewhere import AskedRun, ProgramContent
+from p4cc.running.endings import cut_off, ending_warnings
 from p4cc.running.installer import Installer
-from p4cc.running.losses import drop_notes, refusal_warnings
+from p4cc.running.kept_run import SeedRun
+from p4cc.running.losses import drop_notes, lossless_warnings, refusal_warnings
 from p4cc.running.networks import build_network, fork_network, served
 from p4cc.running.result_writer import engine_summary, engine_tables
 from p4cc.running.served import Serving, run_served
@@ -161,6 +163,10 @@ async def run_case(case: Case, session: Session) -> CaseRun:
     warnings = [warning for one in facts for warning in one.warnings]
     warnings += [warning for one in facts for warning in one.captures]
     warnings += refusal_warnings(case.label(), [one.refused for one in facts])
+    warnings += lossless_warnings(case, plan, [one.lossless for one in facts])
+    endings = [(run.seed, one.ending) for run, one in zip(runs, facts, strict=True) if one.ending is not None]
+    warnings += ending_warnings(case.label(), endings)
+    warnings += cut_off(case.label(), [run.summary for run in runs])
     return CaseRun(
         plan=plan,
         seeds=runs,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from p4cc.planning.execution import Exec
     from p4cc.planning.programs import HeaderTypes
-    from p4cc.running.cache import SeedRun
+    from p4cc.running.kept_run import SeedRun
     from p4cc.running.worked import Worked
 
 

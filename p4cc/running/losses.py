@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.port_settings import host_rates_bps
+from p4cc.planning.fabric import buffer_bytes, enough_headroom_bytes, headroom_bytes
 from p4cc.planning.hosts import some
+from topos.graph import MAX_QUEUE_PKTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from p4cc.planning.network import NetworkPlan
-    from p4cc.running.cache import SeedRun
+    from p4cc.running.kept_run import SeedRun
     from p4cc.scenario.expand import Case
 
 _MOST_LINES = 4
+LEAST_PACKET_BYTES = 52
+"""IP bytes of the smallest packet of a flow, an ACK of TCP."""
 _PROGRAMS = ("ingress", "egress")
+_OF_LOSSLESS = ("headroom", "queue_full", "shared_buffer")
+"""Causes for which packets of priorities that are paused are dropped, though no program asks for it."""
 _CAUSES = {
     "ingress": "its program in ingress",
     "egress": "its program in egress",
@@ -71,6 +78,75 @@ def pass_limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | Non
         f"case {case.label()} seed {run.seed}: {case.program} on {names or 'a switch'} dropped {dropped} packets at "
         f"the limit of {case.switch.pass_limit} copies and passes that one received packet may cause; mend the program "
         "if it copies, resubmits or recirculates without end, else raise switch.pass_limit"
+    )
+
+
+def lossless_drops(case: Case, plan: NetworkPlan, run: SeedRun) -> list[tuple[str, int, str, int]]:
+    """Packets of lossless priorities that switches dropped: switch, priority, cause, how many."""
+    buffer = case.switch.buffer
+    if buffer is None:
+        return []
+    names = {switch.device_id: switch.switch for switch in plan.switches}
+    queues: Mapping[str, list[int]] = run.tables["port_queues"].to_pydict()
+    sums: dict[tuple[str, int, str], int] = {}
+    for cause in _OF_LOSSLESS:
+        columns = (queues[name] for name in ("device_id", "priority", f"dropped_{cause}"))
+        for device_id, priority, dropped in zip(*columns, strict=True):
+            if dropped and priority in buffer.lossless_priorities:
+                key = (names.get(device_id, str(device_id)), priority, cause)
+                sums[key] = sums.get(key, 0) + dropped
+    return [(*key, dropped) for key, dropped in sums.items()]
+
+
+def lossless_warnings(
+    case: Case, plan: NetworkPlan, runs: Sequence[Iterable[tuple[str, int, str, int]]]
+) -> Iterator[str]:
+    """What to say of packets of lossless priorities that all runs of a case lost, with what would have been enough."""
+    sums: dict[tuple[str, int, str], int] = {}
+    for run in runs:
+        for switch, priority, cause, dropped in run:
+            sums[switch, priority, cause] = sums.get((switch, priority, cause), 0) + dropped
+    most = sorted(sums.items(), key=lambda one: -one[1])
+    for (switch, priority, cause), pkts in most[:_MOST_LINES]:
+        yield (
+            f"case {case.label()}{_of(runs)}: {switch} dropped {pkts:,} packets of priority {priority}, which is "
+            f"lossless{_enough(case, plan, switch, cause)}"
+        )
+    if left := most[_MOST_LINES:]:
+        others = sum(pkts for _, pkts in left)
+        yield f"case {case.label()}{_of(runs)}: {others:,} more packets of lossless priorities were dropped elsewhere"
+
+
+def _enough(case: Case, plan: NetworkPlan, switch: str, cause: str) -> str:
+    """What was too small, and what would have been enough."""
+    buffer = case.switch.buffer
+    links = [plan.topology.links[port.link_index] for port in plan.topology.ports[switch]]
+    if buffer is None or not links:
+        return ""
+    of_switch = buffer_bytes(buffer, links, host_rates_bps(plan.topology)[-1], plan.most_bytes)
+    if cause == "queue_full":
+        least = min(link.queue_capacity_pkts for link in links)
+        enough = min(-(-of_switch // LEAST_PACKET_BYTES), MAX_QUEUE_PKTS)
+        return (
+            f": a queue of {least} packets was full before the buffer asked for a pause; queue_capacity_pkts of "
+            f"{enough:,} is more than the buffer holds"
+        )
+    if cause == "shared_buffer":
+        return f": the buffer of {of_switch:,} B had no room for packets that came in on no port"
+    lossless = len(buffer.lossless_priorities)
+    pairs = [
+        (headroom_bytes(buffer, link, plan.most_bytes), enough_headroom_bytes(link, plan.most_bytes, lossless))
+        for link in links
+    ]
+    has, enough = min(pairs, key=lambda one: one[0] - one[1])
+    if has >= enough:
+        return (
+            f": pauses did not hold, though a port's headroom of {has:,} B is enough for what is on the way (pauses "
+            "expire, or links fail)"
+        )
+    return (
+        f": its headroom of {has:,} B for a port was full before the pause was obeyed; {enough:,} B would have been "
+        "enough (switch.buffer.headroom_bytes; left out, it is what is enough)"
     )
 
 

@@ -26,6 +26,8 @@ class RunOutcome:
     traced: Traced | None = None
     """What was kept of packets that are followed."""
     report: Path | None = None
+    aside: str = ""
+    """Why the folder is not the one of the scenario's name; empty where it is."""
     stands: bool = False
     """Whether all of it was there, so that nothing was written."""
     aggregated: list[dict[str, Any]] | None = None

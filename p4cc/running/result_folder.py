@@ -14,12 +14,13 @@ import json
 import os
 import shutil
 import tempfile
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from p4cc.errors import UserError
+from p4cc.leftovers import left_until_done
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -29,6 +30,8 @@ FORMAT = "p4cc results 1"
 PARTIAL = ".partial"
 REPORT = "report.html"
 """Name of a report in a folder of results."""
+FILE = "file"
+"""What an identity says of the file that results were made of: its path from the folder of all results on."""
 SETTINGS_AS_WRITTEN = "as written"
 """What an identity says of results of a scenario without changes from the command line."""
 _MARKER = ".p4cc-partial.json"
@@ -140,6 +143,7 @@ def results_into(claim: Claim, then: Callable[[Manifest], None] | None = None) -
             stack.callback(forget_if_bare, folder)
         # What was not moved out by then is of a call that failed.
         stack.callback(_remove_partial, partial)
+        stack.enter_context(left_until_done(partial, lambda: _leave_nothing(folder, partial)))
         try:
             yield partial
             written = _publish(claim, partial, before)
@@ -175,6 +179,11 @@ def add_file(folder: Path, name: str, content: bytes, *, force: bool = False) ->
                 write_manifest(folder, partial, replace(manifest, files=new, replaced=before))
         except OSError as error:
             raise _unwritable(folder, error) from error
+
+
+def is_of(held: dict[str, str], wanted: dict[str, str]) -> bool:
+    """Whether what a manifest says of its results is what is wanted; older ones do not name the file."""
+    return {FILE: wanted.get(FILE, ""), **held} == {FILE: "", **wanted}
 
 
 def _texts(held: Any) -> dict[str, str] | None:
@@ -262,6 +271,14 @@ def forget_if_bare(folder: Path) -> None:
         (folder / MANIFEST).unlink()
 
 
+def _leave_nothing(folder: Path, partial: Path) -> None:
+    """What a call does at its end that wrote nothing, where it has to end at once."""
+    _remove_partial(partial)
+    with suppress(OSError):
+        forget_if_bare(folder)
+    _remove_if_empty(folder)
+
+
 def _remove_if_empty(folder: Path) -> None:
     try:
         folder.rmdir()
@@ -279,7 +296,7 @@ def check_claim(claim: Claim) -> Manifest:
             cause = "the folder holds something other than results of p4cc"
             raise UserError(cause, place=str(folder), remedy=OTHER_FOLDER)
         return Manifest(claim.identity)
-    if manifest.identity != claim.identity and not claim.force:
+    if not is_of(manifest.identity, claim.identity) and not claim.force:
         raise UserError(
             f"the folder holds results of something else ({_differences(manifest.identity, claim.identity)})",
             place=str(folder),

@@ -29,6 +29,7 @@ from p4cc.running import provenance
 from p4cc.running.cache import KeptRuns, RunCache
 from p4cc.running.captures import FOLDER, CaptureWriter
 from p4cc.running.case import CaseRun, PushedProgram, Session, run_case
+from p4cc.running.destination import Destination, destination_of
 from p4cc.running.drawing import Drawing
 from p4cc.running.elsewhere import Elsewhere, LostClusterError, Study
 from p4cc.running.kept_files import FOLDER as CACHE
@@ -40,9 +41,11 @@ from p4cc.running.result_writer import PieceWriter, ResultWriter, file_names, wr
 from p4cc.running.served import Serving
 from p4cc.running.standing import Call, Made, keep
 from p4cc.running.traced import Traced, Tracing
+from p4cc.running.warning_place import with_place
 from p4cc.running.watched import WatchedRun
 from p4cc.running.worked import Worked, keys_of, measures_of
 from p4cc.scenario.expand import Case, expand
+from p4cc.scenario.findings import Places
 from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides, named_by
 from p4cc.scenario.schema import Scenario
@@ -104,6 +107,8 @@ class RunRequest:
     """Where finished runs are kept, in place of the folder `cache`."""
     call: Call | None = None
     """Keeps for the next such call what this one made."""
+    made_of: Path | None = None
+    """The file that the scenario was made of, where `scenario` is none that stays."""
     text: str | None = None
     """What stands in the scenario in place of its file, which then says where files that it names are looked for."""
 
@@ -144,10 +149,13 @@ class Prepared:
     """The scenario after `extends` and what the command line changes."""
     origins: Origins
     """Where values come from that no file holds."""
+    places: Places
+    """Where all values come from."""
     inputs: dict[str, Path]
     """Files that decide the runs, by the names that the scenario gives them; complete when the cases are planned."""
     seen: FilesSeen
     """The same files and the scenario's own as they were read, where a call is kept."""
+    destination: Destination
 
     @property
     def runs(self) -> int:
@@ -156,21 +164,15 @@ class Prepared:
 
     @property
     def folder(self) -> Path:
-        """Where results go: those of other settings than the file's get a folder of their own."""
-        if self.request.out is not None:
-            return self.request.out
-        settings = self.request.settings
-        if self.request.watcher is not None:
-            return self.request.watcher.folder(Path("results"), self.scenario.name)
-        name = self.scenario.name if settings == SETTINGS_AS_WRITTEN else f"{self.scenario.name}-{settings}"
-        return Path("results") / name
+        """Where results go."""
+        return self.destination.folder
 
     @property
     def claim(self) -> Claim:
         """What is written there."""
         return Claim(
             self.folder,
-            {"kind": "run", "scenario": self.scenario.name, "settings": self.request.settings},
+            self.destination.identity,
             (
                 *file_names(),
                 REPORT,
@@ -232,7 +234,32 @@ def _prepare(request: RunRequest, inputs: dict[str, Path], seen: FilesSeen) -> P
         _check_one(scenario, cases, "shows", "--live")
     with named_by(origins, request.scenario):
         programs = compiled_sources([source for case in cases for source in case.sources], request.scenario)
-    return Prepared(request, scenario, cases, programs, data, origins, inputs, seen)
+    return Prepared(
+        request,
+        scenario,
+        cases,
+        programs,
+        data,
+        origins,
+        Places(document, origins),
+        inputs,
+        seen,
+        _destination(request, scenario),
+    )
+
+
+def _destination(request: RunRequest, scenario: Scenario) -> Destination:
+    """Where results go: those of other settings than the file's, or of another file, get a folder of their own."""
+    settings = request.settings
+    identity = {"kind": "run", "scenario": scenario.name, "settings": settings}
+    file = request.made_of or request.scenario
+    if request.out is not None:
+        return destination_of(request.out, file, identity, is_asked_for=True)
+    if request.watcher is not None:
+        folder = request.watcher.folder(Path("results"), scenario.name)
+        return destination_of(folder, file, identity, is_asked_for=True)
+    name = scenario.name if settings == SETTINGS_AS_WRITTEN else f"{scenario.name}-{settings}"
+    return destination_of(Path("results") / name, file, identity, is_asked_for=False)
 
 
 def _check_one(scenario: Scenario, cases: list[Case], does: str, option: str) -> None:
@@ -282,6 +309,8 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
         if request.watcher is not None:
             request.watcher.begin(prepared)
         _run_cases(prepared, pushed, cache, partial, (shown, of), collected)
+        collected.passing.update(_damaged(local))
+        collected.notes.update(dict.fromkeys(_damaged(local)))
         if request.watcher is not None:
             prepared = request.watcher.as_run(prepared)
         summary = _summary(scenario, cases, collected)
@@ -305,10 +334,18 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
             notes=[*_named_senders(prepared), *collected.notes],
             traced=collected.traced,
             report=None if request.report is None else folder / REPORT,
+            aside=prepared.destination.aside,
         )
     if undrawn is not None:
         raise undrawn
     return outcome
+
+
+def _damaged(cache: RunCache) -> Iterator[str]:
+    """Says that files of the cache were not what was written."""
+    if cache.damaged:
+        more = f" (and {len(cache.damaged) - 1} more such files)" if len(cache.damaged) > 1 else ""
+        yield f"{cache.damaged[0]}: it was removed, and its run was made again{more}"
 
 
 def _made(prepared: Prepared, outcome: RunOutcome, collected: _Collected, drawing: Drawing) -> Made:
@@ -317,6 +354,7 @@ def _made(prepared: Prepared, outcome: RunOutcome, collected: _Collected, drawin
     return Made(
         outcome=replace(outcome, notes=lasting),
         claim=prepared.claim,
+        wanted=prepared.destination.wanted,
         seen=prepared.seen,
         sources=tuple(source for case in prepared.cases for source in case.sources),
         programs=prepared.programs,
@@ -383,12 +421,13 @@ def _run_cases(
     with pieces if request.elsewhere is not None else ResultWriter(folder, _swept(cases)) as writer:
 
         def keep(case: Case, run: CaseRun) -> None:
-            collected.warnings.update(dict.fromkeys(run.warnings))
+            of_plan = frozenset(run.plan.warnings)
+            said = (with_place(one, case, prepared.places) if one in of_plan else one for one in run.warnings)
+            collected.warnings.update(dict.fromkeys(said))
             collected.notes.update(dict.fromkeys(run.notes))
             collected.passing.update(run.passing)
             collected.keys.extend(run.keys)
             collected.traced = collected.traced or run.traced
-            collected.warnings.update(dict.fromkeys(_cut_off(case, run)))
             # They are the same for every seed.
             collected.thresholds[case.label()] = run.facts[0].installed
             measures = measures_of(case, run.plan)
@@ -452,17 +491,6 @@ def _cases_ahead(prepared: Prepared) -> int | None:
         return None
     most = max((len(case.scenario.seeds) for case in prepared.cases), default=1)
     return max(1, prepared.request.elsewhere.runs_ahead // most)
-
-
-def _cut_off(case: Case, run: CaseRun) -> Iterator[str]:
-    """Says how many flows had not finished when their runs ended: what is worked out of flows leaves them out."""
-    finite, completed = (sum(one.summary[f"flows_{name}"] for one in run.seeds) for name in ("finite", "completed"))
-    if left := finite - completed:
-        ends = ", ".join(dict.fromkeys(f"{one.summary['end_ns'] / 1e6:g} ms" for one in run.seeds))
-        yield (
-            f"case {case.label()}: {left} of {finite} flows ({100 * left / finite:.2g} %) had not finished when the "
-            f"run ended ({ends}); completion times and slowdowns are of the others"
-        )
 
 
 def _swept(cases: list[Case]) -> dict[str, str]:

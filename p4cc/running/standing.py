@@ -24,10 +24,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from p4cc.errors import UserError
 from p4cc.files import found_at, places_of, sha256_of
+from p4cc.running.destination import Destination
 from p4cc.running.kept_files import CALL, path_of, write_whole
 from p4cc.running.kept_files import FOLDER as CACHE
 from p4cc.running.outcome import RunOutcome
 from p4cc.running.result_folder import MANIFEST, REPORT, Claim, check_claim, lock_folder
+from p4cc.running.seal import Seal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from p4cc.running.result_folder import Manifest
     from p4cc.scenario.programs import ProgramSource
 
-FORMAT = "p4cc call 1"
+SEAL = Seal("p4cc call 2", "call")
 MAX_RECORD_BYTES = 16 << 20
 """Of what a call left: some 10^5 runs. Larger ones are not kept."""
 
@@ -83,6 +85,8 @@ class Made:
     outcome: RunOutcome
     """Its notes are those that any such call gives."""
     claim: Claim
+    wanted: Path
+    """The folder of the scenario's name."""
     seen: FilesSeen
     sources: tuple[ProgramSource, ...]
     programs: Mapping[str, CompiledProgram]
@@ -98,7 +102,7 @@ def this_code() -> str:
     Files of code are told by what the system says of them, which changes with each change: the engine alone takes a
     tenth of a second to read.
     """
-    told: list[Any] = [FORMAT, sys.version, *(os.environ.get(name) for name in _LOOKS)]
+    told: list[Any] = [SEAL.kind, sys.version, *(os.environ.get(name) for name in _LOOKS)]
     for package in _PACKAGES:
         told.extend(_status_of(str(_HOME / package)))
     for place in dict.fromkeys(sys.path):
@@ -140,15 +144,8 @@ def standing(call: Call) -> RunOutcome | None:
 def drawn_before(call: Call, folder: Path) -> dict[str, str]:
     """Figures of the call made before that are in the folder as they were drawn: what each was drawn of."""
     held = _read(call)
-    drawn = None if held is None else held.get("drawn")
-    found: dict[str, str] = {}
-    for name, one in cast("dict[str, Any]", drawn).items() if isinstance(drawn, dict) else ():
-        match one:
-            case {"of": str() as key, "sha256": str() as sha256} if sha256_of(folder / name) == sha256:
-                found[name] = key
-            case _:
-                pass
-    return found
+    drawn: dict[str, dict[str, str]] = {} if held is None else held["drawn"]
+    return {name: one["of"] for name, one in drawn.items() if sha256_of(folder / name) == one["sha256"]}
 
 
 def keep(call: Call, made: Made, manifest: Manifest) -> None:
@@ -163,7 +160,8 @@ def keep(call: Call, made: Made, manifest: Manifest) -> None:
     except (TypeError, ValueError):
         return
     if len(text) <= MAX_RECORD_BYTES:
-        write_whole(path_of(call.cache, call.key, CALL), lambda file: file.write(text.encode()))
+        sealed = SEAL.sealed(call.key, text.encode())
+        write_whole(path_of(call.cache, call.key, CALL), lambda file: file.write(sealed))
 
 
 def figure_key(call: Call, told: Iterable[Any]) -> str:
@@ -174,9 +172,9 @@ def figure_key(call: Call, told: Iterable[Any]) -> str:
 def _plain(call: Call, made: Made, manifest: Manifest) -> dict[str, Any]:
     outcome = made.outcome
     return {
-        "format": FORMAT,
         "p4cc": call.p4cc,
         "folder": str(outcome.folder),
+        "wanted": str(made.wanted),
         "identity": made.claim.identity,
         "names": made.claim.names,
         "files": _sha256(manifest.files),
@@ -206,13 +204,12 @@ def _read(call: Call) -> dict[str, Any] | None:
     try:
         if path.stat().st_size > MAX_RECORD_BYTES:
             return None
-        held: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        with path.open("rb") as file:
+            SEAL.check(call.key, file)
+            held: dict[str, Any] = json.load(file)
+    except (OSError, ValueError):
         return None
-    if not isinstance(held, dict):
-        return None
-    plain = cast("dict[str, Any]", held)
-    return plain if plain.get("format") == FORMAT and plain.get("p4cc") == call.p4cc else None
+    return held if held["p4cc"] == call.p4cc else None
 
 
 def _checked(call: Call, held: Mapping[str, Any]) -> RunOutcome | None:
@@ -250,6 +247,7 @@ def _checked(call: Call, held: Mapping[str, Any]) -> RunOutcome | None:
         warnings=held["warnings"],
         notes=held["notes"],
         report=folder / REPORT if call.report else None,
+        aside=Destination(folder, held["identity"], Path(held["wanted"])).aside,
         stands=True,
         aggregated=held["rows"],
     )

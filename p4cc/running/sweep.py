@@ -26,6 +26,7 @@ from p4cc.analysis.tables import described
 from p4cc.analysis.tradeoff import METRICS, best_settings, by_point, measured, with_front
 from p4cc.analysis.tradeoff_table import Group
 from p4cc.errors import UserError
+from p4cc.running.destination import destination_of
 from p4cc.running.kept_files import FOLDER
 from p4cc.running.progress import progress
 from p4cc.running.result_folder import Claim, results_into
@@ -116,6 +117,8 @@ class SweepOutcome:
     swept: dict[str, str] = field(default_factory=dict[str, str])
     """What stands in front of a row, with the path of each in the scenario."""
     figure: Path | None = None
+    aside: str = ""
+    """Why the folder is not the one of the scenario's name; empty where it is."""
 
     def plain(self) -> dict[str, Any]:
         """As `--json` prints it."""
@@ -144,15 +147,18 @@ def sweep(request: SweepRequest) -> SweepOutcome:
     origins: Origins = {}
     data = apply_overrides(document.plain(), list(request.overrides), origins)
     scenario = validate(document, data, origins)
-    folder = request.out or Path("results") / f"{scenario.name}-sweep-{request.settings}"
+    identity = {"kind": "sweep", "scenario": scenario.name, "settings": request.settings}
+    wanted = request.out or Path("results") / f"{scenario.name}-sweep-{request.settings}"
+    place = destination_of(wanted, request.scenario, identity, is_asked_for=request.out is not None)
+    folder = place.folder
     prepared = [
         (variant, paths, prepare(_run_request(request, scenario, variant, paths, folder)))
         for variant, paths in _swept(request, scenario)
     ]
-    identity = {"kind": "sweep", "scenario": scenario.name, "settings": request.settings}
     names = (TABLE_FILE, *((request.figure,) if request.figure else ()))
-    with results_into(Claim(folder, identity, names, request.force)) as partial:
+    with results_into(Claim(folder, place.identity, names, request.force)) as partial:
         outcome = _run_all(request, prepared, folder)
+        outcome.aside = place.aside
         _write(outcome, partial / TABLE_FILE)
         if request.figure:
             # Plotting takes a second to import; sweeps without a figure need not wait for it.

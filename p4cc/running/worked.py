@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from p4cc.analysis.metrics import Measures, derive
 from p4cc.analysis.tables import ALGORITHM
 from p4cc.running.captures import limit_warning
-from p4cc.running.losses import drops_of, pass_limit_warning, refusals_of
+from p4cc.running.endings import ending_of
+from p4cc.running.losses import drops_of, lossless_drops, pass_limit_warning, refusals_of
 from p4cc.running.pieces import Piece, piece_of
 from p4cc.running.result_writer import table_file
 
 if TYPE_CHECKING:
     from p4cc.planning.network import NetworkPlan
-    from p4cc.running.cache import SeedRun
+    from p4cc.running.kept_run import SeedRun
     from p4cc.scenario.expand import Case
 
 
@@ -36,6 +37,10 @@ class Facts:
     """Packets that hosts refused, and these hosts."""
     installed: list[dict[str, Any]]
     """K and K_dc as the switches had them, with the number of ports."""
+    lossless: list[tuple[str, int, str, int]]
+    """Switch, priority and cause for which it dropped packets of a lossless priority, and how many."""
+    ending: str | None
+    """How the run ended, and why, where it was a deadlock or a stall."""
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -66,6 +71,8 @@ def facts_of(case: Case, plan: NetworkPlan, run: SeedRun) -> Facts:
         drops=[(switch, text, pkts) for (switch, text), pkts in drops_of(plan, run).items()],
         refused=refusals_of(run),
         installed=_installed(run),
+        lossless=lossless_drops(case, plan, run),
+        ending=ending_of(case, run),
     )
 
 
@@ -89,7 +96,7 @@ def measures_of(case: Case, plan: NetworkPlan) -> Measures:
     return Measures(
         topology=plan.topology,
         paths=plan.paths,
-        alone=plan.alone,
+        ideals=plan.ideals,
         windows=case.scenario.measure,
         goodput_interval_ns=case.scenario.record.goodput_interval_ns,
         by_label=len(case.scenario.traffic_items) > 1,

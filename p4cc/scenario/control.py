@@ -107,7 +107,9 @@ class ControlSettings(Model):
     )
     absences: list[Absence] = Field(default=[], max_length=10_000, description="When the controller is not there.")
     handler_limit_s: Annotated[float, Field(gt=0, le=86_400)] = Field(
-        default=60, description="Seconds of real time that one call of a handler may take; no result depends on it."
+        default=60,
+        description="Seconds of real time that one call of Python code may take: a handler of the controller, a method "
+        "of an algorithm, the import of their files. No result depends on it.",
     )
 
     @model_validator(mode="after")

@@ -12,7 +12,7 @@ from typing import Any
 from p4cc.scenario.fabric import RedCurveSettings
 from p4cc.scenario.overrides import Origins, apply_overrides, set_path
 from p4cc.scenario.programs import ProgramSource
-from p4cc.scenario.schema import Scenario, SwitchSettings, Thresholds, Variant, header_bytes
+from p4cc.scenario.schema import Scenario, SwitchSettings, ThresholdSettings, Variant, header_bytes
 from p4cc.scenario.topology import StarTopology
 from p4cc.scenario.traffic_base import FlowTraffic, own_sender
 from p4cc.scenario.variants import algorithm_name
@@ -32,7 +32,7 @@ class Case:
     """With the point's values in place; its `variants` and `sweep` are those of the whole."""
 
     @property
-    def thresholds(self) -> Thresholds:
+    def thresholds(self) -> ThresholdSettings:
         """The variant's own thresholds, or the switches'."""
         return self.variant.thresholds or self.scenario.switch.thresholds
 

@@ -16,14 +16,22 @@ BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
 class BufferSettings(Model):
     """The buffer that all ports of a switch share (docs/algorithms/pfc.md#pfc)."""
 
-    bytes: Annotated[int, Field(ge=1, le=1 << 40)]
-    """All of it: reserves, headrooms and what is shared."""
+    bytes: Annotated[int, Field(ge=1, le=1 << 40)] | None = Field(
+        default=None,
+        description="All of it: reserves, headrooms and what is shared. Absent: those of the switch's ports, and to "
+        "share 16 MiB for each 50 Gb/s of a host's link, at least 1 MiB.",
+    )
     lossless_priorities: list[Annotated[int, Field(ge=0, le=6)]] = Field(
         default=[3], description="Priorities that are paused rather than dropped (PFC)."
     )
     alpha_log2: Annotated[int, Field(ge=-10, le=10, description="Log2 of the dynamic threshold's alpha.")] = -3
     headroom_bytes: BufferBytes | None = Field(
-        default=None, description="For each port and lossless priority; 3 rate delay / 8 if absent."
+        default=None, description="For each port and lossless priority; by `headroom_rule` if absent."
+    )
+    headroom_rule: Literal["qbb", "hpcc_ns3"] = Field(
+        default="qbb",
+        description="`qbb` covers all that can still come once a pause is due, as IEEE 802.1Qbb asks: nothing is lost. "
+        "`hpcc_ns3` is 3 rate delay / 8, as in HPCC's ns-3 simulator (docs/algorithms/pfc.md#headroom).",
     )
     pfc_expiry: bool = Field(
         default=False,
@@ -66,8 +74,12 @@ class RdmaTransport(Model):
     headers: OwnHeaders = Field(
         default=[], description="Headers of the program's that data packets of all flows carry, in order."
     )
-    ack_every: Annotated[int, Field(ge=1, le=1_000)] = 1
-    """Packets in order for each ACK."""
+    ack_every: Annotated[int, Field(ge=1, le=1_024)] = 1
+    """Packets in order for each ACK; what fills a window or ends a flow is answered at once."""
+    ack_delay_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
+        default=None,
+        description="Longest that a packet waits for its ACK with `ack_every` above 1; `base_rtt_ns` if absent.",
+    )
     nack_interval_ns: TimeNs = 500_000
     """Shortest time between two NACKs for the same byte."""
     rto_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(

@@ -20,9 +20,10 @@ from p4cc.scenario.base import dotted
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.findings import Places, finding, in_data
 from p4cc.scenario.overrides import apply_overrides
-from p4cc.scenario.schema import Scenario, Variant
+from p4cc.scenario.schema import LEAST_RWND, Scenario, Variant
 from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import read_document
+from p4cc.user_watch import WATCH
 from topos import TopologyError
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from p4cc.scenario.yaml import Document, Location
 
 
+MAX_FINDINGS = 50
+"""What is shown of the findings of one scenario."""
 FASTEST_BPS = 10_000_000_000_000
 """The fastest link there is: what follows from a host's own rate is checked when the network is built."""
 
@@ -73,13 +76,21 @@ def validate(document: Document, data: dict[str, Any], origins: Origins | None =
     except ValidationError as error:
         wrong = {in_data(data, detail["loc"]): detail for detail in reversed(error.errors())}
         others = [detail for location, detail in reversed(wrong.items()) if location not in said]
-        findings += [finding(places, data, detail) for detail in others]
-        findings += _findings_of_the_rest(places, data, [*said, *wrong])
-        raise UserError("\n".join(findings)) from error
+        findings += [finding(places, data, detail) for detail in others[:MAX_FINDINGS]]
+        left_out = len(others) - MAX_FINDINGS
+        findings += _findings_of_the_rest(places, data, [*said, *wrong]) if left_out <= 0 else []
+        raise _all_of(findings, max(0, left_out)) from error
     findings += _findings(places, scenario)
     if findings:
-        raise UserError("\n".join(findings))
+        raise _all_of(findings)
     return scenario
+
+
+def _all_of(findings: Sequence[str], more: int = 0) -> UserError:
+    """The findings as one error; a great many have one cause, and those shown say what it is."""
+    more += max(0, len(findings) - MAX_FINDINGS)
+    left_out = [f"and {more} more like these"] if more else []
+    return UserError("\n".join([*findings[:MAX_FINDINGS], *left_out]))
 
 
 def check_network(document: Document, scenario: Scenario, origins: Origins) -> None:
@@ -167,6 +178,7 @@ def _sender_findings(places: Places, scenario: Scenario, left_out: Sequence[Loca
 
 def _own_findings(places: Places, scenario: Scenario, left_out: list[Location]) -> Iterator[str]:
     """Finds the users' classes and puts them in their places; those with findings are added to `left_out`."""
+    WATCH.limit_s = scenario.control.handler_limit_s
     for location, sender in scenario.senders():
         for kind, chosen in sender.algorithms():
             if _within((*location, kind), left_out):
@@ -221,6 +233,8 @@ def sender_config(scenario: Scenario, sender: Sender, own: list[_engine.OwnAlgor
     """
     avoidance, slow_start = sender.congestion_avoidance, sender.slow_start
     return {
+        # What follows from the topology, and is no less.
+        "rwnd": LEAST_RWND,
         **scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True),
         **sender.transport,
         "ecn_profile": _own_profile(sender) or scenario.switch.ecn_profile or "gst",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
 from pydantic import BeforeValidator, Discriminator, Field, PrivateAttr, Tag, model_validator
 
+from controller import KRule, ThresholdRule
 from p4cc.errors import UserError
 from p4cc.scenario.base import MAX_TIME_NS, USUAL_KIND, Location, Model, Sender, listed, said_kinds
 from p4cc.scenario.changes import MAX_CHANGES, TimedRow
@@ -53,23 +54,27 @@ class Problem:
     remedy: str
 
 
-class Thresholds(Model):
+class ThresholdSettings(Model):
     """The two marking thresholds of every egress port (docs/algorithms/slow-start.md#gst-model)."""
 
     k_rule: Annotated[
         Literal["halve_once", "quarter_buffer", "proportional", "fixed", "never"],
         Field(
             description="How the planner chooses K: `proportional` is a share of K_dc, `fixed` takes `k_pkts`, with "
-            "`never` a port does not mark."
+            "`never` a port does not mark. `p4cc controller plan` shows all."
         ),
-    ] = "halve_once"
+    ] = "proportional"
     k_pkts: Annotated[int, Field(ge=0, le=524_287)] | None = None
     """Lower threshold K, with `k_rule: fixed`: from this depth on packets carry its mark."""
-    k_dc_pkts: Annotated[int, Field(ge=0, le=524_287)] | None = 65
-    """Upper threshold K_dc, at which DCTCP and its relatives cut their windows; null: by each port's rate and buffer,
-    as `p4cc controller plan` has it."""
-    rtt_ns: Annotated[int, Field(ge=0, le=60_000_000_000)] | None = Field(
-        default=None, description="Round-trip time for the rule; the network's longest if absent."
+    k_dc_pkts: Annotated[int, Field(ge=0, le=524_287)] | None = Field(
+        default=None,
+        description="Upper threshold K_dc, at which DCTCP and its relatives cut their windows; by each port's rate and "
+        "queue if absent, 65 at 10 Gb/s, and above a seventh of what is in flight.",
+    )
+    rtt_ns: Annotated[int, Field(ge=1, le=60_000_000_000)] | None = Field(
+        default=None,
+        description="Round-trip time for the rule; the network's longest, with a packet's time on each link of one "
+        "way, if absent.",
     )
 
     @model_validator(mode="after")
@@ -78,8 +83,14 @@ class Thresholds(Model):
             raise ValueError("k_pkts is given exactly when k_rule is fixed")
         return self
 
+    def rule(self) -> ThresholdRule | None:
+        """For the planner; None where a port never marks."""
+        if self.k_rule == "never":
+            return None
+        return ThresholdRule(KRule(self.k_rule), self.k_pkts, self.k_dc_pkts, self.rtt_ns)
 
-class PortThresholds(Thresholds):
+
+class PortThresholds(ThresholdSettings):
     """Thresholds of the ports of some switches towards some neighbours."""
 
     switch: Annotated[str, Field(min_length=1, max_length=64, description="A switch; * and ? are wildcards.")] = "*"
@@ -135,7 +146,7 @@ class SwitchSettings(Model):
         description="Which codepoints stand for the two levels (docs/reference/wire-format.md); `rfc3168` knows one "
         "level. Absent: `gst`, but `rfc3168` for a program of the user's without p4cc's codepoint table.",
     )
-    thresholds: Thresholds = Thresholds()
+    thresholds: ThresholdSettings = ThresholdSettings()
     """K and K_dc of every port."""
     ports: list[PortThresholds] = Field(default=[], description="Ports that differ; the last that fits decides.")
     timestamp_unit: Literal["us", "ns"] = "us"
@@ -178,6 +189,9 @@ class SwitchSettings(Model):
 _HEADER_BYTES = {"udp": 64, "tcp": 52}
 _MORE_OF_IPV6 = 20
 _MTU_BYTES = 1_500
+LEAST_RWND = 32
+"""Segments of a receiver window that nobody gives, at least."""
+MAX_RWND = 65_536
 
 
 def header_bytes(packets: object, ip: object) -> int:
@@ -213,9 +227,19 @@ class Transport(Model):
         default=[], description="Headers of the program's that data packets of all flows carry, in order."
     )
     iw: Annotated[int, Field(ge=1, le=1_000, description="Initial window in segments.")] = 1
-    rwnd: Annotated[int, Field(ge=1, le=65_536, description="Receiver window in segments: the most in flight.")] = 32
+    rwnd: Annotated[int, Field(ge=1, le=MAX_RWND)] | None = Field(
+        default=None,
+        description="Receiver window in segments: the most in flight. Absent: what the longest path and the longest of "
+        "its queues hold, at least 32.",
+    )
     grow_beyond_rwnd: bool | None = None
-    """Whether the congestion window grows beyond `rwnd` (RFC 5681; RFC 7661: not unless used); true if absent."""
+    """Whether the congestion window grows beyond `rwnd` (RFC 5681; to twice of it with `rfc7661`); true if absent."""
+    window_validation: Literal["rfc7661", "rfc5681", "none"] | None = Field(
+        default=None,
+        description="What becomes of a window that the sender does not use: it does not grow (RFC 7661), it restarts "
+        "after a pause (RFC 5681, 4.1), or it grows all the same, as in ns-2 "
+        "(docs/algorithms/window.md#window-validation); rfc7661 if absent.",
+    )
     rto_min_ns: Annotated[int, Field(ge=1)] = 200_000_000
     """Least retransmission timeout; well above the round-trip time, or segments that wait in a queue are sent twice."""
     rto_init_ns: Annotated[int, Field(ge=1)] | None = None
@@ -228,10 +252,10 @@ class Transport(Model):
     """First slow-start threshold in segments; none if absent."""
     limited_transmit: bool | None = None
     """Whether each of the first duplicate ACKs lets a new segment leave (RFC 3042); false if absent."""
-    ack_every: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    ack_every: Annotated[int, Field(ge=1, le=1_024)] | None = None
     """Segments in order for each ACK: 1 if absent, 2 for delayed ACKs."""
     ack_delay_ns: Annotated[int, Field(ge=0)] | None = None
-    """Longest that a segment waits for its ACK with `ack_every` above 1; 40 ms if absent."""
+    """Longest that a segment waits for its ACK with `ack_every` above 1; 40 ms, or half of `rto_min_ns`, if absent."""
     tso_bytes: Annotated[int, Field(ge=1, le=1 << 20)] | None = Field(
         default=None,
         description="Segmentation offload: payload that leaves back to back, or a third of the window where that is "
@@ -271,7 +295,7 @@ class Variant(Sender):
     program: Annotated[str, Field(min_length=1)] | None = Field(
         default=None, description="In place of the switches' P4 program."
     )
-    thresholds: Thresholds | None = Field(default=None, description="In place of the switches' thresholds.")
+    thresholds: ThresholdSettings | None = Field(default=None, description="In place of the switches' thresholds.")
     red: RedCurveSettings | None = Field(default=None, description="In place of the switches' RED curve.")
     d3: D3SwitchSettings | None = Field(default=None, description="In place of the switches' D3 settings.")
     ecn_profile: EcnProfile | None = Field(default=None, description="In place of the switches' codepoints.")
@@ -285,22 +309,31 @@ class Variant(Sender):
     )
 
 
-Interval = Annotated[int, Field(ge=100, le=1_000_000_000)]
+LEAST_INTERVAL_NS = 100
+USUAL_INTERVAL_NS = 100_000
+"""The longest time between samples where nobody gives one."""
+Interval = Annotated[int, Field(ge=LEAST_INTERVAL_NS, le=1_000_000_000)]
+
+
+def sampling_ns(interval: int | Literal["rtt"] | None, rtt_ns: int) -> int | None:
+    """The time between samples in a network with this round trip; None where there are none."""
+    return min(max(rtt_ns, LEAST_INTERVAL_NS), USUAL_INTERVAL_NS) if interval == "rtt" else interval
 
 
 class Record(Model):
     """Sampling of each run beside its flows; null records nothing, a row is kept where something changed."""
 
-    windows_interval_ns: Interval | None = 100_000
-    """Time between samples of every flow's window or rate (table `windows`)."""
+    windows_interval_ns: Interval | Literal["rtt"] | None = "rtt"
+    """Time between samples of every flow's window or rate (table `windows`); `rtt` is the longest round trip of the
+    empty network, 100 us at most."""
     state: Annotated[
         list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]], Field(max_length=16)
     ] = Field(
         default=[],
         description="Attributes of algorithms in Python, sampled with the windows (table `algorithm_state`).",
     )
-    queues_interval_ns: Interval | None = 100_000
-    """Time between samples of every queue that holds something (table `queues`)."""
+    queues_interval_ns: Interval | Literal["rtt"] | None = "rtt"
+    """Time between samples of every queue that holds something (table `queues`); `rtt` as for windows."""
     queue_histogram_interval_ns: Interval | None = Field(
         default=None, description="Histogram of all switch ports' depths in bytes (table `queue_histogram`)."
     )
@@ -356,6 +389,12 @@ class Record(Model):
     """Rows that each table of samples or events may have; `rows_left_out` of a run counts later ones."""
     goodput_interval_ns: Interval | None = Field(
         default=None, description="Bins of each flow's goodput (table `goodput`); needs windows."
+    )
+    ideal_fct: Literal["alone", "hpcc_ns3"] = Field(
+        default="alone",
+        description="What `slowdown` divides by: `alone` is the completion time of the flow alone in the network, "
+        "`hpcc_ns3` the formula of HPCC's ns-3 scripts, in which a short flow counts as a full packet "
+        "(docs/algorithms/metrics.md#ideal-fct).",
     )
     slowdown_by_size: bool = Field(
         default=False,
@@ -481,6 +520,11 @@ class Scenario(Model):
         """Kinds of traffic that are flows, by their places among all."""
         return {place: item for place, item in enumerate(self.traffic_items) if isinstance(item, FlowTraffic)}
 
+    def _limits_of_python(self) -> ControlSettings:
+        """What `control` may hold without a controller: algorithms in Python have limits, too."""
+        in_python = any(one.entry is None or one.own for _, sender in self.senders() for _, one in sender.algorithms())
+        return ControlSettings(handler_limit_s=self.control.handler_limit_s) if in_python else ControlSettings()
+
     def problems(self) -> Iterator[Problem]:
         """What is wrong though each field alone is right; `load.validate` asks for it."""
         names = [variant.name for variant in self.variants]
@@ -492,7 +536,7 @@ class Scenario(Model):
             yield Problem(("seeds",), "a seed is listed twice; each seed is one run", "leave one of the two out")
         yield from self._sender_problems()
         yield from self._header_problems()
-        if self.switch.controller is None and self.control != ControlSettings():
+        if self.switch.controller is None and self.control != self._limits_of_python():
             cause = "there is no controller that this is for"
             yield Problem(("control",), cause, "name one in switch.controller: FILE.py:CLASS")
         labels = [item.label for item in self.traffic_items]

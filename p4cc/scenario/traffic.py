@@ -17,6 +17,9 @@ from p4cc.scenario.rpc import RpcTraffic
 from p4cc.scenario.sizes import FlowSize
 from p4cc.scenario.traffic_base import EndingTraffic, FlowTraffic, JitterNs
 
+MAX_GAP_NS = 3.6e12
+"""Mean time between two flows: an hour."""
+
 
 class Shares(Model):
     """How much each sender sends: the same each, or a total divided by their number.
@@ -75,7 +78,7 @@ class RoundsTraffic(FlowTraffic, Shares):
     """A server answers within this time, at a random one."""
     persistent: bool = True
     """Whether connections keep their windows over the rounds; otherwise each answer is a new flow."""
-    mean_gap_ns: Annotated[float, Field(gt=0, le=3.6e12)] | None = None
+    mean_gap_ns: Annotated[float, Field(gt=0, le=MAX_GAP_NS)] | None = None
     """Open loop: mean time between requests."""
     gap: Literal["exponential", "constant"] = Field(
         default="exponential",
@@ -133,7 +136,7 @@ class PoissonTraffic(EndingTraffic):
     """Share of each source's link that payload takes on average (give this, `flows_per_s` or `mean_gap_ns`)."""
     flows_per_s: Annotated[float, Field(gt=0, le=1e9)] | None = None
     """Flows that start in a second, of all sources together."""
-    mean_gap_ns: Annotated[float, Field(gt=0, le=3.6e12)] | None = None
+    mean_gap_ns: Annotated[float, Field(gt=0, le=MAX_GAP_NS)] | None = None
     """Mean time between two flows of one source."""
 
     @model_validator(mode="after")

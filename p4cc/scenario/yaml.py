@@ -1,7 +1,7 @@
-"""YAML text to plain data that still knows its lines: the only place that names the YAML library."""
+"""YAML files to plain data that still knows its lines (`nodes`), and plain data to YAML."""
 
 # ruamel.yaml is typed in part only.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import AliasEvent
 
 from p4cc.errors import UserError
 from p4cc.files import files_seen
 from p4cc.scenario import extend
 from p4cc.scenario.base import Location
+from p4cc.scenario.nodes import Node, YamlError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +33,8 @@ class Document:
     """A parsed YAML mapping that still knows its lines, and the one that it extends."""
 
     path: Path
-    root: CommentedMap
+    root: Node
+    """A mapping."""
     base: Document | None = None
 
     def plain(self) -> dict[str, Any]:
@@ -48,11 +47,11 @@ class Document:
 
     def over_base(self) -> dict[str, Any]:
         """What the files say, and nothing else."""
-        own = cast("dict[str, Any]", _plain(self.root))
+        own = cast("dict[str, Any]", self.root.plain())
         if self.base is None:
             return own
         del own[extend.KEY]
-        where = ("variants",) if "variants" in self.root else ()
+        where = ("variants",) if "variants" in own else ()
         return extend.lay_over(self.base.over_base(), own, self.place(where))
 
     def place(self, location: Location) -> str:
@@ -62,14 +61,14 @@ class Document:
     def nearest(self, location: Location) -> tuple[int, str]:
         """How many steps of a path were found, and where the last of them is."""
         line, column, depth, in_list = 0, 0, 0, False
-        node: Any = self.root
+        node = self.root
         for step in location:
-            found = _position(node, step)
+            found = _child(node, step)
             if found is None:
                 break
-            line, column = found
-            in_list = in_list or isinstance(node, CommentedSeq)
-            node = node[step]
+            line, column = found.line, found.column
+            in_list = in_list or isinstance(node.value, list)
+            node = found
             depth += 1
         own = (depth, f"{self.path}:{line + 1}:{column + 1}")
         # A list here hides the whole list of the extended file.
@@ -90,9 +89,10 @@ def document_of(text: str, path: Path) -> Document:
 
 def _read_chain(document: Document, above: tuple[Path, ...]) -> Document:
     path = document.path
-    name: Any = document.root.get(extend.KEY)
-    if name is None:
+    named = _child(document.root, extend.KEY)
+    if named is None or named.value is None:
         return document
+    name = named.value
     place = document.place((extend.KEY,))
     if not isinstance(name, str):
         raise UserError("extends names one file", place=place, remedy="give a path relative to this file")
@@ -128,18 +128,13 @@ def _parsed(raw: bytes, path: Path) -> Document:
             remedy="a scenario is a page of text; move data into files of its own",
         )
     try:
-        text = raw.decode("utf-8")
-        _refuse_aliases(text, path)
-        root: Any = YAML(typ="rt").load(io.StringIO(text))
+        root = parse(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise UserError(f"byte {error.start} is not UTF-8", place=str(path), remedy="save it as UTF-8") from error
-    except RecursionError as error:
-        raise UserError("nested too deeply", place=str(path), remedy="a scenario nests five levels") from error
-    except MarkedYAMLError as error:
-        raise _yaml_error(path, error) from error
-    except (YAMLError, ValueError) as error:
-        raise UserError(f"not YAML: {error}", place=str(path), remedy="correct the value named above") from error
-    if not isinstance(root, CommentedMap):
+    except YamlError as error:
+        place = str(path) if error.line < 0 else f"{path}:{error.line + 1}:{error.column + 1}"
+        raise UserError(error.cause, place=place, remedy=error.remedy) from error
+    if not isinstance(root.value, dict):
         raise UserError("a scenario is a mapping of keys to values", place=f"{path}:1:1", remedy="see 'p4cc schema'")
     return Document(path, root)
 
@@ -160,51 +155,13 @@ def yaml_of(data: Mapping[str, Any]) -> str:
 
 def parse_value(text: str) -> Any:
     """A YAML value of one line; raises ValueError."""
-    try:
-        return YAML(typ="safe", pure=True).load(io.StringIO(text))
-    except (YAMLError, RecursionError) as error:
-        raise ValueError(str(error)) from error
+    return parse(text).plain()
 
 
-def _refuse_aliases(text: str, path: Path) -> None:
-    """Anchors repeat parts at no cost in bytes; a scenario has no use for them."""
-    events: Any = cast("Any", YAML(typ="safe", pure=True)).parse(io.StringIO(text))
-    for event in events:
-        if isinstance(event, AliasEvent):
-            mark: Any = event.start_mark
-            raise UserError(
-                "aliases (*name) are not allowed",
-                place=f"{path}:{mark.line + 1}:{mark.column + 1}",
-                remedy="write the value out",
-            )
-
-
-def _yaml_error(path: Path, error: MarkedYAMLError) -> UserError:
-    mark: Any = error.problem_mark or error.context_mark
-    place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
-    return UserError(f"not YAML: {error.problem or error}", place=place, remedy="correct the line named above")
-
-
-def _plain(node: Any) -> Any:
-    if isinstance(node, CommentedMap):
-        return {str(key): _plain(value) for key, value in cast("dict[Any, Any]", node).items()}
-    if isinstance(node, CommentedSeq):
-        return [_plain(value) for value in cast("list[Any]", node)]
-    if isinstance(node, bool) or node is None:
-        return node
-    if isinstance(node, int):
-        return int(node)
-    if isinstance(node, float):
-        return float(node)
-    return str(node)
-
-
-def _position(node: Any, step: int | str) -> tuple[int, int] | None:
-    """Line and column, from zero, of a child of a YAML node."""
-    if isinstance(node, CommentedMap) and step in node:
-        where: Any = cast("Any", node).lc.key(step)
-    elif isinstance(node, CommentedSeq) and isinstance(step, int) and step < len(cast("list[Any]", node)):
-        where = cast("Any", node).lc.item(step)
-    else:
-        return None
-    return int(where[0]), int(where[1])
+def _child(node: Node, step: int | str) -> Node | None:
+    """What a step leads to."""
+    if isinstance(node.value, dict):
+        return node.value.get(str(step))
+    if isinstance(node.value, list) and isinstance(step, int) and 0 <= step < len(node.value):
+        return node.value[step]
+    return None

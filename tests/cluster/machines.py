@@ -15,9 +15,9 @@ import pytest
 
 from p4cc.cluster.answer import packed_answers, unpacked_answers
 from p4cc.cluster.bundle import Contents, bundle_of
-from p4cc.cluster.content import packed, unpacked
 from p4cc.cluster.worker import Studies, Task, made
 from p4cc.running.elsewhere import MadeRun
+from p4cc.running.kept_run import packed, unpacked
 from p4cc.running.provenance import this_p4cc
 
 if TYPE_CHECKING:

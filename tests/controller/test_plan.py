@@ -9,6 +9,7 @@ from controller import (
     KRule,
     PlannerError,
     Profile,
+    ThresholdRule,
     Thresholds,
     plan_network,
     port_warnings,
@@ -132,7 +133,7 @@ def test_a_warning_about_many_ports_is_one_line(senders: int, named: str) -> Non
     plans = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(150, 150))))
     (line,) = port_warnings(plans)
     assert named in line
-    assert line.endswith("no packet is ever marked")
+    assert line.endswith("no packet is ever marked, and senders grow until the queue overflows")
 
 
 def test_a_port_that_does_not_exist_is_refused() -> None:
@@ -143,13 +144,13 @@ def test_a_port_that_does_not_exist_is_refused() -> None:
 @pytest.mark.parametrize(("buffer_pkts", "k"), [(100, 8), (150, 33)])
 def test_the_rule_gives_the_papers_thresholds_at_every_port(buffer_pkts: int, k: int) -> None:
     topology = generate("star", {"senders": 3, "queue_capacity_pkts": buffer_pkts})
-    found = thresholds_by_rule(topology, rule=KRule.HALVE_ONCE, rtt_ns=100_000, packet_bytes=1500)
+    found = thresholds_by_rule(topology, ThresholdRule(KRule.HALVE_ONCE, rtt_ns=100_000), packet_bytes=1500)
     assert found == same_thresholds(topology, Thresholds(k, 65))
 
 
 def test_each_port_is_planned_with_its_own_link() -> None:
     topology = generate("dumbbell", {"pairs": 1, "bottleneck_rate_bps": 10**9, "queue_capacity_pkts": 150})
-    found = thresholds_by_rule(topology, rule=KRule.HALVE_ONCE, rtt_ns=100_000, packet_bytes=1500)
+    found = thresholds_by_rule(topology, ThresholdRule(KRule.HALVE_ONCE, rtt_ns=100_000), packet_bytes=1500)
     assert found["s1", "l1"].k_pkts == 33
     assert found["s1", "s2"].k_pkts == found["s2", "s1"].k_pkts == 70
 
@@ -157,7 +158,7 @@ def test_each_port_is_planned_with_its_own_link() -> None:
 def test_what_is_not_given_follows_from_the_network() -> None:
     """Leaves at 10 Gb/s, spines at 40: K_dc by rate, and the network's own round-trip time."""
     shape = {"leaves": 2, "spines": 2, "hosts_per_leaf": 2, "queue_capacity_pkts": 1000}
-    found = thresholds_by_rule(generate("leaf_spine", shape), packet_bytes=1500)
+    found = thresholds_by_rule(generate("leaf_spine", shape), ThresholdRule(), packet_bytes=1500)
     assert found["leaf1", "h1"] == Thresholds(25, 65)
     assert found["leaf1", "spine1"] == found["spine2", "leaf2"] == Thresholds(100, 260)
 
@@ -165,7 +166,7 @@ def test_what_is_not_given_follows_from_the_network() -> None:
 def test_a_port_for_which_the_rule_has_no_answer_is_named() -> None:
     topology = generate("star", {"senders": 1, "queue_capacity_pkts": 50})
     with pytest.raises(PlannerError, match=r"port s1:1 to h1: buffer_pkts: k_rule halve_once gives K = -16\.7"):
-        thresholds_by_rule(topology, rule=KRule.HALVE_ONCE, rtt_ns=100_000, packet_bytes=1500)
+        thresholds_by_rule(topology, ThresholdRule(KRule.HALVE_ONCE, rtt_ns=100_000), packet_bytes=1500)
 
 
 def test_counter_cells_are_port_and_level_side_by_side() -> None:

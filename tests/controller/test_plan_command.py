@@ -131,7 +131,8 @@ def test_a_network_has_a_row_for_each_class_of_ports() -> None:
 
 
 def test_a_rule_by_which_faster_ports_get_less_is_warned_of() -> None:
-    rule = ("--k-rule", "halve_once", "--rtt-ns", "30000", "--k-dc-pkts", "70")
+    queues = ("--set", "queue_capacity_pkts=150")
+    rule = (*queues, "--k-rule", "halve_once", "--rtt-ns", "30000", "--k-dc-pkts", "70")
     result = plan(*LEAF_SPINE, *rule)
     assert result.exit_code == 0
     assert "leaf* to spine* at 40 Gb/s is faster than leaf* to host at 10 Gb/s and has a smaller K (25 and 62" in (

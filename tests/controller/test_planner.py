@@ -3,11 +3,20 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import Bottleneck, KRule, PlannerError, Thresholds, choose_thresholds, plan_link, threshold_warnings
-from controller.planner import k_dc_readings, k_readings
+from controller import (
+    Bottleneck,
+    KRule,
+    PlannerError,
+    ThresholdRule,
+    Thresholds,
+    choose_thresholds,
+    plan_link,
+    threshold_warnings,
+)
+from controller.planner import bound_warning, k_readings
 
 PAPER = Bottleneck(buffer_pkts=100, rate_bps=10_000_000_000, rtt_ns=100_000, packet_bytes=1500, senders=25)
 
@@ -20,7 +29,7 @@ def test_the_readings_of_docs_algorithms(
     buffer_pkts: int, k: int, printed: float, halved: float, no_bdp: float, quarter: float
 ) -> None:
     at = replace(PAPER, buffer_pkts=buffer_pkts)
-    assert choose_thresholds(at, KRule.HALVE_ONCE) == Thresholds(k, 65)
+    assert choose_thresholds(at, ThresholdRule(KRule.HALVE_ONCE)) == Thresholds(k, 65)
     # docs/algorithms/slow-start.md#gst-parameters: 25 at either buffer, beside K_dc 65.
     assert choose_thresholds(at) == Thresholds(25, 65)
     readings = k_readings(at, 65)
@@ -47,27 +56,27 @@ def test_the_bound_does_not_depend_on_the_number_of_senders(senders: int) -> Non
 
 def test_rules() -> None:
     at = replace(PAPER, buffer_pkts=150)
-    assert choose_thresholds(at, KRule.QUARTER_BUFFER).k_pkts == 37
-    assert choose_thresholds(at, KRule.FIXED, 25, 40) == Thresholds(25, 40)
-    assert choose_thresholds(at, k_dc_pkts=40) == Thresholds(15, 40)
+    assert choose_thresholds(at, ThresholdRule(KRule.QUARTER_BUFFER)).k_pkts == 37
+    assert choose_thresholds(at, ThresholdRule(KRule.FIXED, 25, 40)) == Thresholds(25, 40)
+    assert choose_thresholds(at, ThresholdRule(k_dc_pkts=40)) == Thresholds(15, 40)
     with pytest.raises(PlannerError, match="needs a value"):
-        choose_thresholds(at, KRule.FIXED)
+        choose_thresholds(at, ThresholdRule(KRule.FIXED))
     with pytest.raises(PlannerError, match="takes no value"):
-        choose_thresholds(at, fixed_k_pkts=25)
+        choose_thresholds(at, ThresholdRule(k_pkts=25))
 
 
 def test_a_whole_number_is_not_rounded_away() -> None:
     # BDP = 80 packets exactly, so K = (100 - 80)/2 = 10.
-    assert choose_thresholds(replace(PAPER, rtt_ns=96_000), KRule.HALVE_ONCE).k_pkts == 10
+    assert choose_thresholds(replace(PAPER, rtt_ns=96_000), ThresholdRule(KRule.HALVE_ONCE)).k_pkts == 10
 
 
 def test_a_buffer_below_the_pipe_has_no_threshold_by_the_rule() -> None:
     with pytest.raises(PlannerError) as caught:
-        choose_thresholds(replace(PAPER, buffer_pkts=60), KRule.HALVE_ONCE)
+        choose_thresholds(replace(PAPER, buffer_pkts=60), ThresholdRule(KRule.HALVE_ONCE))
     assert "K = -11.7" in str(caught.value)
     assert "fixed" in caught.value.remedy
     with pytest.raises(PlannerError, match=r"K = 0\.8"):
-        choose_thresholds(replace(PAPER, buffer_pkts=3), KRule.QUARTER_BUFFER, k_dc_pkts=2)
+        choose_thresholds(replace(PAPER, buffer_pkts=3), ThresholdRule(KRule.QUARTER_BUFFER, k_dc_pkts=2))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +90,9 @@ def test_a_buffer_below_the_pipe_has_no_threshold_by_the_rule() -> None:
         # 65 % of the buffer; then a seventh of the 833.3 packets in flight, rounded up.
         (100_000_000_000, 200, 130, "buffer_share"),
         (100_000_000_000, 150, 120, "bound"),
+        # The bound is above the buffer: all of it but an eighth.
+        (100_000_000_000, 120, 105, "buffer_end"),
+        (100_000_000_000, 1, 1, "buffer_end"),
     ],
 )
 def test_k_dc_follows_the_rate_within_the_buffer_and_above_dctcps_bound(
@@ -92,9 +104,15 @@ def test_k_dc_follows_the_rate_within_the_buffer_and_above_dctcps_bound(
     assert plan.pkts(plan.chosen("k_dc").size_bytes or 0.0) == k_dc
 
 
-def test_a_buffer_below_dctcps_bound_has_no_threshold() -> None:
-    with pytest.raises(PlannerError, match="DCTCP's bound asks for K_dc of 120 packets or more"):
-        choose_thresholds(replace(PAPER, rate_bps=100_000_000_000, buffer_pkts=120))
+def test_a_buffer_below_dctcps_bound_is_warned_of_with_one_that_is_enough() -> None:
+    at = replace(PAPER, rate_bps=100_000_000_000, buffer_pkts=120)
+    text = bound_warning(at) or ""
+    assert text.startswith("DCTCP's bound asks for K_dc of 120 packets (a seventh of the 833.3 in flight)")
+    assert "the queue holds 120: K_dc is 105, and the link may run empty after a cut; a queue of 138 packets" in text
+    assert bound_warning(at) in plan_link(at).warnings
+    assert bound_warning(replace(at, buffer_pkts=138)) is None
+    assert bound_warning(at, k_dc_pkts=65) is None
+    assert choose_thresholds(replace(at, buffer_pkts=138)).k_dc_pkts == 120
 
 
 GROWING = ("k", "k_dc", "k_min", "k_max", "w_init", "w_ai")
@@ -111,15 +129,15 @@ def test_a_faster_link_never_gets_a_smaller_threshold(
     rates_bps: list[int], rtt_ns: int, buffer_pkts: int, packet_bytes: int, senders: int
 ) -> None:
     ats = [Bottleneck(buffer_pkts, rate_bps, rtt_ns, packet_bytes, senders) for rate_bps in rates_bps]
-    # Thresholds below one packet, and buffers below the bound, are refused.
-    assume(k_dc_readings(ats[1]).bound_pkts < buffer_pkts and buffer_pkts >= 5)
     slow, fast = map(plan_link, ats)
     for name in GROWING:
         assert (slow.chosen(name).size_bytes or 0.0) <= (fast.chosen(name).size_bytes or 0.0), name
     for plan in (slow, fast):
         thresholds = plan.thresholds
-        assert 1 <= thresholds.k_pkts < thresholds.k_dc_pkts < buffer_pkts
-        assert 7 * thresholds.k_dc_pkts > plan.at.bdp_ratio
+        assert 1 <= thresholds.k_pkts <= thresholds.k_dc_pkts < buffer_pkts
+        # Buffers of a packet or three have no room for two thresholds.
+        assert thresholds.k_pkts < thresholds.k_dc_pkts or thresholds.k_dc_pkts == 1
+        assert 7 * thresholds.k_dc_pkts > plan.at.bdp_ratio or bound_warning(plan.at)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller import PlannerError
-from controller.red import MAX_DEPTH, STEPS_SIZE, deployment_curve, hpcc_script_curve, red_curve, red_steps
+from controller.port_settings import red_curves
+from controller.red import MAX_DEPTH, SCRIPT, STEPS_SIZE, deployment_curve, hpcc_script_curve, red_curve, red_steps
+from topos import generate
 
 
 @given(st.integers(0, MAX_DEPTH - 1), st.integers(1, MAX_DEPTH), st.fractions(Fraction(1, 1000), 1), st.floats(0, 1))
@@ -70,3 +72,15 @@ def test_too_many_ports_have_no_room_for_steps() -> None:
 def test_what_is_no_curve_is_refused(low: int, high: int, p_max: Fraction, unit: int, words: str) -> None:
     with pytest.raises(PlannerError, match=words):
         red_curve(low, high, p_max, unit)
+
+
+@pytest.mark.parametrize("rate_bps", [10**7, 10**9, 10**10, 25 * 10**9, 10**11, 4 * 10**11, 16 * 10**11])
+@pytest.mark.parametrize("depth_bytes", [80, 1_500, 9_064])
+def test_the_published_curve_fits_every_line_rate(rate_bps: int, depth_bytes: int) -> None:
+    """It grows with the rate and never falls below two packets."""
+    curves = red_curves(generate("star", {"senders": 1, "rate_bps": rate_bps}), SCRIPT, lambda _: depth_bytes)
+    (curve,) = set(curves.values())
+    assert depth_bytes * curve.k_min >= min(3_000, SCRIPT.k_min_bytes) - depth_bytes
+    assert curve.k_max > curve.k_min >= 1
+    if rate_bps == 25 * 10**9:
+        assert curve.k_min == SCRIPT.k_min_bytes // depth_bytes

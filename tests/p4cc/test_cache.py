@@ -9,10 +9,11 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 
-from p4cc.running.cache import RunCache, SeedRun, run_keys
+from p4cc.running.cache import RunCache, run_keys
+from p4cc.running.kept_columns import kept_columns
+from p4cc.running.kept_run import SeedRun
 from tests.p4cc.scenarios import ROOT, run, scenario, write
 
 if TYPE_CHECKING:
@@ -33,6 +34,13 @@ def cli(*arguments: str) -> subprocess.CompletedProcess[str]:
 def files(folder: Path) -> dict[str, int]:
     """Cached runs by name, with the time of their last change."""
     return {path.name: path.stat().st_mtime_ns for path in folder.glob(".p4cc-cache/??/*")}
+
+
+def empty_run(seed: int) -> SeedRun:
+    """A run in which nothing happened."""
+    numbers = ("packet_hops", "end_ns", "flows_finite", "flows_completed", "pass_limit_drops")
+    tables = {name: schema.empty_table() for name, schema in kept_columns().items() if name != "control"}
+    return SeedRun(seed, dict.fromkeys(numbers, seed), tables)
 
 
 def test_a_second_call_gives_the_same_bytes_without_running(tmp_path: Path) -> None:
@@ -71,7 +79,7 @@ def test_what_decides_a_run_decides_its_name(tmp_path: Path, override: str, new:
     assert len(set(files(tmp_path)) - before) == new
 
 
-def test_a_damaged_file_is_not_taken_for_a_run(tmp_path: Path) -> None:
+def test_a_damaged_file_is_removed_and_said_once(tmp_path: Path) -> None:
     data = scenario(seeds=[1, 2, 3])
     first = run(tmp_path, data)
     cut, changed, whole = sorted(tmp_path.glob(".p4cc-cache/??/*.zip"))
@@ -80,9 +88,24 @@ def test_a_damaged_file_is_not_taken_for_a_run(tmp_path: Path) -> None:
     raw[len(raw) // 2] ^= 0xFF
     changed.write_bytes(bytes(raw))
     kept = whole.read_bytes()
-    assert run(tmp_path, data).bytes() == first.bytes()
+    second = run(tmp_path, data)
+    assert second.bytes() == first.bytes()
+    (note,) = [note for note in second.outcome.notes if "SHA-256" in note]
+    assert "it was removed, and its run was made again (and 1 more such files)" in note
     assert whole.read_bytes() == kept
-    assert run(tmp_path, data).bytes() == first.bytes()
+    third = run(tmp_path, data)
+    assert third.bytes() == first.bytes()
+    assert not [note for note in third.outcome.notes if "removed" in note]
+
+
+def test_an_entry_without_one_of_its_tables_is_not_a_run(tmp_path: Path) -> None:
+    """As one with a flipped bit in its directory was: the results then lacked a table without a word."""
+    cache, run_of_two = RunCache(tmp_path), empty_run(2)
+    tables = {name: table for name, table in run_of_two.tables.items() if name != "counters"}
+    cache.store("ab" * 32, SeedRun(2, run_of_two.summary, tables))
+    assert cache.load("ab" * 32) is None
+    assert "has no table counters" in cache.damaged[0]
+    assert not list(tmp_path.glob("??/*.zip"))
 
 
 def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> None:
@@ -110,10 +133,9 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> No
 
 def test_runs_that_were_longest_not_used_go_first(tmp_path: Path) -> None:
     cache = RunCache(tmp_path)
-    table = pl.DataFrame({"x": range(1_000)}).to_arrow()
     keys = list(run_keys(["spec"], range(4)).values())
     for seed, key in enumerate(keys):
-        cache.store(key, SeedRun(seed, {"seed": seed}, {"t": table}))
+        cache.store(key, empty_run(seed))
         time.sleep(0.01)
     assert cache.load(keys[0]) is not None
     size = next(tmp_path.glob("??/*.zip")).stat().st_size
@@ -121,7 +143,7 @@ def test_runs_that_were_longest_not_used_go_first(tmp_path: Path) -> None:
     assert [cache.load(key) is not None for key in keys] == [True, False, False, True]
     held = cache.load(keys[3])
     assert held is not None
-    assert (held.seed, held.summary, held.tables["t"].equals(table)) == (3, {"seed": 3}, True)
+    assert (held.seed, held.summary) == (3, empty_run(3).summary)
 
 
 def test_keys_tell_lists_of_parts_apart() -> None:
@@ -134,7 +156,7 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("no folder", encoding="utf-8")
     cache = RunCache(blocked)
-    cache.store("ab" * 32, SeedRun(1, {}, {}))
+    cache.store("ab" * 32, empty_run(1))
     assert cache.load("ab" * 32) is None
     cache.prune()
 

@@ -9,6 +9,7 @@ import errno
 import os
 import random
 import tempfile
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,11 +25,12 @@ from p4cc.analysis.percentiles import PERCENTILES, percentile
 from p4cc.analysis.queues import queue_stats
 from p4cc.errors import UserError
 from p4cc.running import result_writer, streams
-from p4cc.running.cache import RunCache, SeedRun
+from p4cc.running.cache import RunCache
 from p4cc.running.result_writer import ResultWriter
 from p4cc.running.streams import Streams
 from p4cc.scenario.figures import Window
 from tests.p4cc.scenarios import RENO, run, scenario, skewed
+from tests.p4cc.test_cache import empty_run
 from tests.p4cc.test_controller import reactive
 from tests.p4cc.test_own_algorithms import own
 
@@ -227,10 +229,13 @@ def test_rows_beyond_the_limit_are_counted_in_tables_that_stream(tmp_path: Path)
 
 
 def test_what_a_cache_keeps_of_a_long_table_is_whole_or_not_there(tmp_path: Path) -> None:
-    table, cache, key = _table(range(1_000)), RunCache(tmp_path), "ab" * 32
+    cache, key, run_of_one = RunCache(tmp_path), "ab" * 32, empty_run(1)
+    columns = {field.name: list(range(1_000)) for field in run_of_one.tables["queues"].schema}
+    table = pa.table(columns).cast(run_of_one.tables["queues"].schema)
+    short = {name: one for name, one in run_of_one.tables.items() if name != "queues"}
     with tempfile.TemporaryFile() as file:
         pq.write_table(table, file, row_group_size=300)
-        cache.store(key, SeedRun(1, {"seed": 1}, {"flows": _table([])}, {}, {"queues": LongTable(file)}))
+        cache.store(key, replace(run_of_one, tables=short, long_tables={"queues": LongTable(file)}))
     held = cache.load(key)
     assert held is not None
     (path,) = tmp_path.glob("??/*")

@@ -58,7 +58,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 }
 """Rooms of p4cc, and those that a room may import; modules of no room below are free to all."""
 
-DISTRIBUTIONS = {"PIL": "pillow", "ruamel": "ruamel.yaml"}
+DISTRIBUTIONS = {"PIL": "pillow", "ruamel": "ruamel.yaml", "yaml": "pyyaml"}
 """Names of packages to install where they differ from those of imports."""
 PARTS = {"google": "finsy", "grpc": "finsy", "pydantic_core": "pydantic"}
 """What a package's own interface is made of: it comes with that package, in the version that fits."""

@@ -10,7 +10,6 @@ import pytest
 
 from topos import (
     GENERATORS,
-    Alone,
     LinkChange,
     Paths,
     Topology,
@@ -152,15 +151,6 @@ def test_single_links_can_differ() -> None:
     assert changed.roles == star.roles
     with pytest.raises(TopologyError, match=r"link_changes\[0\]: no link joins 'h99' and '\*'"):
         change_links(star, [LinkChange(a="h99", rate_bps=1)])
-
-
-def test_the_ideal_completion_time_is_spec_17_s() -> None:
-    """Slowdown B: base round trip with a packet's time for each link, and the wire bytes at the slowest rate."""
-    path = Paths(generate("fat_tree", {"k": 4})).between("h1", "h16")
-    # Six links of 1 us at 100 Gb/s, and 1,000 B on each: 12.48 us (docs/algorithms/topologies.md#topologies).
-    alone = Alone(mss_bytes=1_000, header_bytes=48, packet_bytes=1_000)
-    assert path.ideal_fct_ns(1_000, alone) == pytest.approx(12_480 + 83.84)
-    assert path.ideal_fct_ns(2_500, alone) == pytest.approx(12_480 + (2_500 + 3 * 48) * 0.08)
 
 
 def test_the_same_parameters_give_the_same_network() -> None:

@@ -6,7 +6,17 @@ from pydantic import Field, model_validator
 
 from topos.errors import fail
 from topos.graph import Host, Link, Roles, Switch, Topology
-from topos.shapes.common import DelayNs, FramingBytes, HostAddresses, Loss, Params, QueuePkts, RateBps, Wire, numbered
+from topos.shapes.common import (
+    DelayNs,
+    FramingBytes,
+    HostAddresses,
+    Loss,
+    Params,
+    RateBps,
+    UsualQueuePkts,
+    Wire,
+    numbered,
+)
 
 
 class LeafSpineParams(Params):
@@ -26,8 +36,7 @@ class LeafSpineParams(Params):
     """Propagation from one end to the other of a link between host and leaf."""
     fabric_delay_ns: DelayNs = 1_000
     """Propagation from one end to the other of a link between leaf and spine."""
-    queue_capacity_pkts: QueuePkts = 150
-    """What each queue of a switch holds; what is over it is lost."""
+    queue_capacity_pkts: UsualQueuePkts = None
     framing_bytes: FramingBytes = 0
     """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
@@ -51,8 +60,7 @@ class FatTreeParams(Params):
     """Rate of every link."""
     delay_ns: DelayNs = 1_000
     """Propagation from one end of a link to the other."""
-    queue_capacity_pkts: QueuePkts = 1_000
-    """What each queue of a switch holds; what is over it is lost."""
+    queue_capacity_pkts: UsualQueuePkts = None
     framing_bytes: FramingBytes = 0
     """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
@@ -74,7 +82,8 @@ def leaf_spine(params: LeafSpineParams) -> Topology:
     hosts = tuple(numbered("h", params.leaves * params.hosts_per_leaf))
     leaves = tuple(Switch(name=f"leaf{number}") for number in range(1, params.leaves + 1))
     spines = tuple(Switch(name=f"spine{number}") for number in range(1, params.spines + 1))
-    rest = (params.queue_capacity_pkts, params.framing_bytes, params.loss)
+    rtt_ns = 4 * (params.host_delay_ns + params.fabric_delay_ns)
+    rest = (params.queue_capacity_pkts, params.framing_bytes, params.loss, rtt_ns)
     down = Wire(params.host_rate_bps, params.host_delay_ns, *rest)
     up = Wire(params.fabric_rate_bps, params.fabric_delay_ns, *rest)
     links = [down.link(host.name, leaves[index // params.hosts_per_leaf].name) for index, host in enumerate(hosts)]
@@ -85,7 +94,8 @@ def leaf_spine(params: LeafSpineParams) -> Topology:
 def fat_tree(params: FatTreeParams) -> Topology:
     """Build the three tiers: pod p has edges `p1e1`.. and aggregations `p1a1`..; aggregation j meets cores of row j."""
     half = params.k // 2
-    wire = Wire(params.rate_bps, params.delay_ns, params.queue_capacity_pkts, params.framing_bytes, params.loss)
+    rest = (params.queue_capacity_pkts, params.framing_bytes, params.loss, 12 * params.delay_ns)
+    wire = Wire(params.rate_bps, params.delay_ns, *rest)
     hosts = tuple(numbered("h", params.hosts or params.k**3 // 4))
     edges = [f"p{pod}e{number}" for pod in range(1, params.k + 1) for number in range(1, half + 1)]
     aggregations = [name.replace("e", "a") for name in edges]

@@ -12,11 +12,22 @@ from topos.graph import MAX_DELAY_NS, MAX_FRAMING_BYTES, MAX_QUEUE_PKTS, MAX_RAT
 
 RateBps = Annotated[int, Field(gt=0, le=MAX_RATE_BPS)]
 QueuePkts = Annotated[int, Field(gt=0, le=MAX_QUEUE_PKTS)]
+UsualQueuePkts = Annotated[
+    QueuePkts | None,
+    Field(
+        description="What each queue of a switch holds; what is over it is lost. Absent: 150 packets, or 10 for each "
+        "Gb/s of its link, or a quarter of what is in flight in a round trip, whichever is most."
+    ),
+]
 FramingBytes = Annotated[int, Field(ge=0, le=MAX_FRAMING_BYTES)]
 DelayNs = Annotated[int, Field(ge=0, le=MAX_DELAY_NS)]
 RttNs = Annotated[int, Field(ge=0, le=60_000_000_000)]
 Loss = Annotated[float, Field(ge=0.0, lt=1.0)]
 
+
+_LEAST_QUEUE_PKTS = 150
+_PACKET_BYTES = 1_500
+_BPS_OF_A_PACKET = 100_000_000
 
 HostAddresses = Annotated[
     Addressing,
@@ -39,9 +50,11 @@ class Wire:
 
     rate_bps: int
     delay_ns: int
-    queue_capacity_pkts: int
+    queue_capacity_pkts: int | None
     framing_bytes: int = 0
     loss: float = 0.0
+    rtt_ns: int = 0
+    """The network's longest, for a capacity that nobody gives."""
 
     def link(self, a: str, b: str, delay_ns: int | None = None) -> Link:
         """A link between two nodes, with another delay if given."""
@@ -50,10 +63,20 @@ class Wire:
             b=b,
             rate_bps=self.rate_bps,
             delay_ns=self.delay_ns if delay_ns is None else delay_ns,
-            queue_capacity_pkts=self.queue_capacity_pkts,
+            queue_capacity_pkts=self.queue_capacity_pkts or usual_queue_pkts(self.rate_bps, self.rtt_ns),
             framing_bytes=self.framing_bytes,
             loss=self.loss,
         )
+
+
+def usual_queue_pkts(rate_bps: int, rtt_ns: int) -> int:
+    """The capacity of a queue where nobody gives one: room for the thresholds that follow from rate and round trip.
+
+    DCTCP's K_dc is 65 packets at 10 Gb/s, in proportion above, and more than a seventh of what is in flight; it is to
+    be at most 65 % of the queue (docs/algorithms/slow-start.md#gst-parameters).
+    """
+    in_flight_pkts = rate_bps * rtt_ns // (8_000_000_000 * _PACKET_BYTES)
+    return min(max(_LEAST_QUEUE_PKTS, rate_bps // _BPS_OF_A_PACKET, in_flight_pkts // 4), MAX_QUEUE_PKTS)
 
 
 def numbered(prefix: str, count: int) -> Iterator[Host]:

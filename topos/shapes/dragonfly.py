@@ -5,7 +5,17 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from topos.graph import Roles, Switch, Topology
-from topos.shapes.common import DelayNs, FramingBytes, HostAddresses, Loss, Params, QueuePkts, RateBps, Wire, numbered
+from topos.shapes.common import (
+    DelayNs,
+    FramingBytes,
+    HostAddresses,
+    Loss,
+    Params,
+    RateBps,
+    UsualQueuePkts,
+    Wire,
+    numbered,
+)
 
 
 class DragonflyParams(Params):
@@ -36,8 +46,7 @@ class DragonflyParams(Params):
     """Propagation from one end to the other of a link within a group."""
     global_delay_ns: DelayNs = 1_000
     """Propagation from one end to the other of a link between groups."""
-    queue_capacity_pkts: QueuePkts = 1_000
-    """What each queue of a switch holds; what is over it is lost."""
+    queue_capacity_pkts: UsualQueuePkts = None
     framing_bytes: FramingBytes = 0
     """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
@@ -59,7 +68,8 @@ class DragonflyParams(Params):
 
 def dragonfly(params: DragonflyParams) -> Topology:
     """Build it: routers `g1r1`.., hosts h1.. router by router; ports are hosts, then the group, then long links."""
-    rest = (params.queue_capacity_pkts, params.framing_bytes, params.loss)
+    rtt_ns = 4 * (params.host_delay_ns + params.local_delay_ns) + 2 * params.global_delay_ns
+    rest = (params.queue_capacity_pkts, params.framing_bytes, params.loss, rtt_ns)
     host_wire = Wire(params.host_rate_bps, params.host_delay_ns, *rest)
     local = Wire(params.local_rate_bps, params.local_delay_ns, *rest)
     long = Wire(params.global_rate_bps, params.global_delay_ns, *rest)

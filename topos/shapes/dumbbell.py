@@ -14,6 +14,7 @@ from topos.shapes.common import (
     QueuePkts,
     RateBps,
     RttNs,
+    UsualQueuePkts,
     Wire,
     numbered,
     split_rtt,
@@ -45,8 +46,7 @@ class DumbbellParams(Params):
     """A round-trip time for each pair, in place of `rtt_ns`."""
     bottleneck_delay_ns: DelayNs | None = None
     """Propagation over the bottleneck with `pair_rtts_ns`; a sixth of the smallest if absent."""
-    queue_capacity_pkts: QueuePkts = 150
-    """What the queue of the bottleneck holds; what is over it is lost."""
+    queue_capacity_pkts: UsualQueuePkts = None
     access_queue_capacity_pkts: QueuePkts | None = None
     """What a queue towards a host holds; that of the bottleneck if absent."""
     framing_bytes: FramingBytes = 0
@@ -73,10 +73,9 @@ def dumbbell(params: DumbbellParams) -> Topology:
     rtts = params.pair_rtts_ns
     bottleneck_delay_ns, access = _delays(params)
     access_queue = params.access_queue_capacity_pkts or params.queue_capacity_pkts
-    near = Wire(params.access_rate_bps, 0, access_queue, params.framing_bytes, params.loss)
-    middle = Wire(
-        params.bottleneck_rate_bps, bottleneck_delay_ns, params.queue_capacity_pkts, params.framing_bytes, params.loss
-    )
+    rest = (params.framing_bytes, params.loss, 2 * (bottleneck_delay_ns + max(map(sum, access), default=0)))
+    near = Wire(params.access_rate_bps, 0, access_queue, *rest)
+    middle = Wire(params.bottleneck_rate_bps, bottleneck_delay_ns, params.queue_capacity_pkts, *rest)
     pairs = params.pairs or len(rtts or ())
     left, right = tuple(numbered("l", pairs)), tuple(numbered("r", pairs))
     links: list[Link] = [near.link(host.name, "s1", delays[0]) for host, delays in zip(left, access, strict=True)]

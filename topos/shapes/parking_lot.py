@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from topos.graph import Host, Link, Roles, Switch, Topology
-from topos.shapes.common import DelayNs, FramingBytes, Loss, Params, QueuePkts, RateBps, Wire, numbered
+from topos.shapes.common import DelayNs, FramingBytes, Loss, Params, QueuePkts, RateBps, UsualQueuePkts, Wire, numbered
 
 
 class ParkingLotParams(Params):
@@ -32,8 +32,7 @@ class ParkingLotParams(Params):
     """Propagation from one end to the other of a link of a host."""
     bottleneck_delay_ns: DelayNs = 10_000
     """Propagation from one end to the other of a bottleneck."""
-    queue_capacity_pkts: QueuePkts = 150
-    """What the queue of a bottleneck holds; what is over it is lost."""
+    queue_capacity_pkts: UsualQueuePkts = None
     access_queue_capacity_pkts: QueuePkts | None = None
     """What a queue towards a host holds; that of the bottlenecks if absent."""
     framing_bytes: FramingBytes = 0
@@ -54,7 +53,9 @@ def parking_lot(params: ParkingLotParams) -> Topology:
     count = params.bottlenecks
     rates = params.bottleneck_rates_bps or (params.bottleneck_rate_bps,) * count
     access_queue = params.access_queue_capacity_pkts or params.queue_capacity_pkts
-    access = Wire(params.access_rate_bps, params.access_delay_ns, access_queue, params.framing_bytes, params.loss)
+    rtt_ns = 4 * params.access_delay_ns + 2 * count * params.bottleneck_delay_ns
+    rest = (params.framing_bytes, params.loss, rtt_ns)
+    access = Wire(params.access_rate_bps, params.access_delay_ns, access_queue, *rest)
     left, right = tuple(numbered("l", params.through_pairs)), tuple(numbered("r", params.through_pairs))
     crossing = [
         (tuple(numbered(f"x{hop}-", params.cross_pairs)), tuple(numbered(f"y{hop}-", params.cross_pairs)))
@@ -62,7 +63,7 @@ def parking_lot(params: ParkingLotParams) -> Topology:
     ]
     links: list[Link] = [access.link(host.name, "s1") for host in left]
     for hop, rate_bps in enumerate(rates, start=1):
-        wire = Wire(rate_bps, params.bottleneck_delay_ns, params.queue_capacity_pkts, params.framing_bytes, params.loss)
+        wire = Wire(rate_bps, params.bottleneck_delay_ns, params.queue_capacity_pkts, *rest)
         links.append(wire.link(f"s{hop}", f"s{hop + 1}"))
     links.extend(access.link(host.name, f"s{count + 1}") for host in right)
     for hop, (senders, receivers) in enumerate(crossing, start=1):

@@ -5,7 +5,17 @@ from typing import Annotated
 from pydantic import Field
 
 from topos.graph import Link, Roles, Switch, Topology
-from topos.shapes.common import DelayNs, FramingBytes, HostAddresses, Loss, Params, QueuePkts, RateBps, Wire, numbered
+from topos.shapes.common import (
+    DelayNs,
+    FramingBytes,
+    HostAddresses,
+    Loss,
+    Params,
+    RateBps,
+    UsualQueuePkts,
+    Wire,
+    numbered,
+)
 
 
 class RailParams(Params):
@@ -32,8 +42,7 @@ class RailParams(Params):
     """Propagation from one end to the other of a link of a GPU."""
     fabric_delay_ns: DelayNs = 500
     """Propagation from one end to the other of a link between rail switch and spine."""
-    queue_capacity_pkts: QueuePkts = 1_000
-    """What each queue of a switch holds; what is over it is lost."""
+    queue_capacity_pkts: UsualQueuePkts = None
     framing_bytes: FramingBytes = 0
     """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
@@ -43,7 +52,8 @@ class RailParams(Params):
 
 def rail(params: RailParams) -> Topology:
     """Build it; ports of a rail switch are its GPUs server by server, then the spines. A pod is a unit."""
-    rest = (params.queue_capacity_pkts, params.framing_bytes, params.loss)
+    rtt_ns = 4 * (params.host_delay_ns + params.fabric_delay_ns)
+    rest = (params.queue_capacity_pkts, params.framing_bytes, params.loss, rtt_ns)
     down = Wire(params.host_rate_bps, params.host_delay_ns, *rest)
     up = Wire(params.fabric_rate_bps, params.fabric_delay_ns, *rest)
     unit_hosts = params.servers_per_unit * params.rails

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from topos.graph import MAX_HOSTS, Host, Roles, Switch, Topology
-from topos.shapes.common import FramingBytes, Loss, Params, QueuePkts, RateBps, RttNs, Wire, numbered, split_rtt
+from topos.shapes.common import FramingBytes, Loss, Params, RateBps, RttNs, UsualQueuePkts, Wire, numbered, split_rtt
 
 
 class StarParams(Params):
@@ -25,8 +25,7 @@ class StarParams(Params):
     """Rate of every link."""
     rtt_ns: RttNs = 100_000
     """Round-trip time by propagation alone, a multiple of 4."""
-    queue_capacity_pkts: QueuePkts = 150
-    """What each queue of the switch holds; what is over it is lost."""
+    queue_capacity_pkts: UsualQueuePkts = None
     framing_bytes: FramingBytes = 0
     """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
@@ -38,7 +37,8 @@ def star(params: StarParams) -> Topology:
     senders = tuple(numbered("h", params.senders))
     hosts = (*senders, Host(name="aggregator"), *numbered("b", params.background_hosts))
     delay_ns = split_rtt(params.rtt_ns, 4)
-    wire = Wire(params.rate_bps, delay_ns, params.queue_capacity_pkts, params.framing_bytes, params.loss)
+    rest = (params.queue_capacity_pkts, params.framing_bytes, params.loss, params.rtt_ns)
+    wire = Wire(params.rate_bps, delay_ns, *rest)
     return Topology(
         hosts,
         (Switch(name="s1"),),

@@ -1,6 +1,7 @@
 //! A device as one request sees it, and what BF Runtime keeps of a program beside the switch's own state.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use p4cc_exec::State;
 use p4cc_ir::Program;
@@ -17,6 +18,7 @@ use crate::tables::{
     ageing::Ageing,
     attributes::Attributes,
     handles::Handles,
+    matching::Identity,
     profiles::{GroupChange, Groups},
     shadow::Shadow,
 };
@@ -115,6 +117,39 @@ impl Kept {
     }
 }
 
+/// What of a table a read gives.
+#[derive(Clone, Debug, Default)]
+pub enum Window {
+    /// All of it.
+    #[default]
+    All,
+    /// So many cells, members or groups from a place on.
+    Part {
+        /// The place.
+        from: usize,
+        /// How many.
+        most: usize,
+    },
+    /// These entries of a match table, and its default entry.
+    Entries {
+        /// The entries.
+        entries: Arc<Vec<Identity>>,
+        /// Whether the default entry follows.
+        is_last: bool,
+    },
+}
+
+impl Window {
+    /// The part of what a table has.
+    pub fn of<T>(&self, all: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+        let (from, most) = match self {
+            Self::Part { from, most } => (*from, *most),
+            Self::All | Self::Entries { .. } => (0, usize::MAX),
+        };
+        all.skip(from).take(most)
+    }
+}
+
 /// A device as one request sees it.
 pub struct Target<'a> {
     /// All tables by their numbers.
@@ -129,6 +164,8 @@ pub struct Target<'a> {
     pub now: Time,
     /// The part of the device in question.
     pub scope: Scope,
+    /// What reads of whole tables give.
+    pub window: Window,
 }
 
 /// Everything that writes change, to go back to.

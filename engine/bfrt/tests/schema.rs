@@ -144,6 +144,40 @@ fn tables_have_the_pipe_in_front_and_actions_have_not() {
     );
 }
 
+/// p4c's back end makes one of the actions that share a name, and each table lists it. So does P4Info.
+#[test]
+fn actions_of_one_name_and_data_are_one_to_both_protocols() {
+    let control = |name: &str| {
+        format!(
+            "control {name}(inout headers_t hdr) {{
+                 @name(\".nop\") action nop() {{ }}
+                 @name(\".tag\") action tag(bit<12> vid) {{ hdr.vlan[0].vid = vid; }}
+                 table t {{ key = {{ hdr.ethernet.kind : exact; }} actions = {{ nop; tag; }} }}
+                 apply {{ t.apply(); }}
+             }}
+             "
+        )
+    };
+    let used = INGRESS
+        .replace("    action send(", "    A() a; B() b;\n    action send(")
+        .replace("dm.packet_color_unused();", "a.apply(hdr); b.apply(hdr); md.port = im.ingress_port;");
+    let program = program(&format!("{}{}{used}", control("A"), control("B")));
+    let schema = schema::of_program(&program, Chip::Tofino1).unwrap();
+    let listed = |name: &str| -> Vec<(u32, String)> {
+        table(&schema, name).actions.iter().map(|action| (action.id, action.name.clone())).collect()
+    };
+    let (a, b) = (listed("pipe.I.a.t"), listed("pipe.I.b.t"));
+    assert_eq!(a, b);
+    let names: Vec<&str> = a.iter().map(|(_, name)| name.as_str()).collect();
+    assert_eq!(names, ["nop", "tag", "NoAction"]);
+    let info = p4cc_p4runtime::p4info(&program).expect("ids can be given");
+    let named = |name: &str| {
+        let preambles = info.actions.iter().filter_map(|action| action.preamble.as_ref());
+        preambles.filter(|preamble| preamble.name == name).map(|preamble| preamble.id).collect::<Vec<u32>>()
+    };
+    assert_eq!((named("nop"), named("tag")), (vec![a[0].0], vec![a[1].0]));
+}
+
 #[test]
 fn a_selector_has_members_groups_and_a_table_to_ask() {
     let schema = schema::of_program(&example(), Chip::Tofino1).unwrap();

@@ -101,6 +101,23 @@ impl Pipeline {
         self.native.get_or_init(|| Native::compile(self, Locals::InRegisters)).as_ref()
     }
 
+    /// Makes native code on the thread of the caller, unless it is there: the switches of the program take
+    /// it from their next packet on. False if `is_cancelled` ended the work between two functions; then there
+    /// is none, as before. A failure is kept: [`Self::native_error`].
+    pub fn make_native(&self, is_cancelled: &dyn Fn() -> bool) -> bool {
+        if self.native.get().is_some() {
+            return true;
+        }
+        match Native::compile_unless(self, Locals::InRegisters, is_cancelled) {
+            Err(NativeError::Cancelled) => false,
+            made => {
+                // Another thread may have been faster; its code is the same.
+                let _ = self.native.set(made);
+                self.made_native().is_none_or(|native| native.make_blocks(is_cancelled).is_ok())
+            }
+        }
+    }
+
     /// Native code, if it was made already.
     #[inline]
     pub fn made_native(&self) -> Option<&Native> {

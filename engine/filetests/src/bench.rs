@@ -30,9 +30,14 @@ pub fn config() -> SwitchConfig {
 }
 
 /// The switch with a program, run by the back end of choice.
-#[expect(clippy::missing_panics_doc, reason = "the configuration is the same each time and is right")]
 pub fn switch(pipeline: &Arc<Pipeline>, exec: ExecChoice) -> Switch {
-    let mut switch = Switch::new(config()).expect("the configuration is right");
+    switch_with_cpu_port(pipeline, exec, None)
+}
+
+/// The same with a port whose packets go to the controller.
+#[expect(clippy::missing_panics_doc, reason = "the configuration is the same each time and is right")]
+pub fn switch_with_cpu_port(pipeline: &Arc<Pipeline>, exec: ExecChoice, cpu_port: Option<u32>) -> Switch {
+    let mut switch = Switch::new(SwitchConfig { cpu_port, ..config() }).expect("the configuration is right");
     switch.set_exec(exec);
     switch.set_pipeline(Arc::clone(pipeline));
     switch

@@ -3,6 +3,9 @@
 //! Time is zero unless `time` says another: ports are served at once after each packet, so
 //! that outputs come in order of ports. Every output must be expected
 //! before the next command that is not an expectation, and before the end.
+//!
+//! A case runs once for each of [`MODES`]: nothing that it expects depends on what runs the program, on
+//! whether a packet bypasses its queue, or on whether somebody traces.
 
 use crate::bench;
 use crate::chip::ChipCommand;
@@ -14,7 +17,7 @@ use p4cc_ir::{
     ActionCall, ActionId, Bits, CounterId, MatchKind, MatchValue, ProfileId, Program, RegisterId, TableId,
     ValueSetId,
 };
-use p4cc_switch::{CloneSession, ExecChoice, MulticastGroup, Packet, Replica, Switch};
+use p4cc_switch::{CloneSession, ExecChoice, MulticastGroup, Packet, Replica, Switch, Transmission};
 use p4cc_units::Time;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -50,9 +53,14 @@ pub fn run_program(path: &Path, program: Program) -> Result<(), Failure> {
         return Err(fail(1, format!("{violations:#?}\n{}", p4cc_ir::text::to_text(&program))));
     }
     let program = Arc::new(program);
-    for exec in [ExecChoice::Interp, ExecChoice::Native] {
-        let fail = |line: u32, cause: String| fail(line, format!("by {}: {cause}", exec.exec().name()));
-        let mut bench = Bench::new(Arc::clone(&program), exec).map_err(|cause| fail(1, cause))?;
+    let pipeline = Pipeline::compile(program).map(Arc::new).map_err(|error| fail(1, error.to_string()))?;
+    let cpu_port = commands.iter().find_map(|(_, command)| match command {
+        Command::CpuPort(port) => Some(*port),
+        _ => None,
+    });
+    for mode in &MODES {
+        let fail = |line: u32, cause: String| fail(line, format!("by {}: {cause}", mode.name));
+        let mut bench = Bench::new(&pipeline, mode, cpu_port).map_err(|cause| fail(1, cause))?;
         for (line, command) in &commands {
             bench.step(command).map_err(|cause| fail(*line, cause))?;
         }
@@ -61,10 +69,40 @@ pub fn run_program(path: &Path, program: Program) -> Result<(), Failure> {
     Ok(())
 }
 
+/// How a switch runs a program; no result depends on it.
+pub(crate) struct Mode {
+    /// As messages call it.
+    pub name: &'static str,
+    /// What runs the program.
+    pub exec: ExecChoice,
+    /// Ports are idle, so that packets may bypass empty queues, as in the simulator and the daemon.
+    pub ports_are_idle: bool,
+    /// Each step is kept, as the daemon does it at the log levels `debug` and `trace`.
+    pub traces: bool,
+}
+
+impl Mode {
+    const fn new(name: &'static str, exec: ExecChoice, ports_are_idle: bool, traces: bool) -> Self {
+        Self { name, exec, ports_are_idle, traces }
+    }
+}
+
+/// All that may differ. What traces runs the interpreter whatever is chosen, and its packets never bypass a
+/// queue; its ports are idle all the same, as the daemon's are.
+pub(crate) const MODES: [Mode; 5] = [
+    Mode::new("the interpreter", ExecChoice::Interp, false, false),
+    Mode::new("the interpreter with bypass", ExecChoice::Interp, true, false),
+    Mode::new("native code", ExecChoice::Native, false, false),
+    Mode::new("native code with bypass", ExecChoice::Native, true, false),
+    Mode::new("native code with a trace", ExecChoice::Native, true, true),
+];
+
 /// A switch with the program, and what it gave so far.
 struct Bench {
     program: Arc<Program>,
     switch: Switch,
+    ports_are_idle: bool,
+    cpu_port: Option<u32>,
     outputs: VecDeque<(u32, Vec<u8>)>,
     digests: VecDeque<DigestMessage>,
     logs: VecDeque<String>,
@@ -74,15 +112,17 @@ struct Bench {
 type Outcome<T> = Result<T, String>;
 
 impl Bench {
-    fn new(program: Arc<Program>, exec: ExecChoice) -> Outcome<Self> {
-        let pipeline = Pipeline::compile(Arc::clone(&program)).map_err(|error| error.to_string())?;
-        let mut switch = bench::switch(&Arc::new(pipeline), exec);
+    fn new(pipeline: &Arc<Pipeline>, mode: &Mode, cpu_port: Option<u32>) -> Outcome<Self> {
+        let mut switch = bench::switch_with_cpu_port(pipeline, mode.exec, cpu_port);
         if let Some(error) = switch.native_error() {
             return Err(error.to_string());
         }
         switch.set_logging(true);
+        switch.set_tracing(mode.traces);
+        let program = Arc::clone(pipeline.program());
+        let ports_are_idle = mode.ports_are_idle;
         let (outputs, digests, logs) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
-        Ok(Self { program, switch, now: Time::ZERO, outputs, digests, logs })
+        Ok(Self { program, switch, ports_are_idle, cpu_port, now: Time::ZERO, outputs, digests, logs })
     }
 
     fn state(&mut self) -> Outcome<&mut State> {
@@ -165,6 +205,7 @@ impl Bench {
                 };
                 self.switch.pre_mut().insert_session(session).map_err(|error| error.to_string())
             }
+            Command::CpuPort(_) => Ok(()),
             Command::Chip(command) => self.chip(command),
             Command::Set { name, values } => self.set(name, values),
             Command::Tofino(command) => {
@@ -194,8 +235,9 @@ impl Bench {
     }
 
     fn packet(&mut self, port: u32, bytes: &[u8]) -> Outcome<()> {
-        self.switch.receive(self.now, port, Packet::new(bytes, 0));
-        self.serve();
+        let is_idle = self.ports_are_idle;
+        let sent = self.switch.receive_with_bypass(self.now, port, Packet::new(bytes, 0), |_| is_idle);
+        self.serve_after(sent);
         // What the packet started in the packet generator.
         while self.switch.next_generated().is_some_and(|due| due <= self.now) {
             self.switch.generate(self.now);
@@ -206,12 +248,18 @@ impl Bench {
 
     /// Empties the queues.
     fn serve(&mut self) {
-        let mut out: Vec<(u32, Vec<u8>)> = Vec::new();
+        self.serve_after(None);
+    }
+
+    /// The same after a packet that bypassed its queue. What goes to the controller comes out of its port.
+    fn serve_after(&mut self, bypassed: Option<Transmission>) {
+        let sent = |sent: Transmission| (sent.port, sent.packet.to_vec());
+        let mut out: Vec<(u32, Vec<u8>)> = bypassed.into_iter().map(sent).collect();
         while let Some(port) = self.switch.next_ready() {
-            while let Some(sent) = self.switch.transmit(self.now, port) {
-                out.push((port, sent.packet.to_vec()));
-            }
+            out.extend(core::iter::from_fn(|| self.switch.transmit(self.now, port)).map(sent));
         }
+        let packet_ins = self.switch.take_packet_ins().into_iter();
+        out.extend(packet_ins.filter_map(|packet| Some((self.cpu_port?, packet.to_vec()))));
         out.sort_by_key(|(port, _)| *port);
         self.outputs.extend(out);
         self.digests.extend(self.switch.take_digests());

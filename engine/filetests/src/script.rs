@@ -16,6 +16,7 @@
 //! // expect_log TEXT           the next line of log_msg
 //! // multicast GROUP PORT...
 //! // session ID PORT            a clone session
+//! // cpu_port PORT              what leaves there goes to the controller; the whole case has it
 //! // chip ...                   what a Tofino chip has beside the program ([`crate::tofino`])
 //! // time NS                    the clock; what the packet generator sends until then leaves
 //! // set NAME VALUE...          members of a value set, one behind the other, a value for each key
@@ -171,6 +172,8 @@ pub enum Command {
         /// Where copies go.
         port: u32,
     },
+    /// The port whose packets go to the controller.
+    CpuPort(u32),
     /// What a Tofino chip has beside the program.
     Tofino(crate::tofino::Command),
     /// Members of a value set.
@@ -243,6 +246,7 @@ fn command(line: &str) -> Result<Option<Command>, String> {
             ports: ports.iter().map(|port| small(port)).collect::<Result<_, _>>()?,
         },
         ("session", [id, port]) => Command::Session { id: small(id)?, port: small(port)? },
+        ("cpu_port", [port]) => Command::CpuPort(small(port)?),
         ("chip", words) if !words.is_empty() => Command::Tofino(crate::tofino::Command::new(words)),
         ("set", [name, values @ ..]) => {
             let values = values.iter().map(|value| number(value)).collect::<Result<_, _>>()?;

@@ -1,5 +1,5 @@
-//! Switches with one program: one runs the interpreter, one native code, and one native code that lets
-//! packets bypass empty queues. All must give the same packets, counters and cells.
+//! Switches with one program, one for each mode: what runs the program, whether packets may bypass empty
+//! queues, whether somebody traces. All must give the same packets, counters and cells.
 
 use std::sync::Arc;
 
@@ -11,10 +11,11 @@ use p4cc_ir::{
     ActionCall, Bits, CounterId, FilterId, FilterKind, HashFunction, HashId, MatchKind, MatchValue, MeterId,
     Program, RegisterId, TableId, VarType,
 };
-use p4cc_switch::{CloneSession, ExecChoice, MulticastGroup, Packet, Replica, Switch, Transmission};
+use p4cc_switch::{CloneSession, MulticastGroup, Packet, Replica, Switch, Transmission};
 use p4cc_units::Time;
 
 use crate::bench;
+use crate::runner::{MODES, Mode};
 
 /// Packets that one packet may become before the rest waits for the next one.
 const MAX_SENT: usize = 256;
@@ -23,17 +24,15 @@ const ENTRIES: u32 = 12;
 /// Cells of each array that get a value.
 const CELLS: u32 = 4;
 
-/// How each switch runs the program, and whether it finds its ports free.
-const WAYS: [(&str, ExecChoice, bool); 3] = [
-    ("the interpreter", ExecChoice::Interp, false),
-    ("native code", ExecChoice::Native, false),
-    ("native code with bypass", ExecChoice::Native, true),
-];
+/// The port whose packets go to the controller.
+const CPU_PORT: u32 = 64;
+/// Sessions and groups have the numbers below it.
+const REPLICATED: u32 = 16;
 
 /// The switches.
 pub struct Twin {
     program: Arc<Program>,
-    switches: [Switch; WAYS.len()],
+    switches: [Switch; MODES.len()],
 }
 
 impl Twin {
@@ -43,9 +42,11 @@ impl Twin {
     /// Why there is no native code.
     pub fn new(pipeline: &Arc<Pipeline>) -> Result<Self, NativeError> {
         pipeline.native().map_err(Clone::clone)?;
-        let switches = WAYS.map(|(_, exec, _)| {
-            let mut switch = bench::switch(pipeline, exec);
+        let switches = core::array::from_fn(|at| {
+            let Mode { exec, traces, .. } = MODES[at];
+            let mut switch = bench::switch_with_cpu_port(pipeline, exec, Some(CPU_PORT));
             switch.set_logging(true);
+            switch.set_tracing(traces);
             switch
         });
         Ok(Self { program: Arc::clone(pipeline.program()), switches })
@@ -56,8 +57,8 @@ impl Twin {
     /// # Errors
     /// What differs.
     pub fn send(&mut self, now: Time, port: u32, packet: &Packet) -> Result<(), String> {
-        let mut ways = WAYS.iter().zip(&mut self.switches).map(|((way, _, is_free), switch)| {
-            (way, observe(switch, now, port, packet, *is_free), switch.state())
+        let mut ways = MODES.iter().zip(&mut self.switches).map(|(mode, switch)| {
+            (mode.name, observe(switch, now, port, packet, mode.ports_are_idle), switch.state())
         });
         let Some((way, seen, state)) = ways.next() else { return Ok(()) };
         for (other_way, other, other_state) in ways {
@@ -136,10 +137,10 @@ impl Twin {
     }
 }
 
-/// A multicast group and a clone session, which programs of the cases use by small numbers.
+/// Multicast groups and clone sessions, which programs of the cases use by small numbers.
 fn replicate(switch: &mut Switch) {
-    let replicas = vec![Replica::new(1, 0), Replica::new(3, 7)];
-    for id in 1..4 {
+    let replicas = vec![Replica::new(1, 0), Replica::new(3, 7), Replica::new(CPU_PORT, 9)];
+    for id in 1..REPLICATED {
         let group = MulticastGroup { id, replicas: replicas.clone(), metadata: Vec::new() };
         let session =
             CloneSession { id, replicas: replicas.clone(), class_of_service: 0, packet_length_bytes: 40 };
@@ -175,6 +176,9 @@ fn observe(switch: &mut Switch, now: Time, port: u32, packet: &Packet, is_free: 
         }
     }
     let _ = writeln!(seen, "  {:?}", switch.counters());
+    for packet in switch.take_packet_ins() {
+        let _ = writeln!(seen, "  controller: {:02x?} and {} zeros", &packet.head[..], packet.zeros);
+    }
     for digest in switch.take_digests() {
         let _ = writeln!(seen, "  {digest:?}");
     }

@@ -66,6 +66,35 @@ fn what_older_compilers_wrote_runs_as_in_bmv2() {
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
+/// A parser's `setValid` is an assignment to `$valid$` in p4c's JSON; a field list may hold constants, of which
+/// BMv2 keeps nothing.
+#[test]
+fn validity_is_set_in_parsers_and_constants_stand_in_field_lists() {
+    let (_, text) = corpus().iter().find(|(name, _)| name == "set_valid").expect("part of the repository");
+    for (value, valid) in [("0x01", true), ("0x00", false)] {
+        let mut document: Value = serde_json::from_str(text).expect("valid JSON");
+        let constant = json!({ "type": "hexstr", "value": value });
+        let field = json!({ "type": "field", "value": ["extra", "$valid$"] });
+        let set = json!({ "op": "set", "parameters": [field, constant] });
+        let ops = &mut document["parsers"][0]["parse_states"][0]["parser_ops"];
+        ops.as_array_mut().expect("a list").push(set);
+        let kept = json!({ "type": "field", "value": ["standard_metadata", "priority"] });
+        document["field_lists"] =
+            json!([{ "id": 1, "name": "fl", "elements": [{ "type": "hexstr", "value": "0x07" }, kept] }]);
+        let (program, errors) = bmv2::read(&document.to_string());
+        let program = program.unwrap_or_else(|| panic!("{errors:?}"));
+        assert_eq!(program.field_lists[0].vars.len(), 1, "the constant is no field");
+        let sets = |inst: &p4cc_ir::Inst| match inst {
+            p4cc_ir::Inst::SetValid { header } => valid.then_some(*header),
+            p4cc_ir::Inst::SetInvalid { header } => (!valid).then_some(*header),
+            _ => None,
+        };
+        let parser = program.funcs.iter().find(|func| func.name == "parser").expect("p4c's name");
+        let set = parser.blocks.iter().flat_map(|block| &block.insts).find_map(sets).expect("it is set");
+        assert_eq!(program.headers[set.index()].name, "extra");
+    }
+}
+
 /// What p4c wrote before 2019 gives the length of a header with a varbit in bits; later, in bytes.
 #[test]
 fn lengths_in_bits_of_older_compilers_are_told_by_their_value() {

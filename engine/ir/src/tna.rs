@@ -132,6 +132,42 @@ pub struct T2naForDeparser {
     /// Bytes that the packet is cut to as it leaves the half, with its check sequence, 0 for all; where the
     /// half asks for it at all.
     pub mtu_trunc_len: Option<VarId>,
+    /// Which queue to pause or to resume, where the half asks for it at all.
+    pub adv_flow_ctl: Option<VarId>,
+    /// What the half says of its mirrored copies in place of the session.
+    pub mirror: T2naMirror,
+}
+
+/// A field that counts only where the program wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrittenVar {
+    /// The field.
+    pub value: VarId,
+    /// Whether it was written.
+    pub written: VarId,
+}
+
+/// Fields of a half of Tofino 2 that stand in for those of its mirror session, where it writes them at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct T2naMirror {
+    /// Both hashes of the replication engine.
+    pub hash: Option<WrittenVar>,
+    /// A copy whose queue is full goes elsewhere.
+    pub deflect_on_drop: Option<WrittenVar>,
+    /// Whether copies go to the session's groups.
+    pub multicast_ctrl: Option<WrittenVar>,
+    /// Port of the copy.
+    pub egress_port: Option<WrittenVar>,
+    /// Queue of the copies.
+    pub qid: Option<WrittenVar>,
+}
+
+impl T2naMirror {
+    fn vars(self) -> impl Iterator<Item = VarId> {
+        let Self { hash, deflect_on_drop, multicast_ctrl, egress_port, qid } = self;
+        let fields = [hash, deflect_on_drop, multicast_ctrl, egress_port, qid];
+        fields.into_iter().flatten().flat_map(|field| [field.value, field.written])
+    }
 }
 
 /// What egress asks of its deparser (`egress_intrinsic_metadata_for_deparser_t`).
@@ -247,7 +283,9 @@ impl TnaGhost {
 impl T2naForDeparser {
     /// All that there are.
     pub fn vars(self) -> impl Iterator<Item = VarId> {
-        core::iter::once(self.mirror_io_select).chain(self.pktgen).chain(self.mtu_trunc_len)
+        let Self { mirror_io_select, pktgen, mtu_trunc_len, adv_flow_ctl, mirror } = self;
+        let single = [Some(mirror_io_select), pktgen, mtu_trunc_len, adv_flow_ctl];
+        single.into_iter().flatten().chain(mirror.vars())
     }
 }
 

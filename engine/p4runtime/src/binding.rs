@@ -220,25 +220,31 @@ impl<'a> Binder<'a> {
         let positional =
             declared.len() == given.len() && declared.iter().all(|(cp, ..)| is_nameless(&cp.name));
         for (at, field) in given.iter().enumerate() {
-            let free = |position: &usize| keys.iter().all(|key| key.position != *position);
+            let free = |position: &usize| keys.iter().all(|key| key.position != Some(*position));
             let by = |matches: &dyn Fn(&str, &str) -> bool| {
                 let named = |position: &usize| matches(&field.name, &declared[*position].0.name);
                 (0..declared.len()).filter(free).find(named)
             };
             let found = if positional { Some(at) } else { by(&same).or_else(|| by(&ends)) };
-            let position =
-                found.ok_or_else(|| lacks("match field", &format!("{} of {owner}", field.name)))?;
-            let (_, ty, own) = declared[position];
             let place = format!("{owner}, field {}", field.name);
-            let form = self.form(&place, field.bitwidth, field.type_name.as_ref(), ty)?;
-            let kind = match_kind(&place, field, own)?;
-            let (id, name) = (field.id, field.name.clone());
+            let no_bits = has_no_bits(field.bitwidth, field.type_name.as_ref());
+            let (ty, own, form, kind) = match (found, match_type(field).and_then(kind_of)) {
+                (Some(position), _) => {
+                    let (_, ty, own) = declared[position];
+                    let form = self.form(&place, field.bitwidth, field.type_name.as_ref(), ty)?;
+                    (ty, own, form, match_kind(&place, field, own)?)
+                }
+                // The program's tables do without what has one value only.
+                (None, Some(kind)) if no_bits => (NO_BITS, kind, Form::own(NO_BITS), kind),
+                _ => return Err(lacks("match field", &format!("{} of {owner}", field.name))),
+            };
+            let (position, id, name) = (found, field.id, field.name.clone());
             if id == 0 || keys.iter().any(|key| key.id == id) {
                 return Err(Failure::invalid(format!("{place}: id {id} in the P4Info is 0 or given twice")));
             }
             keys.push(KeyInfo { id, position, name, ty, kind, own, form });
         }
-        let missing = (0..declared.len()).find(|at| keys.iter().all(|key| key.position != *at));
+        let missing = (0..declared.len()).find(|at| keys.iter().all(|key| key.position != Some(*at)));
         match missing {
             Some(at) => Err(Failure::invalid(format!(
                 "{owner}: the P4Info leaves out match field {} of the program",
@@ -257,6 +263,7 @@ impl<'a> Binder<'a> {
         let keys = self.keys(&owner, &given.match_fields, &declared)?;
         let has_priority = keys
             .iter()
+            .filter(|key| key.position.is_some())
             .any(|key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional));
         let mut actions = BTreeMap::new();
         for listed in &given.action_refs {
@@ -311,10 +318,11 @@ impl<'a> Binder<'a> {
                 name: param.cp.name.clone(),
                 form: Form::own(ty(at)),
             });
-            return Ok(ActionInfo { id: own_id, params: params.collect() });
+            return Ok(ActionInfo { id: own_id, params: params.collect(), no_bits: Vec::new() });
         };
         let owner = format!("action {}", own.cp.name);
         let mut params: Vec<Option<ParamInfo>> = vec![None; own.params.len()];
+        let mut no_bits = Vec::new();
         for one in &given.params {
             let has =
                 |action: &p4cc_ir::Action| action.params.iter().position(|param| param.cp.name == one.name);
@@ -322,6 +330,11 @@ impl<'a> Binder<'a> {
                 // p4c's JSON has a copy without parameters for each call of an action that tables list too.
                 let copies = self.program.actions.iter().filter(|action| action.cp.name == own.cp.name);
                 if copies.into_iter().any(|action| has(action).is_some()) {
+                    continue;
+                }
+                if has_no_bits(one.bitwidth, one.type_name.as_ref()) {
+                    let (name, form) = (one.name.clone(), Form::own(NO_BITS));
+                    no_bits.push(ParamInfo { id: one.id, name, form });
                     continue;
                 }
                 return Err(lacks("parameter", &format!("{} of {owner}", one.name)));
@@ -343,7 +356,7 @@ impl<'a> Binder<'a> {
                 "{owner}: the P4Info leaves out parameter {name} of the program"
             )));
         }
-        Ok(ActionInfo { id: preamble.id, params: params.into_iter().flatten().collect() })
+        Ok(ActionInfo { id: preamble.id, params: params.into_iter().flatten().collect(), no_bits })
     }
 
     /// Keys of a value set's members.
@@ -503,6 +516,14 @@ fn kind_of(given: MatchType) -> Option<MatchKind> {
 }
 
 /// How a field matches: as in the program, but for `optional`, which p4c's JSON gives as ternary.
+/// The type of what has no bits.
+const NO_BITS: VarType = VarType::Bit(0);
+
+/// Whether a P4Info says of a key or parameter that it has no bits.
+fn has_no_bits(bitwidth: i32, type_name: Option<&p4::P4NamedType>) -> bool {
+    bitwidth == 0 && type_name.is_none()
+}
+
 fn match_kind(place: &str, field: &p4::MatchField, own: MatchKind) -> Result<MatchKind, Failure> {
     let given = match_type(field);
     match given.and_then(kind_of) {

@@ -11,6 +11,7 @@ use p4cc_ir::{
 use crate::binding::{Binder, Bound, own_action_ids};
 use crate::data_form::DataForm;
 use crate::errors::Failure;
+use crate::executes::Executes;
 use crate::proto::p4::config::v1::{self as p4, P4Info};
 use crate::proto::p4::v1::P4Data;
 use crate::translation::{Form, Translations};
@@ -19,8 +20,8 @@ use crate::translation::{Form, Translations};
 #[derive(Clone, Debug)]
 pub(crate) struct KeyInfo {
     pub(crate) id: u32,
-    /// Position among the keys that entries match.
-    pub(crate) position: usize,
+    /// Position among the keys that entries match; none for one without bits, which has one value only.
+    pub(crate) position: Option<usize>,
     pub(crate) name: String,
     pub(crate) ty: VarType,
     /// How the controller matches.
@@ -56,6 +57,8 @@ pub(crate) struct ActionInfo {
     pub(crate) id: u32,
     /// In the program's order.
     pub(crate) params: Vec<ParamInfo>,
+    /// Those without bits, which the program does without.
+    pub(crate) no_bits: Vec<ParamInfo>,
 }
 
 /// What a register's cell or a digest's message holds.
@@ -111,6 +114,8 @@ pub(crate) struct Catalog {
     has_translations: bool,
     /// Tables and profiles that the P4Info names and the program does without.
     left_out: BTreeMap<u32, String>,
+    /// Which actions execute direct resources.
+    pub(crate) executes: Executes,
 }
 
 impl Catalog {
@@ -140,6 +145,7 @@ impl Catalog {
             sizes: BTreeMap::new(),
             indices: BTreeMap::new(),
             left_out: binder.left_out(),
+            executes: Executes::of(p),
         };
         made.bind_actions(&mut binder)?;
         let names = cps(&p.profiles, |one| &one.cp);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use p4cc_exec::Pipeline;
-use p4cc_ir::{Program, bmv2};
+use p4cc_ir::{Program, Strict, bmv2};
 use p4cc_syntax::{Diagnostic, Memory, Options, Severity, Source};
 use parking_lot::Mutex;
 use prost::Message;
@@ -17,6 +17,7 @@ use crate::catalog::Catalog;
 use crate::errors::Failure;
 use crate::p4info::p4info;
 use crate::proto::p4::config::v1::P4Info;
+use crate::server::work::Cancel;
 use crate::sizes;
 
 /// The name that diagnostics give to a source without `#line` markers.
@@ -47,13 +48,20 @@ static IN_USE: Mutex<BTreeMap<Key, Weak<Loaded>>> = Mutex::new(BTreeMap::new());
 
 /// The program that a device config holds, seen as a P4Info says or, without one, as its own does: read now,
 /// or the one that another switch got from the same bytes.
-pub(crate) fn load(device_config: &[u8], given: Option<&P4Info>) -> Result<Arc<Loaded>, Failure> {
+///
+/// # Errors
+/// The program cannot be used, or nobody waits for it any more.
+pub(crate) fn load(
+    device_config: &[u8],
+    given: Option<&P4Info>,
+    cancel: &Cancel,
+) -> Result<Arc<Loaded>, Failure> {
     let key = (device_config.to_vec(), given.map(Message::encode_to_vec));
     let known = IN_USE.lock().get(&key).and_then(Weak::upgrade);
     if let Some(loaded) = known {
         return Ok(loaded);
     }
-    let loaded = Arc::new(read(device_config, given)?);
+    let loaded = Arc::new(read(device_config, given, cancel)?);
     if loaded.catalog.has_translations() {
         return Ok(loaded);
     }
@@ -63,10 +71,11 @@ pub(crate) fn load(device_config: &[u8], given: Option<&P4Info>) -> Result<Arc<L
     Ok(loaded)
 }
 
-fn read(device_config: &[u8], given: Option<&P4Info>) -> Result<Loaded, Failure> {
+fn read(device_config: &[u8], given: Option<&P4Info>, cancel: &Cancel) -> Result<Loaded, Failure> {
     let text = text(device_config)?;
     let is_json = bmv2::is_document(text);
-    let mut program = if is_json { read_json(text)? } else { compile(text)? };
+    let mut program = if is_json { read_json(text)? } else { compile(text, cancel)? };
+    cancel.check()?;
     let p4info = match given {
         Some(given) => given.clone(),
         None => p4info(&program).map_err(|error| Failure::invalid(error.to_string()))?,
@@ -77,6 +86,7 @@ fn read(device_config: &[u8], given: Option<&P4Info>) -> Result<Loaded, Failure>
     }
     let program = Arc::new(program);
     let catalog = Catalog::new(Arc::clone(&program), &p4info)?;
+    cancel.check()?;
     let pipeline = Pipeline::compile(program).map_err(|error| Failure::invalid(error.to_string()))?;
     Ok(Loaded { catalog, pipeline: Arc::new(pipeline), p4info })
 }
@@ -122,14 +132,16 @@ fn read_json(text: &str) -> Result<Program, Failure> {
     })
 }
 
-fn compile(text: &str) -> Result<Program, Failure> {
+fn compile(text: &str, cancel: &Cancel) -> Result<Program, Failure> {
     let (source, mut found) = Source::from_text(SOURCE_NAME, text, &Memory::default(), &Options::default());
-    let (tree, syntax) = p4cc_syntax::parse(&source);
+    let (tree, syntax) = p4cc_syntax::parse_within(&source, cancel.budget());
+    cancel.check()?;
     found.extend(syntax);
     if has_errors(&found) {
         return Err(refused(&source, &found));
     }
-    let (program, diagnostics) = p4cc_ir::compile(&tree);
+    let (program, diagnostics) = p4cc_ir::compile_within(&tree, Strict::Off, cancel.budget());
+    cancel.check()?;
     found.extend(diagnostics);
     program.filter(|_| !has_errors(&found)).ok_or_else(|| refused(&source, &found))
 }
@@ -151,6 +163,10 @@ mod tests {
     use super::*;
     use tonic::Code;
 
+    fn loaded(config: &[u8], given: Option<&P4Info>) -> Result<Arc<Loaded>, Failure> {
+        load(config, given, &Cancel::default())
+    }
+
     fn envelope(data: &[u8]) -> Vec<u8> {
         P4DeviceConfig { device_data: data.to_vec() }.encode_to_vec()
     }
@@ -167,10 +183,10 @@ mod tests {
     fn json_is_read_bare_and_in_an_envelope() {
         let json = include_str!("../../filetests/cases/bmv2/tables.json");
         for config in [json.as_bytes().to_vec(), envelope(json.as_bytes())] {
-            let loaded = load(&config, None).unwrap();
+            let loaded = loaded(&config, None).unwrap();
             assert!(loaded.catalog.tables().count() > 0);
         }
-        let failure = load(b"{\"header_types\": 3}", None).unwrap_err();
+        let failure = loaded(b"{\"header_types\": 3}", None).unwrap_err();
         assert_eq!(failure.code, Code::InvalidArgument);
         assert!(failure.message.contains("pipelines"), "{}", failure.message);
     }
@@ -180,18 +196,27 @@ mod tests {
         let json = include_str!("../../filetests/cases/bmv2/tables.json");
         // Bytes that no other test gives.
         let config = format!("{json}\n\n");
-        let first = load(config.as_bytes(), None).unwrap();
-        assert!(Arc::ptr_eq(&first, &load(config.as_bytes(), None).unwrap()));
-        assert!(!Arc::ptr_eq(&first, &load(json.as_bytes(), None).unwrap()));
+        let first = loaded(config.as_bytes(), None).unwrap();
+        assert!(Arc::ptr_eq(&first, &loaded(config.as_bytes(), None).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &loaded(json.as_bytes(), None).unwrap()));
         let gone = Arc::downgrade(&first);
         drop(first);
         assert!(gone.upgrade().is_none(), "nothing keeps a program that no switch runs");
-        load(config.as_bytes(), None).unwrap();
+        loaded(config.as_bytes(), None).unwrap();
+    }
+
+    #[test]
+    fn nothing_is_compiled_for_a_call_that_has_ended() {
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let program = include_bytes!("../tests/grpc/registers.p4");
+        assert_eq!(load(program, None, &cancel).unwrap_err().code, Code::Cancelled);
+        assert!(load(program, None, &Cancel::default()).is_ok());
     }
 
     #[test]
     fn a_program_without_main_is_refused() {
-        let failure = load(include_bytes!("../../../tests/p4runtime/no_main.p4"), None).unwrap_err();
+        let failure = loaded(include_bytes!("../../../tests/p4runtime/no_main.p4"), None).unwrap_err();
         assert_eq!(failure.code, Code::InvalidArgument);
         for part in ["no `main`", "13", "V1Switch(...) main;"] {
             assert!(failure.message.contains(part), "{part} in {}", failure.message);

@@ -30,19 +30,24 @@ pub(crate) fn parse_keys(
     keys: &[KeyInfo],
     given: &[p4::FieldMatch],
 ) -> Result<Vec<MatchValue>, Failure> {
-    let mut values = vec![MatchValue::Any; keys.len()];
+    let with_bits = keys.iter().filter(|key| key.position.is_some()).count();
+    let mut values = vec![MatchValue::Any; with_bits];
     let mut seen = vec![false; keys.len()];
     for field in given {
-        let Some(key) = keys.iter().find(|key| key.id == field.field_id) else {
+        let Some((at, key)) = keys.iter().enumerate().find(|(_, key)| key.id == field.field_id) else {
             return Err(Failure::invalid(format!("{owner} has no match field with id {}", field.field_id)));
         };
-        if std::mem::replace(&mut seen[key.position], true) {
+        if std::mem::replace(&mut seen[at], true) {
             return Err(Failure::invalid(format!("{owner}, field {}: given twice", key.name)));
         }
-        values[key.position] = parse_field(&format!("{owner}, field {}", key.name), key, field)?;
+        let value = parse_field(&format!("{owner}, field {}", key.name), key, field)?;
+        if let Some(position) = key.position {
+            values[position] = value;
+        }
     }
-    match keys.iter().find(|key| key.kind == MatchKind::Exact && !seen[key.position]) {
-        Some(key) => {
+    let is_missing = |(at, key): &(usize, &KeyInfo)| key.kind == MatchKind::Exact && !seen[*at];
+    match keys.iter().enumerate().find(is_missing) {
+        Some((_, key)) => {
             Err(Failure::invalid(format!("{owner}, field {}: an exact field must be given", key.name)))
         }
         None => Ok(values),
@@ -241,7 +246,12 @@ pub(crate) fn kind_name(kind: MatchKind) -> &'static str {
 
 /// The match of an entry, without its "don't care" fields.
 pub(crate) fn match_fields(keys: &[KeyInfo], values: &[MatchValue]) -> Vec<p4::FieldMatch> {
-    keys.iter().filter_map(|key| field(key, values.get(key.position)?)).collect()
+    let field = |key: &KeyInfo| match key.position {
+        Some(position) => field(key, values.get(position)?),
+        None if key.kind == MatchKind::Exact => field(key, &MatchValue::Exact(Bits::zero(0))),
+        None => None,
+    };
+    keys.iter().filter_map(field).collect()
 }
 
 fn field(key: &KeyInfo, value: &MatchValue) -> Option<p4::FieldMatch> {
@@ -304,7 +314,13 @@ pub(crate) fn parse_action(
     }
     let params = &catalog.action(action).params;
     let mut args: Vec<Option<Bits>> = vec![None; params.len()];
+    let no_bits = &catalog.action(action).no_bits;
     for param in &given.params {
+        if let Some(known) = no_bits.iter().find(|known| known.id == param.param_id) {
+            let place = || format!("table {table}, action {name}, parameter {}", known.name);
+            known.form.parse(&param.value, place)?;
+            continue;
+        }
         let Some(at) = params.iter().position(|known| known.id == param.param_id) else {
             return Err(Failure::invalid(format!(
                 "action {name} has no parameter with id {}",
@@ -332,6 +348,8 @@ pub(crate) fn parse_action(
 pub(crate) fn action(catalog: &Catalog, call: &ActionCall) -> p4::Action {
     let info = catalog.action(call.action);
     let params = info.params.iter().zip(&call.args);
+    let zero = Bits::zero(0);
+    let params = params.chain(info.no_bits.iter().map(|param| (param, &zero)));
     let params =
         params.map(|(param, value)| p4::action::Param { param_id: param.id, value: param.form.given(value) });
     p4::Action { action_id: info.id, params: params.collect() }

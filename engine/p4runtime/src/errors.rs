@@ -11,10 +11,16 @@ use crate::proto::p4::v1 as p4;
 
 /// A status travels in HTTP/2 headers, of which gRPC clients take 8 KiB by default; longer text is cut.
 const MAX_STATUS_TEXT_BYTES: usize = 5_000;
-/// What clients take of a batch's status by default, and what each
-/// update may add to it (P4Runtime "gRPC Metadata Maximum Size").
+/// What every gRPC client takes of a status: beyond, it reports RESOURCE_EXHAUSTED and nothing else.
 const METADATA_BYTES: usize = 8_192;
+/// What a client that was set up for batches takes beyond that for each
+/// update (P4Runtime "gRPC Metadata Maximum Size").
 const METADATA_BYTES_PER_UPDATE: usize = 100;
+/// What gRPC's C core announces where nobody changed its limit: twice what it takes for certain.
+const ANNOUNCED_BY_DEFAULT: usize = 16_384;
+/// Members of a batch that are kept for its status, and those of them whose texts are.
+const MAX_KEPT: usize = 1 << 16;
+const MAX_KEPT_TEXTS: usize = 1 << 12;
 /// What the headers count beside the two texts of the status:
 /// their names, those of the others, HPACK's share of each.
 const OTHER_HEADER_BYTES: usize = 384;
@@ -112,49 +118,134 @@ impl From<ControlError> for Failure {
     }
 }
 
-/// The status of a batch: OK when all succeeded, else UNKNOWN with one error message for each member, in
-/// order. Texts are cut to what a client takes; codes never are.
-///
-/// # Errors
-/// Some member failed.
-pub fn batch_status<E: UpdateError>(results: &[Result<(), Failure>]) -> Result<(), Status> {
-    if results.iter().all(Result::is_ok) {
-        return Ok(());
-    }
-    let bare = header_bytes(&status_of::<E>(results, 0));
-    let limit = match bare <= METADATA_BYTES {
-        true => METADATA_BYTES,
-        false => METADATA_BYTES + METADATA_BYTES_PER_UPDATE * results.len(),
-    };
-    let (mut fits, mut above) = (0, MAX_UPDATE_TEXT_BYTES + 1);
-    while above - fits > 1 {
-        let middle = fits + (above - fits) / 2;
-        if header_bytes(&status_of::<E>(results, middle)) <= limit { fits = middle } else { above = middle }
-    }
-    let status = status_of::<E>(results, fits);
-    let message = status.message.clone();
-    Err(Status::with_details(Code::Unknown, message, status.encode_to_vec().into()))
+/// How many bytes of metadata a client takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MetadataLimit {
+    /// It did not say: what every client takes.
+    #[default]
+    Standard,
+    /// It said that it has no limit of its own: what P4Runtime advises clients to take.
+    Advised,
+    /// It takes so many.
+    Bytes(usize),
 }
 
-/// The status of a batch with texts of so many bytes at most.
-fn status_of<E: UpdateError>(results: &[Result<(), Failure>], text_bytes: usize) -> rpc::Status {
-    let failed = results.iter().filter(|result| result.is_err()).count();
-    let first = results.iter().find_map(|result| result.as_ref().err());
-    let details = results.iter().map(|result| {
-        let error = match result {
-            Ok(()) => E::new(0, String::new()),
-            Err(failure) => E::new(failure.code as i32, shorten(&failure.message, text_bytes)),
-        };
-        prost_types::Any { type_url: E::TYPE_URL.to_owned(), value: error.encode_to_vec() }
-    });
-    let details = details.collect();
-    let (count, first) = (results.len(), first.map_or("", |failure| failure.message.as_str()));
-    let message = format!("{failed} of {count} failed; the first: {first}");
-    rpc::Status {
-        code: Code::Unknown as i32,
-        message: cut(message, text_bytes.max(FIRST_TEXT_BYTES)),
-        details,
+impl MetadataLimit {
+    /// Of a client that announces so many bytes (HTTP/2's SETTINGS_MAX_HEADER_LIST_SIZE). gRPC's C core takes
+    /// only four fifths of them for certain, and half of its default.
+    pub fn announced(bytes: usize) -> Self {
+        if bytes <= ANNOUNCED_BY_DEFAULT {
+            return Self::Bytes(bytes.min(METADATA_BYTES));
+        }
+        Self::Bytes(bytes / 5 * 4)
     }
+
+    fn bytes(self, members: usize) -> usize {
+        match self {
+            Self::Standard => METADATA_BYTES,
+            Self::Advised => METADATA_BYTES + METADATA_BYTES_PER_UPDATE * members,
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+/// What became of the members of a batch, in order: of a very long one the first members, and how many failed.
+#[derive(Clone, Debug, Default)]
+pub struct Outcomes {
+    kept: Vec<Result<(), Failure>>,
+    count: usize,
+    failed: usize,
+    /// The first failure and its place.
+    first: Option<(usize, String)>,
+}
+
+impl Outcomes {
+    /// Adds what became of the next member.
+    pub fn push(&mut self, outcome: Result<(), Failure>) {
+        if let Err(failure) = &outcome {
+            self.failed += 1;
+            self.first.get_or_insert_with(|| (self.count, failure.message.clone()));
+        }
+        if self.kept.len() < MAX_KEPT {
+            let has_text = self.kept.len() < MAX_KEPT_TEXTS;
+            let text = |failure: Failure| if has_text { failure } else { Failure::new(failure.code, "") };
+            self.kept.push(outcome.map_err(text));
+        }
+        self.count += 1;
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The status of the batch: OK when all succeeded, else UNKNOWN with one error message for each member,
+    /// in order. Texts are cut to what the client takes. Where even the codes are too long, the last members
+    /// are left out, and the message says so.
+    ///
+    /// # Errors
+    /// Some member failed.
+    pub fn status<E: UpdateError>(&self, limit: MetadataLimit) -> Result<(), Status> {
+        if self.failed == 0 {
+            return Ok(());
+        }
+        let limit = limit.bytes(self.count);
+        let fits = |members, text_bytes| header_bytes(&self.status_of::<E>(members, text_bytes)) <= limit;
+        let members = largest(self.kept.len(), |members| fits(members, 0));
+        let text_bytes = if members < self.count {
+            0
+        } else {
+            largest(MAX_UPDATE_TEXT_BYTES, |bytes| fits(members, bytes))
+        };
+        let status = self.status_of::<E>(members, text_bytes);
+        let message = status.message.clone();
+        Err(Status::with_details(Code::Unknown, message, status.encode_to_vec().into()))
+    }
+
+    /// The status that tells of so many members, with texts of so many bytes at most.
+    fn status_of<E: UpdateError>(&self, members: usize, text_bytes: usize) -> rpc::Status {
+        let details = self.kept[..members].iter().map(|result| {
+            let error = match result {
+                Ok(()) => E::new(0, String::new()),
+                Err(failure) => E::new(failure.code as i32, shorten(&failure.message, text_bytes)),
+            };
+            prost_types::Any { type_url: E::TYPE_URL.to_owned(), value: error.encode_to_vec() }
+        });
+        let Self { count, failed, .. } = self;
+        let (place, first) = self.first.as_ref().map_or((0, ""), |(place, text)| (*place, text.as_str()));
+        let first = shorten(first, text_bytes.max(FIRST_TEXT_BYTES));
+        let message = if members < *count {
+            let left_out = count - members;
+            format!(
+                "{failed} of {count} failed; details of {left_out} are left out, as the client takes no more metadata: send \
+                 smaller batches or raise its grpc.max_metadata_size; the first that failed is number {place}, from 0: {first}"
+            )
+        } else {
+            format!("{failed} of {count} failed; the first: {first}")
+        };
+        rpc::Status { code: Code::Unknown as i32, message, details: details.collect() }
+    }
+}
+
+impl FromIterator<Result<(), Failure>> for Outcomes {
+    fn from_iter<I: IntoIterator<Item = Result<(), Failure>>>(outcomes: I) -> Self {
+        let mut all = Self::default();
+        outcomes.into_iter().for_each(|outcome| all.push(outcome));
+        all
+    }
+}
+
+/// The largest number up to `most` that fits, where what is smaller fits too; 0 where none does.
+fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
+    if fits(most) {
+        return most;
+    }
+    let (mut fit, mut above) = (0, most);
+    while above - fit > 1 {
+        let middle = fit + (above - fit) / 2;
+        if fits(middle) { fit = middle } else { above = middle }
+    }
+    fit
 }
 
 /// What a status counts among the headers: its text twice, once within the details, which are Base64.
@@ -201,32 +292,51 @@ fn cut(mut text: String, max_bytes: usize) -> String {
 mod tests {
     use super::*;
 
+    fn status(outcomes: &Outcomes, limit: MetadataLimit) -> (String, Vec<p4::Error>) {
+        let status = outcomes.status::<p4::Error>(limit).unwrap_err();
+        assert_eq!(status.code(), Code::Unknown);
+        let decoded = rpc::Status::decode(status.details()).unwrap();
+        let bytes = limit.bytes(outcomes.count());
+        assert!(header_bytes(&decoded) <= bytes, "{} above {bytes}", header_bytes(&decoded));
+        let error = |any: &prost_types::Any| p4::Error::decode(any.value.as_slice()).unwrap();
+        (status.message().to_owned(), decoded.details.iter().map(error).collect())
+    }
+
     #[test]
     fn a_batch_reports_every_member_in_order() {
         let results = [Ok(()), Err(Failure::not_found("no table 7")), Ok(())];
-        let status = batch_status::<p4::Error>(&results).unwrap_err();
-        assert_eq!(status.code(), Code::Unknown);
-        let details = rpc::Status::decode(status.details()).unwrap().details;
-        let codes: Vec<i32> = details
-            .iter()
-            .map(|any| p4::Error::decode(any.value.as_slice()).unwrap().canonical_code)
-            .collect();
+        let (_, errors) = status(&results.into_iter().collect(), MetadataLimit::Standard);
+        let codes: Vec<i32> = errors.iter().map(|error| error.canonical_code).collect();
         assert_eq!(codes, [0, Code::NotFound as i32, 0]);
-        assert!(batch_status::<p4::Error>(&[Ok(()), Ok(())]).is_ok());
+        let good: Outcomes = [Ok(()), Ok(())].into_iter().collect();
+        assert!(good.status::<p4::Error>(MetadataLimit::Standard).is_ok());
     }
 
     #[test]
     fn large_batches_keep_every_code_and_their_texts_yield() {
-        for (count, limit) in [(1, 8_192), (60, 8_192), (130, 8_192), (400, 8_192 + 100 * 400)] {
+        let big = MetadataLimit::announced(1 << 20);
+        let (standard, advised) = (MetadataLimit::Standard, MetadataLimit::Advised);
+        for (count, limit) in [(1, standard), (60, standard), (130, standard), (400, advised), (400, big)] {
             let text = "a text of a length that is usual, which names place, cause and remedy ä".repeat(4);
-            let results: Vec<_> = (0..count).map(|_| Err(Failure::not_found(text.clone()))).collect();
-            let status = batch_status::<p4::Error>(&results).unwrap_err();
-            let decoded = rpc::Status::decode(status.details()).unwrap();
-            assert!(header_bytes(&decoded) <= limit, "{count}: {}", header_bytes(&decoded));
-            assert_eq!(decoded.details.len(), count);
-            let code =
-                |any: &prost_types::Any| p4::Error::decode(any.value.as_slice()).unwrap().canonical_code;
-            assert!(decoded.details.iter().all(|any| code(any) == Code::NotFound as i32));
+            let (_, errors) =
+                status(&(0..count).map(|_| Err(Failure::not_found(text.clone()))).collect(), limit);
+            assert_eq!(errors.len(), count);
+            assert!(errors.iter().all(|error| error.canonical_code == Code::NotFound as i32));
+            assert_eq!(errors[0].message == text, count == 1 || limit == big, "{count}");
+        }
+    }
+
+    #[test]
+    fn what_a_standard_client_does_not_take_is_left_out_and_counted() {
+        let announced = MetadataLimit::announced(ANNOUNCED_BY_DEFAULT);
+        for limit in [MetadataLimit::Standard, announced] {
+            let failing = |at| if at < 4_000 { Ok(()) } else { Err(Failure::not_found(format!("no {at}"))) };
+            let (message, errors) = status(&(0..100_000).map(failing).collect(), limit);
+            assert!((100..400).contains(&errors.len()), "{}", errors.len());
+            let left_out = format!("details of {} are left out", 100_000 - errors.len());
+            for part in ["96000 of 100000 failed", &left_out, "number 4000", "no 4000"] {
+                assert!(message.contains(part), "{part} in {message}");
+            }
         }
     }
 

@@ -17,6 +17,7 @@ mod device_config;
 mod entity;
 mod entries;
 pub mod errors;
+mod executes;
 pub mod p4info;
 mod packet_io;
 pub mod proto;
@@ -25,4 +26,6 @@ mod sizes;
 mod translation;
 
 pub use p4info::{P4InfoError, library_p4info, p4info, p4info_from_text, p4info_text};
-pub use server::{Delivered, Devices, Epoch, Held, Local, NoSuchDevice, Server, StartError, Tls};
+pub use server::{
+    Delivered, Devices, Epoch, Held, Local, NoSuchDevice, Options, Rule, Server, StartError, Tls,
+};

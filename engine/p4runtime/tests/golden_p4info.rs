@@ -104,3 +104,17 @@ fn tables_of_a_profile_come_in_the_order_of_their_names() {
     let names: Vec<_> = info.action_profiles[0].table_ids.iter().map(name).collect();
     assert_eq!(names, [Some("I.fallback"), Some("I.fib")]);
 }
+
+/// As p4c names them: what the program does not use has no name that another could share.
+#[test]
+fn a_programs_own_no_action_has_the_name_that_it_says() {
+    let case = repository().join("engine/filetests/cases/run/own_no_action.p4");
+    let info = compiled(Source::load(&case, &Options::default()));
+    let names: Vec<&str> = info
+        .actions
+        .iter()
+        .filter_map(|action| action.preamble.as_ref())
+        .map(|of| of.name.as_str())
+        .collect();
+    assert_eq!(names, ["NoAction", "send"]);
+}

@@ -8,6 +8,7 @@ mod agent;
 mod algorithms;
 mod compile;
 mod errors;
+mod guard;
 mod interrupt;
 mod latency;
 mod look;
@@ -29,6 +30,8 @@ mod _engine {
     use crate::compile::{Diagnostic, Program, compile_p4, compile_p4_text};
     #[pymodule_export]
     use crate::errors::{AlgorithmError, CompileError, EngineError, RunError, ServerError, SpecError};
+    #[pymodule_export]
+    use crate::guard::Guard;
     #[pymodule_export]
     use crate::latency::Latency;
     #[pymodule_export]

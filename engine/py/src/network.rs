@@ -1,5 +1,6 @@
 //! The virtual-time network and its P4Runtime server.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -432,6 +433,25 @@ impl Network {
     #[getter]
     fn has_primary(&self, py: Python<'_>) -> bool {
         py.detach(|| self.server.lock().as_ref().is_some_and(Server::has_primary))
+    }
+
+    /// Where every packet went so far: how many left hosts or came from elsewhere, and how many ended where.
+    fn packet_balance(&self, py: Python<'_>) -> BTreeMap<&'static str, u64> {
+        let balance = self.with(py, |network| network.packet_balance());
+        BTreeMap::from([
+            ("sent", balance.sent),
+            ("injected", balance.injected),
+            ("copies", balance.copies),
+            ("packet_outs", balance.packet_outs),
+            ("generated", balance.generated),
+            ("delivered", balance.delivered),
+            ("refused", balance.refused),
+            ("dropped", balance.dropped),
+            ("lost", balance.lost),
+            ("on_way", balance.on_way),
+            ("waiting", balance.waiting),
+            ("packet_ins", balance.packet_ins),
+        ])
     }
 
     fn one_thread_reason(&self, py: Python<'_>) -> Option<&'static str> {

@@ -18,6 +18,9 @@ pub enum ExecChoice {
     /// Native code from the first packet on, made as a program
     /// is loaded: where a pause later would lose packets.
     Native,
+    /// Native code once another thread has made it ([`Pipeline::make_native`](p4cc_exec::Pipeline::make_native)):
+    /// the thread that moves packets interprets until then, and never waits.
+    NativeWhenMade,
     /// Native code once the switches of a program have taken [`NATIVE_AFTER_PACKETS`] together.
     #[default]
     NativeWhenBusy,
@@ -28,7 +31,7 @@ impl ExecChoice {
     pub const fn exec(self) -> Exec {
         match self {
             Self::Interp => Exec::Interp,
-            Self::Native | Self::NativeWhenBusy => Exec::Native,
+            Self::Native | Self::NativeWhenMade | Self::NativeWhenBusy => Exec::Native,
         }
     }
 
@@ -36,6 +39,7 @@ impl ExecChoice {
     pub(crate) const fn warm_up_packets(self) -> u32 {
         match self {
             Self::Interp | Self::Native => 0,
+            Self::NativeWhenMade => MADE_ELSEWHERE,
             Self::NativeWhenBusy => NATIVE_AFTER_PACKETS,
         }
     }
@@ -53,6 +57,8 @@ impl core::str::FromStr for ExecChoice {
     }
 }
 
+/// In the place of a number of packets: none are enough for the thread that moves them to make native code.
+pub(crate) const MADE_ELSEWHERE: u32 = u32::MAX;
 /// Ports that v1model can name with its 9 bits.
 pub const MAX_PORTS: u32 = 512;
 /// Queues of a port; 0 is served last, 7 first.

@@ -212,6 +212,13 @@ impl Core {
         }
     }
 
+    /// Whether packets wait for ports that have no queue: the controller's, one without an interface, one that
+    /// leads back.
+    #[inline]
+    pub fn has_unqueued(&self) -> bool {
+        !self.unqueued.is_empty() || !self.loopback.is_empty()
+    }
+
     /// Whether the queue of a port takes a packet, by its own capacity; what has no queue takes all.
     pub fn has_room(&self, port: u32, priority: u8, queued: &Queued) -> bool {
         let frame_bytes = queued.length.min(queued.truncate);

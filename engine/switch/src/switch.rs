@@ -159,18 +159,61 @@ impl Switch {
     /// counted, since both belong to the program before.
     pub fn set_pipeline(&mut self, pipeline: Arc<Pipeline>) {
         self.power_off();
-        let watch = self.watched();
-        let mut program = Box::new(Program::new(pipeline, self.core.drop_port, self.exec, watch.hits));
-        if watch.max_logs > 0 {
+        let hits = self.watched().hits;
+        self.start(Box::new(Program::new(pipeline, self.core.drop_port, self.exec, hits)));
+    }
+
+    /// Runs a program that is new to this switch.
+    fn start(&mut self, mut program: Box<Program>) {
+        if self.watched().max_logs > 0 {
             program.set_logging(true);
         }
-        program.split(self.pipes);
-        self.seed(&mut program);
-        for &port in &self.core.ports_down {
-            program.runtime_mut().states_mut().for_each(|state| state.set_port_up(port, false));
+        if program.runtime().pipes() != usize::from(self.pipes) {
+            program.split(self.pipes);
         }
+        self.seed(&mut program);
         self.program = Some(program);
         self.name_units();
+        self.tell_ports_down();
+    }
+
+    /// Tells the program's states which ports are down.
+    fn tell_ports_down(&mut self) {
+        let Some(program) = &mut self.program else { return };
+        let ports_down = &self.core.ports_down;
+        program.runtime_mut().states_mut().for_each(|state| state.set_ports_down(ports_down));
+    }
+
+    /// A switch like this one without a program, for [`Self::take_over`]: to load one, and to write its
+    /// state, costs time that this switch has for packets.
+    pub fn staging(&self) -> Self {
+        let mut core = Core::new(self.core.config.clone());
+        let watch = self.watched();
+        if watch != Watch::default() {
+            set_watch(&mut core, watch);
+        }
+        Self { core, program: None, exec: self.exec, pipes: self.pipes }
+    }
+
+    /// Runs the program of a switch that [`Self::staging`] made, with the state, groups and sessions that it
+    /// has there; waiting packets are dropped and counted. The other gets what ran before, for the caller to
+    /// drop in its own time.
+    pub fn take_over(&mut self, staged: &mut Switch) {
+        let before = self.program.take();
+        self.power_off();
+        let Some(mut program) = std::mem::replace(&mut staged.program, before) else { return };
+        if program.runtime().counts_hits() != self.watched().hits {
+            // An observer came or went meanwhile; a program counts hits from its first packet or never.
+            let pipeline = Arc::clone(&program.runtime().pipeline);
+            let mut anew = Program::new(pipeline, self.core.drop_port, self.exec, self.watched().hits);
+            if let Some(state) = program.runtime().state(0) {
+                anew.runtime_mut().set_states(state.clone());
+            }
+            program = Box::new(anew);
+        }
+        program.runtime_mut().set_exec(self.exec);
+        self.core.pre = std::mem::take(&mut staged.core.pre);
+        self.start(program);
     }
 
     /// Draws of filters: the first pipe's are those of a switch whose pipes share everything.

@@ -458,18 +458,33 @@ impl<T> TrafficManager<T> {
         let (state, rest) = (&mut self.ports[port.at()], &mut self.rest[port.at()]);
         let at = queue_of(priority);
         let bit = 1 << at;
-        if (state.paused & bit != 0) == pause {
+        if (rest.paused_by_neighbour & bit != 0) == pause {
             return;
         }
         if pause {
             rest.pauses[at].begin(now);
             rest.paused_since[at] = now;
+            rest.paused_by_neighbour |= bit;
             state.paused |= bit;
             return;
         }
         rest.pauses[at].end(rest.paused_since[at], now);
+        rest.paused_by_neighbour &= !bit;
+        self.settle_pauses(port);
+    }
+
+    /// The program keeps a queue from sending, or lets it send. Ask [`Self::next_ready`] afterwards.
+    pub(crate) fn set_paused_by_program(&mut self, port: PortIndex, priority: u8, pause: bool) {
+        let (rest, bit) = (&mut self.rest[port.at()], 1 << queue_of(priority));
+        rest.paused_by_program = rest.paused_by_program & !bit | if pause { bit } else { 0 };
+        self.settle_pauses(port);
+    }
+
+    /// Adds up who pauses the queues of a port; one that has work again is ready.
+    fn settle_pauses(&mut self, port: PortIndex) {
+        let (state, rest) = (&mut self.ports[port.at()], &self.rest[port.at()]);
         let had_work = state.sendable() != 0;
-        state.paused &= !bit;
+        state.paused = rest.paused_by_neighbour | rest.paused_by_program;
         if !had_work && state.sendable() != 0 {
             self.ready.push(port);
         }
@@ -477,8 +492,8 @@ impl<T> TrafficManager<T> {
 
     /// Since when the neighbour has kept a priority paused; none if it may send.
     pub fn paused_since(&self, port: PortIndex, priority: u8) -> Option<Time> {
-        let at = queue_of(priority);
-        (self.at(port).paused & (1 << at) != 0).then_some(self.rest[port.at()].paused_since[at])
+        let (rest, at) = (&self.rest[port.at()], queue_of(priority));
+        (rest.paused_by_neighbour & (1 << at) != 0).then_some(rest.paused_since[at])
     }
 
     /// What is counted of the pauses of a priority, without one that lasts.
@@ -511,8 +526,8 @@ impl<T> TrafficManager<T> {
         let Some(buffer) = &self.buffer else { return Vec::new() };
         let at = queue_of(priority);
         let mut found = std::collections::BTreeSet::new();
-        for (index, port) in (0..).zip(&self.ports) {
-            if port.paused & port.occupied & (1 << at) == 0 {
+        for (index, (port, rest)) in (0..).zip(self.ports.iter().zip(&self.rest)) {
+            if rest.paused_by_neighbour & port.occupied & (1 << at) == 0 {
                 continue;
             }
             let mut place = self.queues[PortIndex(index).queue(at)].head;
@@ -583,7 +598,11 @@ impl<T> TrafficManager<T> {
         self.free = NONE;
         self.ready.clear();
         self.queues.iter_mut().for_each(Queue::clear);
-        self.ports.iter_mut().for_each(|port| port.occupied = 0);
+        for (port, rest) in self.ports.iter_mut().zip(&mut self.rest) {
+            // The program that paused queues is gone, too.
+            rest.paused_by_program = 0;
+            (port.occupied, port.paused) = (0, rest.paused_by_neighbour);
+        }
         for (ingress, priority) in self.buffer.as_mut().map(SharedBuffer::clear).unwrap_or_default() {
             self.queue_pause_frame(ingress, priority, None);
         }

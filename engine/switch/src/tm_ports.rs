@@ -214,6 +214,27 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_waits_for_its_neighbour_and_for_the_program() {
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        manager.set_paused_by_program(port, 2, true);
+        assert!(!manager.can_bypass(port, 2) && manager.can_bypass(port, 3));
+        accepted(&mut manager, 1, 2);
+        while manager.next_ready().is_some() {}
+        assert_eq!((sent(&mut manager, 0), manager.paused_since(port, 2)), (Vec::new(), None));
+        manager.set_paused(Time::ZERO, port, 2, true);
+        manager.set_paused_by_program(port, 2, false);
+        assert_eq!((sent(&mut manager, 0), manager.next_ready()), (Vec::new(), None));
+        manager.set_paused(Time::from_ms(1), port, 2, false);
+        assert_eq!((manager.next_ready(), sent(&mut manager, 1).len()), (Some(1), 3));
+        // What the program paused goes on without it.
+        manager.set_paused_by_program(port, 2, true);
+        manager.clear();
+        accepted(&mut manager, 1, 2);
+        assert_eq!(sent(&mut manager, 1).len(), 3);
+    }
+
+    #[test]
     fn ports_come_and_go_in_bounded_room() {
         let mut manager = manager();
         for _ in 0..2_000 {

@@ -52,7 +52,7 @@ pub(crate) struct Port {
     pub qdepth_unit: QdepthUnit,
     /// Bit `p` is set while queue `p` has something.
     pub occupied: u8,
-    /// Bit `p` is set while the neighbour does not want priority `p`.
+    /// Bit `p` is set while queue `p` may not send: its neighbour or the program paused it.
     pub paused: u8,
     /// Bit `p` is set while queue `p` may not send because of its rate.
     pub held: u8,
@@ -124,6 +124,10 @@ fn whole_byte_ps(rate: Rate) -> u32 {
 /// What few packets touch of a port. Arrays are by priority.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct PortRest {
+    /// Bit `p` is set while the neighbour does not want priority `p`.
+    pub paused_by_neighbour: u8,
+    /// Bit `p` is set while the program keeps queue `p` from sending.
+    pub paused_by_program: u8,
     pub paused_since: [Time; PRIORITIES],
     /// Time between two packets of each queue, or zero: BMv2's rates in packets.
     pub gaps: [Span; PRIORITIES],

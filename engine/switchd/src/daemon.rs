@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use p4cc_p4runtime::{Server, Tls};
+use p4cc_p4runtime::{Options as ServerOptions, Server, Tls};
 use p4cc_switch::{ConfigError, DropCause, Switch, SwitchConfig};
 use p4cc_thrift::Notifier;
 
@@ -15,6 +15,7 @@ use crate::capture::Capture;
 use crate::dataplane::{Dataplane, Manner};
 use crate::links::Links;
 use crate::looks::Looks;
+use crate::native::{self, Translator};
 use crate::notifications::Publisher;
 use crate::options::{General, Options, Target};
 use crate::packet_io::{Interface, InterfaceError};
@@ -80,7 +81,7 @@ impl Daemon {
             tracing::warn!("{notice}");
         }
         let mut switch = Switch::new(switch_config(options))?;
-        switch.set_exec(general.exec);
+        switch.set_exec(native::beside_packets(general.exec));
         // Read before anything is opened: compiling takes a while.
         let source = program::options(&general.include, &general.define);
         let read = |path| program::device_config(path, &source, general.strict);
@@ -95,9 +96,6 @@ impl Daemon {
         let server = Arc::new(start_server(options, &shared)?);
         if let Some(program) = program {
             install(&server, general, program)?;
-            if let Some(error) = shared.switch.lock().native_error() {
-                tracing::warn!("the register machine runs the program: {error}");
-            }
         }
         let bfrt = start_bfrt(options, &shared)?;
         let looks = looks(general, &shared)?;
@@ -107,7 +105,8 @@ impl Daemon {
         let failed = |error| StartError::System("cannot start a thread", error);
         let (of, to, bfrt_to) = (Arc::clone(&shared), Arc::clone(&server), bfrt.clone());
         let heard = publisher.zip(thrift.as_ref().map(p4cc_thrift::Server::notifier));
-        let messenger = move || deliver(&of, &to, bfrt_to.as_deref(), links, heard);
+        let translator = Translator::start().map_err(failed)?;
+        let messenger = move || deliver(&of, &to, bfrt_to.as_deref(), links, heard, translator);
         let messenger = thread("messenger").spawn(messenger).map_err(failed)?;
         let trace = crate::log::wants_trace(general);
         let manner = Manner { busy_poll: general.links.busy_poll, trace, cpu: general.links.cpu };
@@ -204,11 +203,12 @@ fn capture(general: &General, interface: &str) -> Result<Option<Capture>, StartE
 fn start_server(options: &Options, shared: &Arc<Shared>) -> Result<Server, StartError> {
     let (default, asked) = options.grpc_addr().map_err(StartError::Option)?;
     let addr = if options.without_p4runtime && !asked { ANY_LOCAL } else { default };
-    let tls = tls(&options.target)?;
-    let server = match Server::start_with(addr, Arc::clone(shared) as _, tls.clone()) {
+    let arbitration = options.general.arbitration;
+    let of_server = ServerOptions { tls: tls(&options.target)?, arbitration, ..ServerOptions::default() };
+    let server = match Server::start_with(addr, Arc::clone(shared) as _, of_server.clone()) {
         Err(error) if !asked && options.general.thrift_port.is_some() => {
             tracing::warn!("P4Runtime: {error}");
-            Server::start_with(ANY_LOCAL, Arc::clone(shared) as _, tls)?
+            Server::start_with(ANY_LOCAL, Arc::clone(shared) as _, of_server)?
         }
         started => started?,
     };
@@ -309,10 +309,12 @@ fn deliver(
     bfrt: Option<&p4cc_bfrt::Server>,
     mut links: Links,
     heard: Option<(Publisher, Notifier)>,
+    mut translator: Translator,
 ) {
     while !shared.is_stopping() {
         links.look(shared);
         std::thread::park_timeout(TICK);
+        translator.look(shared);
         let now = shared.clock.now();
         let delivered = server.deliver(now);
         if let Some(bfrt) = bfrt {

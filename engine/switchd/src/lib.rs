@@ -20,6 +20,7 @@ mod dataplane;
 mod links;
 pub mod log;
 mod looks;
+mod native;
 mod notifications;
 pub mod options;
 mod packet_io;

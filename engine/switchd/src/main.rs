@@ -5,6 +5,7 @@
 #![allow(clippy::print_stderr, reason = "why a start failed is for whoever started it, whatever the log is")]
 
 use std::process::ExitCode;
+use std::sync::mpsc::channel;
 
 use p4cc_switchd::options::Options;
 use p4cc_switchd::{Daemon, log};
@@ -20,7 +21,7 @@ fn main() -> ExitCode {
         // clap prints help to the standard output with code 0 and errors to the standard error with code 2.
         Err(error) => error.exit(),
     };
-    match run(&options) {
+    match run(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(cause) => {
             eprintln!("p4cc-switch: {cause}");
@@ -29,13 +30,38 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: &Options) -> Result<(), String> {
+fn run(options: Options) -> Result<(), String> {
     log::start(&options.general)?;
     // Before anything is opened, so that a signal during the start ends it in order too.
     let mut signals =
         Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("cannot watch for signals: {error}"))?;
-    let daemon = Daemon::start(options).map_err(|error| error.to_string())?;
-    signals.forever().next();
+    let (events, came) = channel();
+    let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
+    let failed = |error| format!("cannot start a thread: {error}");
+    let of_signals = events.clone();
+    let watch = move || {
+        signals.forever().next();
+        // Nobody waits where the start failed meanwhile.
+        let _ = of_signals.send(Event::Signal);
+    };
+    thread("signals").spawn(watch).map_err(failed)?;
+    // A large program takes a while to compile, for which a signal does not wait.
+    let start = move || {
+        let started = Daemon::start(&options).map(Box::new).map_err(|error| error.to_string());
+        // Nobody waits where a signal came first.
+        let _ = events.send(Event::Started(started));
+    };
+    thread("start").spawn(start).map_err(failed)?;
+    let Ok(Event::Started(daemon)) = came.recv() else { return Ok(()) };
+    let daemon = daemon?;
+    // Both threads are gone only after a signal.
+    let _ = came.recv();
     daemon.stop();
     Ok(())
+}
+
+/// What the main thread waits for.
+enum Event {
+    Started(Result<Box<Daemon>, String>),
+    Signal,
 }

@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use p4cc_ir::Strict;
+use p4cc_p4runtime::Rule;
 use p4cc_switch::config::{DEFAULT_DROP_PORT, PRIORITIES};
 use p4cc_switch::{
     BufferConfig, DEFAULT_PASS_LIMIT, ExecChoice, MAX_PASS_LIMIT, PortConfig, QdepthUnit, TimestampUnit,
@@ -133,6 +134,10 @@ pub struct General {
     /// `native` is native code where there can be some
     #[arg(long, value_name = "BACK-END", default_value = "native")]
     pub exec: ExecChoice,
+    /// Who becomes the primary controller: `spec`, which asks with the highest election id ever seen or a
+    /// higher one; `bmv2`, which has the highest of those that are connected
+    #[arg(long, value_name = "RULE", default_value = "spec")]
+    pub arbitration: Rule,
     /// Device id of P4Runtime
     #[arg(long, default_value_t = 0)]
     pub device_id: u64,

@@ -293,14 +293,12 @@ impl Agent {
         };
         self.counters.received_pkts += 1;
         flow.count(now, ecn);
+        let waited_until = flow.timer;
         let completed = match &mut flow.end {
             ReceiveEnd::Window(receiver) => {
                 let receipt = receiver.on_data(now, &header.data_fields(ecn));
                 flow.bytes = receiver.delivered_bytes();
                 flow.timer = receiver.deadline();
-                if let Some(at) = flow.timer {
-                    self.due.push(Reverse((at, Due::Receiver(id))));
-                }
                 self.waiting.extend(receipt.acks().map(|ack| Outgoing::Ack(id, *ack)));
                 receipt.completed
             }
@@ -318,6 +316,7 @@ impl Agent {
                     },
                 );
                 flow.bytes = receiver.delivered_bytes();
+                flow.timer = receiver.deadline();
                 self.waiting.extend(receipt.answers().map(|answer| {
                     let extra = Extra::from(answer.extension(datagram.extension));
                     Outgoing::RdmaAck(id, answer, extra)
@@ -325,6 +324,9 @@ impl Agent {
                 receipt.completed
             }
         };
+        if let Some(at) = flow.timer.filter(|at| waited_until != Some(*at)) {
+            self.due.push(Reverse((at, Due::Receiver(id))));
+        }
         if completed {
             flow.finish = Some(now);
             self.metrics.received(now, &self.receives[&id])?;
@@ -444,11 +446,13 @@ impl Agent {
     fn on_receiver_timer(&mut self, now: Time, at: Time, id: u32) {
         let Some(flow) = self.receives.get_mut(&id).filter(|flow| flow.timer == Some(at)) else { return };
         flow.timer = None;
-        if let ReceiveEnd::Window(receiver) = &mut flow.end
-            && let Some(ack) = receiver.on_timer(now)
-        {
-            self.waiting.push_back(Outgoing::Ack(id, ack));
-        }
+        self.waiting.extend(match &mut flow.end {
+            ReceiveEnd::Window(receiver) => receiver.on_timer(now).map(|ack| Outgoing::Ack(id, ack)),
+            ReceiveEnd::Rdma(receiver, _) => receiver.on_timer(now).map(|due| {
+                let extra = Extra::from(due.extension());
+                Outgoing::RdmaAck(id, due.ack, extra)
+            }),
+        });
     }
 
     /// Packets leave as long as the interface is free: what waits, then paced flows in turn.

@@ -12,13 +12,16 @@
 //! The transport finds losses; every change of the window
 //! is made here (docs/algorithms/window.md#reno-rules).
 
+use p4cc_units::{Span, Time};
+
 use crate::error::ConfigError;
 use crate::info::Make;
 use crate::kind::{Kind, SwitchNeed};
 use crate::registry::find;
+use crate::validation::{AfterIdle, Validation, Verdict};
 use crate::{
     AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, CutCause, Echo, Event, HeaderField, Loss,
-    Phase, Publisher, Reaction, SlowStart, Window,
+    Phase, Publisher, Reaction, SlowStart, Window, WindowValidation,
 };
 
 /// The window of a new flow.
@@ -30,6 +33,8 @@ pub struct InitialWindow {
     pub ssthresh_segments: f64,
     /// Beyond it the congestion window does not grow, in segments.
     pub ceiling_segments: f64,
+    /// What becomes of a window that the sender does not use.
+    pub validation: WindowValidation,
 }
 
 impl InitialWindow {
@@ -45,6 +50,7 @@ impl Default for InitialWindow {
             cwnd_segments: 1.0,
             ssthresh_segments: Window::MAX_SEGMENTS,
             ceiling_segments: Window::MAX_SEGMENTS,
+            validation: WindowValidation::None,
         }
     }
 }
@@ -67,6 +73,9 @@ pub struct Controller {
     avoidance: Box<dyn CongestionAvoidance>,
     needs: SwitchNeed,
     reads_progress: bool,
+    validation: Validation,
+    /// First unacknowledged byte at the last timeout.
+    timed_out: Option<u64>,
 }
 
 /// Makes the controller that a configuration names.
@@ -84,6 +93,8 @@ pub fn build(config: &AlgorithmConfig, initial: InitialWindow) -> Result<Control
         reads_progress: avoidance.reads_progress(),
         avoidance,
         needs: needs.max(slow_needs),
+        validation: Validation::new(initial.validation),
+        timed_out: None,
     };
     controller.start(0);
     Ok(controller)
@@ -123,6 +134,8 @@ impl Controller {
     pub fn start(&mut self, snd_nxt: u64) {
         self.window = self.initial.window();
         self.mode = Mode::SlowStart;
+        self.validation = Validation::new(self.initial.validation);
+        self.timed_out = None;
         self.avoidance.start(snd_nxt);
         self.slow_start.enter(snd_nxt, &self.window);
         self.leave_slow_start_at_threshold();
@@ -151,14 +164,75 @@ impl Controller {
         } else if self.mode == Mode::SlowStart {
             self.grow_in_slow_start(ack, publisher);
         } else if ack.new_segments > 0 {
-            self.avoidance.grow(ack, &mut self.window);
+            self.grow_in_avoidance(ack);
         }
         self.publish_phase(before, publisher);
         reaction
     }
 
+    /// An ACK at `now` finds so many segments in flight, itself included: whether the sender uses too little
+    /// of its window for it to grow ([`AckSample::is_unvalidated`]).
+    #[inline]
+    pub fn is_unvalidated(&mut self, now: Time, srtt: Option<Span>, flight_segments: u64) -> bool {
+        match self.validation.on_ack(now, srtt, flight_segments, &self.window) {
+            Verdict::Used => false,
+            Verdict::Unused => true,
+            Verdict::Expired(periods) => {
+                self.expire(periods);
+                true
+            }
+        }
+    }
+
+    /// The sender sends again after a pause of `idle` with nothing in flight; its timeout is `rto`, its next
+    /// byte `snd_nxt` (docs/algorithms/window.md#window-validation).
+    pub fn on_idle_end(&mut self, idle: Span, rto: Span, snd_nxt: u64, publisher: &mut dyn Publisher) {
+        match self.validation.on_idle_end(idle, rto) {
+            AfterIdle::Keep => {}
+            AfterIdle::Expired(periods) => self.expire(periods),
+            AfterIdle::Restart => {
+                // RFC5681 4.1: "RW = min(IW, cwnd)".
+                let before = self.phase();
+                self.window.set_cwnd(self.window.cwnd().min(self.initial.cwnd_segments));
+                self.mode = Mode::SlowStart;
+                self.slow_start.enter(snd_nxt, &self.window);
+                self.leave_slow_start_at_threshold();
+                self.publish_phase(before, publisher);
+            }
+        }
+    }
+
+    /// RFC7661 4.4.3: at the end of each period in which a window was not used.
+    fn expire(&mut self, periods: u32) {
+        for _ in 0..periods {
+            // "ssthresh = max(ssthresh, 3*cwnd/4)", "cwnd = max(cwnd/2, IW)", which never makes it larger.
+            let cwnd = self.window.cwnd();
+            self.window.set_ssthresh(self.window.ssthresh().max(0.75 * cwnd));
+            self.window.set_cwnd((cwnd / 2.0).max(self.initial.cwnd_segments).min(cwnd));
+        }
+    }
+
+    /// Grows the window in congestion avoidance, unless the sender does not use it.
+    #[inline]
+    fn grow_in_avoidance(&mut self, ack: &AckSample) {
+        let before = self.window.cwnd();
+        self.avoidance.grow(ack, &mut self.window);
+        self.hold_if_unvalidated(ack, before);
+    }
+
+    /// Takes growth from `before` back where the sender does not use its window.
+    #[inline]
+    fn hold_if_unvalidated(&mut self, ack: &AckSample, before: f64) {
+        if ack.is_unvalidated && self.window.cwnd() > before {
+            self.window.set_cwnd(before);
+        }
+    }
+
     fn grow_in_slow_start(&mut self, ack: &AckSample, publisher: &mut dyn Publisher) {
-        if self.slow_start.on_ack(ack, &mut self.window, publisher) {
+        let before = self.window.cwnd();
+        let goes_on = self.slow_start.on_ack(ack, &mut self.window, publisher);
+        self.hold_if_unvalidated(ack, before);
+        if goes_on {
             self.leave_slow_start_at_threshold();
         } else {
             // The module ends slow start early: the window it reached becomes the threshold.
@@ -171,8 +245,11 @@ impl Controller {
     /// docs/algorithms/slow-start.md#gst-sender): by the slow start that it ends where
     /// that has a law for it, else as any ACK in congestion avoidance.
     fn grow_after_cut(&mut self, was: Mode, ack: &AckSample) {
-        if was != Mode::SlowStart || !self.slow_start.grow_after_cut(ack, &mut self.window) {
-            self.avoidance.grow(ack, &mut self.window);
+        let before = self.window.cwnd();
+        if was == Mode::SlowStart && self.slow_start.grow_after_cut(ack, &mut self.window) {
+            self.hold_if_unvalidated(ack, before);
+        } else {
+            self.grow_in_avoidance(ack);
         }
     }
 
@@ -241,8 +318,12 @@ impl Controller {
     /// again at `snd_una` (docs/algorithms/window.md#reno-rules).
     pub fn on_timeout(&mut self, flight_segments: u64, snd_una: u64, publisher: &mut dyn Publisher) {
         let (before, from_segments) = (self.phase(), self.window.cwnd());
-        // docs/algorithms/window.md#reno-rules: "ssthresh = max(flight/2, 2), cwnd = 1 … phase SS".
-        self.set_ssthresh_after_loss(flight_segments, CutCause::Timeout);
+        // docs/algorithms/window.md#reno-rules: "ssthresh = max(flight/2, 2), cwnd = 1 … phase SS". RFC5681
+        // 3.1: for a segment that the timer sent again already, "the value of ssthresh is held constant"; the
+        // algorithm, which knows one congestion, does not count another.
+        if self.timed_out.replace(snd_una) != Some(snd_una) {
+            self.set_ssthresh_after_loss(flight_segments, CutCause::Timeout);
+        }
         self.window.set_cwnd(1.0);
         self.mode = Mode::SlowStart;
         self.slow_start.enter(snd_una, &self.window);
@@ -321,7 +402,6 @@ impl Controller {
 
 #[cfg(test)]
 mod tests {
-    use p4cc_units::{Span, Time};
     use proptest::prelude::*;
 
     use super::*;
@@ -436,6 +516,93 @@ mod tests {
         control.on_timeout(16, 0, &mut Vec::new());
         control.on_ack(&ack(30, 30, 30, Mark::None), &mut Vec::new());
         assert_eq!((control.window().cwnd(), control.phase()), (8.0, Phase::Avoidance));
+    }
+
+    /// Every congestion avoidance of the registry with standard slow start.
+    fn avoidances() -> impl Iterator<Item = String> {
+        let rows = registry().iter().filter(|row| row.kind == Kind::CongestionAvoidance);
+        rows.map(|row| format!(r#"{{"congestion_avoidance":{{"name":"{}"}}}}"#, row.name))
+    }
+
+    /// Windows of 300 rounds of 100 us without marks, each window acknowledged segment by segment.
+    fn rounds(control: &mut Controller, is_unvalidated: impl Fn(u64) -> bool) -> Vec<f64> {
+        let mut una = 5;
+        let mut round = |number: u64| {
+            for _ in 0..control.window().whole_segments() {
+                una += 1;
+                let (now, srtt) = (Time::from_us(100 * number), Some(Span::from_us(100)));
+                let is_unvalidated = is_unvalidated(number);
+                let sample = AckSample { now, srtt, is_unvalidated, ..ack(1, una, una + 40, Mark::None) };
+                control.on_ack(&sample, &mut Vec::new());
+            }
+            control.window().cwnd()
+        };
+        (1..300).map(&mut round).collect()
+    }
+
+    /// RFC5681 3.1: "the value of ssthresh is held constant" where the timer sends one segment again and again.
+    /// The algorithms' state likewise: CUBIC would take the window of 1 for that of a congestion.
+    #[test]
+    fn a_second_timeout_of_one_segment_changes_no_threshold() {
+        for json in avoidances() {
+            let run = |flights: &[u64]| {
+                let mut control = controller(&json, 100.0, 1e9);
+                control.on_fast_retransmit(100, 3, &mut Vec::new());
+                control.on_recovery_exit(&mut Vec::new());
+                flights.iter().for_each(|flight| control.on_timeout(*flight, 5, &mut Vec::new()));
+                let ssthresh = control.window().ssthresh();
+                (ssthresh, rounds(&mut control, |_| false))
+            };
+            assert_eq!(run(&[80]), run(&[80, 1, 1]), "{json}");
+            let mut control = controller(&json, 100.0, 1e9);
+            [(80, 5), (1, 6)]
+                .iter()
+                .for_each(|(flight, una)| control.on_timeout(*flight, *una, &mut Vec::new()));
+            assert_eq!(control.window().ssthresh(), 2.0, "another segment: {json}");
+        }
+    }
+
+    /// docs/algorithms/window.md#window-validation: no ACK grows a window that is not used, in slow start or
+    /// above; RFC9438 5.8: nor does CUBIC make up for the time afterwards.
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow() {
+        for json in avoidances() {
+            for ssthresh in [1e9, 8.0] {
+                let mut control = controller(&json, 10.0, ssthresh);
+                assert!(rounds(&mut control, |_| true).iter().all(|cwnd| *cwnd == 10.0), "{json}");
+            }
+            let pause = |from: u64, rounds: u64| move |number: u64| from <= number && number < from + rounds;
+            let after = |rounds_unused: u64| {
+                let mut control = controller(&json, 10.0, 1e9);
+                control.on_fast_retransmit(40, 3, &mut Vec::new());
+                control.on_recovery_exit(&mut Vec::new());
+                let windows = rounds(&mut control, pause(50, rounds_unused));
+                windows[(50 + rounds_unused) as usize] - windows[48]
+            };
+            let (soon, late) = (after(1), after(200));
+            assert!((soon - late).abs() < 0.3 * soon.max(1.0), "{json}: {soon} and {late} in two rounds");
+        }
+    }
+
+    /// RFC5681 4.1: "RW = min(IW, cwnd)"; RFC7661 4.4.3: half of the window, at least IW.
+    #[test]
+    fn a_long_pause_makes_a_window_smaller() {
+        let after = |validation, idle_ms| {
+            let config = serde_json::from_str("{}").expect("valid JSON");
+            let initial = InitialWindow { cwnd_segments: 10.0, validation, ..InitialWindow::default() };
+            let mut control = build(&config, initial).expect("a valid configuration");
+            (1..55).for_each(|una| {
+                control.on_ack(&ack(1, una, una + 40, Mark::None), &mut Vec::new());
+            });
+            control.on_idle_end(Span::from_ms(idle_ms), Span::from_ms(200), 60, &mut Vec::new());
+            (control.window().cwnd(), control.phase())
+        };
+        assert_eq!(after(WindowValidation::Rfc5681, 200), (64.0, Phase::SlowStart));
+        assert_eq!(after(WindowValidation::Rfc5681, 201), (10.0, Phase::SlowStart));
+        assert_eq!(after(WindowValidation::Rfc7661, 299_000).0, 64.0);
+        assert_eq!(after(WindowValidation::Rfc7661, 601_000).0, 16.0);
+        assert_eq!(after(WindowValidation::Rfc7661, 3_000_000).0, 10.0);
+        assert_eq!(after(WindowValidation::None, 3_000_000).0, 64.0);
     }
 
     #[derive(Clone, Debug)]

@@ -100,6 +100,8 @@ struct Cubic {
     cwr_end: u64,
     /// When the last ACK came.
     last_ack: Option<Time>,
+    /// How much of the time before the newest ACK counts.
+    counted: Span,
 }
 
 impl Cubic {
@@ -114,6 +116,7 @@ impl Cubic {
             epoch: None,
             cwr_end: 0,
             last_ack: None,
+            counted: Span::ZERO,
         })
     }
 
@@ -155,7 +158,7 @@ fn seconds(span: Span) -> f64 {
 impl CongestionAvoidance for Cubic {
     fn start(&mut self, snd_nxt: u64) {
         (self.w_max, self.cwnd_prior, self.epoch, self.cwr_end) = (None, 0.0, None, snd_nxt);
-        self.last_ack = None;
+        (self.last_ack, self.counted) = (None, Span::ZERO);
     }
 
     fn observe(&mut self, ack: &AckSample, _window: &Window, _publisher: &mut dyn Publisher) {
@@ -163,7 +166,9 @@ impl CongestionAvoidance for Cubic {
         // RFC9438 5.8: time in which the application left the window unused does not count. A window in use
         // has an ACK in every round trip.
         if let (Some(epoch), Some(before)) = (&mut self.epoch, before) {
-            epoch.start += ack.now.since(before) - srtt;
+            let elapsed = ack.now.since(before);
+            self.counted = elapsed.min(srtt);
+            epoch.start += elapsed - srtt;
         }
     }
 
@@ -184,6 +189,14 @@ impl CongestionAvoidance for Cubic {
     }
 
     fn grow(&mut self, ack: &AckSample, window: &mut Window) {
+        if ack.is_unvalidated {
+            // RFC9438 5.8: "CUBIC does not increase its congestion window", and t does "not include
+            // application-limited periods".
+            if let Some(epoch) = &mut self.epoch {
+                epoch.start += core::mem::take(&mut self.counted);
+            }
+            return;
+        }
         let cwnd = window.cwnd();
         let mut epoch = match self.epoch {
             Some(epoch) => epoch,

@@ -42,6 +42,7 @@ mod smooth;
 mod standard;
 #[cfg(test)]
 mod testing;
+mod validation;
 mod window;
 
 pub use algorithm::{CongestionAvoidance, Echo, Loss, Reaction, SlowStart};
@@ -60,4 +61,5 @@ pub use rate::{
 };
 pub use registry::registry;
 pub use signal::{AckSample, FlowProgress, HeaderField, Mark};
+pub use validation::WindowValidation;
 pub use window::Window;

@@ -58,6 +58,9 @@ pub struct AckSample {
     pub rtt: Option<Span>,
     /// The smoothed round-trip time, this ACK's sample included; none before the first sample.
     pub srtt: Option<Span>,
+    /// The sender uses too little of its window to say whether the network would carry more
+    /// (docs/algorithms/window.md#window-validation): no growth by this ACK.
+    pub is_unvalidated: bool,
     /// How far the flow is; empty where the algorithm does not read it.
     pub flow: FlowProgress,
 }

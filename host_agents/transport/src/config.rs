@@ -1,7 +1,10 @@
 //! Configuration of a sender: defaults of docs/algorithms/window.md#reno-parameters,
 //! checked as a whole before a sender is made.
 
-use p4cc_cc::{AlgorithmConfig, ConfigError, Controller, Echo, InitialWindow, SwitchNeed, Window, build};
+use p4cc_cc::{
+    AlgorithmConfig, ConfigError, Controller, Echo, InitialWindow, SwitchNeed, Window, WindowValidation,
+    build,
+};
 use p4cc_units::Span;
 use serde::{Deserialize, Serialize};
 
@@ -81,9 +84,12 @@ pub struct SenderConfig {
     pub ssthresh0: f64,
     /// Receiver window in segments: the most that is ever in flight.
     pub rwnd: u32,
-    /// Whether `cwnd` grows beyond `rwnd`, where no more may be in flight: RFC5681 sets no bound, RFC7661
-    /// lets a window grow only while the sender uses it. A cut begins at the larger window.
+    /// Whether `cwnd` grows beyond `rwnd`, where no more may be in flight: RFC5681 sets no bound, RFC7661's
+    /// validation one of twice what is in flight. A cut begins at the larger window.
     pub grow_beyond_rwnd: bool,
+    /// What becomes of a window that the sender does not use
+    /// (docs/algorithms/window.md#window-validation).
+    pub window_validation: WindowValidation,
     /// Smallest retransmission timeout.
     pub rto_min_ns: u64,
     /// Timeout before the first round-trip sample; absent: the larger of `rto_min_ns` and one second.
@@ -96,8 +102,9 @@ pub struct SenderConfig {
     pub limited_transmit: bool,
     /// The receiver sends an ACK for so many packets in order: 1 for each, 2 for delayed ACKs.
     pub ack_every: u32,
-    /// Longest that a packet waits for its ACK, where `ack_every` is above 1.
-    pub ack_delay_ns: u64,
+    /// Longest that a packet waits for its ACK, where `ack_every` is above 1; absent: 40 ms, or half of
+    /// `rto_min_ns` where that is less.
+    pub ack_delay_ns: Option<u64>,
     /// Payload that the sender hands to its interface at once, as with segmentation offload; absent: a
     /// segment (docs/algorithms/window.md#kernel-sender).
     pub tso_bytes: Option<u32>,
@@ -125,6 +132,7 @@ impl Default for SenderConfig {
             ssthresh0: Window::MAX_SEGMENTS,
             rwnd: 32,
             grow_beyond_rwnd: true,
+            window_validation: WindowValidation::default(),
             rto_min_ns: 200_000_000,
             rto_init_ns: None,
             rto_max_ns: 60_000_000_000,
@@ -134,7 +142,7 @@ impl Default for SenderConfig {
             // docs/algorithms/substrate.md#packets: one ACK per
             // data packet; delayed ACKs have m = 2 and 40 ms.
             ack_every: 1,
-            ack_delay_ns: 40_000_000,
+            ack_delay_ns: None,
             tso_bytes: None,
             host_delay_exp_ns: 0,
             clock_granularity_ns: 1_000,
@@ -150,6 +158,10 @@ const MAX_MSS_BYTES: u32 = 65_000;
 const MAX_RWND_SEGMENTS: u32 = 65_536;
 /// Sequence numbers of 32 bits are told apart only within half their range.
 const MAX_WINDOW_BYTES: u64 = 1 << 30;
+/// Most packets that one ACK answers.
+const MAX_ACK_EVERY: u64 = 1_024;
+/// Longest that a packet waits for its ACK by default (docs/algorithms/substrate.md#packets).
+const ACK_DELAY_NS: u64 = 40_000_000;
 /// Largest burst of segmentation offload; an IPv4 length bounds it to 64 KiB in kernels.
 const MAX_TSO_BYTES: u64 = 1 << 20;
 /// Longest time that a parameter may give: one hour.
@@ -176,6 +188,7 @@ impl SenderConfig {
             cwnd_segments: f64::from(self.iw),
             ssthresh_segments: self.ssthresh0,
             ceiling_segments,
+            validation: self.window_validation,
         }
     }
 
@@ -215,8 +228,8 @@ impl SenderConfig {
         within("rwnd", u64::from(self.rwnd), 1, u64::from(MAX_RWND_SEGMENTS))?;
         within("iw", u64::from(self.iw), 1, u64::from(MAX_RWND_SEGMENTS))?;
         within("dupthresh", u64::from(self.dupthresh), 1, 1_000)?;
-        within("ack_every", u64::from(self.ack_every), 1, 1_000)?;
-        within("ack_delay_ns", self.ack_delay_ns, 0, MAX_TIME_NS)?;
+        within("ack_every", u64::from(self.ack_every), 1, MAX_ACK_EVERY)?;
+        within("ack_delay_ns", self.ack_delay_ns.unwrap_or(0), 0, MAX_TIME_NS)?;
         within("tso_bytes", u64::from(self.tso_bytes.unwrap_or(1)), 1, MAX_TSO_BYTES)?;
         within("host_delay_exp_ns", self.host_delay_exp_ns, 0, MAX_TIME_NS / 100)?;
         within("clock_granularity_ns", self.clock_granularity_ns, 0, MAX_TIME_NS)?;
@@ -239,13 +252,15 @@ impl SenderConfig {
         Ok(())
     }
 
-    /// What the receiver of this sender's flows is to be.
+    /// What the receiver of this sender's flows is to be. By default it answers before the sender times out
+    /// (docs/algorithms/window.md#delayed-acks).
     pub fn receiver(&self) -> ReceiverConfig {
+        let ack_delay_ns = self.ack_delay_ns.unwrap_or(ACK_DELAY_NS.min(self.rto_min_ns / 2));
         ReceiverConfig {
             rwnd_segments: self.rwnd,
             mss_bytes: self.mss_bytes,
             ack_every: self.ack_every,
-            ack_delay: Span::from_ns(self.ack_delay_ns),
+            ack_delay: Span::from_ns(ack_delay_ns),
         }
     }
 
@@ -318,7 +333,7 @@ mod tests {
                 "ecn_profile: gst has no CE codepoint, which the receiver of classic ECN is to repeat; \
                  choose rfc3168 or sce",
             ),
-            (r#"{"ack_every":0}"#, "ack_every: 0 is out of range; give a number from 1 to 1000"),
+            (r#"{"ack_every":0}"#, "ack_every: 0 is out of range; give a number from 1 to 1024"),
             (r#"{"tso_bytes":0}"#, "tso_bytes: 0 is out of range; give a number from 1 to 1048576"),
             (
                 r#"{"host_delay_exp_ns":36000000001}"#,

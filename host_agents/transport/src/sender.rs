@@ -119,6 +119,8 @@ pub struct WindowSender {
     /// When `on_timer` will be called as far as we have asked. It may lie before the deadline: moving it on
     /// every ACK would cost the caller an event per ACK, so it is asked for again only when it fires early.
     wakeup: Option<Time>,
+    /// When data last left.
+    last_sent: Time,
     timeouts: u64,
     fast_retransmits: u64,
     retransmitted_segments: u64,
@@ -170,6 +172,7 @@ impl WindowSender {
             cwr_pending: false,
             deadline: None,
             wakeup: None,
+            last_sent: Time::ZERO,
             timeouts: 0,
             fast_retransmits: 0,
             retransmitted_segments: 0,
@@ -190,6 +193,10 @@ impl WindowSender {
     pub fn supply(&mut self, bytes: u64, now: Time, out: &mut Actions) {
         self.supplied = self.supplied.saturating_add(bytes);
         if self.state == State::Active {
+            if self.snd_max > 0 && self.snd_una == self.snd_max {
+                let idle = now.since(self.last_sent);
+                self.controller.on_idle_end(idle, self.rtt.rto(), self.snd_nxt, out);
+            }
             self.send_allowed(now, out);
         }
     }
@@ -228,6 +235,7 @@ impl WindowSender {
             Err(why) => return out.report(Event::AckIgnored(why)),
         };
         let is_new = ack > self.snd_una;
+        let flight_segments = self.flight_segments();
         let sample = self.sample(now, ack, fields);
         if let Some(rtt) = sample.rtt {
             self.rtt.sample(rtt);
@@ -243,7 +251,9 @@ impl WindowSender {
         if is_new {
             self.rtt.reset_backoff();
         }
-        let sample = AckSample { snd_nxt: self.send_point(), srtt: self.rtt.srtt(), ..sample };
+        let srtt = self.rtt.srtt();
+        let is_unvalidated = self.controller.is_unvalidated(now, srtt, flight_segments);
+        let sample = AckSample { snd_nxt: self.send_point(), srtt, is_unvalidated, ..sample };
         if self.controller.on_ack(&sample, out) == Reaction::Cut {
             self.cwr_pending = true;
         }
@@ -301,6 +311,7 @@ impl WindowSender {
             mark: self.profile.map_or(Mark::None, |profile| profile.mark(fields.ecn_echo)),
             rtt: rtt_ns.map(Span::from_ns),
             srtt: None,
+            is_unvalidated: false,
             flow: if self.controller.reads_progress() { self.progress() } else { FlowProgress::default() },
         }
     }
@@ -532,6 +543,7 @@ impl WindowSender {
     /// Puts `len` bytes from `seq`, at most a segment, on the wire; moves no pointer.
     fn send_bytes(&mut self, seq: u64, len: u64, now: Time, out: &mut Actions) {
         let retransmit = seq < self.snd_max;
+        self.last_sent = now;
         // Retransmissions are capable too, as in DCTCP: their
         // marks count like any other. RFC3168 has them not.
         let is_capable = !(retransmit && self.echo_until_cwr);

@@ -1,6 +1,7 @@
 //! Write: the updates of a batch, one after the other.
 
 use p4cc_p4runtime::errors::Failure;
+use prost::Message;
 use tonic::Code;
 
 use super::requests;
@@ -14,6 +15,27 @@ use wire::write_request::Atomicity;
 
 /// What became of one update.
 pub(super) type Outcome = Result<Done, Failure>;
+
+/// Encoded bytes of all errors of an answer, which clients take together with the rest; their texts yield.
+const MAX_TOLD_BYTES: usize = 3 << 20;
+
+/// What became of the members of a request, as an answer tells it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    pub(super) list: Vec<wire::Error>,
+    bytes: usize,
+}
+
+impl Told {
+    /// Adds what became of a member; without its text, if there is too much text already.
+    pub(super) fn push(&mut self, mut error: wire::Error) {
+        if self.bytes + error.encoded_len() > MAX_TOLD_BYTES {
+            error.message.clear();
+        }
+        self.bytes += error.encoded_len();
+        self.list.push(error);
+    }
+}
 
 /// How a batch is to be applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

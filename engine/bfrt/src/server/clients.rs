@@ -3,21 +3,19 @@
 use std::collections::BTreeMap;
 
 use p4cc_p4runtime::errors::Failure;
-use tokio::sync::mpsc;
-use tonic::{Code, Status};
+use p4cc_p4runtime::server::outbox::Outbox;
+use tonic::Code;
 
 use crate::proto::bfrt_proto as wire;
 use wire::subscribe::Notifications;
 
-/// Messages that wait for a slow client; more are dropped.
-pub(super) const MAX_WAITING_MESSAGES: usize = 4_096;
 /// Clients that are subscribed at once.
 const MAX_CLIENTS: usize = 64;
 /// What stands for the chip's own tables in the place of a program's name.
 pub(super) const SHARED: &str = "$SHARED";
 
-/// The way to a client.
-pub(super) type Sender = mpsc::Sender<Result<wire::StreamMessageResponse, Status>>;
+/// The way to a client. What does not fit is dropped.
+pub(super) type Sender = Outbox<wire::StreamMessageResponse>;
 
 /// A client that is subscribed.
 pub(super) struct Client {
@@ -35,7 +33,7 @@ pub(super) struct Client {
 impl Client {
     /// Sends a message; false if the client is gone or too slow.
     pub(super) fn send(&self, update: wire::stream_message_response::Update) -> bool {
-        self.sender.try_send(Ok(wire::StreamMessageResponse { update: Some(update) })).is_ok()
+        self.sender.send(wire::StreamMessageResponse { update: Some(update) })
     }
 }
 

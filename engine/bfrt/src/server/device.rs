@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use p4cc_exec::Pipeline;
 use p4cc_p4runtime::errors::Failure;
-use p4cc_switch::{ReplicationEngine, Switch};
+use p4cc_switch::Switch;
 use p4cc_units::Time;
 
 use crate::schema::{self, Schema};
-use crate::target::{Kept, Scope, Target, no_program};
+use crate::target::{Kept, Scope, Target, Window};
 
 /// A program as clients see it.
 pub(super) struct Loaded {
@@ -25,7 +25,8 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    fn new(pipeline: &Arc<Pipeline>, given_name: Option<&str>) -> Result<Self, Failure> {
+    /// Makes them, which takes a moment for a large program.
+    pub(super) fn new(pipeline: &Arc<Pipeline>, given_name: Option<&str>) -> Result<Self, Failure> {
         let program = pipeline.program();
         let chip = schema::chip_of(program);
         let mut schema = schema::of_program(program, chip)
@@ -51,19 +52,18 @@ pub(super) struct Device {
 }
 
 impl Device {
-    /// The program that the switch runs; read anew where it is another than before.
-    ///
-    /// # Errors
-    /// The switch runs none.
-    pub(super) fn loaded(&mut self, switch: &Switch, name: Option<&str>) -> Result<Arc<Loaded>, Failure> {
-        let pipeline = switch.pipeline().ok_or_else(no_program)?;
-        if let Some(loaded) = self.loaded.as_ref().filter(|loaded| Arc::ptr_eq(&loaded.pipeline, pipeline)) {
-            return Ok(Arc::clone(loaded));
+    /// What was made of the program that the switch runs; none where it is another than before.
+    pub(super) fn loaded(&self, switch: &Switch) -> Option<Arc<Loaded>> {
+        let pipeline = switch.pipeline()?;
+        self.loaded.as_ref().filter(|loaded| Arc::ptr_eq(&loaded.pipeline, pipeline)).cloned()
+    }
+
+    /// Takes what was made of the program, if the switch still runs it.
+    pub(super) fn load(&mut self, switch: &Switch, loaded: &Arc<Loaded>) {
+        if switch.pipeline().is_some_and(|pipeline| Arc::ptr_eq(&loaded.pipeline, pipeline)) {
+            self.loaded = Some(Arc::clone(loaded));
+            self.kept = Kept::default();
         }
-        let loaded = Arc::new(Loaded::new(pipeline, name)?);
-        self.loaded = Some(Arc::clone(&loaded));
-        self.kept = Kept::default();
-        Ok(loaded)
     }
 
     /// Lends the device to a request.
@@ -75,13 +75,27 @@ impl Device {
     ) -> T {
         let program = Arc::clone(loaded.pipeline.program());
         let kept = &mut self.kept;
-        f(&mut Target { schema: &loaded.schema, program: &program, switch, kept, now, scope })
+        f(&mut Target {
+            schema: &loaded.schema,
+            program: &program,
+            switch,
+            kept,
+            now,
+            scope,
+            window: Window::All,
+        })
     }
 
-    /// Starts the program anew, as if the device had just been switched on.
-    pub(super) fn start_anew(&mut self, loaded: &Loaded, switch: &mut Switch) {
-        switch.set_pipeline(Arc::clone(&loaded.pipeline));
-        *switch.pre_mut() = ReplicationEngine::default();
+    /// Starts the program anew, as if the device had just been switched on: as it is on a switch that was
+    /// staged for it. The other gets what ran before.
+    pub(super) fn start_anew(&mut self, switch: &mut Switch, staged: &mut Switch) {
+        switch.take_over(staged);
         self.kept = Kept::default();
     }
+}
+
+/// The program of a device as it is when it starts, on a switch of its own.
+pub(super) fn stage(loaded: &Loaded, mut staging: Switch) -> Switch {
+    staging.set_pipeline(Arc::clone(&loaded.pipeline));
+    staging
 }

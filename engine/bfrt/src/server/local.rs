@@ -4,22 +4,21 @@
 
 use std::sync::Arc;
 
+use p4cc_p4runtime::server::outbox::{Outgoing, outbox};
 use p4cc_p4runtime::{Devices, Held};
 use p4cc_units::Time;
 use prost::Message;
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tonic::{Request, Status};
 
-use super::clients::MAX_WAITING_MESSAGES;
 use super::service::Service;
 use super::streams::Stream;
 use super::{Options, StartError};
 use crate::proto::bfrt_proto as wire;
 use wire::bf_runtime_server::BfRuntime;
 
-type Replies = mpsc::Receiver<Result<wire::StreamMessageResponse, Status>>;
+type Replies = Outgoing<wire::StreamMessageResponse>;
 
 /// A BF Runtime server that nothing connects to.
 pub struct Local {
@@ -88,7 +87,7 @@ impl Local {
 
     /// Opens a stream; its number.
     pub fn open(&mut self) -> usize {
-        let (sender, replies) = mpsc::channel(MAX_WAITING_MESSAGES);
+        let (sender, replies) = outbox();
         let session = self.service.next_session();
         let stream = Stream { service: self.service.clone(), session, sender, client: None };
         self.streams.push(Some((stream, replies)));
@@ -114,7 +113,7 @@ impl Local {
             return Err(failure.status());
         }
         let mut come = Vec::new();
-        while let Ok(reply) = replies.try_recv() {
+        while let Some(reply) = replies.try_next() {
             come.push(reply?);
         }
         Ok(come)

@@ -1,5 +1,6 @@
 //! The gRPC server: its threads, its bounds, and what it needs from the owner of the switches.
 
+mod answer;
 mod batches;
 mod clients;
 mod device;
@@ -14,10 +15,11 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+use p4cc_p4runtime::server::requests::Counted;
+use p4cc_p4runtime::server::{answers, connections};
 use p4cc_p4runtime::{Devices, Held};
 use p4cc_units::Time;
 use tokio::runtime::Runtime;
-use tonic::transport::server::TcpIncoming;
 
 use crate::proto::bfrt_proto::bf_runtime_server::BfRuntimeServer;
 use service::Service;
@@ -37,7 +39,7 @@ const KEEPALIVE: Duration = Duration::from_secs(20);
 /// Requests are applied one at a time; a second thread keeps streams alive meanwhile.
 const THREADS: usize = 2;
 /// How long stopping waits for a request that is being applied.
-const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+const STOP_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Why the server did not start.
 #[derive(Debug, thiserror::Error)]
@@ -91,8 +93,7 @@ impl Server {
             .map_err(StartError::Threads)?;
         let incoming = {
             let _in_runtime = runtime.enter();
-            TcpIncoming::from(tokio::net::TcpListener::from_std(listener).map_err(listen)?)
-                .with_nodelay(Some(true))
+            connections::incoming(listener).map_err(listen)?
         };
         let service = Service::new(devices, options);
         let server = BfRuntimeServer::new(service.clone())
@@ -102,9 +103,10 @@ impl Server {
             .concurrency_limit_per_connection(MAX_REQUESTS_IN_FLIGHT)
             .max_concurrent_streams(MAX_CALLS)
             .http2_keepalive_interval(Some(KEEPALIVE))
-            .add_service(server)
+            .add_service(Counted::new(server))
             .serve_with_incoming(incoming);
         runtime.spawn(serve);
+        runtime.spawn(service.room().clone().end_stalled(answers::PATIENCE));
         Ok(Self { local_addr, service, runtime: Some(runtime) })
     }
 

@@ -14,7 +14,13 @@ use wire::stream_message_response::Update;
 /// Pipes of the chip, which one program has.
 const PIPES: u32 = 4;
 
-/// Binds a client to the program, or starts the device anew.
+/// Whether a request starts the device anew, so that a switch is to be staged for it.
+pub(super) fn starts_anew(loaded: &Loaded, request: &wire::SetForwardingPipelineConfigRequest) -> bool {
+    let begins = [Action::VerifyAndWarmInitBegin, Action::VerifyAndWarmInitBeginAndEnd];
+    begins.map(|action| action as i32).contains(&request.action) && verify(loaded, request).is_ok()
+}
+
+/// Binds a client to the program, or starts the device anew with what was staged.
 ///
 /// # Errors
 /// Another program, or a phase that does not follow.
@@ -22,7 +28,7 @@ pub(super) fn set(
     clients: &mut Clients,
     device: &mut Device,
     loaded: &Loaded,
-    switch: &mut Switch,
+    (switch, staged): (&mut Switch, Option<&mut Switch>),
     request: &wire::SetForwardingPipelineConfigRequest,
 ) -> Result<(), Failure> {
     let action = Action::try_from(request.action)
@@ -32,8 +38,9 @@ pub(super) fn set(
         Action::Verify => verify(loaded, request),
         Action::VerifyAndWarmInitBegin | Action::VerifyAndWarmInitBeginAndEnd => {
             verify(loaded, request)?;
+            let staged = staged.ok_or_else(|| Failure::new(Code::Internal, "nothing was staged"))?;
             begin(clients, request.client_id)?;
-            device.start_anew(loaded, switch);
+            device.start_anew(switch, staged);
             tell(clients, request, Phase::WarmInitStarted);
             if action == Action::VerifyAndWarmInitBeginAndEnd {
                 end(clients, request.client_id)?;

@@ -1,33 +1,45 @@
 //! Read: entries, usages, attributes, numbers of entries and of names.
 
+use std::sync::Arc;
+
 use p4cc_p4runtime::errors::Failure;
 
 use super::requests;
 use crate::fields;
 use crate::pipes;
 use crate::proto::bfrt_proto as wire;
-use crate::schema::{LearnFilter, Table};
-use crate::tables::{self, attributes};
-use crate::target::{Entry, Scope, Target};
+use crate::schema::{LearnFilter, Object, Table};
+use crate::tables::{self, attributes, matching};
+use crate::target::{Entry, Scope, Target, Window};
 use wire::entity::Entity as Of;
 use wire::object_id::{self, table_object};
 
 /// A direction, or a parser, that is not named.
 const ANY: u32 = 0xff;
-/// Most entities of one answer.
-const MAX_ENTITIES: usize = 1 << 20;
+/// Rows of a table that are read at once; further ones come in their turn.
+const PART: usize = 512;
 
-/// Appends what one entity of a request asks for.
+/// How far the read of one entity of a request is.
+#[derive(Default)]
+pub(super) struct Cursor {
+    /// Place of the next cell, member or row.
+    at: usize,
+    /// Numbers of a match table's entries in the order of the answer.
+    rows: Option<Vec<u32>>,
+}
+
+/// Appends what one entity of a request asks for, or the next part of it; whether more is to come.
 ///
 /// # Errors
 /// What is not there, or cannot be read.
 pub(super) fn read(
     target: &mut Target<'_>,
     given: &wire::Entity,
+    cursor: &mut Cursor,
     out: &mut Vec<wire::Entity>,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     match &given.entity {
-        Some(Of::TableEntry(entry)) => read_entry(target, entry, out),
+        Some(Of::TableEntry(entry)) => return read_entry(target, entry, cursor, out),
         Some(Of::TableUsage(usage)) => {
             let table = target.table(usage.table_id)?;
             let of = pipes::to_write(target, table, true)?;
@@ -35,32 +47,32 @@ pub(super) fn read(
             let usage = tables::usage(target, table);
             target.enter(0);
             let usage = usage?;
-            push(out, Of::TableUsage(wire::TableUsage { table_id: table.id, usage, ..Default::default() }))
+            push(out, Of::TableUsage(wire::TableUsage { table_id: table.id, usage, ..Default::default() }));
         }
         Some(Of::TableAttribute(attribute)) => {
             let attribute = attributes::read(target, attribute)?;
-            push(out, Of::TableAttribute(attribute))
+            push(out, Of::TableAttribute(attribute));
         }
-        Some(Of::Handle(handle)) => read_handle(target, handle, out),
-        Some(Of::ObjectId(names)) => read_id(target, names, out),
-        Some(Of::TableOperation(_)) => Err(Failure::unimplemented("operations are run, not read")),
-        None => Err(Failure::invalid("the entity is empty; name a table entry, for instance")),
+        Some(Of::Handle(handle)) => read_handle(target, handle, out)?,
+        Some(Of::ObjectId(names)) => read_id(target, names, out)?,
+        Some(Of::TableOperation(_)) => {
+            return Err(Failure::unimplemented("operations are run, not read"));
+        }
+        None => return Err(Failure::invalid("the entity is empty; name a table entry, for instance")),
     }
+    Ok(false)
 }
 
-fn push(out: &mut Vec<wire::Entity>, entity: Of) -> Result<(), Failure> {
-    if out.len() >= MAX_ENTITIES {
-        return Err(Failure::exhausted(format!("the answer has more than {MAX_ENTITIES} entities")));
-    }
+fn push(out: &mut Vec<wire::Entity>, entity: Of) {
     out.push(wire::Entity { entity: Some(entity) });
-    Ok(())
 }
 
 fn read_entry(
     target: &mut Target<'_>,
     given: &wire::TableEntry,
+    cursor: &mut Cursor,
     out: &mut Vec<wire::Entity>,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let table = target.table(given.table_id)?;
     let (mut entry, wanted) = requests::to_read(table, given)?;
     let of_request = target.scope;
@@ -72,11 +84,18 @@ fn read_entry(
             Some(owner) => pipes::to_read_by_number(target, &entry, owner)?,
             None => pipes::to_read(target, &entry)?,
         };
-        Ok((pipes::read(target, &of.pipes, &entry, tables::read)?, of.id))
+        let is_more = next_part(target, &entry, of.pipes.first().copied().unwrap_or(0), cursor)?;
+        let rows = pipes::read(target, &of.pipes, &entry, tables::read);
+        // A part that is full may be followed by another.
+        let is_part = matches!(target.window, Window::Part { .. });
+        target.window = Window::All;
+        let rows = rows?;
+        let is_more = if is_part { rows.len() == PART } else { is_more };
+        Ok((rows, of.id, is_more))
     });
     let scope = target.scope;
     target.scope = of_request;
-    let (rows, id) = found?;
+    let (rows, id, is_more) = found?;
     // Who asks for a key by its number, or names a target, is told the target.
     let scope = match given.entry_tgt {
         Some(_) => Some(scope),
@@ -85,8 +104,58 @@ fn read_entry(
         }
         None => None,
     };
-    rows.into_iter()
-        .try_for_each(|row| push(out, Of::TableEntry(requests::answer(&entry, &wanted, scope, row))))
+    rows.into_iter().for_each(|row| push(out, Of::TableEntry(requests::answer(&entry, &wanted, scope, row))));
+    Ok(is_more)
+}
+
+/// Has a read of a whole table give its next part only; for a match table whether another follows.
+fn next_part(
+    target: &mut Target<'_>,
+    entry: &Entry<'_>,
+    pipe: usize,
+    cursor: &mut Cursor,
+) -> Result<bool, Failure> {
+    if entry.key.is_some() || entry.is_default {
+        return Ok(false);
+    }
+    let from = cursor.at;
+    cursor.at += PART;
+    match entry.table.object {
+        Object::Match(table) => {
+            if cursor.rows.is_none() {
+                target.enter(pipe);
+                let ordered = matching::ordered(target, entry.table, table);
+                target.enter(0);
+                cursor.rows = Some(ordered?);
+            }
+            let rows = cursor.rows.as_deref().unwrap_or_default();
+            target.enter(pipe);
+            let part = rows.iter().skip(from).take(PART);
+            let entries = part.filter_map(|number| matching::state_entry(target, table, *number)).collect();
+            target.enter(0);
+            let is_last = cursor.at >= rows.len();
+            target.window = Window::Entries { entries: Arc::new(entries), is_last };
+            Ok(!is_last)
+        }
+        Object::Counter(_)
+        | Object::Meter(_)
+        | Object::Register(_)
+        | Object::Lpf(_)
+        | Object::Wred(_)
+        | Object::Members(_)
+        | Object::Groups(_)
+        | Object::ValueSet(_) => {
+            target.window = Window::Part { from, most: PART };
+            Ok(false)
+        }
+        Object::GetMember(_)
+        | Object::RegisterParam(_)
+        | Object::HashAlgorithm(_)
+        | Object::HashConfigure(_)
+        | Object::HashCompute(_)
+        | Object::PortMetadata(_)
+        | Object::Fixed => Ok(false),
+    }
 }
 
 fn read_handle(
@@ -120,7 +189,8 @@ fn read_handle(
     let handle = target.kept.handles.entry(table.id).or_default().of(&key);
     target.enter(0);
     let value = Some(wire::handle_id::Value::HandleId(requests::to_wire(handle, owner)));
-    push(out, Of::Handle(wire::HandleId { table_id: table.id, value }))
+    push(out, Of::Handle(wire::HandleId { table_id: table.id, value }));
+    Ok(())
 }
 
 fn read_id(target: &Target<'_>, given: &wire::ObjectId, out: &mut Vec<wire::Entity>) -> Result<(), Failure> {
@@ -141,7 +211,8 @@ fn read_id(target: &Target<'_>, given: &wire::ObjectId, out: &mut Vec<wire::Enti
         }
         None => return Err(Failure::invalid("give the names of a table or of a digest")),
     };
-    push(out, Of::ObjectId(wire::ObjectId { object: None, id }))
+    push(out, Of::ObjectId(wire::ObjectId { object: None, id }));
+    Ok(())
 }
 
 fn id_in_table(table: &Table, names: Option<&table_object::Names>) -> Result<u32, Failure> {

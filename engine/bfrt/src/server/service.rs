@@ -7,33 +7,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use p4cc_p4runtime::errors::{Failure, UpdateError, batch_status};
+use p4cc_exec::Pipeline;
+use p4cc_p4runtime::errors::{Failure, MetadataLimit, Outcomes, UpdateError};
+use p4cc_p4runtime::server::answers::{Answer, Room};
+use p4cc_p4runtime::server::connections::Peer;
+use p4cc_p4runtime::server::outbox::outbox;
 use p4cc_p4runtime::{Devices, Held, NoSuchDevice};
 use p4cc_switch::Switch;
 use p4cc_units::Time;
-use tokio::sync::{Mutex, MutexGuard, mpsc};
+use prost::Message as _;
+use tokio::sync::{Mutex, MutexGuard};
 use tokio_stream::Stream as Messages;
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::metadata::MetadataMap;
 use tonic::{Code, Request, Response, Status, Streaming};
 
-use super::batches::{self, Manner, Outcome};
-use super::clients::{Client, Clients, MAX_WAITING_MESSAGES, SHARED};
-use super::device::{Device, Loaded};
-use super::{Options, pipeline, reads, streams};
+use super::answer::OpenRead;
+use super::batches::{self, Manner, Outcome, Told};
+use super::clients::{Client, Clients, SHARED};
+use super::device::{self, Device, Loaded};
+use super::{Options, pipeline, streams};
 use crate::pipes;
 use crate::proto::bfrt_proto as wire;
 use crate::tables::Done;
 use crate::tables::ageing::Change;
-use crate::target::{ALL_PIPES, Scope, Target};
+use crate::target::{ALL_PIPES, Scope, Target, no_program};
 use wire::bf_runtime_server::BfRuntime;
 
-/// Most entities in one message of a read.
-const READ_CHUNK: usize = 1_024;
-/// Updates or entities after which packets and other requests have their turn.
+/// Updates after which packets and other requests have their turn.
 const TURN: usize = 1_024;
-/// Most members of a batch that a status tells of.
-const MAX_STATUS_MEMBERS: usize = 1 << 16;
 
 type StreamOf<T> = Pin<Box<dyn Messages<Item = Result<T, Status>> + Send>>;
 
@@ -47,14 +47,17 @@ impl UpdateError for wire::Error {
 
 /// What a request's metadata ask for.
 #[derive(Clone, Copy, Debug, Default)]
-struct Wishes {
+pub(super) struct Wishes {
     until: Option<Instant>,
-    errors_in_answer: bool,
+    pub(super) errors_in_answer: bool,
     ignores_missing: bool,
+    /// What the client takes of a status.
+    pub(super) metadata: MetadataLimit,
 }
 
 impl Wishes {
-    fn of(metadata: &MetadataMap) -> Self {
+    fn of<T>(request: &Request<T>) -> Self {
+        let metadata = request.metadata();
         let number = |name: &str| metadata.get(name)?.to_str().ok()?.parse::<u64>().ok();
         let (seconds, nanos) = (number("deadline_sec"), number("deadline_nsec"));
         let span =
@@ -64,10 +67,13 @@ impl Wishes {
             until: until.and_then(|span| Instant::now().checked_add(span)),
             errors_in_answer: number("error_in_resp") == Some(1),
             ignores_missing: number("ignore_not_found") == Some(1),
+            metadata: Peer::of(request).metadata(),
         }
     }
 
-    fn check_time(&self, done: usize) -> Result<(), Failure> {
+    /// # Errors
+    /// The time is over.
+    pub(super) fn check_time(&self, done: usize) -> Result<(), Failure> {
         match self.until {
             Some(until) if Instant::now() >= until => Err(Failure::new(
                 Code::DeadlineExceeded,
@@ -94,12 +100,14 @@ pub(super) struct Service {
     /// Tokio's mutex is fair: requests are applied in arrival order.
     inner: Arc<Mutex<Inner>>,
     last_session: Arc<AtomicU64>,
+    room: Room,
 }
 
 impl Service {
     pub(super) fn new(owner: Arc<dyn Devices>, options: Options) -> Self {
         let options = Arc::new(options);
-        Self { owner, options, inner: Arc::default(), last_session: Arc::default() }
+        let (inner, last_session, room) = Default::default();
+        Self { owner, options, inner, last_session, room }
     }
 
     /// The number of a new stream.
@@ -120,30 +128,58 @@ impl Service {
         f(&mut self.inner.lock().await.clients)
     }
 
+    pub(super) fn room(&self) -> &Room {
+        &self.room
+    }
+
     /// Applies one request to one device, when its turn comes.
     async fn apply<T>(
         &self,
         device_id: u64,
         f: impl FnOnce(&mut Clients, &mut Device, &Loaded, (&mut Switch, Time)) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut inner = self.inner.lock().await;
-        // The owner may be busy for a while; other connections go on meanwhile.
-        tokio::task::block_in_place(|| self.apply_locked(&mut inner, device_id, f))
+        let mut f = Some(f);
+        loop {
+            let pipeline = {
+                let mut inner = self.inner.lock().await;
+                // The owner may be busy for a while; other connections are served meanwhile.
+                let lent = tokio::task::block_in_place(|| self.apply_locked(&mut inner, device_id, &mut f));
+                match lent? {
+                    Lent::Done(result) => return result,
+                    Lent::New(pipeline) => pipeline,
+                }
+            };
+            // The tables of a large program take a moment to make, which nobody else waits for.
+            let name = self.options.p4_name.as_deref();
+            let loaded = Arc::new(tokio::task::block_in_place(|| Loaded::new(&pipeline, name))?);
+            let mut inner = self.inner.lock().await;
+            tokio::task::block_in_place(|| {
+                let device = inner.devices.entry(device_id).or_default();
+                self.owner.with_device(device_id, &mut |switch, _| device.load(switch, &loaded))
+            })
+            .map_err(|missing| Failure::not_found(missing.to_string()))?;
+        }
     }
 
-    fn apply_locked<T>(
+    fn apply_locked<T, F>(
         &self,
         inner: &mut MutexGuard<'_, Inner>,
         device_id: u64,
-        f: impl FnOnce(&mut Clients, &mut Device, &Loaded, (&mut Switch, Time)) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        f: &mut Option<F>,
+    ) -> Result<Lent<T>, Failure>
+    where
+        F: FnOnce(&mut Clients, &mut Device, &Loaded, (&mut Switch, Time)) -> Result<T, Failure>,
+    {
         let Inner { clients, devices } = &mut **inner;
-        let (mut f, mut result) = (Some(f), None);
+        let mut result = None;
         let lent = self.owner.with_device(device_id, &mut |switch, now| {
-            let Some(f) = f.take() else { return };
             let device = devices.entry(device_id).or_default();
-            let loaded = device.loaded(switch, self.options.p4_name.as_deref());
-            result = Some(loaded.and_then(|loaded| f(clients, device, &loaded, (switch, now))));
+            let Some(loaded) = device.loaded(switch) else {
+                result = Some(switch.pipeline().cloned().map(Lent::New).ok_or_else(no_program));
+                return;
+            };
+            let Some(f) = f.take() else { return };
+            result = Some(Ok(Lent::Done(f(clients, device, &loaded, (switch, now)))));
         });
         match (lent, result) {
             (Ok(()), Some(result)) => result,
@@ -153,7 +189,11 @@ impl Service {
     }
 
     /// Lends a device to a request that reads or writes tables.
-    async fn with_target<T>(&self, who: Who<'_>, f: impl FnOnce(&mut Target<'_>) -> T) -> Result<T, Failure> {
+    pub(super) async fn with_target<T>(
+        &self,
+        who: Who<'_>,
+        f: impl FnOnce(&mut Target<'_>) -> T,
+    ) -> Result<T, Failure> {
         let scope = who.scope;
         self.apply(scope.device_id.into(), |clients, device, loaded, (switch, now)| {
             who.check(clients, loaded)?;
@@ -175,23 +215,34 @@ impl Service {
             |device: &Device| device.kept.ageing.is_on() || device.kept.attributes.notifies_any();
         let watched = inner.devices.iter().filter(|(_, device)| is_watched(device)).map(|(&id, _)| id);
         for device_id in watched.collect::<Vec<u64>>() {
-            let delivered = self.apply_locked(&mut inner, device_id, |clients, device, loaded, lent| {
-                let ports = streams::port_changes(device, loaded, lent.0);
-                let wants = |client: &Client| client.wants.enable_port_status_change_notifications;
-                let told = ports.iter().map(|update| clients.send(device_id, update, wants)).sum::<usize>();
-                Ok(told + sweep(clients, device, loaded, (lent.0, now)))
-            });
-            // A device that went away has nobody to hear of it.
-            sent += delivered.unwrap_or(0);
+            let deliver =
+                |clients: &mut Clients, device: &mut Device, loaded: &Loaded, lent: (&mut Switch, Time)| {
+                    let ports = streams::port_changes(device, loaded, lent.0);
+                    let wants = |client: &Client| client.wants.enable_port_status_change_notifications;
+                    let told =
+                        ports.iter().map(|update| clients.send(device_id, update, wants)).sum::<usize>();
+                    Ok(told + sweep(clients, device, loaded, (lent.0, now)))
+                };
+            sent += self.deliver_to(&mut inner, device_id, deliver);
         }
         for held in held {
-            let delivered = self.apply_locked(&mut inner, held.device_id, |clients, _, loaded, _| {
+            let deliver = |clients: &mut Clients, _: &mut Device, loaded: &Loaded, _: (&mut Switch, Time)| {
                 Ok(deliver(clients, loaded, held))
-            });
-            // A device that went away between the two calls has nobody to hear of it.
-            sent += delivered.unwrap_or(0);
+            };
+            sent += self.deliver_to(&mut inner, held.device_id, deliver);
         }
         sent
+    }
+
+    /// A device that went away, or whose program no client has asked for yet, has nobody to hear of it.
+    fn deliver_to<F>(&self, inner: &mut MutexGuard<'_, Inner>, device_id: u64, deliver: F) -> usize
+    where
+        F: FnOnce(&mut Clients, &mut Device, &Loaded, (&mut Switch, Time)) -> Result<usize, Failure>,
+    {
+        match self.apply_locked(inner, device_id, &mut Some(deliver)) {
+            Ok(Lent::Done(sent)) => sent.unwrap_or(0),
+            Ok(Lent::New(_)) | Err(_) => 0,
+        }
     }
 
     async fn write_batch(
@@ -220,31 +271,13 @@ impl Service {
         }
         Ok(outcomes)
     }
-
-    async fn read_all(&self, request: &wire::ReadRequest, wishes: Wishes) -> Result<Found, Failure> {
-        let scope = request.target.as_ref().map_or_else(no_scope, Scope::from);
-        let who = Who { client: request.client_id, p4_name: &request.p4_name, scope };
-        let mut found = Found::default();
-        for entities in request.entities.chunks(TURN) {
-            wishes.check_time(found.results.len())?;
-            let Found { entities: out, results } = &mut found;
-            self.with_target(who, |target| {
-                results.extend(entities.iter().map(|entity| reads::read(target, entity, out)));
-            })
-            .await?;
-        }
-        if request.entities.is_empty() {
-            self.with_target(who, |_| ()).await?;
-        }
-        Ok(found)
-    }
 }
 
-/// What a read found, and what became of each of its entities.
-#[derive(Default)]
-struct Found {
-    entities: Vec<wire::Entity>,
-    results: Vec<Result<(), Failure>>,
+/// What came of lending a device to a request.
+enum Lent<T> {
+    Done(Result<T, Failure>),
+    /// The switch runs a program whose tables are to be made first.
+    New(Arc<Pipeline>),
 }
 
 fn no_scope() -> Scope {
@@ -253,10 +286,10 @@ fn no_scope() -> Scope {
 
 /// Whose request it is, and what for.
 #[derive(Clone, Copy)]
-struct Who<'a> {
-    client: u32,
-    p4_name: &'a str,
-    scope: Scope,
+pub(super) struct Who<'a> {
+    pub(super) client: u32,
+    pub(super) p4_name: &'a str,
+    pub(super) scope: Scope,
 }
 
 impl Who<'_> {
@@ -323,16 +356,6 @@ fn sweep(
     sent
 }
 
-/// The status of a batch, of the first members where it is very long.
-fn status(mut results: Vec<Result<(), Failure>>) -> Result<(), Status> {
-    if results.iter().all(Result::is_ok) {
-        return Ok(());
-    }
-    let first = results.iter().position(Result::is_err).unwrap_or(0);
-    results.truncate(MAX_STATUS_MEMBERS.max(first + 1));
-    batch_status::<wire::Error>(&results)
-}
-
 /// What became of one update, as an answer tells it.
 fn told(update: &wire::Update, outcome: &Outcome, manner: Manner) -> wire::Error {
     match outcome {
@@ -358,7 +381,7 @@ impl BfRuntime for Service {
         &self,
         request: Request<wire::WriteRequest>,
     ) -> Result<Response<wire::WriteResponse>, Status> {
-        let wishes = Wishes::of(request.metadata());
+        let wishes = Wishes::of(&request);
         let request = request.into_inner();
         let outcomes = self.write_batch(&request, wishes).await.map_err(Failure::status)?;
         let manner = Manner::new(request.atomicity, wishes.ignores_missing).map_err(Failure::status)?;
@@ -366,39 +389,27 @@ impl BfRuntime for Service {
         let all = pairs().map(|(update, outcome)| told(update, outcome, manner));
         let tells =
             |error: &wire::Error| wishes.errors_in_answer || (error.canonical_code == 0 && error.code != 0);
-        let answer = wire::WriteResponse { status: all.filter(tells).collect() };
+        let mut errors = Told::default();
+        all.filter(tells).for_each(|error| errors.push(error));
         // As the chip's server does: what failed fails the call too, whatever the answer would have said.
         let results = pairs().map(|(update, outcome)| match outcome {
             Err(failure) if !batches::is_ignored(update, failure, manner) => Err(failure.clone()),
             _ => Ok(()),
         });
-        status(results.collect())?;
-        Ok(Response::new(answer))
+        results.collect::<Outcomes>().status::<wire::Error>(wishes.metadata)?;
+        Ok(Response::new(wire::WriteResponse { status: errors.list }))
     }
 
     async fn read(&self, request: Request<wire::ReadRequest>) -> Result<Response<Self::ReadStream>, Status> {
-        let wishes = Wishes::of(request.metadata());
-        let found = self.read_all(&request.into_inner(), wishes).await.map_err(Failure::status)?;
-        let (told, end) = match wishes.errors_in_answer {
-            true => {
-                let told = found.results.iter().map(|result| match result {
-                    Ok(()) => wire::Error::default(),
-                    Err(failure) => UpdateError::new(failure.code as i32, failure.message.clone()),
-                });
-                (told.collect(), None)
-            }
-            false => (Vec::new(), status(found.results).err()),
-        };
-        // Messages are made one by one as the client takes them; the last has what became of the entities.
-        let (mut rest, mut told) = (found.entities.into_iter(), Some(told));
-        let chunks = std::iter::from_fn(move || {
-            let entities: Vec<_> = rest.by_ref().take(READ_CHUNK).collect();
-            if rest.len() == 0 {
-                return told.take().map(|status| Ok(wire::ReadResponse { entities, status }));
-            }
-            Some(Ok(wire::ReadResponse { entities, status: Vec::new() }))
-        });
-        Ok(Response::new(Box::pin(tokio_stream::iter(chunks.chain(end.map(Err))))))
+        let wishes = Wishes::of(&request);
+        let peer = Peer::of(&request);
+        let request = request.into_inner();
+        let scope = request.target.as_ref().map_or_else(no_scope, Scope::from);
+        let who = Who { client: request.client_id, p4_name: &request.p4_name, scope };
+        self.with_target(who, |_| ()).await.map_err(Failure::status)?;
+        let place = self.room.enter(peer, request.encoded_len()).await.map_err(Failure::status)?;
+        let read = Arc::new(OpenRead::new(self.clone(), request, scope, wishes));
+        Ok(Response::new(Box::pin(Answer::new(place, read))))
     }
 
     async fn set_forwarding_pipeline_config(
@@ -406,10 +417,22 @@ impl BfRuntime for Service {
         request: Request<wire::SetForwardingPipelineConfigRequest>,
     ) -> Result<Response<wire::SetForwardingPipelineConfigResponse>, Status> {
         let request = request.into_inner();
-        let set = self.apply(request.device_id.into(), |clients, device, loaded, (switch, _)| {
-            pipeline::set(clients, device, loaded, switch, &request)
+        let device_id = request.device_id.into();
+        let staging = self.apply(device_id, |_, device, loaded, (switch, _)| {
+            let starts_anew = pipeline::starts_anew(loaded, &request);
+            Ok(starts_anew.then(|| (device.loaded(switch), switch.staging())))
+        });
+        // A large state is made, and the old one freed, while others are served.
+        let staging = staging.await.map_err(Failure::status)?;
+        let mut staged = tokio::task::block_in_place(|| {
+            let (loaded, staging) = staging?;
+            loaded.map(|loaded| device::stage(&loaded, staging))
+        });
+        let set = self.apply(device_id, |clients, device, loaded, (switch, _)| {
+            pipeline::set(clients, device, loaded, (switch, staged.as_mut()), &request)
         });
         set.await.map_err(Failure::status)?;
+        tokio::task::block_in_place(|| drop(staged));
         Ok(Response::new(wire::SetForwardingPipelineConfigResponse::default()))
     }
 
@@ -427,8 +450,8 @@ impl BfRuntime for Service {
         request: Request<Streaming<wire::StreamMessageRequest>>,
     ) -> Result<Response<Self::StreamChannelStream>, Status> {
         let session = self.next_session();
-        let (sender, receiver) = mpsc::channel(MAX_WAITING_MESSAGES);
+        let (sender, outgoing) = outbox();
         tokio::spawn(streams::serve(self.clone(), session, sender, request.into_inner()));
-        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+        Ok(Response::new(Box::pin(outgoing)))
     }
 }

@@ -36,8 +36,7 @@ pub(super) async fn serve(
         };
         let Ok(Some(message)) = message else { break };
         if let Err(failure) = stream.handle(message).await {
-            // The client may be gone already; then nobody is there to be told.
-            let _ = stream.sender.send(Err(failure.status())).await;
+            stream.sender.end(failure.status()).await;
             break;
         }
     }
@@ -74,7 +73,7 @@ impl Stream {
         let status = Some(crate::proto::google::rpc::Status::default());
         let reply = Reply::Subscribe(wire::Subscribe { status, ..Default::default() });
         // A client that is gone at once is noticed by the stream's end.
-        let _ = self.sender.try_send(Ok(wire::StreamMessageResponse { update: Some(reply) }));
+        self.sender.send(wire::StreamMessageResponse { update: Some(reply) });
         Ok(())
     }
 

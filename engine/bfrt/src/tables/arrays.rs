@@ -10,9 +10,6 @@ use crate::fields::{Match, Row, Value};
 use crate::schema::{Field, Means, Object, Table};
 use crate::target::{Entry, Target, Verb, no_program};
 
-/// Most cells that one read gives.
-const MAX_CELLS: usize = 1 << 20;
-
 /// The cell that a key names.
 fn index(entry: &Entry<'_>) -> Result<u32, Failure> {
     let key = entry.key.as_ref().ok_or_else(|| needs_key(entry))?;
@@ -185,13 +182,8 @@ pub(super) fn read(target: &mut Target<'_>, entry: &Entry<'_>) -> Result<Vec<Row
         return Ok(vec![row(target, entry.table, at, entry.from_hw)?]);
     }
     let size = size(target, object)?;
-    if size as usize > MAX_CELLS {
-        return Err(Failure::exhausted(format!(
-            "table {} has {size} cells; read them by index, {MAX_CELLS} at most at once",
-            entry.table.name
-        )));
-    }
-    (0..size).map(|at| row(target, entry.table, at, entry.from_hw)).collect()
+    let window = target.window.clone();
+    window.of(0..size).map(|at| row(target, entry.table, at, entry.from_hw)).collect()
 }
 
 fn row(target: &Target<'_>, of: &Table, at: u32, looks: bool) -> Result<Row, Failure> {

@@ -1,8 +1,8 @@
 //! Numbers that clients may use in the place of keys, and the order in which entries were added.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::fields::{Match, Row};
+use crate::fields::Match;
 
 /// Largest number: what stands above it on the wire says whose the entry is.
 const MAX_HANDLE: u32 = (1 << 28) - 1;
@@ -49,16 +49,12 @@ impl Handles {
         }
     }
 
-    /// Puts all entries of a table into the order in which they were added. What is not among them is gone.
-    pub fn sort(&mut self, rows: &mut [Row]) {
-        if self.by_key.len() > rows.len() {
-            let there: std::collections::BTreeSet<&KeyValues> =
-                rows.iter().filter_map(|row| row.key.as_ref()).collect();
-            self.by_key.retain(|key, _| there.contains(key));
-            let by_key = &self.by_key;
-            self.by_handle.retain(|_, key| by_key.contains_key(key));
+    /// Forgets all numbers but these, of which each is an entry's that is there.
+    pub fn keep(&mut self, there: &BTreeSet<u32>) {
+        if self.by_key.len() > there.len() {
+            self.by_handle.retain(|handle, _| there.contains(handle));
+            self.by_key.retain(|_, handle| there.contains(handle));
         }
-        rows.sort_by_cached_key(|row| row.key.as_ref().map_or(u32::MAX, |key| self.of(key)));
     }
 }
 
@@ -73,18 +69,15 @@ mod tests {
     }
 
     #[test]
-    fn entries_come_in_the_order_in_which_they_were_added() {
+    fn entries_have_numbers_in_the_order_in_which_they_were_added() {
         let mut handles = Handles::default();
         let first = handles.of(&key(9));
         assert_eq!((handles.of(&key(9)), handles.of(&key(3))), (first, first + 1));
-        let row = |value| Row { key: Some(key(value)), ..Row::default() };
-        let mut rows = [row(3), row(5), row(9)];
-        handles.sort(&mut rows);
-        assert_eq!(rows, [row(9), row(3), row(5)]);
+        assert_eq!(handles.of(&key(5)), first + 2);
         handles.forget(&key(9));
         assert_eq!(handles.key(first), None);
-        let mut rows = [row(5)];
-        handles.sort(&mut rows);
+        handles.keep(&BTreeSet::from([first + 2]));
         assert_eq!(handles.key(first + 1), None, "an entry that another client deleted is forgotten");
+        assert_eq!(handles.of(&key(5)), first + 2);
     }
 }

@@ -1,5 +1,7 @@
 //! Match tables: entries, the default entry, and what goes with each of them.
 
+use std::sync::Arc;
+
 use p4cc_exec::control::{EntryAction, TableEntry};
 use p4cc_ir::{ActionCall, ActionId, Bits, MatchKind, MatchValue, TableId};
 use p4cc_p4runtime::errors::Failure;
@@ -9,7 +11,7 @@ use super::shadow::Place;
 use super::{Done, needs_key, parts};
 use crate::fields::{GivenField, Match, Row, Value, all_ones};
 use crate::schema::{Action, Key, KeyKind, Means, Table};
-use crate::target::{Entry, Target, Verb};
+use crate::target::{Entry, Target, Verb, Window};
 
 /// BF Runtime's smallest priority wins, the engine's largest: they add up to this.
 const PRIORITIES: u32 = i32::MAX as u32;
@@ -394,16 +396,52 @@ pub(super) fn read(target: &mut Target<'_>, entry: &Entry<'_>, table: TableId) -
         }
         return Ok(vec![row]);
     }
-    let mut rows = Vec::with_capacity(target.state()?.table_len(table));
-    for found in target.state()?.table_entries(table) {
+    let (entries, is_last) = match &target.window {
+        Window::Entries { entries, is_last } => (Arc::clone(entries), *is_last),
+        Window::All | Window::Part { .. } => {
+            let all = ordered(target, entry.table, table)?.into_iter();
+            let found = all.filter_map(|number| state_entry(target, table, number));
+            (Arc::new(found.collect()), true)
+        }
+    };
+    let mut rows = Vec::with_capacity(entries.len());
+    for at in entries.iter() {
+        // Another pipe may lack what the first has.
+        let Ok(found) = target.state()?.table_entry(table, &at.matches, at.priority) else { continue };
         rows.push(row(target, entry.table, table, found, entry.from_hw)?);
     }
-    target.kept.handles.entry(entry.table.id).or_default().sort(&mut rows);
     if let Some(wanted) = entry.action {
         rows.retain(|row| row.action == wanted.id);
     }
-    rows.extend(default_row(target, entry, table)?);
+    if is_last {
+        rows.extend(default_row(target, entry, table)?);
+    }
     Ok(rows)
+}
+
+/// Numbers of all entries of the pipe, in the order in which they were added.
+///
+/// # Errors
+/// The device runs no program.
+pub fn ordered(target: &mut Target<'_>, of: &Table, table: TableId) -> Result<Vec<u32>, Failure> {
+    let mut handles = target.kept.handles.remove(&of.id).unwrap_or_default();
+    let state = target.state()?;
+    let numbers = state.entry_numbers(table).into_iter();
+    let handle = |number| {
+        let entry = state.entry_of_number(table, number)?;
+        Some((handles.of(&key_values(target, of, table, entry)), number))
+    };
+    let mut order: Vec<(u32, u32)> = numbers.filter_map(handle).collect();
+    order.sort_unstable();
+    handles.keep(&order.iter().map(|(handle, _)| *handle).collect());
+    target.kept.handles.insert(of.id, handles);
+    Ok(order.into_iter().map(|(_, number)| number).collect())
+}
+
+/// What identifies the entry of a number, if there still is one.
+pub fn state_entry(target: &Target<'_>, table: TableId, number: u32) -> Option<Identity> {
+    let entry = target.state().ok()?.entry_of_number(table, number)?;
+    Some(Identity { matches: entry.matches.clone(), priority: entry.priority })
 }
 
 /// An entry as clients see it; `looks` at the switch where a copy is kept beside it.

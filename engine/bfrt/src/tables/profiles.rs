@@ -172,7 +172,8 @@ pub(super) fn read_members(
     }
     let wanted = entry.key.as_ref().map(|_| number(entry, Means::Member)).transpose()?;
     let state = target.state()?;
-    let members = state.members(profile).filter(|member| wanted.is_none_or(|id| member.id == id));
+    let members = target.window.of(state.members(profile));
+    let members = members.filter(|member| wanted.is_none_or(|id| member.id == id));
     let row = |member: &Member| {
         let (action, data) = action_data(entry.table, &member.action);
         Row { key: key(entry.table, Means::Member, member.id), action, data }
@@ -393,7 +394,8 @@ pub(super) fn read_groups(
         return Ok(Vec::new());
     }
     let wanted = entry.key.as_ref().map(|_| number(entry, Means::Group)).transpose()?;
-    let groups = target.state()?.groups(profile).filter(|group| wanted.is_none_or(|id| group.id == id));
+    let groups = target.window.of(target.state()?.groups(profile));
+    let groups = groups.filter(|group| wanted.is_none_or(|id| group.id == id));
     let row = |group: &Group| {
         let members = target.kept.groups.members(profile, group);
         let value = |field: &Field| match field.means {

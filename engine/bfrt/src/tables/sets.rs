@@ -67,7 +67,7 @@ pub(super) fn read(target: &mut Target<'_>, entry: &Entry<'_>, set: ValueSetId) 
         return Ok(Vec::new());
     }
     let wanted = entry.key.as_ref().map(|_| member(target, entry, set)).transpose()?;
-    let all = target.state()?.value_set_read(set)?.iter();
+    let all = target.window.of(target.state()?.value_set_read(set)?.iter());
     let found = all.filter(|one| wanted.as_ref().is_none_or(|wanted| *one == wanted));
     let rows: Vec<Row> = found.map(|one| row(entry.table, one)).collect();
     match (wanted, rows.first()) {

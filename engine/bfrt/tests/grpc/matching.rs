@@ -38,6 +38,33 @@ fn entries_are_added_changed_and_deleted_and_packets_follow() {
 }
 
 #[test]
+fn a_long_table_comes_in_parts_each_row_once_in_their_order() {
+    let (mut lab, _stream) = Lab::new();
+    let key = |lab: &Lab, at: u16| {
+        let [high, low] = at.to_be_bytes();
+        vec![exact(lab.key_id("forward", "hdr.eth.dst"), [0, 0, 0, 0, high, low])]
+    };
+    // Not in the order of their keys.
+    let added: Vec<u16> = (1..=1_000).rev().collect();
+    let updates = added.iter().map(|&at| {
+        crate::lab::update(
+            Type::Insert,
+            wire::TableEntry {
+                value: Some(wire::table_entry::Value::Key(wire::TableKey { fields: key(&lab, at) })),
+                ..forward(&lab, 0, 3)
+            },
+        )
+    });
+    let updates = updates.collect();
+    lab.write(updates).expect("entries");
+    let mut all = lab.entries(whole(lab.id("forward"))).expect("entries");
+    assert!(all.pop().is_some_and(|last| last.is_default_entry), "the default entry is the last");
+    let keys = all.iter().map(|entry| entry.value.clone());
+    let wanted = added.iter().map(|&at| wire::TableKey { fields: key(&lab, at) });
+    assert!(keys.eq(wanted.map(|key| Some(wire::table_entry::Value::Key(key)))));
+}
+
+#[test]
 fn insert_or_modify_tells_which_it_was() {
     let (mut lab, _stream) = Lab::new();
     let update = |entry| vec![crate::lab::update(Type::InsertOrModify, entry)];

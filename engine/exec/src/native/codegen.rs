@@ -116,6 +116,8 @@ struct Codegen<'a> {
     module: JITModule,
     helpers: Vec<cranelift_module::FuncId>,
     actions: BTreeMap<ActionId, cranelift_module::FuncId>,
+    /// Asked before each function.
+    is_cancelled: &'a dyn Fn() -> bool,
 }
 
 impl Codegen<'_> {
@@ -141,6 +143,9 @@ impl Codegen<'_> {
         func: usize,
         body: Body<'_>,
     ) -> Result<(usize, Vec<u64>), NativeError> {
+        if (self.is_cancelled)() {
+            return Err(NativeError::Cancelled);
+        }
         if !self.shared.plan.fits(&[func]) {
             let (ops, words) = (self.shared.plan.size(func), self.shared.plan.moved_words(func));
             return Err(NativeError::TooLarge { place: self.place(func), ops, words });
@@ -183,7 +188,11 @@ impl Codegen<'_> {
 
 impl<'a> Codegen<'a> {
     /// A module with the actions that are functions of their own.
-    fn new(shared: Shared<'a>, locals: Locals) -> Result<Self, NativeError> {
+    fn new(
+        shared: Shared<'a>,
+        locals: Locals,
+        is_cancelled: &'a dyn Fn() -> bool,
+    ) -> Result<Self, NativeError> {
         let mut module = module(locals)?;
         let mut declared = Vec::new();
         for helper in helpers::all() {
@@ -191,7 +200,7 @@ impl<'a> Codegen<'a> {
             let id = module.declare_function(helper.name, Linkage::Import, &signature);
             declared.push(id.map_err(|error| NativeError::Host(error.to_string()))?);
         }
-        let mut codegen = Self { shared, module, helpers: declared, actions: BTreeMap::new() };
+        let mut codegen = Self { shared, module, helpers: declared, actions: BTreeMap::new(), is_cancelled };
         let body = |action: ActionId| shared.program.actions[action.index()].body.index();
         for &action in &shared.plan.outlined {
             let id = codegen.declare(&format!("action.{action}"), body(action))?;
@@ -237,13 +246,17 @@ impl PendingFunction {
 }
 
 /// Makes the functions that the architecture runs, each by itself.
-pub(super) fn blocks(pipeline: &Pipeline, locals: Locals) -> Result<NativeBlocks, NativeError> {
+pub(super) fn blocks(
+    pipeline: &Pipeline,
+    locals: Locals,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<NativeBlocks, NativeError> {
     let (program, code): (&Program, _) = (pipeline.program(), pipeline.code());
     let funcs: Vec<usize> =
         program.architecture.entries().into_iter().map(|(func, _)| func.index()).collect();
     let alone: Vec<Vec<usize>> = funcs.iter().map(|&func| vec![func]).collect();
     let plan = StoragePlan::new(program, code, &alone, locals, Validity::InFrame);
-    let mut codegen = Codegen::new(Shared { program, code, plan: &plan }, locals)?;
+    let mut codegen = Codegen::new(Shared { program, code, plan: &plan }, locals, is_cancelled)?;
     let mut made: BTreeMap<usize, PendingFunction> = BTreeMap::new();
     for func in funcs {
         if let Entry::Vacant(place) = made.entry(func) {
@@ -267,6 +280,7 @@ pub(super) fn blocks(pipeline: &Pipeline, locals: Locals) -> Result<NativeBlocks
 pub(super) fn v1_pipelines(
     pipeline: &Pipeline,
     pipelines: &V1Pipelines,
+    is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Option<NativePipelines>, NativeError> {
     let (program, code): (&Program, _) = (pipeline.program(), pipeline.code());
     let V1Model { parser, verify_checksum, ingress, egress, compute_checksum, deparser, .. } =
@@ -279,7 +293,7 @@ pub(super) fn v1_pipelines(
     if !is_plain(&shared, pipelines) || !natives.iter().all(|native| plan.fits(native)) {
         return Ok(None);
     }
-    let mut codegen = Codegen::new(shared, Locals::InRegisters)?;
+    let mut codegen = Codegen::new(shared, Locals::InRegisters, is_cancelled)?;
     let ingress = codegen.make("ingress", ingress.index(), Body::Ingress(pipelines))?;
     let egress = codegen.make("egress", egress.index(), Body::Egress(pipelines, &ingress.usual))?;
     let module = codegen.finish()?;
@@ -292,7 +306,10 @@ pub(super) fn v1_pipelines(
 }
 
 /// Makes the halves of a TNA program; none where no half can be one function.
-pub(super) fn halves(pipeline: &Pipeline) -> Result<Option<NativeHalves>, NativeError> {
+pub(super) fn halves(
+    pipeline: &Pipeline,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<Option<NativeHalves>, NativeError> {
     let (program, code): (&Program, _) = (pipeline.program(), pipeline.code());
     let halves = pipeline.halves();
     let natives: Vec<Vec<usize>> = halves
@@ -308,7 +325,7 @@ pub(super) fn halves(pipeline: &Pipeline) -> Result<Option<NativeHalves>, Native
     if !made.contains(&true) {
         return Ok(None);
     }
-    let mut codegen = Codegen::new(shared, Locals::InRegisters)?;
+    let mut codegen = Codegen::new(shared, Locals::InRegisters, is_cancelled)?;
     let mut functions = Vec::with_capacity(halves.len());
     for (at, (half, made)) in halves.iter().zip(made).enumerate() {
         let func = half.funcs.control.index();

@@ -87,6 +87,9 @@ pub enum NativeError {
         /// Words of the frame that they move.
         words: usize,
     },
+    /// Whoever asked for the code no longer wants it.
+    #[error("the translation was cancelled")]
+    Cancelled,
     /// Cranelift refused a function: a fault of the translation.
     #[error("{place}: {cause}")]
     Refused {
@@ -105,6 +108,9 @@ pub struct Native {
     halves: Option<NativeHalves>,
     /// Parsers and controls by themselves.
     blocks: OnceLock<Result<NativeBlocks, NativeError>>,
+    /// Whether the first packet that needs `blocks` makes them; otherwise the interpreter runs such blocks
+    /// until another thread has.
+    makes_blocks: bool,
 }
 
 impl fmt::Debug for Native {
@@ -116,24 +122,54 @@ impl fmt::Debug for Native {
 impl Native {
     /// Translates a program.
     pub(crate) fn compile(pipeline: &Pipeline, locals: Locals) -> Result<Native, NativeError> {
+        let native = Self::compile_unless(pipeline, locals, &|| false)?;
+        Ok(Native { makes_blocks: true, ..native })
+    }
+
+    /// The same, given up between two functions once the work is cancelled.
+    pub(crate) fn compile_unless(
+        pipeline: &Pipeline,
+        locals: Locals,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Native, NativeError> {
         let v1_pipelines = match (pipeline.v1_pipelines(), locals) {
-            (Some(v1_pipelines), Locals::InRegisters) => codegen::v1_pipelines(pipeline, v1_pipelines)?,
+            (Some(v1_pipelines), Locals::InRegisters) => {
+                codegen::v1_pipelines(pipeline, v1_pipelines, is_cancelled)?
+            }
             _ => None,
         };
         let halves = match locals {
-            Locals::InRegisters if !pipeline.halves().is_empty() => codegen::halves(pipeline)?,
+            Locals::InRegisters if !pipeline.halves().is_empty() => codegen::halves(pipeline, is_cancelled)?,
             _ => None,
         };
-        let native =
-            Native { pipeline: pipeline.bare(), locals, v1_pipelines, halves, blocks: OnceLock::new() };
+        let (pipeline, blocks, makes_blocks) = (pipeline.bare(), OnceLock::new(), false);
+        let native = Native { pipeline, locals, v1_pipelines, halves, blocks, makes_blocks };
         if native.v1_pipelines.is_none() && native.halves.is_none() {
-            native.blocks().map_err(Clone::clone)?;
+            native.make_blocks(is_cancelled)?;
         }
         Ok(native)
     }
 
-    fn blocks(&self) -> Result<&NativeBlocks, &NativeError> {
-        self.blocks.get_or_init(|| codegen::blocks(&self.pipeline, self.locals)).as_ref()
+    /// Translates parsers and controls by themselves, unless that is done.
+    pub(crate) fn make_blocks(&self, is_cancelled: &dyn Fn() -> bool) -> Result<(), NativeError> {
+        if self.blocks.get().is_none() {
+            let made = codegen::blocks(&self.pipeline, self.locals, is_cancelled);
+            if matches!(made, Err(NativeError::Cancelled)) {
+                return Err(NativeError::Cancelled);
+            }
+            // Another thread may have been faster; its code is the same.
+            let _ = self.blocks.set(made);
+        }
+        self.blocks.get().map_or(Ok(()), |made| made.as_ref().map(|_| ()).map_err(Clone::clone))
+    }
+
+    fn blocks(&self) -> Option<&NativeBlocks> {
+        let made = if self.makes_blocks {
+            Some(self.blocks.get_or_init(|| codegen::blocks(&self.pipeline, self.locals, &|| false)))
+        } else {
+            self.blocks.get()
+        };
+        made?.as_ref().ok()
     }
 
     /// Runs a function; `None` where there is no code for it.
@@ -146,7 +182,7 @@ impl Native {
         steps: u32,
         out: &mut Vec<u8>,
     ) -> Option<Ended> {
-        let function = self.blocks().ok()?.get(func)?;
+        let function = self.blocks()?.get(func)?;
         let call = Call {
             code: self.pipeline.code(),
             frame,

@@ -252,6 +252,16 @@ impl State {
         self.tables.get(id.index()).into_iter().flat_map(|table| table.entries().map(|stored| &stored.entry))
     }
 
+    /// Numbers of all entries, in the same order.
+    pub fn entry_numbers(&self, id: TableId) -> Vec<u32> {
+        self.tables.get(id.index()).map(|table| table.numbers()).unwrap_or_default()
+    }
+
+    /// The entry of a number, if there still is one.
+    pub fn entry_of_number(&self, id: TableId, number: u32) -> Option<&TableEntry> {
+        Some(&self.tables.get(id.index())?.get(number)?.entry)
+    }
+
     /// One entry.
     pub fn table_entry(
         &self,

@@ -226,6 +226,15 @@ impl TableState {
         entries.into_iter()
     }
 
+    /// Numbers of the entries in the order of their identities.
+    pub fn numbers(&self) -> Vec<u32> {
+        let stored = self.stored.iter().zip(1..);
+        let mut entries: Vec<(&Stored, u32)> =
+            stored.filter_map(|(stored, number)| Some((stored.as_ref()?, number))).collect();
+        entries.sort_unstable_by_key(|(stored, _)| (&stored.entry.matches, stored.entry.priority));
+        entries.into_iter().map(|(_, number)| number).collect()
+    }
+
     pub fn get(&self, number: u32) -> Option<&Stored> {
         self.stored.get((number as usize).checked_sub(1)?)?.as_ref()
     }

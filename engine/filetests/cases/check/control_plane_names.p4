@@ -1,5 +1,9 @@
-// Actions that the control plane could not tell apart.
+// Actions that the control plane could not tell apart. What the program does not use has no name.
 #include <core.p4>
+#include <v1model.p4>
+
+struct headers_t { }
+struct metadata_t { bit<8> x; }
 
 action drop_all() { }
 @name("same")
@@ -8,6 +12,8 @@ action one() { }
 action two() { } //~ ERROR two actions have the control-plane name `same`
 @name("c.local")
 action three() { }
+@name("c.free")
+action unused() { }
 
 control c(inout bit<8> x) {
     @name(".drop_all")
@@ -26,3 +32,24 @@ control d(inout bit<8> x) {
         free();
     }
 }
+
+parser P(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) {
+    state start { transition accept; }
+}
+control V(inout headers_t hdr, inout metadata_t meta) { apply { } }
+control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) {
+    @name(".c") c() of_c;
+    d() of_d;
+    apply {
+        drop_all();
+        one();
+        two();
+        three();
+        of_c.apply(meta.x);
+        of_d.apply(meta.x);
+    }
+}
+control E(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) { apply { } }
+control D(packet_out packet, in headers_t hdr) { apply { } }
+
+V1Switch(P(), V(), I(), E(), V(), D()) main;

@@ -63,7 +63,7 @@ pub(super) enum Lvalue {
 }
 
 /// The field that stands for a header's validity.
-const VALID: &str = "$valid$";
+pub(super) const VALID: &str = "$valid$";
 
 impl<'j> Reader<'j> {
     /// A header, by name or by an expression.

@@ -223,6 +223,8 @@ impl<'j> Reader<'j> {
                 Ok(vec![slot.vars[index]])
             }
             ("header", name) => Ok(self.slot(name, text(name)?)?.vars.to_vec()),
+            // There is nothing to keep of a constant: BMv2 passes it over, too.
+            ("hexstr", value) => text(value).map(|_| Vec::new()),
             (other, _) => {
                 let cause = format!("`{other:.40}` cannot stand in a field list");
                 fault(element, cause, "list metadata fields only")

@@ -5,12 +5,21 @@ use serde_json::Value;
 use super::Reader;
 use super::expr::{Term, Want};
 use super::json::{NOT_P4C, Res, fault, get, list, of_type, opt, parameters, text, typed};
-use super::lvalue::{HeaderRef, Lvalue, UnionRef};
+use super::lvalue::{HeaderRef, Lvalue, UnionRef, VALID};
 use super::shape::INDEX_WIDTH;
 use crate::{
     BinOp, Bits, CloneKind, ExternCall, HashAlgorithm, HeaderId, Inst, Operand, StackId, Terminator, VarId,
     VarType,
 };
+
+/// The header whose validity a field stands for.
+fn validity(place: &Value) -> Option<&Value> {
+    let ("field", pair) = typed(place).ok()? else { return None };
+    match pair.as_array()?.as_slice() {
+        [header, field] if field.as_str() == Some(VALID) => Some(header),
+        _ => None,
+    }
+}
 
 impl<'j> Reader<'j> {
     /// One primitive call. Jumps and `exit` are the action's own.
@@ -102,6 +111,10 @@ impl<'j> Reader<'j> {
 
     /// `dst = src`, cut to the width of `dst`.
     pub(super) fn assign(&mut self, dst: &'j Value, src: &'j Value) -> Res<'j, ()> {
+        if let Some(header) = validity(dst) {
+            let header = self.header_ref(header)?;
+            return self.assign_validity(dst, &header, src);
+        }
         let place = self.place(dst)?;
         let ty = self.place_type(&place);
         if let (VarType::Varbit(_), Lvalue::Var(var)) = (ty, &place) {
@@ -186,6 +199,24 @@ impl<'j> Reader<'j> {
         let var = self.b.var(name, VarType::Varbit(width), crate::VarKind::Local);
         self.empty_varbits.insert(width, var);
         var
+    }
+
+    /// `setValid` and `setInvalid` of a parser: p4c assigns 1 or 0 to the field `$valid$`.
+    fn assign_validity(&mut self, at: &'j Value, header: &HeaderRef<'j>, src: &'j Value) -> Res<'j, ()> {
+        match self.low(src, 1)? {
+            Operand::Const(value) => self.set_validity(at, header, !value.is_zero()),
+            valid => {
+                let (then, otherwise, join) = (self.b.block(""), self.b.block(""), self.b.block(""));
+                self.b.end(Terminator::Branch { cond: valid, then, otherwise });
+                self.b.go_to(then);
+                self.set_validity(at, header, true)?;
+                self.b.end(Terminator::Jump(join));
+                self.b.go_to(otherwise);
+                self.set_validity(at, header, false)?;
+                self.b.fall_into(join);
+                Ok(())
+            }
+        }
     }
 
     fn set_validity(&mut self, at: &'j Value, header: &HeaderRef<'j>, valid: bool) -> Res<'j, ()> {

@@ -8,7 +8,6 @@ mod annotations;
 mod core_calls;
 mod entries;
 mod flow;
-mod names;
 mod params;
 mod parsers;
 mod placement;
@@ -27,7 +26,6 @@ pub(crate) fn syntax(tree: &ast::Program) -> Vec<Diagnostic> {
     tables::check(tree, &mut found);
     annotations::check(tree, &mut found);
     shadow::check(tree, &mut found);
-    names::check(tree, &mut found);
     found
 }
 

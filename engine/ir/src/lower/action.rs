@@ -4,6 +4,7 @@ use super::inline::Passing;
 use super::storage::{Binding, StaticStorage};
 use super::{Flow, Lowerer};
 use crate::types::hir::{self, ActId, ActionRef, Call, Expr, LocalId, LocalKind};
+use crate::types::ty::Ty;
 use crate::{
     Action, ActionId, ActionParam, ControlPlaneName, Inst, Operand, Terminator, VarId, VarKind, VarType,
 };
@@ -18,6 +19,11 @@ impl Lowerer<'_> {
         )
     }
 
+    fn is_composite(&self, param: LocalId) -> bool {
+        let local = self.hir.locals.get(param.index());
+        local.is_some_and(|local| matches!(local.ty, Ty::Aggregate(_) | Ty::Stack(..) | Ty::Tuple(_)))
+    }
+
     /// A direct call.
     pub(super) fn call_action(&mut self, id: ActId, call: &Call) -> Option<()> {
         let span = call.span;
@@ -28,8 +34,9 @@ impl Lowerer<'_> {
             let message = format!("action `{}` cannot be called in a parser", action.name);
             return self.misplaced(span, message, "write its statements in the state, or call a function");
         }
-        // A deparser has no functions of its own, so that an action may emit.
-        if self.in_plain_deparser() || action.params.iter().any(|param| self.is_directional(*param)) {
+        // A deparser has no functions of its own, so that an action may emit. Only scalars are data of actions.
+        let is_bound = |param: &LocalId| self.is_directional(*param) || self.is_composite(*param);
+        if self.in_plain_deparser() || action.params.iter().any(is_bound) {
             return self.inline_action(id, call);
         }
         let made = self.action(id, span)?;

@@ -7,8 +7,8 @@ use crate::limits::MAX_FRAME_BITS;
 use crate::types::hir::{ActId, Constructed, Expr, Field, Instance, LocalId};
 use crate::types::ty::Ty;
 use crate::{
-    Architecture, ControlPlaneName, ControllerHeader, FieldList, FuncId, Program, StandardMetadata,
-    Terminator, V1Model, VarId, VarKind, VarType,
+    Action, ActionParam, Architecture, ControlPlaneName, ControllerHeader, FieldList, FuncId, Program,
+    StandardMetadata, Terminator, V1Model, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -196,9 +196,9 @@ impl Lowerer<'_> {
 
     /// The control plane finds objects by name, so that no two of a kind may share one.
     fn unique_names(&mut self, span: Span) -> Option<()> {
+        self.unique_actions()?;
         let out = &self.out;
         let others = [
-            ("actions", self.twice_actions()),
             ("tables", twice(out.tables.iter().map(|table| &table.cp))),
             ("counters", twice(out.counters.iter().map(|counter| &counter.cp))),
             ("meters", twice(out.meters.iter().map(|meter| &meter.cp))),
@@ -217,12 +217,47 @@ impl Lowerer<'_> {
         Some(())
     }
 
-    /// A name that two actions share which do not come of one, bound to different arguments.
-    fn twice_actions(&self) -> Option<String> {
-        let mut seen: BTreeMap<&str, (ActId, usize)> = BTreeMap::new();
-        let named = self.out.actions.iter().map(|action| action.cp.name.as_str()).zip(&self.action_sources);
-        let mut doubled = named.filter(|(name, source)| *seen.entry(*name).or_insert(**source) != **source);
-        doubled.next().map(|(name, _)| name.to_owned())
+    /// Actions that the program uses and whose names are one. P4Runtime names an action apart from its table,
+    /// so that it could not tell them apart. BF Runtime names a table with each action: there they are one
+    /// action to the control plane, as p4c's back end for the chip makes them, if they take the same data.
+    fn unique_actions(&mut self) -> Option<()> {
+        let made = self.out.actions.iter().zip(&self.action_sources);
+        let mut used: Vec<_> = made.collect();
+        // An action bound to different arguments is several here and one in the source.
+        used.sort_by_key(|(_, (id, env))| (self.hir.actions.get(id.index()).map(|one| one.span), *env));
+        let mut firsts: BTreeMap<&str, (&Action, (ActId, usize))> = BTreeMap::new();
+        let mut found = Vec::new();
+        for (action, source) in used {
+            let (first, of) = *firsts.entry(&action.cp.name).or_insert((action, *source));
+            let shares = self.kind == Kind::Tna && self.same_data(first, action);
+            if of != *source && !shares {
+                found.push((action.cp.name.clone(), *source, of));
+            }
+        }
+        if found.is_empty() {
+            return Some(());
+        }
+        let help = match self.kind {
+            Kind::Tna => "give one of them another `@name`, or both the same parameters",
+            Kind::V1Model | Kind::Psa => "give one of them another `@name`",
+        };
+        for (name, (second, _), (first, _)) in found {
+            let span = |id: ActId| self.hir.actions.get(id.index()).map(|one| one.span).unwrap_or_default();
+            let message = format!("two actions have the control-plane name `{name}`");
+            let (second, first) = (span(second), span(first));
+            let found = Diagnostic::error(second, message).with_help(help);
+            self.push(found.with_related(first, "the other is declared here"));
+        }
+        None
+    }
+
+    /// Whether the control plane gives two actions the same data.
+    fn same_data(&self, a: &Action, b: &Action) -> bool {
+        let data = |action: &Action| -> Vec<(String, Option<VarType>)> {
+            let ty = |param: &ActionParam| self.out.vars.get(param.var.index()).map(|var| var.ty);
+            action.params.iter().map(|param| (param.cp.name.clone(), ty(param))).collect()
+        };
+        data(a) == data(b)
     }
 
     /// The engine sets core.p4's errors by their positions.

@@ -42,6 +42,7 @@ mod tna_minmax;
 mod tna_objects;
 mod tna_registers;
 mod tna_view;
+mod tna_writes;
 
 use crate::limits::MAX_CODE_DEPTH;
 use crate::types::hir::{ActId, AggId, Program};

@@ -10,9 +10,9 @@ use super::storage::StaticStorage;
 use crate::types::hir::{AggId, Constructed, Expr, Instance};
 use crate::types::ty::Ty;
 use crate::{
-    Architecture, Bits, FuncId, Ghost, HalfPipeline, Inst, Operand, T2naForDeparser, Terminator, Tna,
+    Architecture, FuncId, Ghost, HalfPipeline, Inst, Operand, T2naForDeparser, T2naMirror, Terminator, Tna,
     TnaForDeparser, TnaForEgressDeparser, TnaForTm, TnaFromParser, TnaGhost, TnaPipe, TnaPortMetadata,
-    TofinoChip, VarId, VarKind, VarType,
+    TofinoChip, VarId, VarKind, VarType, WrittenVar,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeMap;
@@ -47,17 +47,7 @@ struct Half {
 const GHOST_HEADER: &str = "ghost_intrinsic_metadata_t";
 
 /// Fields of T2NA that ask for what is not modelled; zeros ask for nothing.
-const T2NA_REFUSED: [&str; 9] = [
-    "mirror_hash",
-    "mirror_ingress_cos",
-    "mirror_deflect_on_drop",
-    "mirror_multicast_ctrl",
-    "mirror_egress_port",
-    "mirror_qid",
-    "mirror_coalesce_length",
-    "adv_flow_ctl",
-    "mtu_trunc_err_f",
-];
+const T2NA_REFUSED: [&str; 2] = ["mirror_coalesce_length", "mtu_trunc_err_f"];
 
 const INGRESS_STRUCTS: [&str; 4] = [
     "ingress_intrinsic_metadata_t",
@@ -164,9 +154,9 @@ impl Lowerer<'_> {
         let control = self.viewed_entry(ig, &half, false)?;
         let ingress_reads_error = self.reads_var(first, first_table, ingress_from_parser.parser_err);
         self.note_types(first);
+        self.settle_t2na(first, &half, INGRESS_STRUCTS[3], &mut for_deparser.t2na, ig.1)?;
         let ingress = HalfPipeline { parser, control, deparser: self.tna_deparser(id, &half)? };
         self.refuse_writes(first, &unmodelled, ig.1)?;
-        self.settle_length(first, &mut for_deparser.t2na);
         let ghost = match ghost.first() {
             Some(block) => Some(self.ghost(block, &half)?),
             None => None,
@@ -196,9 +186,9 @@ impl Lowerer<'_> {
         let parser = self.tna_entry(ep, &half)?;
         let control = self.viewed_entry(eg, &half, true)?;
         self.note_types(first);
+        self.settle_t2na(first, &half, EGRESS_STRUCTS[2], &mut for_egress_deparser.t2na, eg.1)?;
         let egress = HalfPipeline { parser, control, deparser: self.tna_deparser(ed, &half)? };
         self.refuse_writes(first, &unmodelled, eg.1)?;
-        self.settle_length(first, &mut for_egress_deparser.t2na);
         self.tna.half = None;
         Some(TnaPipe {
             name,
@@ -240,15 +230,39 @@ impl Lowerer<'_> {
         let mirror_io_select = self.intrinsic_field(half, name, "mirror_io_select", span)?;
         let is_ingress = name == INGRESS_STRUCTS[3];
         let pktgen = if is_ingress { Some(self.intrinsic_field(half, name, "pktgen", span)?) } else { None };
-        let mtu_trunc_len = Some(self.intrinsic_field(half, name, "mtu_trunc_len", span)?);
-        Some(Some(T2naForDeparser { mirror_io_select, pktgen, mtu_trunc_len }))
+        let (mtu_trunc_len, adv_flow_ctl, mirror) = (None, None, T2naMirror::default());
+        Some(Some(T2naForDeparser { mirror_io_select, pktgen, mtu_trunc_len, adv_flow_ctl, mirror }))
     }
 
-    /// Leaves out a length that functions made from one on never ask for, so that no packet is asked for it.
-    fn settle_length(&self, first: usize, t2na: &mut Option<T2naForDeparser>) {
-        if let Some(t2na) = t2na {
-            t2na.mtu_trunc_len = t2na.mtu_trunc_len.filter(|var| self.writes_var(first, *var));
-        }
+    /// Adds what functions made from one on ask for: no packet is asked for what its program never writes.
+    fn settle_t2na(
+        &mut self,
+        first: usize,
+        half: &Half,
+        name: &'static str,
+        t2na: &mut Option<T2naForDeparser>,
+        span: Span,
+    ) -> Option<()> {
+        let Some(t2na) = t2na else { return Some(()) };
+        let mut var = |field: &str| self.intrinsic_field(half, name, field, span);
+        let (length, flow_control) = (var("mtu_trunc_len")?, var("adv_flow_ctl")?);
+        let fields = ["hash", "deflect_on_drop", "multicast_ctrl", "egress_port", "qid"];
+        let values = fields.map(|field| var(&format!("mirror_{field}")));
+        t2na.mtu_trunc_len = Some(length).filter(|var| self.writes_var(first, *var));
+        t2na.adv_flow_ctl = Some(flow_control).filter(|var| self.writes_var(first, *var));
+        let mut written = values.into_iter().map(|value| {
+            let noted = self.note_writes(first, value?);
+            Some(noted.map(|(value, written)| WrittenVar { value, written }))
+        });
+        let mut next = || written.next().flatten();
+        t2na.mirror = T2naMirror {
+            hash: next()?,
+            deflect_on_drop: next()?,
+            multicast_ctrl: next()?,
+            egress_port: next()?,
+            qid: next()?,
+        };
+        Some(())
     }
 
     fn for_tm(&mut self, half: &Half, span: Span) -> Option<TnaForTm> {
@@ -420,72 +434,5 @@ impl Lowerer<'_> {
         let mut keys = self.out.tables.iter().skip(first_table).flat_map(|table| &table.keys);
         keys.any(|key| key.var == var)
             || blocks.into_iter().any(|block| block.insts.iter().any(reads) || ends(&block.terminator))
-    }
-
-    /// Reports a program that writes something that the switch does not act on.
-    fn refuse_writes(&mut self, first: usize, fields: &[(&str, VarId)], span: Span) -> Option<()> {
-        for (field, var) in fields {
-            if self.writes_var(first, *var) {
-                let architecture = self.tna.chip.architecture();
-                self.not_supported(span, format!("`{field}` of {architecture}, which this block sets"));
-                return None;
-            }
-        }
-        Some(())
-    }
-
-    /// A type that nobody wrote asks the chip's deparser for nothing, whatever number it has: functions made
-    /// from one on note what they write. Where none does, the deparser's own conditions decide.
-    fn note_types(&mut self, first: usize) {
-        let Some(half) = self.tna.half else { return };
-        let types = [Some(half.mirror), half.resubmit, half.digest];
-        let written = types.map(|var| var.and_then(|var| self.note_writes(first, var)));
-        self.tna.half = Some(super::tna_objects::HalfTypes { written, ..half });
-    }
-
-    /// A variable that is set wherever functions made from one on write another, if they do.
-    fn note_writes(&mut self, first: usize, var: VarId) -> Option<(VarId, VarId)> {
-        let writes = |inst: &Inst| written_var(inst) == Some(var);
-        let funcs = || self.out.funcs.iter().skip(first);
-        funcs().flat_map(|func| &func.blocks).flat_map(|block| &block.insts).any(writes).then_some(())?;
-        let name = format!("{}$written", self.out.vars.get(var.index())?.name);
-        let flag = self.new_var(&name, VarType::Bool, VarKind::Metadata);
-        for block in self.out.funcs.iter_mut().skip(first).flat_map(|func| &mut func.blocks) {
-            let insts = core::mem::take(&mut block.insts);
-            for inst in insts {
-                let noted = writes(&inst);
-                block.insts.push(inst);
-                if noted {
-                    let src = Operand::Const(Bits::from_u128(1, 1));
-                    block.insts.push(Inst::Assign { dst: flag, src });
-                }
-            }
-        }
-        Some((var, flag))
-    }
-
-    /// Whether functions made from one on write a variable with something else than zero.
-    fn writes_var(&self, first: usize, var: VarId) -> bool {
-        let zero = |src: &Operand| matches!(src, Operand::Const(bits) if bits.is_zero());
-        let writes = |inst: &Inst| match inst {
-            Inst::Assign { dst, src } => *dst == var && !zero(src),
-            _ => written_var(inst) == Some(var),
-        };
-        let mut blocks = self.out.funcs.iter().skip(first).flat_map(|func| &func.blocks);
-        blocks.any(|block| block.insts.iter().any(writes))
-    }
-}
-
-/// The variable that an instruction computes.
-fn written_var(inst: &Inst) -> Option<VarId> {
-    match inst {
-        Inst::Assign { dst, .. }
-        | Inst::Unary { dst, .. }
-        | Inst::Binary { dst, .. }
-        | Inst::Resize { dst, .. }
-        | Inst::Concat { dst, .. }
-        | Inst::Slice { dst, .. }
-        | Inst::SetSlice { dst, .. } => Some(*dst),
-        _ => None,
     }
 }

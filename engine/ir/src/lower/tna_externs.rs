@@ -277,6 +277,9 @@ impl Lowerer<'_> {
         let span = self.arg_expr(call, at)?.span;
         let mut data = self.data(call, at)?;
         let bits = self.data_bits(&data)?;
+        if bits == 0 {
+            return Some(self.list_of(Vec::new()));
+        }
         // The chip sends whole bytes.
         if let missing @ 1.. = bits.next_multiple_of(8) - bits {
             data.push(constant(missing, 0));

@@ -72,6 +72,28 @@ impl Checker {
         made
     }
 
+    /// Type arguments that were left to `_`, and that follow from the parameters of the methods that the
+    /// instance implements.
+    pub(super) fn infer_from_methods(&mut self, construct: &mut Construct, body: Option<&[Decl]>) {
+        let Constructed::Extern(id, args) = &mut construct.what else { return };
+        if !args.contains(&Ty::DontCare) {
+            return;
+        }
+        let Some(ext) = self.hir.externs.get(id.index()).cloned() else { return };
+        for decl in body.unwrap_or_default() {
+            let DeclKind::Function { signature, .. } = &decl.kind else { continue };
+            let written = self.implementation_signature(signature);
+            let declared = ext.methods.iter().find(|sig| sig.name == signature.name.name);
+            let pairs = declared.into_iter().flat_map(|declared| declared.params.iter().zip(&written.params));
+            for (declared, written) in pairs {
+                let at = ext.type_vars.iter().position(|var| declared.ty == Ty::Var(*var));
+                if let Some(arg) = at.and_then(|at| args.get_mut(at)).filter(|arg| **arg == Ty::DontCare) {
+                    *arg = written.ty.clone();
+                }
+            }
+        }
+    }
+
     fn implementation_signature(&mut self, signature: &FunctionSignature) -> Sig {
         let FunctionSignature { name, type_params, params, return_type } = signature;
         self.signature(&name.name, name.span, type_params, params, Some(return_type))

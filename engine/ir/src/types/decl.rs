@@ -117,10 +117,11 @@ impl Checker {
         match &decl.kind {
             DeclKind::Const { ty, name, value } => self.const_decl(ty, name, value),
             DeclKind::Instance { ty, args, name, body } => {
-                let (id, construct) = self.instance_decl(ty, args, name, &decl.annotations, decl.span);
+                let (id, mut construct) = self.instance_decl(ty, args, name, &decl.annotations, decl.span);
+                self.infer_from_methods(&mut construct, body.as_deref());
                 let methods = self.implementations(name, &construct, body.as_deref());
                 if let Some(instance) = self.hir.instances.get_mut(id.index()) {
-                    instance.methods = methods;
+                    (instance.methods, instance.construct) = (methods, construct);
                 }
             }
             _ => {}

@@ -177,15 +177,20 @@ impl Checker {
         self.declare(name, Symbol::Action(id));
     }
 
+    /// Whether the control plane can give a value of this type with an action.
+    pub(super) fn is_action_data(&self, ty: &Ty) -> bool {
+        let ty = self.hir.underlying(ty);
+        matches!(ty, Ty::Bit(_) | Ty::Int(_) | Ty::Bool | Ty::Enum(_) | Ty::Error | Ty::Unknown)
+    }
+
     fn check_action_params(&mut self, sig: &Sig, params: &[Param]) {
         let mut data_seen = false;
         for (param, checked) in params.iter().zip(&sig.params) {
             if param.direction == Direction::None {
                 data_seen = true;
-                if !matches!(
-                    self.hir.underlying(&checked.ty),
-                    Ty::Bit(_) | Ty::Int(_) | Ty::Bool | Ty::Enum(_) | Ty::Error | Ty::Unknown
-                ) {
+                // An action that no table lists may take composite values, which its callers give.
+                let composite = matches!(checked.ty, Ty::Aggregate(_) | Ty::Stack(..) | Ty::Tuple(_));
+                if !composite && !self.is_action_data(&checked.ty) {
                     let shown = self.hir.show(&checked.ty);
                     self.error(
                         param.name.span,

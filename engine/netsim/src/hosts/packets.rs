@@ -4,7 +4,7 @@
 //! A host reads the real bytes that the P4 program left in a packet and refuses a packet that is not for it.
 
 use p4cc_switch::{Packet, PacketPool};
-use p4cc_transport::rdma::{RdmaAck, ReadRequest};
+use p4cc_transport::rdma::{RdmaAck, RdmaDueAck, ReadRequest};
 use p4cc_transport::tcp::Control;
 use p4cc_transport::wire::{self, Extension, ExtensionType, FRAME_HEADERS_LEN, Header, TrafficClass};
 use p4cc_transport::{AckFields, Segment};
@@ -55,7 +55,20 @@ impl Answer {
 
     /// A notification of marked packets, in a packet of its own.
     pub fn notification(pool: &mut PacketPool, flow: u32, class: TrafficClass, ack: RdmaAck) -> Self {
-        let extension = ack.extension(Extension::NONE);
+        Self::made(pool, (flow, class), ack, ack.extension(Extension::NONE))
+    }
+
+    /// An ACK that a timer sends, in a packet of its own.
+    pub fn due(pool: &mut PacketPool, of: (u32, TrafficClass), due: &RdmaDueAck) -> Self {
+        Self::made(pool, of, due.ack, due.extension())
+    }
+
+    fn made(
+        pool: &mut PacketPool,
+        (flow, class): (u32, TrafficClass),
+        ack: RdmaAck,
+        extension: Extension<'_>,
+    ) -> Self {
         let mut packet = pool.take(FRAME_HEADERS_LEN + extension.bytes.len(), 0);
         packet.head[FRAME_HEADERS_LEN..].copy_from_slice(extension.bytes);
         Self { packet, ack, extension_kind: extension.kind, class, flow }

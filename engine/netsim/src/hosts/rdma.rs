@@ -98,6 +98,7 @@ impl Network {
         let flow = &mut self.nodes.flows[index as usize];
         flow.count_mark(packet.ecn);
         let Ends::Rdma(ends) = &mut flow.ends else { return None };
+        let waited_until = ends.receiver.deadline();
         let receipt = ends.receiver.on_data(
             now,
             &RdmaData {
@@ -113,7 +114,21 @@ impl Network {
         if receipt.completed {
             flow.received = Some(now);
         }
+        if let Some(until) = ends.receiver.deadline().filter(|until| waited_until != Some(*until)) {
+            let host = self.nodes.plans[index as usize].dst;
+            self.schedule.timer(until, self.nodes.host_node(host), Timer::DelayedAck { flow: index });
+        }
         Some(receipt)
+    }
+
+    /// An ACK of an RDMA-like receiver may be due; it is not if another one was sent meanwhile.
+    pub(crate) fn on_rdma_ack_timer(&mut self, index: u32) {
+        let (now, host) = (self.now(), self.nodes.plans[index as usize].dst);
+        let Ends::Rdma(ends) = &mut self.nodes.flows[index as usize].ends else { return };
+        let Some(due) = ends.receiver.on_timer(now) else { return };
+        let answer = Answer::due(&mut self.nodes.pool, (index, ends.ack_class), &due);
+        self.nodes.hosts[host as usize].answers.push_back(answer);
+        self.start_interface(host);
     }
 
     /// Hands the answers to a data packet, which had an extension of this kind and length, to the interface.

@@ -106,7 +106,9 @@ impl Network {
 
     /// A delayed ACK may be due; it is not if another ACK was sent meanwhile.
     pub(crate) fn on_ack_timer(&mut self, index: u32) {
-        let Ends::Window { receiver, .. } = &mut self.nodes.flows[index as usize].ends else { return };
+        let Ends::Window { receiver, .. } = &mut self.nodes.flows[index as usize].ends else {
+            return self.on_rdma_ack_timer(index);
+        };
         if let Some(fields) = receiver.on_timer(self.schedule.now) {
             let host = self.nodes.plans[index as usize].dst;
             self.hand_over(host, Outgoing::Ack(index, fields));

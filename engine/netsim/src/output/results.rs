@@ -256,9 +256,12 @@ impl Network {
         let time = |time: Option<Time>| time.map_or(-1, |time| time.as_ns() as i64);
         let u64s = |get: &dyn Fn(usize) -> u64| Column::U64((0..plans.len()).map(get).collect());
         let i64s = |get: &dyn Fn(usize) -> i64| Column::I64((0..plans.len()).map(get).collect());
+        // A flow that has not begun has no start, though its plan may have one after the run's end.
+        let start = |flow: usize| self.nodes.flows[flow].start.filter(|_| self.nodes.flows[flow].has_begun);
+        // The difference of the two columns, not of times that are finer than they are.
         let fct = |flow: usize| {
-            let flow = &self.nodes.flows[flow];
-            flow.start.zip(flow.finish).map_or(-1, |(start, finish)| finish.since(start).as_ns() as i64)
+            let finish = self.nodes.flows[flow].finish;
+            start(flow).zip(finish).map_or(-1, |(start, finish)| finish.as_ns() as i64 - start.as_ns() as i64)
         };
         let deadline =
             |flow: usize| self.nodes.flows[flow].deadline.map_or(-1, |deadline| deadline.as_ns() as i64);
@@ -272,7 +275,7 @@ impl Network {
                 ("class", Column::text(plans.iter().map(|plan| &*plan.class))),
                 ("algorithm", Column::text(plans.iter().map(|plan| algorithms[plan.algorithm as usize]))),
                 ("size_bytes", i64s(&|flow| plans[flow].size_bytes.map_or(-1, |size| size as i64))),
-                ("start_ns", i64s(&|flow| time(self.nodes.flows[flow].start))),
+                ("start_ns", i64s(&|flow| time(start(flow)))),
                 ("finish_ns", i64s(&|flow| time(self.nodes.flows[flow].finish))),
                 ("received_ns", i64s(&|flow| time(self.nodes.flows[flow].received))),
                 ("fct_ns", i64s(&fct)),

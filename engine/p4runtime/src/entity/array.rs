@@ -1,8 +1,10 @@
 //! Indirect counters, meters and registers: arrays with an index.
 
 use p4cc_exec::{MeterConfig, MeterCounts, control::CounterCell};
+use p4cc_ir::{CounterId, MeterId, RegisterId};
 
-use super::{Target, Verb, only_modify, push};
+use super::piece::{Cursor, Piece, Progress};
+use super::{Target, Verb, only_modify};
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
 use p4::entity::Entity as Of;
@@ -97,12 +99,38 @@ pub(super) fn write_counter(
     Ok(())
 }
 
+/// An array that is read: its id, what is called so, its name and size.
+type Read<'a> = (u32, &'static str, &'a str, u32);
+
+/// Reads on in the cells of some arrays: one, or all of each.
+fn read_cells<'a>(
+    target: &Target<'_>,
+    arrays: &[Read<'a>],
+    index: Option<&p4::Index>,
+    (cursor, piece): (&mut Cursor, &mut Piece),
+    mut read: impl FnMut(usize, u32) -> Result<Of, Failure>,
+) -> Result<Progress, Failure> {
+    while let Some(&(id, what, name, size)) = arrays.get(cursor.object()) {
+        let wanted = cells(target, (what, id, name), size, index)?;
+        for at in wanted.skip(cursor.at()) {
+            if piece.is_full() {
+                return Ok(Progress::More);
+            }
+            piece.push(read(cursor.object(), at)?);
+            cursor.advance();
+        }
+        cursor.next_object();
+    }
+    Ok(Progress::Done)
+}
+
 /// Reads one counter cell, all of a counter, or all.
 pub(super) fn read_counters(
     target: &Target<'_>,
     entry: &p4::CounterEntry,
-    out: &mut Vec<p4::Entity>,
-) -> Result<(), Failure> {
+    cursor: &mut Cursor,
+    piece: &mut Piece,
+) -> Result<Progress, Failure> {
     let catalog = target.catalog;
     let all: Vec<_> = if entry.counter_id == 0 {
         catalog.counters().collect()
@@ -110,16 +138,17 @@ pub(super) fn read_counters(
         let (counter, size) = catalog.counter(entry.counter_id)?;
         vec![(entry.counter_id, counter, size)]
     };
-    for (counter_id, counter, size) in all {
-        let name = &catalog.program.counters[counter.index()].cp.name;
-        let wanted = entry.index.as_ref().filter(|_| entry.counter_id != 0);
-        for at in cells(target, ("counter", counter_id, name), size, wanted)? {
-            let data = Some(counter_data(target.counted(|state| state.counter_read(counter, at))?));
-            let index = index(target, counter_id, at);
-            push(out, Of::CounterEntry(p4::CounterEntry { counter_id, index, data }))?;
-        }
-    }
-    Ok(())
+    let name = |(id, counter, size): &(u32, CounterId, u32)| -> Read<'_> {
+        (*id, "counter", &catalog.program.counters[counter.index()].cp.name, *size)
+    };
+    let arrays: Vec<_> = all.iter().map(name).collect();
+    let wanted = entry.index.as_ref().filter(|_| entry.counter_id != 0);
+    read_cells(target, &arrays, wanted, (cursor, piece), |object, at| {
+        let (counter_id, counter, _) = all[object];
+        let data = Some(counter_data(target.counted(|state| state.counter_read(counter, at))?));
+        let index = index(target, counter_id, at);
+        Ok(Of::CounterEntry(p4::CounterEntry { counter_id, index, data }))
+    })
 }
 
 /// Configures one meter cell, or all; without a configuration everything is green.
@@ -149,8 +178,9 @@ pub(super) fn write_meter(
 pub(super) fn read_meters(
     target: &Target<'_>,
     entry: &p4::MeterEntry,
-    out: &mut Vec<p4::Entity>,
-) -> Result<(), Failure> {
+    cursor: &mut Cursor,
+    piece: &mut Piece,
+) -> Result<Progress, Failure> {
     let catalog = target.catalog;
     let all: Vec<_> = if entry.meter_id == 0 {
         catalog.meters().collect()
@@ -158,21 +188,22 @@ pub(super) fn read_meters(
         let (meter, size) = catalog.meter(entry.meter_id)?;
         vec![(entry.meter_id, meter, size)]
     };
+    let name = |(id, meter, size): &(u32, MeterId, u32)| -> Read<'_> {
+        (*id, "meter", &catalog.program.meters[meter.index()].cp.name, *size)
+    };
+    let arrays: Vec<_> = all.iter().map(name).collect();
+    let wanted = entry.index.as_ref().filter(|_| entry.meter_id != 0);
     let state = target.state()?;
-    for (meter_id, meter, size) in all {
-        let name = &catalog.program.meters[meter.index()].cp.name;
-        let wanted = entry.index.as_ref().filter(|_| entry.meter_id != 0);
-        for at in cells(target, ("meter", meter_id, name), size, wanted)? {
-            let config = state.meter_read(meter, at)?.map(meter_config);
-            let mut counter_data = None;
-            if entry.counter_data.is_some() {
-                counter_data = Some(meter_counts(state.meter_counts(meter, at)?));
-            }
-            let index = index(target, meter_id, at);
-            push(out, Of::MeterEntry(p4::MeterEntry { meter_id, index, config, counter_data }))?;
+    read_cells(target, &arrays, wanted, (cursor, piece), |object, at| {
+        let (meter_id, meter, _) = all[object];
+        let config = state.meter_read(meter, at)?.map(meter_config);
+        let mut counter_data = None;
+        if entry.counter_data.is_some() {
+            counter_data = Some(meter_counts(state.meter_counts(meter, at)?));
         }
-    }
-    Ok(())
+        let index = index(target, meter_id, at);
+        Ok(Of::MeterEntry(p4::MeterEntry { meter_id, index, config, counter_data }))
+    })
 }
 
 /// What a meter coloured.
@@ -215,21 +246,23 @@ pub(super) fn write_register(
 pub(super) fn read_registers(
     target: &Target<'_>,
     entry: &p4::RegisterEntry,
-    out: &mut Vec<p4::Entity>,
-) -> Result<(), Failure> {
+    cursor: &mut Cursor,
+    piece: &mut Piece,
+) -> Result<Progress, Failure> {
     let catalog = target.catalog;
     let all: Vec<_> =
         if entry.register_id == 0 { catalog.register_ids().collect() } else { vec![entry.register_id] };
-    for register_id in all {
-        let (register, info, size) = catalog.register(register_id)?;
-        let state = target.state()?;
-        let name = &catalog.program.registers[register.index()].cp.name;
-        let wanted = entry.index.as_ref().filter(|_| entry.register_id != 0);
-        for at in cells(target, ("register", register_id, name), size, wanted)? {
-            let data = Some(info.data(&state.register_read(register, at)?));
-            let index = index(target, register_id, at);
-            push(out, Of::RegisterEntry(p4::RegisterEntry { register_id, index, data }))?;
-        }
-    }
-    Ok(())
+    let known = all.iter().map(|&id| Ok((id, catalog.register(id)?))).collect::<Result<Vec<_>, Failure>>()?;
+    let name = |(id, (register, _, size)): &(u32, (RegisterId, _, u32))| -> Read<'_> {
+        (*id, "register", &catalog.program.registers[register.index()].cp.name, *size)
+    };
+    let arrays: Vec<_> = known.iter().map(name).collect();
+    let wanted = entry.index.as_ref().filter(|_| entry.register_id != 0);
+    let state = target.state()?;
+    read_cells(target, &arrays, wanted, (cursor, piece), |object, at| {
+        let (register_id, (register, info, _)) = &known[object];
+        let data = Some(info.data(&state.register_read(*register, at)?));
+        let index = index(target, *register_id, at);
+        Ok(Of::RegisterEntry(p4::RegisterEntry { register_id: *register_id, index, data }))
+    })
 }

@@ -12,7 +12,8 @@ use p4cc_exec::DigestMessage;
 use p4cc_units::{Span, Time};
 use prost::Message;
 
-use super::{Target, Verb, push};
+use super::piece::{Cursor, Piece, Progress};
+use super::{Target, Verb};
 use crate::catalog::Catalog;
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
@@ -210,14 +211,20 @@ pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &p4::DigestEntry
 pub(super) fn read(
     target: &Target<'_>,
     entry: &p4::DigestEntry,
-    out: &mut Vec<p4::Entity>,
-) -> Result<(), Failure> {
+    cursor: &mut Cursor,
+    piece: &mut Piece,
+) -> Result<Progress, Failure> {
     if entry.digest_id != 0 {
         target.catalog.digest(entry.digest_id)?;
     }
     let configs = target.digests.configs.iter();
-    for (&digest_id, config) in configs.filter(|(id, _)| entry.digest_id == 0 || **id == entry.digest_id) {
-        push(out, Of::DigestEntry(p4::DigestEntry { digest_id, config: Some(*config) }))?;
+    let wanted = configs.filter(|(id, _)| entry.digest_id == 0 || **id == entry.digest_id);
+    for (&digest_id, config) in wanted.skip(cursor.at()) {
+        if piece.is_full() {
+            return Ok(Progress::More);
+        }
+        cursor.advance();
+        piece.push(Of::DigestEntry(p4::DigestEntry { digest_id, config: Some(*config) }));
     }
-    Ok(())
+    Ok(Progress::Done)
 }

@@ -11,6 +11,7 @@ use super::{Target, Verb};
 use crate::device_config;
 use crate::p4info::Ids;
 use crate::proto::p4::v1 as p4;
+use crate::server::work::Cancel;
 use p4::entity::Entity as Of;
 use p4::field_match::{Exact, FieldMatchType, Lpm, Optional, Range, Ternary};
 
@@ -131,7 +132,8 @@ fn build((kind, id, (action_id, params), r#match, bytes, (a, b, c, flag)): Parts
 
 #[test]
 fn no_entity_panics_and_what_was_inserted_is_read() {
-    let loaded = device_config::load(PROGRAM.as_bytes(), None).expect("the program compiles");
+    let loaded =
+        device_config::load(PROGRAM.as_bytes(), None, &Cancel::default()).expect("the program compiles");
     let ids = Ids::new(&loaded.catalog.program).expect("ids can be given");
     let ids =
         [&ids.tables, &ids.actions, &ids.profiles, &ids.counters, &ids.meters, &ids.registers, &ids.digests];
@@ -153,11 +155,13 @@ fn no_entity_panics_and_what_was_inserted_is_read() {
         for (verb, entity) in writes {
             let update = p4::Update { r#type: verb as i32 + 1, entity: Some(entity.clone()) };
             let written = target.write(&update);
-            let mut found = Vec::new();
-            let read = target.read(&entity, &mut found);
+            let read = target.read_all(&entity);
             let is_entry = matches!(&entity.entity, Some(Of::TableEntry(_)));
             if written.is_ok() && is_entry && verb == Verb::Insert {
-                prop_assert!(read.is_ok() && !found.is_empty(), "{entity:?} was inserted and is not there");
+                prop_assert!(
+                    read.is_ok_and(|found| !found.is_empty()),
+                    "{entity:?} was inserted and is not there"
+                );
             }
         }
         Ok(())

@@ -4,8 +4,10 @@
 mod action_set;
 pub(crate) mod array;
 pub(crate) mod digest;
+mod direct;
 #[cfg(test)]
 mod hostile;
+pub(crate) mod piece;
 #[cfg(test)]
 mod pipes;
 pub(crate) mod profile;
@@ -24,6 +26,7 @@ use crate::proto::p4::v1 as p4;
 use digest::DigestConfigs;
 use p4::entity::Entity as Of;
 use p4::update::Type;
+use piece::{Cursor, MAX_WHOLE_ENTITIES, Piece, Progress};
 
 /// What an update does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +35,6 @@ pub(crate) enum Verb {
     Modify,
     Delete,
 }
-
-/// Most entities that one read returns; larger arrays are to be read by index.
-pub(crate) const MAX_READ_ENTITIES: usize = 1 << 20;
 
 /// A switch as one controller's request sees it.
 pub(crate) struct Target<'a> {
@@ -139,9 +139,9 @@ impl Target<'_> {
             Of::ActionProfileMember(member) => profile::write_member(self, verb, member),
             Of::ActionProfileGroup(group) => profile::write_group(self, verb, group),
             Of::CounterEntry(entry) => array::write_counter(self, verb, entry),
-            Of::DirectCounterEntry(entry) => table::write_direct_counter(self, verb, entry),
+            Of::DirectCounterEntry(entry) => direct::write_counter(self, verb, entry),
             Of::MeterEntry(entry) => array::write_meter(self, verb, entry),
-            Of::DirectMeterEntry(entry) => table::write_direct_meter(self, verb, entry),
+            Of::DirectMeterEntry(entry) => direct::write_meter(self, verb, entry),
             Of::RegisterEntry(entry) => array::write_register(self, verb, entry),
             Of::PacketReplicationEngineEntry(entry) => replication::write(self, verb, entry),
             Of::ValueSetEntry(entry) => value_set::write(self, verb, entry),
@@ -150,24 +150,40 @@ impl Target<'_> {
         }
     }
 
-    /// Appends what a request of a read asks for.
-    pub(crate) fn read(&self, entity: &p4::Entity, out: &mut Vec<p4::Entity>) -> Result<(), Failure> {
+    /// Reads on in what one entity of a request asks for, until the piece is full.
+    pub(crate) fn read(
+        &self,
+        entity: &p4::Entity,
+        cursor: &mut Cursor,
+        piece: &mut Piece,
+    ) -> Result<Progress, Failure> {
         let Some(entity) = &entity.entity else {
             return Err(Failure::invalid("the entity is empty; name a kind of entity to read"));
         };
         match entity {
-            Of::TableEntry(entry) => table::read(self, entry, out),
-            Of::ActionProfileMember(member) => profile::read_members(self, member, out),
-            Of::ActionProfileGroup(group) => profile::read_groups(self, group, out),
-            Of::CounterEntry(entry) => array::read_counters(self, entry, out),
-            Of::DirectCounterEntry(entry) => table::read_direct_counters(self, entry, out),
-            Of::MeterEntry(entry) => array::read_meters(self, entry, out),
-            Of::DirectMeterEntry(entry) => table::read_direct_meters(self, entry, out),
-            Of::RegisterEntry(entry) => array::read_registers(self, entry, out),
-            Of::PacketReplicationEngineEntry(entry) => replication::read(self, entry, out),
-            Of::ValueSetEntry(entry) => value_set::read(self, entry, out),
-            Of::DigestEntry(entry) => digest::read(self, entry, out),
-            Of::ExternEntry(entry) => read_externs(entry),
+            Of::TableEntry(entry) => table::read(self, entry, cursor, piece),
+            Of::ActionProfileMember(member) => profile::read_members(self, member, cursor, piece),
+            Of::ActionProfileGroup(group) => profile::read_groups(self, group, cursor, piece),
+            Of::CounterEntry(entry) => array::read_counters(self, entry, cursor, piece),
+            Of::DirectCounterEntry(entry) => direct::read_counters(self, entry, cursor, piece),
+            Of::MeterEntry(entry) => array::read_meters(self, entry, cursor, piece),
+            Of::DirectMeterEntry(entry) => direct::read_meters(self, entry, cursor, piece),
+            Of::RegisterEntry(entry) => array::read_registers(self, entry, cursor, piece),
+            Of::PacketReplicationEngineEntry(entry) => replication::read(self, entry, cursor, piece),
+            Of::ValueSetEntry(entry) => value_set::read(self, entry, cursor, piece),
+            Of::DigestEntry(entry) => digest::read(self, entry, cursor, piece),
+            Of::ExternEntry(entry) => read_externs(entry).map(|()| Progress::Done),
+        }
+    }
+
+    /// All that one entity asks for, for those who hold it all.
+    pub(crate) fn read_all(&self, entity: &p4::Entity) -> Result<Vec<p4::Entity>, Failure> {
+        let mut piece = Piece::whole();
+        match self.read(entity, &mut Cursor::default(), &mut piece)? {
+            Progress::Done => Ok(piece.entities),
+            Progress::More => Err(Failure::exhausted(format!(
+                "there are more than {MAX_WHOLE_ENTITIES} entities of a kind, too many at once"
+            ))),
         }
     }
 }
@@ -187,17 +203,6 @@ fn no_externs() -> Failure {
 /// There are none: a read of all finds nothing, one that names some is refused.
 fn read_externs(entry: &p4::ExternEntry) -> Result<(), Failure> {
     if entry.extern_type_id == 0 && entry.extern_id == 0 { Ok(()) } else { Err(no_externs()) }
-}
-
-/// Appends an entity, within the bound of a read.
-pub(crate) fn push(out: &mut Vec<p4::Entity>, entity: Of) -> Result<(), Failure> {
-    if out.len() >= MAX_READ_ENTITIES {
-        return Err(Failure::exhausted(format!(
-            "the read returns more than {MAX_READ_ENTITIES} entities; read arrays by index, tables one by one"
-        )));
-    }
-    out.push(p4::Entity { entity: Some(entity) });
-    Ok(())
 }
 
 /// For entities that exist as long as the program does.

@@ -11,6 +11,7 @@ use super::digest::DigestConfigs;
 use super::{Of, Target, Type};
 use crate::device_config;
 use crate::proto::p4::v1 as p4;
+use crate::server::work::Cancel;
 
 /// One profile for all pipes; [`FORWARD`] sends by the first byte, every packet is counted in cell 0.
 const PROGRAM: &str = include_str!("../../../switch/tests/replication/pipes.p4");
@@ -41,9 +42,8 @@ fn update(verb: Type, entity: Of) -> p4::Update {
 }
 
 fn counter(target: &Target<'_>, entry: &p4::CounterEntry) -> i64 {
-    let mut found = Vec::new();
     let asked = p4::Entity { entity: Some(Of::CounterEntry(*entry)) };
-    target.read(&asked, &mut found).expect("the counter is there");
+    let found = target.read_all(&asked).expect("the counter is there");
     match found.first().and_then(|entity| entity.entity.as_ref()) {
         Some(Of::CounterEntry(p4::CounterEntry { data: Some(data), .. })) => data.packet_count,
         other => panic!("{other:?} is no counter"),
@@ -52,7 +52,8 @@ fn counter(target: &Target<'_>, entry: &p4::CounterEntry) -> i64 {
 
 #[test]
 fn writes_reach_every_pipe_and_counters_are_sums() {
-    let loaded = device_config::load(PROGRAM.as_bytes(), None).expect("the program compiles");
+    let loaded =
+        device_config::load(PROGRAM.as_bytes(), None, &Cancel::default()).expect("the program compiles");
     let (mut switch, mut digests) = (switch(&loaded.pipeline), DigestConfigs::default());
     let catalog = &loaded.catalog;
     let now = Time::ZERO;

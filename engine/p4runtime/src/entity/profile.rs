@@ -5,8 +5,9 @@
 use p4cc_exec::control::{Group, GroupMember, Member, PortForm, WatchPort};
 use p4cc_ir::ProfileId;
 
+use super::piece::{Cursor, Piece, Progress};
 use super::replication::{parse_port, port_bytes};
-use super::{Target, Verb, push};
+use super::{Target, Verb};
 use crate::entries::{Place, action, parse_action};
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
@@ -209,54 +210,71 @@ fn wanted(target: &Target<'_>, id: u32) -> Result<Vec<(u32, ProfileId)>, Failure
 pub(super) fn read_members(
     target: &Target<'_>,
     given: &p4::ActionProfileMember,
-    out: &mut Vec<p4::Entity>,
-) -> Result<(), Failure> {
+    cursor: &mut Cursor,
+    piece: &mut Piece,
+) -> Result<Progress, Failure> {
     let state = target.state()?;
-    for (action_profile_id, profile) in wanted(target, given.action_profile_id)? {
-        for member in
-            state.members(profile).filter(|member| given.member_id == 0 || member.id == given.member_id)
-        {
-            let action = Some(action(target.catalog, &member.action));
-            push(
-                out,
-                Of::ActionProfileMember(p4::ActionProfileMember {
+    let all = wanted(target, given.action_profile_id)?;
+    while let Some(&(action_profile_id, profile)) = all.get(cursor.object()) {
+        for member in state.members(profile).skip(cursor.at()) {
+            if piece.is_full() {
+                return Ok(Progress::More);
+            }
+            cursor.advance();
+            piece.look();
+            if given.member_id == 0 || member.id == given.member_id {
+                let action = Some(action(target.catalog, &member.action));
+                let member_id = member.id;
+                piece.push(Of::ActionProfileMember(p4::ActionProfileMember {
                     action_profile_id,
-                    member_id: member.id,
+                    member_id,
                     action,
-                }),
-            )?;
+                }));
+            }
         }
+        cursor.next_object();
     }
-    Ok(())
+    Ok(Progress::Done)
 }
 
 /// Reads one group, all of a selector, or all.
 pub(super) fn read_groups(
     target: &Target<'_>,
     given: &p4::ActionProfileGroup,
-    out: &mut Vec<p4::Entity>,
-) -> Result<(), Failure> {
+    cursor: &mut Cursor,
+    piece: &mut Piece,
+) -> Result<Progress, Failure> {
     let state = target.state()?;
-    for (action_profile_id, profile) in wanted(target, given.action_profile_id)? {
-        for group in state.groups(profile).filter(|group| given.group_id == 0 || group.id == given.group_id) {
-            let members = group.members.iter().map(|member| p4::action_profile_group::Member {
-                member_id: member.member_id,
-                weight: i32::try_from(member.weight).unwrap_or(i32::MAX),
-                watch_kind: member.watch_port.map(|watched| match watched.form {
-                    PortForm::Bytes => WatchKind::WatchPort(port_bytes(watched.port)),
-                    PortForm::Number => WatchKind::Watch(i32::try_from(watched.port).unwrap_or(i32::MAX)),
-                }),
-            });
-            push(
-                out,
-                Of::ActionProfileGroup(p4::ActionProfileGroup {
-                    action_profile_id,
-                    group_id: group.id,
-                    members: members.collect(),
-                    max_size: i32::try_from(group.max_size).unwrap_or(i32::MAX),
-                }),
-            )?;
+    let all = wanted(target, given.action_profile_id)?;
+    while let Some(&(action_profile_id, profile)) = all.get(cursor.object()) {
+        for group in state.groups(profile).skip(cursor.at()) {
+            if piece.is_full() {
+                return Ok(Progress::More);
+            }
+            cursor.advance();
+            piece.look();
+            if given.group_id == 0 || group.id == given.group_id {
+                piece.push(Of::ActionProfileGroup(group_message(action_profile_id, group)));
+            }
         }
+        cursor.next_object();
     }
-    Ok(())
+    Ok(Progress::Done)
+}
+
+fn group_message(action_profile_id: u32, group: &Group) -> p4::ActionProfileGroup {
+    let members = group.members.iter().map(|member| p4::action_profile_group::Member {
+        member_id: member.member_id,
+        weight: i32::try_from(member.weight).unwrap_or(i32::MAX),
+        watch_kind: member.watch_port.map(|watched| match watched.form {
+            PortForm::Bytes => WatchKind::WatchPort(port_bytes(watched.port)),
+            PortForm::Number => WatchKind::Watch(i32::try_from(watched.port).unwrap_or(i32::MAX)),
+        }),
+    });
+    p4::ActionProfileGroup {
+        action_profile_id,
+        group_id: group.id,
+        members: members.collect(),
+        max_size: i32::try_from(group.max_size).unwrap_or(i32::MAX),
+    }
 }

@@ -5,7 +5,8 @@
 use p4cc_exec::control::PortForm;
 use p4cc_switch::{CloneSession, MulticastGroup, Replica, Target as CopyTarget};
 
-use super::{Target, Verb, push};
+use super::piece::{Cursor, Piece, Progress};
+use super::{Target, Verb};
 use crate::codec::{canonical, parse};
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
@@ -116,32 +117,49 @@ pub(super) fn write(
 pub(super) fn read(
     target: &Target<'_>,
     entry: &p4::PacketReplicationEngineEntry,
-    out: &mut Vec<p4::Entity>,
-) -> Result<(), Failure> {
+    cursor: &mut Cursor,
+    piece: &mut Piece,
+) -> Result<Progress, Failure> {
     let engine = target.switch.pre();
-    let mut give = |entry: Type| {
-        push(out, Of::PacketReplicationEngineEntry(p4::PacketReplicationEngineEntry { r#type: Some(entry) }))
-    };
     match &entry.r#type {
         Some(Type::MulticastGroupEntry(p4::MulticastGroupEntry { multicast_group_id: id, .. })) => {
-            engine.groups().filter(|group| *id == 0 || group.id == *id).try_for_each(|group| {
-                give(Type::MulticastGroupEntry(p4::MulticastGroupEntry {
+            let groups = engine.groups().filter(|group| *id == 0 || group.id == *id);
+            Ok(read_some(groups, (cursor, piece), |group| {
+                Type::MulticastGroupEntry(p4::MulticastGroupEntry {
                     multicast_group_id: group.id,
                     replicas: replicas(&group.replicas),
                     metadata: group.metadata.clone(),
-                }))
-            })
+                })
+            }))
         }
         Some(Type::CloneSessionEntry(p4::CloneSessionEntry { session_id: id, .. })) => {
-            engine.sessions().filter(|session| *id == 0 || session.id == *id).try_for_each(|session| {
-                give(Type::CloneSessionEntry(p4::CloneSessionEntry {
+            let sessions = engine.sessions().filter(|session| *id == 0 || session.id == *id);
+            Ok(read_some(sessions, (cursor, piece), |session| {
+                Type::CloneSessionEntry(p4::CloneSessionEntry {
                     session_id: session.id,
                     replicas: replicas(&session.replicas),
                     class_of_service: session.class_of_service,
                     packet_length_bytes: i32::try_from(session.packet_length_bytes).unwrap_or(i32::MAX),
-                }))
-            })
+                })
+            }))
         }
         None => Err(Failure::invalid("the replication engine entry names neither a group nor a session")),
     }
+}
+
+/// Reads on in the groups, or in the sessions.
+fn read_some<T>(
+    all: impl Iterator<Item = T>,
+    (cursor, piece): (&mut Cursor, &mut Piece),
+    message: impl Fn(T) -> Type,
+) -> Progress {
+    for one in all.skip(cursor.at()) {
+        if piece.is_full() {
+            return Progress::More;
+        }
+        cursor.advance();
+        let entry = p4::PacketReplicationEngineEntry { r#type: Some(message(one)) };
+        piece.push(Of::PacketReplicationEngineEntry(entry));
+    }
+    Progress::Done
 }

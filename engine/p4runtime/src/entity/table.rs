@@ -6,7 +6,8 @@ use p4cc_exec::control::{EntryAction, TableEntry};
 use p4cc_ir::{ActionCall, MatchValue, TableId};
 
 use super::array::{counter_data, meter_config, meter_counts, only_zero, parse_counter, parse_meter};
-use super::{Target, Verb, action_set, only_modify, push};
+use super::piece::{Cursor, Piece, Progress};
+use super::{Target, Verb, action_set, only_modify};
 use crate::catalog::{Catalog, TableInfo};
 use crate::entries::{Place, action, match_fields, parse_action, parse_match};
 use crate::errors::Failure;
@@ -16,12 +17,16 @@ use p4::table_action::Type as ActionType;
 
 /// What identifies an entry within its table; nothing is the default entry.
 #[derive(Default)]
-struct Key {
-    matches: Vec<MatchValue>,
-    priority: u32,
+pub(super) struct Key {
+    pub(super) matches: Vec<MatchValue>,
+    pub(super) priority: u32,
 }
 
-fn parse_key(target: &Target<'_>, info: &TableInfo, entry: &p4::TableEntry) -> Result<Key, Failure> {
+pub(super) fn parse_key(
+    target: &Target<'_>,
+    info: &TableInfo,
+    entry: &p4::TableEntry,
+) -> Result<Key, Failure> {
     let name = target.catalog.table_name(info.table);
     let matches = parse_match(target.catalog, info, &entry.r#match)?;
     let priority = match (info.has_priority, u32::try_from(entry.priority)) {
@@ -44,7 +49,7 @@ fn parse_key(target: &Target<'_>, info: &TableInfo, entry: &p4::TableEntry) -> R
 }
 
 /// The key of an entry, or of the default entry where that is named.
-fn any_key(target: &Target<'_>, info: &TableInfo, entry: &p4::TableEntry) -> Result<Key, Failure> {
+pub(super) fn any_key(target: &Target<'_>, info: &TableInfo, entry: &p4::TableEntry) -> Result<Key, Failure> {
     if !entry.is_default_action {
         return parse_key(target, info, entry);
     }
@@ -70,7 +75,7 @@ pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &p4::TableEntry)
     if entry.is_default_action {
         return write_default(target, info, verb, entry);
     }
-    if info.keys.is_empty() {
+    if info.keys.iter().all(|key| key.position.is_none()) {
         return Err(Failure::invalid(format!(
             "table {name} has no key, only a default entry; set is_default_action"
         )));
@@ -81,6 +86,12 @@ pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &p4::TableEntry)
     }
     check_fields(name, entry)?;
     let direct = Direct::parse(target, info, entry)?;
+    let kept = match (verb, &entry.action) {
+        // Whether there is such an entry is found out below.
+        (Verb::Modify, None) => target.state()?.table_entry(info.table, &key.matches, key.priority).ok(),
+        _ => None,
+    };
+    check_executes(target, info, entry, kept.map(|kept| &kept.action))?;
     match verb {
         Verb::Insert => {
             let Some(action) = &entry.action else {
@@ -95,6 +106,41 @@ pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &p4::TableEntry)
         Verb::Modify | Verb::Delete => modify(target, info, entry, &key)?,
     }
     direct.apply(target, info, &key, verb)
+}
+
+/// Checks that the action of an entry executes the direct resources that are given with it (P4Runtime 9.1.7).
+/// Members and groups may come to run other actions.
+fn check_executes(
+    target: &Target<'_>,
+    info: &TableInfo,
+    entry: &p4::TableEntry,
+    kept: Option<&EntryAction>,
+) -> Result<(), Failure> {
+    let action = match (entry.action.as_ref().and_then(|action| action.r#type.as_ref()), kept) {
+        (Some(ActionType::Action(given)), _) => info.actions.get(&given.action_id).map(|(action, _)| *action),
+        (None, Some(EntryAction::Direct(call))) => Some(call.action),
+        _ => None,
+    };
+    // State that is written again was right when it was written.
+    let Some(action) = action.filter(|_| !target.is_replay) else { return Ok(()) };
+    let (catalog, table) = (target.catalog, target.catalog.ir_table(info.table));
+    let (name, action_name) = (&table.cp.name, catalog.action_name(action));
+    if entry.counter_data.is_some() && !catalog.executes.counts(table, action) {
+        return Err(Failure::invalid(format!(
+            "table {name}: {action_name} does not call the table's direct counter; leave counter_data out"
+        )));
+    }
+    let of_meter = match (&entry.meter_config, &entry.meter_counter_data) {
+        (Some(_), _) => "meter_config",
+        (None, Some(_)) => "meter_counter_data",
+        (None, None) => return Ok(()),
+    };
+    if catalog.executes.measures(table, action) {
+        return Ok(());
+    }
+    Err(Failure::invalid(format!(
+        "table {name}: {action_name} does not call the table's direct meter; leave {of_meter} out"
+    )))
 }
 
 fn check_fields(name: &str, entry: &p4::TableEntry) -> Result<(), Failure> {
@@ -206,6 +252,7 @@ fn write_default(
         return Err(Failure::denied(format!("table {name}: the default entry is constant")));
     }
     let direct = Direct::parse(target, info, entry)?;
+    check_executes(target, info, entry, None)?;
     match entry.action.as_ref().map(|action| &action.r#type) {
         None => target.state_mut()?.reset_default_action(info.table)?,
         Some(Some(ActionType::Action(given))) => {
@@ -283,40 +330,62 @@ impl Direct {
 pub(super) fn read(
     target: &Target<'_>,
     filter: &p4::TableEntry,
-    out: &mut Vec<p4::Entity>,
-) -> Result<(), Failure> {
-    for info in wanted(target, filter.table_id)? {
-        let table = target.catalog.ir_table(info.table);
-        let timed = filter.time_since_last_hit.is_some() || filter.idle_timeout_ns != 0;
-        if timed && filter.table_id != 0 && (filter.is_default_action || !table.idle_timeout) {
-            return Err(Failure::invalid(format!(
-                "table {}: no idle time is kept; leave idle_timeout_ns and time_since_last_hit out",
-                table.cp.name
-            )));
-        }
+    cursor: &mut Cursor,
+    piece: &mut Piece,
+) -> Result<Progress, Failure> {
+    let tables = wanted(target, filter.table_id)?;
+    while let Some(&info) = tables.get(cursor.object()) {
+        check_filter(target, info, filter)?;
         if filter.is_default_action {
+            if piece.is_full() {
+                return Ok(Progress::More);
+            }
             let default = default_entry(target, info, filter)?;
             if !filtered_out(filter, &default) {
-                push(out, Of::TableEntry(default))?;
+                piece.push(Of::TableEntry(default));
             }
+            cursor.next_object();
             continue;
         }
         let key = match filter.r#match.is_empty() {
             true => None,
             false => Some(parse_match(target.catalog, info, &filter.r#match)?),
         };
-        let entries = target.state()?.table_entries(info.table);
-        for entry in entries.filter(|entry| key.as_ref().is_none_or(|key| *key == entry.matches)) {
+        let state = target.state()?;
+        while let Some(row) = cursor.row(|| state.entry_numbers(info.table)) {
+            if piece.is_full() {
+                return Ok(Progress::More);
+            }
+            cursor.advance();
+            piece.look();
+            let entry = state.entry_of_number(info.table, row);
+            let Some(entry) = entry.filter(|entry| key.as_ref().is_none_or(|key| *key == entry.matches))
+            else {
+                continue;
+            };
             let message = entry_message(target, info, entry, filter)?;
             if !filtered_out(filter, &message) {
-                push(out, Of::TableEntry(message))?;
+                piece.push(Of::TableEntry(message));
             }
         }
+        cursor.next_object();
+    }
+    Ok(Progress::Done)
+}
+
+fn check_filter(target: &Target<'_>, info: &TableInfo, filter: &p4::TableEntry) -> Result<(), Failure> {
+    let table = target.catalog.ir_table(info.table);
+    let timed = filter.time_since_last_hit.is_some() || filter.idle_timeout_ns != 0;
+    if timed && filter.table_id != 0 && (filter.is_default_action || !table.idle_timeout) {
+        return Err(Failure::invalid(format!(
+            "table {}: no idle time is kept; leave idle_timeout_ns and time_since_last_hit out",
+            table.cp.name
+        )));
     }
     Ok(())
 }
 
-fn wanted<'a>(target: &Target<'a>, table_id: u32) -> Result<Vec<&'a TableInfo>, Failure> {
+pub(super) fn wanted<'a>(target: &Target<'a>, table_id: u32) -> Result<Vec<&'a TableInfo>, Failure> {
     if table_id == 0 {
         return Ok(target.catalog.tables().collect());
     }
@@ -358,7 +427,7 @@ fn default_entry(
 }
 
 /// What names the default entry.
-fn default_key(info: &TableInfo) -> p4::TableEntry {
+pub(super) fn default_key(info: &TableInfo) -> p4::TableEntry {
     p4::TableEntry { table_id: info.id, is_default_action: true, ..Default::default() }
 }
 
@@ -386,7 +455,7 @@ fn add_direct(
 }
 
 /// The key of an entry as the controller gave it.
-fn key_message(info: &TableInfo, entry: &TableEntry) -> p4::TableEntry {
+pub(super) fn key_message(info: &TableInfo, entry: &TableEntry) -> p4::TableEntry {
     p4::TableEntry {
         table_id: info.id,
         r#match: match_fields(&info.keys, &entry.matches),
@@ -448,121 +517,4 @@ pub(crate) fn idle_messages(catalog: &Catalog, idle: &[(TableId, TableEntry)]) -
 
 fn table_action(of: ActionType) -> p4::TableAction {
     p4::TableAction { r#type: Some(of) }
-}
-
-fn direct_entry<'a>(what: &str, entry: Option<&'a p4::TableEntry>) -> Result<&'a p4::TableEntry, Failure> {
-    entry.ok_or_else(|| Failure::invalid(format!("the direct {what} entry names no table entry")))
-}
-
-/// Sets the direct counter of an entry.
-pub(super) fn write_direct_counter(
-    target: &mut Target<'_>,
-    verb: Verb,
-    given: &p4::DirectCounterEntry,
-) -> Result<(), Failure> {
-    only_modify(verb, "a direct counter")?;
-    let entry = direct_entry("counter", given.table_entry.as_ref())?;
-    let info = target.catalog.table(entry.table_id)?;
-    let key = any_key(target, info, entry)?;
-    let current = target.state()?.direct_counter_read(info.table, &key.matches, key.priority)?;
-    let place = format!("table {}", target.catalog.table_name(info.table));
-    let given = given.data.as_ref().map(|data| parse_counter(&place, data)).transpose()?;
-    let value = given.map_or(current, |cell| target.share(cell));
-    Ok(target.state_mut()?.direct_counter_write(info.table, &key.matches, key.priority, value)?)
-}
-
-/// Configures the direct meter of an entry; without a configuration everything is green.
-pub(super) fn write_direct_meter(
-    target: &mut Target<'_>,
-    verb: Verb,
-    given: &p4::DirectMeterEntry,
-) -> Result<(), Failure> {
-    only_modify(verb, "a direct meter")?;
-    let entry = direct_entry("meter", given.table_entry.as_ref())?;
-    let info = target.catalog.table(entry.table_id)?;
-    let key = any_key(target, info, entry)?;
-    let place = format!("table {}", target.catalog.table_name(info.table));
-    let config = given.config.as_ref().map(|config| parse_meter(&place, config)).transpose()?;
-    only_zero(&place, given.counter_data.as_ref())?;
-    let state = target.state_mut()?;
-    state.direct_meter_write(info.table, &key.matches, key.priority, config)?;
-    if given.counter_data.is_some() {
-        state.direct_meter_reset_counts(info.table, &key.matches, key.priority)?;
-    }
-    Ok(())
-}
-
-/// One entry whose direct resource a read asks for.
-struct Found {
-    table: TableId,
-    key: Key,
-    /// What names it.
-    message: p4::TableEntry,
-}
-
-/// The entries whose direct resource a read asks for: one, all of a table, or all of the tables that have it.
-fn direct_entries(
-    target: &Target<'_>,
-    filter: &p4::TableEntry,
-    has: impl Fn(&p4cc_ir::Table) -> bool,
-) -> Result<Vec<Found>, Failure> {
-    let state = target.state()?;
-    let of_entry = |info: &TableInfo, entry: &TableEntry| Found {
-        table: info.table,
-        key: Key { matches: entry.matches.clone(), priority: entry.priority },
-        message: key_message(info, entry),
-    };
-    if filter.table_id != 0 && !filter.r#match.is_empty() && !filter.is_default_action {
-        let info = target.catalog.table(filter.table_id)?;
-        let key = parse_key(target, info, filter)?;
-        return Ok(vec![of_entry(info, state.table_entry(info.table, &key.matches, key.priority)?)]);
-    }
-    let tables = wanted(target, filter.table_id)?;
-    let tables =
-        tables.into_iter().filter(|info| filter.table_id != 0 || has(target.catalog.ir_table(info.table)));
-    if filter.is_default_action {
-        let default = |info: &TableInfo| {
-            let key = any_key(target, info, filter)?;
-            Ok(Found { table: info.table, key, message: default_key(info) })
-        };
-        return tables.map(default).collect();
-    }
-    let found =
-        tables.flat_map(|info| state.table_entries(info.table).map(move |entry| of_entry(info, entry)));
-    Ok(found.collect())
-}
-
-/// Reads direct counters.
-pub(super) fn read_direct_counters(
-    target: &Target<'_>,
-    given: &p4::DirectCounterEntry,
-    out: &mut Vec<p4::Entity>,
-) -> Result<(), Failure> {
-    let filter = direct_entry("counter", given.table_entry.as_ref())?;
-    for Found { table, key, message } in direct_entries(target, filter, |table| table.counter.is_some())? {
-        let cell = target.counted(|state| state.direct_counter_read(table, &key.matches, key.priority))?;
-        let (table_entry, data) = (Some(message), Some(counter_data(cell)));
-        push(out, Of::DirectCounterEntry(p4::DirectCounterEntry { table_entry, data }))?;
-    }
-    Ok(())
-}
-
-/// Reads direct meters.
-pub(super) fn read_direct_meters(
-    target: &Target<'_>,
-    given: &p4::DirectMeterEntry,
-    out: &mut Vec<p4::Entity>,
-) -> Result<(), Failure> {
-    let filter = direct_entry("meter", given.table_entry.as_ref())?;
-    for Found { table, key, message } in direct_entries(target, filter, |table| table.meter.is_some())? {
-        let config = target.state()?.direct_meter_read(table, &key.matches, key.priority)?;
-        let (table_entry, config) = (Some(message), config.map(meter_config));
-        let mut counter_data = None;
-        if given.counter_data.is_some() {
-            let counts = target.state()?.direct_meter_counts(table, &key.matches, key.priority)?;
-            counter_data = Some(meter_counts(counts));
-        }
-        push(out, Of::DirectMeterEntry(p4::DirectMeterEntry { table_entry, config, counter_data }))?;
-    }
-    Ok(())
 }

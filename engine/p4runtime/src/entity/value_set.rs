@@ -1,6 +1,7 @@
 //! Parser value sets.
 
-use super::{Target, Verb, only_modify, push};
+use super::piece::{Cursor, Piece, Progress};
+use super::{Target, Verb, only_modify};
 use crate::entries::{match_fields, parse_keys};
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
@@ -28,18 +29,23 @@ pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &p4::ValueSetEnt
 pub(super) fn read(
     target: &Target<'_>,
     entry: &p4::ValueSetEntry,
-    out: &mut Vec<p4::Entity>,
-) -> Result<(), Failure> {
+    cursor: &mut Cursor,
+    piece: &mut Piece,
+) -> Result<Progress, Failure> {
     let catalog = target.catalog;
     let all: Vec<_> =
         if entry.value_set_id == 0 { catalog.value_set_ids().collect() } else { vec![entry.value_set_id] };
     let state = target.state()?;
-    for value_set_id in all {
+    while let Some(&value_set_id) = all.get(cursor.object()) {
+        if piece.is_full() {
+            return Ok(Progress::More);
+        }
         let (set, keys) = catalog.value_set(value_set_id)?;
         let members = state.value_set_read(set)?.iter();
         let members =
             members.map(|member| p4::ValueSetMember { r#match: match_fields(keys, member) }).collect();
-        push(out, Of::ValueSetEntry(p4::ValueSetEntry { value_set_id, members }))?;
+        piece.push(Of::ValueSetEntry(p4::ValueSetEntry { value_set_id, members }));
+        cursor.next_object();
     }
-    Ok(())
+    Ok(Progress::Done)
 }

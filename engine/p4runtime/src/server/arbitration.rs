@@ -9,7 +9,8 @@
 //!  a closed stream: no primary until one asks again
 //! ```
 //!
-//! Invariant: at most one primary, and its election id is the highest ever seen.
+//! Invariant: at most one primary, and its election id is the highest ever seen; by BMv2's rule ([`Rule`]) it
+//! is the highest of those that are connected.
 
 use std::collections::BTreeMap;
 
@@ -33,9 +34,35 @@ pub(crate) enum Notify {
     Only(SessionId),
 }
 
-/// The controllers of one device.
+/// Who becomes primary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rule {
+    /// The specification's: a controller that asks with the highest election id ever seen, or a higher one.
+    #[default]
+    Specification,
+    /// BMv2's, in P4Runtime's server PI: at any time the controller with the highest election id of those that
+    /// are connected, without asking again. No id is 0, and requests without an id are taken while no
+    /// controller is connected.
+    Bmv2,
+}
+
+impl std::str::FromStr for Rule {
+    type Err = String;
+
+    /// What an option `--arbitration` asks for.
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "spec" => Ok(Self::Specification),
+            "bmv2" => Ok(Self::Bmv2),
+            _ => Err(format!("there is no rule `{name}`; there are spec and bmv2")),
+        }
+    }
+}
+
+/// The controllers of one device, or of one of its roles.
 #[derive(Debug, Default)]
 pub(crate) struct Arbitration {
+    rule: Rule,
     /// Election id of each live controller; without one it can never be primary.
     sessions: BTreeMap<SessionId, Option<u128>>,
     highest: Option<u128>,
@@ -43,6 +70,27 @@ pub(crate) struct Arbitration {
 }
 
 impl Arbitration {
+    pub(crate) fn new(rule: Rule) -> Self {
+        Self { rule, ..Self::default() }
+    }
+
+    /// An election id as the rule has it.
+    fn election_id(&self, given: Option<u128>) -> Option<u128> {
+        match self.rule {
+            Rule::Specification => given,
+            Rule::Bmv2 => Some(given.unwrap_or(0)),
+        }
+    }
+
+    /// Makes the highest of those that are connected primary; whether that changed it or its id.
+    fn promote(&mut self) -> bool {
+        let highest = self.sessions.iter().max_by_key(|(_, id)| **id);
+        let (primary, id) = highest.map_or((None, None), |(session, id)| (Some(*session), *id));
+        let before = std::mem::replace(&mut self.primary, primary);
+        let id_before = std::mem::replace(&mut self.highest, id);
+        (before, id_before) != (primary, id)
+    }
+
     /// Takes in a controller's (new) election id and says whom to tell.
     ///
     /// # Errors
@@ -52,6 +100,7 @@ impl Arbitration {
         session: SessionId,
         election_id: Option<u128>,
     ) -> Result<Notify, Failure> {
+        let election_id = self.election_id(election_id);
         let taken = self
             .sessions
             .iter()
@@ -67,6 +116,9 @@ impl Arbitration {
             )));
         }
         self.sessions.insert(session, election_id);
+        if self.rule == Rule::Bmv2 {
+            return Ok(if self.promote() { Notify::All } else { Notify::Only(session) });
+        }
         let was_primary = self.primary == Some(session);
         if election_id.is_some() && election_id >= self.highest {
             self.highest = election_id;
@@ -84,8 +136,12 @@ impl Arbitration {
     pub(crate) fn close(&mut self, session: SessionId) -> bool {
         self.sessions.remove(&session);
         let was_primary = self.primary == Some(session);
-        if was_primary {
-            self.primary = None;
+        match self.rule {
+            Rule::Specification if was_primary => self.primary = None,
+            Rule::Specification => {}
+            Rule::Bmv2 => {
+                self.promote();
+            }
         }
         was_primary
     }
@@ -100,11 +156,16 @@ impl Arbitration {
     /// # Errors
     /// It does not.
     pub(crate) fn check_primary(&self, election_id: Option<u128>) -> Result<(), Failure> {
+        if self.rule == Rule::Bmv2 && self.sessions.is_empty() && election_id.is_none() {
+            return Ok(());
+        }
         let Some(&primary) = self.primary.and_then(|primary| self.sessions.get(&primary)) else {
-            return Err(Failure::denied(
-                "the device has no primary controller; open a StreamChannel and arbitrate first",
-            ));
+            return Err(Failure::denied(format!(
+                "the device has no primary controller; {}, on a StreamChannel",
+                self.remedy()
+            )));
         };
+        let election_id = self.election_id(election_id);
         if election_id.is_some() && election_id == primary {
             return Ok(());
         }
@@ -115,18 +176,28 @@ impl Arbitration {
         )))
     }
 
-    /// The message that tells a controller how things stand.
+    /// Which election ids can become primary now.
+    fn remedy(&self) -> String {
+        match (self.rule, self.highest) {
+            (Rule::Specification, Some(highest)) => format!(
+                "arbitrate with election id {highest}, the highest so far, or a higher one to become it"
+            ),
+            _ => "arbitrate with any election id to become it".to_owned(),
+        }
+    }
+
+    /// The message that tells a controller who is primary.
     pub(crate) fn message(&self, device_id: u64, session: SessionId) -> p4::MasterArbitrationUpdate {
         let (code, message) = match self.primary {
-            Some(primary) if primary == session => (Code::Ok, "you are the primary"),
-            Some(_) => (Code::AlreadyExists, "another controller is the primary"),
-            None => (Code::NotFound, "there is no primary"),
+            Some(primary) if primary == session => (Code::Ok, "you are the primary".to_owned()),
+            Some(_) => (Code::AlreadyExists, "another controller is the primary".to_owned()),
+            None => (Code::NotFound, format!("there is no primary; {}", self.remedy())),
         };
         p4::MasterArbitrationUpdate {
             device_id,
             role: None,
             election_id: self.highest.map(to_uint128),
-            status: Some(rpc::Status { code: code as i32, message: message.to_owned(), details: Vec::new() }),
+            status: Some(rpc::Status { code: code as i32, message, details: Vec::new() }),
         }
     }
 }
@@ -183,5 +254,41 @@ mod tests {
         assert!(a.check_primary(None).is_err());
         assert_eq!(a.update(3, Some(0)), Ok(Notify::All), "zero is an id like any other");
         assert_eq!(a.update(4, Some(0)).unwrap_err().code, Code::InvalidArgument);
+    }
+
+    #[test]
+    fn without_a_primary_the_ids_that_can_become_it_are_named() {
+        let mut a = Arbitration::default();
+        let said = |a: &Arbitration| a.check_primary(Some(1)).unwrap_err().message;
+        assert!(said(&a).contains("any election id"), "{}", said(&a));
+        a.update(1, Some(1_000)).unwrap();
+        a.update(2, Some(999)).unwrap();
+        a.close(1);
+        assert!(said(&a).contains("election id 1000, the highest so far, or a higher one"), "{}", said(&a));
+        let told = a.message(1, 2).status.unwrap().message;
+        assert!(told.contains("election id 1000"), "{told}");
+    }
+
+    #[test]
+    fn by_bmv2s_rule_the_highest_that_is_connected_is_primary() {
+        let mut a = Arbitration::new(Rule::Bmv2);
+        assert!(a.check_primary(None).is_ok(), "nobody is connected");
+        assert!(a.check_primary(Some(0)).is_err());
+        assert_eq!(a.update(1, Some(10)), Ok(Notify::All));
+        assert_eq!(a.update(2, Some(9)), Ok(Notify::Only(2)));
+        assert!(a.check_primary(None).is_err());
+        assert!(a.close(1));
+        assert_eq!((a.primary(), code(&a, 2)), (Some(2), Code::Ok), "it did not ask");
+        assert_eq!(a.message(1, 2).election_id, Some(to_uint128(9)));
+        assert!(a.check_primary(Some(9)).is_ok());
+        assert_eq!(a.update(3, Some(11)), Ok(Notify::All));
+        assert_eq!(a.update(3, Some(1)), Ok(Notify::All), "it steps down");
+        assert_eq!(a.primary(), Some(2));
+        assert!(!a.close(3));
+        a.close(2);
+        assert_eq!(a.primary(), None);
+        assert_eq!(a.update(4, None), Ok(Notify::All), "no id is 0");
+        assert!(a.check_primary(None).is_ok());
+        assert_eq!(a.update(5, Some(0)).unwrap_err().code, Code::InvalidArgument);
     }
 }

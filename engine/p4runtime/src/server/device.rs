@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use p4cc_switch::Switch;
 use p4cc_units::Time;
-use tokio::sync::{Notify as Signal, mpsc};
-use tonic::Status;
+use tokio::sync::Notify as Signal;
 
-use super::arbitration::{Notify, SessionId};
+use super::arbitration::{Notify, Rule, SessionId};
+use super::outbox::Outbox;
 use super::roles::{MAX_ROLES, Role, RoleConfig, RoleKey};
 use crate::device_config::Loaded;
 use crate::entity::Target;
@@ -17,12 +17,9 @@ use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
 use p4::stream_message_response::Update;
 
-/// Messages that wait for a slow controller; more are dropped, and
+/// The way to a controller. What does not fit is dropped, and
 /// a controller that misses an arbitration message is disconnected.
-pub(super) const MAX_WAITING_MESSAGES: usize = 4_096;
-
-/// The way to a controller.
-pub(super) type Sender = mpsc::Sender<Result<p4::StreamMessageResponse, Status>>;
+pub(super) type Sender = Outbox<p4::StreamMessageResponse>;
 
 /// A controller's stream.
 #[derive(Clone)]
@@ -49,6 +46,7 @@ pub(super) struct Saved {
 /// One device.
 #[derive(Default)]
 pub(super) struct Device {
+    rule: Rule,
     roles: BTreeMap<RoleKey, Role>,
     /// Live controllers, with their roles.
     links: BTreeMap<SessionId, (RoleKey, Link)>,
@@ -58,9 +56,15 @@ pub(super) struct Device {
 }
 
 impl Device {
+    /// A device that nobody has used.
+    pub(super) fn new(rule: Rule) -> Self {
+        Self { rule, ..Self::default() }
+    }
+
     /// A device in the same state that no controller is connected to.
     pub(super) fn without_controllers(&self) -> Self {
-        Self { installed: self.installed.clone(), digests: self.digests.clone(), ..Self::default() }
+        let (installed, digests) = (self.installed.clone(), self.digests.clone());
+        Self { installed, digests, ..Self::new(self.rule) }
     }
 
     /// The program that reads and writes refer to.
@@ -108,7 +112,7 @@ impl Device {
     /// No controller has this role.
     pub(super) fn role(&mut self, key: &RoleKey) -> Result<&Role, Failure> {
         if key.is_default() {
-            return Ok(self.roles.entry(key.clone()).or_default());
+            return Ok(self.roles.entry(key.clone()).or_insert_with(|| Role::new(self.rule)));
         }
         self.roles.get(key).ok_or_else(|| {
             Failure::not_found(format!(
@@ -137,7 +141,7 @@ impl Device {
         if !self.roles.contains_key(key) && self.roles.len() >= MAX_ROLES {
             return Err(Failure::exhausted(format!("the device has {MAX_ROLES} roles already")));
         }
-        let role = self.roles.entry(key.clone()).or_default();
+        let role = self.roles.entry(key.clone()).or_insert_with(|| Role::new(self.rule));
         let before = role.arbitration.primary();
         let whom = role.arbitration.update(session, election_id)?;
         if role.arbitration.primary() == Some(session) {
@@ -217,16 +221,17 @@ impl Device {
 
 /// Sends a message; false if the controller is gone or too slow.
 pub(super) fn send(sender: &Sender, update: Update) -> bool {
-    sender.try_send(Ok(p4::StreamMessageResponse { update: Some(update) })).is_ok()
+    sender.send(p4::StreamMessageResponse { update: Some(update) })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::outbox::{Outgoing, outbox};
     use super::*;
 
-    fn link() -> (Link, mpsc::Receiver<Result<p4::StreamMessageResponse, Status>>) {
-        let (sender, receiver) = mpsc::channel(4);
-        (Link { sender, released: Arc::default() }, receiver)
+    fn link() -> (Link, Outgoing<p4::StreamMessageResponse>) {
+        let (sender, outgoing) = outbox();
+        (Link { sender, released: Arc::default() }, outgoing)
     }
 
     #[test]
@@ -252,7 +257,7 @@ mod tests {
         let (other, mut told) = link();
         device.arbitrate(1, 2, other, (&key, Some(9), None)).unwrap();
         device.close(1, 1);
-        let codes = std::iter::from_fn(|| told.try_recv().ok()?.ok()?.update).map(|update| match update {
+        let codes = std::iter::from_fn(|| told.try_next()?.ok()?.update).map(|update| match update {
             Update::Arbitration(message) => message.status.unwrap_or_default().code,
             _ => -1,
         });

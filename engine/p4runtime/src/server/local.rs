@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use prost::Message;
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tonic::{Request, Status};
 
-use super::device::{Link, MAX_WAITING_MESSAGES};
+use super::arbitration::Rule;
+use super::device::Link;
+use super::outbox::{Outgoing, outbox};
 use super::service::Service;
 use super::stream::Controller;
 use super::{Delivered, Devices, StartError};
@@ -18,7 +19,7 @@ use crate::proto::p4::v1 as p4;
 use p4::p4_runtime_server::P4Runtime;
 use p4cc_units::Time;
 
-type Replies = mpsc::Receiver<Result<p4::StreamMessageResponse, Status>>;
+type Replies = Outgoing<p4::StreamMessageResponse>;
 
 /// A P4Runtime server that nothing connects to.
 pub struct Local {
@@ -37,7 +38,7 @@ impl Local {
             .worker_threads(1)
             .build()
             .map_err(StartError::Threads)?;
-        Ok(Self { service: Service::new(devices), runtime, streams: Vec::new() })
+        Ok(Self { service: Service::new(devices, Rule::default()), runtime, streams: Vec::new() })
     }
 
     /// The call of a method of the service by its name and the
@@ -88,7 +89,7 @@ impl Local {
 
     /// Opens a stream; its number.
     pub fn open(&mut self) -> usize {
-        let (sender, replies) = mpsc::channel(MAX_WAITING_MESSAGES);
+        let (sender, replies) = outbox();
         let controller = Controller::new(
             self.service.clone(),
             self.service.next_session(),
@@ -113,7 +114,7 @@ impl Local {
             return Err(failure.status());
         }
         let mut come = Vec::new();
-        while let Ok(reply) = replies.try_recv() {
+        while let Some(reply) = replies.try_next() {
             come.push(reply?);
         }
         Ok(come)

@@ -1,14 +1,20 @@
 //! The gRPC server: its threads, its bounds, and what it needs from the owner of the switches.
 
+pub mod answers;
 mod arbitration;
+pub mod connections;
 mod device;
 mod epochs;
 mod local;
+pub mod outbox;
 mod pipeline;
+mod reads;
+pub mod requests;
 mod roles;
 mod service;
 mod snapshot;
 mod stream;
+pub(crate) mod work;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -20,12 +26,12 @@ use p4cc_ir::TableId;
 use p4cc_switch::{Packet, Switch};
 use p4cc_units::Time;
 use tokio::runtime::Runtime;
-use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
 use crate::proto::p4::v1::p4_runtime_server::P4RuntimeServer;
 use service::Service;
 
+pub use arbitration::Rule;
 pub use epochs::Epoch;
 pub use local::Local;
 
@@ -41,8 +47,8 @@ const MAX_CALLS: u32 = 256;
 const KEEPALIVE: Duration = Duration::from_secs(20);
 /// Requests are applied one at a time; a second thread keeps streams alive meanwhile.
 const THREADS: usize = 2;
-/// How long stopping waits for a request that is being applied.
-const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long stopping waits for a request that is being applied; what compiles is left to itself.
+const STOP_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// No device has this id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -148,6 +154,24 @@ impl Tls {
     }
 }
 
+/// What a server is told beside its address.
+#[derive(Clone)]
+pub struct Options {
+    /// Keys, for serving over TLS.
+    pub tls: Option<Tls>,
+    /// Who becomes primary.
+    pub arbitration: Rule,
+    /// How long a client may take nothing of the answer of a read before that ends; after twice the time the
+    /// client's connection is cut.
+    pub read_patience: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { tls: None, arbitration: Rule::default(), read_patience: answers::PATIENCE }
+    }
+}
+
 /// A running P4Runtime server; stops when dropped.
 pub struct Server {
     local_addr: SocketAddr,
@@ -161,7 +185,7 @@ impl Server {
     /// # Errors
     /// The address is taken or not of this machine, or no thread can be started.
     pub fn start(addr: SocketAddr, devices: Arc<dyn Devices>) -> Result<Self, StartError> {
-        Self::start_with(addr, devices, None)
+        Self::start_with(addr, devices, Options::default())
     }
 
     /// As [`Self::start`], for devices that are copies of this server's, as forks of a network are: they run
@@ -171,22 +195,22 @@ impl Server {
     /// # Errors
     /// As there.
     pub fn start_beside(&self, addr: SocketAddr, devices: Arc<dyn Devices>) -> Result<Self, StartError> {
-        Self::start_service(addr, self.service.beside(devices), None)
+        Self::start_service(addr, self.service.beside(devices), Options::default())
     }
 
-    /// As [`Self::start`], over TLS if keys are given.
+    /// As [`Self::start`], with more than an address.
     ///
     /// # Errors
     /// As there, or a key or certificate cannot be used.
     pub fn start_with(
         addr: SocketAddr,
         devices: Arc<dyn Devices>,
-        tls: Option<Tls>,
+        options: Options,
     ) -> Result<Self, StartError> {
-        Self::start_service(addr, Service::new(devices), tls)
+        Self::start_service(addr, Service::new(devices, options.arbitration), options)
     }
 
-    fn start_service(addr: SocketAddr, service: Service, tls: Option<Tls>) -> Result<Self, StartError> {
+    fn start_service(addr: SocketAddr, service: Service, options: Options) -> Result<Self, StartError> {
         let listen = |cause| StartError::Listen { addr, cause };
         let listener = TcpListener::bind(addr).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
@@ -199,23 +223,23 @@ impl Server {
             .map_err(StartError::Threads)?;
         let incoming = {
             let _in_runtime = runtime.enter();
-            TcpIncoming::from(tokio::net::TcpListener::from_std(listener).map_err(listen)?)
-                .with_nodelay(Some(true))
+            connections::incoming(listener).map_err(listen)?
         };
         let server = P4RuntimeServer::new(service.clone())
             .max_decoding_message_size(MAX_REQUEST_BYTES)
             .max_encoding_message_size(MAX_RESPONSE_BYTES);
         let mut builder = tonic::transport::Server::builder();
-        if let Some(tls) = tls {
+        if let Some(tls) = options.tls {
             builder = builder.tls_config(tls.config()).map_err(StartError::tls)?;
         }
         let serve = builder
             .concurrency_limit_per_connection(MAX_REQUESTS_IN_FLIGHT)
             .max_concurrent_streams(MAX_CALLS)
             .http2_keepalive_interval(Some(KEEPALIVE))
-            .add_service(server)
+            .add_service(requests::Counted::new(server))
             .serve_with_incoming(incoming);
         runtime.spawn(serve);
+        runtime.spawn(service.reads().room.clone().end_stalled(options.read_patience));
         Ok(Self { local_addr, service, runtime: Some(runtime) })
     }
 

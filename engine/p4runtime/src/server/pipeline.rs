@@ -1,88 +1,118 @@
 //! SetForwardingPipelineConfig and GetForwardingPipelineConfig.
 
+#![expect(deprecated, reason = "numbers of roles are honoured")]
+
 use std::sync::Arc;
 
 use p4cc_switch::Switch;
-use p4cc_units::Time;
 use tonic::Code;
 
 use super::device::{Device, Installed, Saved};
+use super::roles::RoleKey;
+use super::service::Service;
+use super::work::Cancel;
+use crate::codec::uint128;
 use crate::device_config;
 use crate::entity::Target;
 use crate::entity::digest::DigestConfigs;
+use crate::entity::piece::{Cursor, Piece, Progress};
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
 use p4::get_forwarding_pipeline_config_request::ResponseType;
 use p4::set_forwarding_pipeline_config_request::Action;
 
-/// Verifies, saves or commits a program.
-pub(super) fn set(
-    device: &mut Device,
-    switch: &mut Switch,
-    action: i32,
-    config: Option<p4::ForwardingPipelineConfig>,
-    now: Time,
-) -> Result<(), Failure> {
-    match Action::try_from(action) {
-        Ok(Action::Verify) => verify(config).map(|_| ()),
-        Ok(Action::VerifyAndSave) => {
-            device.saved = Some(stage(switch, verify(config)?));
-            Ok(())
-        }
-        Ok(Action::VerifyAndCommit) => {
-            start(device, switch, verify(config)?);
-            Ok(())
-        }
-        Ok(Action::Commit) => {
-            if config.is_some() {
-                return Err(Failure::invalid("COMMIT takes no config; it commits the one saved before"));
-            }
-            let saved = device.saved.take().ok_or_else(|| {
-                Failure::not_found("there is no saved config; call VERIFY_AND_SAVE before COMMIT")
-            })?;
-            commit(device, switch, saved)
-        }
-        Ok(Action::ReconcileAndCommit) => {
-            let mut next = stage(switch, verify(config)?);
-            if let Ok(running) = device.running(switch) {
-                let loaded = Arc::clone(&running.loaded);
-                let digests = &mut device.digests;
-                let running =
-                    Target { catalog: &loaded.catalog, switch, digests, now, is_replay: false, pipe: 0 };
-                carry_over(&running, &mut next)?;
-            }
-            device.saved = None;
-            commit(device, switch, next)
-        }
-        Ok(Action::Unspecified) | Err(_) => {
-            Err(Failure::invalid("the request has no action; give VERIFY_AND_COMMIT, for instance"))
-        }
+/// Who pushes: checked before anything is compiled, and again when the program is to run.
+struct Pusher {
+    role: RoleKey,
+    election_id: Option<u128>,
+}
+
+impl Pusher {
+    fn check(&self, device: &mut Device) -> Result<(), Failure> {
+        let role = device.role(&self.role)?;
+        role.arbitration.check_primary(self.election_id)?;
+        role.check_pipeline(&self.role)
     }
 }
 
-/// Runs a program with fresh state.
-fn start(device: &mut Device, switch: &mut Switch, installed: Installed) {
-    switch.set_pipeline(Arc::clone(&installed.loaded.pipeline));
-    device.digests = DigestConfigs::default();
-    device.saved = None;
-    device.installed = Some(installed);
+/// Verifies, saves or commits a program. It is compiled, and its state is made, while the device serves
+/// others and runs the program before; the device is held for the exchange only.
+pub(super) async fn set(
+    service: &Service,
+    request: p4::SetForwardingPipelineConfigRequest,
+) -> Result<(), Failure> {
+    let (device_id, config) = (request.device_id, request.config);
+    let role = RoleKey::new(&request.role, request.role_id)?;
+    let pusher = Pusher { role, election_id: request.election_id.as_ref().map(uint128) };
+    service.apply(device_id, |device, _, _| pusher.check(device)).await?;
+    let action = Action::try_from(request.action).unwrap_or(Action::Unspecified);
+    match action {
+        Action::Unspecified => {
+            return Err(Failure::invalid("the request has no action; give VERIFY_AND_COMMIT, for instance"));
+        }
+        Action::Commit if config.is_some() => {
+            return Err(Failure::invalid("COMMIT takes no config; it commits the one saved before"));
+        }
+        Action::Verify => return service.workers().run(move |cancel| verify(config, cancel).map(drop)).await,
+        Action::Commit | Action::VerifyAndSave | Action::VerifyAndCommit | Action::ReconcileAndCommit => {}
+    }
+    let _turn = service.workers().turn(device_id).await?;
+    if action == Action::Commit {
+        let exchanged = service.change(device_id, |device, switch, _| {
+            pusher.check(device)?;
+            let saved = device.saved.take().ok_or_else(|| {
+                Failure::not_found("there is no saved config; call VERIFY_AND_SAVE before COMMIT")
+            })?;
+            Ok(commit(device, switch, saved))
+        });
+        return exchanged.await.map(discard);
+    }
+    let staging = service.apply(device_id, |device, switch, _| {
+        pusher.check(device)?;
+        Ok(switch.staging())
+    });
+    let staging = staging.await?;
+    let staged = service.workers().run(move |cancel| {
+        let installed = verify(config, cancel)?;
+        Ok(stage(staging, installed))
+    });
+    let mut next = staged.await?;
+    let exchanged = service.change(device_id, |device, switch, now| {
+        // Another may have become primary meanwhile.
+        pusher.check(device)?;
+        if action == Action::VerifyAndSave {
+            return Ok(device.saved.replace(next).map(Box::new));
+        }
+        if action == Action::ReconcileAndCommit
+            && let Ok(running) = device.running(switch)
+        {
+            let loaded = Arc::clone(&running.loaded);
+            let digests = &mut device.digests;
+            let running =
+                Target { catalog: &loaded.catalog, switch, digests, now, is_replay: false, pipe: 0 };
+            carry_over(&running, &mut next)?;
+        }
+        device.saved = None;
+        Ok(Some(Box::new(commit(device, switch, next))))
+    });
+    exchanged.await.map(discard)
 }
 
-/// Compiles a program that comes without a controller, with the P4Info that is its own, and runs it.
-pub(super) fn install(
-    device: &mut Device,
-    switch: &mut Switch,
-    p4_device_config: Vec<u8>,
-) -> Result<(), Failure> {
-    let loaded = device_config::load(&p4_device_config, None)?;
+/// Frees a program with its state, which may take a moment, where it keeps nobody waiting.
+fn discard<T>(gone: T) {
+    tokio::task::block_in_place(|| drop(gone));
+}
+
+/// Compiles a program that comes without a controller, with the P4Info that is its own.
+pub(super) fn prepare(switch: Switch, p4_device_config: Vec<u8>) -> Result<Saved, Failure> {
+    let loaded = device_config::load(&p4_device_config, None, &Cancel::default())?;
     let p4info = Some(loaded.p4info.clone());
     let config = p4::ForwardingPipelineConfig { p4info, p4_device_config, cookie: None };
-    start(device, switch, Installed { loaded, config });
-    Ok(())
+    Ok(stage(switch, Installed { loaded, config }))
 }
 
 /// Compiles the program and finds in it what the P4Info names.
-fn verify(config: Option<p4::ForwardingPipelineConfig>) -> Result<Installed, Failure> {
+fn verify(config: Option<p4::ForwardingPipelineConfig>, cancel: &Cancel) -> Result<Installed, Failure> {
     let Some(config) = config else {
         return Err(Failure::invalid("the config is missing; only COMMIT takes none"));
     };
@@ -91,28 +121,23 @@ fn verify(config: Option<p4::ForwardingPipelineConfig>) -> Result<Installed, Fai
             "the config has no P4Info; give the one of the program in p4_device_config",
         ));
     };
-    let loaded = device_config::load(&config.p4_device_config, Some(given))?;
+    let loaded = device_config::load(&config.p4_device_config, Some(given), cancel)?;
     Ok(Installed { loaded, config })
 }
 
-/// A switch of its own for a program that does not run yet.
-fn stage(running: &Switch, installed: Installed) -> Saved {
-    let mut switch = running.clone();
+/// A program that does not run yet, with a state of its own on a switch that is for nothing else.
+fn stage(mut switch: Switch, installed: Installed) -> Saved {
     switch.set_pipeline(Arc::clone(&installed.loaded.pipeline));
     Saved { installed, switch, digests: DigestConfigs::default() }
 }
 
-/// Runs a saved program with the state that was written to it.
-fn commit(device: &mut Device, switch: &mut Switch, saved: Saved) -> Result<(), Failure> {
-    let Saved { installed, switch: staged, digests } = saved;
-    switch.set_pipeline(Arc::clone(&installed.loaded.pipeline));
-    if let Some(written) = staged.state() {
-        switch.set_state(written.clone());
-    }
-    *switch.pre_mut() = staged.pre().clone();
-    device.digests = digests;
-    device.installed = Some(installed);
-    Ok(())
+/// Runs a program with the state that was written to it; what ran before is given back.
+pub(super) fn commit(device: &mut Device, switch: &mut Switch, next: Saved) -> Saved {
+    let Saved { installed, switch: mut staged, digests } = next;
+    switch.take_over(&mut staged);
+    let digests = std::mem::replace(&mut device.digests, digests);
+    let before = device.installed.replace(installed.clone());
+    Saved { installed: before.unwrap_or(installed), switch: staged, digests }
 }
 
 /// Entities in an order in which each finds what it refers to.
@@ -150,25 +175,31 @@ fn carry_over(running: &Target<'_>, next: &mut Saved) -> Result<(), Failure> {
     let mut target =
         Target { catalog: &installed.loaded.catalog, switch, digests, now, is_replay: true, pipe: 0 };
     for wanted in everything() {
-        let mut found = Vec::new();
-        running.read(&wanted, &mut found)?;
-        for entity in found {
-            let Some(mut update) = rewrite(entity) else { continue };
-            let mut written = target.write(&update);
-            // Entries that both programs come with are there already.
-            if written.as_ref().is_err_and(|failure| failure.code == Code::AlreadyExists) {
-                update.r#type = p4::update::Type::Modify.into();
-                written = target.write(&update);
+        let mut cursor = Cursor::default();
+        loop {
+            let mut piece = Piece::default();
+            let progress = running.read(&wanted, &mut cursor, &mut piece)?;
+            piece.entities.into_iter().try_for_each(|entity| keep(&mut target, entity))?;
+            if progress == Progress::Done {
+                break;
             }
-            written.map_err(|failure| {
-                Failure::invalid(format!(
-                    "the state cannot be kept under the new program: {}",
-                    failure.message
-                ))
-            })?;
         }
     }
     Ok(())
+}
+
+/// Writes one entity of the running program to the next one.
+fn keep(target: &mut Target<'_>, entity: p4::Entity) -> Result<(), Failure> {
+    let Some(mut update) = rewrite(entity) else { return Ok(()) };
+    let mut written = target.write(&update);
+    // Entries that both programs come with are there already.
+    if written.as_ref().is_err_and(|failure| failure.code == Code::AlreadyExists) {
+        update.r#type = p4::update::Type::Modify.into();
+        written = target.write(&update);
+    }
+    written.map_err(|failure| {
+        Failure::invalid(format!("the state cannot be kept under the new program: {}", failure.message))
+    })
 }
 
 /// The update that writes what was read; none for what the program itself sets.

@@ -13,7 +13,7 @@ use std::fmt;
 use prost::Message;
 use prost_types::Any;
 
-use super::arbitration::Arbitration;
+use super::arbitration::{Arbitration, Rule};
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
 use p4::entity::Entity as Of;
@@ -133,6 +133,10 @@ pub(super) struct Role {
 }
 
 impl Role {
+    pub(super) fn new(rule: Rule) -> Self {
+        Self { arbitration: Arbitration::new(rule), config: None }
+    }
+
     /// The role as messages name it; none for the default role.
     pub(super) fn message(&self, key: &RoleKey) -> Option<p4::Role> {
         let config = self.config.as_ref().map(|config| config.given.clone());

@@ -11,21 +11,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use p4cc_exec::State;
 use p4cc_switch::Switch;
 use p4cc_units::Time;
-use tokio::sync::{Mutex, MutexGuard, mpsc};
+use prost::Message;
+use tokio::sync::{Mutex, MutexGuard};
 use tokio_stream::Stream;
-use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
 
-use super::device::{Device, Link, MAX_WAITING_MESSAGES};
+use super::answers::Answer;
+use super::arbitration::Rule;
+use super::connections::Peer;
+use super::device::{Device, Link};
 use super::epochs::Epochs;
+use super::outbox::outbox;
+use super::reads::Reads;
 use super::roles::RoleKey;
+use super::work::Workers;
 use super::{Delivered, Devices, Held};
 use super::{pipeline, snapshot, stream};
 use crate::codec::uint128;
 use crate::device_config;
+use crate::entity::Target;
 use crate::entity::digest::Instant;
 use crate::entity::table;
-use crate::errors::{Failure, batch_status};
+use crate::errors::{Failure, Outcomes};
 use crate::packet_io::decode_packet_in;
 use crate::proto::p4::v1 as p4;
 use p4::p4_runtime_server::P4Runtime;
@@ -34,8 +41,6 @@ use p4::write_request::Atomicity;
 
 /// Version of the P4Runtime API that the messages are of.
 const API_VERSION: &str = "1.5.0";
-/// Most entities in one message of a read.
-const READ_CHUNK: usize = 1_024;
 
 type StreamOf<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
@@ -43,22 +48,33 @@ type StreamOf<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 #[derive(Clone)]
 pub(super) struct Service {
     devices: Arc<dyn Devices>,
+    rule: Rule,
     /// By device id, made when first used. Tokio's mutex is fair: requests are applied in arrival order.
     states: Arc<Mutex<BTreeMap<u64, Device>>>,
     last_session: Arc<AtomicU64>,
     epochs: Arc<Epochs>,
+    workers: Workers,
+    reads: Reads,
 }
 
 impl Service {
-    pub(super) fn new(devices: Arc<dyn Devices>) -> Self {
-        Self { devices, states: Arc::default(), last_session: Arc::default(), epochs: Arc::default() }
+    pub(super) fn new(devices: Arc<dyn Devices>, rule: Rule) -> Self {
+        Self {
+            devices,
+            rule,
+            states: Arc::default(),
+            last_session: Arc::default(),
+            epochs: Arc::default(),
+            workers: Workers::default(),
+            reads: Reads::default(),
+        }
     }
 
     /// A service for devices that are copies of this one's: with the same programs, without controllers.
     pub(super) fn beside(&self, devices: Arc<dyn Devices>) -> Self {
         let states = self.states.blocking_lock();
         let copies = states.iter().map(|(&device_id, device)| (device_id, device.without_controllers()));
-        Self { states: Arc::new(Mutex::new(copies.collect())), ..Self::new(devices) }
+        Self { states: Arc::new(Mutex::new(copies.collect())), ..Self::new(devices, self.rule) }
     }
 
     /// Applies one request to one device, when its turn comes.
@@ -68,8 +84,33 @@ impl Service {
         f: impl FnOnce(&mut Device, &mut Switch, Time) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let mut states = self.states.lock().await;
-        // The owner may be busy for a while, and compiling takes its time; other connections go on meanwhile.
+        // The owner may be busy for a while; other connections are served meanwhile.
         tokio::task::block_in_place(|| self.apply_locked(&mut states, device_id, f))
+    }
+
+    /// The same for a request that changes what reads show.
+    pub(super) async fn change<T>(
+        &self,
+        device_id: u64,
+        f: impl FnOnce(&mut Device, &mut Switch, Time) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut states = self.states.lock().await;
+        tokio::task::block_in_place(|| self.change_locked(&mut states, device_id, f))
+    }
+
+    fn change_locked<T>(
+        &self,
+        states: &mut MutexGuard<'_, BTreeMap<u64, Device>>,
+        device_id: u64,
+        f: impl FnOnce(&mut Device, &mut Switch, Time) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.reads.complete(device_id, &mut |make| {
+            self.apply_locked(states, device_id, |device, switch, now| {
+                make(device, switch, now);
+                Ok(())
+            })
+        });
+        self.apply_locked(states, device_id, f)
     }
 
     fn apply_locked<T>(
@@ -81,7 +122,8 @@ impl Service {
         let (mut f, mut result) = (Some(f), None);
         let lent = self.devices.with_device(device_id, &mut |switch, now| {
             if let Some(f) = f.take() {
-                result = Some(f(states.entry(device_id).or_default(), switch, now));
+                result =
+                    Some(f(states.entry(device_id).or_insert_with(|| Device::new(self.rule)), switch, now));
             }
         });
         match (lent, result) {
@@ -112,6 +154,14 @@ impl Service {
         &self.epochs
     }
 
+    pub(super) fn workers(&self) -> &Workers {
+        &self.workers
+    }
+
+    pub(super) fn reads(&self) -> &Reads {
+        &self.reads
+    }
+
     /// Whether some device has a primary controller.
     pub(super) fn has_primary(&self) -> bool {
         self.states.blocking_lock().values().any(Device::has_primary)
@@ -119,9 +169,20 @@ impl Service {
 
     /// Installs a program that no controller pushed.
     pub(super) fn install(&self, device_id: u64, device_config: Vec<u8>) -> Result<(), Failure> {
-        let mut states = self.states.blocking_lock();
-        self.apply_locked(&mut states, device_id, |device, switch, _| {
-            pipeline::install(device, switch, device_config)
+        let apply = |f: &mut dyn FnMut(&mut Device, &mut Switch)| {
+            let mut states = self.states.blocking_lock();
+            self.change_locked(&mut states, device_id, |device, switch, _| {
+                f(device, switch);
+                Ok(())
+            })
+        };
+        let mut staging = None;
+        apply(&mut |_, switch| staging = Some(switch.staging()))?;
+        let mut next = staging.map(|switch| pipeline::prepare(switch, device_config)).transpose()?;
+        let mut before = None;
+        apply(&mut |device, switch| {
+            device.saved = None;
+            before = next.take().map(|next| pipeline::commit(device, switch, next));
         })
     }
 
@@ -145,7 +206,7 @@ impl Service {
     /// Puts a device into a state that was saved.
     pub(super) fn restore(&self, device_id: u64, state: &[u8]) -> Result<(), Failure> {
         let mut states = self.states.blocking_lock();
-        self.apply_locked(&mut states, device_id, |device, switch, now| {
+        self.change_locked(&mut states, device_id, |device, switch, now| {
             device.with_target(switch, now, |target| snapshot::load(target, state))
         })
     }
@@ -208,12 +269,14 @@ fn write(
     switch: &mut Switch,
     now: Time,
     request: &p4::WriteRequest,
-) -> Result<Vec<Result<(), Failure>>, Failure> {
+) -> Result<Outcomes, Failure> {
     let key = RoleKey::new(&request.role, request.role_id)?;
     let role = device.role(&key)?;
     role.arbitration.check_primary(request.election_id.as_ref().map(uint128))?;
-    let allowed: Vec<Result<(), Failure>> =
-        request.updates.iter().map(|update| role.check_write(&key, update)).collect();
+    // Usually everything is: then there is nothing to keep.
+    let denied = |(at, update)| Some((at, role.check_write(&key, update).err()?));
+    let mut denied: BTreeMap<usize, Failure> =
+        request.updates.iter().enumerate().filter_map(denied).collect();
     let whole = match Atomicity::try_from(request.atomicity) {
         Ok(Atomicity::ContinueOnError) => false,
         // No packet passes between two updates, so that going back is atomic for the data plane too.
@@ -221,45 +284,25 @@ fn write(
         Err(_) => return Err(Failure::invalid(format!("there is no atomicity {}", request.atomicity))),
     };
     device.with_target(switch, now, |target| {
-        let updates = request.updates.iter().zip(allowed);
+        let mut write = |target: &mut Target<'_>, at: usize, update: &p4::Update| match denied.remove(&at) {
+            Some(failure) => Err(failure),
+            None => target.write(update),
+        };
+        let updates = request.updates.iter().enumerate();
         if !whole {
-            return Ok(updates
-                .map(|(update, allowed)| allowed.and_then(|()| target.write(update)))
-                .collect());
+            return Ok(updates.map(|(at, update)| write(target, at, update)).collect());
         }
         let before = target.before();
-        let failed = updates.enumerate().find_map(|(at, (update, allowed))| {
-            let failure = allowed.and_then(|()| target.write(update)).err()?;
-            Some((at, failure))
-        });
-        let Some((at, failure)) = failed else { return Ok(vec![Ok(()); request.updates.len()]) };
+        let failed = updates
+            .map(|(at, update)| (at, write(target, at, update)))
+            .find_map(|(at, written)| Some((at, written.err()?)));
+        let count = request.updates.len();
+        let Some((at, failure)) = failed else { return Ok((0..count).map(|_| Ok(())).collect()) };
         target.restore(before);
         let aborted = Failure::new(Code::Aborted, format!("not applied, as update {at} of the batch failed"));
-        let mut results = vec![Err(aborted); request.updates.len()];
-        results[at] = Err(failure);
-        Ok(results)
+        let outcome = |place| Err(if place == at { failure.clone() } else { aborted.clone() });
+        Ok((0..count).map(outcome).collect())
     })
-}
-
-type ReadOutcome = (Vec<p4::Entity>, Vec<Result<(), Failure>>);
-
-/// What a role may see of what is asked for.
-fn read(
-    device: &mut Device,
-    switch: &mut Switch,
-    now: Time,
-    request: &p4::ReadRequest,
-) -> Result<ReadOutcome, Failure> {
-    let key = RoleKey::new(&request.role, 0)?;
-    device.role(&key)?;
-    let (mut found, results) = device.with_target(switch, now, |target| {
-        let mut found = Vec::new();
-        let results = request.entities.iter().map(|entity| target.read(entity, &mut found)).collect();
-        Ok((found, results))
-    })?;
-    let role = device.role(&key)?;
-    found.retain(|entity| role.has_entity(entity));
-    Ok((found, results))
 }
 
 #[tonic::async_trait]
@@ -268,42 +311,35 @@ impl P4Runtime for Service {
     type StreamChannelStream = StreamOf<p4::StreamMessageResponse>;
 
     async fn write(&self, request: Request<p4::WriteRequest>) -> Result<Response<p4::WriteResponse>, Status> {
+        let peer = Peer::of(&request);
         let request = request.into_inner();
         let applied =
-            self.apply(request.device_id, |device, switch, now| write(device, switch, now, &request));
-        let results = applied.await;
-        batch_status::<p4::Error>(&results.map_err(Failure::status)?)?;
+            self.change(request.device_id, |device, switch, now| write(device, switch, now, &request));
+        applied.await.map_err(Failure::status)?.status::<p4::Error>(peer.metadata())?;
         Ok(Response::new(p4::WriteResponse {}))
     }
 
     async fn read(&self, request: Request<p4::ReadRequest>) -> Result<Response<Self::ReadStream>, Status> {
+        let peer = Peer::of(&request);
         let request = request.into_inner();
-        let read = self.apply(request.device_id, |device, switch, now| read(device, switch, now, &request));
-        let (mut found, results) = read.await.map_err(Failure::status)?;
-        let end = batch_status::<p4::Error>(&results).err();
-        // Messages are made one by one as the client takes them.
-        let mut rest = std::mem::take(&mut found).into_iter();
-        let chunks = std::iter::from_fn(move || {
-            let entities: Vec<_> = rest.by_ref().take(READ_CHUNK).collect();
-            (!entities.is_empty()).then(|| Ok(p4::ReadResponse { entities }))
+        let device_id = request.device_id;
+        let role = RoleKey::new(&request.role, 0).map_err(Failure::status)?;
+        let checked = self.apply(device_id, |device, switch, now| {
+            device.role(&role)?;
+            device.with_target(switch, now, |_| Ok(()))
         });
-        Ok(Response::new(Box::pin(tokio_stream::iter(chunks.chain(end.map(Err))))))
+        checked.await.map_err(Failure::status)?;
+        let metadata = peer.metadata();
+        let place = self.reads.room.enter(peer, request.encoded_len()).await.map_err(Failure::status)?;
+        let read = self.reads.open(self, (device_id, role), request.entities, metadata);
+        Ok(Response::new(Box::pin(Answer::new(place, read))))
     }
 
     async fn set_forwarding_pipeline_config(
         &self,
         request: Request<p4::SetForwardingPipelineConfigRequest>,
     ) -> Result<Response<p4::SetForwardingPipelineConfigResponse>, Status> {
-        let request = request.into_inner();
-        let election_id = request.election_id.as_ref().map(uint128);
-        let set = self.apply(request.device_id, |device, switch, now| {
-            let key = RoleKey::new(&request.role, request.role_id)?;
-            let role = device.role(&key)?;
-            role.arbitration.check_primary(election_id)?;
-            role.check_pipeline(&key)?;
-            pipeline::set(device, switch, request.action, request.config, now)
-        });
-        set.await.map_err(Failure::status)?;
+        pipeline::set(self, request.into_inner()).await.map_err(Failure::status)?;
         Ok(Response::new(p4::SetForwardingPipelineConfigResponse {}))
     }
 
@@ -324,10 +360,10 @@ impl P4Runtime for Service {
         request: Request<Streaming<p4::StreamMessageRequest>>,
     ) -> Result<Response<Self::StreamChannelStream>, Status> {
         let session = self.next_session();
-        let (sender, receiver) = mpsc::channel(MAX_WAITING_MESSAGES);
+        let (sender, outgoing) = outbox();
         let link = Link { sender, released: Arc::default() };
         tokio::spawn(stream::serve(self.clone(), session, link, request.into_inner()));
-        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+        Ok(Response::new(Box::pin(outgoing)))
     }
 
     async fn capabilities(

@@ -7,6 +7,7 @@ use p4::entity::Entity as Of;
 use p4::packet_replication_engine_entry::Type as Replication;
 use prost::Message;
 
+use crate::entity::piece::MAX_WHOLE_ENTITIES;
 use crate::entity::{Target, Verb, profile};
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
@@ -57,7 +58,10 @@ fn is_const(entity: &p4::Entity) -> bool {
 pub(super) fn save(target: &Target<'_>) -> Result<Vec<u8>, Failure> {
     let mut entities = Vec::new();
     for read in reads(target) {
-        target.read(&read, &mut entities)?;
+        entities.extend(target.read_all(&read)?);
+        if entities.len() > MAX_WHOLE_ENTITIES {
+            return Err(Failure::exhausted(format!("the state has more than {MAX_WHOLE_ENTITIES} entities")));
+        }
     }
     entities.retain(|entity| !is_const(entity));
     Ok(p4::ReadResponse { entities }.encode_to_vec())
@@ -83,8 +87,7 @@ fn replace(target: &mut Target<'_>, saved: Vec<p4::Entity>) -> Result<(), Failur
         target.write(&p4::Update { r#type: verb.into(), entity: Some(entity) })
     };
     // The program's own entries, where it lets them be changed, may have been changed or deleted.
-    let mut there = Vec::new();
-    target.read(&entity(Of::TableEntry(p4::TableEntry::default())), &mut there)?;
+    let there = target.read_all(&entity(Of::TableEntry(p4::TableEntry::default())))?;
     for own in there.into_iter().filter(|entity| !is_const(entity)) {
         write(target, Type::Delete, own)?;
     }

@@ -36,8 +36,7 @@ pub(super) async fn serve(
         };
         let Ok(Some(message)) = message else { break };
         if let Err(failure) = controller.handle(message.update).await {
-            // The client may be gone already; then nobody is there to be told.
-            let _ = controller.link.sender.send(Err(failure.status())).await;
+            controller.link.sender.end(failure.status()).await;
             break;
         }
     }

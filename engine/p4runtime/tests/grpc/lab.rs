@@ -6,7 +6,7 @@ use std::time::Duration;
 use p4cc_p4runtime::proto::google::rpc;
 use p4cc_p4runtime::proto::p4::config::v1::P4Info;
 use p4cc_p4runtime::proto::p4::v1 as p4;
-use p4cc_p4runtime::{Devices, Epoch, NoSuchDevice, Server};
+use p4cc_p4runtime::{Devices, Epoch, NoSuchDevice, Options, Server};
 use p4cc_switch::{DEFAULT_PASS_LIMIT, Packet, PortConfig, Switch, SwitchConfig, TimestampUnit};
 use p4cc_units::{Rate, Time};
 use parking_lot::Mutex;
@@ -93,6 +93,11 @@ impl Lab {
 
     /// A lab whose switch has no program.
     pub fn bare(cpu_port: u32) -> Self {
+        Self::bare_with(cpu_port, Options::default())
+    }
+
+    /// The same with a server that is told more.
+    pub fn bare_with(cpu_port: u32, options: Options) -> Self {
         let ports = PORTS.map(|port| PortConfig {
             port,
             rate: Rate::from_bps(1_000_000_000),
@@ -112,7 +117,8 @@ impl Lab {
         let switch = Mutex::new(Switch::new(config).expect("the configuration is sound"));
         let bench = Arc::new(Bench { switch, now: Mutex::new(Time::ZERO) });
         let devices = Arc::clone(&bench) as Arc<dyn Devices>;
-        let server = Server::start(LOCAL.parse().expect("an address"), devices).expect("a server");
+        let addr = LOCAL.parse().expect("an address");
+        let server = Server::start_with(addr, devices, options).expect("a server");
         Self::over(bench, server)
     }
 
@@ -202,20 +208,36 @@ impl Lab {
 
     /// What a read of one entity gives.
     pub fn read(&self, entity: Of) -> Result<Vec<Of>, Status> {
-        let entities = vec![p4::Entity { entity: Some(entity) }];
+        let mut answer = self.try_read(vec![entity])?;
+        let mut found = Vec::new();
+        while let Some(message) = self.take(&mut answer)? {
+            found.extend(message.entities.into_iter().filter_map(|entity| entity.entity));
+        }
+        Ok(found)
+    }
+
+    /// Starts a read.
+    pub fn try_read(&self, entities: Vec<Of>) -> Result<Streaming<p4::ReadResponse>, Status> {
+        let entities = entities.into_iter().map(|entity| p4::Entity { entity: Some(entity) }).collect();
         let request = p4::ReadRequest { device_id: DEVICE, entities, ..Default::default() };
         let mut grpc = Grpc::new(self.channel.clone());
         self.runtime.block_on(async {
             grpc.ready().await.expect("the server is there");
             let path = PathAndQuery::from_static("/p4.v1.P4Runtime/Read");
             let codec = ProstCodec::<_, p4::ReadResponse>::default();
-            let mut answers = grpc.server_streaming(Request::new(request), path, codec).await?.into_inner();
-            let mut found = Vec::new();
-            while let Some(answer) = answers.message().await? {
-                found.extend(answer.entities.into_iter().filter_map(|entity| entity.entity));
-            }
-            Ok(found)
+            Ok(grpc.server_streaming(Request::new(request), path, codec).await?.into_inner())
         })
+    }
+
+    /// The same where nothing is wrong with the request.
+    pub fn start_read(&self, entities: Vec<Of>) -> Streaming<p4::ReadResponse> {
+        self.try_read(entities).expect("a read begins")
+    }
+
+    /// The next message of an answer; none at its end.
+    pub fn take(&self, answer: &mut Streaming<p4::ReadResponse>) -> Result<Option<p4::ReadResponse>, Status> {
+        self.runtime
+            .block_on(async { tokio::time::timeout(PATIENCE, answer.message()).await.expect("in time") })
     }
 
     /// Opens a stream.

@@ -4,7 +4,8 @@ use p4cc_p4runtime::proto::p4::config::v1 as p4info;
 use p4cc_p4runtime::proto::p4::v1 as p4;
 use tonic::Code;
 
-use crate::pushed::{Pushed, id, own_info};
+use crate::lab::exact;
+use crate::pushed::{Pushed, action, id, own_info};
 use p4::entity::Entity as Of;
 use p4::p4_data::Data;
 use p4::stream_message_response::Update as Told;
@@ -82,4 +83,54 @@ fn digests_and_registers_hold_members_of_no_bits() {
     let entry = p4::RegisterEntry { register_id, index, data: Some(seen(1)) };
     let (code, message) = lab.update(Type::Modify, Of::RegisterEntry(entry)).expect_err("no bits hold a one");
     assert_eq!(code, Code::InvalidArgument, "{message}");
+}
+
+/// A program whose table and action have a key and a parameter without bits, and the P4Info that lists them as
+/// p4c does.
+fn with_key_and_param() -> (String, p4info::P4Info) {
+    let program = include_str!("registers.p4").replace("bit<32> value;", "bit<32> value; bit<0> none;");
+    let program =
+        program.replace("hdr.address.address: exact;", "hdr.address.address: exact; meta.none: exact;");
+    let program = program.replace("forward(bit<9> port)", "forward(bit<9> port, bit<0> nothing)");
+    let mut info = own_info(&program);
+    let key = p4info::MatchField {
+        id: 2,
+        name: "meta.none".to_owned(),
+        r#match: Some(p4info::match_field::Match::MatchType(p4info::match_field::MatchType::Exact.into())),
+        ..Default::default()
+    };
+    let table = &mut info.tables[0];
+    assert_eq!(table.match_fields.len(), 1, "the program's own P4Info does without");
+    table.match_fields.push(key);
+    let forward = id(info.actions.iter().map(|one| &one.preamble), "forward");
+    let actions = info.actions.iter_mut();
+    let action = actions.into_iter().find(|one| one.preamble.as_ref().is_some_and(|one| one.id == forward));
+    let param = p4info::action::Param { id: 2, name: "nothing".to_owned(), ..Default::default() };
+    action.expect("it is in the program").params.push(param);
+    (program, info)
+}
+
+#[test]
+fn keys_and_parameters_of_no_bits_are_zero() {
+    let (program, info) = with_key_and_param();
+    let lab = Pushed::with(&program, &info);
+    let table_id = id(info.tables.iter().map(|one| &one.preamble), "hosts");
+    let forward = id(info.actions.iter().map(|one| &one.preamble), "forward");
+    let entry = |none: &[u8], nothing: &[u8]| p4::TableEntry {
+        table_id,
+        r#match: vec![exact(1, &[7]), exact(2, none)],
+        action: action(forward, &[(1, &[3]), (2, nothing)]),
+        ..Default::default()
+    };
+    for wrong in [entry(&[1], &[0]), entry(&[0], &[1])] {
+        let (code, message) = lab.insert(wrong).expect_err("only zero has no bits");
+        assert_eq!(code, Code::OutOfRange, "{message}");
+    }
+    lab.insert(entry(&[0], &[0])).expect("a right entry");
+    assert_eq!(lab.entries(table_id), [entry(&[0], &[0])], "it is read as it was written");
+    let without = p4::TableEntry { r#match: vec![exact(1, &[8])], ..entry(&[0], &[0]) };
+    assert_eq!(lab.insert(without).expect_err("an exact field must be given").0, Code::InvalidArgument);
+    lab.receive(1, &[0, 0, 0, 7]);
+    assert!(lab.sent(3).is_some(), "the entry is hit");
+    lab.update(Type::Delete, Of::TableEntry(entry(&[0], &[0]))).expect("it is there");
 }

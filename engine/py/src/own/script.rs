@@ -58,6 +58,7 @@ pub(crate) fn script_window(
                         mark,
                         rtt,
                         srtt: rtt,
+                        is_unvalidated: false,
                         flow: FlowProgress {
                             sent_segments: una + FLIGHT,
                             segments_left: None,

@@ -10,7 +10,7 @@ use p4cc_exec::{
 use p4cc_ir::{Bits, FuncId, VarId, ViewPlace};
 use p4cc_units::Time;
 
-use crate::config::ExecChoice;
+use crate::config::{ExecChoice, MADE_ELSEWHERE};
 use crate::core::Core;
 use crate::packet::Packet;
 use crate::random::Stream;
@@ -92,11 +92,16 @@ fn native(pipeline: &Pipeline, exec: Exec) -> Option<&Native> {
 #[cold]
 fn executor(pipeline: &Pipeline, exec: Exec, warm_up: u32) -> &dyn Executor {
     match exec {
-        Exec::Native if pipeline.has_native() || pipeline.interpreted() >= warm_up => {
+        Exec::Native if pipeline.has_native() || is_due(pipeline, warm_up) => {
             pipeline.native().map_or(pipeline, |native| native)
         }
         Exec::Native | Exec::Interp => pipeline,
     }
+}
+
+/// Whether the packets so far are enough to make native code.
+fn is_due(pipeline: &Pipeline, warm_up: u32) -> bool {
+    warm_up != MADE_ELSEWHERE && pipeline.interpreted() >= warm_up
 }
 
 /// Counts a packet towards native code.
@@ -239,6 +244,11 @@ impl Runtime {
         let exec = if self.counts_hits { Exec::Interp } else { choice.exec() };
         (self.exec, self.warm_up) = (exec, choice.warm_up_packets());
         self.prepare();
+    }
+
+    /// Whether all hits are counted.
+    pub fn counts_hits(&self) -> bool {
+        self.counts_hits
     }
 
     /// Exchanges the frame for that of a workspace, or back.

@@ -87,11 +87,42 @@ impl MirrorSession {
         Ok(())
     }
 
+    /// The session as a packet wants it that says parts of it itself.
+    pub(crate) fn with(&self, says: MirrorOverride) -> Self {
+        let mut made = self.clone();
+        if let Some(hash) = says.hash {
+            (made.level1_hash, made.level2_hash) = (hash, hash);
+        }
+        if let Some(port) = says.port {
+            (made.unicast_port, made.unicast_valid) = (port, true);
+        }
+        made.queue = says.queue.unwrap_or(made.queue);
+        if let Some(multicast) = says.multicast {
+            made.groups = made.groups.map(|(group, _)| (group, multicast && group != 0));
+        }
+        made
+    }
+
     /// Whether a deparser may use it.
     pub(crate) fn serves(&self, is_egress: bool) -> bool {
         let other = if is_egress { MirrorDirection::Ingress } else { MirrorDirection::Egress };
         self.enabled && self.direction != other
     }
+}
+
+/// What a packet says of its mirrored copies itself (Tofino 2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct MirrorOverride {
+    /// Both hashes of the replication engine.
+    pub hash: Option<u16>,
+    /// Port of the copy.
+    pub port: Option<u32>,
+    /// Queue of the copies.
+    pub queue: Option<u32>,
+    /// Whether copies go to the session's groups.
+    pub multicast: Option<bool>,
+    /// A copy whose queue is full goes where such packets go.
+    pub deflects: bool,
 }
 
 /// Why a session that collects parts of packets is refused.
@@ -185,6 +216,19 @@ mod tests {
             assert!(matches!(sessions.put(bad), Err(ControlError::InvalidArgument(_))));
         }
         assert!(session.serves(true) && session.serves(false));
+        let of_groups = MirrorSession { groups: [(3, true), (0, false)], queue: 2, ..session.clone() };
+        assert_eq!(of_groups.with(MirrorOverride::default()), of_groups);
+        let says = MirrorOverride {
+            hash: Some(9),
+            port: Some(4),
+            queue: Some(5),
+            multicast: Some(false),
+            ..MirrorOverride::default()
+        };
+        let made = of_groups.with(says);
+        assert_eq!((made.level1_hash, made.level2_hash, made.queue), (9, 9, 5));
+        assert_eq!((made.unicast_port, made.unicast_valid), (4, true));
+        assert_eq!(made.groups, [(3, false), (0, false)]);
         let ingress = MirrorSession { direction: MirrorDirection::Ingress, ..session.clone() };
         assert!(!ingress.serves(true) && ingress.serves(false));
         assert!(!MirrorSession { enabled: false, ..session }.serves(false));

@@ -4,6 +4,7 @@
 //! Invariant: nothing here exceeds the chip's own numbers, which are bounds of every table.
 
 mod bounds;
+pub(crate) mod flow_control;
 pub mod mirror;
 pub mod multicast;
 pub mod pktgen;

@@ -54,8 +54,10 @@ fn an_expected_packet_is_followed_with_its_copies_and_no_other() {
 #[test]
 fn a_trace_changes_no_result() {
     for exec in [ExecChoice::default(), ExecChoice::Interp] {
-        let (mut plain, mut traced) = (prepared(exec), prepared(exec));
+        let [mut plain, mut traced, mut logged] = core::array::from_fn(|_| prepared(exec));
         traced.set_tracing_expected(100_000);
+        // As the daemon's log levels `debug` and `trace` do.
+        logged.set_tracing(true);
         for nth in (1..200).step_by(3) {
             traced.expect_traced(1, nth, nth);
         }
@@ -65,11 +67,15 @@ fn a_trace_changes_no_result() {
                 let sent = switch.receive_with_bypass(Time::ZERO, 1, asked.clone(), |_| true);
                 let mut out: Vec<_> = sent.map(|sent| (sent.port, sent.packet)).into_iter().collect();
                 out.extend(drain(switch));
+                let packet_ins = switch.take_packet_ins().into_iter();
+                out.extend(packet_ins.map(|packet| (super::CPU_PORT, packet)));
                 out
             };
-            assert_eq!(outcome(&mut traced), outcome(&mut plain), "round {round}");
+            let wanted = outcome(&mut plain);
+            assert_eq!(outcome(&mut traced), wanted, "round {round}");
+            assert_eq!(outcome(&mut logged), wanted, "round {round}, logged");
         }
-        assert_eq!(traced.counters(), plain.counters());
+        assert_eq!((traced.counters(), logged.counters()), (plain.counters(), plain.counters()));
         assert!(traced.trace().count() > 100);
     }
 }

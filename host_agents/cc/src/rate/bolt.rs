@@ -42,17 +42,26 @@ const MAX_CUT: ParamInfo = ParamInfo {
 const R_MIN: ParamInfo = ParamInfo {
     name: "r_min_mbps",
     unit: "Mbit/s",
-    summary: "the rate never falls below this, and the window not below what it sends in a base round trip",
-    domain: Domain::Number { default: Some(15.0), min: 0.001, max: 1e9 },
+    summary: "the rate never falls below this, and the window not below what it sends in a base round trip; r_min_share decides if 0",
+    domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1e9 },
     source: "docs/algorithms/bolt.md#bolt-parameters",
 };
+
+/// The simulator's 15 Mbit/s at its 100 Gbit/s.
+const R_MIN_SHARE: ParamInfo = ParamInfo::number(
+    "r_min_share",
+    "ratio",
+    "the same as a share of the line rate, where r_min_mbps is 0",
+    (Some(0.000_15), 1e-9, 1.0),
+    "docs/algorithms/bolt.md#bolt-parameters",
+);
 
 /// What the registry says about it.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "bolt",
     kind: Kind::RateControl,
     summary: "gives up packets for queues that switches tell of at once, and takes places that they offer",
-    parameters: &[AI_PKTS, TARGET_QUEUE, MAX_CUT, R_MIN],
+    parameters: &[AI_PKTS, TARGET_QUEUE, MAX_CUT, R_MIN, R_MIN_SHARE],
     switch_needs: SwitchNeed::QueueNotices,
     source: "docs/algorithms/bolt.md#bolt",
     make: Make::RateControl(|params, environment| Ok(Box::new(Bolt::new(params, environment)?))),
@@ -281,7 +290,7 @@ mod tests {
     /// docs/algorithms/bolt.md#choice-bolt-small-window: halved by each notice, and paced.
     #[test]
     fn below_a_packet_the_window_is_halved_and_paced() {
-        let mut control = bolt(r#"{"name":"bolt","ai_pkts":0}"#);
+        let mut control = bolt(r#"{"name":"bolt","ai_pkts":0,"r_min_mbps":15}"#);
         control.on_ack(&ack(1, 1, 8_000, false));
         for number in 1..=99 {
             assert_eq!(control.rate_bps(), 100e9);

@@ -7,9 +7,17 @@ use crate::params::{Domain, ParamInfo, Params};
 pub(crate) const R_MIN: ParamInfo = ParamInfo {
     name: "r_min_mbps",
     unit: "Mbit/s",
-    summary: "the rate never falls below this",
-    domain: Domain::Number { default: Some(1_000.0), min: 0.001, max: 1e9 },
+    summary: "the rate never falls below this; r_min_share decides if 0",
+    domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1e9 },
     source: "docs/algorithms/timely.md#timely-parameters, docs/algorithms/dcqcn.md#dcqcn-sender, docs/algorithms/hpcc.md#hpcc-parameters",
+};
+
+pub(crate) const R_MIN_SHARE: ParamInfo = ParamInfo {
+    name: "r_min_share",
+    unit: "ratio",
+    summary: "the rate never falls below this share of the line rate, where r_min_mbps is 0",
+    domain: Domain::Number { default: Some(0.001), min: 1e-9, max: 1.0 },
+    source: "docs/algorithms/dcqcn.md#choice-least-rate",
 };
 
 pub(crate) const WINDOW: ParamInfo = ParamInfo {
@@ -32,7 +40,8 @@ pub(crate) struct BoundedRate {
 }
 
 impl BoundedRate {
-    /// At the line rate, from [`R_MIN`] and [`WINDOW`], which the algorithm's registry row must list.
+    /// At the line rate, from [`R_MIN`], [`R_MIN_SHARE`] and [`WINDOW`], which the algorithm's
+    /// registry row must list.
     pub(crate) fn new(params: &Params<'_>, environment: &RateEnvironment) -> Result<Self, ConfigError> {
         let line_bps = environment.line_bps();
         let min_bps = min_rate_bps(params, environment)?;
@@ -60,9 +69,12 @@ impl BoundedRate {
     }
 }
 
-/// `r_min_mbps` in bit/s, which must not lie above the line rate.
+/// The least rate in bit/s by `r_min_mbps`, which must not lie above the line rate, or by `r_min_share`.
 pub(crate) fn min_rate_bps(params: &Params<'_>, environment: &RateEnvironment) -> Result<f64, ConfigError> {
     let (min_bps, line_bps) = (params.number("r_min_mbps")? * 1e6, environment.line_bps());
+    if min_bps == 0.0 {
+        return Ok(params.number("r_min_share")? * line_bps);
+    }
     if min_bps > line_bps {
         let cause = format!("{} Mbit/s is above the line rate of {} Mbit/s", min_bps / 1e6, line_bps / 1e6);
         return Err(params.error("r_min_mbps", cause, "lower it, or use a faster link".to_owned()));

@@ -191,6 +191,12 @@ pub trait RateControl: fmt::Debug + Send {
         false
     }
 
+    /// Whether each notification cuts its rate, so that receivers have to send few: a mark in every ACK would
+    /// be as many cuts (docs/algorithms/dcqcn.md#dcqcn-published-form).
+    fn cuts_with_each_notification(&self) -> bool {
+        false
+    }
+
     /// Takes the headers of the user's program that the next ACK echoes, for algorithms of the user's. It is
     /// called only where [`Self::reads_headers`] says so.
     fn on_headers(&mut self, _fields: &[HeaderField<'_>]) {}

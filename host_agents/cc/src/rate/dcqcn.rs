@@ -10,7 +10,7 @@
 
 use p4cc_units::{Bytes, Span, Time};
 
-use super::bounded::{BoundedRate, R_MIN, WINDOW};
+use super::bounded::{BoundedRate, R_MIN, R_MIN_SHARE, WINDOW};
 use super::control::{RateAck, RateControl, RateEnvironment};
 use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, Make};
@@ -81,6 +81,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             source: "docs/algorithms/dcqcn.md#dcqcn-published-form",
         },
         R_MIN,
+        R_MIN_SHARE,
         WINDOW,
     ],
     switch_needs: SwitchNeed::RandomEcn,
@@ -282,6 +283,10 @@ impl RateControl for Dcqcn {
             let by_bytes = counter.stage;
             self.increase_by_both(by_bytes);
         }
+    }
+
+    fn cuts_with_each_notification(&self) -> bool {
+        self.counter.is_some()
     }
 
     fn next_timer(&self) -> Option<Time> {

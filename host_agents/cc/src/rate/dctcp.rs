@@ -4,7 +4,7 @@
 //! `alpha` follows the share of marked packets window by window; a mark cuts
 //! the rate once in a window, and a window without a cut adds one step.
 
-use super::bounded::{BoundedRate, R_MIN};
+use super::bounded::{BoundedRate, R_MIN, R_MIN_SHARE};
 use super::control::{RateAck, RateControl, RateEnvironment};
 use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, Make};
@@ -39,6 +39,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             source: "docs/algorithms/window.md#dctcp-rate",
         },
         R_MIN,
+        R_MIN_SHARE,
         ParamInfo {
             name: "window",
             unit: "",

@@ -3,7 +3,7 @@
 //!
 //! `R = min(2R, (1-g) R + g (R baseRTT/RTT + a))` once per round trip; at rest `R (1 - baseRTT/RTT) = a`.
 
-use super::bounded::{BoundedRate, R_MIN, WINDOW};
+use super::bounded::{BoundedRate, R_MIN, R_MIN_SHARE, WINDOW};
 use super::control::{RateAck, RateControl, RateEnvironment};
 use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, Make};
@@ -38,6 +38,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             source: "docs/algorithms/timely.md#fast-like",
         },
         R_MIN,
+        R_MIN_SHARE,
         WINDOW,
     ],
     switch_needs: SwitchNeed::None,

@@ -1,7 +1,7 @@
 //! A rate that nothing changes. It is "PFC only" of the TIMELY source, where PFC (IEEE 802.1Qbb) alone holds
 //! senders back (docs/algorithms/reproductions.md#timely), and cross traffic of a known rate.
 
-use super::bounded::{BoundedRate, R_MIN, WINDOW};
+use super::bounded::{BoundedRate, R_MIN, R_MIN_SHARE, WINDOW};
 use super::control::{RateAck, RateControl, RateEnvironment};
 use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, Make};
@@ -22,6 +22,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             source: "docs/algorithms/reproductions.md#y-inc",
         },
         R_MIN,
+        R_MIN_SHARE,
         WINDOW,
     ],
     switch_needs: SwitchNeed::None,

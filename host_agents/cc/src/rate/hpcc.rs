@@ -6,7 +6,7 @@
 //!
 //! Invariant: `W_min <= W <= W_init`.
 
-use super::bounded::{R_MIN, min_rate_bps};
+use super::bounded::{R_MIN, R_MIN_SHARE, min_rate_bps};
 use super::control::{HopRecord, RateAck, RateControl, RateEnvironment};
 use crate::IntEncoding;
 use crate::error::ConfigError;
@@ -63,6 +63,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             source: "docs/algorithms/hpcc.md#hpcc-parameters",
         },
         R_MIN,
+        R_MIN_SHARE,
     ],
     switch_needs: SwitchNeed::Telemetry,
     source: "docs/algorithms/hpcc.md#hpcc",
@@ -296,7 +297,7 @@ mod tests {
     /// docs/algorithms/int.md#number-hpcc-int: 40 Mbit/s at T = 13 us are 65 B; W_init is 162.5 kB.
     #[test]
     fn constants_of_the_script() {
-        let sender = hpcc(r#"{"name":"hpcc"}"#);
+        let sender = hpcc(r#"{"name":"hpcc","r_min_mbps":1000}"#);
         assert!((sender.w_ai - 65.0).abs() < 1e-9 && (sender.w_init - 162_500.0).abs() < 1e-6);
         // R_min of 1 Gbit/s is 1625 B.
         assert!((sender.w_min - 1_625.0).abs() < 1e-9);

@@ -90,6 +90,41 @@ mod tests {
         );
     }
 
+    /// Whatever the line rate, an algorithm can be made without a parameter, and its least rate is below it.
+    #[test]
+    fn defaults_are_below_the_line_rate() {
+        for mbps in [10, 1_000, 25_000, 400_000, 1_600_000] {
+            let line = Rate::from_bps(mbps * 1_000_000);
+            let at = RateEnvironment { line_rate: line, ..environment(100, 13) };
+            for info in rows() {
+                let mut control = made(&format!(r#"{{"name":"{}"}}"#, info.name), &at);
+                for now_us in 1..=1_000 {
+                    control.on_timeout(Time::from_us(1_000 * now_us));
+                }
+                assert!(control.rate_bps() <= at.line_bps(), "{} at {mbps} Mbit/s", info.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_least_rate_is_a_share_of_the_line_rate_unless_given() {
+        let least = |more: &str, gbps| {
+            let mut control = made(&format!(r#"{{"name":"dcqcn"{more}}}"#), &environment(gbps, 13));
+            (0..10_000).for_each(|number| {
+                control.on_ack(&RateAck {
+                    now: Time::from_us(100 * number),
+                    cnp: true,
+                    ..RateAck::default()
+                });
+                control.on_timer(Time::from_us(100 * number + 50));
+            });
+            control.rate_bps()
+        };
+        assert_eq!((least("", 100), least("", 10)), (100e6, 10e6));
+        assert_eq!(least(r#","r_min_share":0.5"#, 10), 5e9);
+        assert_eq!(least(r#","r_min_mbps":2000,"r_min_share":0.5"#, 10), 2e9);
+    }
+
     /// Every algorithm as it is by default, and those that have others in their other forms.
     fn forms() -> Vec<(&'static AlgorithmInfo, &'static str)> {
         let row = |name: &str| rows().find(|row| row.name == name).expect("registered");
@@ -108,9 +143,10 @@ mod tests {
 
     /// The least rate of an algorithm that paces by itself.
     fn least_bps(info: &AlgorithmInfo) -> f64 {
-        let least = info.parameters.iter().find(|param| param.name == "r_min_mbps").map(|param| param.domain);
+        let least =
+            info.parameters.iter().find(|param| param.name == "r_min_share").map(|param| param.domain);
         match least {
-            Some(Domain::Number { default: Some(mbps), .. }) => mbps * 1e6,
+            Some(Domain::Number { default: Some(share), .. }) => share * 100e9,
             _ => 0.0,
         }
     }

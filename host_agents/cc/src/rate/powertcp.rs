@@ -6,7 +6,7 @@
 
 use p4cc_units::{Span, Time};
 
-use super::bounded::{R_MIN, min_rate_bps};
+use super::bounded::{R_MIN, R_MIN_SHARE, min_rate_bps};
 use super::control::{HopRecord, RateAck, RateControl, RateEnvironment};
 use super::int::IntEncoding;
 use crate::error::ConfigError;
@@ -32,13 +32,20 @@ const EXPECTED_FLOWS: ParamInfo = ParamInfo {
 
 const NS3: &str = "docs/algorithms/powertcp.md#powertcp-ns3";
 
-const LEAST_CURRENT: ParamInfo = ParamInfo::number(
-    "least_current",
-    "ratio",
-    "what arrives counts as this share of the line rate at least",
-    (Some(0.0), 0.0, 1.0),
-    NS3,
-);
+const LEAST_CURRENT: ParamInfo = least_current(0.0);
+
+/// docs/algorithms/powertcp.md#choice-theta-least-current: without one it swings without end.
+const THETA_LEAST_CURRENT: ParamInfo = least_current(0.5);
+
+const fn least_current(default: f64) -> ParamInfo {
+    ParamInfo::number(
+        "least_current",
+        "ratio",
+        "what arrives counts as this share of the line rate at least",
+        (Some(default), 0.0, 1.0),
+        NS3,
+    )
+}
 
 const U_TARGET: ParamInfo = ParamInfo::number(
     "u_target",
@@ -53,7 +60,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "powertcp",
     kind: Kind::RateControl,
     summary: "sets the window by the power of the busiest hop: what arrives there times what is in flight",
-    parameters: &[GAMMA, EXPECTED_FLOWS, R_MIN, LEAST_CURRENT, U_TARGET],
+    parameters: &[GAMMA, EXPECTED_FLOWS, R_MIN, R_MIN_SHARE, LEAST_CURRENT, U_TARGET],
     switch_needs: SwitchNeed::Telemetry,
     source: "docs/algorithms/powertcp.md#powertcp",
     make: Make::RateControl(|params, environment| Ok(Box::new(PowerTcp::new(params, environment)?))),
@@ -64,7 +71,7 @@ pub(crate) const THETA_INFO: AlgorithmInfo = AlgorithmInfo {
     name: "theta_powertcp",
     kind: Kind::RateControl,
     summary: "PowerTCP without records: the power is that of the round-trip time and its gradient",
-    parameters: &[GAMMA, EXPECTED_FLOWS, R_MIN, LEAST_CURRENT, U_TARGET],
+    parameters: &[GAMMA, EXPECTED_FLOWS, R_MIN, R_MIN_SHARE, THETA_LEAST_CURRENT, U_TARGET],
     switch_needs: SwitchNeed::None,
     source: "docs/algorithms/powertcp.md#theta-powertcp",
     make: Make::RateControl(|params, environment| Ok(Box::new(Theta::new(params, environment)?))),

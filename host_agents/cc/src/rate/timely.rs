@@ -6,7 +6,7 @@
 
 use p4cc_units::{Span, Time};
 
-use super::bounded::{BoundedRate, R_MIN, WINDOW};
+use super::bounded::{BoundedRate, R_MIN, R_MIN_SHARE, WINDOW};
 use super::control::{RateAck, RateControl, RateEnvironment};
 use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, Make};
@@ -128,6 +128,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             source: "docs/algorithms/timely.md#timely-update",
         },
         R_MIN,
+        R_MIN_SHARE,
         WINDOW,
     ],
     switch_needs: SwitchNeed::None,

@@ -83,6 +83,10 @@ pub struct RdmaConfig {
     /// An ACK for so many packets in order (docs/algorithms/substrate.md#packets: 1).
     #[serde(default = "one")]
     pub ack_every: u32,
+    /// Longest that a packet waits for its ACK, where `ack_every` is above 1; absent: a base round-trip time
+    /// (docs/algorithms/substrate.md#rare-acks).
+    #[serde(default)]
+    pub ack_delay_ns: Option<u64>,
     /// Shortest time between two NACKs for the same byte (docs/algorithms/substrate.md#go-back-n: 500 us).
     #[serde(default = "default_nack_interval_ns")]
     pub nack_interval_ns: u64,
@@ -186,6 +190,8 @@ const fn default_ack_class() -> u8 {
 
 /// As of the window transport: leaves room for headers and any extension.
 const MAX_MSS_BYTES: u64 = 65_000;
+/// As of the window transport.
+const MAX_ACK_EVERY: u64 = 1_024;
 const MAX_TIME_NS: u64 = 3_600_000_000_000;
 const MAX_UNIT_SHIFT: u32 = 5;
 const MAX_SEGMENT_BYTES: u64 = 1 << 24;
@@ -222,9 +228,22 @@ impl RdmaConfig {
             );
             return Err(ConfigError::new("segment_bytes", cause, "leave it out: each packet gives one"));
         }
+        if control.cuts_with_each_notification() && self.notification == Notification::AckFlag {
+            let cause = format!(
+                "{} in this form cuts with every notification, and each marked ACK is one",
+                self.cc.name
+            );
+            let remedy = "give packet: at most one comes in cnp_interval_ns";
+            return Err(ConfigError::new("notification", cause, remedy));
+        }
         self.check_reads()?;
         self.check_recovery()?;
         Ok(control)
+    }
+
+    /// Longest that a packet waits for its ACK.
+    pub(super) fn ack_delay(&self) -> Span {
+        Span::from_ns(self.ack_delay_ns.unwrap_or(self.base_rtt_ns))
     }
 
     /// A full packet; what telemetry adds on its way does not count.
@@ -283,7 +302,8 @@ impl RdmaConfig {
         let tick_ns = self.int.as_ref().map_or(1, |int| int.tick_ns);
         for (place, value, min, max) in [
             ("mss_bytes", u64::from(self.mss_bytes), 1, MAX_MSS_BYTES),
-            ("ack_every", u64::from(self.ack_every), 1, 1_000),
+            ("ack_every", u64::from(self.ack_every), 1, MAX_ACK_EVERY),
+            ("ack_delay_ns", self.ack_delay_ns.unwrap_or(1), 1, MAX_TIME_NS),
             ("ack_class", u64::from(self.ack_class), 0, 7),
             ("nack_interval_ns", self.nack_interval_ns, 0, MAX_TIME_NS),
             ("cnp_interval_ns", self.cnp_interval_ns, 0, MAX_TIME_NS),

@@ -24,5 +24,5 @@ mod telemetry;
 
 pub use config::{IntRoom, IntTable, Notification, RdmaConfig, Recovery};
 pub use read::{ReadRequest, ReadSource};
-pub use receiver::{Carries, RdmaAck, RdmaData, RdmaReceipt, RdmaReceiver};
+pub use receiver::{Carries, RdmaAck, RdmaData, RdmaDueAck, RdmaReceipt, RdmaReceiver};
 pub use sender::{AckResult, RdmaSender};

@@ -1,7 +1,10 @@
 //! The receiving end of an RDMA-like flow: in order or not at all, or whatever comes
 //! (docs/algorithms/substrate.md#go-back-n, #selective-repeat, docs/algorithms/dcqcn.md#dcqcn-receiver).
+//!
+//! Invariant: a packet waits for its ACK only while [`RdmaReceiver::deadline`] says until when.
 
 use p4cc_units::{Span, Time};
+use smallvec::SmallVec;
 
 use super::config::{Notification, RdmaConfig, Recovery};
 use crate::reassembly::{Insert, Reassembly};
@@ -68,6 +71,22 @@ impl RdmaAck {
     }
 }
 
+/// An ACK that a timer sends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RdmaDueAck {
+    /// What it says.
+    pub ack: RdmaAck,
+    extension_kind: ExtensionType,
+    extension: SmallVec<[u8; 64]>,
+}
+
+impl RdmaDueAck {
+    /// The extension of the packet that it answers, which it echoes.
+    pub fn extension(&self) -> Extension<'_> {
+        Extension { kind: self.extension_kind, bytes: &self.extension }
+    }
+}
+
 /// The answer to one data packet.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RdmaReceipt {
@@ -88,10 +107,25 @@ impl RdmaReceipt {
     }
 }
 
+/// The newest of the packets that wait for their ACK: when it came, and what its ACK echoes.
+#[derive(Clone, Debug)]
+struct Waiting {
+    arrived: Time,
+    seq: u32,
+    timestamp_ns: u64,
+    ecn: Codepoint,
+    extension_kind: ExtensionType,
+    extension: SmallVec<[u8; 64]>,
+}
+
 /// The receiving end of one flow.
 #[derive(Clone, Debug)]
 pub struct RdmaReceiver {
     ack_every: u32,
+    ack_delay: Span,
+    /// Until when packets wait for their ACK, if any do, and the newest that ever did.
+    waits_until: Option<Time>,
+    waiting: Option<Box<Waiting>>,
     nack_interval: Span,
     /// Shortest time between notifications, where they are packets.
     cnp_interval: Option<Span>,
@@ -116,6 +150,9 @@ impl RdmaReceiver {
         let is_packet = config.notification == Notification::Packet;
         Self {
             ack_every: config.ack_every,
+            ack_delay: config.ack_delay(),
+            waits_until: None,
+            waiting: None,
             nack_interval: Span::from_ns(config.nack_interval_ns),
             cnp_interval: is_packet.then(|| Span::from_ns(config.cnp_interval_ns)),
             expected: 0,
@@ -142,7 +179,7 @@ impl RdmaReceiver {
         let Some(start) = seq::unwrap(data.seq, self.expected) else { return receipt };
         self.saw_ce |= data.ecn == Codepoint::CE;
         if self.kept.is_some() {
-            return self.keep(start, data, receipt);
+            return self.keep(now, (start, data), receipt);
         }
         // Its sender waits for the return of a rate request.
         let awaits = data.extension.kind == ExtensionType::RATE_REQUEST;
@@ -166,13 +203,58 @@ impl RdmaReceiver {
         self.unanswered += 1;
         if self.unanswered >= self.ack_every || data.ack_request || self.complete || awaits {
             receipt.ack = Some(self.ack(data));
+        } else {
+            self.wait(now, data);
         }
         receipt
     }
 
+    /// An ACK is owed for this packet and those before it.
+    fn wait(&mut self, now: Time, data: &RdmaData<'_>) {
+        self.waits_until.get_or_insert(now + self.ack_delay);
+        let waiting = Waiting {
+            arrived: now,
+            seq: data.seq,
+            timestamp_ns: data.timestamp_ns,
+            ecn: data.ecn,
+            extension_kind: data.extension.kind,
+            extension: SmallVec::from_slice(data.extension.bytes),
+        };
+        match &mut self.waiting {
+            Some(before) => **before = waiting,
+            None => self.waiting = Some(Box::new(waiting)),
+        }
+    }
+
+    /// When [`Self::on_timer`] is to be called; none if no packet waits for its ACK.
+    #[inline]
+    pub fn deadline(&self) -> Option<Time> {
+        self.waits_until
+    }
+
+    /// The ACK that is due at `now`, and the extension of the packet that it answers; a call at another time
+    /// gives none. Its timestamp is later by the time that the packet waited here, so that no round-trip time
+    /// contains it.
+    pub fn on_timer(&mut self, now: Time) -> Option<RdmaDueAck> {
+        self.waits_until.take_if(|until| *until <= now)?;
+        let waiting = self.waiting.as_deref()?;
+        let Waiting { arrived, seq, ecn, extension_kind, .. } = *waiting;
+        let extension = waiting.extension.clone();
+        let timestamp_ns = waiting.timestamp_ns.saturating_add(now.since(arrived).as_ns());
+        let answered = self.kept.is_some().then_some(seq);
+        let data = RdmaData { seq, timestamp_ns, ecn, ..RdmaData::default() };
+        let ack = RdmaAck { answered, ..self.ack(&data) };
+        Some(RdmaDueAck { ack, extension_kind, extension })
+    }
+
     /// Takes a packet wherever it belongs. One that lies out of order, fills a hole, was there already or is
     /// marked is answered at once; one beyond the end of the flow, or for which there is no room, is not.
-    fn keep(&mut self, start: u64, data: &RdmaData<'_>, mut receipt: RdmaReceipt) -> RdmaReceipt {
+    fn keep(
+        &mut self,
+        now: Time,
+        (start, data): (u64, &RdmaData<'_>),
+        mut receipt: RdmaReceipt,
+    ) -> RdmaReceipt {
         let Some(kept) = &mut self.kept else { return receipt };
         let end = start + u64::from(data.len);
         let had_holes = kept.has_holes();
@@ -198,12 +280,15 @@ impl RdmaReceiver {
         let waits = is_in_order && data.ecn != Codepoint::CE && !data.ack_request && !receipt.completed;
         if !waits || self.unanswered >= self.ack_every {
             receipt.ack = Some(RdmaAck { answered: Some(data.seq), ..self.ack(data) });
+        } else {
+            self.wait(now, data);
         }
         receipt
     }
 
     fn ack(&mut self, data: &RdmaData<'_>) -> RdmaAck {
         self.unanswered = 0;
+        self.waits_until = None;
         let saw_ce = core::mem::take(&mut self.saw_ce);
         RdmaAck {
             ack: seq::wrap(self.expected),

@@ -298,8 +298,9 @@ impl RdmaSender {
         if is_last {
             self.pacer.ran_dry();
         }
-        if self.selective.is_some() && self.acks_rarely {
-            // Behind what fills the window, or ends what there is, nothing comes that would bring an answer.
+        if self.acks_rarely {
+            // Behind what fills the window, or ends what there is, nothing comes that would bring an answer
+            // (docs/algorithms/substrate.md#rare-acks).
             segment.ack_request |= is_last || !self.has_window();
         }
         if self.deadline.is_none() {

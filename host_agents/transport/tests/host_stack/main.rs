@@ -6,6 +6,7 @@ mod incast;
 mod ipv6;
 mod pair;
 mod properties;
+mod rare_acks;
 mod rdma;
 mod recovery;
 mod tcp;

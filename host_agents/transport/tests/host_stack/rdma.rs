@@ -9,10 +9,10 @@ use p4cc_transport::{AckFields, Codepoint, Segment};
 use p4cc_units::{Rate, Span, Time};
 use proptest::prelude::*;
 
-const LINE: Rate = Rate::from_bps(10_000_000_000);
+pub const LINE: Rate = Rate::from_bps(10_000_000_000);
 const HALF_RTT: Span = Span::from_us(5);
 
-fn config(json: &str) -> RdmaConfig {
+pub fn config(json: &str) -> RdmaConfig {
     serde_json::from_str(json).expect("valid JSON")
 }
 
@@ -40,23 +40,23 @@ fn answer_request(kind: ExtensionType, bytes: &mut [u8]) {
 }
 
 /// What the channel does with the n-th packet of each direction.
-struct Fates<'a> {
-    lost_data: &'a [bool],
+pub struct Fates<'a> {
+    pub lost_data: &'a [bool],
     /// Data takes longer by so much.
-    late_us: &'a [u64],
-    lost_answers: &'a [bool],
-    marked: &'a [bool],
+    pub late_us: &'a [u64],
+    pub lost_answers: &'a [bool],
+    pub marked: &'a [bool],
 }
 
 /// What happened.
 #[derive(Default)]
-struct Log {
-    sent: Vec<(Time, Segment)>,
-    answers: Vec<RdmaAck>,
-    delivered_bytes: u64,
-    completions: u64,
-    rtts: Vec<Span>,
-    end: Option<Time>,
+pub struct Log {
+    pub sent: Vec<(Time, Segment)>,
+    pub answers: Vec<RdmaAck>,
+    pub delivered_bytes: u64,
+    pub completions: u64,
+    pub rtts: Vec<Span>,
+    pub end: Option<Time>,
 }
 
 /// What the header of an answer says.
@@ -66,7 +66,7 @@ fn header_of(answer: &RdmaAck) -> (AckFields, Flags) {
 }
 
 /// Runs a flow to its end, or for `limit` of virtual time.
-fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> Log {
+pub fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> Log {
     let (mut sender, mut receiver) = (sender(config, flow_bytes), RdmaReceiver::new(config));
     let mut wire: BTreeMap<(Time, u64), Packet> = BTreeMap::new();
     let (mut log, mut now, mut number) = (Log::default(), Time::ZERO, 0);
@@ -84,11 +84,22 @@ fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> 
             }
         }
         let next = wire.first_key_value().map(|((time, _), _)| *time);
-        let Some(time) = [next, sender.ready_at(), sender.deadline()].into_iter().flatten().min() else {
+        let Some(time) =
+            [next, sender.ready_at(), sender.deadline(), receiver.deadline()].into_iter().flatten().min()
+        else {
             break;
         };
         now = time.max(now);
         sender.on_timer(now);
+        if let Some(due) = receiver.on_timer(now) {
+            let extension = due.extension();
+            number += 1;
+            wire.insert(
+                (now + HALF_RTT, number),
+                Packet::Answer(due.ack, extension.kind, extension.bytes.to_vec()),
+            );
+            log.answers.push(due.ack);
+        }
         if next != Some(now) {
             continue;
         }
@@ -139,7 +150,7 @@ fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> 
     log
 }
 
-const CLEAN: Fates<'static> = Fates { lost_data: &[], late_us: &[], lost_answers: &[], marked: &[] };
+pub const CLEAN: Fates<'static> = Fates { lost_data: &[], late_us: &[], lost_answers: &[], marked: &[] };
 
 /// docs/algorithms/substrate.md#pacing: a packet leaves when the one
 /// before has passed at the rate, which is the line's at the start.

@@ -7,6 +7,7 @@ use p4cc_units::Time;
 use super::metadata::{DROP_COPY_TO_CPU, DROP_PACKET};
 use super::{TnaSwitch, Verdict};
 use crate::arch::truncation;
+use crate::chip::mirror::MirrorOverride;
 use crate::chip::{MirrorSession, PacketOfGroup};
 use crate::config::PRIORITIES;
 use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Queued, Unqueued};
@@ -123,27 +124,31 @@ impl TnaSwitch {
         &mut self,
         core: &mut Core,
         now: Time,
-        (session, instance): (u32, Instance),
+        (session, instance, says): (u32, Instance, MirrorOverride),
         packet: Packet,
         from: (u32, &mut Lineage),
     ) {
         let known = u16::try_from(session).ok().and_then(|id| core.chip.mirrors.get(id)).cloned();
         if let Some(known) = known {
-            return self.mirror_by(core, now, (&known, instance), packet, from);
+            return self.mirror_by(core, now, (&known.with(says), instance, says.deflects), packet, from);
         }
         let Some(session) = core.pre.session(session) else { return };
-        let (targets, priority) =
-            (targets(&session.replicas, &core.ports_down), session.class_of_service as u8);
+        let queue = says.queue.map(|queue| (queue as usize % PRIORITIES) as u8);
+        let priority = queue.unwrap_or(session.class_of_service as u8);
+        let targets = match says.port {
+            Some(port) => vec![Target { port, instance: 0 }],
+            None => targets(&session.replicas, &core.ports_down),
+        };
         let truncate = truncation(session.packet_length_bytes);
         let ways: Ways = targets.into_iter().map(|target| (target, instance)).collect();
-        self.send_mirrored(core, now, packet, ways, (priority, truncate), from);
+        self.send_mirrored(core, now, packet, ways, (priority, truncate, says.deflects), from);
     }
 
     fn mirror_by(
         &mut self,
         core: &mut Core,
         now: Time,
-        (session, instance): (&MirrorSession, Instance),
+        (session, instance, deflects): (&MirrorSession, Instance, bool),
         packet: Packet,
         from: (u32, &mut Lineage),
     ) {
@@ -170,7 +175,7 @@ impl TnaSwitch {
         }
         let priority = (session.queue as usize % PRIORITIES) as u8;
         let truncate = truncation(session.max_length_bytes.into());
-        self.send_mirrored(core, now, packet, ways, (priority, truncate), from);
+        self.send_mirrored(core, now, packet, ways, (priority, truncate, deflects), from);
     }
 
     fn send_mirrored(
@@ -179,14 +184,14 @@ impl TnaSwitch {
         now: Time,
         mut packet: Packet,
         mut ways: Ways,
-        (priority, truncate): (u8, u32),
+        (priority, truncate, deflects): (u8, u32, bool),
         (port, lineage): (u32, &mut Lineage),
     ) {
         let copies = core.allow_copies(lineage, ways.len(), (port, priority));
         packet.truncate(truncate);
         let queued = Queued::new(now, packet, (Instance::NORMAL, u32::MAX), (port, *lineage));
         ways.truncate(copies);
-        self.send(core, now, queued, &ways, (priority, false));
+        self.send(core, now, queued, &ways, (priority, deflects));
     }
 
     /// Puts a packet into the queue of a port. A port that leads back has none: so does a recirculation port

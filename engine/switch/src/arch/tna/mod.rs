@@ -20,12 +20,16 @@ mod pipes;
 use std::sync::Arc;
 
 use p4cc_exec::ParseResult;
-use p4cc_ir::{CloneKind, T2naForDeparser, TNA_NO_PORT, Tna, TnaFromParser, TofinoChip};
+use p4cc_ir::{
+    CloneKind, T2naForDeparser, T2naMirror, TNA_NO_PORT, Tna, TnaFromParser, TofinoChip, WrittenVar,
+};
 use p4cc_units::Time;
 
 use super::runtime::Runtime;
 use super::{Arrival, IngressResult, LeftQueue};
 use crate::chip::PacketOfGroup;
+use crate::chip::flow_control::FlowControl;
+use crate::chip::mirror::MirrorOverride;
 use crate::chip::pktgen::{CONTEXT_BYTES, Generated};
 use crate::config::{PRIORITIES, QdepthUnit};
 use crate::core::{Core, Instance, Queued, Unqueued};
@@ -83,11 +87,19 @@ struct Verdict {
 
 /// What the ingress deparser asks for beside the packet.
 struct Asked {
-    /// Session and header of a mirrored copy, and whether it is of the packet as it leaves.
-    mirror: Option<(u32, Vec<u8>, bool)>,
+    mirror: Option<AskedMirror>,
     resubmit: Option<Vec<u8>>,
     /// Bytes for the packet generator.
     generate: Option<Vec<u8>>,
+}
+
+/// A mirrored copy that a deparser asks for.
+struct AskedMirror {
+    session: u32,
+    header: Vec<u8>,
+    /// It is of the packet as it leaves.
+    is_outgoing: bool,
+    says: MirrorOverride,
 }
 
 impl Verdict {
@@ -148,6 +160,9 @@ impl TnaSwitch {
 
     /// Counts a packet in and out of its queue where that is empty and nothing else is to be done with it;
     /// gives the port.
+    ///
+    /// Ports without a queue are served behind a packet that does not bypass. One whose mirrored copies wait
+    /// for such a port, the controller's or one that leads back, therefore never bypasses.
     #[inline]
     fn bypass(
         &self,
@@ -158,7 +173,7 @@ impl TnaSwitch {
     ) -> Option<(PortIndex, u32)> {
         // Most ports of a busy switch send: that is asked first.
         let port = verdict.unicast_port.filter(|&port| is_free(port))?;
-        let is_plain = verdict.is_plain() && !self.has_ghost && !core.trace.is_on();
+        let is_plain = verdict.is_plain() && !self.has_ghost && !core.trace.is_on() && !core.has_unqueued();
         let index = core.tm.port(port).filter(|_| is_plain && !core.chip.loops_back(port))?;
         let open = core.tm.can_bypass(index, verdict.priority) && !self.pipes.egress(port)?.makes_requests;
         (open && core.tm.try_bypass(index, verdict.priority, bytes, from)).then_some((index, port))
@@ -238,6 +253,7 @@ impl TnaSwitch {
                 core.drop_at(port, priority, DropCause::Ingress);
                 return None;
             }
+            self.control_flow(core, pipe.for_deparser.t2na);
             let again = verdict.asked.take().and_then(|asked| {
                 let stays = verdict.drop_ctl & DROP_PACKET == 0;
                 self.serve(core, now, (asked, verdict.taken), &mut entering).filter(|_| stays)
@@ -268,7 +284,7 @@ impl TnaSwitch {
     ) -> Option<Vec<u8>> {
         let port = entering.ingress_port;
         let chip = self.tna.chip;
-        if let Some((session, header, is_outgoing)) = asked.mirror {
+        if let Some(AskedMirror { session, header, is_outgoing, says }) = asked.mirror {
             let mut copy = entering.packet.clone();
             if is_outgoing {
                 copy.replace_front(taken, self.runtime.front());
@@ -280,7 +296,7 @@ impl TnaSwitch {
                 copy.replace_front(front_bytes(chip) as u32, &header);
             }
             let from = (port, &mut entering.lineage);
-            self.mirror(core, now, (session, Instance::INGRESS_CLONE), copy, from);
+            self.mirror(core, now, (session, Instance::INGRESS_CLONE, says), copy, from);
         }
         if let Some(context) = asked.generate {
             let mut bytes = [0; CONTEXT_BYTES];
@@ -372,7 +388,12 @@ impl TnaSwitch {
         let is_outgoing = self.mirrors_outgoing(t2na, false);
         let starts = t2na.and_then(|t2na| t2na.pktgen).is_some_and(|var| runtime.get(var) != 0);
         Box::new(Asked {
-            mirror: session.map(|(session, list)| (session, self.sent(list), is_outgoing)),
+            mirror: session.map(|(session, list)| AskedMirror {
+                session,
+                header: self.sent(list),
+                is_outgoing,
+                says: self.mirror_override(t2na),
+            }),
             resubmit: runtime.effects.resubmit.map(|list| self.sent(Some(list))),
             generate: runtime.effects.recirculate.filter(|_| starts).map(|list| self.sent(Some(list))),
         })
@@ -381,6 +402,34 @@ impl TnaSwitch {
     /// Whether a mirrored copy is of the packet as it leaves a half of the pipe. Tofino 1 has no choice.
     fn mirrors_outgoing(&self, t2na: Option<T2naForDeparser>, is_egress: bool) -> bool {
         t2na.map_or(is_egress, |t2na| self.runtime.get(t2na.mirror_io_select) != 0)
+    }
+
+    /// What the packet of the frame says of its mirrored copies itself.
+    fn mirror_override(&self, t2na: Option<T2naForDeparser>) -> MirrorOverride {
+        let T2naMirror { hash, deflect_on_drop, multicast_ctrl, egress_port, qid } =
+            t2na.map(|t2na| t2na.mirror).unwrap_or_default();
+        let get = |field: Option<WrittenVar>| {
+            let field = field.filter(|field| self.runtime.get(field.written) != 0)?;
+            Some(self.runtime.get(field.value))
+        };
+        MirrorOverride {
+            hash: get(hash).map(|hash| hash as u16),
+            port: get(egress_port).map(|port| port as u32),
+            queue: get(qid).map(|queue| queue as u32),
+            multicast: get(multicast_ctrl).map(|ctrl| ctrl != 0),
+            deflects: get(deflect_on_drop).is_some_and(|deflects| deflects != 0),
+        }
+    }
+
+    /// Pauses or resumes the queue that the packet of the frame names, as its deparser ends (Tofino 2). One of
+    /// no port of the switch is nobody's.
+    #[inline]
+    fn control_flow(&self, core: &mut Core, t2na: Option<T2naForDeparser>) {
+        let Some(var) = t2na.and_then(|t2na| t2na.adv_flow_ctl) else { return };
+        let Some(asked) = FlowControl::read(self.runtime.get(var) as u32) else { return };
+        if let Some(index) = core.tm.port(asked.port) {
+            core.tm.set_paused_by_program(index, asked.priority, asked.pauses);
+        }
     }
 
     /// Cuts a packet that leaves a half to the length that its deparser was given (Tofino 2).
@@ -438,8 +487,9 @@ impl TnaSwitch {
                 self.by_blocks(core, now, pipe.half, (&packet, length), front_bytes).0
             }
         };
-        let runtime = &mut self.runtime;
-        runtime.settle(core, now);
+        self.runtime.settle(core, now);
+        self.control_flow(core, pipe.for_deparser.t2na);
+        let runtime = &self.runtime;
         let drop_ctl = runtime.get(pipe.for_deparser.drop_ctl);
         let mirror = last_session(runtime, CloneKind::E2E).filter(|_| drop_ctl & DROP_MIRROR == 0);
         let Some((session, list)) = mirror else {
@@ -450,7 +500,7 @@ impl TnaSwitch {
         let mut copy = packet.clone();
         packet.replace_front(taken, self.runtime.front());
         self.cut_to_length(pipe.for_deparser.t2na, &mut packet);
-        let header = self.sent(list);
+        let (header, says) = (self.sent(list), self.mirror_override(pipe.for_deparser.t2na));
         if self.mirrors_outgoing(pipe.for_deparser.t2na, true) {
             copy = packet.clone();
             copy.replace_front(0, &header);
@@ -458,7 +508,7 @@ impl TnaSwitch {
             copy.replace_front(front_bytes as u32, &header);
         }
         let from = (u32::from(ingress_port), &mut lineage);
-        self.mirror(core, now, (session, Instance::EGRESS_CLONE), copy, from);
+        self.mirror(core, now, (session, Instance::EGRESS_CLONE, says), copy, from);
         self.leave(core, (port, priority), (ingress_port, drop_ctl), packet)
     }
 

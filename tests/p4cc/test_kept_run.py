@@ -1,11 +1,10 @@
-"""A run as content is the same run, and what is not it is refused by name."""
+"""A run as one file is the same run, and what is not it is refused by name."""
 
 # pyarrow's stubs leave some overloads partly untyped.
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import tempfile
@@ -18,10 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from p4cc.analysis.long_tables import LongTable
-from p4cc.cluster import content
-from p4cc.cluster.content import HEAD_BYTES, is_head_of, packed, unpacked
 from p4cc.errors import UserError
-from p4cc.running.cache import RunCache, SeedRun, run_keys
+from p4cc.running import kept_run
+from p4cc.running.cache import RunCache, run_keys
+from p4cc.running.kept_run import HEAD_BYTES, SEAL, SeedRun, is_head_of, packed, unpacked
 from tests.p4cc.scenarios import run, scenario
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def again(kept: SeedRun, **changed: bytes) -> bytes:
     with zipfile.ZipFile(body, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
-    return f"{content.FORMAT} {KEY} {hashlib.sha256(body.getvalue()).hexdigest()}\n".encode() + body.getvalue()
+    return SEAL.sealed(KEY, body.getvalue())
 
 
 def parquet(columns: dict[str, Any]) -> bytes:
@@ -127,10 +126,11 @@ def parquet(columns: dict[str, Any]) -> bytes:
         ("summary.json", json.dumps({"seed": 1, "summary": {}}).encode(), "has no number of packet_hops"),
         ("summary.json", json.dumps({"seed": 1, "summary": {"x": [1]}}).encode(), "no plain value"),
         ("summary.json", b"[" * 100_000, "cannot be read"),
-        ("summary.json", b" " * (content.MAX_SUMMARY_BYTES + 1), "a summary of more than"),
-        ("empty.json", b"{}", "has no table"),
-        ("empty.json", b"[]", "a list where names belong"),
-        ("empty.json", json.dumps({"flows": [["x", "struct"]]}).encode(), "cannot be read"),
+        ("summary.json", b" " * (kept_run.MAX_SUMMARY_BYTES + 1), "a summary of more than"),
+        ("tables.json", b"{}", "has no table"),
+        ("tables.json", b"[]", "a list where names belong"),
+        ("tables.json", json.dumps({"flows": [1]}).encode(), "how many rows"),
+        ("tables.json", json.dumps({"flows": {"rows": "1"}}).encode(), "how many rows"),
     ],
 )
 def test_what_no_run_holds_is_refused(kept: SeedRun, name: str, data: bytes, cause: str) -> None:
@@ -158,17 +158,37 @@ def test_other_columns_than_the_engine_has_are_refused(kept: SeedRun, name: str)
         assert cause in refused(again(kept, **{f"{name}.parquet": sink.getvalue()}))
 
 
-def test_an_empty_table_with_other_columns_is_refused(kept: SeedRun) -> None:
+@pytest.mark.parametrize(
+    ("told", "cause"),
+    [
+        ({"rows": 0, "columns": [["mine", "int64"]]}, "'mine'"),
+        ({"rows": 0, "columns": [["x", "struct"]]}, "cannot be read"),
+        ({"rows": 0}, "cannot be read"),
+        ({"rows": 7}, "cannot be read"),
+    ],
+)
+def test_an_empty_table_with_other_columns_is_refused(kept: SeedRun, told: dict[str, Any], cause: str) -> None:
+    listed = tables_of(kept)
+    name = next(name for name, one in listed.items() if not one["rows"])
+    assert cause in refused(again(kept, **{"tables.json": json.dumps({**listed, name: told}).encode()}))
+
+
+def test_a_table_with_other_rows_than_were_written_is_refused(kept: SeedRun) -> None:
+    listed = tables_of(kept)
+    rows = listed["flows"]["rows"]
+    told = json.dumps({**listed, "flows": {"rows": rows + 1}}).encode()
+    assert f"has {rows} rows of flows, where {rows + 1} were written" in refused(again(kept, **{"tables.json": told}))
+
+
+def tables_of(kept: SeedRun) -> dict[str, Any]:
+    """What a kept run says of its tables."""
     with zipfile.ZipFile(io.BytesIO(packed(KEY, kept))) as archive:
-        empty = json.loads(archive.read("empty.json"))
-    name = next(iter(empty))
-    empty[name] = [["mine", "int64"]]
-    assert "'mine'" in refused(again(kept, **{"empty.json": json.dumps(empty).encode()}))
+        return json.loads(archive.read("tables.json"))
 
 
 def test_what_grows_too_large_is_refused(kept: SeedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     data = again(kept, **{"s1-9.pcapng": bytes(1 << 20)})
     assert len(data) < 1 << 20
     assert "s1-9" in unpacked(KEY, data, "here").captures
-    monkeypatch.setattr(content, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(kept_run, "MAX_BYTES", 1 << 20)
     assert "more than a run can" in refused(data)

@@ -1,0 +1,30 @@
+"""What a process that has to end at once leaves undone: folders that are there for a while."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from pathlib import Path
+
+LEFT: dict[Path, Callable[[], object]] = {}
+"""What removes each."""
+
+
+@contextmanager
+def left_until_done(folder: Path, remove: Callable[[], object]) -> Generator[None]:
+    """Within, `folder` is there, which `remove` removes; at the end it is the caller's to remove."""
+    LEFT[folder] = remove
+    try:
+        yield
+    finally:
+        del LEFT[folder]
+
+
+class Process:
+    """The process that p4cc runs in."""
+
+    is_ours: ClassVar[bool] = False
+    """Whether p4cc may end it: it is the command line's."""

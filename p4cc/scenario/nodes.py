@@ -1,0 +1,178 @@
+"""YAML text to nodes that know their places: the only place that names the library which reads YAML.
+
+What scenarios have no use for is an error at its place: aliases, tags, deep nesting, numbers that no field holds.
+Plain scalars are numbers, truth values and null as YAML 1.2 says (its core schema), with `_` between digits.
+"""
+
+# PyYAML has no types.
+# pyright: reportMissingModuleSource=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_DEPTH = 32
+MAX_DIGITS = 64
+"""Of a number, its sign and the like included."""
+
+Scalar = str | int | float | bool | None
+
+_STR = "tag:yaml.org,2002:str"
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_TRUE = frozenset({"true", "True", "TRUE"})
+_FALSE = frozenset({"false", "False", "FALSE"})
+_INT = re.compile(r"([-+]?)(?:(0b)([01_]+)|(0o)([0-7_]+)|(0x)([0-9a-fA-F_]+)|([0-9][0-9_]*))")
+_FLOAT = re.compile(
+    r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+|\.[0-9][0-9_]*(?:[eE][-+]?[0-9]+)?)"
+)
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_BASES = {"0b": 2, "0o": 8, "0x": 16}
+
+
+class YamlError(ValueError):
+    """Text that is not YAML as scenarios are; `line` and `column` count from 0, and are -1 where they are not known."""
+
+    def __init__(self, cause: str, remedy: str, line: int = -1, column: int = -1) -> None:
+        super().__init__(cause)
+        self.cause, self.remedy, self.line, self.column = cause, remedy, line, column
+
+
+@dataclass(slots=True)
+class Node:
+    """A value, and the place of its key or of itself, counted from 0."""
+
+    value: dict[str, Node] | list[Node] | Scalar
+    line: int
+    column: int
+
+    def plain(self) -> Any:
+        """Dicts, lists and scalars without places."""
+        if isinstance(self.value, dict):
+            return {key: child.plain() for key, child in self.value.items()}
+        if isinstance(self.value, list):
+            return [child.plain() for child in self.value]
+        return self.value
+
+
+def parse(text: str) -> Node:
+    """The one document of a text; raises YamlError."""
+    # In C where PyYAML was built with libyaml: a hundred times as fast.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return _composed(yaml.parse(text, Loader=loader))
+    except yaml.MarkedYAMLError as error:
+        mark: Any = error.problem_mark or error.context_mark
+        at = (mark.line, mark.column) if mark else (-1, -1)
+        raise YamlError(f"not YAML: {error.problem or error}", "correct the line named above", *at) from error
+    except yaml.YAMLError as error:
+        raise YamlError(f"not YAML: {str(error).partition(chr(10))[0]}", "correct the text") from error
+
+
+class _Open:
+    """A mapping or a list whose end has not come."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.key: tuple[str, Any] | None = None
+        """Of a mapping: the key whose value comes next, and its mark."""
+
+
+def _composed(events: Iterator[Any]) -> Node:
+    root: Node | None = None
+    stack: list[_Open] = []
+    for event in events:
+        mark = event.start_mark
+        if isinstance(event, yaml.DocumentStartEvent) and root is not None:
+            raise _error("a second document begins", "write one scenario to a file", mark)
+        if isinstance(event, yaml.AliasEvent):
+            raise _error("aliases (*name) are not allowed", "write the value out", mark)
+        if isinstance(event, yaml.CollectionEndEvent):
+            stack.pop()
+            continue
+        if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent):
+            continue
+        if event.tag not in (None, "!", _STR):
+            raise _error(f"tags ({event.tag[:60]}) are not allowed", "leave it out", mark)
+        above = stack[-1] if stack else None
+        if above is not None and isinstance(above.node.value, dict) and above.key is None:
+            above.key = _key(event, above.node.value), mark
+            continue
+        node = _node(event, mark if above is None or above.key is None else above.key[1])
+        if above is None:
+            root = node
+        elif isinstance(above.node.value, dict) and above.key is not None:
+            above.node.value[above.key[0]] = node
+            above.key = None
+        elif isinstance(above.node.value, list):
+            above.node.value.append(node)
+        if isinstance(event, yaml.CollectionStartEvent):
+            if len(stack) >= MAX_DEPTH:
+                raise _error(f"nested more than {MAX_DEPTH} deep", "a scenario nests five levels", mark)
+            stack.append(_Open(node))
+    return root or Node(None, 0, 0)
+
+
+def _node(event: Any, place: Any) -> Node:
+    if isinstance(event, yaml.MappingStartEvent):
+        return Node({}, place.line, place.column)
+    if isinstance(event, yaml.SequenceStartEvent):
+        return Node([], place.line, place.column)
+    is_text = event.tag == _STR or not event.implicit[0]
+    return Node(event.value if is_text else _resolved(event.value, event.start_mark), place.line, place.column)
+
+
+def _key(event: Any, held: dict[str, Node]) -> str:
+    if not isinstance(event, yaml.ScalarEvent):
+        raise _error("a key is a text, and this is a list or a mapping", "write KEY: VALUE", event.start_mark)
+    key = str(event.value)
+    if key in held:
+        first = held[key]
+        cause = f"the key {key[:60]!r} is there twice, first in line {first.line + 1}"
+        raise _error(cause, "keep one of them", event.start_mark)
+    return key
+
+
+def _resolved(text: str, mark: Any) -> Scalar:
+    """What a plain scalar stands for."""
+    if text in _NULL:
+        return None
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    if (found := _INT.fullmatch(text)) is not None:
+        return _integer(found, mark)
+    if _FLOAT.fullmatch(text) is not None:
+        value = float(text.replace("_", "")) if len(text) <= MAX_DIGITS else math.inf
+        if not math.isfinite(value):
+            raise _number_error(text, mark)
+        return value
+    if _NOT_FINITE.fullmatch(text) is not None:
+        raise _error(f"{text} is not a number that a field holds", "give a finite number", mark)
+    return text
+
+
+def _integer(found: re.Match[str], mark: Any) -> int | str:
+    sign, digits = found[1], next(part for part in (found[3], found[5], found[7], found[8]) if part is not None)
+    base = _BASES.get(found[2] or found[4] or found[6] or "", 10)
+    bare = digits.replace("_", "")
+    if len(bare) > MAX_DIGITS:
+        raise _number_error(found[0], mark)
+    # Underscores alone are a word.
+    return int(sign + bare, base) if bare else found[0]
+
+
+def _number_error(text: str, mark: Any) -> YamlError:
+    shown = text if len(text) <= MAX_DIGITS else f"{text[:16]}… with {len(text)} characters"
+    return _error(f"the number {shown} is beyond all that fields hold", "give a smaller one", mark)
+
+
+def _error(cause: str, remedy: str, mark: Any) -> YamlError:
+    return YamlError(cause, remedy, mark.line, mark.column)

@@ -1,0 +1,267 @@
+"""Valid scenarios drawn at random: every sender, program, shape, buffer, segment size, line rate and kind of fault.
+
+One number gives one scenario, on every machine. What p4cc refuses is not drawn: a refusal of a drawn scenario is an
+error, of p4cc or of this file.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from p4cc.algorithms import registry
+from topos import generate
+
+if TYPE_CHECKING:
+    from p4cc.algorithms import Algorithm
+
+Plain = dict[str, Any]
+_RATES = (10e6, 100e6, 1e9, 10e9, 25e9, 40e9, 100e9, 200e9, 400e9, 800e9, 1.6e12)
+_DELAYS_NS = (1, 10, 500, 1_000, 5_000, 50_000, 2_000_000)
+_SEGMENTS = (256, 512, 1_000, 1_436, 4_096, 8_000, 9_000)
+_NS: Plain = {"timestamp_unit": "ns"}
+_BYTES: Plain = {**_NS, "qdepth_unit": "bytes_80B"}
+_PROGRAMS: dict[str, tuple[tuple[str, Plain], ...]] = {
+    "none": (("ecn_dual", {}), ("ack_priority", {}), ("ecn_red", {**_BYTES, "ecn_profile": "rfc3168"})),
+    "one_ecn_threshold": (("ecn_dual", {}),),
+    "two_ecn_thresholds": (("ecn_dual", {}),),
+    "random_ecn": (("ecn_red", {**_BYTES, "ecn_profile": "rfc3168"}),),
+    "telemetry": (("int_hpcc", _BYTES), ("int_fixed", _BYTES)),
+    "rate_allocation": (("d3", _NS),),
+    "fair_rate": (("rcp", _NS),),
+    "queue_notices": (("bolt", _BYTES),),
+    "l4s_marks": (("dualpi2", {**_NS, "ecn_profile": "rfc3168"}),),
+}
+"""Programs that do what an algorithm needs of switches, and fields of `switch` that they need."""
+_MARKED_BY = {"reno_ecn": ("sce", "rfc3168"), "cubic_ecn": ("sce", "rfc3168"), "gst": ("gst", "sce")}
+"""Profiles of algorithms that not every one serves."""
+_BY_SEGMENT = {"timely", "dcqcn", "fixed", "hpcc", "dctcp_rate"}
+"""Paced senders whose pace does not follow from the round-trip times of packets."""
+_MOST_GRANTED_BPS = 100_000_000_000
+HOUR_NS = 3_600_000_000_000
+
+
+def drawn(number: int) -> Plain:
+    """The scenario of a number."""
+    random = Random(number)
+    rate_bps = int(random.choice(_RATES))
+    topology = _topology(random, rate_bps)
+    graph = generate(topology["kind"], {name: value for name, value in topology.items() if name != "kind"})
+    rtt_ns = 2 * sum(link.delay_ns for link in graph.links) + int(80 * 12_000e9 / rate_bps)
+    is_paced = random.random() < 0.6
+    variant, switch, transport = (_paced if is_paced else _window)(random, rate_bps)
+    switch["thresholds"] = _thresholds(random, topology["queue_capacity_pkts"])
+    hosts = [host.name for host in graph.hosts]
+    traffic, total_bytes = _traffic(random, rate_bps, hosts, transport["mss_bytes"])
+    if traffic["kind"] in ("rounds", "collective"):
+        # What is written piece by piece is not read.
+        transport.pop("reads", None)
+    if random.random() < 0.5:
+        traffic["priority"] = priority = random.randrange(7)
+        if random.random() < 0.7:
+            # Room for what is on the way when each port of a switch is paused.
+            on_way_bytes = int(rate_bps * 4 * max(link.delay_ns for link in graph.links) / 8e9) + (1 << 20)
+            switch["buffer"] = {"bytes": 32 * on_way_bytes, "lossless_priorities": [priority]}
+        elif random.random() < 0.5:
+            switch["buffer"] = {"bytes": 1 << 20, "lossless_priorities": []}
+    faults = _faults(random, [(link.a, link.b) for link in graph.links], rtt_ns)
+    # Longer than any queue here lasts, so that what is repeated was lost.
+    queue_ns = int(topology["queue_capacity_pkts"] * 8e9 * (transport["mss_bytes"] + 128) / rate_bps)
+    noise_ns = transport.get("host_delay_exp_ns", 0) + transport.get("rtt_noise_exp_ns", 0)
+    rto_ns = 4 * rtt_ns + 6 * queue_ns + 100 * noise_ns
+    if is_paced:
+        transport["rto_ns"] = min(rto_ns, HOUR_NS)
+    else:
+        transport.update(rto_min_ns=rto_ns, rto_init_ns=rto_ns, rto_max_ns=8 * rto_ns)
+    busy_ns = int(8e9 * total_bytes / rate_bps)
+    return {
+        "name": f"drawn-{number}",
+        "topology": topology,
+        "switch": switch,
+        "traffic": traffic,
+        "transport": transport,
+        "variants": [{"name": "sender", **variant}],
+        "faults": faults,
+        "seeds": [number + 1],
+        "stop_ns": min(HOUR_NS, 1_000 * busy_ns + 2_000 * rto_ns),
+        "record": {"windows_interval_ns": None, "queues_interval_ns": None},
+    }
+
+
+def _topology(random: Random, rate_bps: int) -> Plain:
+    delay_ns = random.choice(_DELAYS_NS)
+    rtt_ns = 12 * delay_ns
+    core_bps = max(10_000_000, min(1_600_000_000_000, int(rate_bps * random.choice((0.25, 1, 4)))))
+    shape: Plain = random.choice(
+        (
+            {"kind": "star", "senders": random.randint(1, 8), "rate_bps": rate_bps, "rtt_ns": rtt_ns},
+            {
+                "kind": "dumbbell",
+                "pairs": random.randint(1, 5),
+                "access_rate_bps": rate_bps,
+                "bottleneck_rate_bps": core_bps,
+                "rtt_ns": rtt_ns,
+            },
+            {
+                "kind": "parking_lot",
+                "bottlenecks": random.randint(1, 3),
+                "cross_pairs": random.randint(0, 2),
+                "access_rate_bps": rate_bps,
+                "bottleneck_rate_bps": core_bps,
+                "access_delay_ns": delay_ns,
+                "bottleneck_delay_ns": delay_ns,
+            },
+            {
+                "kind": "leaf_spine",
+                "leaves": random.randint(2, 3),
+                "spines": random.randint(1, 3),
+                "hosts_per_leaf": random.randint(1, 3),
+                "host_rate_bps": rate_bps,
+                "fabric_rate_bps": core_bps,
+                "host_delay_ns": delay_ns,
+                "fabric_delay_ns": delay_ns,
+            },
+            {"kind": "fat_tree", "k": 4, "hosts": random.randint(2, 8), "rate_bps": rate_bps, "delay_ns": delay_ns},
+            {
+                "kind": "dragonfly",
+                "routers": 2,
+                "hosts_per_router": random.randint(1, 2),
+                "global_links": 1,
+                "host_rate_bps": rate_bps,
+                "local_rate_bps": core_bps,
+                "global_rate_bps": core_bps,
+                "host_delay_ns": delay_ns,
+            },
+            {
+                "kind": "rail",
+                "units": random.randint(1, 2),
+                "servers_per_unit": 2,
+                "rails": 2,
+                "spines": random.randint(1, 2),
+                "host_rate_bps": rate_bps,
+                "fabric_rate_bps": core_bps,
+                "host_delay_ns": delay_ns,
+            },
+        )
+    )
+    shape["queue_capacity_pkts"] = random.choice((5, 20, 100, 1_000))
+    if random.random() < 0.15:
+        shape["loss"] = random.choice((0.001, 0.02))
+    return shape
+
+
+def _thresholds(random: Random, capacity_pkts: int) -> Plain:
+    k_pkts = random.randint(1, capacity_pkts)
+    return {"k_rule": "fixed", "k_pkts": k_pkts, "k_dc_pkts": random.randint(k_pkts, capacity_pkts)}
+
+
+def _algorithms(kind: str) -> list[Algorithm]:
+    return [row for row in registry() if row.kind == kind]
+
+
+def _switch(random: Random, needs: str) -> tuple[str, Plain]:
+    program, fields = random.choice(_PROGRAMS[needs])
+    return program, {"program": f"p4src/v1model/{program}.p4", **fields}
+
+
+def _paced(random: Random, rate_bps: int) -> tuple[Plain, Plain, Plain]:
+    # Requests carry rates of up to 2^32 kbit/s.
+    granted = ("rate_allocation", "fair_rate") if rate_bps > _MOST_GRANTED_BPS else ()
+    row = random.choice([row for row in _algorithms("rate_control") if row.switch_needs not in granted])
+    control: Plain = {"name": row.name}
+    names = {one.name for one in row.parameters}
+    if "r_min_mbps" in names:
+        control["r_min_mbps"] = rate_bps / 1e6 / random.choice((100, 1_000))
+    if "window" in names and random.random() < 0.5:
+        control["window"] = "vwin"
+    program, switch = _switch(random, row.switch_needs)
+    transport: Plain = {
+        "kind": "rdma",
+        "mss_bytes": random.choice(_SEGMENTS),
+        "ack_every": random.choice((1, 1, 2, 8, 64, 1_024)),
+    }
+    if row.switch_needs == "fair_rate":
+        # Depths of RCP are told in bytes of a packet, up to 4,095.
+        transport["mss_bytes"] = min(transport["mss_bytes"], 4_000)
+    if program == "int_fixed":
+        transport["int_room"] = "hs_fixed"
+    if row.name == "dcqcn" and random.random() < 0.4:
+        control["form"] = "paper"
+        transport["notification"] = "packet"
+    elif random.random() < 0.1:
+        transport["notification"] = "packet"
+    if row.switch_needs != "rate_allocation" and random.random() < 0.5:
+        transport["recovery"] = "selective_repeat"
+    elif row.name in _BY_SEGMENT and random.random() < 0.3:
+        transport["segment_bytes"] = random.choice((4_000, 16_000, 64_000))
+        if row.switch_needs == "none" and "notification" not in transport and random.random() < 0.5:
+            transport["reads"] = True
+    if random.random() < 0.1:
+        transport["rtt_noise_exp_ns"] = random.choice((100, 10_000))
+    return {"rate_control": control}, switch, transport
+
+
+def _window(random: Random, rate_bps: int) -> tuple[Plain, Plain, Plain]:
+    del rate_bps
+    avoidance, slow_start = random.choice(_algorithms("congestion_avoidance")), random.choice(_algorithms("slow_start"))
+    needs = max((avoidance.switch_needs, slow_start.switch_needs), key=list(_PROGRAMS).index)
+    if {avoidance.switch_needs, slow_start.switch_needs} == {"l4s_marks", "two_ecn_thresholds"}:
+        slow_start, needs = next(row for row in _algorithms("slow_start") if row.name == "standard"), "l4s_marks"
+    _, switch = _switch(random, needs)
+    profiles = {"gst", "sce", "rfc3168"}
+    for row in (avoidance, slow_start):
+        profiles &= set(_MARKED_BY.get(row.name, profiles))
+    switch.setdefault("ecn_profile", random.choice(sorted(profiles)))
+    packets = random.choice(("udp", "udp", "tcp"))
+    transport: Plain = {
+        "mss_bytes": random.choice(_SEGMENTS),
+        "packets": packets,
+        "recovery": random.choice(("reno", "newreno", "sack")),
+        "iw": random.choice((1, 2, 10)),
+        "rwnd": random.choice((1, 4, 32, 1_000)),
+        "ack_every": random.choice((1, 1, 2, 8, 64, 1_024)),
+        "limited_transmit": random.random() < 0.3,
+        "window_validation": random.choice(("rfc7661", "rfc5681", "none")),
+    }
+    if random.random() < 0.2:
+        transport["tso_bytes"] = random.choice((9_000, 65_536))
+    if random.random() < 0.2:
+        transport["host_delay_exp_ns"] = random.choice((100, 10_000))
+    senders: Plain = {"congestion_avoidance": {"name": avoidance.name}, "slow_start": {"name": slow_start.name}}
+    return senders, switch, transport
+
+
+def _traffic(random: Random, rate_bps: int, hosts: list[str], segment_bytes: int) -> tuple[Plain, int]:
+    """The traffic, and about how many bytes it is."""
+    # Some tens of packets to some hundreds, whatever their size.
+    size = random.choice((1, 99, segment_bytes, 10 * segment_bytes + 1, 60 * segment_bytes, 200 * segment_bytes))
+    *senders, receiver = random.sample(hosts, min(len(hosts), 8))
+    kind = random.choice(("incast", "bulk", "rounds", "poisson", "collective"))
+    times = random.randint(1, 4)
+    gap_ns = max(1_000, int(8e9 * size / rate_bps))
+    of_kind: Plain
+    match kind:
+        case "incast":
+            of_kind = {"sources": senders, "destination": receiver, "sru_bytes": size}
+            of_kind["start_jitter_ns"] = random.choice((0, 10_000))
+        case "bulk":
+            of_kind = {"sources": senders, "destinations": [receiver], "size_bytes": size, "flows_per_pair": times}
+        case "rounds":
+            of_kind = {"servers": senders, "client": receiver, "sru_bytes": size, "rounds": times}
+            of_kind["persistent"] = random.random() < 0.5
+        case "poisson":
+            of_kind = {"size": {"kind": "fixed", "bytes": size}, "mean_gap_ns": gap_ns, "end_ns": times * gap_ns}
+            of_kind |= {"sources": senders, "destinations": [receiver]}
+        case _:
+            of_kind = {"operation": "all_reduce", "size_bytes": size * len(hosts), "ranks": [receiver, *senders]}
+            of_kind["iterations"] = times
+    return {"kind": kind, **of_kind}, times * len(hosts) * size
+
+
+def _faults(random: Random, links: list[tuple[str, str]], rtt_ns: int) -> list[Plain]:
+    if random.random() < 0.7:
+        return []
+    down_ns = random.choice((0, rtt_ns // 2, 3 * rtt_ns))
+    return [
+        {"between": list(random.choice(links)), "down_ns": down_ns, "up_ns": down_ns + random.choice((1, 3)) * rtt_ns}
+    ]
