@@ -5,6 +5,7 @@
 //! ([`script`], [`runner`]). A case passes only if everything is as said and nothing else happens.
 
 pub mod bench;
+pub mod bombs;
 pub mod check;
 pub mod chip;
 pub mod runner;

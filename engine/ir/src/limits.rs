@@ -24,6 +24,8 @@ pub const MAX_INT_BITS: u64 = 2 * MAX_WIDTH as u64;
 pub const MAX_TYPE_LEAVES: u64 = MAX_VARS as u64;
 /// Most types that a written type may consist of, names of structs counted once.
 pub const MAX_TYPE_NODES: u64 = 1_024;
+/// Deepest nesting of statements, expressions and calls once calls are inlined.
+pub const MAX_CODE_DEPTH: u32 = 400;
 /// Deepest nesting of types, through the fields of structs and through `type` declarations.
 pub const MAX_TYPE_DEPTH: u32 = 64;
 /// Most entries of a table.

@@ -55,11 +55,8 @@ impl Guard {
         signals.set_nonblocking(true)?;
         heard.set_read_timeout(Some(LOOK))?;
         let told = Told { at: Instant::now(), limit: None, files: Vec::new(), left: Vec::new() };
-        let guard = Self {
-            told: Arc::new(Mutex::new(told)),
-            interrupts: Arc::new(AtomicU64::new(0)),
-            signals,
-        };
+        let guard =
+            Self { told: Arc::new(Mutex::new(told)), interrupts: Arc::new(AtomicU64::new(0)), signals };
         let (told, interrupts) = (Arc::clone(&guard.told), Arc::clone(&guard.interrupts));
         std::thread::Builder::new()
             .name("p4cc guard".into())

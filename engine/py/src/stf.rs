@@ -27,7 +27,7 @@ impl StfProblem {
             Cause::Packet(packet) => ("packet", packet.to_string()),
         };
         let packet = match &problem.cause {
-            Cause::Packet(packet) => Some(packet),
+            Cause::Packet(packet) => Some(packet.as_ref()),
             _ => None,
         };
         let expected = packet.and_then(|packet| Some(packet.expected.as_ref()?.pattern()));

@@ -142,10 +142,8 @@ pub(super) fn explain(problems: &mut [Problem], fates: &[Fate]) {
     // From the back, so that the last expectation takes the last packet.
     for problem in problems.iter_mut().rev() {
         let line = problem.line;
-        let Cause::Packet(PacketProblem { expected: Some(_), got: None, ended, .. }) = &mut problem.cause
-        else {
-            continue;
-        };
+        let Cause::Packet(packet) = &mut problem.cause else { continue };
+        let PacketProblem { expected: Some(_), got: None, ended, .. } = packet.as_mut() else { continue };
         let before = (0..fates.len()).rev().filter(|at| fates[*at].line < line);
         let order: Vec<usize> = before.chain((0..fates.len()).filter(|at| fates[*at].line >= line)).collect();
         let lost = |at: &&usize| fates[**at].is_lost();

@@ -54,7 +54,7 @@ pub enum Cause {
     /// An `assert` or `assume` of the program did not hold.
     Assertion(String),
     /// A packet is not what it should be.
-    Packet(PacketProblem),
+    Packet(Box<PacketProblem>),
 }
 
 impl core::fmt::Display for Problem {

@@ -499,7 +499,7 @@ impl Bench {
                     ended: None,
                 };
                 let line = want.map_or(0, |(line, _)| *line);
-                self.report.problems.push(Problem { line, cause: Cause::Packet(problem) });
+                self.report.problems.push(Problem { line, cause: Cause::Packet(Box::new(problem)) });
             }
         }
     }

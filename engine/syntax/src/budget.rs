@@ -8,8 +8,8 @@
 
 use crate::diag::Diagnostic;
 use crate::span::Span;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What a compilation spends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Resource {
         match self {
             Self::Tokens => 1 << 20,
             Self::Instantiations => 10_000,
-            Self::TreeNodes => 2_000_000,
+            Self::TreeNodes => 1_000_000,
             Self::ErrorNames | Self::ParserStates | Self::Variables => 65_536,
             Self::TableKeys => 32_768,
             Self::InlinedCalls => 20_000,
@@ -124,8 +124,8 @@ pub enum Overrun {
         /// The limit.
         limit: u64,
     },
-    /// [`Budget::cancel`] was called, or another limit was exceeded and reported before.
-    Ended,
+    /// [`Budget::cancel`] was called.
+    Cancelled,
 }
 
 impl Overrun {
@@ -137,7 +137,7 @@ impl Overrun {
                 format!("the program needs {needed} {}; at most {limit} are allowed", resource.name()),
             )
             .with_help(resource.remedy()),
-            Self::Ended => Diagnostic::error(span, "the compilation was cancelled"),
+            Self::Cancelled => Diagnostic::error(span, "the compilation was cancelled"),
         }
     }
 }
@@ -146,7 +146,8 @@ impl Overrun {
 struct Account {
     limits: [u64; RESOURCES],
     spent: [AtomicU64; RESOURCES],
-    over: AtomicBool,
+    /// Why the compilation is to end.
+    over: OnceLock<Overrun>,
 }
 
 /// What one compilation has left; clones share it, so that one may cancel from another thread.
@@ -158,7 +159,7 @@ impl Default for Budget {
         Self(Arc::new(Account {
             limits: Resource::ALL.map(Resource::limit),
             spent: std::array::from_fn(|_| AtomicU64::new(0)),
-            over: AtomicBool::new(false),
+            over: OnceLock::new(),
         }))
     }
 }
@@ -169,17 +170,17 @@ impl Budget {
         let mut limits = self.0.limits;
         limits[resource.index()] = limit;
         let spent = std::array::from_fn(|_| AtomicU64::new(0));
-        Self(Arc::new(Account { limits, spent, over: AtomicBool::new(false) }))
+        Self(Arc::new(Account { limits, spent, over: OnceLock::new() }))
     }
 
     /// Ends the compilation at its next charge.
     pub fn cancel(&self) {
-        self.0.over.store(true, Ordering::Relaxed);
+        let _ = self.0.over.set(Overrun::Cancelled);
     }
 
     /// Whether the compilation is to end: it was cancelled, or it exceeded a limit.
     pub fn is_over(&self) -> bool {
-        self.0.over.load(Ordering::Relaxed)
+        self.0.over.get().is_some()
     }
 
     /// What was spent so far.
@@ -195,11 +196,10 @@ impl Budget {
     /// Takes `amount` of a resource, before the work that needs it is done.
     ///
     /// # Errors
-    /// The first charge past the limit says so; every later one, and every one after [`Budget::cancel`],
-    /// fails with [`Overrun::Ended`].
+    /// The limit is exceeded, or [`Budget::cancel`] was called. Every later charge fails for the same reason.
     pub fn charge(&self, resource: Resource, amount: u64) -> Result<(), Overrun> {
-        if self.is_over() {
-            return Err(Overrun::Ended);
+        if let Some(overrun) = self.0.over.get() {
+            return Err(*overrun);
         }
         let before = self.0.spent[resource.index()].fetch_add(amount, Ordering::Relaxed);
         let needed = before.saturating_add(amount);
@@ -207,8 +207,7 @@ impl Budget {
         if needed <= limit {
             return Ok(());
         }
-        self.0.over.store(true, Ordering::Relaxed);
-        Err(Overrun::Limit { resource, needed, limit })
+        Err(*self.0.over.get_or_init(|| Overrun::Limit { resource, needed, limit }))
     }
 }
 
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_charge_past_a_limit_names_it_and_the_rest_ends() {
+    fn the_first_charge_past_a_limit_names_it_and_ends_all_others() {
         let budget = Budget::default().limited(Resource::TableKeys, 10);
         assert_eq!(budget.charge(Resource::TableKeys, 10), Ok(()));
         assert!(!budget.is_over());
@@ -232,7 +231,8 @@ mod tests {
         assert_eq!(overrun, Overrun::Limit { resource: Resource::TableKeys, needed: 13, limit: 10 });
         let message = overrun.diagnostic(Span::default()).message;
         assert_eq!(message, "the program needs 13 table keys; at most 10 are allowed");
-        assert_eq!(budget.charge(Resource::Steps, 1), Err(Overrun::Ended));
+        assert_eq!(budget.charge(Resource::Steps, 1), Err(overrun));
+        assert!(budget.is_over());
     }
 
     #[test]
@@ -241,8 +241,7 @@ mod tests {
         let other = budget.clone();
         assert_eq!(budget.charge(Resource::Steps, 1), Ok(()));
         std::thread::spawn(move || other.cancel()).join().expect("the thread ends");
-        assert_eq!(budget.charge(Resource::Steps, 1), Err(Overrun::Ended));
-        assert!(budget.is_over());
+        assert_eq!(budget.charge(Resource::Steps, 1), Err(Overrun::Cancelled));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use cranelift_module::{Linkage, Module, ModuleError, default_libcall_names};
 use p4cc_ir::{ActionId, FuncId, Program, V1Model};
 
 use super::context::{Address, Memory, Translated};
-use super::storage::{Locals, MAX_FUNCTION_OPS, StoragePlan, Validity};
+use super::storage::{Locals, StoragePlan, Validity};
 use super::translate::{Callees, Shared, Translator, is_plain, is_plain_half};
 use super::{NativeError, helpers, summary};
 use crate::Pipeline;
@@ -146,9 +146,9 @@ impl Codegen<'_> {
         if (self.is_cancelled)() {
             return Err(NativeError::Cancelled);
         }
-        let ops = self.shared.plan.size(func);
-        if ops > MAX_FUNCTION_OPS {
-            return Err(NativeError::TooLarge { place: self.place(func), ops });
+        if !self.shared.plan.fits(&[func]) {
+            let (ops, words) = (self.shared.plan.size(func), self.shared.plan.moved_words(func));
+            return Err(NativeError::TooLarge { place: self.place(func), ops, words });
         }
         let mut context = self.module.make_context();
         context.func =
@@ -289,9 +289,8 @@ pub(super) fn v1_pipelines(
     let natives = [&[parser, verify_checksum, ingress][..], &[egress], &[compute_checksum, deparser]];
     let natives = natives.map(|funcs| funcs.iter().map(|func| func.index()).collect::<Vec<_>>());
     let plan = StoragePlan::new(program, code, &natives, Locals::InRegisters, Validity::InRegisters);
-    let ops = |native: &[usize]| native.iter().map(|&func| plan.size(func)).sum::<usize>();
     let shared = Shared { program, code, plan: &plan };
-    if !is_plain(&shared, pipelines) || natives.iter().any(|native| ops(native) > MAX_FUNCTION_OPS) {
+    if !is_plain(&shared, pipelines) || !natives.iter().all(|native| plan.fits(native)) {
         return Ok(None);
     }
     let mut codegen = Codegen::new(shared, Locals::InRegisters, is_cancelled)?;
@@ -321,10 +320,7 @@ pub(super) fn halves(
         .collect();
     let plan = StoragePlan::new(program, code, &natives, Locals::InRegisters, Validity::InRegisters);
     let shared = Shared { program, code, plan: &plan };
-    let ops = |native: &[usize]| native.iter().map(|&func| plan.size(func)).sum::<usize>();
-    let is_made = |(half, native): (&Half, &Vec<usize>)| {
-        ops(native) <= MAX_FUNCTION_OPS && is_plain_half(&shared, half)
-    };
+    let is_made = |(half, native): (&Half, &Vec<usize>)| plan.fits(native) && is_plain_half(&shared, half);
     let made: Vec<bool> = halves.iter().zip(&natives).map(is_made).collect();
     if !made.contains(&true) {
         return Ok(None);

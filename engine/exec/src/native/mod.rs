@@ -30,7 +30,7 @@ use self::context::{
     UNREADABLE, WRITTEN, egress_words, enter, enter_pipeline, is_ready, make_ready,
 };
 pub(crate) use self::storage::Locals;
-use self::storage::MAX_FUNCTION_OPS;
+use self::storage::{MAX_FUNCTION_OPS, MAX_FUNCTION_WORDS};
 use crate::env::{Env, Executor, PacketView, ParseResult, QueueBypass};
 use crate::tna_pipelines::{HalfEnd, HalfId};
 use crate::v1_pipelines::{self, BlockRunner, BypassEnd, BypassResult, EgressEnd, EgressStart, IngressStart};
@@ -76,13 +76,16 @@ pub enum NativeError {
     Host(String),
     /// A function is too large to translate in a moment.
     #[error(
-        "{place} takes {ops} operations with its actions, more than the {MAX_FUNCTION_OPS} that are translated"
+        "{place} takes {ops} operations that move {words} words with its actions; \
+         at most {MAX_FUNCTION_OPS} and {MAX_FUNCTION_WORDS} are translated"
     )]
     TooLarge {
         /// What it is.
         place: String,
         /// Operations of the interpreter.
         ops: usize,
+        /// Words of the frame that they move.
+        words: usize,
     },
     /// Whoever asked for the code no longer wants it.
     #[error("the translation was cancelled")]

@@ -25,6 +25,10 @@ const MAX_REGISTER_PLACES: usize = 8_000_000;
 /// Most operations of one native function; a larger one would take long to translate.
 pub(super) const MAX_FUNCTION_OPS: usize = 50_000;
 
+/// Most words that the operations of one native function move: one that extracts or emits a
+/// header is code for each of its fields.
+pub(super) const MAX_FUNCTION_WORDS: usize = 40_000;
+
 /// Where a word of the frame is stored while a native function runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Storage {
@@ -91,6 +95,8 @@ pub(super) struct StoragePlan {
     candidates: Vec<Vec<ActionId>>,
     /// Operations of each function, inlined actions included.
     sizes: Vec<usize>,
+    /// Words that these operations move.
+    moved_words: Vec<usize>,
     /// Chunks of headers that live in registers, by their first words.
     chunks: BTreeMap<u32, PackedChunk>,
     /// The program is small enough to keep what lasts in registers.
@@ -124,6 +130,7 @@ impl StoragePlan {
             outlined: BTreeSet::new(),
             candidates: tables.map(|table| candidates(program, TableId::from_index(table))).collect(),
             sizes: vec![0; program.funcs.len()],
+            moved_words: vec![0; program.funcs.len()],
             chunks: BTreeMap::new(),
             is_small: false,
         };
@@ -166,6 +173,17 @@ impl StoragePlan {
         self.sizes[func]
     }
 
+    /// Words that a function's operations move, inlined actions included.
+    pub fn moved_words(&self, func: usize) -> usize {
+        self.moved_words[func]
+    }
+
+    /// Whether one native function may hold these functions.
+    pub fn fits(&self, funcs: &[usize]) -> bool {
+        funcs.iter().map(|&func| self.size(func)).sum::<usize>() <= MAX_FUNCTION_OPS
+            && funcs.iter().map(|&func| self.moved_words(func)).sum::<usize>() <= MAX_FUNCTION_WORDS
+    }
+
     /// Actions that an operation may run.
     fn runs(&self, op: &Op) -> Vec<ActionId> {
         match *op {
@@ -199,9 +217,10 @@ impl StoragePlan {
         if core::mem::replace(&mut known[func], true) {
             return self.sizes[func];
         }
-        let mut size = 0;
+        let (mut size, mut moved) = (0, 0);
         for op in code.ops_of(func) {
             size += 1;
+            moved += words_moved(code, op);
             for action in self.runs(op) {
                 let body = program.actions[action.index()].body.index();
                 let inner = self.measure_func(program, code, body, sites, known);
@@ -209,10 +228,11 @@ impl StoragePlan {
                     self.outlined.insert(action);
                 } else {
                     size += inner;
+                    moved += self.moved_words[body];
                 }
             }
         }
-        self.sizes[func] = size;
+        (self.sizes[func], self.moved_words[func]) = (size, moved);
         size
     }
 
@@ -357,6 +377,18 @@ impl StoragePlan {
             }
         }
     }
+}
+
+/// Words of the frame that an operation reads and writes, those of headers as a whole among them.
+fn words_moved(code: &Code, op: &Op) -> usize {
+    let mut moved = 0;
+    accesses(code, op, &mut |access| {
+        moved += match access {
+            OpAccess::Words { words, .. } => words as usize,
+            OpAccess::Header { header, .. } => code.headers[header as usize].words as usize,
+        };
+    });
+    moved
 }
 
 /// Words of validity that an operation on a header works with. Of headers that are extracted and emitted as a

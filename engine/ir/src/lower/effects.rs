@@ -6,11 +6,15 @@ use crate::check::walk::each_part;
 use crate::types::hir::{Callee, Expr, ExprKind, LocalId};
 use crate::types::stmt::has_call;
 use crate::{HeaderId, VarId};
+use p4cc_syntax::Resource;
 use p4cc_syntax::ast::Direction;
 use std::collections::BTreeSet;
 
 /// Most later expressions that are looked into; behind more of them a value is kept in any case.
 const MAX_LOOKED_AT: usize = 32;
+
+/// What an entry of a footprint takes of the budget.
+const STEPS_AN_ENTRY: u64 = 60;
 
 /// Variables and headers.
 #[derive(Default)]
@@ -73,13 +77,21 @@ impl Lowerer<'_> {
     pub(super) fn footprint_of_target(&self, target: &Target) -> Footprint {
         let mut made = Footprint::default();
         self.target_footprint(target, &mut made.vars, &mut made.headers);
+        self.charge_footprint(&made);
         made
     }
 
     pub(super) fn footprint_of_value(&self, value: &Rvalue) -> Footprint {
         let mut made = Footprint::default();
         self.value_footprint(value, &mut made.vars, &mut made.headers);
+        self.charge_footprint(&made);
         made
+    }
+
+    /// Each call asks for footprints anew. The next statement reports what is too much.
+    fn charge_footprint(&self, made: &Footprint) {
+        let entries = (made.vars.len() + made.headers.len()) as u64;
+        let _ = self.budget.charge(Resource::Steps, STEPS_AN_ENTRY * entries);
     }
 
     /// Whether a value that was found may be another once later expressions are evaluated.

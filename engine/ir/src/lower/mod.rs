@@ -44,6 +44,7 @@ mod tna_registers;
 mod tna_view;
 mod tna_writes;
 
+use crate::limits::MAX_CODE_DEPTH;
 use crate::types::hir::{ActId, AggId, Program};
 use crate::{
     Action, ActionId, Bits, ControlPlaneName, ControllerHeader, Counter, CustomCrc, DataTypes, Digest,
@@ -193,6 +194,8 @@ struct Lowerer<'h> {
     stopped: bool,
     /// Place of the statement or declaration being lowered.
     place: Span,
+    /// Statements, expressions and calls around, those of the callers of inlined code among them.
+    depth: u32,
     /// Names given to arguments of externs.
     named_args: usize,
     /// Actions called where no table runs them.
@@ -227,6 +230,7 @@ impl<'h> Lowerer<'h> {
             budget: budget.clone(),
             stopped: false,
             place: Span::default(),
+            depth: 0,
             called: Vec::new(),
             named_args: 0,
             lost: None,
@@ -263,14 +267,21 @@ impl Lowerer<'_> {
         self.push(Diagnostic::not_supported(span, what));
     }
 
-    /// Notes which construct it was that gave nothing.
+    /// Makes a construct, one level deeper. Notes which it was that gave nothing.
     fn within<T>(
         &mut self,
         what: &'static str,
         span: Span,
         make: impl FnOnce(&mut Self) -> Option<T>,
     ) -> Option<T> {
+        if self.depth >= MAX_CODE_DEPTH {
+            let message = format!("the code is nested more than {MAX_CODE_DEPTH} levels deep with its calls");
+            self.push(Diagnostic::error(span, message).with_help("call less from within calls"));
+            return None;
+        }
+        self.depth += 1;
         let made = make(self);
+        self.depth -= 1;
         if made.is_none() && self.lost.is_none() {
             self.lost = Some((what, span));
         }

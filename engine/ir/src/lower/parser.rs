@@ -3,16 +3,19 @@
 use super::Lowerer;
 use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{Expr, ExprKind, ParserId, SelectCase, SelectKeyset, SetId, Target, Transition};
+use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
 use crate::{
     BinOp, BlockId, ControlPlaneName, Inst, Keyset, MatchKind, Operand, Terminator, ValueSet, ValueSetId,
     VarType,
 };
+use p4cc_syntax::Resource;
 
 impl Lowerer<'_> {
     /// The states of a parser, entered from the open block; `accept` is how the parser ends well.
     pub(super) fn parser_body(&mut self, id: ParserId, accept: &Terminator) -> Option<()> {
         let parser = self.hir.parsers.get(id.index())?;
+        self.charge(Resource::ParserStates, parser.states.len() as u64, parser.span)?;
         self.stmts(&parser.init)?;
         let states: Vec<BlockId> =
             parser.states.iter().map(|state| self.func.block(state.name.clone())).collect();
@@ -42,18 +45,24 @@ impl Lowerer<'_> {
     }
 
     fn select(&mut self, keys: &[Expr], cases: &[SelectCase], to: &dyn Fn(Target) -> BlockId) -> Option<()> {
+        let each = cases.iter().flat_map(|case| match &case.keyset {
+            SelectKeyset::Each(each) => each.as_slice(),
+            SelectKeyset::Set(_) => &[],
+        });
+        let all: Vec<&Expr> = keys.iter().chain(each).collect();
+        let place = keys.first().map_or(self.place, |key| key.span);
+        self.charge(Resource::Instructions, all.len() as u64, place)?;
+        // What is evaluated later changes nothing, as a rule.
+        let is_quiet = !all.iter().any(|expr| has_call(expr));
         let mut operands = Vec::with_capacity(keys.len());
         for (at, key) in keys.iter().enumerate() {
             if self.is_empty(&key.ty) {
                 self.rvalue(key)?;
                 continue;
             }
-            let each = cases.iter().flat_map(|case| match &case.keyset {
-                SelectKeyset::Each(each) => each.as_slice(),
-                SelectKeyset::Set(_) => &[],
-            });
-            let later: Vec<&Expr> = keys.iter().skip(at + 1).chain(each).collect();
-            operands.push(self.operand_before(key, &later)?);
+            let later = if is_quiet { &[][..] } else { all.get(at + 1..).unwrap_or_default() };
+            self.charge(Resource::Steps, later.len() as u64, key.span)?;
+            operands.push(self.operand_before(key, later)?);
         }
         let mut plain: Vec<(Vec<Keyset>, BlockId)> = Vec::new();
         for case in cases {

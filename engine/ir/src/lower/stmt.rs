@@ -24,7 +24,12 @@ impl Lowerer<'_> {
 
     fn stmt(&mut self, stmt: &Stmt) -> Option<()> {
         self.place = stmt.span;
-        self.charge(Resource::Steps, 1, stmt.span)?;
+        // Control flow takes blocks even where it takes no instructions.
+        self.charge(Resource::Instructions, 1, stmt.span)?;
+        self.within("statement", stmt.span, |this| this.stmt_of(stmt))
+    }
+
+    fn stmt_of(&mut self, stmt: &Stmt) -> Option<()> {
         match &stmt.kind {
             StmtKind::Declare(id, init) => self.declare_local(*id, init.as_ref()),
             StmtKind::Assign(target, value) => self.assign_stmt(target, value),
@@ -126,6 +131,7 @@ impl Lowerer<'_> {
 
     /// Goes to one of two blocks by a condition, without making a value of `&&`, `||` and `!`.
     fn branch(&mut self, cond: &Expr, yes: BlockId, no: BlockId) -> Option<()> {
+        self.charge(Resource::Instructions, 1, cond.span)?;
         match &cond.kind {
             ExprKind::Unary(UnaryOp::Not, inner) => self.branch(inner, no, yes),
             ExprKind::Binary(BinaryOp::And, a, b) => {
@@ -161,6 +167,7 @@ impl Lowerer<'_> {
             self.hir.tables.get(table.index())?.actions.iter().map(|a| a.action).collect();
         let mut keyed = Vec::with_capacity(cases.len());
         for (labels, body) in cases {
+            self.charge(Resource::Steps, (listed.len() * labels.len()) as u64 / 8 + 1, span)?;
             let at = labels.iter().filter_map(|label| listed.iter().position(|action| action == label));
             keyed.push((at.map(|at| Bits::from_u128(32, at as u128)).collect(), body.as_slice()));
         }
@@ -190,6 +197,7 @@ impl Lowerer<'_> {
     }
 
     fn switch(&mut self, value: Operand, cases: Vec<(Vec<Bits>, &[Stmt])>, default: &[Stmt]) -> Option<()> {
+        self.charge(Resource::Instructions, cases.len() as u64, self.place)?;
         let (other, end) = (self.func.block(""), self.func.block(""));
         let bodies: Vec<(BlockId, &[Stmt])> =
             cases.iter().map(|(_, body)| (self.func.block(""), *body)).collect();

@@ -12,7 +12,8 @@ use crate::{
     ActionCall, ActionId, ActionScope, Bits, ChipMatch, Inst, Key, MatchKind, MatchValue, Operand,
     SourceEntry, Table, TableAction, TableId, VarId, VarKind,
 };
-use p4cc_syntax::{Diagnostic, Span};
+use p4cc_syntax::{Diagnostic, Resource, Span};
+use std::collections::BTreeSet;
 
 /// Entries of a table that does not say how many it holds, as p4c has it.
 const DEFAULT_SIZE: u32 = 1024;
@@ -65,8 +66,13 @@ impl Lowerer<'_> {
         let cp = self.cp_name(&source.name, &source.annotations);
         let matched: Vec<(usize, &hir::Key)> =
             source.keys.iter().enumerate().filter(|(_, key)| self.is_matched(source, key)).collect();
+        // Behind the last key with a call nothing changes what a key gives.
+        let acting = source.keys.iter().rposition(|key| has_call(&key.expr)).map_or(0, |last| last + 1);
+        let acting = source.keys.get(..acting).unwrap_or_default();
         let make = |&(at, key): &(usize, &hir::Key)| {
-            self.within("key", key.expr.span, |this| this.key(&cp.name, &source.keys, at))
+            let later = acting.get(at + 1..).unwrap_or_default();
+            self.charge(Resource::Steps, later.len() as u64 + 1, key.expr.span)?;
+            self.within("key", key.expr.span, |this| this.key(&cp.name, key, later))
         };
         let keys: Option<Vec<Key>> = matched.iter().map(make).collect();
         let keys = keys?;
@@ -132,8 +138,7 @@ impl Lowerer<'_> {
         matches!(name, Some("action_selector" | "ActionSelector"))
     }
 
-    fn key(&mut self, table: &str, keys: &[hir::Key], at: usize) -> Option<Key> {
-        let key = keys.get(at)?;
+    fn key(&mut self, table: &str, key: &hir::Key, later: &[hir::Key]) -> Option<Key> {
         let kind = match key.match_kind.as_str() {
             // The partition of a table that the chip keeps in memory, whose keys say which one it is.
             "exact" | "atcam_partition_index" => MatchKind::Exact,
@@ -150,7 +155,7 @@ impl Lowerer<'_> {
         let cp = Self::cp_name_in("", &key.name, &key.annotations);
         let cp = if kind == MatchKind::Selector { cp } else { self.typed(cp, &key.expr.ty) };
         // Each key is evaluated before the next one (P4-16 14.2.3): one that a later key changes has a copy.
-        let later: Vec<&Expr> = keys.iter().skip(at + 1).map(|key| &key.expr).collect();
+        let later: Vec<&Expr> = later.iter().map(|key| &key.expr).collect();
         let var = match self.static_place(&key.expr) {
             Some(StaticStorage::Scalar(var))
                 if !self.value_changes(&Rvalue::Scalar(Operand::Var(var)), &later) =>
@@ -319,6 +324,7 @@ impl Lowerer<'_> {
         }
         let priorities = priorities(source);
         let mut made: Vec<SourceEntry> = Vec::with_capacity(source.entries.len());
+        let mut seen: BTreeSet<(Vec<MatchValue>, u32)> = BTreeSet::new();
         for (entry, priority) in source.entries.iter().zip(priorities) {
             let mut matches = Vec::with_capacity(entry.keysets.len());
             let keysets = entry.keysets.iter().zip(&source.keys);
@@ -326,9 +332,10 @@ impl Lowerer<'_> {
             for (keyset, key) in keysets.collect::<Vec<_>>().into_iter().zip(&table.keys) {
                 matches.push(self.match_value(keyset, key.kind)?);
             }
+            self.charge(Resource::Steps, source.actions.len() as u64 / 4 + 1, entry.span)?;
             let at = source.actions.iter().position(|listed| listed.action == entry.action.action)?;
             let action = self.action_call(&entry.action, table.actions.get(at)?.action)?;
-            if made.iter().any(|other| other.matches == matches && other.priority == priority) {
+            if !seen.insert((matches.clone(), priority)) {
                 self.push(Diagnostic::error(entry.span, "another entry matches exactly the same"));
                 return None;
             }

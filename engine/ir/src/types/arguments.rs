@@ -6,7 +6,7 @@ use super::order::Order;
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::{BlockType, Substitution, Ty};
 use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Type};
-use p4cc_syntax::{Diagnostic, Span};
+use p4cc_syntax::{Diagnostic, Resource, Span};
 
 /// A call's arguments checked against a signature.
 pub(super) struct Bound {
@@ -127,6 +127,7 @@ impl Checker {
         for (index, arg) in args.iter().enumerate() {
             let at = match &arg.name {
                 None => index,
+                Some(name) if self.charge_scan(sig.params.len(), name.span).is_none() => return None,
                 Some(name) => match sig.params.iter().position(|param| param.name == name.name) {
                     Some(at) => at,
                     None => {
@@ -190,6 +191,8 @@ impl Checker {
         mut types: Substitution,
         span: Span,
     ) -> Option<Bound> {
+        // Default values are copied to each call.
+        self.charge(Resource::TreeNodes, placed.len() as u64, span)?;
         let mut checked: Vec<Option<Expr>> = Vec::with_capacity(placed.len());
         let mut open = Vec::new();
         let written = types.clone();
@@ -498,7 +501,7 @@ impl Checker {
             (Ty::Open(x, a), Ty::Open(y, b)) if x == y => self.infer_all(a, b, types),
             (Ty::Open(index, a), Ty::Aggregate(_)) => {
                 let generic = self.generics.get(*index);
-                let made = generic.and_then(|generic| generic.made.iter().find(|(_, ty)| ty == arg));
+                let made = generic.and_then(|generic| generic.made.iter().find(|(_, ty)| *ty == arg));
                 if let Some((args, _)) = made {
                     self.infer_all(a, args, types);
                 }

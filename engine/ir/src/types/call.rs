@@ -10,7 +10,10 @@ use super::{Checker, CodeContext};
 use num_bigint::BigInt;
 use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Ident, Path, Type, TypeKind};
 use p4cc_syntax::closest;
-use p4cc_syntax::{Diagnostic, Span};
+use p4cc_syntax::{Diagnostic, Resource, Span};
+
+/// What a look at a signature takes of the budget: it is copied and compared.
+const STEPS_A_SIGNATURE: u64 = 250;
 
 impl Checker {
     pub(super) fn call(
@@ -110,6 +113,9 @@ impl Checker {
         args: &[Argument],
         span: Span,
     ) -> Expr {
+        if self.charge(Resource::Steps, STEPS_A_SIGNATURE * symbols.len() as u64, span).is_none() {
+            return Self::poison(span);
+        }
         let sigs: Vec<Sig> = symbols
             .iter()
             .filter_map(|symbol| match symbol {
@@ -397,6 +403,10 @@ impl Checker {
         args: &[Argument],
         span: Span,
     ) -> Expr {
+        let methods = self.hir.externs.get(id.index()).map_or(0, |ext| ext.methods.len());
+        if self.charge(Resource::Steps, STEPS_A_SIGNATURE * methods as u64, span).is_none() {
+            return Self::poison(span);
+        }
         let Some(ext) = self.hir.externs.get(id.index()).cloned() else { return Self::poison(span) };
         let with: Substitution = ext.type_vars.iter().copied().zip(extern_args.iter().cloned()).collect();
         let mut sigs: Vec<Sig> = ext.methods.iter().filter(|sig| sig.name == name.name).cloned().collect();

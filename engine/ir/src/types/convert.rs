@@ -155,6 +155,7 @@ impl Checker {
             if name == "..." {
                 continue;
             }
+            self.charge_scan(parts.len(), span)?;
             match parts.iter().position(|(part, _)| part == name) {
                 Some(at) => {
                     let ty = parts.get(at).map_or(Ty::Unknown, |(_, ty)| ty.clone());

@@ -9,6 +9,7 @@ use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
 use super::value::Value;
 use super::{BlockSig, Checker, CodeContext, GenericAggregate};
+use indexmap::IndexMap;
 use num_bigint::BigInt;
 use p4cc_syntax::ast::{
     self, Annotation, Argument, Decl, DeclKind, EnumMember, ExternMethod, Ident, Param, Type,
@@ -25,10 +26,8 @@ impl Checker {
             DeclKind::Error { members } => self.error_decl(members),
             DeclKind::MatchKind { members } => {
                 for member in members {
-                    if self.match_kinds.contains(&member.name) {
+                    if !self.match_kinds.insert(member.name.clone()) {
                         self.error(member.span, format!("match kind `{}` is already declared", member.name));
-                    } else {
-                        self.match_kinds.push(member.name.clone());
                     }
                 }
             }
@@ -39,7 +38,7 @@ impl Checker {
                     self.declare(name, Symbol::Type(TypeSymbol::Plain(ty)));
                 } else {
                     let index = self.generics.len();
-                    self.generics.push(GenericAggregate { decl: decl.clone(), made: Vec::new() });
+                    self.generics.push(GenericAggregate { decl: decl.clone(), made: IndexMap::new() });
                     self.declare(name, Symbol::Type(TypeSymbol::Generic(index)));
                 }
             }

@@ -174,6 +174,9 @@ impl Checker {
     fn struct_expr(&mut self, fields: &[(ast::Ident, ast::Expr)], dots: bool, span: Span) -> Expr {
         let (mut names, mut values): (Vec<(String, Ty)>, Vec<Expr>) = (Vec::new(), Vec::new());
         for (name, value) in fields {
+            if self.charge_scan(names.len(), name.span).is_none() {
+                return Self::poison(span);
+            }
             if names.iter().any(|(old, _)| *old == name.name) {
                 self.error(name.span, format!("field `{}` is given twice", name.name));
                 continue;

@@ -34,6 +34,7 @@ impl Checker {
     ) -> Sig {
         let mut made: Vec<SigParam> = Vec::with_capacity(params.len());
         for param in params {
+            let _ = self.charge_scan(made.len(), param.name.span);
             if made.iter().any(|old| old.name == param.name.name) {
                 self.error(param.name.span, format!("parameter `{}` is declared twice", param.name.name));
             }

@@ -8,10 +8,12 @@ use super::hir::{Constructed, ControlId, FnId, ParserId, Sig, TypeVar};
 use super::scope::{FnSymbol, Symbol, TypeSymbol};
 use super::ty::{BlockType, Substitution, Ty};
 use super::{Checker, CodeContext};
+use indexmap::IndexMap;
 use p4cc_syntax::ast::{
     Annotation, Block, ControlDecl, FunctionSignature, Ident, Param, ParserDecl, Type as AstType,
 };
 use p4cc_syntax::{Diagnostic, Resource, Span};
+
 use std::rc::Rc;
 
 /// A function with type parameters and what was made of it.
@@ -19,7 +21,7 @@ pub(super) struct GenericFunction {
     signature: FunctionSignature,
     body: Block,
     pub sig: Sig,
-    made: Vec<(Vec<Ty>, FnId)>,
+    made: IndexMap<Vec<Ty>, FnId>,
     busy: bool,
 }
 
@@ -53,7 +55,7 @@ pub(super) struct GenericBlock {
     pub type_vars: Vec<TypeVar>,
     apply: Sig,
     pub constructor: Sig,
-    made: Vec<(Vec<Ty>, BlockId)>,
+    made: IndexMap<Vec<Ty>, BlockId>,
     busy: bool,
 }
 
@@ -89,7 +91,8 @@ impl Checker {
         let sig = self.signature(&name.name, name.span, &signature.type_params, params, ret);
         let index = self.generic_functions.len();
         let (signature, body) = (signature.clone(), body.clone());
-        self.generic_functions.push(GenericFunction { signature, body, sig, made: Vec::new(), busy: false });
+        let made = IndexMap::new();
+        self.generic_functions.push(GenericFunction { signature, body, sig, made, busy: false });
         self.declare(name, Symbol::Functions(vec![FnSymbol::Generic(index)]));
     }
 
@@ -110,7 +113,7 @@ impl Checker {
             type_vars,
             apply,
             constructor,
-            made: Vec::new(),
+            made: IndexMap::new(),
             busy: false,
         });
         self.declare(&name, Symbol::Type(TypeSymbol::GenericBlock(index)));
@@ -119,7 +122,7 @@ impl Checker {
     /// The function for some type arguments.
     pub(super) fn function_of(&mut self, index: usize, args: &[Ty], span: Span) -> Option<FnId> {
         let generic = self.generic_functions.get(index)?;
-        if let Some((_, id)) = generic.made.iter().find(|(made, _)| made == args) {
+        if let Some(id) = generic.made.get(args) {
             return Some(*id);
         }
         let (name, busy) = (generic.sig.name.clone(), generic.busy);
@@ -134,14 +137,14 @@ impl Checker {
         let id = self.with_types(&signature.type_params, args, |this| this.function_body(&signature, &body));
         let generic = self.generic_functions.get_mut(index)?;
         generic.busy = false;
-        generic.made.push((args.to_vec(), id));
+        generic.made.insert(args.to_vec(), id);
         Some(id)
     }
 
     /// The parser or control for some type arguments.
     pub(super) fn block_of(&mut self, index: usize, args: &[Ty], span: Span) -> Option<BlockId> {
         let generic = self.generic_blocks.get(index)?;
-        if let Some((_, id)) = generic.made.iter().find(|(made, _)| made == args) {
+        if let Some(id) = generic.made.get(args) {
             return Some(*id);
         }
         let (wanted, name) = (generic.type_vars.len(), generic.apply.name.clone());
@@ -162,7 +165,7 @@ impl Checker {
         });
         let generic = self.generic_blocks.get_mut(index)?;
         generic.busy = false;
-        generic.made.push((args.to_vec(), id));
+        generic.made.insert(args.to_vec(), id);
         Some(id)
     }
 

@@ -50,6 +50,10 @@ impl Checker {
                 }
             }
             Ty::Aggregate(_) => {
+                let fields = self.hir.fields(&base.ty).len();
+                if self.charge_scan(fields, span).is_none() {
+                    return Self::poison(span);
+                }
                 let fields = self.hir.fields(&base.ty);
                 match fields.iter().position(|field| field.name == name.name) {
                     Some(at) => {
@@ -134,6 +138,10 @@ impl Checker {
                 }
             },
             Ty::Enum(id) => {
+                let members = self.hir.enums.get(id.index()).map_or(0, |def| def.members.len());
+                if self.charge_scan(members, span).is_none() {
+                    return Self::poison(span);
+                }
                 let Some(def) = self.hir.enums.get(id.index()) else { return Self::poison(span) };
                 match def.members.iter().position(|(member, _)| *member == name.name) {
                     Some(at) => {

@@ -32,15 +32,20 @@ mod table;
 mod typexpr;
 mod wellformed;
 
+use crate::limits::MAX_SHOWN;
 use hir::{Expr, ExprKind, InstId, Local, LocalId, LocalKind, Program, Sig, TypeVar};
+use indexmap::IndexMap;
 use p4cc_syntax::ast::{self, Decl};
 use p4cc_syntax::{Budget, Diagnostic, Resource, Span};
 use scope::{Scopes, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 use ty::Ty;
 
-/// What comparing two names costs of the budget's steps.
-const STEPS_A_DISTANCE: u64 = 20;
+/// Findings past which the rest of the program is not checked.
+const MAX_DIAGNOSTICS: usize = 1_000;
+
+/// Longest message: types and names that it quotes may be of any length.
+const MAX_MESSAGE_BYTES: usize = 2_000;
 
 /// Nesting of expressions and statements that the checker follows.
 const MAX_DEPTH: u32 = 200;
@@ -60,6 +65,15 @@ pub fn check(program: &ast::Program, budget: &Budget) -> (Program, Vec<Diagnosti
     }
     checker.report_missing_file();
     (checker.hir, checker.diagnostics)
+}
+
+/// Cuts a message that is longer than anybody would read.
+fn shorten(message: &mut String) {
+    if message.len() > MAX_MESSAGE_BYTES {
+        let end = (0..=MAX_MESSAGE_BYTES).rev().find(|at| message.is_char_boundary(*at)).unwrap_or(0);
+        message.truncate(end);
+        message.push_str(" ...");
+    }
 }
 
 /// Whether this is the declaration that core.p4 makes.
@@ -86,7 +100,7 @@ enum CodeContext {
 /// A generic aggregate and its instances so far.
 struct GenericAggregate {
     decl: Decl,
-    made: Vec<(Vec<Ty>, Ty)>,
+    made: IndexMap<Vec<Ty>, Ty>,
 }
 
 /// A parser or control type without a body, or a package's or extern's parameter list.
@@ -116,7 +130,7 @@ struct Checker {
     action_sigs: Vec<Sig>,
     control_sigs: Vec<BlockSigs>,
     parser_sigs: Vec<BlockSigs>,
-    match_kinds: Vec<String>,
+    match_kinds: BTreeSet<String>,
     /// Positions of the program's errors.
     error_names: BTreeMap<String, u32>,
     aggregate_names: BTreeMap<String, hir::AggId>,
@@ -152,14 +166,28 @@ impl Checker {
         if self.stopped { None } else { Some(()) }
     }
 
-    fn push(&mut self, diagnostic: Diagnostic) {
+    /// As [`Self::charge`], for a look through so many names.
+    fn charge_scan(&mut self, names: usize, span: Span) -> Option<()> {
+        self.charge(Resource::Steps, names as u64 / 4 + 1, span)
+    }
+
+    fn push(&mut self, mut diagnostic: Diagnostic) {
         if self.stopped {
             return;
         }
+        shorten(&mut diagnostic.message);
         // One mistake is told once, however often the checker comes by.
         let told = |old: &Diagnostic| old.span == diagnostic.span && old.message == diagnostic.message;
-        if !self.diagnostics.iter().rev().take(64).any(told) {
-            self.diagnostics.push(diagnostic);
+        if self.diagnostics.iter().rev().take(64).any(told) {
+            return;
+        }
+        let span = diagnostic.span;
+        self.diagnostics.push(diagnostic);
+        if self.diagnostics.len() >= MAX_DIAGNOSTICS {
+            let message =
+                format!("more than {MAX_DIAGNOSTICS} findings; the rest of the program was not checked");
+            self.diagnostics.push(Diagnostic::error(span, message));
+            self.stopped = true;
         }
     }
 
@@ -226,10 +254,6 @@ impl Checker {
     }
 
     fn undeclared(&mut self, what: &str, name: &ast::Ident) {
-        let candidates = self.scopes.names().count() as u64;
-        if self.charge(Resource::Steps, candidates * STEPS_A_DISTANCE, name.span).is_none() {
-            return;
-        }
         // An action can be meant by the name of an action only.
         let is_candidate = |known: &&str| {
             what != "action"
@@ -238,8 +262,12 @@ impl Checker {
                     .get(known, false)
                     .is_some_and(|entry| matches!(entry.symbol, Symbol::Action(_)))
         };
-        let near =
-            p4cc_syntax::closest(&name.name, self.scopes.names().filter(is_candidate)).map(str::to_owned);
+        // Nobody reads more of them, and each is compared with every name in sight.
+        let is_shown = self.diagnostics.len() < MAX_SHOWN;
+        let near = is_shown.then(|| {
+            p4cc_syntax::closest(&name.name, self.scopes.names().filter(is_candidate)).map(str::to_owned)
+        });
+        let near = near.flatten();
         self.undeclared_or_missing(what, name, near);
     }
 

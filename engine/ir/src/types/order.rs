@@ -22,9 +22,14 @@ impl Order {
 
     /// All positions below `count`: those written in their order, then those left out.
     pub fn positions(&self, count: usize) -> Vec<usize> {
-        let mut all = self.0.clone();
-        all.extend((0..count).filter(|at| !self.0.contains(at)));
-        all
+        let mut is_written = vec![false; count];
+        for at in &self.0 {
+            if let Some(seen) = is_written.get_mut(*at) {
+                *seen = true;
+            }
+        }
+        let left_out = is_written.iter().enumerate().filter(|(_, written)| !**written).map(|(at, _)| at);
+        self.0.iter().copied().chain(left_out).collect()
     }
 }
 

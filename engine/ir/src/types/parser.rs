@@ -10,6 +10,7 @@ use super::{BlockSigs, Checker, CodeContext, hir};
 use p4cc_syntax::Diagnostic;
 use p4cc_syntax::ast::{self, Annotation, Decl, DeclKind, Ident, ParserDecl, ParserState};
 use p4cc_syntax::closest;
+use std::collections::BTreeMap;
 
 impl Checker {
     /// Checks a parser with its body.
@@ -98,12 +99,14 @@ impl Checker {
     }
 
     fn check_state_names(&mut self, states: &[ParserState]) {
-        for (index, state) in states.iter().enumerate() {
+        let mut first_of: BTreeMap<&str, &ParserState> = BTreeMap::new();
+        for state in states {
             let name = &state.name;
             if matches!(name.name.as_str(), "accept" | "reject") {
                 self.error(name.span, format!("state `{}` is built in and cannot be declared", name.name));
             }
-            if let Some(first) = states.iter().take(index).find(|other| other.name.name == name.name) {
+            let first = *first_of.entry(&name.name).or_insert(state);
+            if first.name.span != name.span {
                 self.push(
                     Diagnostic::error(name.span, format!("state `{}` is declared twice", name.name))
                         .with_related(first.name.span, "declared first here"),
@@ -141,6 +144,9 @@ impl Checker {
             "accept" => return Target::Accept,
             "reject" => return Target::Reject,
             _ => {}
+        }
+        if self.charge_scan(states.len(), name.span).is_none() {
+            return Target::Reject;
         }
         match states.iter().position(|state| state.name.name == name.name) {
             Some(at) => Target::State(at),

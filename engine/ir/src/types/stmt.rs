@@ -203,6 +203,7 @@ impl Checker {
                 }
                 Some(expr) => {
                     if let Some(value) = label(self, expr) {
+                        let _ = self.charge_scan(4 * (open.len() + made.len()), expr.span);
                         let twice =
                             open.contains(&value) || made.iter().any(|(labels, _)| labels.contains(&value));
                         if twice {

@@ -9,7 +9,7 @@ use p4cc_syntax::ast::{
     self, Annotation, Argument, Direction, ExprKind as Ast, KeyElement, TableDecl, TableEntry,
     TablePropertyKind,
 };
-use p4cc_syntax::{Diagnostic, Span};
+use p4cc_syntax::{Diagnostic, Resource, Span};
 
 impl Checker {
     /// Checks a table.
@@ -38,7 +38,12 @@ impl Checker {
         self.check_properties_once(decl);
         for property in &decl.properties {
             match &property.kind {
-                TablePropertyKind::Key(keys) => table.keys = keys.iter().map(|key| self.key(key)).collect(),
+                TablePropertyKind::Key(keys) => {
+                    let count = keys.len() as u64;
+                    if self.charge(Resource::TableKeys, count, decl.name.span).is_some() {
+                        table.keys = keys.iter().map(|key| self.key(key)).collect();
+                    }
+                }
                 TablePropertyKind::Actions(actions) => table.actions = self.actions(actions),
                 _ => {}
             }
@@ -118,6 +123,7 @@ impl Checker {
     fn actions(&mut self, actions: &[ast::ActionRef]) -> Vec<ActionRef> {
         let mut made: Vec<ActionRef> = Vec::with_capacity(actions.len());
         for action in actions {
+            let _ = self.charge_scan(made.len(), action.span);
             let Some(id) = self.action_named(&action.path) else { continue };
             if let Some(first) = made.iter().find(|other| other.action == id) {
                 let first = first.span;
@@ -176,6 +182,7 @@ impl Checker {
         span: Span,
     ) -> Option<ActionRef> {
         let id = self.action_named(path)?;
+        self.charge_scan(table.actions.len(), span)?;
         let Some(listed) = table.actions.iter().find(|action| action.action == id) else {
             self.push(
                 Diagnostic::error(
@@ -220,6 +227,7 @@ impl Checker {
     }
 
     fn entry(&mut self, table: &Table, entry: &TableEntry, all_const: bool) -> Option<Entry> {
+        self.charge_scan(table.keys.len(), entry.span)?;
         let types: Vec<Ty> = table.keys.iter().map(|key| key.expr.ty.clone()).collect();
         let keysets = self.keysets(&entry.keyset, &types, entry.span);
         let action = self.action_call(table, &entry.action.path, &entry.action.args, entry.action.span);

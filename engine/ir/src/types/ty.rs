@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// A type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
     /// An error was reported; goes with everything.
     Unknown,
@@ -66,7 +66,7 @@ pub enum Ty {
 }
 
 /// Type of a parser or control, or of a package's parameter that takes one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BlockType {
     /// A parser, else a control.
     pub is_parser: bool,

@@ -238,7 +238,7 @@ impl Checker {
     /// Fills the type parameters of a generic struct, header or union.
     fn generic_aggregate(&mut self, index: usize, args: &[Ty], span: Span) -> Ty {
         let Some(generic) = self.generics.get(index) else { return Ty::Unknown };
-        if let Some((_, ty)) = generic.made.iter().find(|(made, _)| made == args) {
+        if let Some(ty) = generic.made.get(args) {
             return ty.clone();
         }
         let decl = generic.decl.clone();
@@ -266,7 +266,7 @@ impl Checker {
         self.scopes.pop();
         self.scopes.restore(hidden);
         if let Some(generic) = self.generics.get_mut(index) {
-            generic.made.push((args.to_vec(), ty.clone()));
+            generic.made.insert(args.to_vec(), ty.clone());
         }
         ty
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use p4cc_transport::rdma::{Carries, RdmaAck, RdmaConfig, RdmaData, RdmaReceiver, RdmaSender};
+use p4cc_transport::rdma::{Carries, RdmaAck, RdmaConfig, RdmaData, RdmaReceipt, RdmaReceiver, RdmaSender};
 use p4cc_transport::wire::{Extension, ExtensionType, Flags, Header, TrafficClass};
 use p4cc_transport::{AckFields, Codepoint, Segment};
 use p4cc_units::{Rate, Span, Time};
@@ -66,6 +66,34 @@ fn header_of(answer: &RdmaAck) -> (AckFields, Flags) {
     (header.ack_fields(&Extension::NONE), header.flags)
 }
 
+/// Gives a data packet to the receiver, marked where the channel marks, and accounts for what it delivers.
+fn receive(
+    receiver: &mut RdmaReceiver,
+    log: &mut Log,
+    now: Time,
+    fates: &Fates<'_>,
+    (segment, kind, bytes, left): (Segment, ExtensionType, &[u8], Time),
+) -> RdmaReceipt {
+    let is_marked = fates.marked.get(log.answers.len()).is_some_and(|marked| *marked);
+    let before = receiver.delivered_bytes();
+    let receipt = receiver.on_data(
+        now,
+        &RdmaData {
+            seq: segment.seq as u32,
+            len: segment.len,
+            fin: segment.fin,
+            ack_request: segment.ack_request,
+            ecn: if is_marked { Codepoint::CE } else { segment.ecn },
+            timestamp_ns: left.as_ns(),
+            extension: Extension { kind, bytes },
+        },
+    );
+    assert_eq!(receiver.delivered_bytes() - before, receipt.delivered_bytes);
+    log.delivered_bytes += receipt.delivered_bytes;
+    log.completions += u64::from(receipt.completed);
+    receipt
+}
+
 /// Runs a flow to its end, or for `limit` of virtual time.
 pub fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> Log {
     let (mut sender, mut receiver) = (sender(config, flow_bytes), RdmaReceiver::new(config));
@@ -106,23 +134,7 @@ pub fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time)
         }
         match wire.pop_first().map(|(_, packet)| packet) {
             Some(Packet::Data(segment, kind, bytes, left)) => {
-                let is_marked = fates.marked.get(log.answers.len()).is_some_and(|marked| *marked);
-                let before = receiver.delivered_bytes();
-                let receipt = receiver.on_data(
-                    now,
-                    &RdmaData {
-                        seq: segment.seq as u32,
-                        len: segment.len,
-                        fin: segment.fin,
-                        ack_request: segment.ack_request,
-                        ecn: if is_marked { Codepoint::CE } else { segment.ecn },
-                        timestamp_ns: left.as_ns(),
-                        extension: Extension { kind, bytes: &bytes },
-                    },
-                );
-                assert_eq!(receiver.delivered_bytes() - before, receipt.delivered_bytes);
-                log.delivered_bytes += receipt.delivered_bytes;
-                log.completions += u64::from(receipt.completed);
+                let receipt = receive(&mut receiver, &mut log, now, fates, (segment, kind, &bytes, left));
                 for answer in receipt.answers() {
                     number += 1;
                     if !fates.lost_answers.get(log.answers.len()).is_some_and(|lost| *lost) {

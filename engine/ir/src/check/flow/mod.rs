@@ -36,6 +36,7 @@ pub(super) fn check(program: &Program, found: &mut Vec<Diagnostic>) {
         told: BTreeSet::new(),
         quiet: 0,
         steps: 0,
+        depth: 0,
         now: None,
         returned: None,
         exited: None,
@@ -72,6 +73,8 @@ struct Flow<'a> {
     /// Above 0 nothing is reported.
     quiet: u32,
     steps: u32,
+    /// Bodies around, those of actions that are called among them.
+    depth: u32,
     /// `None` where nothing comes by.
     now: Option<State>,
     /// Joined over the `return`s of the body.

@@ -2,6 +2,7 @@
 
 use super::state::{State, Validity, join};
 use super::{Flow, Loop, MAX_STEPS};
+use crate::limits::MAX_CODE_DEPTH;
 use crate::types::hir::{ActId, Expr, LocalId, Stmt, StmtKind};
 
 /// Rounds of a loop until nothing changes: the state can only lose, one leaf at least in each.
@@ -9,16 +10,22 @@ const MAX_ROUNDS: u32 = 64;
 
 impl Flow<'_> {
     pub(super) fn stmts(&mut self, list: &[Stmt]) {
+        self.depth += 1;
+        if self.depth > MAX_CODE_DEPTH {
+            // The lowering refuses such code.
+            self.steps = MAX_STEPS;
+        }
         for stmt in list {
-            self.steps += 1;
+            self.steps = self.steps.saturating_add(1);
             if self.steps > MAX_STEPS {
                 self.now = None;
             }
             if self.now.is_none() {
-                return;
+                break;
             }
             self.stmt(stmt);
         }
+        self.depth -= 1;
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
