@@ -24,7 +24,7 @@ FOLDER = ROOT / "target" / f"p4net-{VERSION}"
 #: What p4net's labs start.
 TOOLS = {"ip": "iproute2", "ping": "iputils-ping", "tcpdump": "tcpdump"}
 FETCH_S, TESTS_S = 300, 3_000
-#: Of its tests that start a switch, those that are about the machine's links and p4net's own benchmark are left out.
+#: Of its tests that start a switch, those about the machine's links and p4net's own benchmark are left out.
 FILES = ("tests/control", "tests/cli", "tests/network")
 #: Tests that have the kernel spoil a link, for machines whose kernel cannot.
 NEED_NETEM = "not (impairment or loss_config or ping_loss or ping_zero)"

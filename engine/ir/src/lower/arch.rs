@@ -230,7 +230,8 @@ impl Lowerer<'_> {
         for (action, source) in used {
             let (first, of) = *firsts.entry(&action.cp.name).or_insert((action, *source));
             let shares = self.kind == Kind::Tna && self.same_data(first, action);
-            if of != *source && !shares {
+            // A block that is used twice declares its actions once.
+            if of.0 != source.0 && !shares {
                 found.push((action.cp.name.clone(), *source, of));
             }
         }
