@@ -262,7 +262,7 @@ def _show(outcome: RunOutcome, *, as_json: bool) -> None:
         traced = {} if outcome.traced is None else {"trace": outcome.traced.plain()}
         typer.echo(json.dumps({**outcome.summary, **traced}, indent=1))
         if outcome.aside:
-            typer.echo(f"note: {_written(outcome, outcome.folder)}", err=True)
+            typer.echo(f"note: {_last_written(outcome, outcome.folder)}", err=True)
         return
     console = Console()
     if not console.is_terminal:
@@ -278,14 +278,20 @@ def _show(outcome: RunOutcome, *, as_json: bool) -> None:
     for note in outcome.notes:
         errors.print(f"note: {note}", markup=False)
     console.print(summary_table.table(outcome.title, outcome.rows(), outcome.row_keys, console.width))
-    for path in (*outcome.figures, *filter(None, [outcome.report]), outcome.folder):
-        console.print(_written(outcome, path), highlight=False, markup=False, soft_wrap=True)
+    *others, last = (*outcome.figures, outcome.folder, *filter(None, [outcome.report]))
+    lines = [*(_written(outcome, path) for path in others), _last_written(outcome, last)]
+    for line in lines:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _written(outcome: RunOutcome, path: Path) -> str:
     """A line about a file or the folder of the results."""
-    aside = f": {outcome.aside}" if outcome.aside and path == outcome.folder else ""
-    return f"{'unchanged' if outcome.stands else 'wrote'} {path}{aside}"
+    return f"{'unchanged' if outcome.stands else 'wrote'} {path}"
+
+
+def _last_written(outcome: RunOutcome, path: Path) -> str:
+    """The same, with the reason where results are not in the folder of their name."""
+    return _written(outcome, path) + (f": {outcome.aside}" if outcome.aside else "")
 
 
 def _again(folder: Path, request: RunRequest, *, as_json: bool) -> None:

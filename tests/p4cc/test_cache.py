@@ -38,7 +38,7 @@ def files(folder: Path) -> dict[str, int]:
 
 def empty_run(seed: int) -> SeedRun:
     """A run in which nothing happened."""
-    numbers = ("packet_hops", "end_ns", "flows_finite", "flows_completed", "pass_limit_drops")
+    numbers = ("packet_hops", "end_ns", "flows_finite", "flows_completed", "pass_limit_drops", "assertions_failed")
     tables = {name: schema.empty_table() for name, schema in kept_columns().items() if name != "control"}
     return SeedRun(seed, dict.fromkeys(numbers, seed), tables)
 

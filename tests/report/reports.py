@@ -38,7 +38,7 @@ def swept(folder: Path, *overrides: str) -> Ran:
         topology={"kind": "star", "senders": 4, "queue_capacity_pkts": 30},
         transport={"recovery": "newreno", "iw": 20, "rwnd": 64, "rto_min_ns": 2_000_000, "rto_init_ns": 2_000_000},
         variants=[RENO, GST],
-        sweep={"topology.senders": [2, 4], "switch.thresholds.k_pkts": [5, 20]},
+        sweep={"topology.senders": [2, 4], "switch.thresholds.k_pkts": [5, 15]},
         seeds=[1, 2],
         record={"windows_interval_ns": 20_000, "queues_interval_ns": 20_000, "drops": {}},
         figures=FIGURES,

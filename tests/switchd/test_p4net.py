@@ -24,6 +24,8 @@ FOLDER = ROOT / "target" / f"p4net-{VERSION}"
 #: What p4net's labs start.
 TOOLS = {"ip": "iproute2", "ping": "iputils-ping", "tcpdump": "tcpdump"}
 FETCH_S, TESTS_S = 300, 3_000
+#: A variable of the environment.
+ASKED_FOR = "P4CC_TEST_P4NET"
 #: Of its tests that start a switch, those about the machine's links and p4net's own benchmark are left out.
 FILES = ("tests/control", "tests/cli", "tests/network")
 #: Tests that have the kernel spoil a link, for machines whose kernel cannot.
@@ -47,6 +49,8 @@ def command(*words: str | Path) -> None:
 @pytest.fixture(scope="module")
 def p4net() -> Path:
     """The folder of p4net's source distribution, with an environment that has it installed."""
+    if os.environ.get(ASKED_FOR) != "1":
+        pytest.skip(f"p4net's tests take many minutes: {ASKED_FOR}=1 runs them")
     needs_namespaces()
     for tool, package in TOOLS.items():
         if shutil.which(tool) is None:
