@@ -69,7 +69,7 @@ def test_every_template_is_planned_at_every_rate_and_round_trip(template: str) -
 
 def thresholds_of(entities: Any) -> Iterator[tuple[int, int]]:
     for entity in entities:
-        args = dict(getattr(getattr(entity, "action", None), "args", ()))
+        args: dict[str, int] = dict(getattr(getattr(entity, "action", None), "args", ()))
         if {"k", "k_dc"} <= args.keys():
             yield args["k"], args["k_dc"]
 
@@ -97,8 +97,9 @@ def test_long_flows_fill_the_link(tmp_path: Path, rate_bps: int, rtt_ns: int) ->
 
 def test_samples_follow_the_round_trip(tmp_path: Path) -> None:
     """Flows of 30 us, of which samples each 100 us would show nothing."""
-    data = scenario(topology={"kind": "star", "senders": 1, "rtt_ns": 4_000, "rate_bps": 10**11}) | {"record": {}}
-    data["traffic"] = {"kind": "incast", "sru_bytes": 200_000}
+    topology = {"kind": "star", "senders": 1, "rtt_ns": 4_000, "rate_bps": 10**11}
+    data: dict[str, Any] = scenario(topology=topology, traffic={"kind": "incast", "sru_bytes": 200_000})
+    data["record"] = {}
     ran = run(tmp_path, data)
     assert ran.runs[0]["finish_ns"] < 60_000
     assert ran.table("windows").height > 5

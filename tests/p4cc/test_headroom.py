@@ -67,7 +67,7 @@ def test_the_default_loses_nothing(tmp_path: Path, rate_bps: int, delay_ns: int,
 def test_switches_between_switches_lose_nothing(tmp_path: Path) -> None:
     shape = {"kind": "leaf_spine", "leaves": 2, "spines": 1, "hosts_per_leaf": 4, "queue_capacity_pkts": 500_000}
     rates = {"host_rate_bps": 25 * 10**9, "fabric_rate_bps": 4 * 10**10}
-    data = incast(25 * 10**9, 1_000, 4_096) | {
+    data: dict[str, Any] = incast(25 * 10**9, 1_000, 4_096) | {
         "topology": {**shape, **rates},
         "traffic": {"kind": "incast", "sru_bytes": 500_000, "priority": 3, "destination": "h8"},
     }
@@ -107,7 +107,11 @@ def test_a_queue_that_is_full_before_the_pause_is_named(tmp_path: Path) -> None:
 def test_least_rates_that_a_link_does_not_carry_are_warned_of(tmp_path: Path, least_mbps: int, *, warned: bool) -> None:
     dcqcn = {"name": "DCQCN", "rate_control": {"name": "dcqcn", "r_min_mbps": least_mbps}}
     topology = {"kind": "star", "senders": 40, "rate_bps": 25 * 10**9, "queue_capacity_pkts": 100_000}
-    data = incast(10**10, 1_000, 1_000) | {"topology": topology, "variants": [dcqcn], "stop_ns": 100_000}
+    data: dict[str, Any] = incast(10**10, 1_000, 1_000) | {
+        "topology": topology,
+        "variants": [dcqcn],
+        "stop_ns": 100_000,
+    }
     data["switch"]["buffer"]["bytes"] = 12_000_000
     texts = [one for one in run(tmp_path, data).outcome.warnings if "r_min_mbps" in one]
     assert bool(texts) == warned

@@ -26,7 +26,7 @@ REQUIRED = {
     "Transport": set[str](),
     "SwitchSettings": set[str](),
     "Record": set[str](),
-    "BufferSettings": set(),
+    "BufferSettings": set[str](),
     "RedCurveSettings": set[str](),
     "Thresholds": set[str](),
     "LeafSpineTopology": {"kind", "leaves", "spines", "hosts_per_leaf"},
