@@ -15,8 +15,12 @@ MAX_CAPACITY_KBPS = (1 << 29) - 1
 ROUNDS_PER_EPOCH = 4
 """An epoch holds at least so many round trips, so that a flow that asks each round is never forgotten."""
 
+DEFAULT_ROUNDS_PER_EPOCH = 64
+"""Few enough that what lost requests leave in a port's counters is forgotten before it is all of the port: of one
+flow that loses a tenth of its requests six grants."""
+
 MAX_EPOCH_SHIFT = 47
-DEFAULT_EPOCH_NS = 100_000_000
+MAX_DEFAULT_EPOCH_NS = 100_000_000
 HEADER_BYTES = 64
 
 ALPHA = Fraction(1, 10)
@@ -51,11 +55,20 @@ class D3Port:
     epoch_shift: int
 
 
+def default_epoch_ns(rtt_ns: int, queue_ns: int) -> int:
+    """An epoch where nobody gave one; `queue_ns` is how long a request may wait in queues.
+
+    `DEFAULT_ROUNDS_PER_EPOCH` round trips, or as many with full queues as it holds at least, up to 100 ms.
+    """
+    wanted_ns = max(DEFAULT_ROUNDS_PER_EPOCH * rtt_ns, ROUNDS_PER_EPOCH * (rtt_ns + queue_ns))
+    return max(ROUNDS_PER_EPOCH * rtt_ns, min(wanted_ns, MAX_DEFAULT_EPOCH_NS))
+
+
 def d3_port(
     *,
     capacity_bps: int,
     rtt_ns: int,
-    epoch_ns: int = DEFAULT_EPOCH_NS,
+    epoch_ns: int = MAX_DEFAULT_EPOCH_NS,
     time_unit_ns: int = 1,
     base_bytes: int = HEADER_BYTES,
 ) -> D3Port:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from controller import program
 from controller.bolt import EXTENSION_BYTES, BoltSettings, bolt_port
-from controller.d3 import CapacityEstimate, capacity_estimate, d3_port
+from controller.d3 import CapacityEstimate, capacity_estimate, d3_port, default_epoch_ns
 from controller.dualpi2 import DualPi2Port, DualPi2Settings, dualpi2_port
 from controller.rate_features import D3PortPlan, D3Settings, D3StampSettings, RcpSettings, RcpStampSettings
 from controller.rcp import RcpPort, rcp_port
@@ -103,10 +103,17 @@ class RatePlanner:
         port = d3_port(
             capacity_bps=int(link.rate_bps * _fraction(settings.capacity_share)),
             rtt_ns=self.rtt_ns,
-            epoch_ns=settings.epoch_ns,
+            epoch_ns=settings.epoch_ns or default_epoch_ns(self.rtt_ns, self._longest_queue_ns()),
             time_unit_ns=self.units.tick_ns(switch),
         )
         return D3PortPlan(port, self._estimate(switch, link), settings.grants == "clamped")
+
+    def _longest_queue_ns(self) -> int:
+        """How long the network's slowest full queue lasts."""
+        return max(
+            link.queue_capacity_pkts * (self.units.packet_bytes + link.framing_bytes) * 8_000_000_000 // link.rate_bps
+            for link in self.topology.links
+        )
 
     def _estimate(self, switch: str, link: Link) -> CapacityEstimate | None:
         follows = self.switch.d3.estimate

@@ -29,8 +29,11 @@ class CapacityEstimateSettings(Model):
 class D3SwitchSettings(Model):
     """Ports that allot rates on request."""
 
-    epoch_ns: PositiveNs = Field(
-        default=100_000_000, description="A flow that did not ask for one to two of these is forgotten."
+    epoch_ns: PositiveNs | None = Field(
+        default=None,
+        description="A flow that did not ask for one to two of these is forgotten, and so is what a lost request "
+        "leaves in the counters. Absent: 64 of the network's longest round trips, or 4 with its longest queue full, up to "
+        "100 ms; at least 4 round trips.",
     )
     capacity_share: Annotated[float, Field(gt=0, le=1, description="C as a share of the link's rate.")] = 1.0
     grants: Literal["published", "clamped"] = Field(

@@ -15,6 +15,7 @@ from controller.d3 import (
     D3Port,
     capacity_estimate,
     d3_port,
+    default_epoch_ns,
     reciprocals,
     useful_flows,
 )
@@ -49,6 +50,13 @@ def test_a_port() -> None:
 def test_what_does_not_fit_is_refused(capacity_bps: int, rtt_ns: int, epoch_ns: int, name: str) -> None:
     with pytest.raises(PlannerError, match=name):
         d3_port(capacity_bps=capacity_bps, rtt_ns=rtt_ns, epoch_ns=epoch_ns)
+
+
+def test_an_epoch_follows_the_round_trip_and_full_queues() -> None:
+    assert default_epoch_ns(8_000, 4_000) == 512_000
+    assert default_epoch_ns(8_000, 1_000_000) == 4_032_000, "a request behind a full queue is in time"
+    assert default_epoch_ns(300_000, 10**9) == 100_000_000, "no longer for a queue's sake"
+    assert default_epoch_ns(30_000_000, 0) == 120_000_000, "four round trips in any case"
 
 
 @pytest.mark.parametrize("flows", [0, MAX_FLOWS + 1])

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import argparse
 import math
+import signal
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing import get_context
 from pathlib import Path
+from threading import local
 from typing import TYPE_CHECKING, Any
 
 if __name__ == "__main__":
@@ -26,12 +30,16 @@ from p4cc.errors import UserError
 from tests.p4cc.drawn import drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from multiprocessing.connection import Connection
 
     from p4cc.api.now import Snapshot
 
 _ROUNDING = 1e-6
 _ASKING = {row.name for row in registry() if row.switch_needs == "rate_allocation"}
+
+WAITS_PER_LIMIT = 30
+"""A scenario may wait for so many times its processor time, since others use the machine too."""
 
 
 def findings(number: int) -> list[str]:
@@ -114,22 +122,88 @@ def _slowdowns(flows: pl.DataFrame) -> Iterator[str]:
         yield f"flow {row['flow_id']}: {row['fct_ns']} ns, and {row['ideal_fct_ns']} alone: slowdown {row['slowdown']}"
 
 
+class Worker:
+    """A process that tries one number after the other. One that takes too long is ended with it, and another starts."""
+
+    def __init__(self, try_number: Callable[[int], list[str]], limit_s: float) -> None:
+        """Starts the process, which calls `try_number`; each call may take `limit_s` of processor time."""
+        self._try_number, self._limit_s = try_number, limit_s
+        self._start()
+
+    def _start(self) -> None:
+        context = get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        arguments = (theirs, self._try_number, self._limit_s)
+        self._process = context.Process(target=_serve, args=arguments, daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def findings(self, number: int) -> list[str]:
+        """What is wrong with the scenario of a number; that it takes too long, or ends its process, too."""
+        self._pipe.send(number)
+        # Whoever waits for nothing takes no processor time.
+        waits_s = WAITS_PER_LIMIT * self._limit_s
+        try:
+            if self._pipe.poll(waits_s):
+                return self._pipe.recv()
+            found = f"not finished after {waits_s:g} s"
+            self._process.kill()
+        except EOFError:
+            self._process.join()
+            is_late = self._process.exitcode == -signal.SIGPROF
+            late = f"not finished after {self._limit_s:g} s of processor time"
+            found = late if is_late else f"ended its process: {self._process.exitcode}"
+        self.close()
+        self._start()
+        return [f"{number}: {found}"]
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+
+def _serve(pipe: Connection, try_number: Callable[[int], list[str]], limit_s: float) -> None:
+    # Ends with the process that asks.
+    with suppress(EOFError):
+        while True:
+            number = pipe.recv()
+            signal.setitimer(signal.ITIMER_PROF, limit_s)
+            found = try_number(number)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            pipe.send(found)
+
+
+def tried(numbers: range, jobs: int, limit_s: float) -> Iterator[list[str]]:
+    """The findings of each number, in order; each may take `limit_s` of processor time."""
+    workers = local()
+
+    def of_thread(number: int) -> list[str]:
+        if not hasattr(workers, "own"):
+            workers.own = Worker(findings, limit_s)
+        return workers.own.findings(number)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(of_thread, numbers)
+
+
 def main() -> int:
     """Tries scenarios from a first number on and prints what is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, help="scenarios to try")
     parser.add_argument("--first", type=int, default=0, help="number of the first")
     parser.add_argument("--jobs", type=int, default=1, help="at a time")
+    parser.add_argument("--limit", type=float, default=30.0, help="processor seconds of each; more is a finding")
     asked = parser.parse_args()
     numbers = range(asked.first, asked.first + asked.count)
     began, found = time.monotonic(), 0
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        for done, lines in enumerate(pool.map(findings, numbers, chunksize=4), 1):
-            for line in lines:
-                print(line, flush=True)
-            found += bool(lines)
-            if done % 100 == 0:
-                print(f"# {done} of {asked.count}, {found} with findings, {time.monotonic() - began:.0f} s", flush=True)
+    for done, lines in enumerate(tried(numbers, asked.jobs, asked.limit), 1):
+        for line in lines:
+            print(line, flush=True)
+        found += bool(lines)
+        if done % 100 == 0:
+            print(f"# {done} of {asked.count}, {found} with findings, {time.monotonic() - began:.0f} s", flush=True)
     return 1 if found else 0
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections import Counter
 
 import pytest
 
 from p4cc.algorithms import registry
-from tests.p4cc.conservation import findings
+from tests.p4cc.conservation import Worker, findings
 from tests.p4cc.drawn import drawn
 
 FIRST, COUNT = 0, 60
@@ -32,3 +34,21 @@ def test_a_number_is_one_scenario_and_all_kinds_come() -> None:
         seen.update(["faults"] if scenario["faults"] else [])
     assert {row.name for row in registry()} <= set(seen)
     assert min(seen.values()) >= 10, seen
+
+
+def _is_late_at_one(number: int) -> list[str]:
+    while number == 1:
+        time.process_time()
+    if number == 2:
+        os._exit(3)
+    return [f"{number}: tried"]
+
+
+def test_a_scenario_without_end_is_named_and_the_next_is_tried() -> None:
+    worker = Worker(_is_late_at_one, 0.5)
+    try:
+        found = [worker.findings(number) for number in range(4)]
+    finally:
+        worker.close()
+    late, ended = "1: not finished after 0.5 s of processor time", "2: ended its process: 3"
+    assert found == [["0: tried"], [late], [ended], ["3: tried"]]

@@ -120,6 +120,16 @@ def test_grants_clamped_to_what_is_left_keep_the_queue_shorter(tmp_path: Path) -
     assert peak["published"] > peak["clamped"]
 
 
+def test_lost_requests_do_not_take_a_port_s_rate_for_good(tmp_path: Path) -> None:
+    """A lost answer leaves a grant in the counters until the epoch after next, and a flow asks each 10 us."""
+    topology = {"kind": "star", "senders": 4, "rate_bps": 40_000_000_000, "rtt_ns": 8_000, "loss": 0.02}
+    topology["queue_capacity_pkts"] = 50
+    traffic = [{"kind": "incast", "sru_bytes": 5_000_000}]
+    paced = {**PACED, "mss_bytes": 8_000, "rto_ns": 400_000}
+    out = run(tmp_path, mixed(topology=topology, traffic=traffic, paced=paced, variants=[D3], stop_ns=1_000_000_000))
+    assert out.runs[0]["flows_completed"] == 4
+
+
 @pytest.mark.parametrize(("changes", "deadline_ns"), [(False, 40_000_000), (True, 3_500_000)])
 def test_a_deadline_that_changes_is_the_flow_s(tmp_path: Path, changes: bool, deadline_ns: int) -> None:
     change = {"change": {"after_ns": 200_000, "offset_ns": 3_500_000}} if changes else {}
