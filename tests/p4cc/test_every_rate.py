@@ -74,19 +74,41 @@ def thresholds_of(entities: Any) -> Iterator[tuple[int, int]]:
             yield args["k"], args["k_dc"]
 
 
-@pytest.mark.parametrize("rtt_ns", [2_400, 20_000, 100_000])
-@pytest.mark.parametrize("rate_bps", [10**9, 10**10, 25 * 10**9, 10**11])
-def test_long_flows_fill_the_link(tmp_path: Path, rate_bps: int, rtt_ns: int) -> None:
+ROUNDS = [
+    (rate_bps, rtt_ns, 40) for rate_bps in (10**9, 10**10, 25 * 10**9, 10**11) for rtt_ns in (2_400, 20_000, 100_000)
+]
+"""Line rates, round trips, and how many of these pass before goodput counts."""
+
+SLOW_AND_FAST = [
+    (10**7, 2_400, 40),
+    (10**7, 100_000, 40),
+    (10**7, 1_000_000, 40),
+    (10**7, 10_000_000, 40),
+    (10**9, 1_000_000, 40),
+    # Half of what is in flight is lost at once, and two flows win back a packet in each round trip.
+    (10**9, 10_000_000, 400),
+    (10**10, 1_000_000, 400),
+    # A full queue lasts longer than many a round trip.
+    (4 * 10**11, 2_400, 400),
+    (4 * 10**11, 20_000, 40),
+    (16 * 10**11, 2_400, 40),
+    (16 * 10**11, 20_000, 40),
+]
+
+
+@pytest.mark.parametrize(("rate_bps", "rtt_ns", "rounds"), [*ROUNDS, *SLOW_AND_FAST])
+def test_long_flows_fill_the_link(tmp_path: Path, rate_bps: int, rtt_ns: int, rounds: int) -> None:
     """Nothing is said but who sends to whom; the first few hundred packets of slow start are not counted."""
     round_ns = rtt_ns + 40 * 12_000 * 10**9 // rate_bps
+    late_ns, end_ns = rounds * round_ns, (rounds + 50) * round_ns
     data = scenario(
         topology={"kind": "star", "senders": 2, "rate_bps": rate_bps, "rtt_ns": rtt_ns},
         switch={"program": "p4src/v1model/ecn_dual.p4"},
         traffic={"kind": "bulk", "size_bytes": None},
         transport={"recovery": "sack", "iw": 10},
         variants=[DCTCP, GST],
-        stop_ns=90 * round_ns,
-        measure=[{"name": "late", "start_ns": 40 * round_ns, "end_ns": 90 * round_ns}],
+        stop_ns=end_ns,
+        measure=[{"name": "late", "start_ns": late_ns, "end_ns": end_ns}],
     )
     ran = run(tmp_path, data)
     for row in ran.runs:
