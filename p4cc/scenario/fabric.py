@@ -137,7 +137,8 @@ class RdmaTransport(Model):
         default=None, description="Hops that rate requests have room for; the switches of the longest path if absent."
     )
     request_patience_rounds: Annotated[int, Field(ge=2, le=1_000)] = Field(
-        default=4, description="Round trips after which the return of a rate request is given up."
+        default=4,
+        description="Round trips after which the return of a rate request is given up; `base_rtt_ns` is the shortest.",
     )
     base_rtt_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None, description="The network's longest, with a packet's time on each link, if absent."

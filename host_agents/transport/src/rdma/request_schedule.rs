@@ -132,7 +132,9 @@ impl RdmaSender {
         match self.control.request_rate(&remainder) {
             RateRequest::Rate(bps) => {
                 let rounds = u64::from(self.patience_rounds);
-                let patience = Span::from_ps(self.smooth_rtt().as_ps().saturating_mul(rounds));
+                // Samples of requests alone are no measure of one that a full packet carries.
+                let rtt = self.smooth_rtt().max(self.base_rtt);
+                let patience = Span::from_ps(rtt.as_ps().saturating_mul(rounds));
                 self.requests
                     .as_mut()
                     .map(|requests| requests.request(now, bps, patience))

@@ -77,6 +77,8 @@ pub struct RdmaSender {
     rtt: Option<Span>,
     /// Smoothed; the network's base before the first sample.
     smooth_rtt: Span,
+    /// That of a full packet on the longest way.
+    pub(super) base_rtt: Span,
     timeouts: u64,
     nacks: u64,
     retransmitted: u64,
@@ -137,6 +139,7 @@ impl RdmaSender {
             deadline: None,
             rtt: None,
             smooth_rtt: Span::from_ns(config.base_rtt_ns),
+            base_rtt: Span::from_ns(config.base_rtt_ns),
             timeouts: 0,
             nacks: 0,
             retransmitted: 0,

@@ -457,6 +457,28 @@ fn a_request_is_under_way_for_longer_than_an_instant() {
     assert_eq!((0..10).take_while(|_| sender.take(gives_up).is_some()).count(), 1, "the next request");
 }
 
+/// Requests alone are back sooner than one in a full packet, which the next may be
+/// in: it is waited for as long as full packets take.
+#[test]
+fn short_requests_do_not_shorten_the_patience_with_long_ones() {
+    let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"d3"},"request_records":1}"#);
+    let mut sender = sender(&config, 5_000_000);
+    sender.start(Time::ZERO);
+    let mut now = Time::ZERO;
+    for _ in 0..50 {
+        let (segment, extension) = sender.take(now).expect("a request");
+        assert_eq!(segment.len, 0);
+        let mut at_base_rate = extension.bytes.to_vec();
+        at_base_rate[0] |= 0x04;
+        let fields = AckFields { timestamp_echo_ns: now.as_ns(), ..AckFields::default() };
+        now += Span::from_us(1);
+        let answer = Extension { kind: ExtensionType::RATE_REQUEST, bytes: &at_base_rate };
+        sender.on_ack(now, &fields, Flags::NONE, &answer, Span::ZERO);
+    }
+    sender.take(now).expect("a request");
+    assert_eq!(sender.ready_at(), Some(now + Span::from_us(40)), "four round trips of the network");
+}
+
 fn selective(more: &str) -> RdmaConfig {
     config(&format!(
         r#"{{{more}"recovery":"selective_repeat","base_rtt_ns":10000,"rto_ns":500000,"cc":{{"name":"fixed"}}}}"#
