@@ -22,6 +22,53 @@ fn the_largest_program_of_each_kind_ends_soon() {
     }
 }
 
+/// A chain of parser states from each of which the parser may end: where headers are in registers, each end
+/// hands on all of them.
+fn chain_of_headers(count: usize) -> String {
+    let fields: String = (0..12).map(|field| format!("bit<32> f{field}; ")).collect();
+    let (mut headers, mut states, mut emits) = (String::new(), String::new(), String::new());
+    for at in 0..count {
+        headers.push_str(&format!("h_t h{at}; "));
+        let next = if at + 1 < count { format!("s{}", at + 1) } else { "accept".to_owned() };
+        states.push_str(&format!(
+            "state s{at} {{ p.extract(h.h{at}); transition select(h.h{at}.t) {{ 0: {next}; default: accept; }} }}\n"
+        ));
+        emits.push_str(&format!("p.emit(h.h{at}); "));
+    }
+    format!(
+        "#include <core.p4>\n#include <v1model.p4>\nheader h_t {{ bit<8> t; {fields}}}\n\
+         struct H {{ {headers}}}\nstruct M {{}}\n\
+         parser P(packet_in p, out H h, inout M m, inout standard_metadata_t s) {{\n\
+         state start {{ transition s0; }}\n{states}}}\n\
+         control V(inout H h, inout M m) {{ apply {{}} }}\n\
+         control I(inout H h, inout M m, inout standard_metadata_t s) {{ apply {{ s.egress_spec = 1; }} }}\n\
+         control E(inout H h, inout M m, inout standard_metadata_t s) {{ apply {{}} }}\n\
+         control C(inout H h, inout M m) {{ apply {{}} }}\n\
+         control D(packet_out p, in H h) {{ apply {{ {emits}}} }}\n\
+         V1Switch(P(), V(), I(), E(), C(), D()) main;\n"
+    )
+}
+
+/// Native code in which registers would take long is made in smaller functions.
+#[test]
+fn native_code_of_many_headers_is_made_soon() {
+    for count in [100, 400] {
+        let cost = cost::of(&chain_of_headers(count), true);
+        assert_eq!(cost.refused, None);
+        assert!(cost.processor_time < MAX_TIME, "{count} headers take {:?}", cost.processor_time);
+    }
+}
+
+/// A select of thousands of cases is one operation, and thousands of comparisons.
+#[test]
+fn native_code_of_large_selects_is_made_soon() {
+    let large = bomb(165);
+    assert_eq!(large.name, "165-selects");
+    let cost = cost::of(&large.text, true);
+    assert!(cost.processor_time < MAX_TIME, "{:?}", cost.processor_time);
+    assert!(cost.peak_bytes < MAX_BYTES, "{} bytes", cost.peak_bytes);
+}
+
 fn refusal(text: &str) -> String {
     cost::of(text, false).refused.unwrap_or_default()
 }

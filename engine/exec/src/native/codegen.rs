@@ -20,6 +20,33 @@ use crate::Pipeline;
 use crate::tna_pipelines::{Half, HalfId};
 use crate::v1_pipelines::V1Pipelines;
 
+/// Most work of one native function, by [`work`]. Measured at opt-level 3: the worst shapes take 0.4 s with
+/// 53,000, 1.9 s with 92,000 and 2.5 s with 205,000; the largest of 1,350 programs of others, p4c's
+/// `switch_p4_16.p4`, takes 0.13 s with 19,000 (docs/explanation/executor.md#bounds-of-native-code).
+pub(super) const MAX_FUNCTION_WORK: usize = 60_000;
+
+/// Values that branches hand on which take Cranelift as long as an instruction.
+const HANDED_ON_PER_INSTRUCTION: usize = 5;
+
+/// Instructions of a function, and a part of the values that its branches hand on to other blocks: where
+/// headers are stored in registers, a branch hands on every one that is alive behind it.
+fn work(func: &Function) -> usize {
+    let dfg = &func.dfg;
+    let branches = func.layout.blocks().filter_map(|block| func.layout.last_inst(block));
+    let targets = branches
+        .flat_map(|branch| dfg.insts[branch].branch_destination(&dfg.jump_tables, &dfg.exception_tables));
+    let handed_on: usize = targets.map(|target| target.len(&dfg.value_lists)).sum();
+    dfg.num_insts() + handed_on / HANDED_ON_PER_INSTRUCTION
+}
+
+/// None for code of which a function is too large: smaller ones do the same.
+fn unless_too_large<T>(made: Result<T, NativeError>) -> Result<Option<T>, NativeError> {
+    match made {
+        Err(NativeError::TooManyInstructions { .. }) => Ok(None),
+        made => made.map(Some),
+    }
+}
+
 /// Native code of a v1model program's ingress and egress pipeline.
 pub(super) struct NativePipelines {
     pub ingress: Translated,
@@ -178,6 +205,10 @@ impl Codegen<'_> {
         };
         let (bound, usual) =
             bound.map_err(|_| self.refused(func, "an operation names a word outside of the frame"))?;
+        let work = work(&context.func);
+        if work > MAX_FUNCTION_WORK {
+            return Err(NativeError::TooManyInstructions { place: self.place(func), work });
+        }
         self.module.define_function(id, &mut context).map_err(|error| match error {
             ModuleError::Compilation(error) => self.refused(func, error),
             error => self.refused(func, error),
@@ -293,10 +324,13 @@ pub(super) fn v1_pipelines(
     if !is_plain(&shared, pipelines) || !natives.iter().all(|native| plan.fits(native)) {
         return Ok(None);
     }
-    let mut codegen = Codegen::new(shared, Locals::InRegisters, is_cancelled)?;
-    let ingress = codegen.make("ingress", ingress.index(), Body::Ingress(pipelines))?;
-    let egress = codegen.make("egress", egress.index(), Body::Egress(pipelines, &ingress.usual))?;
-    let module = codegen.finish()?;
+    let make = || {
+        let mut codegen = Codegen::new(shared, Locals::InRegisters, is_cancelled)?;
+        let ingress = codegen.make("ingress", ingress.index(), Body::Ingress(pipelines))?;
+        let egress = codegen.make("egress", egress.index(), Body::Egress(pipelines, &ingress.usual))?;
+        Ok((codegen.finish()?, ingress, egress))
+    };
+    let Some((module, ingress, egress)) = unless_too_large(make())? else { return Ok(None) };
     let inputs = pipelines.input_words();
     Ok(Some(NativePipelines {
         ingress: ingress.finished(&module, pipeline, inputs[0]),
@@ -325,13 +359,18 @@ pub(super) fn halves(
     if !made.contains(&true) {
         return Ok(None);
     }
-    let mut codegen = Codegen::new(shared, Locals::InRegisters, is_cancelled)?;
+    let codegen = unless_too_large(Codegen::new(shared, Locals::InRegisters, is_cancelled))?;
+    let Some(mut codegen) = codegen else { return Ok(None) };
     let mut functions = Vec::with_capacity(halves.len());
     for (at, (half, made)) in halves.iter().zip(made).enumerate() {
         let func = half.funcs.control.index();
+        let name = format!("half.{at}");
         let function =
-            if made { Some(codegen.make(&format!("half.{at}"), func, Body::Half(half))?) } else { None };
+            if made { unless_too_large(codegen.make(&name, func, Body::Half(half)))? } else { None };
         functions.push(function);
+    }
+    if functions.iter().all(Option::is_none) {
+        return Ok(None);
     }
     let module = codegen.finish()?;
     let finished =

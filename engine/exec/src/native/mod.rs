@@ -24,6 +24,7 @@ use std::sync::OnceLock;
 
 use p4cc_ir::{FuncId, core_errors, limits};
 
+use self::codegen::MAX_FUNCTION_WORK;
 use self::codegen::{NativeBlocks, NativeHalves, NativePipelines};
 use self::context::{
     BypassArgs, Call, DEPARSED, DONE, DROPPED, Ended, REJECT, REQUESTED, STEP_LIMIT, Start, Translated,
@@ -86,6 +87,14 @@ pub enum NativeError {
         ops: usize,
         /// Words of the frame that they move.
         words: usize,
+    },
+    /// A function would take Cranelift long.
+    #[error("{place} takes {work} instructions; at most {MAX_FUNCTION_WORK} are compiled")]
+    TooManyInstructions {
+        /// What it is.
+        place: String,
+        /// Its instructions and a part of the values that branches hand on.
+        work: usize,
     },
     /// Whoever asked for the code no longer wants it.
     #[error("the translation was cancelled")]

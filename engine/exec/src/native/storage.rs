@@ -22,11 +22,12 @@ const MAX_COPIES_OPS: usize = 2_048;
 /// finding a register for every word at every place would take long.
 const MAX_REGISTER_PLACES: usize = 8_000_000;
 
-/// Most operations of one native function; a larger one would take long to translate.
+/// Most operations of one native function, cases of selects among them: bounds what is translated before
+/// [`super::codegen`] can count instructions.
 pub(super) const MAX_FUNCTION_OPS: usize = 50_000;
 
-/// Most words that the operations of one native function move: one that extracts or emits a
-/// header is code for each of its fields.
+/// Most words that the operations of one native function move, for the same reason: one that extracts or
+/// emits a header is code for each of its fields. The largest of 1,350 programs of others moves 18,495.
 pub(super) const MAX_FUNCTION_WORDS: usize = 40_000;
 
 /// Where a word of the frame is stored while a native function runs.
@@ -168,7 +169,7 @@ impl StoragePlan {
         &self.candidates[table as usize]
     }
 
-    /// Operations of a function, inlined actions included.
+    /// Operations of a function and cases of its selects, inlined actions included.
     pub fn size(&self, func: usize) -> usize {
         self.sizes[func]
     }
@@ -219,7 +220,7 @@ impl StoragePlan {
         }
         let (mut size, mut moved) = (0, 0);
         for op in code.ops_of(func) {
-            size += 1;
+            size += 1 + cases(code, op);
             moved += words_moved(code, op);
             for action in self.runs(op) {
                 let body = program.actions[action.index()].body.index();
@@ -376,6 +377,14 @@ impl StoragePlan {
                 params.iter().for_each(|&slot| f(slot, 1, Accessor::Code));
             }
         }
+    }
+}
+
+/// Comparisons that an operation consists of, beside itself.
+fn cases(code: &Code, op: &Op) -> usize {
+    match *op {
+        Op::Select(index) => code.selects[index as usize].cases.len(),
+        _ => 0,
     }
 }
 

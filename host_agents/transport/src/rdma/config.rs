@@ -153,8 +153,8 @@ pub struct RdmaConfig {
     /// (docs/algorithms/d3-rcp.md#d3-header: at most 6).
     #[serde(default = "default_request_records")]
     pub request_records: u8,
-    /// Round-trip times, smoothed or the base's if that is longer, after which the return of a rate request is
-    /// given up (our own).
+    /// Round-trip times, smoothed or the base's if that is longer, after which the return of a rate request
+    /// is given up (our own).
     #[serde(default = "default_request_patience_rounds")]
     pub request_patience_rounds: u32,
     /// The algorithm of the rate family.

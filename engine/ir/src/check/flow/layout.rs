@@ -41,26 +41,32 @@ impl Region {
 pub(super) struct Layouts<'a> {
     program: &'a Program,
     aggregates: Vec<Size>,
+    /// Of each aggregate, where its fields begin.
+    starts: Vec<Vec<Size>>,
 }
 
 impl<'a> Layouts<'a> {
     /// For a program; aggregates name only those before them.
     pub fn new(program: &'a Program) -> Self {
-        let mut made = Self { program, aggregates: Vec::with_capacity(program.aggregates.len()) };
+        let count = program.aggregates.len();
+        let mut made =
+            Self { program, aggregates: Vec::with_capacity(count), starts: Vec::with_capacity(count) };
         for index in 0..program.aggregates.len() {
             let ty = Ty::Aggregate(AggId::from_index(index));
-            let size = if program.is_union(&ty) {
+            // A header comes before the headers inside it.
+            let mut size = Size { leaves: 0, headers: usize::from(program.is_header(&ty)) };
+            let mut starts = Vec::new();
+            for field in program.fields(&ty) {
+                starts.push(size);
+                let part = made.size(&field.ty);
+                size.leaves = size.leaves.saturating_add(part.leaves).min(MAX_LEAVES + 1);
+                size.headers = size.headers.saturating_add(part.headers).min(MAX_LEAVES + 1);
+            }
+            if program.is_union(&ty) {
                 // Its members share their place: followed as one value that is always there.
-                Size { leaves: 1, headers: 0 }
-            } else {
-                let mut size = Size { leaves: 0, headers: usize::from(program.is_header(&ty)) };
-                for field in program.fields(&ty) {
-                    let part = made.size(&field.ty);
-                    size.leaves = size.leaves.saturating_add(part.leaves).min(MAX_LEAVES + 1);
-                    size.headers = size.headers.saturating_add(part.headers).min(MAX_LEAVES + 1);
-                }
-                size
-            };
+                size = Size { leaves: 1, headers: 0 };
+            }
+            made.starts.push(starts);
             made.aggregates.push(size);
         }
         made
@@ -135,21 +141,23 @@ impl<'a> Layouts<'a> {
         })
     }
 
-    /// Where a field or item begins, and its size. A header comes before the headers inside it.
+    /// Where a field or item begins, and its size; beyond [`MAX_LEAVES`] places are no longer told apart.
     pub fn field(&self, ty: &Ty, at: usize) -> Option<(Size, Size)> {
-        let mut start = Size { leaves: 0, headers: usize::from(self.program.is_header(ty)) };
-        for index in 0..=at {
-            let part = match ty {
-                Ty::Tuple(items) => items.get(index)?.clone(),
-                _ => self.program.fields(ty).get(index)?.ty.clone(),
-            };
-            let size = self.size(&part);
-            if index == at {
-                return Some((start, size));
+        match ty {
+            Ty::Aggregate(id) => {
+                let start = self.starts.get(id.index())?.get(at)?;
+                Some((*start, self.size(&self.program.fields(ty).get(at)?.ty)))
             }
-            start.leaves += size.leaves;
-            start.headers += size.headers;
+            Ty::Tuple(items) => {
+                let size = self.size(items.get(at)?);
+                let parts = items.iter().take(at).map(|item| self.size(item));
+                let start = parts.fold(Size::default(), |sum, part| Size {
+                    leaves: sum.leaves + part.leaves,
+                    headers: sum.headers + part.headers,
+                });
+                Some((start, size))
+            }
+            _ => None,
         }
-        None
     }
 }
