@@ -55,15 +55,6 @@ impl Lowerer<'_> {
                     return None;
                 }
             };
-        if !super::PACKAGES.contains(&package) {
-            self.not_supported(
-                main.span,
-                format!(
-                    "architecture `{package}`; known are `V1Switch` of v1model, `PSA_Switch` of PSA and `Switch` of TNA and T2NA"
-                ),
-            );
-            return None;
-        }
         self.kind = match package {
             "PSA_Switch" => Kind::Psa,
             "Switch" => Kind::Tna,

@@ -8,6 +8,7 @@ use super::scope::{Symbol, TypeSymbol};
 use super::ty::{Substitution, Ty};
 use p4cc_syntax::ast::{Argument, Type, TypeKind};
 use p4cc_syntax::{Diagnostic, Span};
+use std::rc::Rc;
 
 impl Checker {
     /// Checks a constructor call.
@@ -236,10 +237,12 @@ impl Checker {
 
     /// Type of a named instance.
     pub(super) fn instance_type(&mut self, id: InstId) -> Ty {
-        match self.hir.instances.get(id.index()).map(|instance| instance.construct.clone()) {
-            Some(construct) => self.constructed_type(&construct),
-            None => Ty::Unknown,
-        }
+        let made = self.hir.instances.get(id.index());
+        let Some((construct, sizes)) = made.map(|made| (made.construct.clone(), made.sizes.clone())) else {
+            return Ty::Unknown;
+        };
+        let object = self.constructed_type(&construct);
+        sizes.iter().rev().fold(object, |elem, size| Ty::Stack(Rc::new(elem), *size))
     }
 }
 

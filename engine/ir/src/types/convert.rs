@@ -26,6 +26,10 @@ impl Checker {
                 let made = self.number_to(expr, &self.hir.behind_type(to).clone());
                 relabel(made, to.clone())
             }
+            // What is known has a number, whatever its width (as p4c has it).
+            (Ty::Bit(_) | Ty::Int(_), Ty::Integer) if self.is_directionless(&expr) => {
+                relabel(expr, Ty::Integer)
+            }
             (Ty::Enum(_), _) if self.hir.enum_underlying(&expr.ty).is_some_and(|under| under == to) => {
                 cast_to(expr, to.clone())
             }
