@@ -38,6 +38,7 @@ pub use strict::Strict;
 pub use tna::*;
 pub use tna_view::*;
 
+use crate::types::hir::Constructed;
 use p4cc_syntax::{Budget, Diagnostic, Severity, ast};
 
 /// What a source without errors is made into.
@@ -162,7 +163,7 @@ fn compile_loudly(
     if failed(&diagnostics) {
         return (None, diagnostics);
     }
-    if let Some(lacking) = lacking(&hir) {
+    if let Some(lacking) = lacking(&hir, !libraries) {
         let library = lacking == Lacking::Main && includes_architecture(tree);
         diagnostics.push(lacks(tree, &hir, &lacking, libraries, library));
         if !libraries {
@@ -199,10 +200,16 @@ fn includes_architecture(tree: &ast::Program) -> bool {
 }
 
 /// What keeps a program from being run by a switch.
-fn lacking(hir: &types::hir::Program) -> Option<Lacking> {
-    let Some(main) = hir.main.and_then(|id| hir.instances.get(id.index())) else { return Some(Lacking::Main) };
+fn lacking(hir: &types::hir::Program, to_run: bool) -> Option<Lacking> {
+    let Some(main) = hir.main.and_then(|id| hir.instances.get(id.index())) else {
+        return Some(Lacking::Main);
+    };
     match &main.construct.what {
-        types::hir::Constructed::Package(package) if !lower::PACKAGES.contains(&package.as_str()) => {
+        // Of a package by a known name that is to run, the lowering says what it lacks.
+        Constructed::Package(package)
+            if !lower::PACKAGES.contains(&package.as_str())
+                || (!to_run && !lower::is_known_package(hir, main)) =>
+        {
             Some(Lacking::Architecture(package.clone()))
         }
         _ => None,
@@ -226,7 +233,10 @@ fn lacks(
         ),
         Lacking::Architecture(package) => (
             main.map_or_else(|| program_end(tree), |main| main.span),
-            format!("architecture `{package}` is not supported"),
+            match lower::PACKAGES.contains(&package.as_str()) {
+                true => format!("package `{package}` of the program's own is not supported"),
+                false => format!("architecture `{package}` is not supported"),
+            },
             "known are `V1Switch` of v1model, `PSA_Switch` of PSA and `Switch` of TNA and T2NA",
         ),
     };

@@ -8,8 +8,8 @@ use crate::types::ty::Ty;
 use crate::{
     Action, ActionId, ActionParam, ControlPlaneName, Inst, Operand, Terminator, VarId, VarKind, VarType,
 };
-use p4cc_syntax::{Diagnostic, Span};
 use p4cc_syntax::ast::Direction;
+use p4cc_syntax::{Diagnostic, Span};
 
 impl Lowerer<'_> {
     fn is_directional(&self, param: LocalId) -> bool {
@@ -119,10 +119,12 @@ impl Lowerer<'_> {
 
     /// What the control plane gives with an action has no parts: P4Info has no others.
     fn is_data(&mut self, action: &hir::Action, span: Span) -> Option<()> {
-        let bad = action.params.iter().find(|param| !self.is_directional(**param) && self.is_composite(**param));
+        let bad =
+            action.params.iter().find(|param| !self.is_directional(**param) && self.is_composite(**param));
         let Some(local) = bad.and_then(|param| self.hir.locals.get(param.index())) else { return Some(()) };
         let (name, shown) = (&local.name, self.hir.show(&local.ty));
-        let message = format!("parameter `{name}` comes from the control plane and cannot have type `{shown}`");
+        let message =
+            format!("parameter `{name}` comes from the control plane and cannot have type `{shown}`");
         let help = "let the table's action take the fields, or call the action without a table";
         self.push(Diagnostic::error(span, message).with_help(help));
         None

@@ -24,7 +24,7 @@ pub(super) struct BlockShape {
     pub params: RangeInclusive<usize>,
 }
 
-const V1_BLOCKS: [BlockShape; 6] = [
+pub(super) const V1_BLOCKS: [BlockShape; 6] = [
     BlockShape { what: "parser", is_parser: true, params: 4..=4 },
     BlockShape { what: "checksum verification", is_parser: false, params: 2..=2 },
     BlockShape { what: "ingress", is_parser: false, params: 3..=3 },

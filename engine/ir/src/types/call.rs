@@ -92,9 +92,7 @@ impl Checker {
                     [] => TypeKind::Named(path.clone()),
                     _ => TypeKind::Specialized(path.clone(), type_args.to_vec()),
                 };
-                let construct = self.construct(&Type { kind, span: name.span }, args, span);
-                let ty = self.constructed_type(&construct);
-                Expr { kind: ExprKind::Construct(Box::new(construct)), ty, span }
+                self.construct_unnamed(&Type { kind, span: name.span }, args, span)
             }
             _ => {
                 self.push(

@@ -2,8 +2,8 @@
 //! inside parsers and controls: constants, variables, instances.
 
 use super::hir::{
-    Construct, Constructed, EnumDef, EnumId, Expr, ExprKind, ExternDef, ExternId, InstId, Instance, LocalKind, NewType,
-    NewTypeId, Stmt, StmtKind,
+    Construct, Constructed, EnumDef, EnumId, Expr, ExprKind, ExternDef, ExternId, InstId, Instance,
+    LocalKind, NewType, NewTypeId, Stmt, StmtKind,
 };
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
@@ -47,6 +47,7 @@ impl Checker {
                 self.enum_decl(name, underlying.as_ref(), members, &decl.annotations)
             }
             DeclKind::Typedef { ty, name } => {
+                let _ = self.annotations(&decl.annotations);
                 let ty = self.resolve_type(ty);
                 self.declare(name, Symbol::Type(TypeSymbol::Plain(ty)));
             }
@@ -69,7 +70,10 @@ impl Checker {
                 self.extern_object(name, type_params, methods)
             }
             DeclKind::ExternFunction(signature) => self.extern_function(signature),
-            DeclKind::Function { signature, body } => self.function_decl(signature, body),
+            DeclKind::Function { signature, body } => {
+                let _ = self.annotations(&decl.annotations);
+                self.function_decl(signature, body);
+            }
             DeclKind::Action { name, params, body } => {
                 self.action_decl(name, params, body, &decl.annotations)
             }
@@ -85,7 +89,11 @@ impl Checker {
             DeclKind::ValueSet { name, .. } => {
                 self.error(name.span, "a value set can only be declared inside a parser");
             }
-            DeclKind::Const { .. } | DeclKind::Instance { .. } => self.shared_decl(decl),
+            DeclKind::Const { .. } => {
+                let _ = self.annotations(&decl.annotations);
+                self.shared_decl(decl);
+            }
+            DeclKind::Instance { .. } => self.shared_decl(decl),
         }
     }
 
@@ -160,6 +168,13 @@ impl Checker {
         let ty = self.resolve_type(ty);
         let checked = self.expr(value);
         let checked = self.coerce(checked, &ty);
+        if matches!(ty, Ty::Extern(..) | Ty::Block(_) | Ty::Package(_)) {
+            let shown = self.hir.show(&ty);
+            self.push(
+                Diagnostic::error(name.span, format!("a constant cannot have type `{shown}`"))
+                    .with_help(format!("declare an instance: `{shown}(...) {};`", name.name)),
+            );
+        }
         if !self.is_compile_time(&checked) {
             self.push(
                 Diagnostic::error(
@@ -417,6 +432,8 @@ impl Checker {
             let s = &method.signature;
             let ret = if method.is_constructor { None } else { Some(&s.return_type) };
             let sig = self.signature(&s.name.name, s.name.span, &s.type_params, &s.params, ret);
+            self.no_modules_for_extern(&sig, &s.params);
+            self.no_own_object(id, &sig, &s.params);
             if method.is_constructor { constructors.push(sig) } else { made.push(sig) }
         }
         self.check_overloads(&constructors);

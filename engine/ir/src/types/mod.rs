@@ -30,6 +30,7 @@ mod size;
 pub mod stmt;
 mod table;
 mod typexpr;
+mod unused;
 mod wellformed;
 
 use crate::limits::MAX_SHOWN;
@@ -63,6 +64,8 @@ pub fn check(program: &ast::Program, budget: &Budget) -> (Program, Vec<Diagnosti
         }
         checker.global_decl(decl);
     }
+    checker.check_main();
+    checker.check_unused_generics();
     checker.report_missing_file();
     (checker.hir, checker.diagnostics)
 }

@@ -36,6 +36,7 @@ impl Checker {
             TypeKind::Specialized(path, args) => {
                 self.check_own_argument(path, args);
                 let args: Vec<Ty> = args.iter().map(|arg| self.resolve_type(arg)).collect();
+                self.check_own_type(path, &args, ty.span);
                 let made = self.named_type(path, &args, ty.span);
                 self.sized(made, ty.span)
             }
@@ -236,7 +237,7 @@ impl Checker {
     }
 
     /// Fills the type parameters of a generic struct, header or union.
-    fn generic_aggregate(&mut self, index: usize, args: &[Ty], span: Span) -> Ty {
+    pub(super) fn generic_aggregate(&mut self, index: usize, args: &[Ty], span: Span) -> Ty {
         let Some(generic) = self.generics.get(index) else { return Ty::Unknown };
         if let Some(ty) = generic.made.get(args) {
             return ty.clone();
@@ -278,6 +279,16 @@ impl Checker {
         let generic = entry.is_some_and(|entry| matches!(entry.symbol, Symbol::Type(TypeSymbol::Generic(_))));
         if let Some(arg) = args.iter().find(|arg| own(arg)).filter(|_| generic) {
             self.error(arg.span, format!("`{}` has itself as a type argument", path.name.name));
+        }
+    }
+
+    /// The same where a name stands for the argument: `typedef S<bit> T;`, `S<T>`.
+    fn check_own_type(&mut self, path: &Path, args: &[Ty], span: Span) {
+        let entry = self.scopes.get(&path.name.name, path.absolute);
+        let Some(Symbol::Type(TypeSymbol::Generic(index))) = entry.map(|entry| &entry.symbol) else { return };
+        let Some(generic) = self.generics.get(*index) else { return };
+        if args.iter().any(|arg| generic.made.values().any(|made| made == arg && *made != Ty::Unknown)) {
+            self.error(span, format!("`{}` has itself as a type argument", path.name.name));
         }
     }
 
@@ -400,7 +411,7 @@ fn block_type(is_parser: bool, name: Option<String>, sig: Option<&hir::Sig>) -> 
 
 /// Parameters, from the first on, that are not `@optional`.
 pub(super) fn least_params(sig: &hir::Sig) -> usize {
-    sig.params.iter().rposition(|param| !param.optional).map_or(0, |last| last + 1)
+    sig.params.iter().rposition(|param| !param.optional && param.default.is_none()).map_or(0, |last| last + 1)
 }
 
 /// Directions and types of a signature's parameters.
