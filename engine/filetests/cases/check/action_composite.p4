@@ -2,13 +2,13 @@
 #include "../run/include/v1.p4"
 
 control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) {
-    action take(data_h of) {
+    action take(data_h of) { //~ ERROR cannot have type `data_h`
         hdr.data.a = of.a;
     }
     table t {
         key = { hdr.data.a : exact; }
         actions = {
-            take; //~ ERROR cannot have type `data_h`
+            take;
         }
         default_action = take({ ... });
     }

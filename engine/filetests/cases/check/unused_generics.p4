@@ -28,6 +28,20 @@ void swap<T>(inout T x, inout T y) {
     y = kept;
 }
 
+// A struct in itself, by way of a parameter.
+struct box<T> {
+    T x;
+}
+struct two<T> {
+    box<T> x;
+}
+bit<8> opened<T>(in T x) {
+    box<T> b;
+    two<T> t;
+    return b.minSizeInBits() + t.minSizeInBits();
+}
+bit<8> opens(in box<bit<8>> x) { return opened(x); }
+
 T wrong_result<T>(in bit<8> x) {
     return x; //~ ERROR expected `T`, found `bit<8>`
 }
@@ -39,7 +53,7 @@ control Numbers<H>(inout H h) {
         H n = 0; //~ ERROR expected `H`
     }
 }
-struct twice<T, T> { //~ ERROR type parameter `T` is declared twice
+struct twice<T, T> { //~ ERROR `T` is already declared in this scope
     T x;
 }
 header_union holds<T> {

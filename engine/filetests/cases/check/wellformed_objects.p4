@@ -41,6 +41,8 @@ struct box<T> {
 typedef box<bit<8>> filled;
 typedef box<filled> nested; //~ ERROR `box` has itself as a type argument
 
+@pkginfo //~ ERROR `@pkginfo` takes names with values
+const bit<8> info = 0;
 @name(4) //~ ERROR `@name` takes one string
 void named() { }
 @deprecated("a" | "b") //~ ERROR `@deprecated` takes one string

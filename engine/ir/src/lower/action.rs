@@ -126,7 +126,8 @@ impl Lowerer<'_> {
         let message =
             format!("parameter `{name}` comes from the control plane and cannot have type `{shown}`");
         let help = "let the table's action take the fields, or call the action without a table";
-        self.push(Diagnostic::error(span, message).with_help(help));
+        let found = Diagnostic::error(local.span, message).with_help(help);
+        self.push(found.with_related(span, "the table lists it here"));
         None
     }
 

@@ -2,7 +2,7 @@
 //! inside parsers and controls: constants, variables, instances.
 
 use super::hir::{
-    Construct, Constructed, EnumDef, EnumId, Expr, ExprKind, ExternDef, ExternId, InstId, Instance,
+    Callee, Construct, Constructed, EnumDef, EnumId, Expr, ExprKind, ExternDef, ExternId, InstId, Instance,
     LocalKind, NewType, NewTypeId, Stmt, StmtKind,
 };
 use super::scope::{Symbol, TypeSymbol};
@@ -206,6 +206,11 @@ impl Checker {
             ExprKind::Poison | ExprKind::Const(_) | ExprKind::InvalidHeader | ExprKind::Default => true,
             ExprKind::Local(id) => known(self.local_kind(*id)) || expr.ty == Ty::Integer,
             ExprKind::Instance(_) | ExprKind::Construct(_) => true,
+            // A function that gives an object makes it before packets come.
+            ExprKind::Call(call) => {
+                let makes = matches!((&call.callee, &expr.ty), (Callee::Extern { .. }, Ty::Extern(..)));
+                makes && call.args.iter().flatten().all(follows)
+            }
             ExprKind::Aggregate(items) => items.iter().all(follows),
             ExprKind::Field(base, _) | ExprKind::Slice(base, _, _) => follows(base),
             ExprKind::Unary(_, a) | ExprKind::Cast(a) => follows(a),

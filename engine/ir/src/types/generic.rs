@@ -252,7 +252,9 @@ impl Checker {
         let place = std::mem::replace(&mut self.place, CodeContext::Top);
         let return_ty = self.return_ty.take();
         let loop_depth = std::mem::take(&mut self.loop_depth);
+        self.generic_depth += 1;
         let made = check(self);
+        self.generic_depth -= 1;
         self.loop_depth = loop_depth;
         self.return_ty = return_ty;
         self.place = place;

@@ -124,6 +124,8 @@ struct Checker {
     scopes: Scopes,
     hir: Program,
     generics: Vec<GenericAggregate>,
+    /// Bodies with type parameters around, which stand for types there.
+    generic_depth: u32,
     generic_functions: Vec<generic::GenericFunction>,
     generic_blocks: Vec<generic::GenericBlock>,
     blocks: Vec<BlockSig>,

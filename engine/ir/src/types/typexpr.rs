@@ -284,6 +284,10 @@ impl Checker {
 
     /// The same where a name stands for the argument: `typedef S<bit> T;`, `S<T>`.
     fn check_own_type(&mut self, path: &Path, args: &[Ty], span: Span) {
+        // `S<T>` may be made for any `T` in a body that has it as a parameter.
+        if self.generic_depth > 0 {
+            return;
+        }
         let entry = self.scopes.get(&path.name.name, path.absolute);
         let Some(Symbol::Type(TypeSymbol::Generic(index))) = entry.map(|entry| &entry.symbol) else { return };
         let Some(generic) = self.generics.get(*index) else { return };
