@@ -34,9 +34,11 @@ impl Checker {
             }
             TypeKind::Named(path) => self.named_type(path, &[], ty.span),
             TypeKind::Specialized(path, args) => {
-                self.check_own_argument(path, args);
+                let told = self.check_own_argument(path, args);
                 let args: Vec<Ty> = args.iter().map(|arg| self.resolve_type(arg)).collect();
-                self.check_own_type(path, &args, ty.span);
+                if !told {
+                    self.check_own_type(path, &args, ty.span);
+                }
                 let made = self.named_type(path, &args, ty.span);
                 self.sized(made, ty.span)
             }
@@ -273,13 +275,15 @@ impl Checker {
     }
 
     /// A generic struct, header or union that is written as a type argument of itself.
-    fn check_own_argument(&mut self, path: &Path, args: &[Type]) {
+    fn check_own_argument(&mut self, path: &Path, args: &[Type]) -> bool {
         let own = |arg: &Type| matches!(&arg.kind, TypeKind::Specialized(inner, _) if inner.name.name == path.name.name);
         let entry = self.scopes.get(&path.name.name, path.absolute);
         let generic = entry.is_some_and(|entry| matches!(entry.symbol, Symbol::Type(TypeSymbol::Generic(_))));
-        if let Some(arg) = args.iter().find(|arg| own(arg)).filter(|_| generic) {
+        let found = args.iter().find(|arg| own(arg)).filter(|_| generic);
+        if let Some(arg) = found {
             self.error(arg.span, format!("`{}` has itself as a type argument", path.name.name));
         }
+        found.is_some()
     }
 
     /// The same where a name stands for the argument: `typedef S<bit> T;`, `S<T>`.
