@@ -298,6 +298,9 @@ class Program:
     @property
     def rendered(self) -> str:
         """The findings with source lines and carets; empty when there are none."""
+    @property
+    def has_p4info(self) -> bool:
+        """Something was made, for an architecture that is supported."""
     def p4info_text(self) -> str:
         """P4Info as protobuf text, as p4c prints it."""
     def p4info_bytes(self) -> bytes:

@@ -11,7 +11,7 @@ pub(crate) fn run(input: &[u8]) {
     let compiled = compile_source(source, diagnostics);
     let failed = compiled.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     // Without `main` it is a library.
-    let made = compiled.program.is_some() || compiled.library.is_some();
+    let made = compiled.accepted();
     assert_eq!(made, !failed, "something is made exactly if there is no error");
     let shown = compiled.source.render(&compiled.diagnostics, false);
     assert!(!shown.contains("error of the compiler itself"), "{shown}");

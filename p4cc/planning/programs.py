@@ -81,6 +81,8 @@ class CompiledProgram:
 
     def _seen(self) -> Iterator[tuple[str, str, str, str, str]]:
         """Kind, name, size, keys and actions of what a controller sees."""
+        if not self._program.has_p4info:
+            return
         # P4Runtime's messages take a while to import; other commands need not wait for them.
         from controller.pipeline import parse_p4info
 
@@ -95,12 +97,14 @@ class CompiledProgram:
                 yield kind, array.preamble.name, str(array.size), "", ""
 
     def p4info_text(self) -> str:
-        """P4Info as protobuf text."""
-        return self._program.p4info_text()
+        """P4Info as protobuf text; raises UserError for a program of another architecture."""
+        with _runs():
+            return self._program.p4info_text()
 
     def p4info_bytes(self) -> bytes:
-        """P4Info, serialized."""
-        return self._program.p4info_bytes()
+        """P4Info, serialized; raises UserError for a program of another architecture."""
+        with _runs():
+            return self._program.p4info_bytes()
 
     def ir_text(self) -> str:
         """The IR's text form; raises UserError for a program without `main`."""

@@ -46,6 +46,12 @@ def _set(*assignments: str) -> tuple[str, ...]:
 
 PART = "#include <core.p4>\n#include <v1model.p4>\ncontrol c(inout bit<8> x) { apply { x = 1; } }\n"
 """A source that compiles, with a warning: it has no `main`."""
+OWN = (
+    "#include <core.p4>\ncontrol c(inout bit<8> x) { apply { x = 1; } }\n"
+    "control block(inout bit<8> x);\npackage top(block only);\ntop(c()) main;\n"
+)
+"""A source that compiles, with a warning: its architecture is its own."""
+NO_ARCHITECTURE = ("own.p4: architecture `top` is not supported", "remedy: write the program for v1model")
 NO_MAIN = ("part.p4: the program has no `main`", "remedy: end it with an instance")
 
 MISTAKES = (
@@ -62,6 +68,14 @@ MISTAKES = (
     Mistake("P4 without main", _set("switch.program=part.p4"), NO_MAIN, files={"part.p4": PART}),
     Mistake(
         "IR of P4 without main", ("compile", "part.p4", "--ir", "-"), NO_MAIN, warned=True, files={"part.p4": PART}
+    ),
+    Mistake("P4 of its own architecture", _set("switch.program=own.p4"), NO_ARCHITECTURE, files={"own.p4": OWN}),
+    Mistake(
+        "P4Info of an architecture of its own",
+        ("compile", "own.p4", "--p4info", "-"),
+        NO_ARCHITECTURE,
+        warned=True,
+        files={"own.p4": OWN},
     ),
     Mistake(
         "P4 with an error",

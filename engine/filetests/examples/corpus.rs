@@ -114,7 +114,7 @@ fn first_error(compiled: &Compiled) -> String {
 
 fn compiles(program: &Path, _: &Path) -> Option<Verdict> {
     let compiled = compile(program);
-    Some(if compiled.program.is_some() || compiled.library.is_some() {
+    Some(if compiled.accepted() {
         Verdict("ok", String::new())
     } else {
         Verdict("refused", first_error(&compiled))
@@ -142,6 +142,7 @@ fn equals(program: &Path, outputs: &Path) -> Option<Verdict> {
     let info = match (&compiled.program, &compiled.library) {
         (Some(made), _) => p4cc_p4runtime::p4info(made),
         (None, Some(made)) => p4cc_p4runtime::library_p4info(made),
+        (None, None) if compiled.lacking.is_some() => return Some(Verdict("no-p4info", String::new())),
         (None, None) => return Some(Verdict("refused", first_error(&compiled))),
     };
     Some(match info {
@@ -179,7 +180,7 @@ fn rejects(program: &Path, outputs: &Path) -> Option<Verdict> {
     let lines: BTreeSet<u32> =
         places.filter(|place| name_of(Path::new(&place.file)) == name).map(|place| place.line).collect();
     let detail = format!("p4c {wanted:?}, ours {lines:?} {}", first_error(&compiled));
-    let accepted = compiled.program.is_some() || compiled.library.is_some();
+    let accepted = compiled.accepted();
     Some(match (accepted, wanted.is_empty()) {
         (true, _) => Verdict("accepted", detail),
         (false, true) => Verdict("no-line", detail),

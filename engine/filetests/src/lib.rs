@@ -14,7 +14,7 @@ pub mod stf;
 pub mod tofino;
 pub mod twin;
 
-use p4cc_ir::{Library, Program, Strict, Unit};
+use p4cc_ir::{Lacking, Library, Program, Strict, Unit};
 use p4cc_syntax::{Budget, Diagnostic, Options, Severity, Source};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +28,15 @@ pub struct Compiled {
     pub program: Option<Program>,
     /// What it declares, if there was no error and it has no `main`.
     pub library: Option<Library>,
+    /// Why nothing was made, if there was no error.
+    pub lacking: Option<Lacking>,
+}
+
+impl Compiled {
+    /// Whether the file has no error.
+    pub fn accepted(&self) -> bool {
+        self.program.is_some() || self.library.is_some() || self.lacking.is_some()
+    }
 }
 
 /// Why a case failed.
@@ -63,17 +72,18 @@ fn compile_by(source: Source, mut diagnostics: Vec<Diagnostic>, strict: Strict) 
     let budget = Budget::default();
     let (ast, found) = p4cc_syntax::parse_within(&source, &budget);
     diagnostics.extend(found);
-    let (mut program, mut library) = (None, None);
+    let (mut program, mut library, mut lacking) = (None, None, None);
     if !diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         let (made, found) = p4cc_ir::compile_unit_within(&ast, strict, &budget);
         diagnostics.extend(found);
         match made {
             Some(Unit::Program(made)) => program = Some(*made),
             Some(Unit::Library(made)) => library = Some(*made),
+            Some(Unit::Checked(why)) => lacking = Some(why),
             None => {}
         }
     }
-    Compiled { source, diagnostics, program, library }
+    Compiled { source, diagnostics, program, library, lacking }
 }
 
 /// The `.p4` files below a folder, in order of their names; folders named `include` hold no cases.

@@ -51,7 +51,7 @@ fn compiles_without_panic(text: &str) {
     let (source, diagnostics) = Source::from_text("mutant.p4", text, &FileSystem, &Options::default());
     let compiled = compile_source(source, diagnostics);
     let failed = compiled.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    let refused = compiled.program.is_none() && compiled.library.is_none();
+    let refused = !compiled.accepted();
     assert_eq!(refused, failed, "a program or library is made exactly if there is no error");
     let shown = compiled.source.render(&compiled.diagnostics, false);
     assert!(!shown.contains("error of the compiler itself"), "{shown}");

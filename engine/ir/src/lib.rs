@@ -38,6 +38,7 @@ pub use strict::Strict;
 pub use tna::*;
 pub use tna_view::*;
 
+use crate::types::hir::Constructed;
 use p4cc_syntax::{Budget, Diagnostic, Severity, ast};
 
 /// What a source without errors is made into.
@@ -47,6 +48,17 @@ pub enum Unit {
     Program(Box<Program>),
     /// Declarations for an architecture, without `main`.
     Library(Box<Library>),
+    /// A source for no architecture that is known here: it was checked, and nothing is made of it.
+    Checked(Lacking),
+}
+
+/// Why nothing is made of a source without errors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lacking {
+    /// It has no `main`, and includes no architecture that is known here.
+    Main,
+    /// `main` is an instance of this package, which is none of the known ones.
+    Architecture(String),
 }
 
 /// Compiles a parsed program that is to run: checks it, and lowers it if the checks found no error.
@@ -71,12 +83,12 @@ pub fn compile_within(
 ) -> (Option<Program>, Vec<Diagnostic>) {
     finished(compile_all(tree, false, strict, budget), |unit| match unit {
         Unit::Program(program) => Some(*program),
-        Unit::Library(_) => None,
+        Unit::Library(_) | Unit::Checked(_) => None,
     })
 }
 
-/// As [`compile`], for who only asks what a source declares: one without
-/// `main` is a library then, with a warning, if it includes an architecture.
+/// As [`compile`], for who asks whether a source is right and what it declares: one without
+/// `main`, or with a package that is not known here, is no error then but a warning.
 pub fn compile_unit(tree: &ast::Program) -> (Option<Unit>, Vec<Diagnostic>) {
     compile_unit_within(tree, Strict::Off, &Budget::default())
 }
@@ -148,14 +160,18 @@ fn compile_loudly(
     if !failed(&diagnostics) {
         diagnostics.extend(strict::check(&hir, strict));
     }
-    let library = libraries && hir.main.is_none() && includes_architecture(tree);
-    if !failed(&diagnostics) && hir.main.is_none() {
-        diagnostics.push(no_main(tree, library));
-    }
     if failed(&diagnostics) {
         return (None, diagnostics);
     }
-    if library {
+    if let Some(lacking) = lacking(&hir, !libraries) {
+        let library = lacking == Lacking::Main && includes_architecture(tree);
+        diagnostics.push(lacks(tree, &hir, &lacking, libraries, library));
+        if !libraries {
+            return (None, diagnostics);
+        }
+        if !library {
+            return (Some(Unit::Checked(lacking)), diagnostics);
+        }
         let (made, found) = lower::library(&hir, budget);
         diagnostics.extend(found);
         return (made.map(|library| Unit::Library(Box::new(library))), diagnostics);
@@ -183,17 +199,55 @@ fn includes_architecture(tree: &ast::Program) -> bool {
     tree.decls.iter().any(|decl| matches!(&decl.kind, ast::DeclKind::PackageType { name, .. } if known(name)))
 }
 
-fn no_main(tree: &ast::Program, library: bool) -> Diagnostic {
-    let end = program_end(tree);
-    let diagnostic = match library {
-        true => Diagnostic::warning(
-            end,
-            "the program has no `main`: no switch can run it, and its P4Info has no tables or actions",
-        ),
-        false => Diagnostic::error(end, "the program has no `main`"),
+/// What keeps a program from being run by a switch.
+fn lacking(hir: &types::hir::Program, to_run: bool) -> Option<Lacking> {
+    let Some(main) = hir.main.and_then(|id| hir.instances.get(id.index())) else {
+        return Some(Lacking::Main);
     };
-    diagnostic
-        .with_help("end the program with an instance of the architecture's package: `V1Switch(...) main;`")
+    match &main.construct.what {
+        // Of a package by a known name that is to run, the lowering says what it lacks.
+        Constructed::Package(package)
+            if !lower::PACKAGES.contains(&package.as_str())
+                || (!to_run && !lower::is_known_package(hir, main)) =>
+        {
+            Some(Lacking::Architecture(package.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Says what a program lacks: an error where it is to run, else a warning.
+fn lacks(
+    tree: &ast::Program,
+    hir: &types::hir::Program,
+    lacking: &Lacking,
+    is_warning: bool,
+    library: bool,
+) -> Diagnostic {
+    let main = hir.main.and_then(|id| hir.instances.get(id.index()));
+    let (span, message, help) = match lacking {
+        Lacking::Main => (
+            program_end(tree),
+            "the program has no `main`".to_owned(),
+            "end the program with an instance of the architecture's package: `V1Switch(...) main;`",
+        ),
+        Lacking::Architecture(package) => (
+            main.map_or_else(|| program_end(tree), |main| main.span),
+            match lower::PACKAGES.contains(&package.as_str()) {
+                true => format!("package `{package}` of the program's own is not supported"),
+                false => format!("architecture `{package}` is not supported"),
+            },
+            "known are `V1Switch` of v1model, `PSA_Switch` of PSA and `Switch` of TNA and T2NA",
+        ),
+    };
+    let so = match library {
+        true => "no switch can run it, and its P4Info has no tables or actions",
+        false => "it was checked, and no switch can run it",
+    };
+    match is_warning {
+        true => Diagnostic::warning(span, format!("{message}: {so}")).with_help(help),
+        false => Diagnostic::error(span, message).with_help(help),
+    }
 }
 
 /// Where a program ends, for what concerns all of it.

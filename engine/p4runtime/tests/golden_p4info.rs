@@ -27,7 +27,7 @@ fn compiled((source, mut found): (Source, Vec<Diagnostic>)) -> P4Info {
     let info = match unit {
         Some(Unit::Program(program)) => p4cc_p4runtime::p4info(&program),
         Some(Unit::Library(library)) => p4cc_p4runtime::library_p4info(&library),
-        None => panic!("{}", source.render(&found, false)),
+        Some(Unit::Checked(_)) | None => panic!("{}", source.render(&found, false)),
     };
     info.expect("ids can be given")
 }

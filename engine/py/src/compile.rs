@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use p4cc_ir::{Strict, Unit, bmv2};
+use p4cc_ir::{Lacking, Strict, Unit, bmv2};
 use p4cc_syntax::{FileSystem, Options, Severity, Source};
 use prost::Message;
 use pyo3::exceptions::PyValueError;
@@ -35,10 +35,16 @@ impl Diagnostic {
 
 /// What a program without errors is made into.
 struct Made {
-    p4info_text: String,
-    p4info_bytes: Vec<u8>,
-    /// None of a source without `main`.
-    runnable: Option<Runnable>,
+    /// What a controller sees; none of a source for no architecture that is known here.
+    p4info: Option<Info>,
+    /// What runs, or what the source lacks for it.
+    runnable: Result<Runnable, Lacking>,
+}
+
+/// P4Info in both forms.
+struct Info {
+    text: String,
+    bytes: Vec<u8>,
 }
 
 /// What a switch runs.
@@ -63,7 +69,17 @@ impl Program {
     }
 
     fn runnable(&self, py: Python<'_>) -> PyResult<&Runnable> {
-        self.made(py)?.runnable.as_ref().ok_or_else(|| errors::no_main(py, &self.name))
+        self.made(py)?.runnable.as_ref().map_err(|lacking| errors::lacking(py, &self.name, lacking))
+    }
+
+    /// P4Info, or what the source lacks for it.
+    fn info(&self, py: Python<'_>) -> PyResult<&Info> {
+        let made = self.made(py)?;
+        match (&made.p4info, &made.runnable) {
+            (Some(info), _) => Ok(info),
+            (None, Err(lacking)) => Err(errors::lacking(py, &self.name, lacking)),
+            (None, Ok(_)) => Err(errors::not_compiled(py, &self.name, "a program that runs without P4Info")),
+        }
     }
 }
 
@@ -84,12 +100,18 @@ impl Program {
         &self.rendered
     }
 
+    /// Whether it is for an architecture that is known here, so that there is P4Info.
+    #[getter]
+    fn has_p4info(&self) -> bool {
+        self.made.as_ref().is_some_and(|made| made.p4info.is_some())
+    }
+
     fn p4info_text(&self, py: Python<'_>) -> PyResult<&str> {
-        Ok(&self.made(py)?.p4info_text)
+        Ok(&self.info(py)?.text)
     }
 
     fn p4info_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.made(py)?.p4info_bytes))
+        Ok(PyBytes::new(py, &self.info(py)?.bytes))
     }
 
     fn ir_text(&self, py: Python<'_>) -> PyResult<&str> {
@@ -254,23 +276,25 @@ fn failure(name: &str, message: String, help: Option<String>) -> Diagnostic {
 
 fn make(unit: Unit, device_config: impl FnOnce() -> String) -> Result<Made, String> {
     let info = match &unit {
-        Unit::Program(program) => p4cc_p4runtime::p4info(program),
-        Unit::Library(library) => p4cc_p4runtime::library_p4info(library),
+        Unit::Program(program) => Some(p4cc_p4runtime::p4info(program)),
+        Unit::Library(library) => Some(p4cc_p4runtime::library_p4info(library)),
+        Unit::Checked(_) => None,
     };
-    let info = info.map_err(|error| error.to_string())?;
+    let info = info.transpose().map_err(|error| error.to_string())?;
     let runnable = match unit {
-        Unit::Program(program) => Some(Runnable {
+        Unit::Program(program) => Ok(Runnable {
             ir_text: p4cc_ir::text::to_text(&program),
             device_config: device_config(),
             program: Arc::from(program),
         }),
-        Unit::Library(_) => None,
+        Unit::Library(_) => Err(Lacking::Main),
+        Unit::Checked(lacking) => Err(lacking),
     };
-    Ok(Made {
-        p4info_text: p4cc_p4runtime::p4info_text(&info).map_err(|error| error.to_string())?,
-        p4info_bytes: info.encode_to_vec(),
-        runnable,
-    })
+    let p4info = info.map(|info| -> Result<Info, String> {
+        let text = p4cc_p4runtime::p4info_text(&info).map_err(|error| error.to_string())?;
+        Ok(Info { text, bytes: info.encode_to_vec() })
+    });
+    Ok(Made { p4info: p4info.transpose()?, runnable })
 }
 
 fn diagnostic(one: p4cc_syntax::MachineDiagnostic) -> Diagnostic {

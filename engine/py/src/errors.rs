@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "the exceptions are documented in the stub")]
 
+use p4cc_ir::Lacking;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::{PyTypeInfo, create_exception};
@@ -79,9 +80,17 @@ pub(crate) fn no_schema(py: Python<'_>, name: &str, cause: &str) -> PyErr {
     raise::<CompileError>(py, format!("{name}: {cause}; {remedy}"), name, cause, remedy)
 }
 
-/// A source without `main` was asked for what only a program that runs has.
-pub(crate) fn no_main(py: Python<'_>, name: &str) -> PyErr {
-    let cause = "the program has no `main`, so that no switch can run it";
-    let remedy = "end it with an instance of the architecture's package: `V1Switch(...) main;`";
-    raise::<CompileError>(py, format!("{name}: {cause}; {remedy}"), name, cause, remedy)
+/// A source without `main`, or for another architecture, was asked for what only a program that runs has.
+pub(crate) fn lacking(py: Python<'_>, name: &str, lacking: &Lacking) -> PyErr {
+    let (cause, remedy) = match lacking {
+        Lacking::Main => (
+            "the program has no `main`, so that no switch can run it".to_owned(),
+            "end it with an instance of the architecture's package: `V1Switch(...) main;`",
+        ),
+        Lacking::Architecture(package) => (
+            format!("architecture `{package}` is not supported, so that no switch can run it"),
+            "write the program for v1model, PSA, TNA or T2NA",
+        ),
+    };
+    raise::<CompileError>(py, format!("{name}: {cause}; {remedy}"), name, &cause, remedy)
 }

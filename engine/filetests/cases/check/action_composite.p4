@@ -1,21 +1,20 @@
-// What the control plane cannot give, a table's action cannot take.
-#include <core.p4>
+// What the control plane cannot give, an action of a table that runs cannot take.
+#include "../run/include/v1.p4"
 
-header data_t {
-    bit<8> a;
-}
-
-control c(inout data_t data) {
-    action take(data_t of) {
-        data.a = of.a;
+control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) {
+    action take(data_h of) { //~ ERROR cannot have type `data_h`
+        hdr.data.a = of.a;
     }
     table t {
-        key = { data.a : exact; }
+        key = { hdr.data.a : exact; }
         actions = {
-            take; //~ ERROR cannot have type `data_t`
+            take;
         }
+        default_action = take({ ... });
     }
     apply {
         t.apply();
     }
 }
+
+#include "../run/include/pipe.p4"

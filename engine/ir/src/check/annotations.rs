@@ -56,6 +56,16 @@ impl Annotations<'_> {
         );
     }
 
+    /// `@pkginfo(name = "...")`.
+    fn package_info(&mut self, annotation: &Annotation) {
+        if matches!(annotation.body, AnnotationBody::Empty) {
+            self.found.push(
+                Diagnostic::error(annotation.span, "`@pkginfo` takes names with values")
+                    .with_help("write `@pkginfo(name = \"...\", version = \"...\")`"),
+            );
+        }
+    }
+
     /// `@p4runtime_translation("uri", 32)`, with a number of bits, `bit<W>` or `string`.
     fn translation(&mut self, annotation: &Annotation) {
         let AnnotationBody::Tokens(tokens) = &annotation.body else { return };
@@ -101,6 +111,7 @@ impl Visitor for Annotations<'_> {
         for annotation in annotations {
             match annotation.name.name.as_str() {
                 "match" => self.match_annotation(annotation),
+                "pkginfo" => self.package_info(annotation),
                 "p4runtime_translation" => self.translation(annotation),
                 _ => {}
             }

@@ -6,6 +6,7 @@
 
 mod annotations;
 mod core_calls;
+mod defaults;
 mod entries;
 mod flow;
 mod headers;
@@ -38,6 +39,7 @@ pub(crate) fn typed(program: &hir::Program) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     core_calls::check(program, &mut found);
     parsers::check(program, &mut found);
+    defaults::check(program, &mut found);
     entries::check(program, &mut found);
     flow::check(program, &mut found);
     headers::check(program, &mut found);

@@ -8,8 +8,8 @@ use crate::types::ty::Ty;
 use crate::{
     Action, ActionId, ActionParam, ControlPlaneName, Inst, Operand, Terminator, VarId, VarKind, VarType,
 };
-use p4cc_syntax::Span;
 use p4cc_syntax::ast::Direction;
+use p4cc_syntax::{Diagnostic, Span};
 
 impl Lowerer<'_> {
     fn is_directional(&self, param: LocalId) -> bool {
@@ -117,10 +117,25 @@ impl Lowerer<'_> {
         }
     }
 
+    /// What the control plane gives with an action has no parts: P4Info has no others.
+    fn is_data(&mut self, action: &hir::Action, span: Span) -> Option<()> {
+        let bad =
+            action.params.iter().find(|param| !self.is_directional(**param) && self.is_composite(**param));
+        let Some(local) = bad.and_then(|param| self.hir.locals.get(param.index())) else { return Some(()) };
+        let (name, shown) = (&local.name, self.hir.show(&local.ty));
+        let message =
+            format!("parameter `{name}` comes from the control plane and cannot have type `{shown}`");
+        let help = "let the table's action take the fields, or call the action without a table";
+        let found = Diagnostic::error(local.span, message).with_help(help);
+        self.push(found.with_related(span, "the table lists it here"));
+        None
+    }
+
     /// The action that a table lists. Directional parameters are bound by an action of its own; several that
     /// bind one action to different arguments share its name, and are one action to the control plane.
     pub(super) fn listed_action(&mut self, listed: &ActionRef) -> Option<ActionId> {
         let action = self.hir.actions.get(listed.action.index())?;
+        self.is_data(action, listed.span)?;
         if !action.params.iter().any(|param| self.is_directional(*param)) {
             return self.action(listed.action, listed.span);
         }

@@ -24,7 +24,7 @@ pub(super) struct BlockShape {
     pub params: RangeInclusive<usize>,
 }
 
-const V1_BLOCKS: [BlockShape; 6] = [
+pub(super) const V1_BLOCKS: [BlockShape; 6] = [
     BlockShape { what: "parser", is_parser: true, params: 4..=4 },
     BlockShape { what: "checksum verification", is_parser: false, params: 2..=2 },
     BlockShape { what: "ingress", is_parser: false, params: 3..=3 },
@@ -55,15 +55,6 @@ impl Lowerer<'_> {
                     return None;
                 }
             };
-        if !super::PACKAGES.contains(&package) {
-            self.not_supported(
-                main.span,
-                format!(
-                    "architecture `{package}`; known are `V1Switch` of v1model, `PSA_Switch` of PSA and `Switch` of TNA and T2NA"
-                ),
-            );
-            return None;
-        }
         self.kind = match package {
             "PSA_Switch" => Kind::Psa,
             "Switch" => Kind::Tna,

@@ -165,6 +165,10 @@ impl Lowerer<'_> {
         let instance = self.hir.instances.get(id.index())?;
         let cp = self.cp_name(&instance.name, &instance.annotations);
         let (sites, span) = (instance.apply_sites, instance.span);
+        if !instance.sizes.is_empty() {
+            self.not_supported(span, "arrays of extern objects");
+            return None;
+        }
         self.tna.methods.clone_from(&instance.methods);
         let object = self.within("instance", span, |this| {
             this.make(&instance.construct, cp, &instance.annotations, sites, span)

@@ -23,6 +23,7 @@ mod env;
 mod expr;
 mod externs;
 mod inline;
+mod known;
 mod order;
 mod parser;
 mod placed;
@@ -44,6 +45,8 @@ mod tna_registers;
 mod tna_view;
 mod tna_writes;
 
+pub use known::{PACKAGES, is_known_package};
+
 use crate::limits::MAX_CODE_DEPTH;
 use crate::types::hir::{ActId, AggId, Program};
 use crate::{
@@ -56,9 +59,6 @@ use env::{Env, EnvId, GLOBAL, Owner};
 use p4cc_syntax::{Budget, Diagnostic, Resource, Severity, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use storage::{CopyOut, StaticStorage};
-
-/// The packages of the architectures that are known here.
-pub const PACKAGES: [&str; 3] = ["V1Switch", "PSA_Switch", "Switch"];
 
 /// The architecture that a program is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,6 +27,9 @@ const EGRESS_BLOCKS: [BlockShape; 3] = [
     BlockShape { what: "egress deparser", is_parser: false, params: 7..=7 },
 ];
 
+/// Number of parts of `PSA_Switch`.
+pub(super) const PARTS: usize = 4;
+
 /// A pipeline's blocks with their places in the source: parser, control, deparser.
 type Blocks = [(EnvId, Span); 3];
 
@@ -45,7 +48,7 @@ impl Lowerer<'_> {
             self.push(
                 Diagnostic::error(
                     main.span,
-                    format!("`PSA_Switch` has {} parts here; PSA has 4", args.iter().flatten().count()),
+                    format!("`PSA_Switch` has {} parts here; PSA has {PARTS}", args.iter().flatten().count()),
                 )
                 .with_help("use `PSA_Switch` as psa.p4 declares it: ingress pipeline, PacketReplicationEngine, egress pipeline, BufferingQueueingEngine"),
             );

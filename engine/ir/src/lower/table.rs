@@ -176,13 +176,8 @@ impl Lowerer<'_> {
             let at = source.actions.iter().position(|listed| listed.action == default.action)?;
             return self.action_call(default, actions.get(at)?.action);
         }
-        let Some(no_action) = self.hir.no_action else {
-            self.push(
-                Diagnostic::error(source.span, format!("table `{}` has no default action", source.name))
-                    .with_help("add `default_action = ...`, or include core.p4, which declares `NoAction`"),
-            );
-            return None;
-        };
+        // `check::defaults` refuses a program without it.
+        let Some(no_action) = self.hir.no_action else { return self.shape_error(source.span) };
         if let Some(at) = source.actions.iter().position(|listed| listed.action == no_action) {
             return Some(ActionCall { action: actions.get(at)?.action, args: Vec::new() });
         }

@@ -28,7 +28,7 @@ const BLOCKS: [BlockShape; 7] = [
 ];
 
 /// Blocks of a pipe without the ghost control, which Tofino 2 may have.
-const PIPE_BLOCKS: usize = 6;
+pub(super) const PIPE_BLOCKS: usize = 6;
 
 /// How many pipes the chip has at most.
 const MAX_PIPES: usize = 4;

@@ -27,6 +27,7 @@ impl Checker {
                         "hidden" => out.hidden = true,
                         "field_list" => out.field_lists.extend(self.number_list(annotation)),
                         "max_group_size" => out.max_group_size = self.number_annotation(annotation),
+                        "deprecated" => drop(self.string_annotation(annotation)),
                         "controller_header" => out.controller_header = self.string_annotation(annotation),
                         "p4runtime_translation" => out.translation = translation(annotation),
                         _ => {}

@@ -236,7 +236,7 @@ impl Checker {
         if checked.iter().flatten().any(|arg| matches!(arg.kind, ExprKind::Poison)) {
             return None;
         }
-        self.check_inferred(sig, &types, span)?;
+        self.check_inferred(sig, &checked, &types, span)?;
         let mut args = Vec::with_capacity(checked.len());
         for (param, arg) in sig.params.iter().zip(checked) {
             let arg = match arg {
@@ -285,9 +285,17 @@ impl Checker {
         }
     }
 
-    fn check_inferred(&mut self, sig: &Sig, types: &Substitution, span: Span) -> Option<()> {
+    fn check_inferred(
+        &mut self,
+        sig: &Sig,
+        given: &[Option<Expr>],
+        types: &Substitution,
+        span: Span,
+    ) -> Option<()> {
+        // Nobody asks for the type of an optional parameter that is left out.
+        let asked = || sig.params.iter().zip(given).filter(|(param, arg)| !param.optional || arg.is_some());
         let occurs =
-            |var: TypeVar| sig.params.iter().any(|param| mentions(&param.ty, var)) || mentions(&sig.ret, var);
+            |var: TypeVar| asked().any(|(param, _)| mentions(&param.ty, var)) || mentions(&sig.ret, var);
         for var in &sig.type_vars {
             match types.get(var) {
                 Some(ty) if has_open_number(ty) => {
@@ -327,6 +335,11 @@ impl Checker {
 
     fn bind_arg(&mut self, param: &SigParam, arg: Expr, types: &Substitution) -> Option<Expr> {
         let ty = self.fill(&param.ty, types, arg.span);
+        if ty == Ty::String && param.direction != Direction::None {
+            let message = format!("parameter `{}` has a direction and cannot be a string", param.name);
+            self.error(arg.span, message);
+            return None;
+        }
         match param.direction {
             Direction::Out | Direction::InOut => {
                 if !self.require_writable(&arg) {

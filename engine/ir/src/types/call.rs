@@ -92,9 +92,7 @@ impl Checker {
                     [] => TypeKind::Named(path.clone()),
                     _ => TypeKind::Specialized(path.clone(), type_args.to_vec()),
                 };
-                let construct = self.construct(&Type { kind, span: name.span }, args, span);
-                let ty = self.constructed_type(&construct);
-                Expr { kind: ExprKind::Construct(Box::new(construct)), ty, span }
+                self.construct_unnamed(&Type { kind, span: name.span }, args, span)
             }
             _ => {
                 self.push(
@@ -154,21 +152,8 @@ impl Checker {
     }
 
     fn extern_call(&mut self, sig: &Sig, bound: Bound, span: Span) -> Expr {
-        for (param, arg) in sig.params.iter().zip(&bound.args) {
-            if let Some(arg) = arg
-                && param.direction == Direction::None
-                // A packet has no value (TNA's `port_metadata_unpack`).
-                && !matches!(arg.ty, Ty::Extern(..))
-                && !self.is_compile_time(arg)
-            {
-                return self.poison_error(
-                    arg.span,
-                    format!(
-                        "parameter `{}` has no direction: its argument must be known at compile time",
-                        param.name
-                    ),
-                );
-            }
+        if self.require_directionless(sig, &bound).is_none() {
+            return Self::poison(span);
         }
         if sig.name == "static_assert" {
             return self.static_assert(&bound, span);
@@ -181,6 +166,26 @@ impl Checker {
             .map(|param| (param.direction, self.fill(&param.ty, &bound.types, span)))
             .collect();
         call_expr(Callee::Extern { name: sig.name.clone(), type_args, params }, bound, span)
+    }
+
+    /// Reports an argument of an extern that is not known where its parameter has no direction.
+    fn require_directionless(&mut self, sig: &Sig, bound: &Bound) -> Option<()> {
+        for (param, arg) in sig.params.iter().zip(&bound.args) {
+            if let Some(arg) = arg
+                && param.direction == Direction::None
+                // A packet has no value (TNA's `port_metadata_unpack`).
+                && !matches!(arg.ty, Ty::Extern(..))
+                && !self.is_directionless(arg)
+            {
+                let name = &param.name;
+                let message = format!(
+                    "parameter `{name}` has no direction: its argument must be known at compile time"
+                );
+                self.error(arg.span, message);
+                return None;
+            }
+        }
+        Some(())
     }
 
     fn static_assert(&mut self, bound: &Bound, span: Span) -> Expr {
@@ -383,6 +388,7 @@ impl Checker {
         self.hir.instances.push(Instance {
             name,
             construct,
+            sizes: Vec::new(),
             annotations,
             methods: Vec::new(),
             apply_sites: 0,
@@ -435,7 +441,7 @@ impl Checker {
         }
         let Some(sig) = self.overload(&sigs, args, span) else { return Self::poison(span) };
         let Some(bound) = self.bind(sig, type_args, args, span) else { return Self::poison(span) };
-        if !self.no_modules_given(&bound.args) {
+        if !self.no_modules_given(&bound.args) || self.require_directionless(sig, &bound).is_none() {
             return Self::poison(span);
         }
         let types =

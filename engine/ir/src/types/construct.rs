@@ -3,17 +3,34 @@
 use super::Checker;
 use super::arguments::Bound;
 use super::generic::BlockId;
-use super::hir::{Construct, Constructed, Expr, InstId, Sig, TypeVar};
+use super::hir::{Construct, Constructed, Expr, ExprKind, InstId, Sig, TypeVar};
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::{Substitution, Ty};
 use p4cc_syntax::ast::{Argument, Type, TypeKind};
 use p4cc_syntax::{Diagnostic, Span};
+use std::rc::Rc;
 
 impl Checker {
     /// Checks a constructor call.
     pub(super) fn construct(&mut self, ty: &Type, args: &[Argument], span: Span) -> Construct {
         let made = self.construct_inner(ty, args, span);
         made.unwrap_or(Construct { what: Constructed::Poison, args: Vec::new() })
+    }
+
+    /// A constructor call in an expression: what it makes has no name, and implements no methods.
+    pub(super) fn construct_unnamed(&mut self, ty: &Type, args: &[Argument], span: Span) -> Expr {
+        let construct = self.construct(ty, args, span);
+        if let Constructed::Extern(id, _) = &construct.what
+            && let Some(ext) = self.hir.externs.get(id.index())
+            && let Some(missing) = ext.abstracts.iter().find(|one| !ext.optional_abstracts.contains(one))
+        {
+            let message =
+                format!("nothing implements the abstract method `{missing}` of `{}` here", ext.name);
+            let help = format!("declare an instance: `{}(...) name = {{ ... }};`", ext.name);
+            self.push(Diagnostic::error(span, message).with_help(help));
+        }
+        let ty = self.constructed_type(&construct);
+        Expr { kind: ExprKind::Construct(Box::new(construct)), ty, span }
     }
 
     fn construct_inner(&mut self, ty: &Type, args: &[Argument], span: Span) -> Option<Construct> {
@@ -236,10 +253,12 @@ impl Checker {
 
     /// Type of a named instance.
     pub(super) fn instance_type(&mut self, id: InstId) -> Ty {
-        match self.hir.instances.get(id.index()).map(|instance| instance.construct.clone()) {
-            Some(construct) => self.constructed_type(&construct),
-            None => Ty::Unknown,
-        }
+        let made = self.hir.instances.get(id.index());
+        let Some((construct, sizes)) = made.map(|made| (made.construct.clone(), made.sizes.clone())) else {
+            return Ty::Unknown;
+        };
+        let object = self.constructed_type(&construct);
+        sizes.iter().rev().fold(object, |elem, size| Ty::Stack(Rc::new(elem), *size))
     }
 }
 

@@ -26,6 +26,10 @@ impl Checker {
                 let made = self.number_to(expr, &self.hir.behind_type(to).clone());
                 relabel(made, to.clone())
             }
+            // What is known has a number, whatever its width (as p4c has it).
+            (Ty::Bit(_) | Ty::Int(_), Ty::Integer) if self.is_directionless(&expr) => {
+                relabel(expr, Ty::Integer)
+            }
             (Ty::Enum(_), _) if self.hir.enum_underlying(&expr.ty).is_some_and(|under| under == to) => {
                 cast_to(expr, to.clone())
             }
@@ -35,12 +39,25 @@ impl Checker {
             (Ty::Tuple(_) | Ty::Record(_), _) if matches!(expr.kind, ExprKind::Aggregate(_)) => {
                 self.aggregate_to(expr, to)
             }
+            (Ty::Tuple(_) | Ty::Record(_), Ty::Aggregate(_) | Ty::Stack(..) | Ty::Tuple(_))
+                if is_choice(&expr) =>
+            {
+                self.choice_to(expr, to)
+            }
             (Ty::InvalidHeader, _) if self.hir.is_header(to) || self.hir.is_union(to) => {
                 Expr { ty: to.clone(), ..expr }
             }
             (Ty::Dots, _) if self.has_default(to) => Expr { kind: ExprKind::Default, ty: to.clone(), span },
             _ => self.coerce_error(&expr, to),
         }
+    }
+
+    /// `c ? {1, 2} : {3, 4}` as a value of a type with parts: each side is one.
+    fn choice_to(&mut self, expr: Expr, to: &Ty) -> Expr {
+        let Expr { kind: ExprKind::Conditional(cond, a, b), span, .. } = expr else { return expr };
+        let (a, b) = (self.coerce(*a, to), self.coerce(*b, to));
+        let kind = ExprKind::Conditional(cond, Box::new(a), Box::new(b));
+        Expr { kind, ty: to.clone(), span }
     }
 
     fn has_default(&self, ty: &Ty) -> bool {
@@ -312,6 +329,15 @@ impl Checker {
             (Ty::Integer, Ty::Bool) => true,
             _ => false,
         }
+    }
+}
+
+/// Whether this is `c ? a : b` of written-out values.
+fn is_choice(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Conditional(_, a, b) => [a, b].into_iter().all(|side| is_choice(side)),
+        ExprKind::Aggregate(_) => true,
+        _ => false,
     }
 }
 

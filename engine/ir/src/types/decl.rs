@@ -2,17 +2,18 @@
 //! inside parsers and controls: constants, variables, instances.
 
 use super::hir::{
-    Construct, EnumDef, EnumId, Expr, ExprKind, ExternDef, ExternId, InstId, Instance, LocalKind, NewType,
-    NewTypeId, Stmt, StmtKind,
+    Callee, Construct, Constructed, EnumDef, EnumId, Expr, ExprKind, ExternDef, ExternId, InstId, Instance,
+    LocalKind, NewType, NewTypeId, Stmt, StmtKind,
 };
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
 use super::value::Value;
 use super::{BlockSig, Checker, CodeContext, GenericAggregate};
+use crate::limits::MAX_STACK;
 use indexmap::IndexMap;
 use num_bigint::BigInt;
 use p4cc_syntax::ast::{
-    self, Annotation, Argument, Decl, DeclKind, EnumMember, ExternMethod, Ident, Param, Type,
+    self, Annotation, Argument, Decl, DeclKind, EnumMember, ExternMethod, Ident, Param, Type, TypeKind,
 };
 use p4cc_syntax::{Diagnostic, Resource, Span};
 use std::collections::BTreeSet;
@@ -46,6 +47,7 @@ impl Checker {
                 self.enum_decl(name, underlying.as_ref(), members, &decl.annotations)
             }
             DeclKind::Typedef { ty, name } => {
+                let _ = self.annotations(&decl.annotations);
                 let ty = self.resolve_type(ty);
                 self.declare(name, Symbol::Type(TypeSymbol::Plain(ty)));
             }
@@ -68,7 +70,10 @@ impl Checker {
                 self.extern_object(name, type_params, methods)
             }
             DeclKind::ExternFunction(signature) => self.extern_function(signature),
-            DeclKind::Function { signature, body } => self.function_decl(signature, body),
+            DeclKind::Function { signature, body } => {
+                let _ = self.annotations(&decl.annotations);
+                self.function_decl(signature, body);
+            }
             DeclKind::Action { name, params, body } => {
                 self.action_decl(name, params, body, &decl.annotations)
             }
@@ -84,7 +89,11 @@ impl Checker {
             DeclKind::ValueSet { name, .. } => {
                 self.error(name.span, "a value set can only be declared inside a parser");
             }
-            DeclKind::Const { .. } | DeclKind::Instance { .. } => self.shared_decl(decl),
+            DeclKind::Const { .. } => {
+                let _ = self.annotations(&decl.annotations);
+                self.shared_decl(decl);
+            }
+            DeclKind::Instance { .. } => self.shared_decl(decl),
         }
     }
 
@@ -159,6 +168,13 @@ impl Checker {
         let ty = self.resolve_type(ty);
         let checked = self.expr(value);
         let checked = self.coerce(checked, &ty);
+        if matches!(ty, Ty::Extern(..) | Ty::Block(_) | Ty::Package(_)) {
+            let shown = self.hir.show(&ty);
+            self.push(
+                Diagnostic::error(name.span, format!("a constant cannot have type `{shown}`"))
+                    .with_help(format!("declare an instance: `{shown}(...) {};`", name.name)),
+            );
+        }
         if !self.is_compile_time(&checked) {
             self.push(
                 Diagnostic::error(
@@ -173,19 +189,45 @@ impl Checker {
 
     /// Whether an expression's value follows from constants and constructor parameters alone.
     pub(super) fn is_compile_time(&self, expr: &Expr) -> bool {
+        self.follows_from(expr, &|kind| kind == LocalKind::Constructor)
+    }
+
+    /// Whether an expression may be the argument of a parameter without direction: it follows from constants
+    /// and from parameters without direction, those of an action among them, as in p4c.
+    pub(super) fn is_directionless(&self, expr: &Expr) -> bool {
+        let no_direction = LocalKind::Param(ast::Direction::None);
+        self.follows_from(expr, &|kind| kind == LocalKind::Constructor || kind == no_direction)
+    }
+
+    /// Whether an expression's value follows from constants and locals of some kinds alone.
+    fn follows_from(&self, expr: &Expr, known: &dyn Fn(LocalKind) -> bool) -> bool {
+        let follows = |expr: &Expr| self.follows_from(expr, known);
         match &expr.kind {
             ExprKind::Poison | ExprKind::Const(_) | ExprKind::InvalidHeader | ExprKind::Default => true,
-            ExprKind::Local(id) => self.local_kind(*id) == LocalKind::Constructor || expr.ty == Ty::Integer,
+            ExprKind::Local(id) => known(self.local_kind(*id)) || expr.ty == Ty::Integer,
             ExprKind::Instance(_) | ExprKind::Construct(_) => true,
-            ExprKind::Aggregate(items) => items.iter().all(|item| self.is_compile_time(item)),
-            ExprKind::Field(base, _) | ExprKind::Slice(base, _, _) => self.is_compile_time(base),
-            ExprKind::Unary(_, a) | ExprKind::Cast(a) => self.is_compile_time(a),
-            ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) => {
-                self.is_compile_time(a) && self.is_compile_time(b)
+            // A function that gives an object makes it before packets come.
+            ExprKind::Call(call) => {
+                let makes = matches!((&call.callee, &expr.ty), (Callee::Extern { .. }, Ty::Extern(..)));
+                makes && call.args.iter().flatten().all(follows)
             }
-            ExprKind::Conditional(c, a, b) => [c, a, b].into_iter().all(|e| self.is_compile_time(e)),
+            ExprKind::Aggregate(items) => items.iter().all(follows),
+            ExprKind::Field(base, _) | ExprKind::Slice(base, _, _) => follows(base),
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) => follows(a),
+            ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) => follows(a) && follows(b),
+            ExprKind::Conditional(c, a, b) => [c, a, b].into_iter().all(|e| follows(e)),
             _ => false,
         }
+    }
+
+    /// The type of the objects in `T(args) name[2][3]`, and the sizes of the array, from the outermost.
+    fn object_array<'t>(&mut self, ty: &'t Type) -> (&'t Type, Vec<u32>) {
+        let (mut elem, mut sizes) = (ty, Vec::new());
+        while let TypeKind::Stack(inner, size) = &elem.kind {
+            sizes.extend(self.number(size, "size of an array", 1, MAX_STACK));
+            elem = inner;
+        }
+        (elem, sizes)
     }
 
     /// Declares an instance. Gives what it is made of.
@@ -200,13 +242,18 @@ impl Checker {
         if matches!(self.place, CodeContext::Action | CodeContext::Function) {
             self.error(span, "an instance cannot be made inside an action or function");
         }
+        let (ty, sizes) = self.object_array(ty);
         let construct = self.construct(ty, args, span);
+        if !sizes.is_empty() && !matches!(construct.what, Constructed::Extern(..) | Constructed::Poison) {
+            self.error(ty.span, "only extern objects can be made as an array");
+        }
         let annotations = self.annotations(annotations);
         let id = InstId::from_index(self.hir.instances.len());
         let name_text = name.name.clone();
         self.hir.instances.push(Instance {
             name: name_text,
             construct: construct.clone(),
+            sizes,
             annotations,
             methods: Vec::new(),
             apply_sites: 0,
@@ -390,6 +437,8 @@ impl Checker {
             let s = &method.signature;
             let ret = if method.is_constructor { None } else { Some(&s.return_type) };
             let sig = self.signature(&s.name.name, s.name.span, &s.type_params, &s.params, ret);
+            self.no_modules_for_extern(&sig, &s.params);
+            self.no_own_object(id, &sig, &s.params);
             if method.is_constructor { constructors.push(sig) } else { made.push(sig) }
         }
         self.check_overloads(&constructors);

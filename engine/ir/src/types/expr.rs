@@ -62,11 +62,7 @@ impl Checker {
             Ast::Member(base, name) => self.member(base, name, span),
             Ast::TypeMember(ty, name) => self.type_member(ty, name, span),
             Ast::Call { callee, type_args, args } => self.call(callee, type_args, args, span),
-            Ast::Construct { ty, args } => {
-                let construct = self.construct(ty, args, span);
-                let ty = self.constructed_type(&construct);
-                make(ExprKind::Construct(Box::new(construct)), ty)
-            }
+            Ast::Construct { ty, args } => self.construct_unnamed(ty, args, span),
         }
     }
 

@@ -119,6 +119,20 @@ impl Checker {
         self.declare(&name, Symbol::Type(TypeSymbol::GenericBlock(index)));
     }
 
+    /// Functions that were never made, with their type parameters.
+    pub(super) fn unused_functions(&self) -> Vec<(usize, Vec<Ident>)> {
+        let all = self.generic_functions.iter().enumerate();
+        let unused = all.filter(|(_, generic)| generic.made.is_empty());
+        unused.map(|(index, generic)| (index, generic.signature.type_params.clone())).collect()
+    }
+
+    /// Parsers and controls that were never made, likewise.
+    pub(super) fn unused_blocks(&self) -> Vec<(usize, Vec<Ident>)> {
+        let all = self.generic_blocks.iter().enumerate();
+        let unused = all.filter(|(_, generic)| generic.made.is_empty());
+        unused.map(|(index, generic)| (index, generic.decl.parts().0.to_vec())).collect()
+    }
+
     /// The function for some type arguments.
     pub(super) fn function_of(&mut self, index: usize, args: &[Ty], span: Span) -> Option<FnId> {
         let generic = self.generic_functions.get(index)?;
@@ -238,7 +252,9 @@ impl Checker {
         let place = std::mem::replace(&mut self.place, CodeContext::Top);
         let return_ty = self.return_ty.take();
         let loop_depth = std::mem::take(&mut self.loop_depth);
+        self.generic_depth += 1;
         let made = check(self);
+        self.generic_depth -= 1;
         self.loop_depth = loop_depth;
         self.return_ty = return_ty;
         self.place = place;

@@ -226,6 +226,8 @@ pub struct Instance {
     pub name: String,
     /// What it is made of.
     pub construct: Construct,
+    /// Of an array of objects its sizes, from the outermost.
+    pub sizes: Vec<u32>,
     /// Annotations.
     pub annotations: Annotations,
     /// What it implements of the abstract methods of its extern.

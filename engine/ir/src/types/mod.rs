@@ -30,6 +30,7 @@ mod size;
 pub mod stmt;
 mod table;
 mod typexpr;
+mod unused;
 mod wellformed;
 
 use crate::limits::MAX_SHOWN;
@@ -63,6 +64,8 @@ pub fn check(program: &ast::Program, budget: &Budget) -> (Program, Vec<Diagnosti
         }
         checker.global_decl(decl);
     }
+    checker.check_main();
+    checker.check_unused_generics();
     checker.report_missing_file();
     (checker.hir, checker.diagnostics)
 }
@@ -121,6 +124,8 @@ struct Checker {
     scopes: Scopes,
     hir: Program,
     generics: Vec<GenericAggregate>,
+    /// Bodies with type parameters around, which stand for types there.
+    generic_depth: u32,
     generic_functions: Vec<generic::GenericFunction>,
     generic_blocks: Vec<generic::GenericBlock>,
     blocks: Vec<BlockSig>,

@@ -241,6 +241,11 @@ impl Checker {
         if !a.ty.is_integral() || !b.ty.is_integral() {
             return self.mismatch(op, &a, &b, span);
         }
+        // A constant is an amount whatever its type is, if it is not negative (P4-16 8.6).
+        let b = match b.kind {
+            ExprKind::Const(_) => Expr { ty: Ty::Integer, ..b },
+            _ => b,
+        };
         if matches!(b.ty, Ty::Int(_)) {
             return self.operator_error(
                 b.span,

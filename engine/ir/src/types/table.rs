@@ -139,15 +139,6 @@ impl Checker {
             let Some(sig) = self.action_sigs.get(id.index()).cloned() else { continue };
             let mut bound_sig = sig.clone();
             bound_sig.params.retain(|param| param.direction != Direction::None);
-            let data = sig.params.iter().filter(|param| param.direction == Direction::None);
-            if let Some(bad) = data.into_iter().find(|param| !self.is_action_data(&param.ty)) {
-                let (name, shown) = (&bad.name, self.hir.show(&bad.ty));
-                let message =
-                    format!("parameter `{name}` comes from the control plane and cannot have type `{shown}`");
-                let help = "let the table's action take the fields, or call the action without a table";
-                self.push(Diagnostic::error(action.span, message).with_help(help));
-                continue;
-            }
             let Some(bound) = self.bind(&bound_sig, &[], &action.args, action.span) else { continue };
             let annotations = self.annotations(&action.annotations);
             let (args, order) = (bound.args, bound.order);

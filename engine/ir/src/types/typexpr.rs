@@ -34,8 +34,11 @@ impl Checker {
             }
             TypeKind::Named(path) => self.named_type(path, &[], ty.span),
             TypeKind::Specialized(path, args) => {
-                self.check_own_argument(path, args);
+                let told = self.check_own_argument(path, args);
                 let args: Vec<Ty> = args.iter().map(|arg| self.resolve_type(arg)).collect();
+                if !told {
+                    self.check_own_type(path, &args, ty.span);
+                }
                 let made = self.named_type(path, &args, ty.span);
                 self.sized(made, ty.span)
             }
@@ -236,7 +239,7 @@ impl Checker {
     }
 
     /// Fills the type parameters of a generic struct, header or union.
-    fn generic_aggregate(&mut self, index: usize, args: &[Ty], span: Span) -> Ty {
+    pub(super) fn generic_aggregate(&mut self, index: usize, args: &[Ty], span: Span) -> Ty {
         let Some(generic) = self.generics.get(index) else { return Ty::Unknown };
         if let Some(ty) = generic.made.get(args) {
             return ty.clone();
@@ -272,12 +275,28 @@ impl Checker {
     }
 
     /// A generic struct, header or union that is written as a type argument of itself.
-    fn check_own_argument(&mut self, path: &Path, args: &[Type]) {
+    fn check_own_argument(&mut self, path: &Path, args: &[Type]) -> bool {
         let own = |arg: &Type| matches!(&arg.kind, TypeKind::Specialized(inner, _) if inner.name.name == path.name.name);
         let entry = self.scopes.get(&path.name.name, path.absolute);
         let generic = entry.is_some_and(|entry| matches!(entry.symbol, Symbol::Type(TypeSymbol::Generic(_))));
-        if let Some(arg) = args.iter().find(|arg| own(arg)).filter(|_| generic) {
+        let found = args.iter().find(|arg| own(arg)).filter(|_| generic);
+        if let Some(arg) = found {
             self.error(arg.span, format!("`{}` has itself as a type argument", path.name.name));
+        }
+        found.is_some()
+    }
+
+    /// The same where a name stands for the argument: `typedef S<bit> T;`, `S<T>`.
+    fn check_own_type(&mut self, path: &Path, args: &[Ty], span: Span) {
+        // `S<T>` may be made for any `T` in a body that has it as a parameter.
+        if self.generic_depth > 0 {
+            return;
+        }
+        let entry = self.scopes.get(&path.name.name, path.absolute);
+        let Some(Symbol::Type(TypeSymbol::Generic(index))) = entry.map(|entry| &entry.symbol) else { return };
+        let Some(generic) = self.generics.get(*index) else { return };
+        if args.iter().any(|arg| generic.made.values().any(|made| made == arg && *made != Ty::Unknown)) {
+            self.error(span, format!("`{}` has itself as a type argument", path.name.name));
         }
     }
 
@@ -400,7 +419,7 @@ fn block_type(is_parser: bool, name: Option<String>, sig: Option<&hir::Sig>) -> 
 
 /// Parameters, from the first on, that are not `@optional`.
 pub(super) fn least_params(sig: &hir::Sig) -> usize {
-    sig.params.iter().rposition(|param| !param.optional).map_or(0, |last| last + 1)
+    sig.params.iter().rposition(|param| !param.optional && param.default.is_none()).map_or(0, |last| last + 1)
 }
 
 /// Directions and types of a signature's parameters.

@@ -2,8 +2,9 @@
 
 use super::Checker;
 use super::hir::{ExternId, Sig};
+use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
-use p4cc_syntax::ast::{Direction, Param, Type};
+use p4cc_syntax::ast::{Direction, Param, Type, TypeKind};
 use p4cc_syntax::{Diagnostic, Span};
 
 impl Checker {
@@ -58,6 +59,27 @@ impl Checker {
         }
     }
 
+    /// Parsers, controls and packages are made of externs, and externs not of them.
+    pub(super) fn no_modules_for_extern(&mut self, sig: &Sig, params: &[Param]) {
+        for (param, checked) in params.iter().zip(&sig.params) {
+            if matches!(checked.ty, Ty::Block(_) | Ty::Package(_)) {
+                let shown = self.hir.show(&checked.ty);
+                let message = format!("parameter `{}` of an extern cannot have type `{shown}`", checked.name);
+                self.error(param.name.span, message);
+            }
+        }
+    }
+
+    /// No method takes an object of its own extern.
+    pub(super) fn no_own_object(&mut self, id: ExternId, sig: &Sig, params: &[Param]) {
+        for (param, checked) in params.iter().zip(&sig.params) {
+            if holds_extern(&checked.ty, id) {
+                let message = format!("parameter `{}` has the type of its own extern", checked.name);
+                self.error(param.name.span, message);
+            }
+        }
+    }
+
     /// As [`Self::no_modules`], for the arguments of a call whose parameters are of any type.
     pub(super) fn no_modules_given(&mut self, args: &[Option<super::Expr>]) -> bool {
         let module = |arg: &&super::Expr| matches!(arg.ty, Ty::Block(_) | Ty::Package(_));
@@ -71,6 +93,7 @@ impl Checker {
     pub(super) fn check_brought_modules(&mut self, is_parser: bool, sig: &Sig, params: &[Param]) {
         for (param, checked) in params.iter().zip(&sig.params) {
             let Ty::Block(block) = &checked.ty else { continue };
+            self.check_module_type(param);
             if block.is_parser != is_parser {
                 let (inner, outer) = if is_parser { ("control", "parser") } else { ("parser", "control") };
                 self.error(
@@ -93,6 +116,39 @@ impl Checker {
             }
             self.push(diagnostic);
         }
+    }
+
+    /// No type is named `main`, which is the program's package.
+    pub(super) fn check_main(&mut self) {
+        let Some(entry) = self.scopes.get("main", true) else { return };
+        if !matches!(entry.symbol, Symbol::Type(_)) {
+            return;
+        }
+        let span = entry.span;
+        self.push(
+            Diagnostic::error(span, "`main` must be an instance of a package")
+                .with_help("give this another name"),
+        );
+    }
+
+    /// A constructor parameter takes any parser or control of a type, and not one with its body.
+    fn check_module_type(&mut self, param: &Param) {
+        let TypeKind::Named(path) = &param.ty.kind else { return };
+        let Some(entry) = self.scopes.get(&path.name.name, path.absolute) else { return };
+        let Symbol::Type(TypeSymbol::Parser(_) | TypeSymbol::Control(_) | TypeSymbol::GenericBlock(_)) =
+            entry.symbol
+        else {
+            return;
+        };
+        let (declared, name) = (entry.span, &path.name.name);
+        self.push(
+            Diagnostic::error(
+                param.ty.span,
+                format!("`{name}` has a body and is not the type of a parameter"),
+            )
+            .with_related(declared, "declared here")
+            .with_help("declare a type for it: `control T(...);`"),
+        );
     }
 
     /// A part of a tuple.
