@@ -104,8 +104,8 @@ impl Controller<'_> {
             update(Type::Insert, Entity::PacketReplicationEngineEntry(entry))
         };
         let mut made = Vec::new();
-        let own: Vec<u32> = self.pool.constants_up_to(MOST_SESSION).map(|value| value as u32).collect();
-        let numbers = (1..=REPLICATED).chain(own.into_iter().filter(|number| *number > REPLICATED));
+        let own = self.pool.constants_up_to(MOST_SESSION).into_iter().map(|value| value as u32);
+        let numbers = (1..=REPLICATED).chain(own.filter(|number| *number > REPLICATED));
         for number in numbers {
             let group = p4::MulticastGroupEntry {
                 multicast_group_id: number,
@@ -190,6 +190,27 @@ impl Controller<'_> {
         }
     }
 
+    /// An entry for a key that a packet brought to a table; none where the P4Info says nothing of the table.
+    pub fn entry_for(&self, table: &str, key: &[BitString], random: &mut Stream) -> Option<p4::Update> {
+        let named = |one: &&info::Table| one.preamble.as_ref().is_some_and(|own| own.name == table);
+        let table = self.info.tables.iter().find(named)?;
+        let fields = &table.match_fields;
+        let fits = fields.len() == key.len()
+            && fields.iter().zip(key).all(|(field, value)| field.bitwidth.max(0) as usize == value.len());
+        if table.is_const_table || fields.is_empty() || !fits {
+            return None;
+        }
+        let matches = fields.iter().zip(key).filter_map(|(field, value)| self.field_of(field, value, random));
+        let entry = p4::TableEntry {
+            table_id: id(table.preamble.as_ref()),
+            r#match: matches.collect(),
+            action: Some(self.table_action(table, random)?),
+            priority: if needs_priority(table) { 9 } else { 0 },
+            ..Default::default()
+        };
+        Some(update(Type::Insert, Entity::TableEntry(entry)))
+    }
+
     fn table_action(&self, table: &info::Table, random: &mut Stream) -> Option<p4::TableAction> {
         use p4::table_action::Type as Kind;
         let profile =
@@ -224,8 +245,18 @@ impl Controller<'_> {
 
     /// A match; none where it takes any value.
     fn field(&self, field: &info::MatchField, random: &mut Stream) -> Option<p4::FieldMatch> {
-        let width = field.bitwidth.max(0) as usize;
-        let value = self.pool.value(width, random);
+        let value = self.pool.value(field.bitwidth.max(0) as usize, random);
+        self.field_of(field, &value, random)
+    }
+
+    /// A match that takes a value.
+    fn field_of(
+        &self,
+        field: &info::MatchField,
+        value: &BitString,
+        random: &mut Stream,
+    ) -> Option<p4::FieldMatch> {
+        let width = value.len();
         let masked = |mask: &[bool]| canonical(&value.iter().zip(mask).map(|(a, b)| *a && *b).collect::<Vec<_>>());
         let kind = match kind(field) {
             MatchType::Lpm => {
@@ -249,15 +280,15 @@ impl Controller<'_> {
             }
             MatchType::Range => {
                 let other = self.pool.value(width, random);
-                let (low, high) = if value <= other { (&value, &other) } else { (&other, &value) };
+                let (low, high) = if *value <= other { (value, &other) } else { (&other, value) };
                 if low.iter().all(|bit| !bit) && high.iter().all(|bit| *bit) {
                     return None;
                 }
                 FieldMatchType::Range(Range { low: canonical(low), high: canonical(high) })
             }
             MatchType::Optional if random.below(2) == 0 => return None,
-            MatchType::Optional => FieldMatchType::Optional(Optional { value: canonical(&value) }),
-            _ => FieldMatchType::Exact(Exact { value: canonical(&value) }),
+            MatchType::Optional => FieldMatchType::Optional(Optional { value: canonical(value) }),
+            _ => FieldMatchType::Exact(Exact { value: canonical(value) }),
         };
         Some(p4::FieldMatch { field_id: field.id, field_match_type: Some(kind) })
     }

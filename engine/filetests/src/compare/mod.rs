@@ -2,16 +2,17 @@
 //! writes and the same packets. What leaves them, and what they count, must be the same.
 //!
 //! Entries are drawn by the P4Info ([`entries`]) and packets along the document's parser ([`packets`]), both of
-//! values of one [`pool`]. [`Report::reached`] tells how far they came.
+//! values of one [`pool`]; keys that missed get entries later on. [`Report::reached`] says how far packets came.
 
 pub mod entries;
 pub mod packets;
 pub mod pool;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use p4cc_ir::Bits;
 use p4cc_p4runtime::proto::p4::config::v1::P4Info;
 use p4cc_p4runtime::proto::p4::v1 as p4;
 use p4cc_p4runtime::{Devices, Local, NoSuchDevice};
@@ -22,7 +23,7 @@ use prost::Message;
 
 use self::entries::Controller;
 use self::packets::Drawer;
-use self::pool::Pool;
+use self::pool::{BitString, Pool};
 use crate::bench;
 
 const DEVICE: u64 = 1;
@@ -30,6 +31,10 @@ const DEVICE: u64 = 1;
 const GAP_NS: u64 = 1_000_000;
 /// Packets that one packet may become before the rest waits for the next one.
 const MAX_SENT: usize = 256;
+/// After each of so many parts of the packets, entries for keys that missed are written.
+const ROUNDS: usize = 6;
+/// Keys that missed, kept of each table and round.
+const MISSED: usize = 12;
 /// Of so many packets one comes from the controller.
 const PACKET_OUT_ONE_OF: u64 = 16;
 
@@ -232,6 +237,8 @@ pub struct Pair {
     source: Side,
     document: Side,
     report: Report,
+    /// Keys that missed in the last round, by table.
+    missed: BTreeMap<String, BTreeSet<Vec<BitString>>>,
 }
 
 impl Comparison<'_> {
@@ -248,14 +255,22 @@ impl Comparison<'_> {
             source: Side::new(self, self.source).map_err(|error| format!("source: {error}"))?,
             document: Side::new(self, self.document).map_err(|error| format!("document: {error}"))?,
             report: Report::default(),
+            missed: BTreeMap::new(),
         };
         let controller =
             Controller { info: self.info, pool: &pool, ports: bench::PORTS, cpu_port: self.cpu_port };
         for update in controller.updates(&mut Stream::named(seed, "updates")) {
             pair.write(&update);
         }
-        let random = &mut Stream::named(seed, "packets");
+        let (random, learned) = (&mut Stream::named(seed, "packets"), &mut Stream::named(seed, "missed"));
         for at in 0..packets {
+            if (at + 1) % packets.div_ceil(ROUNDS) == 0 {
+                for (table, keys) in core::mem::take(&mut pair.missed) {
+                    for update in keys.iter().filter_map(|key| controller.entry_for(&table, key, learned)) {
+                        pair.write(&update);
+                    }
+                }
+            }
             let way = self.way(&pool, random);
             let packet = drawer.packet(&pool, random);
             pair.send(Time::from_ns((at as u64 + 1) * GAP_NS), &way, &packet);
@@ -316,6 +331,7 @@ impl Pair {
             for event in trace {
                 if core::ptr::eq(side, &raw const self.source) {
                     count(&mut self.report.reached, &event.step);
+                    note(&mut self.missed, &event.step);
                 }
                 let _ = writeln!(steps, "  {:?}", event.step);
             }
@@ -387,6 +403,17 @@ fn undo(side: &Side, update: &p4::Update) {
 fn is_metered(update: &p4::Update) -> bool {
     let entity = update.entity.as_ref().and_then(|entity| entity.entity.as_ref());
     matches!(entity, Some(p4::entity::Entity::TableEntry(entry)) if entry.meter_config.is_some())
+}
+
+/// Keeps the key of a table that missed.
+fn note(missed: &mut BTreeMap<String, BTreeSet<Vec<BitString>>>, step: &Step) {
+    let Step::Table { table, key, hit: false } = step else { return };
+    let keys = missed.entry(table.clone()).or_default();
+    if keys.len() < MISSED {
+        let bit = |value: &Bits, at: u32| value.words()[(at / 64) as usize] >> (at % 64) & 1 == 1;
+        let bits = |value: &Bits| (0..value.width()).rev().map(|at| bit(value, at)).collect();
+        keys.insert(key.iter().map(|(_, value)| bits(value)).collect());
+    }
 }
 
 fn count(reached: &mut BTreeMap<String, u64>, step: &Step) {

@@ -202,29 +202,50 @@ impl Walk {
         self.append(&value);
     }
 
-    /// Follows a copy of a field or of what lies ahead.
+    /// Follows a copy of a field or of what lies ahead, or of a slice of one.
     fn copy(&mut self, to: &Value, from: Option<&Value>) {
         let Some(to) = to.get("value").and_then(field) else { return };
-        let place = from.and_then(|from| {
-            let value = from.get("value")?;
-            match text(from, "type") {
-                "field" => self.places.get(&owned(field(value)?)).copied(),
-                "lookahead" => {
-                    let (offset, width) = (value.get(0)?.as_u64()?, value.get(1)?.as_u64()?);
-                    Some((self.bits.len() + offset as usize, width as usize))
-                }
-                _ => None,
-            }
-        });
-        match place {
+        match from.and_then(|from| self.place(from)) {
             Some(place) => self.places.insert(owned(to), place),
             None => self.places.remove(&owned(to)),
         };
     }
 
+    /// Where the bits of an operand are, if it is bits of the packet. p4c writes a slice as a shift and a mask.
+    fn place(&self, operand: &Value) -> Option<(usize, usize)> {
+        let value = operand.get("value")?;
+        match text(operand, "type") {
+            "field" => self.places.get(&owned(field(value)?)).copied(),
+            "lookahead" => {
+                let (offset, width) = (value.get(0)?.as_u64()?, value.get(1)?.as_u64()?);
+                Some((self.bits.len() + offset as usize, width as usize))
+            }
+            "stack_field" => {
+                let (stack, name) = field(value)?;
+                let last = self.next.get(stack)?.checked_sub(1)?;
+                self.places.get(&(format!("{stack}[{last}]"), name.to_owned())).copied()
+            }
+            "expression" if value.get("op").is_none() => self.place(value),
+            "expression" => {
+                let (start, width) = self.place(value.get("left")?)?;
+                let number = value.get("right")?.get("value")?.as_str()?.strip_prefix("0x")?;
+                let number = u64::from_str_radix(number, 16).ok()?;
+                match text(value, "op") {
+                    ">>" => Some((start, width.checked_sub(number as usize)?)),
+                    "&" if number.trailing_ones() + number.leading_zeros() == u64::BITS => {
+                        let kept = width.min(number.trailing_ones() as usize);
+                        Some((start + width - kept, kept))
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
     /// Writes what a transition wants of its keys; the default wants nothing.
     fn steer(&mut self, keys: &[Value], transition: &Value) {
-        let places: Option<Vec<(usize, usize)>> = keys.iter().map(|key| self.key(key)).collect();
+        let places: Option<Vec<(usize, usize)>> = keys.iter().map(|key| self.place(key)).collect();
         let Some(places) = places else { return };
         // Each key takes whole bytes of the value.
         let padded = |width: usize| width.next_multiple_of(8);
@@ -240,22 +261,6 @@ impl Walk {
                 }
                 at += 1;
             }
-        }
-    }
-
-    fn key(&self, key: &Value) -> Option<(usize, usize)> {
-        let value = key.get("value")?;
-        match text(key, "type") {
-            "lookahead" => {
-                let (offset, width) = (value.get(0)?.as_u64()?, value.get(1)?.as_u64()?);
-                Some((self.bits.len() + offset as usize, width as usize))
-            }
-            "stack_field" => {
-                let (stack, name) = field(value)?;
-                let last = self.next.get(stack)?.checked_sub(1)?;
-                self.places.get(&(format!("{stack}[{last}]"), name.to_owned())).copied()
-            }
-            _ => self.places.get(&owned(field(value)?)).copied(),
         }
     }
 

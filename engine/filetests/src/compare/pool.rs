@@ -1,6 +1,6 @@
 //! Values that packets and entries share: few of each width, so that they meet.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_switch::Stream;
 use serde_json::Value;
@@ -14,22 +14,23 @@ pub type BitString = Vec<bool>;
 
 /// Where values come from.
 pub struct Pool {
-    /// Every number of at most 64 bits that the document writes.
-    constants: Vec<u64>,
+    /// Every number of at most 64 bits that the document writes, by the digits that it writes it with: as many
+    /// as its width has bytes twice.
+    constants: BTreeMap<usize, BTreeSet<u64>>,
     ports: u32,
 }
 
 impl Pool {
     /// The values of a document, for a switch with ports below `ports`.
     pub fn new(document: &Value, ports: u32) -> Self {
-        let mut constants = BTreeSet::new();
+        let mut constants = BTreeMap::new();
         collect(document, &mut constants);
-        Self { constants: constants.into_iter().collect(), ports }
+        Self { constants, ports }
     }
 
     /// Numbers of the document up to `most`.
-    pub fn constants_up_to(&self, most: u64) -> impl Iterator<Item = u64> + '_ {
-        self.constants.iter().copied().filter(move |value| *value <= most)
+    pub fn constants_up_to(&self, most: u64) -> BTreeSet<u64> {
+        self.constants.values().flatten().copied().filter(|value| *value <= most).collect()
     }
 
     /// A value of some width.
@@ -41,11 +42,11 @@ impl Pool {
         if width == 9 {
             return bits(random.below(self.ports.into()), width);
         }
-        if random.below(4) == 0 {
-            let fitting = self.constants.partition_point(|value| width >= 64 || *value >> width == 0);
-            if let Some(value) = self.constants.get(random.below(fitting as u64) as usize) {
-                return bits(*value, width);
-            }
+        if random.below(4) == 0
+            && let Some(constants) = self.constants.get(&(width.div_ceil(8) * 2))
+            && let Some(value) = constants.iter().nth(random.below(constants.len() as u64) as usize)
+        {
+            return bits(*value, width);
         }
         let which = random.below(OF_A_WIDTH);
         let mut made = Stream::named(which, &format!("value of {width} bits"));
@@ -56,18 +57,19 @@ impl Pool {
     }
 }
 
-fn collect(value: &Value, found: &mut BTreeSet<u64>) {
+fn collect(value: &Value, found: &mut BTreeMap<usize, BTreeSet<u64>>) {
     match value {
-        Value::String(text) => found.extend(number(text)),
+        Value::String(text) => {
+            if let Some(digits) = text.strip_prefix("0x")
+                && let Ok(number) = u64::from_str_radix(digits, 16)
+            {
+                found.entry(digits.len()).or_default().insert(number);
+            }
+        }
         Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
         Value::Object(members) => members.values().for_each(|item| collect(item, found)),
         _ => {}
     }
-}
-
-/// The number of a text such as `0x0800`.
-fn number(text: &str) -> Option<u64> {
-    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
 /// The lowest bits of a number.
