@@ -16,7 +16,8 @@ fn cases() -> PathBuf {
 }
 
 fn document(name: &str) -> String {
-    std::fs::read_to_string(cases().join("bmv2").join(format!("{name}.json"))).expect("part of the repository")
+    std::fs::read_to_string(cases().join("bmv2").join(format!("{name}.json")))
+        .expect("part of the repository")
 }
 
 fn compared(name: &str, document: &str, exec: ExecChoice) -> Report {
@@ -50,4 +51,28 @@ fn cases_and_their_documents_agree() {
     assert!(names.len() >= 30, "{} documents", names.len());
     assert!(left > names.len() * PACKETS / 2, "{left} packets left");
     assert!(hits > 10, "{hits} tables were hit");
+}
+
+/// One text of a document in place of another.
+fn changed(name: &str, from: &str, to: &str) -> String {
+    let text: String = document(name).split_whitespace().collect();
+    assert!(text.contains(from), "{name} has no {from}");
+    text.replacen(from, to, 1)
+}
+
+#[test]
+fn what_is_changed_is_found() {
+    let changes = [
+        // Where each packet goes.
+        ("forwarding", r#"{"type":"hexstr","value":"0x0001"}"#, r#"{"type":"hexstr","value":"0x0002"}"#),
+        // A state that one packet in 65,536 takes, where none is led there.
+        ("select", r#""value":"0x0900""#, r#""value":"0x0a00""#),
+        // What a packet gets that no entry matches.
+        ("tables", r#""action_data":["0xff"]"#, r#""action_data":["0xfe"]"#),
+    ];
+    for (name, from, to) in changes {
+        let text = changed(name, from, to);
+        let report = compared(name, &text, ExecChoice::Interp);
+        assert!(!report.differences.is_empty(), "{name}: {to}");
+    }
 }

@@ -78,7 +78,8 @@ impl Controller<'_> {
         }
         for set in &self.info.value_sets {
             let count = set.size.clamp(0, 4);
-            let members = (0..count).map(|_| p4::ValueSetMember { r#match: self.matches(&set.r#match, random) });
+            let members =
+                (0..count).map(|_| p4::ValueSetMember { r#match: self.matches(&set.r#match, random) });
             let entry =
                 p4::ValueSetEntry { value_set_id: id(set.preamble.as_ref()), members: members.collect() };
             updates.push(update(Type::Modify, Entity::ValueSetEntry(entry)));
@@ -144,11 +145,8 @@ impl Controller<'_> {
         for group in 1..=(if profile.with_selector { GROUPS } else { 0 }) {
             let members = (0..1 + random.below(4)).map(|_| 1 + random.below(MEMBERS.into()) as u32);
             let members: std::collections::BTreeSet<u32> = members.collect();
-            let member = |member_id| p4::action_profile_group::Member {
-                member_id,
-                weight: 1,
-                ..Default::default()
-            };
+            let member =
+                |member_id| p4::action_profile_group::Member { member_id, weight: 1, ..Default::default() };
             let entry = p4::ActionProfileGroup {
                 action_profile_id: own,
                 group_id: group,
@@ -257,7 +255,8 @@ impl Controller<'_> {
         random: &mut Stream,
     ) -> Option<p4::FieldMatch> {
         let width = value.len();
-        let masked = |mask: &[bool]| canonical(&value.iter().zip(mask).map(|(a, b)| *a && *b).collect::<Vec<_>>());
+        let masked =
+            |mask: &[bool]| canonical(&value.iter().zip(mask).map(|(a, b)| *a && *b).collect::<Vec<_>>());
         let kind = match kind(field) {
             MatchType::Lpm => {
                 let len = if random.below(2) == 0 { width } else { random.below(width as u64 + 1) as usize };

@@ -48,7 +48,7 @@ pub struct Comparison<'a> {
     pub info: &'a P4Info,
     /// The port whose packets go to the controller.
     pub cpu_port: u32,
-    /// What runs both.
+    /// What runs the document. The interpreter runs the source: it traces which keys miss.
     pub exec: ExecChoice,
 }
 
@@ -105,24 +105,18 @@ fn election() -> Option<p4::Uint128> {
 }
 
 impl Side {
-    fn new(comparison: &Comparison<'_>, config: &str) -> Result<Self, String> {
-        let switch = SwitchConfig {
-            device_id: DEVICE,
-            cpu_port: Some(comparison.cpu_port),
-            ..bench::config()
-        };
+    fn new(comparison: &Comparison<'_>, config: &str, exec: ExecChoice) -> Result<Self, String> {
+        let switch =
+            SwitchConfig { device_id: DEVICE, cpu_port: Some(comparison.cpu_port), ..bench::config() };
         let mut switch = Switch::new(switch).map_err(|error| error.to_string())?;
-        switch.set_exec(comparison.exec);
-        switch.set_tracing(matches!(comparison.exec, ExecChoice::Interp));
+        switch.set_exec(exec);
+        switch.set_tracing(matches!(exec, ExecChoice::Interp));
         let device = Arc::new(One(Mutex::new((switch, Time::ZERO))));
         let mut server =
             Local::new(Arc::clone(&device) as Arc<dyn Devices>).map_err(|error| error.to_string())?;
         let stream = server.open();
-        let arbitration = p4::MasterArbitrationUpdate {
-            device_id: DEVICE,
-            election_id: election(),
-            ..Default::default()
-        };
+        let arbitration =
+            p4::MasterArbitrationUpdate { device_id: DEVICE, election_id: election(), ..Default::default() };
         let arbitration = p4::stream_message_request::Update::Arbitration(arbitration);
         let hello = p4::StreamMessageRequest { update: Some(arbitration) };
         server.send(stream, &hello.encode_to_vec()).map_err(|status| status.message().to_owned())?;
@@ -252,8 +246,10 @@ impl Comparison<'_> {
         let pool = Pool::new(&document, bench::PORTS);
         let drawer = Drawer::new(&document).ok_or("document: it has no parser")?;
         let mut pair = Pair {
-            source: Side::new(self, self.source).map_err(|error| format!("source: {error}"))?,
-            document: Side::new(self, self.document).map_err(|error| format!("document: {error}"))?,
+            source: Side::new(self, self.source, ExecChoice::Interp)
+                .map_err(|error| format!("source: {error}"))?,
+            document: Side::new(self, self.document, self.exec)
+                .map_err(|error| format!("document: {error}"))?,
             report: Report::default(),
             missed: BTreeMap::new(),
         };
@@ -280,15 +276,18 @@ impl Comparison<'_> {
     }
 
     fn way(&self, pool: &Pool, random: &mut Stream) -> Way {
-        let out = self.info.controller_packet_metadata.iter().find(|one| {
-            one.preamble.as_ref().is_some_and(|preamble| preamble.name == "packet_out")
-        });
+        let out = self
+            .info
+            .controller_packet_metadata
+            .iter()
+            .find(|one| one.preamble.as_ref().is_some_and(|preamble| preamble.name == "packet_out"));
         match out {
             Some(out) if random.below(PACKET_OUT_ONE_OF) == 0 => {
-                let field = |field: &p4cc_p4runtime::proto::p4::config::v1::controller_packet_metadata::Metadata| {
-                    let value = pool::bytes(&pool.value(field.bitwidth.max(0) as usize, random));
-                    p4::PacketMetadata { metadata_id: field.id, value }
-                };
+                let field =
+                    |field: &p4cc_p4runtime::proto::p4::config::v1::controller_packet_metadata::Metadata| {
+                        let value = pool::bytes(&pool.value(field.bitwidth.max(0) as usize, random));
+                        p4::PacketMetadata { metadata_id: field.id, value }
+                    };
                 Way::Controller(out.metadata.iter().map(field).collect())
             }
             _ => match random.below(u64::from(bench::PORTS) * 8) {
@@ -351,10 +350,13 @@ impl Pair {
 
     fn read(&mut self) {
         use p4::entity::Entity;
-        let counters = [&self.source, &self.document]
-            .map(|side| format!("{:?}", side.device.0.lock().0.counters()));
+        let counters =
+            [&self.source, &self.document].map(|side| format!("{:?}", side.device.0.lock().0.counters()));
         if counters[0] != counters[1] {
-            self.differ(format!("counts of packets differ:\nsource {}\ndocument {}", counters[0], counters[1]));
+            self.differ(format!(
+                "counts of packets differ:\nsource {}\ndocument {}",
+                counters[0], counters[1]
+            ));
         }
         let all: [(&str, Entity); 6] = [
             ("counters", Entity::CounterEntry(p4::CounterEntry::default())),

@@ -78,9 +78,8 @@ impl<'a> Drawer<'a> {
             .iter()
             .map(|ty| (text(ty, "name"), list(ty, "fields").iter().filter_map(described).collect()))
             .collect();
-        let of_type = |header: &'a Value| {
-            Some((text(header, "name"), types.get(text(header, "header_type"))?.clone()))
-        };
+        let of_type =
+            |header: &'a Value| Some((text(header, "name"), types.get(text(header, "header_type"))?.clone()));
         let headers: BTreeMap<_, _> = list(document, "headers").iter().filter_map(of_type).collect();
         let by_id: BTreeMap<u64, &str> = list(document, "headers")
             .iter()

@@ -111,7 +111,8 @@ const BODY: [&str; 22] = [
 
 /// Names with answers.
 const ASSERTED: [&str; 14] = [
-    "x(A)", "x (A)", "x( A )", "A(x y)", "A(x  y)", "A(xy)", "A(x+y)", "A(x + y)", "x", "A", "x()", "x(A", "x(F(1))", "1(x)",
+    "x(A)", "x (A)", "x( A )", "A(x y)", "A(x  y)", "A(xy)", "A(x+y)", "A(x + y)", "x", "A", "x()", "x(A",
+    "x(F(1))", "1(x)",
 ];
 
 /// Parts of conditions.
