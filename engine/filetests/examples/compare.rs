@@ -6,8 +6,9 @@
 //!     [--native] [--reached]
 //! ```
 //!
-//! The interpreter runs both, with `--native` the document runs as native code. Without P4Info both programs take that of the source. Each seed draws other entries. It ends with 1 where
-//! something differs; `--reached` shows which states, tables and actions packets came to.
+//! The interpreter runs both, with `--native` the document runs as native code. Without P4Info both programs
+//! take that of the source. Each seed draws other entries. It ends with 1 where something differs;
+//! `--reached` shows which states, tables and actions packets came to.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 

@@ -1,5 +1,5 @@
-//! The comparison of source and BMv2 JSON by drawn packets: on the cases that p4c compiled nothing differs, and
-//! what is changed in a document is found.
+//! The comparison of source and BMv2 JSON by drawn packets: on the cases that p4c compiled nothing differs,
+//! and what is changed in a document is found.
 //!
 //! It needs the feature `p4info`, which the crate of fuzz targets asks for in runs of the whole workspace.
 #![cfg(feature = "p4info")]

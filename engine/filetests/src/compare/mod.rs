@@ -1,8 +1,9 @@
 //! A program from source beside the BMv2 JSON that p4c wrote of it: two switches with one P4Info, the same
 //! writes and the same packets. What leaves them, and what they count, must be the same.
 //!
-//! Entries are drawn by the P4Info ([`entries`]) and packets along the document's parser ([`packets`]), both of
-//! values of one [`pool`]; keys that missed get entries later on. [`Report::reached`] says how far packets came.
+//! Entries are drawn by the P4Info ([`entries`]) and packets along the document's parser ([`packets`]), both
+//! of values of one [`pool`]; keys that missed get entries later on. [`Report::reached`] says how far packets
+//! came.
 
 pub mod entries;
 pub mod packets;

@@ -1,8 +1,8 @@
 //! Packets drawn along the ways through a document's parser.
 //!
 //! A walk takes the transitions of BMv2 JSON at random and writes into the headers extracted so far, or ahead
-//! of them, what the transition asks for. What it cannot steer (expressions, metadata) stays as drawn, so that
-//! a packet may take another way than the walk: it need not be right, both programs get the same.
+//! of them, what the transition asks for. What it cannot steer (expressions, metadata) stays as drawn, so
+//! that a packet may take another way than the walk: it need not be right, both programs get the same.
 
 use std::collections::BTreeMap;
 
@@ -210,7 +210,8 @@ impl Walk {
         };
     }
 
-    /// Where the bits of an operand are, if it is bits of the packet. p4c writes a slice as a shift and a mask.
+    /// Where the bits of an operand are, if it is bits of the packet. p4c writes a slice as a shift and a
+    /// mask.
     fn place(&self, operand: &Value) -> Option<(usize, usize)> {
         let value = operand.get("value")?;
         match text(operand, "type") {

@@ -14,8 +14,8 @@ pub type BitString = Vec<bool>;
 
 /// Where values come from.
 pub struct Pool {
-    /// Every number of at most 64 bits that the document writes, by the digits that it writes it with: as many
-    /// as its width has bytes twice.
+    /// Every number of at most 64 bits that the document writes, by the digits that it writes it with: as
+    /// many as its width has bytes twice.
     constants: BTreeMap<usize, BTreeSet<u64>>,
     ports: u32,
 }
