@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo run --release -p p4cc-filetests --features p4info --example compare -- \
-//!     PROGRAM.p4 BMV2.json [P4INFO.txt] [-I FOLDER] [-D NAME[=TEXT]] [--cpu-port N] [--packets N] [--seeds N] \
+//!     PROGRAM.p4 BMV2.json [P4INFO.txt] [-I FOLDER] [-D NAME[=TEXT]] [--cpu-port N] \
+//!     [--packets N] [--seeds N] \
 //!     [--native] [--reached]
 //! ```
 //!
