@@ -8,6 +8,8 @@ pub mod bench;
 pub mod bombs;
 pub mod check;
 pub mod chip;
+#[cfg(feature = "p4info")]
+pub mod compare;
 pub mod runner;
 pub mod script;
 pub mod stf;

@@ -10,6 +10,7 @@
 //! diagnostic; nothing is read but through the loader; comments become white space,
 //! and a directive leaves no text behind but the blank on which its diagnostics hang.
 
+mod assertion;
 mod condition;
 mod constant;
 mod define;
@@ -110,6 +111,8 @@ struct Job<'a> {
     out: Output,
     files: Vec<SourceFile>,
     macros: BTreeMap<Rc<str>, Macro>,
+    /// The answers of each name of `#assert`.
+    asserted: BTreeMap<Rc<str>, Vec<assertion::Answer>>,
     /// Files that said `#pragma once`.
     once: BTreeSet<String>,
     diags: Vec<Diagnostic>,
@@ -179,6 +182,7 @@ impl<'a> Job<'a> {
             out: Output::default(),
             files: Vec::new(),
             macros: target::macros(back_end, options),
+            asserted: BTreeMap::new(),
             once: BTreeSet::new(),
             diags: Vec::new(),
             read_bytes: 0,

@@ -32,7 +32,7 @@ impl Line {
 }
 
 /// The directives.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "define",
     "undef",
     "include",
@@ -53,6 +53,7 @@ const NAMES: [&str; 20] = [
     "ident",
     "sccs",
     "assert",
+    "unassert",
 ];
 
 /// Those that choose what is read.
@@ -75,7 +76,7 @@ impl Job<'_> {
             *scanner = behind;
             return false;
         }
-        if !name.is_empty() && !NAMES.contains(&name) && name != "unassert" {
+        if !name.is_empty() && !NAMES.contains(&name) {
             if job.active() && !in_string {
                 self.not_a_directive(job, &line, behind.text(hash).len() + hash.start);
             }
@@ -125,10 +126,7 @@ impl Job<'_> {
                 self.pragma(&line.raw.clone());
             }
             "line" => self.line_marker(job, scanner, line),
-            "assert" | "unassert" => {
-                let message = format!("`#{}` is not supported: C compilers dropped it long ago", line.name);
-                self.error(job.index, line.start, line.end, message, Some("use `#define`"));
-            }
+            "assert" | "unassert" => self.assertion_line(job, line),
             _ => {}
         }
     }
@@ -237,13 +235,21 @@ impl Job<'_> {
         false
     }
 
-    /// The tokens of a condition, macros replaced and `defined` answered.
+    /// The tokens of a condition, macros replaced, `defined` and assertions answered.
     fn condition_tokens(&mut self) -> Result<Result<Vec<Token>, String>, ExpandError> {
         let mut out = Vec::new();
         loop {
             let token = self.next_word()?;
             if token.kind == Kind::End {
                 return Ok(Ok(out));
+            }
+            if token.is("#") {
+                let asserted = match self.is_asserted()? {
+                    Ok(asserted) => asserted,
+                    Err(wrong) => return Ok(Err(wrong)),
+                };
+                out.push(Token::new(Kind::Number, if asserted { "1" } else { "0" }, true));
+                continue;
             }
             if !token.is_name("defined") {
                 out.push(token);

@@ -99,7 +99,7 @@ fn pad(source: Option<bool>) -> Token {
 
 impl Job<'_> {
     /// Counts tokens before they are made, and bytes of those with a text of their own.
-    fn count(&mut self, tokens: usize, bytes: usize) -> Expanded<()> {
+    pub(super) fn count(&mut self, tokens: usize, bytes: usize) -> Expanded<()> {
         self.macro_tokens = self.macro_tokens.saturating_add(u32::try_from(tokens).unwrap_or(u32::MAX));
         self.macro_bytes += bytes as u64;
         let limits = self.options.limits;
@@ -198,6 +198,13 @@ impl Job<'_> {
         }
     }
 
+    /// Puts back the token that was just read of the contexts.
+    pub(super) fn unread(&mut self, token: &Token) {
+        if let Some(context) = self.expansion.contexts.last_mut().filter(|_| token.kind != Kind::End) {
+            context.next -= 1;
+        }
+    }
+
     /// Puts what a macro stands for before all else; false if a function-like macro has no arguments.
     pub(super) fn enter(&mut self, found: &Macro, name: &Token, base: &mut Base<'_, '_>) -> Expanded<bool> {
         let definition = match found {
@@ -255,10 +262,9 @@ impl Job<'_> {
             if token.is("(") {
                 return self.arguments(definition, name, params, base).map(Some);
             }
-            match self.expansion.contexts.last_mut() {
-                Some(context) if token.kind != Kind::End => context.next -= 1,
-                Some(_) => {}
-                None => base.return_to(before),
+            match self.expansion.contexts.is_empty() {
+                true => base.return_to(before),
+                false => self.unread(&token),
             }
             if let Some(source) = seen {
                 self.push(Rc::from([pad(source)]), None, NOWHERE, false)?;

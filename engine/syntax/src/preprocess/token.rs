@@ -85,7 +85,10 @@ impl Edge {
         let Some(before) = self.kind else { return false };
         let first = if kind == Kind::Punct { text.bytes().next().unwrap_or_default() } else { 0 };
         match before {
-            Kind::Ident => matches!(kind, Kind::Ident | Kind::Char | Kind::Str),
+            Kind::Ident => {
+                matches!(kind, Kind::Ident | Kind::Char | Kind::Str)
+                    || (kind == Kind::Number && text.bytes().all(continues_name))
+            }
             Kind::Number => {
                 matches!(kind, Kind::Number | Kind::Ident | Kind::Char) || matches!(first, b'.' | b'+' | b'-')
             }
@@ -107,6 +110,11 @@ impl Edge {
             _ => false,
         }
     }
+}
+
+/// Whether a byte of a number may be one of a name.
+fn continues_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || !byte.is_ascii()
 }
 
 /// Decides on blanks between the tokens of a line.

@@ -109,8 +109,14 @@ const BODY: [&str; 22] = [
     "x ## __VA_ARGS__",
 ];
 
+/// Names with answers.
+const ASSERTED: [&str; 14] = [
+    "x(A)", "x (A)", "x( A )", "A(x y)", "A(x  y)", "A(xy)", "A(x+y)", "A(x + y)", "x", "A", "x()", "x(A",
+    "x(F(1))", "1(x)",
+];
+
 /// Parts of conditions.
-const CONDITION: [&str; 46] = [
+const CONDITION: [&str; 56] = [
     "0",
     "1",
     "2",
@@ -133,6 +139,16 @@ const CONDITION: [&str; 46] = [
     "'\\n'",
     "010",
     "1 / 0",
+    "#x",
+    "#x(A)",
+    "# x ( A )",
+    "#A",
+    "#A(x y)",
+    "#A(x+y)",
+    "#A(x + y)",
+    "#x(",
+    "#F(1)",
+    "#",
     "+",
     "-",
     "*",
@@ -217,8 +233,16 @@ pub fn snippet(bytes: &[u8]) -> String {
                     "#pragma A\n",
                     "#\n",
                     "#line 9 \"f\"\n",
+                    "#assert ",
+                    "#assert ",
+                    "#unassert ",
                 ];
-                text.push_str(choices.pick(&parts));
+                let part = choices.pick(&parts);
+                text.push_str(part);
+                if part.ends_with("assert ") {
+                    text.push_str(choices.pick(&ASSERTED));
+                    text.push('\n');
+                }
             }
         }
     }
@@ -272,7 +296,7 @@ fn ordinary(choices: &mut Choices<'_>, text: &mut String) {
 
 fn condition(choices: &mut Choices<'_>, text: &mut String) {
     // Operands and operators in turn make a condition more often than not.
-    let (operands, operators) = CONDITION.split_at(22);
+    let (operands, operators) = CONDITION.split_at(32);
     for index in 0..=choices.below(4) {
         if index > 0 {
             text.push_str(choices.pick(operators));
