@@ -1,5 +1,6 @@
 //! Counter, meter and register arrays, direct counters and meters, value sets.
 
+use p4cc_ir::state_bytes::{COUNTER_CELL_BYTES, FILTER_CELL_BYTES, METER_CELL_BYTES};
 use p4cc_ir::{
     Architecture, Bits, CountUnit, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId,
     RegisterKind, TableId, ValueSetId, VarType, bits::words_for,
@@ -9,6 +10,13 @@ use p4cc_units::Time;
 use super::meter::{MeterCell, MeterConfig, MeterCounts};
 use super::{KeyShape, RegisterState, State, ValueSetState, validate};
 use crate::control::{ControlError, CounterCell};
+
+// The bound on a program's state is checked with these.
+const _: () = assert!(
+    size_of::<CounterCell>() as u64 <= COUNTER_CELL_BYTES
+        && size_of::<MeterCell>() as u64 <= METER_CELL_BYTES
+        && size_of::<super::filter::FilterCell>() as u64 <= FILTER_CELL_BYTES
+);
 
 pub(super) fn counters(program: &Program) -> Vec<Vec<CounterCell>> {
     let size = |size: Option<u32>| size.unwrap_or(0) as usize;

@@ -5,11 +5,14 @@
 use std::sync::Arc;
 
 use p4cc_switch::Switch;
+use prost::Message;
 use tonic::Code;
 
+use super::connections::Peer;
 use super::device::{Device, Installed, Saved};
 use super::roles::RoleKey;
 use super::service::Service;
+use super::whole::Held;
 use super::work::Cancel;
 use crate::codec::uint128;
 use crate::device_config;
@@ -53,10 +56,13 @@ pub(super) async fn set(
         Action::Commit if config.is_some() => {
             return Err(Failure::invalid("COMMIT takes no config; it commits the one saved before"));
         }
-        Action::Verify => return service.workers().run(move |cancel| verify(config, cancel).map(drop)).await,
+        Action::Verify => {
+            let verified = service.workers().run(move |cancel| verify(config, cancel).map(drop));
+            return service.stopping().unless(verified).await?;
+        }
         Action::Commit | Action::VerifyAndSave | Action::VerifyAndCommit | Action::ReconcileAndCommit => {}
     }
-    let _turn = service.workers().turn(device_id).await?;
+    let _turn = service.stopping().unless(service.workers().turn(device_id)).await??;
     if action == Action::Commit {
         let exchanged = service.change(device_id, |device, switch, _| {
             pusher.check(device)?;
@@ -76,7 +82,7 @@ pub(super) async fn set(
         let installed = verify(config, cancel)?;
         Ok(stage(staging, installed))
     });
-    let mut next = staged.await?;
+    let mut next = service.stopping().unless(staged).await??;
     let exchanged = service.change(device_id, |device, switch, now| {
         // Another may have become primary meanwhile.
         pusher.check(device)?;
@@ -108,7 +114,7 @@ pub(super) fn prepare(switch: Switch, p4_device_config: Vec<u8>) -> Result<Saved
     let loaded = device_config::load(&p4_device_config, None, &Cancel::default())?;
     let p4info = Some(loaded.p4info.clone());
     let config = p4::ForwardingPipelineConfig { p4info, p4_device_config, cookie: None };
-    Ok(stage(switch, Installed { loaded, config }))
+    Ok(stage(switch, Installed { loaded, config: Arc::new(config) }))
 }
 
 /// Compiles the program and finds in it what the P4Info names.
@@ -122,7 +128,7 @@ fn verify(config: Option<p4::ForwardingPipelineConfig>, cancel: &Cancel) -> Resu
         ));
     };
     let loaded = device_config::load(&config.p4_device_config, Some(given), cancel)?;
-    Ok(Installed { loaded, config })
+    Ok(Installed { loaded, config: Arc::new(config) })
 }
 
 /// A program that does not run yet, with a state of its own on a switch that is for nothing else.
@@ -217,13 +223,18 @@ fn rewrite(entity: p4::Entity) -> Option<p4::Update> {
     Some(p4::Update { r#type: verb.into(), entity: Some(entity) })
 }
 
-/// The parts of the running program's config that a request asks for; none if there is no program.
-pub(super) fn get(
-    device: &Device,
-    switch: &Switch,
-    response_type: i32,
-) -> Result<Option<p4::ForwardingPipelineConfig>, Failure> {
-    let Ok(running) = device.running(switch) else { return Ok(None) };
+/// The parts of the running program's config that a request asks for, once there is room for them; none if
+/// there is no program.
+pub(super) async fn get(
+    service: &Service,
+    peer: &Peer,
+    request: p4::GetForwardingPipelineConfigRequest,
+) -> Result<(Option<p4::ForwardingPipelineConfig>, Option<Held>), Failure> {
+    let running = service.apply(request.device_id, |device, switch, _| {
+        Ok(device.running(switch).ok().map(|running| Arc::clone(&running.config)))
+    });
+    let Some(config) = running.await? else { return Ok((None, None)) };
+    let response_type = request.response_type;
     let (p4info, device_config) = match ResponseType::try_from(response_type) {
         Ok(ResponseType::All) => (true, true),
         Ok(ResponseType::CookieOnly) => (false, false),
@@ -231,10 +242,14 @@ pub(super) fn get(
         Ok(ResponseType::DeviceConfigAndCookie) => (false, true),
         Err(_) => return Err(Failure::invalid(format!("there is no response type {response_type}"))),
     };
-    let config = &running.config;
-    Ok(Some(p4::ForwardingPipelineConfig {
-        p4info: config.p4info.clone().filter(|_| p4info),
-        p4_device_config: if device_config { config.p4_device_config.clone() } else { Vec::new() },
+    let of_info = config.p4info.as_ref().filter(|_| p4info);
+    let of_program = if device_config { config.p4_device_config.as_slice() } else { &[] };
+    let bytes = of_info.map_or(0, Message::encoded_len) + of_program.len();
+    let held = service.stopping().unless(service.reads().room.hold(peer, bytes)).await??;
+    let parts = p4::ForwardingPipelineConfig {
+        p4info: of_info.cloned(),
+        p4_device_config: of_program.to_vec(),
         cookie: config.cookie,
-    }))
+    };
+    Ok((Some(parts), held))
 }
