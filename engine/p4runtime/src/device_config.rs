@@ -218,6 +218,19 @@ mod tests {
     }
 
     #[test]
+    fn sizes_of_a_p4info_count_towards_the_bound_on_state() {
+        let program = include_str!("../tests/grpc/registers.p4");
+        let program = program.replace("// registers", "register<bit<2048>>(16) r;");
+        let mut info = loaded(program.as_bytes(), None).unwrap().p4info.clone();
+        info.registers[0].size = 17;
+        assert!(loaded(program.as_bytes(), Some(&info)).is_ok());
+        info.registers[0].size = 1 << 24;
+        let failure = loaded(program.as_bytes(), Some(&info)).unwrap_err();
+        assert_eq!(failure.code, Code::InvalidArgument);
+        assert!(failure.message.contains("needs 4294967296 bytes of"), "{}", failure.message);
+    }
+
+    #[test]
     fn a_program_without_main_is_refused() {
         let failure = loaded(include_bytes!("../../../tests/p4runtime/no_main.p4"), None).unwrap_err();
         assert_eq!(failure.code, Code::InvalidArgument);

@@ -80,6 +80,36 @@ pub(super) fn unknown(kind: &str, id: impl core::fmt::Display) -> ControlError {
     ControlError::NotFound(format!("the program has no {kind} {id}"))
 }
 
+fn exchange<T>(one: Option<&mut T>, other: Option<&mut T>, are_alike: impl Fn(&T, &T) -> bool) {
+    if let (Some(one), Some(other)) = (one, other)
+        && are_alike(one, other)
+    {
+        core::mem::swap(one, other);
+    }
+}
+
+/// Exchanges of arrays with those of another state, whatever the number of their cells; arrays of other sizes
+/// stay as they are.
+impl State {
+    /// The cells of a counter for those of another.
+    pub fn exchange_counter(&mut self, id: CounterId, other: &mut State, of_other: CounterId) {
+        let (one, other) = (self.counters.get_mut(id.index()), other.counters.get_mut(of_other.index()));
+        exchange(one, other, |one, other| one.len() == other.len());
+    }
+
+    /// The cells of a meter, with what is left of their rates, for those of another.
+    pub fn exchange_meter(&mut self, id: MeterId, other: &mut State, of_other: MeterId) {
+        let (one, other) = (self.meters.get_mut(id.index()), other.meters.get_mut(of_other.index()));
+        exchange(one, other, |one, other| one.len() == other.len());
+    }
+
+    /// The cells of a register for those of another of the same type.
+    pub fn exchange_register(&mut self, id: RegisterId, other: &mut State, of_other: RegisterId) {
+        let (one, other) = (self.registers.get_mut(id.index()), other.registers.get_mut(of_other.index()));
+        exchange(one, other, |one, other| one.ty == other.ty && one.words.len() == other.words.len());
+    }
+}
+
 impl State {
     /// Counts a packet in an array; past the end counts nothing.
     #[inline]

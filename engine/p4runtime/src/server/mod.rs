@@ -2,6 +2,7 @@
 
 pub mod answers;
 mod arbitration;
+mod carry;
 pub mod connections;
 mod device;
 mod epochs;

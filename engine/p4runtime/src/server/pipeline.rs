@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use p4cc_switch::Switch;
 use prost::Message;
-use tonic::Code;
 
+use super::carry::carry_over;
 use super::connections::Peer;
 use super::device::{Device, Installed, Saved};
 use super::roles::RoleKey;
@@ -18,7 +18,6 @@ use crate::codec::uint128;
 use crate::device_config;
 use crate::entity::Target;
 use crate::entity::digest::DigestConfigs;
-use crate::entity::piece::{Cursor, Piece, Progress};
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
 use p4::get_forwarding_pipeline_config_request::ResponseType;
@@ -94,9 +93,10 @@ pub(super) async fn set(
         {
             let loaded = Arc::clone(&running.loaded);
             let digests = &mut device.digests;
-            let running =
+            let switch = &mut *switch;
+            let mut running =
                 Target { catalog: &loaded.catalog, switch, digests, now, is_replay: false, pipe: 0 };
-            carry_over(&running, &mut next)?;
+            carry_over(&mut running, &mut next, service.stopping())?;
         }
         device.saved = None;
         Ok(Some(Box::new(commit(device, switch, next))))
@@ -144,83 +144,6 @@ pub(super) fn commit(device: &mut Device, switch: &mut Switch, next: Saved) -> S
     let digests = std::mem::replace(&mut device.digests, digests);
     let before = device.installed.replace(installed.clone());
     Saved { installed: before.unwrap_or(installed), switch: staged, digests }
-}
-
-/// Entities in an order in which each finds what it refers to.
-fn everything() -> [p4::Entity; 11] {
-    use p4::entity::Entity as Of;
-    use p4::packet_replication_engine_entry::Type;
-    let entries = p4::TableEntry {
-        counter_data: Some(p4::CounterData::default()),
-        meter_config: Some(p4::MeterConfig::default()),
-        ..Default::default()
-    };
-    let default_entries = p4::TableEntry { is_default_action: true, ..entries.clone() };
-    let replication =
-        |of| Of::PacketReplicationEngineEntry(p4::PacketReplicationEngineEntry { r#type: Some(of) });
-    [
-        Of::ActionProfileMember(p4::ActionProfileMember::default()),
-        Of::ActionProfileGroup(p4::ActionProfileGroup::default()),
-        Of::TableEntry(default_entries),
-        Of::TableEntry(entries),
-        Of::CounterEntry(p4::CounterEntry::default()),
-        Of::MeterEntry(p4::MeterEntry::default()),
-        Of::RegisterEntry(p4::RegisterEntry::default()),
-        Of::ValueSetEntry(p4::ValueSetEntry::default()),
-        Of::DigestEntry(p4::DigestEntry::default()),
-        replication(Type::MulticastGroupEntry(p4::MulticastGroupEntry::default())),
-        replication(Type::CloneSessionEntry(p4::CloneSessionEntry::default())),
-    ]
-    .map(|entity| p4::Entity { entity: Some(entity) })
-}
-
-/// Writes the state of the running program to the next one.
-fn carry_over(running: &Target<'_>, next: &mut Saved) -> Result<(), Failure> {
-    let Saved { installed, switch, digests } = next;
-    let now = running.now;
-    let mut target =
-        Target { catalog: &installed.loaded.catalog, switch, digests, now, is_replay: true, pipe: 0 };
-    for wanted in everything() {
-        let mut cursor = Cursor::default();
-        loop {
-            let mut piece = Piece::default();
-            let progress = running.read(&wanted, &mut cursor, &mut piece)?;
-            piece.entities.into_iter().try_for_each(|entity| keep(&mut target, entity))?;
-            if progress == Progress::Done {
-                break;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Writes one entity of the running program to the next one.
-fn keep(target: &mut Target<'_>, entity: p4::Entity) -> Result<(), Failure> {
-    let Some(mut update) = rewrite(entity) else { return Ok(()) };
-    let mut written = target.write(&update);
-    // Entries that both programs come with are there already.
-    if written.as_ref().is_err_and(|failure| failure.code == Code::AlreadyExists) {
-        update.r#type = p4::update::Type::Modify.into();
-        written = target.write(&update);
-    }
-    written.map_err(|failure| {
-        Failure::invalid(format!("the state cannot be kept under the new program: {}", failure.message))
-    })
-}
-
-/// The update that writes what was read; none for what the program itself sets.
-fn rewrite(entity: p4::Entity) -> Option<p4::Update> {
-    use p4::entity::Entity as Of;
-    use p4::update::Type;
-    let verb = match &entity.entity {
-        Some(Of::TableEntry(entry)) if entry.is_const => return None,
-        Some(Of::TableEntry(entry)) if entry.is_default_action => Type::Modify,
-        Some(Of::CounterEntry(_) | Of::MeterEntry(_) | Of::RegisterEntry(_) | Of::ValueSetEntry(_)) => {
-            Type::Modify
-        }
-        _ => Type::Insert,
-    };
-    Some(p4::Update { r#type: verb.into(), entity: Some(entity) })
 }
 
 /// The parts of the running program's config that a request asks for, once there is room for them; none if

@@ -15,6 +15,7 @@ mod no_bits;
 mod pairs;
 mod pushed;
 mod pushes;
+mod reconcile;
 mod replicas;
 mod signed;
 mod stopping;
