@@ -57,7 +57,8 @@ V1MODEL = Case(
     ROOT / "engine/switch/tests/replication/replication.p4",
     cpu_port=510,
     sessions={1: 510, 7: 2},
-    # Out of a port, dropped, to the controller, multicast, copied from ingress and from egress, resubmitted, recirculated.
+    # Out of a port, dropped, to the controller, multicast, copied from ingress and from egress, resubmitted,
+    # recirculated.
     packets=[
         (1, operation(*one)) for one in [(0, 2), (1, 0), (0, 510), (2, 2), (3, 1), (6, 7), (4, 0), (7, 0), (15, 1)]
     ],

@@ -55,8 +55,7 @@ fn resize_arrays(program: &mut Program, info: &p4::P4Info) {
     for counter in &mut program.counters {
         let name = counter.cp.name.as_str();
         let array = arrays.get(name);
-        let spec =
-            array.and_then(|one| one.spec.as_ref()).or_else(|| direct.get(name)?.spec.as_ref());
+        let spec = array.and_then(|one| one.spec.as_ref()).or_else(|| direct.get(name)?.spec.as_ref());
         if let Some(unit) = spec.and_then(|spec| unit(spec.unit)) {
             counter.unit = unit;
         }

@@ -30,7 +30,8 @@ fn left(text: &str, included: &'static str) -> (String, Vec<String>) {
 #[test]
 fn nothing_is_read_once_the_compilation_is_cancelled() {
     for included in ["const bit<8> seen = 1;\n", "#define A seen\nA A\n", "#if 1\nseen\n#endif\n", ""] {
-        let (text, messages) = left("const bit<8> before = 1;\n#include \"b.p4\"\nconst bit<8> seen = 2;\n", included);
+        let (text, messages) =
+            left("const bit<8> before = 1;\n#include \"b.p4\"\nconst bit<8> seen = 2;\n", included);
         assert_eq!(messages, ["the compilation was cancelled"], "{included}");
         assert!(text.contains("before") && !text.contains("seen"), "{text}");
     }
@@ -39,7 +40,8 @@ fn nothing_is_read_once_the_compilation_is_cancelled() {
 #[test]
 fn macros_that_make_much_end_where_they_are() {
     // The include is in the arguments of a macro, which is expanded afterwards.
-    let bomb = "#define A(x) x x x x x x x x\n#define B(x) A(A(A(A(A(x)))))\nB(\n#include \"b.p4\"\n)\nseen\n";
+    let bomb =
+        "#define A(x) x x x x x x x x\n#define B(x) A(A(A(A(A(x)))))\nB(\n#include \"b.p4\"\n)\nseen\n";
     let (text, messages) = left(bomb, "token\n");
     assert_eq!(messages, ["the compilation was cancelled"]);
     assert!(!text.contains("token") && !text.contains("seen"), "{} bytes", text.len());

@@ -466,7 +466,8 @@ impl BfRuntime for Service {
         let peer = Peer::of(&request);
         let device_id = request.into_inner().device_id.into();
         let loaded = self.apply(device_id, |_, device, _, (switch, _)| Ok(device.loaded(switch)));
-        let loaded = loaded.await.and_then(|loaded| loaded.ok_or_else(no_program)).map_err(Failure::status)?;
+        let loaded =
+            loaded.await.and_then(|loaded| loaded.ok_or_else(no_program)).map_err(Failure::status)?;
         let held = self.room.hold(&peer, loaded.program_json.len() + loaded.chip_json.len());
         let held = self.stopping.unless(held).await.map_err(Failure::status)?.map_err(Failure::status)?;
         Ok(whole::answer(pipeline::get(&loaded), held))

@@ -7,9 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_syntax::{Budget, Overrun, Resource};
 
-use crate::{
-    BinOp, Bits, Block, BlockId, Func, Inst, Operand, Terminator, Var, VarId, VarKind, VarType,
-};
+use crate::{BinOp, Bits, Block, BlockId, Func, Inst, Operand, Terminator, Var, VarId, VarKind, VarType};
 
 use super::number;
 

@@ -330,10 +330,9 @@ impl P4Runtime for Service {
     async fn write(&self, request: Request<p4::WriteRequest>) -> Result<Response<p4::WriteResponse>, Status> {
         let peer = Peer::of(&request);
         let request = request.into_inner();
-        let applied =
-            self.change(request.device_id, |device, switch, now| {
-                write(device, switch, now, (&request, &self.stopping))
-            });
+        let applied = self.change(request.device_id, |device, switch, now| {
+            write(device, switch, now, (&request, &self.stopping))
+        });
         applied.await.map_err(Failure::status)?.status::<p4::Error>(peer.metadata())?;
         Ok(Response::new(p4::WriteResponse {}))
     }

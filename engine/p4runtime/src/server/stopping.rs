@@ -66,7 +66,9 @@ mod tests {
             let (waiter, ()) = waits
                 .run_until(async {
                     let waiter =
-                        tokio::task::spawn_local(async move { other.unless(std::future::pending::<()>()).await });
+                        tokio::task::spawn_local(
+                            async move { other.unless(std::future::pending::<()>()).await },
+                        );
                     tokio::task::yield_now().await;
                     stopping.stop();
                     (waiter.await, ())
