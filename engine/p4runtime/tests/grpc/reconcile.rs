@@ -80,15 +80,16 @@ impl Device {
 #[test]
 fn arrays_stay_with_their_cells_and_grow() {
     const CELLS: u32 = 1_000;
+    const A: &str = "register<bit<8>>(3) a;";
     let last = i64::from(CELLS) - 1;
     let mut device = Device::with(&program(CELLS, ""));
     device.write(last);
     // The same arrays at other places among the program's.
-    device.push(Action::ReconcileAndCommit, &program(CELLS, "register<bit<8>>(3) a;")).expect("it fits");
+    device.push(Action::ReconcileAndCommit, &program(CELLS, A)).expect("it fits");
     assert!(device.has(last) && !device.has(0));
-    device.push(Action::ReconcileAndCommit, &program(CELLS + 1, "")).expect("it fits");
+    device.push(Action::ReconcileAndCommit, &program(CELLS + 1, A)).expect("it fits");
     assert!(device.has(last) && !device.has(last + 1));
-    let refused = device.push(Action::ReconcileAndCommit, &program(CELLS / 2, "")).expect_err("too small");
+    let refused = device.push(Action::ReconcileAndCommit, &program(CELLS / 2, A)).expect_err("too small");
     assert_eq!(refused.code(), Code::InvalidArgument, "{}", refused.message());
     assert!(device.has(last), "the running program has all of its state");
     device.push(Action::VerifyAndCommit, &program(CELLS, "")).expect("a right program");

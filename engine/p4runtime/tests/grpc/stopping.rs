@@ -91,8 +91,8 @@ fn a_program_that_is_being_compiled_is_given_up() {
         let (program, info) = pushes::slow("stopping");
         let started = Instant::now();
         let (status, stopped) = thread::scope(|scope| {
-            let config = Some((program.as_str(), &info, 2));
-            let pushed = scope.spawn(|| pushes::push(&lab, pushes::request((action, 1), config)));
+            let (lab, config) = (&lab, Some((program.as_str(), &info, 2)));
+            let pushed = scope.spawn(move || pushes::push(lab, pushes::request((action, 1), config)));
             thread::sleep(ARRIVED);
             let asked = started.elapsed();
             lab.begin_stop();
