@@ -265,8 +265,9 @@ impl Lab {
         &self,
         answer: &mut Streaming<p4::GetForwardingPipelineConfigResponse>,
     ) -> Result<p4::ForwardingPipelineConfig, Status> {
-        let taken = tokio::time::timeout(PATIENCE, answer.message());
-        let taken = self.runtime.block_on(async { taken.await.expect("in time") })?;
+        let taken = self
+            .runtime
+            .block_on(async { tokio::time::timeout(PATIENCE, answer.message()).await.expect("in time") })?;
         Ok(taken.and_then(|answer| answer.config).expect("a config"))
     }
 
