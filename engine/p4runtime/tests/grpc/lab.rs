@@ -141,7 +141,8 @@ impl Lab {
             .build()
             .expect("threads");
         let endpoint = Endpoint::from_shared(format!("http://{}", server.local_addr())).expect("an address");
-        let endpoint = endpoint.http2_max_header_list_size(1 << 20);
+        // Answers that are left where they are keep no other from coming.
+        let endpoint = endpoint.http2_max_header_list_size(1 << 20).initial_connection_window_size(1 << 26);
         let channel = runtime.block_on(endpoint.connect()).expect("a connection");
         Self { bench, server, runtime, channel, info: P4Info::default() }
     }
