@@ -61,7 +61,7 @@ def p4net() -> Path:
         command(sys.executable, "-m", "venv", FOLDER / "venv")
         pip = (FOLDER / "venv/bin/python", "-m", "pip", "--disable-pip-version-check", "--retries", "1")
         command(*pip, "install", "--quiet", "--only-binary", ":all:", "-r", REQUIREMENTS)
-        wanted = (f"p4net=={VERSION}", "--no-deps", "--no-binary", ":all:", "--dest", FOLDER)
+        wanted = (f"p4net=={VERSION}", "--no-deps", "--no-binary", "p4net", "--dest", FOLDER)
         command(*pip, "download", "--quiet", *wanted)
         with tarfile.open(FOLDER / f"p4net-{VERSION}.tar.gz") as packed:
             packed.extractall(FOLDER, filter="data")

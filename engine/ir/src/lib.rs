@@ -20,6 +20,7 @@ pub mod limits;
 mod lower;
 pub mod program;
 pub mod psa;
+pub mod state_bytes;
 mod strict;
 pub mod text;
 pub mod tna;

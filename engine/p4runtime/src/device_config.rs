@@ -74,13 +74,13 @@ pub(crate) fn load(
 fn read(device_config: &[u8], given: Option<&P4Info>, cancel: &Cancel) -> Result<Loaded, Failure> {
     let text = text(device_config)?;
     let is_json = bmv2::is_document(text);
-    let mut program = if is_json { read_json(text)? } else { compile(text, cancel)? };
+    let mut program = if is_json { read_json(text, cancel)? } else { compile(text, cancel)? };
     cancel.check()?;
     let p4info = match given {
         Some(given) => given.clone(),
         None => p4info(&program).map_err(|error| Failure::invalid(error.to_string()))?,
     };
-    sizes::apply(&mut program, &p4info);
+    sizes::apply(&mut program, &p4info, cancel.budget())?;
     if is_json {
         binding::value_set_kinds(&mut program, &p4info);
     }
@@ -124,8 +124,9 @@ fn payload(bytes: &[u8]) -> Option<&[u8]> {
     (!data.is_empty()).then(|| &bytes[at..at + data.len()])
 }
 
-fn read_json(text: &str) -> Result<Program, Failure> {
-    let (program, errors) = bmv2::read(text);
+fn read_json(text: &str, cancel: &Cancel) -> Result<Program, Failure> {
+    let (program, errors) = bmv2::read_within(text, cancel.budget());
+    cancel.check()?;
     program.ok_or_else(|| {
         let lines: String = errors.iter().map(|error| format!("\n{error}")).collect();
         Failure::invalid(format!("the BMv2 JSON cannot be used:{lines}"))
@@ -133,7 +134,9 @@ fn read_json(text: &str) -> Result<Program, Failure> {
 }
 
 fn compile(text: &str, cancel: &Cancel) -> Result<Program, Failure> {
-    let (source, mut found) = Source::from_text(SOURCE_NAME, text, &Memory::default(), &Options::default());
+    let options = Options { budget: cancel.budget().clone(), ..Options::default() };
+    let (source, mut found) = Source::from_text(SOURCE_NAME, text, &Memory::default(), &options);
+    cancel.check()?;
     let (tree, syntax) = p4cc_syntax::parse_within(&source, cancel.budget());
     cancel.check()?;
     found.extend(syntax);
@@ -212,6 +215,19 @@ mod tests {
         let program = include_bytes!("../tests/grpc/registers.p4");
         assert_eq!(load(program, None, &cancel).unwrap_err().code, Code::Cancelled);
         assert!(load(program, None, &Cancel::default()).is_ok());
+    }
+
+    #[test]
+    fn sizes_of_a_p4info_count_towards_the_bound_on_state() {
+        let program = include_str!("../tests/grpc/registers.p4");
+        let program = program.replace("// registers", "register<bit<2048>>(16) r;");
+        let mut info = loaded(program.as_bytes(), None).unwrap().p4info.clone();
+        info.registers[0].size = 17;
+        assert!(loaded(program.as_bytes(), Some(&info)).is_ok());
+        info.registers[0].size = 1 << 24;
+        let failure = loaded(program.as_bytes(), Some(&info)).unwrap_err();
+        assert_eq!(failure.code, Code::InvalidArgument);
+        assert!(failure.message.contains("needs 4294967296 bytes of"), "{}", failure.message);
     }
 
     #[test]

@@ -192,7 +192,7 @@ impl Outcomes {
         }
         let limit = limit.bytes(self.count);
         let fits = |members, text_bytes| header_bytes(&self.status_of::<E>(members, text_bytes)) <= limit;
-        let members = largest(self.kept.len(), |members| fits(members, 0));
+        let members = self.told_without_texts::<E>(limit);
         let text_bytes = if members < self.count {
             0
         } else {
@@ -203,19 +203,38 @@ impl Outcomes {
         Err(Status::with_details(Code::Unknown, message, status.encode_to_vec().into()))
     }
 
+    /// How many members fit without their texts. Their messages are made once and only as far as they can fit,
+    /// as a batch may have very many.
+    fn told_without_texts<E: UpdateError>(&self, limit: usize) -> usize {
+        let mut bytes = vec![0];
+        for result in &self.kept {
+            let before = bytes.last().copied().unwrap_or(0);
+            if before > limit {
+                break;
+            }
+            let detail = detail::<E>(result, 0).encoded_len();
+            // One byte is the tag of the field.
+            bytes.push(before + 1 + prost::length_delimiter_len(detail) + detail);
+        }
+        largest(bytes.len() - 1, |members| {
+            let message = self.message_of(members, 0);
+            let bare = rpc::Status { code: Code::Unknown as i32, message, details: Vec::new() };
+            header_bytes_with(&bare, bytes[members]) <= limit
+        })
+    }
+
     /// The status that tells of so many members, with texts of so many bytes at most.
     fn status_of<E: UpdateError>(&self, members: usize, text_bytes: usize) -> rpc::Status {
-        let details = self.kept[..members].iter().map(|result| {
-            let error = match result {
-                Ok(()) => E::new(0, String::new()),
-                Err(failure) => E::new(failure.code as i32, shorten(&failure.message, text_bytes)),
-            };
-            prost_types::Any { type_url: E::TYPE_URL.to_owned(), value: error.encode_to_vec() }
-        });
+        let details = self.kept[..members].iter().map(|result| detail::<E>(result, text_bytes)).collect();
+        rpc::Status { code: Code::Unknown as i32, message: self.message_of(members, text_bytes), details }
+    }
+
+    /// The text of that status.
+    fn message_of(&self, members: usize, text_bytes: usize) -> String {
         let Self { count, failed, .. } = self;
         let (place, first) = self.first.as_ref().map_or((0, ""), |(place, text)| (*place, text.as_str()));
         let first = shorten(first, text_bytes.max(FIRST_TEXT_BYTES));
-        let message = if members < *count {
+        if members < *count {
             let left_out = count - members;
             format!(
                 "{failed} of {count} failed; details of {left_out} are left out, as the client takes no more metadata: send \
@@ -223,8 +242,7 @@ impl Outcomes {
             )
         } else {
             format!("{failed} of {count} failed; the first: {first}")
-        };
-        rpc::Status { code: Code::Unknown as i32, message, details: details.collect() }
+        }
     }
 }
 
@@ -251,8 +269,22 @@ fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
 
 /// What a status counts among the headers: its text twice, once within the details, which are Base64.
 fn header_bytes(status: &rpc::Status) -> usize {
+    header_bytes_with(status, 0)
+}
+
+/// The same of a status with so many more bytes of details.
+fn header_bytes_with(status: &rpc::Status, details: usize) -> usize {
     let text: usize = status.message.chars().map(wire_bytes).sum();
-    OTHER_HEADER_BYTES + text + status.encoded_len().div_ceil(3) * 4
+    OTHER_HEADER_BYTES + text + (status.encoded_len() + details).div_ceil(3) * 4
+}
+
+/// What became of one member.
+fn detail<E: UpdateError>(result: &Result<(), Failure>, text_bytes: usize) -> prost_types::Any {
+    let error = match result {
+        Ok(()) => E::new(0, String::new()),
+        Err(failure) => E::new(failure.code as i32, shorten(&failure.message, text_bytes)),
+    };
+    prost_types::Any { type_url: E::TYPE_URL.to_owned(), value: error.encode_to_vec() }
 }
 
 /// The start of a text that is too long, ended by an ellipsis within its bytes.
@@ -270,9 +302,10 @@ fn shorten(text: &str, max_bytes: usize) -> String {
     format!("{}{ELLIPSIS}", &text[..end])
 }
 
-/// Bytes of a character in a header, where those outside of printable ASCII take three each.
+/// Bytes of a character in a header, where those outside of printable ASCII take three each, and so do those
+/// that the gRPC library encodes besides: blanks among them.
 fn wire_bytes(c: char) -> usize {
-    if (' '..='~').contains(&c) && c != '%' { 1 } else { 3 * c.len_utf8() }
+    if ('!'..='~').contains(&c) && !"\"#%<>`?{}".contains(c) { 1 } else { 3 * c.len_utf8() }
 }
 
 /// Cuts text by its length on the wire.
@@ -311,6 +344,21 @@ mod tests {
         assert_eq!(codes, [0, Code::NotFound as i32, 0]);
         let good: Outcomes = [Ok(()), Ok(())].into_iter().collect();
         assert!(good.status::<p4::Error>(MetadataLimit::Standard).is_ok());
+    }
+
+    #[test]
+    fn the_headers_of_a_status_count_no_more_than_was_reckoned() {
+        for text in ["a b c d e f ".repeat(20), "<\"#%`?{}>~ä\n".repeat(20), "plain".repeat(40)] {
+            for count in [1, 100, 5_000] {
+                let outcomes: Outcomes = (0..count).map(|_| Err(Failure::not_found(text.clone()))).collect();
+                let status = outcomes.status::<p4::Error>(MetadataLimit::Standard).unwrap_err();
+                let headers = status.into_http::<tonic::body::Body>().into_parts().0.headers;
+                // As HPACK counts (RFC 7541, section 4.1); `:status` and `date` come on top.
+                let bytes: usize =
+                    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum();
+                assert!(bytes + 107 <= METADATA_BYTES, "{bytes} bytes, {count} of {text:.20}");
+            }
+        }
     }
 
     #[test]

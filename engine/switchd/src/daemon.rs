@@ -122,8 +122,13 @@ impl Daemon {
         Ok(Self { shared, server, thrift, bfrt, dataplane, messenger, links, looks })
     }
 
-    /// Stops in order: no more packets, then no more controllers. Says what was lost.
+    /// Stops in order: no more packets, then no more controllers. Says what was lost. Requests that wait for
+    /// the switch leave first, for the threads that end here would wait behind them.
     pub fn stop(self) {
+        self.server.begin_stop();
+        if let Some(bfrt) = &self.bfrt {
+            bfrt.begin_stop();
+        }
         self.shared.stop();
         let ports = self.dataplane.join().unwrap_or_default();
         self.messenger.thread().unpark();

@@ -36,10 +36,12 @@ pub enum Resource {
     NameBytes,
     /// Steps of walks through types and code, so that no product of two sizes takes for ever.
     Steps,
+    /// Bytes that counters, meters, registers and filters take from the start, of one pipe.
+    StateBytes,
 }
 
 /// Number of [`Resource`]s.
-const RESOURCES: usize = 11;
+const RESOURCES: usize = 12;
 
 impl Resource {
     /// All of them, in the order of [`Resource::index`].
@@ -55,6 +57,7 @@ impl Resource {
         Self::Instructions,
         Self::NameBytes,
         Self::Steps,
+        Self::StateBytes,
     ];
 
     const fn index(self) -> usize {
@@ -73,6 +76,7 @@ impl Resource {
             Self::Instructions => 1_000_000,
             Self::NameBytes => 64 << 20,
             Self::Steps => 100_000_000,
+            Self::StateBytes => 512 << 20,
         }
     }
 
@@ -90,6 +94,7 @@ impl Resource {
             Self::Instructions => "instructions after inlining",
             Self::NameBytes => "bytes of names and strings",
             Self::Steps => "steps of the compiler",
+            Self::StateBytes => "bytes of counters, meters, registers and filters",
         }
     }
 
@@ -108,6 +113,7 @@ impl Resource {
                 "shorten the names: each field of each stack element carries all names around it"
             }
             Self::Steps => "make types smaller, or use the large ones in fewer places",
+            Self::StateBytes => "declare fewer cells",
         }
     }
 }
@@ -131,13 +137,28 @@ pub enum Overrun {
 impl Overrun {
     /// The error at the place that asked for too much.
     pub fn diagnostic(self, span: Span) -> Diagnostic {
+        let diagnostic = Diagnostic::error(span, self.cause());
+        match self.remedy() {
+            Some(remedy) => diagnostic.with_help(remedy),
+            None => diagnostic,
+        }
+    }
+
+    /// What is wrong.
+    pub fn cause(self) -> String {
         match self {
-            Self::Limit { resource, needed, limit } => Diagnostic::error(
-                span,
-                format!("the program needs {needed} {}; at most {limit} are allowed", resource.name()),
-            )
-            .with_help(resource.remedy()),
-            Self::Cancelled => Diagnostic::error(span, "the compilation was cancelled"),
+            Self::Limit { resource, needed, limit } => {
+                format!("the program needs {needed} {}; at most {limit} are allowed", resource.name())
+            }
+            Self::Cancelled => "the compilation was cancelled".to_owned(),
+        }
+    }
+
+    /// What to do about it, if anything.
+    pub fn remedy(self) -> Option<&'static str> {
+        match self {
+            Self::Limit { resource, .. } => Some(resource.remedy()),
+            Self::Cancelled => None,
         }
     }
 }
@@ -180,7 +201,12 @@ impl Budget {
 
     /// Whether the compilation is to end: it was cancelled, or it exceeded a limit.
     pub fn is_over(&self) -> bool {
-        self.0.over.get().is_some()
+        self.over().is_some()
+    }
+
+    /// Why the compilation is to end, if it is.
+    pub fn over(&self) -> Option<Overrun> {
+        self.0.over.get().copied()
     }
 
     /// What was spent so far.

@@ -290,7 +290,7 @@ impl<'a> Job<'a> {
 
     fn lines(&mut self, job: &mut FileJob, scanner: &mut Scanner<'_>) {
         let (mut line_start, mut space) = (true, false);
-        while !self.stopped
+        while !self.is_over(job.index, scanner)
             && let Some(piece) = scanner.next()
         {
             if line_start && scanner.text(piece) == "#" && self.directive(job, scanner, piece) {
@@ -319,6 +319,18 @@ impl<'a> Job<'a> {
         for (at, end) in text.match_indices('\n') {
             self.out.write(Origin::Copied(file, piece.start + at), Kind::Newline, end);
         }
+    }
+
+    /// Whether nothing more is read, which a compilation that is over is told at the place it has come to.
+    fn is_over(&mut self, file: usize, scanner: &Scanner<'_>) -> bool {
+        if !self.stopped
+            && let Some(overrun) = self.options.budget.over()
+        {
+            self.stopped = true;
+            let at = scanner.position();
+            self.error(file, at, at, overrun.cause(), overrun.remedy());
+        }
+        self.stopped
     }
 
     fn has_room(&self, bytes: usize) -> bool {

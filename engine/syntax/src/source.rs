@@ -3,6 +3,7 @@
 //! Invariants: `segments` is sorted by `out_start` and its first segment starts at 0; every span handed out
 //! lies in the text; a span outside the text is clamped, never a panic.
 
+use crate::budget::Budget;
 use crate::diag::Diagnostic;
 use crate::loader::{FileSystem, SourceLoader};
 use crate::preprocess;
@@ -18,6 +19,8 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// Bounds.
     pub limits: Limits,
+    /// The compilation that the text is for: once it is over, no more is read.
+    pub budget: Budget,
 }
 
 /// Bounds of the preprocessor; what exceeds one is a diagnostic.

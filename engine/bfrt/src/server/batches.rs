@@ -1,6 +1,7 @@
 //! Write: the updates of a batch, one after the other.
 
 use p4cc_p4runtime::errors::Failure;
+use p4cc_p4runtime::server::stopping::Stopping;
 use prost::Message;
 use tonic::Code;
 
@@ -64,15 +65,16 @@ impl Manner {
 pub(super) fn apply<'u>(
     target: &mut Target<'_>,
     updates: impl Iterator<Item = &'u wire::Update>,
-    manner: Manner,
+    (manner, stopping): (Manner, &Stopping),
 ) -> Vec<Outcome> {
     if !manner.is_whole {
-        return updates.map(|update| apply_one(target, update, None)).collect();
+        let mut apply = |update| stopping.check().and_then(|()| apply_one(target, update, None));
+        return updates.map(&mut apply).collect();
     }
     let mut journal = Journal::new(target);
     let mut outcomes = Vec::new();
     for update in updates {
-        let outcome = apply_one(target, update, Some(&mut journal));
+        let outcome = stopping.check().and_then(|()| apply_one(target, update, Some(&mut journal)));
         let failed = outcome.as_ref().is_err_and(|failure| !is_ignored(update, failure, manner));
         outcomes.push(outcome);
         if failed {

@@ -38,7 +38,7 @@ const MAX_CALLS: u32 = 256;
 const KEEPALIVE: Duration = Duration::from_secs(20);
 /// Requests are applied one at a time; a second thread keeps streams alive meanwhile.
 const THREADS: usize = 2;
-/// How long stopping waits for a request that is being applied.
+/// How long stopping waits for a request that is being applied until its next look.
 const STOP_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Why the server did not start.
@@ -121,12 +121,19 @@ impl Server {
         self.service.deliver(now, held)
     }
 
+    /// Has requests that wait end with UNAVAILABLE, and those under way give up at their next look. None is
+    /// taken from now on; [`Self::stop`] does the rest.
+    pub fn begin_stop(&self) {
+        self.service.stopping().stop();
+    }
+
     /// Closes all streams and stops serving.
     pub fn stop(mut self) {
         self.shut_down();
     }
 
     fn shut_down(&mut self) {
+        self.begin_stop();
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(STOP_TIMEOUT);
         }

@@ -12,6 +12,8 @@ use p4cc_p4runtime::errors::{Failure, MetadataLimit, Outcomes, UpdateError};
 use p4cc_p4runtime::server::answers::{Answer, Room};
 use p4cc_p4runtime::server::connections::Peer;
 use p4cc_p4runtime::server::outbox::outbox;
+use p4cc_p4runtime::server::stopping::Stopping;
+use p4cc_p4runtime::server::whole;
 use p4cc_p4runtime::{Devices, Held, NoSuchDevice};
 use p4cc_switch::Switch;
 use p4cc_units::Time;
@@ -101,13 +103,14 @@ pub(super) struct Service {
     inner: Arc<Mutex<Inner>>,
     last_session: Arc<AtomicU64>,
     room: Room,
+    stopping: Stopping,
 }
 
 impl Service {
     pub(super) fn new(owner: Arc<dyn Devices>, options: Options) -> Self {
         let options = Arc::new(options);
-        let (inner, last_session, room) = Default::default();
-        Self { owner, options, inner, last_session, room }
+        let (inner, last_session, room, stopping) = Default::default();
+        Self { owner, options, inner, last_session, room, stopping }
     }
 
     /// The number of a new stream.
@@ -124,8 +127,22 @@ impl Service {
         }
     }
 
-    pub(super) async fn with_clients<T>(&self, f: impl FnOnce(&mut Clients) -> T) -> T {
-        f(&mut self.inner.lock().await.clients)
+    /// Everything, when a request's turn comes.
+    ///
+    /// # Errors
+    /// The server is to end.
+    async fn lock(&self) -> Result<MutexGuard<'_, Inner>, Failure> {
+        self.stopping.unless(self.inner.lock()).await
+    }
+
+    /// # Errors
+    /// The server is to end.
+    pub(super) async fn with_clients<T>(&self, f: impl FnOnce(&mut Clients) -> T) -> Result<T, Failure> {
+        Ok(f(&mut self.lock().await?.clients))
+    }
+
+    pub(super) fn stopping(&self) -> &Stopping {
+        &self.stopping
     }
 
     pub(super) fn room(&self) -> &Room {
@@ -141,7 +158,7 @@ impl Service {
         let mut f = Some(f);
         loop {
             let pipeline = {
-                let mut inner = self.inner.lock().await;
+                let mut inner = self.lock().await?;
                 // The owner may be busy for a while; other connections are served meanwhile.
                 let lent = tokio::task::block_in_place(|| self.apply_locked(&mut inner, device_id, &mut f));
                 match lent? {
@@ -152,7 +169,7 @@ impl Service {
             // The tables of a large program take a moment to make, which nobody else waits for.
             let name = self.options.p4_name.as_deref();
             let loaded = Arc::new(tokio::task::block_in_place(|| Loaded::new(&pipeline, name))?);
-            let mut inner = self.inner.lock().await;
+            let mut inner = self.lock().await?;
             tokio::task::block_in_place(|| {
                 let device = inner.devices.entry(device_id).or_default();
                 self.owner.with_device(device_id, &mut |switch, _| device.load(switch, &loaded))
@@ -256,14 +273,19 @@ impl Service {
         if manner.is_whole {
             wishes.check_time(0)?;
             return self
-                .with_target(who, |target| batches::apply(target, request.updates.iter(), manner))
+                .with_target(who, |target| {
+                    batches::apply(target, request.updates.iter(), (manner, &self.stopping))
+                })
                 .await;
         }
         let mut outcomes = Vec::with_capacity(request.updates.len());
         for updates in request.updates.chunks(TURN) {
             wishes.check_time(outcomes.len())?;
             outcomes.extend(
-                self.with_target(who, |target| batches::apply(target, updates.iter(), manner)).await?,
+                self.with_target(who, |target| {
+                    batches::apply(target, updates.iter(), (manner, &self.stopping))
+                })
+                .await?,
             );
         }
         if request.updates.is_empty() {
@@ -407,7 +429,8 @@ impl BfRuntime for Service {
         let scope = request.target.as_ref().map_or_else(no_scope, Scope::from);
         let who = Who { client: request.client_id, p4_name: &request.p4_name, scope };
         self.with_target(who, |_| ()).await.map_err(Failure::status)?;
-        let place = self.room.enter(peer, request.encoded_len()).await.map_err(Failure::status)?;
+        let place = self.room.enter(peer, request.encoded_len());
+        let place = self.stopping.unless(place).await.map_err(Failure::status)?.map_err(Failure::status)?;
         let read = Arc::new(OpenRead::new(self.clone(), request, scope, wishes));
         Ok(Response::new(Box::pin(Answer::new(place, read))))
     }
@@ -440,9 +463,14 @@ impl BfRuntime for Service {
         &self,
         request: Request<wire::GetForwardingPipelineConfigRequest>,
     ) -> Result<Response<wire::GetForwardingPipelineConfigResponse>, Status> {
-        let request = request.into_inner();
-        let get = self.apply(request.device_id.into(), |_, _, loaded, _| Ok(pipeline::get(loaded)));
-        Ok(Response::new(get.await.map_err(Failure::status)?))
+        let peer = Peer::of(&request);
+        let device_id = request.into_inner().device_id.into();
+        let loaded = self.apply(device_id, |_, device, _, (switch, _)| Ok(device.loaded(switch)));
+        let loaded =
+            loaded.await.and_then(|loaded| loaded.ok_or_else(no_program)).map_err(Failure::status)?;
+        let held = self.room.hold(&peer, loaded.program_json.len() + loaded.chip_json.len());
+        let held = self.stopping.unless(held).await.map_err(Failure::status)?.map_err(Failure::status)?;
+        Ok(whole::answer(pipeline::get(&loaded), held))
     }
 
     async fn stream_channel(

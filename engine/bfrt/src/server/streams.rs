@@ -33,6 +33,10 @@ pub(super) async fn serve(
         let message = tokio::select! {
             message = requests.message() => message,
             () = stream.sender.closed() => break,
+            Err(stops) = stream.service.stopping().unless(std::future::pending::<()>()) => {
+                stream.sender.end(stops.status()).await;
+                break;
+            }
         };
         let Ok(Some(message)) = message else { break };
         if let Err(failure) = stream.handle(message).await {
@@ -68,7 +72,7 @@ impl Stream {
     async fn subscribe(&mut self, id: u32, given: &wire::Subscribe) -> Result<(), Failure> {
         self.service.check_device(given.device_id.into())?;
         let link = (self.session, self.sender.clone());
-        self.service.with_clients(|clients| clients.subscribe(id, link, given)).await?;
+        self.service.with_clients(|clients| clients.subscribe(id, link, given)).await??;
         self.client = Some(id);
         let status = Some(crate::proto::google::rpc::Status::default());
         let reply = Reply::Subscribe(wire::Subscribe { status, ..Default::default() });
@@ -81,7 +85,8 @@ impl Stream {
     pub(super) async fn close(&self) {
         let Some(id) = self.client else { return };
         let session = self.session;
-        self.service.with_clients(|clients| clients.close(id, session)).await;
+        // A server that ends has no clients left.
+        let _ = self.service.with_clients(|clients| clients.close(id, session)).await;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Counter, meter and register arrays, direct counters and meters, value sets.
 
+use p4cc_ir::state_bytes::{COUNTER_CELL_BYTES, FILTER_CELL_BYTES, METER_CELL_BYTES};
 use p4cc_ir::{
     Architecture, Bits, CountUnit, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId,
     RegisterKind, TableId, ValueSetId, VarType, bits::words_for,
@@ -9,6 +10,13 @@ use p4cc_units::Time;
 use super::meter::{MeterCell, MeterConfig, MeterCounts};
 use super::{KeyShape, RegisterState, State, ValueSetState, validate};
 use crate::control::{ControlError, CounterCell};
+
+// The bound on a program's state is checked with these.
+const _: () = assert!(
+    size_of::<CounterCell>() as u64 <= COUNTER_CELL_BYTES
+        && size_of::<MeterCell>() as u64 <= METER_CELL_BYTES
+        && size_of::<super::filter::FilterCell>() as u64 <= FILTER_CELL_BYTES
+);
 
 pub(super) fn counters(program: &Program) -> Vec<Vec<CounterCell>> {
     let size = |size: Option<u32>| size.unwrap_or(0) as usize;
@@ -70,6 +78,36 @@ pub(super) fn past_end(kind: &str, name: &str, index: u64, size: usize) -> Contr
 
 pub(super) fn unknown(kind: &str, id: impl core::fmt::Display) -> ControlError {
     ControlError::NotFound(format!("the program has no {kind} {id}"))
+}
+
+fn exchange<T>(one: Option<&mut T>, other: Option<&mut T>, are_alike: impl Fn(&T, &T) -> bool) {
+    if let (Some(one), Some(other)) = (one, other)
+        && are_alike(one, other)
+    {
+        core::mem::swap(one, other);
+    }
+}
+
+/// Exchanges of arrays with those of another state, whatever the number of their cells; arrays of other sizes
+/// stay as they are.
+impl State {
+    /// The cells of a counter for those of another.
+    pub fn exchange_counter(&mut self, id: CounterId, other: &mut State, of_other: CounterId) {
+        let (one, other) = (self.counters.get_mut(id.index()), other.counters.get_mut(of_other.index()));
+        exchange(one, other, |one, other| one.len() == other.len());
+    }
+
+    /// The cells of a meter, with what is left of their rates, for those of another.
+    pub fn exchange_meter(&mut self, id: MeterId, other: &mut State, of_other: MeterId) {
+        let (one, other) = (self.meters.get_mut(id.index()), other.meters.get_mut(of_other.index()));
+        exchange(one, other, |one, other| one.len() == other.len());
+    }
+
+    /// The cells of a register for those of another of the same type.
+    pub fn exchange_register(&mut self, id: RegisterId, other: &mut State, of_other: RegisterId) {
+        let (one, other) = (self.registers.get_mut(id.index()), other.registers.get_mut(of_other.index()));
+        exchange(one, other, |one, other| one.ty == other.ty && one.words.len() == other.words.len());
+    }
 }
 
 impl State {

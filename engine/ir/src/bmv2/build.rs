@@ -1,13 +1,13 @@
 //! Functions in the making, and temporaries.
 //!
 //! Invariants: every block gets exactly one terminator (those left open return or accept); temporaries live
-//! for one statement; counts of variables and instructions never pass their limits, whatever the input says.
+//! for one statement; variables and instructions never pass the limits of the budget, whatever the input says.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{
-    BinOp, Bits, Block, BlockId, Func, Inst, Operand, Terminator, Var, VarId, VarKind, VarType, limits,
-};
+use p4cc_syntax::{Budget, Overrun, Resource};
+
+use crate::{BinOp, Bits, Block, BlockId, Func, Inst, Operand, Terminator, Var, VarId, VarKind, VarType};
 
 use super::number;
 
@@ -24,20 +24,31 @@ pub(super) struct Builder {
     pub vars: Vec<Var>,
     blocks: Vec<Open>,
     at: usize,
-    insts: usize,
-    block_count: usize,
+    budget: Budget,
     temps: BTreeMap<VarType, (Vec<VarId>, usize)>,
     /// All temporaries.
     all_temps: BTreeSet<VarId>,
-    /// A limit that was passed; the program cannot be used.
-    pub overflow: Option<String>,
 }
 
 impl Builder {
-    /// A new variable. Past the limit it is an old one, and `overflow` says so.
+    pub fn new(budget: &Budget) -> Self {
+        Self { budget: budget.clone(), ..Self::default() }
+    }
+
+    /// Takes of the budget before something is made; false where that is not to be made. Then the program
+    /// cannot be used.
+    pub fn charge(&self, resource: Resource, amount: usize) -> bool {
+        self.budget.charge(resource, amount as u64).is_ok()
+    }
+
+    /// Why the program cannot be used, if the budget is over.
+    pub fn over(&self) -> Option<Overrun> {
+        self.budget.over()
+    }
+
+    /// A new variable. Past the limit it is an old one.
     pub fn var(&mut self, name: String, ty: VarType, kind: VarKind) -> VarId {
-        if self.vars.len() >= limits::MAX_VARS {
-            self.overflow.get_or_insert_with(|| format!("more than {} variables", limits::MAX_VARS));
+        if !(self.charge(Resource::Variables, 1) && self.charge(Resource::NameBytes, name.len())) {
             return VarId(0);
         }
         self.vars.push(Var { name, ty, kind });
@@ -95,13 +106,11 @@ impl Builder {
         Func { name: name.to_owned(), blocks: self.blocks.drain(..).map(close).collect() }
     }
 
-    /// A new block. Past the limit it is the entry, and `overflow` says so.
+    /// A new block, which counts as an instruction. Past the limit it is the entry.
     pub fn block(&mut self, label: &str) -> BlockId {
-        if self.block_count >= limits::MAX_INSTS {
-            self.overflow.get_or_insert_with(|| format!("more than {} blocks", limits::MAX_INSTS));
+        if !(self.charge(Resource::Instructions, 1) && self.charge(Resource::NameBytes, label.len())) {
             return Func::ENTRY;
         }
-        self.block_count += 1;
         self.blocks.push(Open { label: label.to_owned(), insts: Vec::new(), end: None });
         BlockId::from_index(self.blocks.len() - 1)
     }
@@ -128,13 +137,11 @@ impl Builder {
     }
 
     pub fn emit(&mut self, inst: Inst) {
-        if self.insts >= limits::MAX_INSTS {
-            self.overflow.get_or_insert_with(|| format!("more than {} instructions", limits::MAX_INSTS));
+        if !self.charge(Resource::Instructions, 1) {
             return;
         }
         if let Some(open) = self.blocks.get_mut(self.at) {
             open.insts.push(inst);
-            self.insts += 1;
         }
     }
 

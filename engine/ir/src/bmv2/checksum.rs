@@ -3,6 +3,7 @@
 //! BMv2 leaves fields of invalid headers out of a calculation. Operands of the IR are always there, so that
 //! code is made for each combination of valid headers, chosen when the packet is there.
 
+use p4cc_syntax::Resource;
 use serde_json::Value;
 
 use super::Reader;
@@ -62,7 +63,10 @@ impl<'j> Reader<'j> {
                 self.b.go_to(here);
             }
             let counted = parts.iter().filter(|part| part.header.as_ref().is_none_or(valid));
-            let data = counted.map(|part| part.operand.clone()).collect();
+            let data: Vec<_> = counted.map(|part| part.operand.clone()).collect();
+            if !self.b.charge(Resource::Instructions, data.len()) {
+                return Ok(());
+            }
             act(self, data, payload)?;
             self.b.end(Terminator::Jump(join));
             self.b.go_to(next);
@@ -121,6 +125,9 @@ impl<'j> Reader<'j> {
             self.b.next_statement();
             if let Err(fault) = self.checksum(item, verify) {
                 self.report(fault);
+            }
+            if self.is_over(item) {
+                break;
             }
         }
         self.b.finish(if verify { "verify_checksum" } else { "compute_checksum" }, &Terminator::Return)
@@ -189,8 +196,10 @@ impl<'j> Reader<'j> {
     fn deparse(&mut self, deparser: &'j Value) -> Res<'j, ()> {
         for primitive in items(deparser, "primitives")? {
             self.primitive(primitive)?;
+            self.check_budget(primitive)?;
         }
         for name in items(deparser, "order")? {
+            self.check_budget(name)?;
             let named = text(name)?;
             if let Some(&stack) = self.shapes.stacks.get(named) {
                 for header in self.program.stacks[stack.index()].elements.clone() {

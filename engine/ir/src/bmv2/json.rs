@@ -3,6 +3,9 @@
 //! Invariants: nothing here recurses deeper than [`MAX_DEPTH`]; every accessor answers with a value or a
 //! [`Fault`] that points at the value it was given.
 
+use std::collections::BTreeMap;
+
+use p4cc_syntax::{Budget, Overrun, Resource};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -30,31 +33,47 @@ pub(super) fn fault<'j, T>(at: &'j Value, cause: impl Into<String>, remedy: &'st
     Err(Fault { at, cause: cause.into(), remedy })
 }
 
-/// Parses a document; the error is a cause.
-pub(super) fn parse(text: &str) -> Result<Value, String> {
+/// Why a text is no document that can be read.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// What is wrong with it.
+    Wrong(String),
+    /// The budget does not allow it.
+    Over(Overrun),
+}
+
+/// Parses a document.
+pub(super) fn parse(text: &str, budget: &Budget) -> Result<Value, Unread> {
     if text.len() > MAX_BYTES {
-        return Err(format!("{} bytes, more than {MAX_BYTES}", text.len()));
+        return Err(Unread::Wrong(format!("{} bytes, more than {MAX_BYTES}", text.len())));
     }
-    if depth(text) > MAX_DEPTH {
-        return Err(format!("arrays and objects are nested deeper than {MAX_DEPTH}"));
+    if depth(text, budget).map_err(Unread::Over)? > MAX_DEPTH {
+        return Err(Unread::Wrong(format!("arrays and objects are nested deeper than {MAX_DEPTH}")));
     }
+    value(text).map_err(|error| Unread::Wrong(error.to_string()))
+}
+
+fn value(text: &str) -> serde_json::Result<Value> {
     let mut reader = serde_json::Deserializer::from_str(text);
     // The depth was just checked, and deep sums need more than the default of 128.
     reader.disable_recursion_limit();
-    let value = Value::deserialize(&mut reader).map_err(|error| error.to_string())?;
-    reader.end().map_err(|error| error.to_string())?;
+    let value = Value::deserialize(&mut reader)?;
+    reader.end()?;
     Ok(value)
 }
 
-/// Nesting depth of a text, brackets in strings aside.
-fn depth(text: &str) -> usize {
+/// Nesting depth of a text, brackets in strings aside. Each value and each name is a token of the budget: a
+/// few bytes of text are many of memory.
+fn depth(text: &str, budget: &Budget) -> Result<usize, Overrun> {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
             b'"' => in_string = !in_string,
+            b',' | b':' if !in_string => budget.charge(Resource::Tokens, 1)?,
             b'[' | b'{' if !in_string => {
+                budget.charge(Resource::Tokens, 1)?;
                 depth += 1;
                 deepest = deepest.max(depth);
             }
@@ -62,33 +81,59 @@ fn depth(text: &str) -> usize {
             _ => {}
         }
     }
-    deepest
+    Ok(deepest)
 }
 
-/// Where a value stands in a document: `pipelines[0].tables[2].key`.
-pub(super) fn path_of(root: &Value, target: &Value) -> String {
-    let mut path = Vec::new();
-    if !find(root, target, &mut path) || path.is_empty() {
-        return "document".to_owned();
-    }
-    path.concat().trim_start_matches('.').to_owned()
+/// Where values stand in a document: `pipelines[0].tables[2].key`. One walk finds all of them.
+pub(super) fn paths_of<'j>(root: &'j Value, targets: impl Iterator<Item = &'j Value>) -> Vec<String> {
+    let targets: Vec<*const Value> = targets.map(|target| target as *const Value).collect();
+    let mut found: BTreeMap<_, _> = targets.iter().map(|target| (*target, None)).collect();
+    find(root, &mut found, &mut Vec::new());
+    let path = |target| found.get(target).cloned().flatten().filter(|path| !path.is_empty());
+    targets.iter().map(|target| path(target).unwrap_or_else(|| "document".to_owned())).collect()
 }
 
-fn find(value: &Value, target: &Value, path: &mut Vec<String>) -> bool {
-    if core::ptr::eq(value, target) {
-        return true;
+/// A step from a value to one in it.
+enum Step<'j> {
+    Index(usize),
+    Member(&'j str),
+}
+
+fn find<'j>(
+    value: &'j Value,
+    targets: &mut BTreeMap<*const Value, Option<String>>,
+    path: &mut Vec<Step<'j>>,
+) {
+    if let Some(found) = targets.get_mut(&core::ptr::from_ref(value)) {
+        *found = Some(written(path));
     }
     match value {
-        Value::Array(items) => items.iter().enumerate().any(|(index, item)| {
-            path.push(format!("[{index}]"));
-            find(item, target, path) || path.pop().is_none()
+        Value::Array(items) => items.iter().enumerate().for_each(|(index, item)| {
+            path.push(Step::Index(index));
+            find(item, targets, path);
+            path.pop();
         }),
-        Value::Object(members) => members.iter().any(|(key, member)| {
-            path.push(format!(".{key}"));
-            find(member, target, path) || path.pop().is_none()
+        Value::Object(members) => members.iter().for_each(|(key, member)| {
+            path.push(Step::Member(key));
+            find(member, targets, path);
+            path.pop();
         }),
-        _ => false,
+        _ => {}
     }
+}
+
+fn written(path: &[Step<'_>]) -> String {
+    let mut text = String::new();
+    for step in path {
+        match step {
+            Step::Index(index) => text.push_str(&format!("[{index}]")),
+            Step::Member(name) => {
+                text.push_str(if text.is_empty() { "" } else { "." });
+                text.push_str(name);
+            }
+        }
+    }
+    text
 }
 
 /// What a value is, for messages.
@@ -200,16 +245,19 @@ mod tests {
 
     #[test]
     fn depth_counts_brackets_outside_of_strings_only() {
-        assert_eq!(depth(r#"{"a]": ["[[[\"[", [1]]}"#), 3);
-        assert!(parse(&"[".repeat(100_000)).is_err_and(|cause| cause.contains("nested deeper")));
-        assert!(parse("[1] 2").is_err());
+        let budget = Budget::default();
+        assert_eq!(depth(r#"{"a]": ["[[[\"[", [1]]}"#, &budget), Ok(3));
+        assert_eq!(budget.spent(Resource::Tokens), 5);
+        let deep = parse(&"[".repeat(100_000), &budget);
+        assert!(matches!(deep, Err(Unread::Wrong(cause)) if cause.contains("nested deeper")));
+        assert!(parse("[1] 2", &budget).is_err());
     }
 
     #[test]
     fn paths_name_the_very_value() {
-        let root = parse(r#"{"a": [1, {"b": 1}], "c": 1}"#).unwrap_or_default();
-        assert_eq!(path_of(&root, &root["a"][1]["b"]), "a[1].b");
-        assert_eq!(path_of(&root, &root["c"]), "c");
-        assert_eq!(path_of(&root, &root), "document");
+        let root = parse(r#"{"a": [1, {"b": 1}], "c": 1}"#, &Budget::default()).unwrap_or_default();
+        let targets = [&root["c"], &root["a"][1]["b"], &root, &root["c"], &Value::Null];
+        let paths = paths_of(&root, targets.into_iter());
+        assert_eq!(paths, ["c", "a[1].b", "document", "c", "document"]);
     }
 }

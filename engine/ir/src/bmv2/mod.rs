@@ -28,11 +28,12 @@ mod table;
 use core::fmt;
 use std::collections::BTreeMap;
 
+use p4cc_syntax::{Budget, Overrun, Resource};
 use serde_json::Value;
 
 use action::Actions;
 use build::Builder;
-use json::{Fault, Res, items, opt, tuple};
+use json::{Fault, Res, Unread, items, opt, tuple};
 use objects::Objects;
 use shape::Shapes;
 use table::TableInfo;
@@ -64,6 +65,14 @@ impl fmt::Display for ReadError {
 
 impl core::error::Error for ReadError {}
 
+impl ReadError {
+    /// A budget that is over at a place.
+    fn over(path: String, overrun: Overrun) -> Self {
+        let remedy = overrun.remedy().unwrap_or("read the document again").to_owned();
+        Self { path, cause: overrun.cause(), remedy }
+    }
+}
+
 /// Whether a text is meant as a document of this format:
 /// it starts with a brace, which P4-16 source never does.
 pub fn is_document(text: &str) -> bool {
@@ -72,15 +81,22 @@ pub fn is_document(text: &str) -> bool {
 
 /// Reads a document: a program that passes the verifier, or the reasons why there is none.
 pub fn read(json: &str) -> (Option<Program>, Vec<ReadError>) {
+    read_within(json, &Budget::default())
+}
+
+/// As [`read`], as a compilation with this budget: its limits are errors, and so is [`Budget::cancel`], which
+/// any thread may call on a clone.
+pub fn read_within(json: &str, budget: &Budget) -> (Option<Program>, Vec<ReadError>) {
     let json = json.strip_prefix('\u{feff}').unwrap_or(json);
-    let root = match json::parse(json) {
+    let path = || "document".to_owned();
+    let root = match json::parse(json, budget) {
         Ok(root) => root,
-        Err(cause) => {
-            let (path, remedy) = ("document".to_owned(), json::NOT_P4C.to_owned());
-            return (None, vec![ReadError { path, cause, remedy }]);
+        Err(Unread::Wrong(cause)) => {
+            return (None, vec![ReadError { path: path(), cause, remedy: json::NOT_P4C.to_owned() }]);
         }
+        Err(Unread::Over(overrun)) => return (None, vec![ReadError::over(path(), overrun)]),
     };
-    let mut reader = Reader::new(&root);
+    let mut reader = Reader::new(&root, budget);
     reader.program();
     reader.finish()
 }
@@ -89,6 +105,8 @@ pub fn read(json: &str) -> (Option<Program>, Vec<ReadError>) {
 struct Reader<'j> {
     root: &'j Value,
     errors: Vec<Fault<'j>>,
+    /// What was read when the budget was over.
+    over_at: Option<&'j Value>,
     /// In the making; its variables are the builder's until the end.
     program: Program,
     b: Builder,
@@ -109,12 +127,13 @@ struct Reader<'j> {
 }
 
 impl<'j> Reader<'j> {
-    fn new(root: &'j Value) -> Self {
+    fn new(root: &'j Value, budget: &Budget) -> Self {
         Self {
             root,
             errors: Vec::new(),
+            over_at: None,
             program: empty_program(),
-            b: Builder::default(),
+            b: Builder::new(budget),
             shapes: Shapes::default(),
             objects: Objects::default(),
             actions: Actions::default(),
@@ -128,7 +147,32 @@ impl<'j> Reader<'j> {
         }
     }
 
+    /// Whether the budget is over while something is read, which is then the place that errors name.
+    fn is_over(&mut self, at: &'j Value) -> bool {
+        let is_over = self.b.over().is_some();
+        if is_over {
+            self.over_at.get_or_insert(at);
+        }
+        is_over
+    }
+
+    /// # Errors
+    /// The budget is over.
+    fn check_budget(&self, at: &'j Value) -> Res<'j, ()> {
+        if self.b.over().is_some() { self.over(at) } else { Ok(()) }
+    }
+
+    /// The budget is over.
+    fn over<T>(&self, at: &'j Value) -> Res<'j, T> {
+        let overrun = self.b.over();
+        let cause = overrun.map_or_else(String::new, Overrun::cause);
+        json::fault(at, cause, overrun.and_then(Overrun::remedy).unwrap_or_default())
+    }
+
     fn report(&mut self, fault: Fault<'j>) {
+        if self.is_over(fault.at) {
+            return;
+        }
         if self.errors.len() < MAX_ERRORS {
             self.errors.push(fault);
         }
@@ -152,8 +196,12 @@ impl<'j> Reader<'j> {
         match items(object, key) {
             Ok(all) => {
                 for item in all {
+                    self.b.charge(Resource::Steps, 1);
                     if let Err(fault) = read(self, item) {
                         self.report(fault);
+                    }
+                    if self.is_over(item) {
+                        return;
                     }
                 }
             }
@@ -279,16 +327,19 @@ impl<'j> Reader<'j> {
 
     /// Verifies; the program is whole only if nothing was reported.
     fn finish(mut self) -> (Option<Program>, Vec<ReadError>) {
-        if let Some(cause) = self.b.overflow.take() {
-            self.complain(self.root, cause, "split the program");
+        if let Some(overrun) = self.b.over() {
+            let path = json::paths_of(self.root, self.over_at.into_iter()).pop();
+            let path = path.unwrap_or_else(|| "document".to_owned());
+            return (None, vec![ReadError::over(path, overrun)]);
         }
         if !self.errors.is_empty() {
-            let error = |fault: &Fault<'_>| ReadError {
-                path: json::path_of(self.root, fault.at),
+            let paths = json::paths_of(self.root, self.errors.iter().map(|fault| fault.at));
+            let error = |(fault, path): (&Fault<'_>, String)| ReadError {
+                path,
                 cause: fault.cause.clone(),
                 remedy: fault.remedy.to_owned(),
             };
-            return (None, self.errors.iter().map(error).collect());
+            return (None, self.errors.iter().zip(paths).map(error).collect());
         }
         self.program.vars = self.b.vars;
         let bits = self.program.frame_bits();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use p4cc_syntax::Resource;
 use serde_json::Value;
 
 use super::Reader;
@@ -9,6 +10,7 @@ use super::json::{
     NOT_P4C, Res, fault, flag, get, id_of, items, list, name_of, number, number_to, of_type, opt, text,
     tuple, typed,
 };
+use crate::state_bytes::HasCells;
 use crate::{
     ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DataType, Digest, DigestId,
     FieldList, HashAlgorithm, HeaderField, Meter, MeterId, Profile, ProfileId, Program, Register, RegisterId,
@@ -110,11 +112,19 @@ impl<'j> Reader<'j> {
         let direct = opt(item, "is_direct").map_or(Ok(false), flag)?;
         let size = if direct { None } else { Some(array_size(item)?) };
         let id = CounterId::from_index(self.program.counters.len());
-        self.program.counters.push(Counter { cp: visible(name), unit: CountUnit::Both, size });
+        let counter = Counter { cp: visible(name), unit: CountUnit::Both, size };
+        self.cells(item, &counter)?;
+        self.program.counters.push(counter);
         if direct {
             self.objects.direct_counters.insert(text(get(item, "binding")?)?, id);
         }
         self.once(item, name, |objects| objects.counters.insert(name, id).is_some())
+    }
+
+    /// Takes what an object's cells take of memory.
+    fn cells(&self, item: &'j Value, object: &impl HasCells) -> Res<'j, ()> {
+        let bytes = usize::try_from(object.state_bytes()).unwrap_or(usize::MAX);
+        if self.b.charge(Resource::StateBytes, bytes) { Ok(()) } else { self.over(item) }
     }
 
     /// Fails when an insertion replaced something.
@@ -146,7 +156,9 @@ impl<'j> Reader<'j> {
             return fault(item, format!("a meter with {rates} rates"), "use meters of two rates");
         }
         let id = MeterId::from_index(self.program.meters.len());
-        self.program.meters.push(Meter { cp: visible(name), unit, size });
+        let meter = Meter { cp: visible(name), unit, size };
+        self.cells(item, &meter)?;
+        self.program.meters.push(meter);
         if direct {
             let target = get(item, "result_target")?;
             self.objects.direct_meters.insert(text(get(item, "binding")?)?, (id, target));
@@ -163,7 +175,7 @@ impl<'j> Reader<'j> {
         }
         let id = RegisterId::from_index(self.program.registers.len());
         let (ty, size) = (VarType::Bit(width), array_size(item)?);
-        self.program.registers.push(Register {
+        let register = Register {
             cp: visible(name),
             ty,
             composite: None,
@@ -171,7 +183,9 @@ impl<'j> Reader<'j> {
             size,
             kind: RegisterKind::Array,
             initial: None,
-        });
+        };
+        self.cells(item, &register)?;
+        self.program.registers.push(register);
         self.once(item, name, |objects| objects.registers.insert(name, id).is_some())
     }
 
@@ -234,9 +248,17 @@ impl<'j> Reader<'j> {
 
     fn field_list(&mut self, item: &'j Value) -> Res<'j, ()> {
         let index = id_of(item)?;
+        // Equal numbers are looked for one by one.
+        if !self.b.charge(Resource::Steps, self.program.field_lists.len()) {
+            return self.over(item);
+        }
         let mut vars = Vec::new();
         for element in items(item, "elements")? {
-            vars.extend(self.listed_vars(element)?);
+            let of_element = self.listed_vars(element)?;
+            if !self.b.charge(Resource::Instructions, of_element.len()) {
+                return self.over(element);
+            }
+            vars.extend(of_element);
         }
         if self.program.field_lists.iter().any(|list| list.index == index) {
             return fault(item, format!("field list {index} is declared twice"), NOT_P4C);
@@ -252,6 +274,9 @@ impl<'j> Reader<'j> {
         let mut fields = Vec::with_capacity(elements.len());
         for (number, element) in elements.iter().enumerate() {
             fields.push(self.digest_field(number, element)?);
+        }
+        if !self.b.charge(Resource::Steps, self.program.digests.len()) {
+            return self.over(item);
         }
         let same = |digest: &Digest| digest.cp.name == name && digest.fields == fields;
         let digest = self.program.digests.iter().position(same).unwrap_or(self.program.digests.len());

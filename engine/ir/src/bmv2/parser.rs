@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use p4cc_syntax::Resource;
 use serde_json::Value;
 
 use super::Reader;
@@ -71,6 +72,9 @@ impl<'j> Reader<'j> {
         let mut blocks = BTreeMap::new();
         for state in states {
             let name = name_of(state)?;
+            if !self.b.charge(Resource::ParserStates, 1) {
+                return self.over(state);
+            }
             if blocks.insert(name, self.b.block(name)).is_some() {
                 return fault(state, format!("state `{name:.60}` is declared twice"), NOT_P4C);
             }
@@ -85,6 +89,7 @@ impl<'j> Reader<'j> {
             if let Err(fault) = self.state(state, &blocks) {
                 self.report(fault);
             }
+            self.check_budget(state)?;
         }
         Ok(())
     }
@@ -92,7 +97,7 @@ impl<'j> Reader<'j> {
     fn state(&mut self, state: &'j Value, blocks: &BTreeMap<&'j str, BlockId>) -> Res<'j, ()> {
         for op in items(state, "parser_ops")? {
             self.b.next_statement();
-            if self.b.overflow.is_some() {
+            if self.b.over().is_some() {
                 return Ok(());
             }
             self.parser_op(op)?;
@@ -234,6 +239,9 @@ impl<'j> Reader<'j> {
         // A select without default has none in the document, and ends in NoMatch (P4-16 13.6; BMv2 accepts).
         let mut default = transitions.is_empty().then_some(accept);
         for transition in transitions {
+            if !self.b.charge(Resource::Steps, keys.widths.len()) {
+                return self.over(transition);
+            }
             let next =
                 target(opt(transition, "next_state").map_or(Ok(None), |next| next_state(next, blocks))?);
             match opt(transition, "type").map_or(Ok("hexstr"), text)? {

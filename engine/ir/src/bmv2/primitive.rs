@@ -25,7 +25,7 @@ impl<'j> Reader<'j> {
     /// One primitive call. Jumps and `exit` are the action's own.
     pub(super) fn primitive(&mut self, call: &'j Value) -> Res<'j, ()> {
         self.b.next_statement();
-        if self.b.overflow.is_some() {
+        if self.b.over().is_some() {
             return Ok(());
         }
         let op = text(get(call, "op")?)?;

@@ -146,14 +146,13 @@ impl<'j> Reader<'j> {
     /// Headers by the ids in a list.
     fn headers_of(&self, item: &'j Value) -> Res<'j, Vec<HeaderId>> {
         let ids = list(get(item, "header_ids")?)?;
-        // What follows takes the square of the number.
         check_size(item, ids.len())?;
-        let mut headers = Vec::with_capacity(ids.len());
+        let (mut headers, mut seen) = (Vec::with_capacity(ids.len()), BTreeSet::new());
         for id in ids {
             let name = super::json::number(id)?;
             let slot = self.shapes.slot_ids.get(&name).and_then(|name| self.shapes.slots.get(name));
             match slot.and_then(|slot| slot.header) {
-                Some(header) if !headers.contains(&header) => headers.push(header),
+                Some(header) if seen.insert(header) => headers.push(header),
                 Some(_) => return fault(id, format!("header {id} stands twice"), NOT_P4C),
                 None => return fault(id, format!("there is no header with id {id}"), NOT_P4C),
             }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use p4cc_syntax::Resource;
 use serde_json::Value;
 
 use super::Reader;
@@ -79,10 +80,16 @@ impl<'j> Reader<'j> {
         };
         let (mut keys, mut plans) = (Vec::new(), Vec::new());
         for key in items(item, "key")? {
+            if !self.b.charge(Resource::TableKeys, 1) {
+                return self.over(key);
+            }
             keys.push(self.key(key, name, &mut plans)?);
         }
         let has_keys = !keys.is_empty();
         if let Some(input) = profile.and_then(|(name, _)| self.objects.selector_inputs.get(name).copied()) {
+            if !self.b.charge(Resource::TableKeys, input.len()) {
+                return self.over(item);
+            }
             for (field, var) in input.iter().zip(self.selector_vars(input)?) {
                 let cp = visible(&joined(get(field, "value")?)?);
                 keys.push(Key { cp, var, kind: MatchKind::Selector });
@@ -287,6 +294,9 @@ impl<'j> Reader<'j> {
             .iter()
             .any(|key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional));
         for (number, entry) in entries.iter().enumerate() {
+            if !self.b.charge(Resource::Steps, table.keys.len() + table.actions.len()) {
+                return self.over(entry);
+            }
             let values = list(get(entry, "match_key")?)?;
             if values.len() != table.keys.len() {
                 let cause = format!("{} match values for {} keys", values.len(), table.keys.len());

@@ -4,6 +4,7 @@ use super::storage::Binding;
 use super::tna_objects::TnaObject;
 use super::{Kind, Lowerer};
 use crate::limits::{MAX_ARRAY_CELLS, MAX_TABLE_SIZE, MAX_WIDTH};
+use crate::state_bytes::of_all;
 use crate::types::hir::{
     ActId, Annotations, Construct, Constructed, ControlId, Expr, InstId, LocalId, ParserId, SetId, TabId,
 };
@@ -15,7 +16,7 @@ use crate::{
     ValueSetId, VarId,
 };
 use num_traits::ToPrimitive;
-use p4cc_syntax::{Diagnostic, Span};
+use p4cc_syntax::{Diagnostic, Resource, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Position of an environment.
@@ -179,6 +180,22 @@ impl Lowerer<'_> {
         Some(())
     }
 
+    /// Numbers of counters, meters, registers and filters.
+    fn with_cells(&self) -> [usize; 4] {
+        let out = &self.out;
+        [out.counters.len(), out.meters.len(), out.registers.len(), out.filters.len()]
+    }
+
+    /// Takes what those that were made since take of memory.
+    fn charge_cells(&mut self, from: [usize; 4], span: Span) -> Option<()> {
+        let ([counters, meters, registers, filters], out) = (from, &self.out);
+        let bytes = of_all(&out.counters[counters..])
+            + of_all(&out.meters[meters..])
+            + of_all(&out.registers[registers..])
+            + of_all(&out.filters[filters..]);
+        self.charge(Resource::StateBytes, bytes, span)
+    }
+
     /// Makes what a constructor call says.
     pub(super) fn make(
         &mut self,
@@ -191,7 +208,10 @@ impl Lowerer<'_> {
         match &construct.what {
             Constructed::Extern(id, types) => {
                 let name = self.hir.externs.get(id.index())?.name.as_str();
-                self.make_extern(name, types, construct, cp, annotations, span)
+                let from = self.with_cells();
+                let made = self.make_extern(name, types, construct, cp, annotations, span)?;
+                self.charge_cells(from, span)?;
+                Some(made)
             }
             Constructed::Control(id) => {
                 let control = self.hir.controls.get(id.index())?;

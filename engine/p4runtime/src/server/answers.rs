@@ -13,6 +13,7 @@ use tokio_stream::Stream;
 use tonic::{Code, Status};
 
 use super::connections::Peer;
+use super::whole;
 use crate::errors::Failure;
 
 /// Answers of all clients that are under way; further ones wait.
@@ -50,6 +51,7 @@ struct Shared {
     open: Mutex<Vec<Weak<Taker>>>,
     slots: Arc<Semaphore>,
     requests_kib: Arc<Semaphore>,
+    whole_kib: Arc<Semaphore>,
     held: AtomicUsize,
 }
 
@@ -59,6 +61,7 @@ impl Default for Room {
             open: Mutex::default(),
             slots: Arc::new(Semaphore::new(MAX_OPEN)),
             requests_kib: Arc::new(Semaphore::new(MAX_REQUESTS_KIB)),
+            whole_kib: Arc::new(Semaphore::new(whole::MAX_OF_ALL_KIB)),
             held: AtomicUsize::new(0),
         }))
     }
@@ -99,6 +102,18 @@ impl Room {
         total <= MAX_HELD
     }
 
+    /// Room for answers that are one long message.
+    pub(super) fn whole(&self) -> &Arc<Semaphore> {
+        &self.0.whole_kib
+    }
+
+    /// Looks after who takes an answer, as long as he is there.
+    pub(super) fn watch(&self, peer: Peer, answer: Option<Weak<dyn Ends>>) -> Arc<Taker> {
+        let taker = Arc::new(Taker { peer, answer, taken_at: Mutex::new(Some(Instant::now())) });
+        self.0.open.lock().push(Arc::downgrade(&taker));
+        taker
+    }
+
     /// Ends answers whose clients have taken nothing for long, again and again.
     pub async fn end_stalled(self, patience: Duration) {
         loop {
@@ -114,21 +129,27 @@ impl Room {
 }
 
 /// Who takes an answer.
-struct Taker {
+pub(super) struct Taker {
     peer: Peer,
-    answer: Weak<dyn Ends>,
+    /// What can be ended of it before its connection is cut.
+    answer: Option<Weak<dyn Ends>>,
     /// When it last took a message; none while it waits for one.
     taken_at: Mutex<Option<Instant>>,
 }
 
 impl Taker {
+    /// The client took something.
+    pub(super) fn took(&self) {
+        *self.taken_at.lock() = Some(Instant::now());
+    }
+
     fn look(&self, patience: Duration) {
         let Some(idle) = self.taken_at.lock().map(|taken| taken.elapsed()) else { return };
         if idle >= patience * 2 {
             self.peer.cut();
         }
         if idle >= patience
-            && let Some(answer) = self.answer.upgrade()
+            && let Some(answer) = self.answer.as_ref().and_then(Weak::upgrade)
         {
             let seconds = patience.as_secs_f32();
             let stalled = format!("the client took nothing of the answer for {seconds} s; read again");
@@ -151,8 +172,7 @@ impl<M> Answer<M> {
     pub fn new<S: Source<M> + 'static>(place: Place, source: Arc<S>) -> Self {
         let Place { room, peer, permits } = place;
         let answer: Weak<S> = Arc::downgrade(&source);
-        let taker = Arc::new(Taker { peer, answer, taken_at: Mutex::new(Some(Instant::now())) });
-        room.0.open.lock().push(Arc::downgrade(&taker));
+        let taker = room.watch(peer, Some(answer));
         Self { source, taker, next: None, is_over: false, _permits: permits }
     }
 }
@@ -170,7 +190,7 @@ impl<M> Stream for Answer<M> {
         let message = ready!(next.as_mut().poll(cx));
         self.next = None;
         self.is_over = !matches!(message, Some(Ok(_)));
-        *self.taker.taken_at.lock() = Some(Instant::now());
+        self.taker.took();
         Poll::Ready(message)
     }
 }

@@ -15,6 +15,7 @@ use tokio_stream::{Stream, StreamExt};
 use tonic::Request;
 use tonic::transport::server::{Connected, TcpIncoming, TlsConnectInfo};
 
+use super::whole;
 use crate::errors::MetadataLimit;
 
 /// Reads of one connection whose answers are under way; further ones wait.
@@ -51,6 +52,7 @@ struct State {
     /// Of the task that waits for bytes.
     waker: Mutex<Option<Waker>>,
     reads: Arc<Semaphore>,
+    whole_kib: Arc<Semaphore>,
 }
 
 impl Default for Peer {
@@ -61,6 +63,7 @@ impl Default for Peer {
             is_cut: AtomicBool::new(false),
             waker: Mutex::default(),
             reads: Arc::new(Semaphore::new(MAX_READS)),
+            whole_kib: Arc::new(Semaphore::new(whole::MAX_OF_PEER_KIB)),
         }))
     }
 }
@@ -82,6 +85,11 @@ impl Peer {
     /// Room for reads whose answers are under way.
     pub fn reads(&self) -> &Arc<Semaphore> {
         &self.0.reads
+    }
+
+    /// Room for answers that are one long message.
+    pub(super) fn whole(&self) -> &Arc<Semaphore> {
+        &self.0.whole_kib
     }
 
     /// Ends the connection, with all calls on it.

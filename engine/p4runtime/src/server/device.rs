@@ -33,7 +33,7 @@ pub(super) struct Link {
 #[derive(Clone)]
 pub(super) struct Installed {
     pub(super) loaded: Arc<Loaded>,
-    pub(super) config: p4::ForwardingPipelineConfig,
+    pub(super) config: Arc<p4::ForwardingPipelineConfig>,
 }
 
 /// A program that is saved but not committed. Requests go to a switch of its own until then.

@@ -2,6 +2,7 @@
 
 pub mod answers;
 mod arbitration;
+mod carry;
 pub mod connections;
 mod device;
 mod epochs;
@@ -13,7 +14,9 @@ pub mod requests;
 mod roles;
 mod service;
 mod snapshot;
+pub mod stopping;
 mod stream;
+pub mod whole;
 pub(crate) mod work;
 
 use std::net::{SocketAddr, TcpListener};
@@ -47,7 +50,8 @@ const MAX_CALLS: u32 = 256;
 const KEEPALIVE: Duration = Duration::from_secs(20);
 /// Requests are applied one at a time; a second thread keeps streams alive meanwhile.
 const THREADS: usize = 2;
-/// How long stopping waits for a request that is being applied; what compiles is left to itself.
+/// How long stopping waits for a request that is being applied until its next look; what compiles is left
+/// to itself.
 const STOP_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// No device has this id.
@@ -308,12 +312,19 @@ impl Server {
         self.service.has_primary()
     }
 
+    /// Has requests that wait end with UNAVAILABLE, and those under way give up at their next look. None is
+    /// taken from now on; [`Self::stop`] does the rest.
+    pub fn begin_stop(&self) {
+        self.service.stopping().stop();
+    }
+
     /// Closes all streams and stops serving.
     pub fn stop(mut self) {
         self.shut_down();
     }
 
     fn shut_down(&mut self) {
+        self.begin_stop();
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(STOP_TIMEOUT);
         }

@@ -5,17 +5,19 @@
 use std::sync::Arc;
 
 use p4cc_switch::Switch;
-use tonic::Code;
+use prost::Message;
 
+use super::carry::carry_over;
+use super::connections::Peer;
 use super::device::{Device, Installed, Saved};
 use super::roles::RoleKey;
 use super::service::Service;
+use super::whole::Held;
 use super::work::Cancel;
 use crate::codec::uint128;
 use crate::device_config;
 use crate::entity::Target;
 use crate::entity::digest::DigestConfigs;
-use crate::entity::piece::{Cursor, Piece, Progress};
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
 use p4::get_forwarding_pipeline_config_request::ResponseType;
@@ -53,10 +55,13 @@ pub(super) async fn set(
         Action::Commit if config.is_some() => {
             return Err(Failure::invalid("COMMIT takes no config; it commits the one saved before"));
         }
-        Action::Verify => return service.workers().run(move |cancel| verify(config, cancel).map(drop)).await,
+        Action::Verify => {
+            let verified = service.workers().run(move |cancel| verify(config, cancel).map(drop));
+            return service.stopping().unless(verified).await?;
+        }
         Action::Commit | Action::VerifyAndSave | Action::VerifyAndCommit | Action::ReconcileAndCommit => {}
     }
-    let _turn = service.workers().turn(device_id).await?;
+    let _turn = service.stopping().unless(service.workers().turn(device_id)).await??;
     if action == Action::Commit {
         let exchanged = service.change(device_id, |device, switch, _| {
             pusher.check(device)?;
@@ -76,7 +81,7 @@ pub(super) async fn set(
         let installed = verify(config, cancel)?;
         Ok(stage(staging, installed))
     });
-    let mut next = staged.await?;
+    let mut next = service.stopping().unless(staged).await??;
     let exchanged = service.change(device_id, |device, switch, now| {
         // Another may have become primary meanwhile.
         pusher.check(device)?;
@@ -88,9 +93,10 @@ pub(super) async fn set(
         {
             let loaded = Arc::clone(&running.loaded);
             let digests = &mut device.digests;
-            let running =
+            let switch = &mut *switch;
+            let mut running =
                 Target { catalog: &loaded.catalog, switch, digests, now, is_replay: false, pipe: 0 };
-            carry_over(&running, &mut next)?;
+            carry_over(&mut running, &mut next, service.stopping())?;
         }
         device.saved = None;
         Ok(Some(Box::new(commit(device, switch, next))))
@@ -108,7 +114,7 @@ pub(super) fn prepare(switch: Switch, p4_device_config: Vec<u8>) -> Result<Saved
     let loaded = device_config::load(&p4_device_config, None, &Cancel::default())?;
     let p4info = Some(loaded.p4info.clone());
     let config = p4::ForwardingPipelineConfig { p4info, p4_device_config, cookie: None };
-    Ok(stage(switch, Installed { loaded, config }))
+    Ok(stage(switch, Installed { loaded, config: Arc::new(config) }))
 }
 
 /// Compiles the program and finds in it what the P4Info names.
@@ -122,7 +128,7 @@ fn verify(config: Option<p4::ForwardingPipelineConfig>, cancel: &Cancel) -> Resu
         ));
     };
     let loaded = device_config::load(&config.p4_device_config, Some(given), cancel)?;
-    Ok(Installed { loaded, config })
+    Ok(Installed { loaded, config: Arc::new(config) })
 }
 
 /// A program that does not run yet, with a state of its own on a switch that is for nothing else.
@@ -140,90 +146,18 @@ pub(super) fn commit(device: &mut Device, switch: &mut Switch, next: Saved) -> S
     Saved { installed: before.unwrap_or(installed), switch: staged, digests }
 }
 
-/// Entities in an order in which each finds what it refers to.
-fn everything() -> [p4::Entity; 11] {
-    use p4::entity::Entity as Of;
-    use p4::packet_replication_engine_entry::Type;
-    let entries = p4::TableEntry {
-        counter_data: Some(p4::CounterData::default()),
-        meter_config: Some(p4::MeterConfig::default()),
-        ..Default::default()
-    };
-    let default_entries = p4::TableEntry { is_default_action: true, ..entries.clone() };
-    let replication =
-        |of| Of::PacketReplicationEngineEntry(p4::PacketReplicationEngineEntry { r#type: Some(of) });
-    [
-        Of::ActionProfileMember(p4::ActionProfileMember::default()),
-        Of::ActionProfileGroup(p4::ActionProfileGroup::default()),
-        Of::TableEntry(default_entries),
-        Of::TableEntry(entries),
-        Of::CounterEntry(p4::CounterEntry::default()),
-        Of::MeterEntry(p4::MeterEntry::default()),
-        Of::RegisterEntry(p4::RegisterEntry::default()),
-        Of::ValueSetEntry(p4::ValueSetEntry::default()),
-        Of::DigestEntry(p4::DigestEntry::default()),
-        replication(Type::MulticastGroupEntry(p4::MulticastGroupEntry::default())),
-        replication(Type::CloneSessionEntry(p4::CloneSessionEntry::default())),
-    ]
-    .map(|entity| p4::Entity { entity: Some(entity) })
-}
-
-/// Writes the state of the running program to the next one.
-fn carry_over(running: &Target<'_>, next: &mut Saved) -> Result<(), Failure> {
-    let Saved { installed, switch, digests } = next;
-    let now = running.now;
-    let mut target =
-        Target { catalog: &installed.loaded.catalog, switch, digests, now, is_replay: true, pipe: 0 };
-    for wanted in everything() {
-        let mut cursor = Cursor::default();
-        loop {
-            let mut piece = Piece::default();
-            let progress = running.read(&wanted, &mut cursor, &mut piece)?;
-            piece.entities.into_iter().try_for_each(|entity| keep(&mut target, entity))?;
-            if progress == Progress::Done {
-                break;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Writes one entity of the running program to the next one.
-fn keep(target: &mut Target<'_>, entity: p4::Entity) -> Result<(), Failure> {
-    let Some(mut update) = rewrite(entity) else { return Ok(()) };
-    let mut written = target.write(&update);
-    // Entries that both programs come with are there already.
-    if written.as_ref().is_err_and(|failure| failure.code == Code::AlreadyExists) {
-        update.r#type = p4::update::Type::Modify.into();
-        written = target.write(&update);
-    }
-    written.map_err(|failure| {
-        Failure::invalid(format!("the state cannot be kept under the new program: {}", failure.message))
-    })
-}
-
-/// The update that writes what was read; none for what the program itself sets.
-fn rewrite(entity: p4::Entity) -> Option<p4::Update> {
-    use p4::entity::Entity as Of;
-    use p4::update::Type;
-    let verb = match &entity.entity {
-        Some(Of::TableEntry(entry)) if entry.is_const => return None,
-        Some(Of::TableEntry(entry)) if entry.is_default_action => Type::Modify,
-        Some(Of::CounterEntry(_) | Of::MeterEntry(_) | Of::RegisterEntry(_) | Of::ValueSetEntry(_)) => {
-            Type::Modify
-        }
-        _ => Type::Insert,
-    };
-    Some(p4::Update { r#type: verb.into(), entity: Some(entity) })
-}
-
-/// The parts of the running program's config that a request asks for; none if there is no program.
-pub(super) fn get(
-    device: &Device,
-    switch: &Switch,
-    response_type: i32,
-) -> Result<Option<p4::ForwardingPipelineConfig>, Failure> {
-    let Ok(running) = device.running(switch) else { return Ok(None) };
+/// The parts of the running program's config that a request asks for, once there is room for them; none if
+/// there is no program.
+pub(super) async fn get(
+    service: &Service,
+    peer: &Peer,
+    request: p4::GetForwardingPipelineConfigRequest,
+) -> Result<(Option<p4::ForwardingPipelineConfig>, Option<Held>), Failure> {
+    let running = service.apply(request.device_id, |device, switch, _| {
+        Ok(device.running(switch).ok().map(|running| Arc::clone(&running.config)))
+    });
+    let Some(config) = running.await? else { return Ok((None, None)) };
+    let response_type = request.response_type;
     let (p4info, device_config) = match ResponseType::try_from(response_type) {
         Ok(ResponseType::All) => (true, true),
         Ok(ResponseType::CookieOnly) => (false, false),
@@ -231,10 +165,14 @@ pub(super) fn get(
         Ok(ResponseType::DeviceConfigAndCookie) => (false, true),
         Err(_) => return Err(Failure::invalid(format!("there is no response type {response_type}"))),
     };
-    let config = &running.config;
-    Ok(Some(p4::ForwardingPipelineConfig {
-        p4info: config.p4info.clone().filter(|_| p4info),
-        p4_device_config: if device_config { config.p4_device_config.clone() } else { Vec::new() },
+    let of_info = config.p4info.as_ref().filter(|_| p4info);
+    let of_program = if device_config { config.p4_device_config.as_slice() } else { &[] };
+    let bytes = of_info.map_or(0, Message::encoded_len) + of_program.len();
+    let held = service.stopping().unless(service.reads().room.hold(peer, bytes)).await??;
+    let parts = p4::ForwardingPipelineConfig {
+        p4info: of_info.cloned(),
+        p4_device_config: of_program.to_vec(),
         cookie: config.cookie,
-    }))
+    };
+    Ok((Some(parts), held))
 }

@@ -129,6 +129,10 @@ impl OpenRead {
     /// Makes the rest of the answer, which then waits for the client.
     fn complete(&self, room: &Room, lend: &mut Lend<'_>) {
         while self.how_far.lock().end.is_none() {
+            if let Err(stops) = self.service.stopping().check() {
+                self.end(Err(stops.status()));
+                break;
+            }
             let mut made = None;
             let lent = lend(&mut |device, switch, now| made = self.make(device, switch, now));
             let how_far = &mut *self.how_far.lock();

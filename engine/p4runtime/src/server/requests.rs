@@ -12,6 +12,8 @@ use tonic::body::Body;
 use tonic::codegen::{Body as IsBody, BoxFuture, Bytes, Service, http};
 use tonic::server::NamedService;
 
+use super::whole;
+
 /// Bytes of requests that are being received or applied, of all clients.
 const MAX_BYTES: usize = 256 << 20;
 /// The method whose requests are a stream without end, message by message.
@@ -60,7 +62,7 @@ where
         Box::pin(async move {
             let answer = answer.await;
             drop(held);
-            answer
+            answer.map(whole::keep)
         })
     }
 }

@@ -24,9 +24,10 @@ use super::epochs::Epochs;
 use super::outbox::outbox;
 use super::reads::Reads;
 use super::roles::RoleKey;
+use super::stopping::Stopping;
 use super::work::Workers;
 use super::{Delivered, Devices, Held};
-use super::{pipeline, snapshot, stream};
+use super::{pipeline, snapshot, stream, whole};
 use crate::codec::uint128;
 use crate::device_config;
 use crate::entity::Target;
@@ -55,6 +56,7 @@ pub(super) struct Service {
     epochs: Arc<Epochs>,
     workers: Workers,
     reads: Reads,
+    stopping: Stopping,
 }
 
 impl Service {
@@ -67,6 +69,7 @@ impl Service {
             epochs: Arc::default(),
             workers: Workers::default(),
             reads: Reads::default(),
+            stopping: Stopping::default(),
         }
     }
 
@@ -77,13 +80,21 @@ impl Service {
         Self { states: Arc::new(Mutex::new(copies.collect())), ..Self::new(devices, self.rule) }
     }
 
+    /// The devices, when a request's turn comes.
+    ///
+    /// # Errors
+    /// The server is to end.
+    async fn lock(&self) -> Result<MutexGuard<'_, BTreeMap<u64, Device>>, Failure> {
+        self.stopping.unless(self.states.lock()).await
+    }
+
     /// Applies one request to one device, when its turn comes.
     pub(super) async fn apply<T>(
         &self,
         device_id: u64,
         f: impl FnOnce(&mut Device, &mut Switch, Time) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut states = self.states.lock().await;
+        let mut states = self.lock().await?;
         // The owner may be busy for a while; other connections are served meanwhile.
         tokio::task::block_in_place(|| self.apply_locked(&mut states, device_id, f))
     }
@@ -94,7 +105,7 @@ impl Service {
         device_id: u64,
         f: impl FnOnce(&mut Device, &mut Switch, Time) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut states = self.states.lock().await;
+        let mut states = self.lock().await?;
         tokio::task::block_in_place(|| self.change_locked(&mut states, device_id, f))
     }
 
@@ -136,7 +147,9 @@ impl Service {
     /// Like [`Self::apply`], for what concerns only the
     /// controllers of a device. An unknown device does nothing.
     pub(super) async fn with_controllers(&self, device_id: u64, f: impl FnOnce(&mut Device)) {
-        if let Some(device) = self.states.lock().await.get_mut(&device_id) {
+        // A server that ends has no controllers left.
+        let Ok(mut states) = self.lock().await else { return };
+        if let Some(device) = states.get_mut(&device_id) {
             f(device);
         }
     }
@@ -160,6 +173,10 @@ impl Service {
 
     pub(super) fn reads(&self) -> &Reads {
         &self.reads
+    }
+
+    pub(super) fn stopping(&self) -> &Stopping {
+        &self.stopping
     }
 
     /// Whether some device has a primary controller.
@@ -268,7 +285,7 @@ fn write(
     device: &mut Device,
     switch: &mut Switch,
     now: Time,
-    request: &p4::WriteRequest,
+    (request, stopping): (&p4::WriteRequest, &Stopping),
 ) -> Result<Outcomes, Failure> {
     let key = RoleKey::new(&request.role, request.role_id)?;
     let role = device.role(&key)?;
@@ -286,7 +303,7 @@ fn write(
     device.with_target(switch, now, |target| {
         let mut write = |target: &mut Target<'_>, at: usize, update: &p4::Update| match denied.remove(&at) {
             Some(failure) => Err(failure),
-            None => target.write(update),
+            None => stopping.check().and_then(|()| target.write(update)),
         };
         let updates = request.updates.iter().enumerate();
         if !whole {
@@ -313,8 +330,9 @@ impl P4Runtime for Service {
     async fn write(&self, request: Request<p4::WriteRequest>) -> Result<Response<p4::WriteResponse>, Status> {
         let peer = Peer::of(&request);
         let request = request.into_inner();
-        let applied =
-            self.change(request.device_id, |device, switch, now| write(device, switch, now, &request));
+        let applied = self.change(request.device_id, |device, switch, now| {
+            write(device, switch, now, (&request, &self.stopping))
+        });
         applied.await.map_err(Failure::status)?.status::<p4::Error>(peer.metadata())?;
         Ok(Response::new(p4::WriteResponse {}))
     }
@@ -330,7 +348,8 @@ impl P4Runtime for Service {
         });
         checked.await.map_err(Failure::status)?;
         let metadata = peer.metadata();
-        let place = self.reads.room.enter(peer, request.encoded_len()).await.map_err(Failure::status)?;
+        let place = self.reads.room.enter(peer, request.encoded_len());
+        let place = self.stopping.unless(place).await.map_err(Failure::status)?.map_err(Failure::status)?;
         let read = self.reads.open(self, (device_id, role), request.entities, metadata);
         Ok(Response::new(Box::pin(Answer::new(place, read))))
     }
@@ -347,12 +366,10 @@ impl P4Runtime for Service {
         &self,
         request: Request<p4::GetForwardingPipelineConfigRequest>,
     ) -> Result<Response<p4::GetForwardingPipelineConfigResponse>, Status> {
-        let request = request.into_inner();
-        let get = self.apply(request.device_id, |device, switch, _| {
-            pipeline::get(device, switch, request.response_type)
-        });
-        let config = get.await.map_err(Failure::status)?;
-        Ok(Response::new(p4::GetForwardingPipelineConfigResponse { config }))
+        let peer = Peer::of(&request);
+        let got = pipeline::get(self, &peer, request.into_inner()).await;
+        let (config, held) = got.map_err(Failure::status)?;
+        Ok(whole::answer(p4::GetForwardingPipelineConfigResponse { config }, held))
     }
 
     async fn stream_channel(

@@ -33,6 +33,10 @@ pub(super) async fn serve(
             message = requests.message() => message,
             () = controller.link.sender.closed() => break,
             () = controller.link.released.notified() => break,
+            Err(stops) = controller.service.stopping().unless(std::future::pending::<()>()) => {
+                controller.link.sender.end(stops.status()).await;
+                break;
+            }
         };
         let Ok(Some(message)) = message else { break };
         if let Err(failure) = controller.handle(message.update).await {

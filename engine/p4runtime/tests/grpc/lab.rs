@@ -23,6 +23,7 @@ use tonic_prost::ProstCodec;
 use crate::pushed::id;
 use p4::entity::Entity as Of;
 use p4::field_match::FieldMatchType;
+use p4::get_forwarding_pipeline_config_request::ResponseType;
 use p4::stream_message_request::Update as Said;
 use p4::stream_message_response::Update as Told;
 use p4::update::Type;
@@ -140,7 +141,8 @@ impl Lab {
             .build()
             .expect("threads");
         let endpoint = Endpoint::from_shared(format!("http://{}", server.local_addr())).expect("an address");
-        let endpoint = endpoint.http2_max_header_list_size(1 << 20);
+        // Answers that are left where they are keep no other from coming.
+        let endpoint = endpoint.http2_max_header_list_size(1 << 20).initial_connection_window_size(1 << 26);
         let channel = runtime.block_on(endpoint.connect()).expect("a connection");
         Self { bench, server, runtime, channel, info: P4Info::default() }
     }
@@ -240,6 +242,36 @@ impl Lab {
             .block_on(async { tokio::time::timeout(PATIENCE, answer.message()).await.expect("in time") })
     }
 
+    /// Asks for parts of the config, and leaves the answer where it is; none if it has not begun by then.
+    pub fn start_config(
+        &self,
+        parts: ResponseType,
+        patience: Duration,
+    ) -> Option<Streaming<p4::GetForwardingPipelineConfigResponse>> {
+        let request =
+            p4::GetForwardingPipelineConfigRequest { device_id: DEVICE, response_type: parts.into() };
+        let mut grpc = Grpc::new(self.channel.clone()).max_decoding_message_size(1 << 30);
+        self.runtime.block_on(async {
+            grpc.ready().await.expect("the server is there");
+            let path = PathAndQuery::from_static("/p4.v1.P4Runtime/GetForwardingPipelineConfig");
+            let codec = ProstCodec::default();
+            let asked = grpc.server_streaming(Request::new(request), path, codec);
+            let begun = tokio::time::timeout(patience, asked).await.ok()?;
+            Some(begun.expect("an answer").into_inner())
+        })
+    }
+
+    /// The config that an answer has.
+    pub fn take_config(
+        &self,
+        answer: &mut Streaming<p4::GetForwardingPipelineConfigResponse>,
+    ) -> Result<p4::ForwardingPipelineConfig, Status> {
+        let taken = self
+            .runtime
+            .block_on(async { tokio::time::timeout(PATIENCE, answer.message()).await.expect("in time") })?;
+        Ok(taken.and_then(|answer| answer.config).expect("a config"))
+    }
+
     /// Opens a stream.
     pub fn open(&self) -> Stream {
         let (to, requests) = mpsc::channel(16);
@@ -301,6 +333,11 @@ impl Lab {
     pub fn deliver_at(&self, now_ns: u64) -> usize {
         *self.bench.now.lock() = Time::from_ns(now_ns);
         self.server.deliver(Time::from_ns(now_ns)).sent.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Has requests leave, as at the server's end.
+    pub fn begin_stop(&self) {
+        self.server.begin_stop();
     }
 
     /// Lets controllers lead the time.

@@ -19,7 +19,7 @@ const TABLES: usize = 1_500;
 
 /// A program that takes a while to compile, and its P4Info. No other has its text, so that none knows it
 /// already.
-fn slow(name: &str) -> (String, P4Info) {
+pub fn slow(name: &str) -> (String, P4Info) {
     let mut tables = String::new();
     let mut applied = String::from("hosts.apply();");
     for at in 0..TABLES {
@@ -37,7 +37,7 @@ fn slow(name: &str) -> (String, P4Info) {
     (format!("{program}\n// {name}\n"), info)
 }
 
-fn request(
+pub fn request(
     (action, election_id): (Action, u64),
     config: Option<(&str, &P4Info, u64)>,
 ) -> p4::SetForwardingPipelineConfigRequest {
@@ -55,7 +55,7 @@ fn request(
     }
 }
 
-fn push(lab: &Lab, request: p4::SetForwardingPipelineConfigRequest) -> Result<(), Status> {
+pub fn push(lab: &Lab, request: p4::SetForwardingPipelineConfigRequest) -> Result<(), Status> {
     let method = "/p4.v1.P4Runtime/SetForwardingPipelineConfig";
     lab.call::<_, p4::SetForwardingPipelineConfigResponse>(method, request).map(|_| ())
 }
@@ -67,7 +67,7 @@ fn cookie(lab: &Lab) -> Option<u64> {
     got.config?.cookie.map(|cookie| cookie.cookie)
 }
 
-fn lab() -> (Lab, Stream) {
+pub fn lab() -> (Lab, Stream) {
     let lab = Lab::bare(CPU_PORT);
     let mut stream = lab.open();
     assert_eq!(lab.arbitrate(&mut stream, 1, None), Code::Ok);

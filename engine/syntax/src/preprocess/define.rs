@@ -41,6 +41,10 @@ impl Job<'_> {
 
     pub(super) fn expand_error(&mut self, file: usize, start: usize, end: usize, cause: ExpandError) {
         let (message, help) = match cause {
+            ExpandError::Over(overrun) => {
+                self.stopped = true;
+                return self.error(file, start, end, overrun.cause(), overrun.remedy());
+            }
             ExpandError::TooManyTokens => {
                 self.stopped = true;
                 let (tokens, bytes) = (self.options.limits.macro_tokens, self.limit_bytes());

@@ -9,6 +9,7 @@ use super::macros::{BuiltIn, Definition, Element, Macro, What};
 use super::scan::{Kind, Scanner};
 use super::token::{NOWHERE, Token, pasted, stringized};
 use super::{FileJob, Job};
+use crate::budget::Overrun;
 use std::rc::Rc;
 
 /// Longest token that `#` and `##` may make; chains of them can double it at every step.
@@ -31,6 +32,8 @@ pub(super) enum ExpandError {
     Pragma,
     /// `__has_include` without a file, or outside of a condition.
     HasInclude(&'static str),
+    /// The compilation that the text is for is over.
+    Over(Overrun),
 }
 
 /// Tokens that are read before those below them.
@@ -102,6 +105,9 @@ impl Job<'_> {
     pub(super) fn count(&mut self, tokens: usize, bytes: usize) -> Expanded<()> {
         self.macro_tokens = self.macro_tokens.saturating_add(u32::try_from(tokens).unwrap_or(u32::MAX));
         self.macro_bytes += bytes as u64;
+        if let Some(overrun) = self.options.budget.over() {
+            return Err(ExpandError::Over(overrun));
+        }
         let limits = self.options.limits;
         if self.macro_tokens > limits.macro_tokens || self.macro_bytes > u64::from(limits.total_bytes) {
             return Err(ExpandError::TooManyTokens);
@@ -572,6 +578,9 @@ impl Job<'_> {
         loop {
             if self.stopped {
                 return Ok(end);
+            }
+            if let Some(overrun) = self.options.budget.over() {
+                return Err(ExpandError::Over(overrun));
             }
             let Some(piece) = scanner.next() else { return Ok(end) };
             let text = scanner.text(piece);
