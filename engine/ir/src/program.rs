@@ -537,6 +537,21 @@ pub enum Architecture {
     Tna(Box<Tna>),
 }
 
+impl Architecture {
+    /// The pipes of a program of TNA or T2NA.
+    pub fn tna(&self) -> Option<&Tna> {
+        match self {
+            Self::Tna(tna) => Some(tna),
+            Self::V1Model(_) | Self::Psa(_) => None,
+        }
+    }
+
+    /// The Tofino chip that a program is for.
+    pub fn chip(&self) -> Option<TofinoChip> {
+        self.tna().map(|tna| tna.chip)
+    }
+}
+
 /// Where a function runs, and so what may stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use p4cc_ir::{ActionId, Architecture, CounterId, ExternCall, Inst, MeterId, Program, Table};
+use p4cc_ir::{ActionId, CounterId, ExternCall, Inst, MeterId, Program, Table};
 
 /// Actions that call direct resources.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Executes {
 
 impl Executes {
     pub(crate) fn of(program: &Program) -> Self {
-        let only_calls = matches!(program.architecture, Architecture::Tna(_));
+        let only_calls = program.architecture.chip().is_some();
         let mut made = Self { only_calls, ..Self::default() };
         for (at, action) in program.actions.iter().enumerate() {
             let blocks = program.funcs.get(action.body.index()).into_iter().flat_map(|func| &func.blocks);

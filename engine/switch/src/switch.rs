@@ -6,8 +6,9 @@ use std::sync::Arc;
 use p4cc_exec::{DigestMessage, NativeError, Pipeline, State};
 use p4cc_units::{Rate, Span, Time};
 
-use crate::arch::{Arrival, IngressResult, LeftQueue, Program, UnicastPacket, Workspace};
+use crate::arch::{Arrival, IngressResult, LeftQueue, Program, Workspace};
 use crate::chip::Chip;
+use crate::chip::pktgen::Generated;
 use crate::config::{ConfigError, ExecChoice, PortConfig, QdepthUnit, SwitchConfig};
 use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Unqueued};
 use crate::counters::{DropCause, PauseCounters, PortCounters, SwitchCounters};
@@ -166,7 +167,7 @@ impl Switch {
     /// Runs a program that is new to this switch.
     fn start(&mut self, mut program: Box<Program>) {
         if self.watched().max_logs > 0 {
-            program.set_logging(true);
+            program.runtime_mut().effects.keep_logs = true;
         }
         if program.runtime().pipes() != usize::from(self.pipes) {
             program.split(self.pipes);
@@ -380,27 +381,12 @@ impl Switch {
         let program = program.as_mut()?;
         match program.receive_with_bypass(core, now, arrival, index, is_free) {
             IngressResult::Leaves(index, packet) => Some(core.sent(index, packet)),
-            result => self.finish_receive(now, result),
-        }
-    }
-
-    /// Goes on with a packet that did not leave at once.
-    #[inline(never)]
-    fn finish_receive(&mut self, now: Time, result: IngressResult) -> Option<Transmission> {
-        let Self { core, program, .. } = self;
-        let program = program.as_mut()?;
-        match result {
-            IngressResult::Leaves(index, packet) => return Some(core.sent(index, packet)),
-            IngressResult::Waits(unicast) => self.wait(now, unicast),
-            IngressResult::Dropped(index) => return self.transmit_next(now, index),
-            IngressResult::Pauses(admitted, unicast) => {
-                if let Program::V1Model(v1) = &mut **program {
-                    core.tm.put(admitted, v1.wait(now, unicast));
-                }
+            IngressResult::Dropped(index) => self.transmit_next(now, index),
+            IngressResult::Done => {
+                serve_unqueued(program, core, now);
+                None
             }
-            IngressResult::Done => serve_unqueued(program, core, now),
         }
-        None
     }
 
     /// Counts a packet that arrived on a port, and the port; none if it is dropped.
@@ -433,11 +419,8 @@ impl Switch {
         let length = packet.len();
         let Some(arrival) = self.arrival(port, (packet, length), Lineage::NONE) else { return };
         let Some(program) = &mut self.program else { return };
-        let unicast = program.receive(&mut self.core, now, arrival);
+        program.receive(&mut self.core, now, arrival);
         serve_unqueued(program, &mut self.core, now);
-        if let Some(unicast) = unicast {
-            self.wait(now, unicast);
-        }
     }
 
     /// A packet at the entrance of the parser; none if it is dropped before.
@@ -452,16 +435,6 @@ impl Switch {
             return None;
         }
         Some(Arrival { packet, length, ingress_port: port, instance: Instance::NORMAL, lineage })
-    }
-
-    /// Puts a packet into its queue.
-    fn wait(&mut self, now: Time, unicast: UnicastPacket) {
-        let Some(program) = &mut self.program else { return };
-        let (port, priority) = (unicast.port, unicast.priority);
-        if let Program::V1Model(v1) = &mut **program {
-            self.core.enqueue_in_line(port, priority, v1.wait(now, unicast));
-            serve_unqueued(program, &mut self.core, now);
-        }
     }
 
     /// Starts the transmission of a port that is idle: takes packets from its queues through egress until one
@@ -529,7 +502,7 @@ impl Switch {
     /// time. Without effect before a program is loaded; a new program starts without.
     pub fn set_logging(&mut self, on: bool) {
         if let Some(program) = &mut self.program {
-            program.set_logging(on);
+            program.runtime_mut().effects.keep_logs = on;
         }
     }
 
@@ -643,9 +616,16 @@ impl Switch {
     /// Lets the packet generator send what is due by now into ingress; at most [`MAX_GENERATED`] packets, the
     /// rest with the next call. Ask [`Self::next_ready`] afterwards.
     pub fn generate(&mut self, now: Time) {
-        let Some(program) = &mut self.program else { return };
-        program.generate(&mut self.core, now);
-        serve_unqueued(program, &mut self.core, now);
+        let Self { core, program: Some(program), .. } = self else { return };
+        let Some(chip) = program.chip() else { return };
+        for _ in 0..MAX_GENERATED {
+            let Some(Generated { port, packet }) = core.chip.generator.take(now, chip) else { break };
+            core.counters.generated += 1;
+            let (length, lineage) = (packet.len(), Lineage::NONE);
+            let arrival = Arrival { packet, length, ingress_port: port, instance: Instance::NORMAL, lineage };
+            program.receive(core, now, arrival);
+        }
+        serve_unqueued(program, core, now);
     }
 
     /// Counters of the whole switch.

@@ -4,13 +4,13 @@
 //! the data are read for each of these stages. The switch knows no stages: each has the values behind the
 //! control. What tables did on the way is not kept.
 
-use p4cc_ir::{Architecture, Bits, ControlView};
+use p4cc_ir::{Bits, ControlView};
 use p4cc_p4runtime::errors::Failure;
 use p4cc_switch::chip::{PIPES, SnapshotCondition, SnapshotId, SnapshotState};
 
 use super::rows::{Change, ENTRIES, Kept, RowKey, Rule, id_of, key_number, key_of, unset_row};
 use crate::fields::{Match, Row, Value};
-use crate::schema::{Chip, SNAPSHOT_MASK, Table};
+use crate::schema::{SNAPSHOT_MASK, Table, chip_of};
 use crate::tables::needs_key;
 use crate::target::{ALL_PIPES, Entry, Target};
 
@@ -56,18 +56,11 @@ fn sibling<'a>(target: &Target<'a>, table: &Table, what: &str) -> Option<&'a Tab
 /// The program's pipe of a table, by its place, and the control whose values it shows.
 fn control<'a>(target: &Target<'a>, table: &Table, is_egress: bool) -> Option<(u8, &'a ControlView)> {
     let program: &'a p4cc_ir::Program = target.program;
-    let Architecture::Tna(tna) = &program.architecture else { return None };
+    let tna = program.architecture.tna()?;
     let name = parts(table)?.0;
     let at = tna.view.pipes.iter().position(|pipe| pipe.name == name)?;
     let control = tna.view.pipes[at].controls.iter().find(|control| control.is_egress == is_egress)?;
     Some((at as u8, control))
-}
-
-fn chip_of(target: &Target<'_>) -> Chip {
-    match &target.program.architecture {
-        Architecture::Tna(tna) if tna.chip == p4cc_ir::TofinoChip::Tofino2 => Chip::Tofino2,
-        _ => Chip::Tofino1,
-    }
 }
 
 fn snapshot_id(target: &Target<'_>, table: &Table, is_egress: bool, stage: u64) -> Option<SnapshotId> {
@@ -92,7 +85,7 @@ fn halves(table: &Table, row: &Kept) -> [bool; 2] {
 }
 
 fn configure(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
-    let (table, stages) = (change.table, u64::from(chip_of(target).stages()));
+    let (table, stages) = (change.table, u64::from(chip_of(target.program).stages()));
     let (start, end) = (change.number(0), change.number(1));
     for what in TRIGGERS {
         let Some(triggers) = sibling(target, table, what) else { continue };
@@ -273,7 +266,7 @@ fn read_liveness(target: &Target<'_>, entry: &Entry<'_>, is_egress: bool) -> Res
     if !known.is_some_and(|(_, view)| view.fields.iter().any(|(field, _)| field == name)) {
         return Err(Failure::not_found(format!("table {}: the control has no value `{name}`", table.name)));
     }
-    let stages = (0..chip_of(target).stages()).collect();
+    let stages = (0..chip_of(target.program).stages()).collect();
     let data = vec![(id_of(table, "valid_stages"), Value::Numbers(stages))];
     let key = table.key.iter().map(|field| field.id).zip(key.clone()).collect();
     Ok(vec![Row { key: Some(key), action: 0, data }])

@@ -12,8 +12,7 @@ pub use chip::{Chip, fixed};
 pub use snapshot::MASK as SNAPSHOT_MASK;
 
 use p4cc_ir::{
-    ActionId, Architecture, CounterId, DigestId, MeterId, ProfileId, Program, RegisterId, TableId,
-    TofinoChip, ValueSetId,
+    ActionId, CounterId, DigestId, MeterId, ProfileId, Program, RegisterId, TableId, TofinoChip, ValueSetId,
 };
 use p4cc_p4runtime::P4InfoError;
 use p4cc_p4runtime::p4info::chip::{ChipObjects, view};
@@ -47,9 +46,9 @@ pub fn of_program(program: &Program, chip: Chip) -> Result<Schema, SchemaError> 
 
 /// The chip that a program is for.
 pub fn chip_of(program: &Program) -> Chip {
-    match &program.architecture {
-        Architecture::Tna(tna) if tna.chip == TofinoChip::Tofino2 => Chip::Tofino2,
-        _ => Chip::Tofino1,
+    match program.architecture.chip() {
+        Some(TofinoChip::Tofino2) => Chip::Tofino2,
+        Some(TofinoChip::Tofino1) | None => Chip::Tofino1,
     }
 }
 

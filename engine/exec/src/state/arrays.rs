@@ -2,8 +2,8 @@
 
 use p4cc_ir::state_bytes::{COUNTER_CELL_BYTES, FILTER_CELL_BYTES, METER_CELL_BYTES};
 use p4cc_ir::{
-    Architecture, Bits, CountUnit, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId,
-    RegisterKind, TableId, ValueSetId, VarType, bits::words_for,
+    Bits, CountUnit, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId, RegisterKind, TableId,
+    ValueSetId, VarType, bits::words_for,
 };
 use p4cc_units::Time;
 
@@ -373,7 +373,7 @@ impl State {
             )));
         }
         // The chip compares value sets under a mask, whatever the program says of their keys.
-        let masks = matches!(self.program.architecture, Architecture::Tna(_));
+        let masks = self.program.architecture.chip().is_some();
         for member in &members {
             validate::value_set_member(name, &declared.keys, member, masks)?;
         }

@@ -1,9 +1,7 @@
 //! Objects of TNA's tables and its counters and meters: cells of the entry that was hit, and lengths that are
 //! adjusted.
 
-use p4cc_ir::{
-    Architecture, Bits, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId, Table, TableId,
-};
+use p4cc_ir::{Bits, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId, Table, TableId};
 use p4cc_units::Time;
 
 use super::State;
@@ -15,7 +13,7 @@ impl State {
     /// Whether direct counters and meters work where they are called, as on the chip; elsewhere each hit
     /// counts.
     pub(crate) fn counts_by_calls(program: &Program) -> bool {
-        matches!(program.architecture, Architecture::Tna(_))
+        program.architecture.chip().is_some()
     }
 
     /// Whether actions work on cells of the entry that was hit.

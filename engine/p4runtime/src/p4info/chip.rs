@@ -5,9 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use p4cc_ir::{
-    Architecture, ControlPlaneName, Filter, FilterKind, PipeView, Program, RegisterKind, TableId, TnaView,
-};
+use p4cc_ir::{ControlPlaneName, Filter, FilterKind, PipeView, Program, RegisterKind, TableId, TnaView};
 
 use super::P4InfoError;
 use super::ids::{Assigner, Ids, Prefix, aliases};
@@ -60,10 +58,7 @@ type Names = Vec<(Prefix, ControlPlaneName)>;
 
 /// What BF Runtime sees of a program beside its tables; none of other architectures than TNA.
 pub fn view(program: &Program) -> Option<&TnaView> {
-    match &program.architecture {
-        Architecture::Tna(tna) => Some(&tna.view),
-        Architecture::V1Model(_) | Architecture::Psa(_) => None,
-    }
+    program.architecture.tna().map(|tna| &tna.view)
 }
 
 /// Names of a TNA program's objects with the types of their ids: a list for each field of [`ChipObjects`], in

@@ -1,6 +1,8 @@
-//! A loaded program in the pipeline of its architecture: from the port to the queues, and from a queue to the
-//! port. Here a packet that causes a PFC (IEEE 802.1Qbb) pause is kept apart from one that bypasses its
-//! queue.
+//! Architectures: what a switch does with a packet around the blocks of a program, from a port to the queues
+//! and from a queue to a port.
+//!
+//! An architecture is one module with an implementation of [`Architecture`], and its lines in the registry:
+//! [`Program`], [`Program::new`] and `dispatch`. The switch knows none by name.
 
 mod psa;
 mod runtime;
@@ -10,7 +12,7 @@ mod v1model;
 use std::sync::Arc;
 
 use p4cc_exec::Pipeline;
-use p4cc_ir::Architecture;
+use p4cc_ir::TofinoChip;
 use p4cc_units::Time;
 
 use crate::config::{ExecChoice, QdepthUnit};
@@ -18,7 +20,7 @@ use crate::core::{Core, Instance, Queued};
 use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::pre::Target;
-use crate::tm::{Admitted, Dequeued, PortIndex};
+use crate::tm::{Dequeued, PortIndex};
 use runtime::Runtime;
 pub use runtime::Workspace;
 
@@ -32,36 +34,45 @@ pub(crate) struct Arrival {
     pub lineage: Lineage,
 }
 
-/// A packet behind ingress that goes to one port, and has nothing else done with it.
-pub(crate) struct UnicastPacket {
-    pub packet: Packet,
-    /// Where it goes, and with which priority.
-    pub port: u32,
-    pub priority: u8,
-    pub ingress_port: u32,
-    /// In bytes.
-    pub length: u32,
-    /// Bytes that the parser took.
-    payload_at: u32,
-    lineage: Lineage,
-}
-
 /// What became of a packet that may bypass its queue.
 pub(crate) enum IngressResult {
     /// It bypassed its queue and leaves the port.
     Leaves(PortIndex, Packet),
     /// Egress dropped it at the port.
     Dropped(PortIndex),
-    /// It goes into its queue.
-    Waits(UnicastPacket),
-    /// It goes into its queue. The shared buffer has admitted it, and its sender is to pause.
-    Pauses(Admitted, UnicastPacket),
-    /// Something else was done with it.
+    /// It waits in queues, or was dropped.
     Done,
 }
 
 /// A packet that just left a queue.
 pub(crate) type LeftQueue = Dequeued<Queued>;
+
+/// What a switch asks of an architecture. Packets that lead back to ingress are served before a call returns;
+/// those for ports without a queue are left to the switch.
+trait Architecture {
+    /// Code and memory of the program.
+    fn runtime(&self) -> &Runtime;
+
+    /// Code and memory of the program, to change.
+    fn runtime_mut(&mut self) -> &mut Runtime;
+
+    /// Takes a packet from outside through ingress into queues.
+    fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival);
+
+    /// Takes a packet from outside through ingress, and through egress too if it bypasses its queue.
+    /// `ingress` is the port that it came in on; `is_free` says whether a port is idle.
+    fn receive_with_bypass(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        arrival: Arrival,
+        ingress: PortIndex,
+        is_free: impl Fn(u32) -> bool,
+    ) -> IngressResult;
+
+    /// Takes a packet from its queue through egress. Returns it if it is to be sent.
+    fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet>;
+}
 
 /// A program by its architecture.
 #[derive(Clone)]
@@ -71,61 +82,66 @@ pub(crate) enum Program {
     Tna(Box<tna::TnaSwitch>),
 }
 
+/// Evaluates an expression with the program's architecture by its own type, so that calls are inlined.
+macro_rules! dispatch {
+    ($program:expr, $architecture:ident => $call:expr) => {
+        match $program {
+            Program::V1Model($architecture) => $call,
+            Program::Psa($architecture) => $call,
+            Program::Tna($architecture) => $call,
+        }
+    };
+}
+
 impl Program {
     pub fn new(pipeline: Arc<Pipeline>, drop_port: u32, choice: ExecChoice, counts_hits: bool) -> Self {
         let program = Arc::clone(pipeline.program());
         let runtime = Runtime::new(pipeline, drop_port, choice, counts_hits);
         match &program.architecture {
-            Architecture::V1Model(v1) => Self::V1Model(v1model::V1Switch::new(runtime, *v1)),
-            Architecture::Psa(psa) => Self::Psa(psa::PsaSwitch::new(runtime, psa)),
-            Architecture::Tna(tna) => Self::Tna(Box::new(tna::TnaSwitch::new(runtime, tna))),
+            p4cc_ir::Architecture::V1Model(v1) => Self::V1Model(v1model::V1Switch::new(runtime, *v1)),
+            p4cc_ir::Architecture::Psa(psa) => Self::Psa(psa::PsaSwitch::new(runtime, psa)),
+            p4cc_ir::Architecture::Tna(tna) => Self::Tna(Box::new(tna::TnaSwitch::new(runtime, tna))),
         }
     }
 
     #[inline]
     pub fn runtime(&self) -> &Runtime {
-        match self {
-            Self::V1Model(v1) => &v1.runtime,
-            Self::Psa(psa) => &psa.runtime,
-            Self::Tna(tna) => &tna.runtime,
-        }
+        dispatch!(self, architecture => architecture.runtime())
     }
 
     #[inline]
     pub fn runtime_mut(&mut self) -> &mut Runtime {
-        match self {
-            Self::V1Model(v1) => &mut v1.runtime,
-            Self::Psa(psa) => &mut psa.runtime,
-            Self::Tna(tna) => &mut tna.runtime,
-        }
+        dispatch!(self, architecture => architecture.runtime_mut())
     }
 
-    /// Gives each pipe of the chip a state of its own, where the architecture has pipes.
+    /// The Tofino chip that the program is for.
+    pub fn chip(&self) -> Option<TofinoChip> {
+        self.runtime().pipeline.program().architecture.chip()
+    }
+
+    /// Gives each of so many pipes of a chip a state of its own; a program for none has one state.
     pub fn split(&mut self, pipes: u8) {
-        if let Self::Tna(tna) = self {
-            tna.runtime.split(pipes.into());
+        if self.chip().is_some() {
+            self.runtime_mut().split(pipes.into());
         }
     }
 
-    /// Takes a packet from outside through ingress and into queues. A packet that is given back goes into one
-    /// queue, by [`v1model::V1Switch::wait`], before anything else happens.
+    /// The unit of depths at ports that name none.
+    pub fn qdepth_unit(&self) -> QdepthUnit {
+        match self.chip() {
+            Some(TofinoChip::Tofino1) => QdepthUnit::Cells80,
+            Some(TofinoChip::Tofino2) => QdepthUnit::Cells176,
+            None => QdepthUnit::Packets,
+        }
+    }
+
+    /// [`Architecture::receive`].
     #[inline(always)]
-    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<UnicastPacket> {
-        match self {
-            Self::V1Model(v1) => v1.receive(core, now, arrival),
-            Self::Psa(psa) => {
-                psa.receive(core, now, arrival);
-                None
-            }
-            Self::Tna(tna) => {
-                tna.receive(core, now, arrival);
-                None
-            }
-        }
+    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
+        dispatch!(self, architecture => architecture.receive(core, now, arrival));
     }
 
-    /// Takes a packet from outside through ingress, and through egress too if it bypasses its queue.
-    /// `is_free` says whether a port is idle.
+    /// [`Architecture::receive_with_bypass`].
     #[inline(always)]
     pub fn receive_with_bypass(
         &mut self,
@@ -135,44 +151,13 @@ impl Program {
         ingress: PortIndex,
         is_free: impl Fn(u32) -> bool,
     ) -> IngressResult {
-        match self {
-            Self::V1Model(v1) => v1.receive_with_bypass(core, now, arrival, ingress, is_free),
-            Self::Psa(psa) => {
-                psa.receive(core, now, arrival);
-                IngressResult::Done
-            }
-            Self::Tna(tna) => tna.receive_with_bypass(core, now, arrival, ingress, is_free),
-        }
+        dispatch!(self, architecture => architecture.receive_with_bypass(core, now, arrival, ingress, is_free))
     }
 
-    /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
+    /// [`Architecture::egress`].
     #[inline(always)]
     pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
-        match self {
-            Self::V1Model(v1) => v1.egress(core, now, left),
-            Self::Psa(psa) => psa.egress(core, now, left),
-            Self::Tna(tna) => tna.egress(core, now, left),
-        }
-    }
-
-    /// The unit of depths where ports name none.
-    pub fn qdepth_unit(&self) -> QdepthUnit {
-        match self {
-            Self::Tna(tna) => tna.qdepth_unit(),
-            Self::V1Model(_) | Self::Psa(_) => QdepthUnit::Packets,
-        }
-    }
-
-    /// Lets the packet generator send what is due by now; others than Tofino have none.
-    pub fn generate(&mut self, core: &mut Core, now: Time) {
-        if let Self::Tna(tna) = self {
-            tna.generate(core, now);
-        }
-    }
-
-    /// Whether the text of `log_msg` is kept.
-    pub fn set_logging(&mut self, on: bool) {
-        self.runtime_mut().effects.keep_logs = on;
+        dispatch!(self, architecture => architecture.egress(core, now, left))
     }
 }
 

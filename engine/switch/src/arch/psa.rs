@@ -19,12 +19,13 @@ use p4cc_ir::{Bridge, PSA_PORT_CPU, PSA_PORT_RECIRCULATE, Psa, VarId};
 use p4cc_units::Time;
 
 use super::runtime::Runtime;
-use super::{Arrival, LeftQueue, copies, truncation};
+use super::{Architecture, Arrival, IngressResult, LeftQueue, copies, truncation};
 use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Queued, Unqueued};
 use crate::counters::DropCause;
 use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::pre::{Target, targets};
+use crate::tm::PortIndex;
 
 /// `PSA_PacketPath_t`, by position.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,17 +69,16 @@ struct Verdict {
     egress_port: u32,
 }
 
-impl PsaSwitch {
-    pub fn new(runtime: Runtime, psa: &Psa) -> Self {
-        let vars: Vec<VarId> = psa.queued().into_iter().flat_map(|bridge| &bridge.vars).copied().collect();
-        let headers =
-            psa.queued().into_iter().flat_map(|bridge| &bridge.headers).copied().collect::<Vec<_>>();
-        let bridged = Arc::new(Snapshot::of(&runtime.pipeline, &vars, &headers));
-        Self { runtime, psa: Arc::new(psa.clone()), bridged }
+impl Architecture for PsaSwitch {
+    fn runtime(&self) -> &Runtime {
+        &self.runtime
     }
 
-    /// Takes a packet from outside through ingress into queues.
-    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
+    fn runtime_mut(&mut self) -> &mut Runtime {
+        &mut self.runtime
+    }
+
+    fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
         let from_cpu = core.config.cpu_port == Some(arrival.ingress_port);
         self.runtime.frame.reset();
         let entering = Entering {
@@ -92,12 +92,34 @@ impl PsaSwitch {
         self.go_round(core, now);
     }
 
-    /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
-    pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
+    /// Ingress and egress are apart here: every packet waits.
+    fn receive_with_bypass(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        arrival: Arrival,
+        _ingress: PortIndex,
+        _is_free: impl Fn(u32) -> bool,
+    ) -> IngressResult {
+        self.receive(core, now, arrival);
+        IngressResult::Done
+    }
+
+    fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
         let mut queued = left.item;
         let sent = self.egress_once(core, now, &mut queued, (left.port, left.priority));
         self.go_round(core, now);
         sent
+    }
+}
+
+impl PsaSwitch {
+    pub fn new(runtime: Runtime, psa: &Psa) -> Self {
+        let vars: Vec<VarId> = psa.queued().into_iter().flat_map(|bridge| &bridge.vars).copied().collect();
+        let headers =
+            psa.queued().into_iter().flat_map(|bridge| &bridge.headers).copied().collect::<Vec<_>>();
+        let bridged = Arc::new(Snapshot::of(&runtime.pipeline, &vars, &headers));
+        Self { runtime, psa: Arc::new(psa.clone()), bridged }
     }
 
     /// Takes what goes to the recirculation port through egress and ingress, until nothing does.

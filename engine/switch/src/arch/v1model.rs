@@ -18,9 +18,10 @@ use p4cc_ir::{CloneKind, HeaderId, V1Model};
 use p4cc_units::Time;
 
 use super::runtime::{Runtime, view};
-use super::{Arrival, IngressResult, LeftQueue, UnicastPacket, copies, truncation};
+use super::{Architecture, Arrival, IngressResult, LeftQueue, copies, truncation};
 use crate::core::{Core, Instance, Queued};
 use crate::counters::DropCause;
+use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::pre::{Target, targets};
 use crate::tm::{Admitted, PortIndex, TrafficManager};
@@ -47,7 +48,7 @@ enum BypassDecision {
     Waits((u32, u8)),
     Refused(DropCause),
     /// The neighbour that sent it is to pause, and the pause leaves before the packet does.
-    Pauses(Admitted, (u32, u8)),
+    Pauses(Admitted),
     Bypasses(PortIndex, (u32, u8)),
 }
 
@@ -75,7 +76,7 @@ impl<F> BypassCheck<'_, F> {
     fn admit_bypass(&mut self, index: PortIndex, (port, priority): (u32, u8)) -> bool {
         let to = (port, priority);
         self.decision = match self.tm.admit(index, priority, self.length, Some(self.ingress)) {
-            Ok(admitted) if admitted.pauses => BypassDecision::Pauses(admitted, to),
+            Ok(admitted) if admitted.pauses => BypassDecision::Pauses(admitted),
             Ok(admitted) => {
                 self.tm.bypass(&admitted);
                 BypassDecision::Bypasses(index, to)
@@ -86,49 +87,50 @@ impl<F> BypassCheck<'_, F> {
     }
 }
 
+/// A packet behind ingress that goes to one port, and has nothing else done with it. Its headers are in the
+/// frame: it is enqueued before another packet is parsed.
+struct UnicastPacket {
+    packet: Packet,
+    /// In bytes.
+    length: u32,
+    /// Bytes that the parser took.
+    payload_at: u32,
+    ingress_port: u32,
+    lineage: Lineage,
+}
+
+impl UnicastPacket {
+    #[inline(always)]
+    fn new(arrival: Arrival, payload_at: u32) -> Self {
+        let Arrival { packet, length, ingress_port, lineage, .. } = arrival;
+        Self { packet, length, payload_at, ingress_port, lineage }
+    }
+}
+
 /// How ingress left a packet.
 struct AfterIngress {
     payload_at: u32,
     verdict: Verdict,
 }
 
-impl V1Switch {
-    pub fn new(runtime: Runtime, v1: V1Model) -> Self {
-        Self { runtime, v1 }
+impl Architecture for V1Switch {
+    fn runtime(&self) -> &Runtime {
+        &self.runtime
     }
 
-    /// Takes a packet from outside through ingress, and into
-    /// queues unless nothing but one port is to be served.
+    fn runtime_mut(&mut self) -> &mut Runtime {
+        &mut self.runtime
+    }
+
     #[inline(always)]
-    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<UnicastPacket> {
+    fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
         let outside = (arrival.ingress_port, core.timestamp(now));
         let after = self.ingress_once(core, now, &arrival, Some(outside));
-        self.go_on(core, now, arrival, after)
+        self.queue_or_serve(core, now, arrival, after);
     }
 
-    /// Gives back a packet behind ingress if nothing but one port is to be served.
     #[inline(always)]
-    fn go_on(
-        &mut self,
-        core: &mut Core,
-        now: Time,
-        arrival: Arrival,
-        after: AfterIngress,
-    ) -> Option<UnicastPacket> {
-        let Verdict { priority, mcast_grp, egress_spec } = after.verdict;
-        if mcast_grp != 0 || egress_spec == core.drop_port || !self.runtime.effects.is_empty() {
-            self.after_ingress(core, now, arrival, after);
-            return None;
-        }
-        let Arrival { packet, length, ingress_port, lineage, .. } = arrival;
-        let (port, payload_at) = (egress_spec, after.payload_at);
-        Some(UnicastPacket { packet, port, priority, ingress_port, length, payload_at, lineage })
-    }
-
-    /// Takes a packet from outside through ingress, and
-    /// through egress too where it bypasses its queue.
-    #[inline(always)]
-    pub fn receive_with_bypass(
+    fn receive_with_bypass(
         &mut self,
         core: &mut Core,
         now: Time,
@@ -136,9 +138,9 @@ impl V1Switch {
         ingress: PortIndex,
         is_free: impl Fn(u32) -> bool,
     ) -> IngressResult {
-        let goes = |unicast: Option<UnicastPacket>| unicast.map_or(IngressResult::Done, IngressResult::Waits);
         if core.trace.is_on() {
-            return goes(self.receive(core, now, arrival));
+            self.receive(core, now, arrival);
+            return IngressResult::Done;
         }
         self.runtime.effects.reset();
         let start = IngressStart {
@@ -157,7 +159,8 @@ impl V1Switch {
             length,
             &mut check,
         ) else {
-            return goes(self.receive(core, now, arrival));
+            self.receive(core, now, arrival);
+            return IngressResult::Done;
         };
         match (passage, check.decision) {
             (BypassResult::Written { bytes, taken }, BypassDecision::Bypasses(index, _)) => {
@@ -169,12 +172,56 @@ impl V1Switch {
             (BypassResult::Other(outcome, end), decision) => {
                 self.after_native_ingress(core, now, arrival, (outcome, end, decision))
             }
-            // What is through was let through.
+            // Unreachable: `Written` implies that `may_bypass` returned true.
             (BypassResult::Written { .. }, _) => IngressResult::Done,
         }
     }
 
-    /// Goes on with a packet that waits, or whose new head is not in its room.
+    #[inline(always)]
+    fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
+        let (port, priority) = (left.port, left.priority);
+        let metadata = egress_metadata(core, now, &left);
+        let queued = left.item;
+        let (saved_bytes, length) = (queued.saved_bytes, queued.length);
+        let saved = queued.packet.head.get(..saved_bytes as usize).unwrap_or_default();
+        let payload = view(&queued.packet).skip(saved_bytes);
+        self.runtime.effects.reset();
+        let start = EgressStart { saved, metadata, drop_port: core.drop_port };
+        let end = self.runtime.egress(core, now, start, payload, length);
+        if end != EgressEnd::Deparsed || !self.runtime.effects.is_empty() {
+            return self.after_egress(core, now, queued, (port, priority), end);
+        }
+        let mut packet = queued.packet;
+        packet.replace_front(saved_bytes, self.runtime.frame.front());
+        packet.truncate(queued.truncate);
+        Some(packet)
+    }
+}
+
+impl V1Switch {
+    pub fn new(runtime: Runtime, v1: V1Model) -> Self {
+        Self { runtime, v1 }
+    }
+
+    /// Enqueues a packet behind ingress that goes to one port and asks for nothing else; otherwise does what
+    /// it asks for.
+    #[inline(always)]
+    fn queue_or_serve(&mut self, core: &mut Core, now: Time, arrival: Arrival, after: AfterIngress) {
+        let Verdict { priority, mcast_grp, egress_spec } = after.verdict;
+        if mcast_grp != 0 || egress_spec == core.drop_port || !self.runtime.effects.is_empty() {
+            self.after_ingress(core, now, arrival, after);
+            return;
+        }
+        let unicast = UnicastPacket::new(arrival, after.payload_at);
+        self.enqueue(core, now, (egress_spec, priority), unicast);
+    }
+
+    #[inline(never)]
+    fn enqueue(&self, core: &mut Core, now: Time, (port, priority): (u32, u8), unicast: UnicastPacket) {
+        core.enqueue_in_line(port, priority, self.queued(now, unicast));
+    }
+
+    /// Continues with a packet that waits, or whose new headers do not fit in front of its payload.
     #[inline(never)]
     fn after_native_ingress(
         &mut self,
@@ -187,20 +234,14 @@ impl V1Switch {
             core.counters.parser_errors += 1;
         }
         let payload_at = outcome.consumed_bytes();
-        let Arrival { mut packet, length, ingress_port, lineage, .. } = arrival;
-        let unicast = |packet, (port, priority)| UnicastPacket {
-            packet,
-            port,
-            priority,
-            ingress_port,
-            length,
-            payload_at,
-            lineage,
-        };
         match (end, decision) {
-            (BypassEnd::Waits, BypassDecision::Waits(to)) => IngressResult::Waits(unicast(packet, to)),
+            (BypassEnd::Waits, BypassDecision::Waits(to)) => {
+                self.enqueue(core, now, to, UnicastPacket::new(arrival, payload_at));
+                IngressResult::Done
+            }
             (BypassEnd::Deparsed, BypassDecision::Bypasses(index, _)) => {
                 self.runtime.settle(core, now);
+                let mut packet = arrival.packet;
                 packet.replace_front(payload_at, self.runtime.frame.front());
                 IngressResult::Leaves(index, packet)
             }
@@ -208,8 +249,10 @@ impl V1Switch {
                 core.counters.drops.add(cause);
                 IngressResult::Done
             }
-            (BypassEnd::Waits, BypassDecision::Pauses(admitted, to)) => {
-                IngressResult::Pauses(admitted, unicast(packet, to))
+            (BypassEnd::Waits, BypassDecision::Pauses(admitted)) => {
+                let unicast = UnicastPacket::new(arrival, payload_at);
+                core.tm.put(admitted, self.queued(now, unicast));
+                IngressResult::Done
             }
             (BypassEnd::Dropped, BypassDecision::Bypasses(index, (port, priority))) => {
                 self.runtime.settle(core, now);
@@ -218,17 +261,17 @@ impl V1Switch {
             }
             // Native code did not reach the decision.
             (_, _) => {
-                let arrival = Arrival { packet, length, ingress_port, instance: Instance::NORMAL, lineage };
                 let after = AfterIngress { payload_at, verdict: self.runtime.verdict() };
-                self.go_on(core, now, arrival, after).map_or(IngressResult::Done, IngressResult::Waits)
+                self.queue_or_serve(core, now, arrival, after);
+                IngressResult::Done
             }
         }
     }
 
-    /// Makes a packet what waits in a queue.
+    /// A packet as it waits in a queue: the live part of the frame in place of what was parsed.
     #[inline(always)]
-    pub fn wait(&self, now: Time, unicast: UnicastPacket) -> Queued {
-        let UnicastPacket { mut packet, ingress_port, length, payload_at, lineage, .. } = unicast;
+    fn queued(&self, now: Time, unicast: UnicastPacket) -> Queued {
+        let UnicastPacket { mut packet, length, payload_at, ingress_port, lineage } = unicast;
         let front = self.runtime.frame.front();
         packet.replace_front(payload_at, front);
         Queued {
@@ -330,10 +373,9 @@ impl V1Switch {
             core.drop_at(arrival.ingress_port, verdict.priority, DropCause::Ingress);
             return;
         }
-        let Arrival { packet, length, ingress_port, lineage, .. } = arrival;
-        let (port, priority) = (verdict.egress_spec, verdict.priority);
-        let unicast = UnicastPacket { packet, port, priority, ingress_port, length, payload_at, lineage };
-        let mut queued = Queued { truncate, instance, ..self.wait(now, unicast) };
+        let ingress_port = arrival.ingress_port;
+        let unicast = UnicastPacket::new(arrival, payload_at);
+        let mut queued = Queued { truncate, instance, ..self.queued(now, unicast) };
         if verdict.mcast_grp == 0 {
             core.enqueue(verdict.egress_spec, verdict.priority, queued);
             return;
@@ -396,27 +438,6 @@ impl V1Switch {
             Some(list) => self.start_spare(list),
             None => self.runtime.spare.reset(),
         }
-    }
-
-    /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
-    #[inline(always)]
-    pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
-        let (port, priority) = (left.port, left.priority);
-        let metadata = egress_metadata(core, now, &left);
-        let queued = left.item;
-        let (saved_bytes, length) = (queued.saved_bytes, queued.length);
-        let saved = queued.packet.head.get(..saved_bytes as usize).unwrap_or_default();
-        let payload = view(&queued.packet).skip(saved_bytes);
-        self.runtime.effects.reset();
-        let start = EgressStart { saved, metadata, drop_port: core.drop_port };
-        let end = self.runtime.egress(core, now, start, payload, length);
-        if end != EgressEnd::Deparsed || !self.runtime.effects.is_empty() {
-            return self.after_egress(core, now, queued, (port, priority), end);
-        }
-        let mut packet = queued.packet;
-        packet.replace_front(saved_bytes, self.runtime.frame.front());
-        packet.truncate(queued.truncate);
-        Some(packet)
     }
 
     /// Continues with a packet that egress dropped or made a request for.

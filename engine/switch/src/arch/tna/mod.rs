@@ -20,23 +20,20 @@ mod pipes;
 use std::sync::Arc;
 
 use p4cc_exec::ParseResult;
-use p4cc_ir::{
-    CloneKind, T2naForDeparser, T2naMirror, TNA_NO_PORT, Tna, TnaFromParser, TofinoChip, WrittenVar,
-};
+use p4cc_ir::{CloneKind, T2naForDeparser, T2naMirror, TNA_NO_PORT, Tna, TnaFromParser, WrittenVar};
 use p4cc_units::Time;
 
 use super::runtime::Runtime;
-use super::{Arrival, IngressResult, LeftQueue};
+use super::{Architecture, Arrival, IngressResult, LeftQueue};
 use crate::chip::PacketOfGroup;
 use crate::chip::flow_control::FlowControl;
 use crate::chip::mirror::MirrorOverride;
-use crate::chip::pktgen::{CONTEXT_BYTES, Generated};
-use crate::config::{PRIORITIES, QdepthUnit};
+use crate::chip::pktgen::CONTEXT_BYTES;
+use crate::config::PRIORITIES;
 use crate::core::{Core, Instance, Queued, Unqueued};
 use crate::counters::DropCause;
 use crate::lineage::Lineage;
 use crate::packet::Packet;
-use crate::switch::MAX_GENERATED;
 use crate::tm::PortIndex;
 use metadata::{
     DROP_MIRROR, DROP_PACKET, IngressFront, MAC_TIME_MASK, NO_MATCH, egress_metadata, error_flags,
@@ -110,30 +107,22 @@ impl Verdict {
     }
 }
 
-impl TnaSwitch {
-    pub fn new(runtime: Runtime, tna: &Tna) -> Self {
-        let has_ghost = tna.pipes.iter().any(|pipe| pipe.ghost.is_some());
-        let pipes = Pipes::new(&runtime.pipeline, tna);
-        Self { runtime, tna: Arc::new(tna.clone()), pipes, has_ghost }
+impl Architecture for TnaSwitch {
+    fn runtime(&self) -> &Runtime {
+        &self.runtime
     }
 
-    /// The unit of depths where ports name none.
-    pub fn qdepth_unit(&self) -> QdepthUnit {
-        match self.tna.chip {
-            TofinoChip::Tofino1 => QdepthUnit::Cells80,
-            TofinoChip::Tofino2 => QdepthUnit::Cells176,
-        }
+    fn runtime_mut(&mut self) -> &mut Runtime {
+        &mut self.runtime
     }
 
-    /// Takes a packet from outside through ingress into queues.
-    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
+    fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
         let Arrival { packet, ingress_port, lineage, .. } = arrival;
         self.ingress(core, now, Entering { packet, ingress_port, resubmitted: None, lineage });
         self.go_round(core, now);
     }
 
-    /// Takes a packet from outside through ingress, and through egress too where it bypasses its queue.
-    pub fn receive_with_bypass(
+    fn receive_with_bypass(
         &mut self,
         core: &mut Core,
         now: Time,
@@ -158,6 +147,23 @@ impl TnaSwitch {
         IngressResult::Done
     }
 
+    fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
+        if self.has_ghost {
+            self.tell_ghost(core, now, (left.port, left.priority));
+        }
+        let sent = self.egress_once(core, now, left);
+        self.go_round(core, now);
+        sent
+    }
+}
+
+impl TnaSwitch {
+    pub fn new(runtime: Runtime, tna: &Tna) -> Self {
+        let has_ghost = tna.pipes.iter().any(|pipe| pipe.ghost.is_some());
+        let pipes = Pipes::new(&runtime.pipeline, tna);
+        Self { runtime, tna: Arc::new(tna.clone()), pipes, has_ghost }
+    }
+
     /// Counts a packet in and out of its queue where that is empty and nothing else is to be done with it;
     /// gives the port.
     ///
@@ -177,29 +183,6 @@ impl TnaSwitch {
         let index = core.tm.port(port).filter(|_| is_plain && !core.chip.loops_back(port))?;
         let open = core.tm.can_bypass(index, verdict.priority) && !self.pipes.egress(port)?.makes_requests;
         (open && core.tm.try_bypass(index, verdict.priority, bytes, from)).then_some((index, port))
-    }
-
-    /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
-    pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
-        if self.has_ghost {
-            self.tell_ghost(core, now, (left.port, left.priority));
-        }
-        let sent = self.egress_once(core, now, left);
-        self.go_round(core, now);
-        sent
-    }
-
-    /// Takes what the packet generator sends by now through ingress.
-    pub fn generate(&mut self, core: &mut Core, now: Time) {
-        for _ in 0..MAX_GENERATED {
-            let Some(Generated { port, packet }) = core.chip.generator.take(now, self.tna.chip) else {
-                return;
-            };
-            core.counters.generated += 1;
-            let lineage = Lineage::NONE;
-            self.ingress(core, now, Entering { packet, ingress_port: port, resubmitted: None, lineage });
-            self.go_round(core, now);
-        }
     }
 
     /// Takes what goes to a port that leads back through egress and ingress, until nothing does.
