@@ -68,14 +68,16 @@ def drawn(number: int) -> Plain:
     # Longer than any queue here lasts, so that what is repeated was lost.
     queue_ns = int(topology["queue_capacity_pkts"] * 8e9 * (transport["mss_bytes"] + 128) / rate_bps)
     noise_ns = transport.get("host_delay_exp_ns", 0) + transport.get("rtt_noise_exp_ns", 0)
-    rto_ns = 4 * rtt_ns + 6 * queue_ns + 100 * noise_ns
+    busy_ns = int(8e9 * total_bytes / rate_bps)
+    # `dualpi2.p4` serves L4S packets first as long as there are any: ACKs, which are classic, wait for all of them.
+    starved_ns = busy_ns if switch["program"].endswith("dualpi2.p4") else 0
+    rto_ns = 4 * rtt_ns + 6 * queue_ns + 100 * noise_ns + starved_ns
     if is_paced:
         transport["rto_ns"] = min(rto_ns, HOUR_NS)
     else:
         transport.update(rto_min_ns=rto_ns, rto_init_ns=rto_ns, rto_max_ns=8 * rto_ns)
     # Each window may wait for a delayed ACK, half of a timeout.
     windows = 0 if is_paced else total_bytes // transport["mss_bytes"] // transport["rwnd"]
-    busy_ns = int(8e9 * total_bytes / rate_bps)
     return {
         "name": f"drawn-{number}",
         "topology": topology,

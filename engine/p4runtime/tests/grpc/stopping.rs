@@ -36,7 +36,7 @@ fn requests_that_wait_for_the_device_end_while_another_has_it() {
                         0 => lab.write(p4::WriteRequest::default()),
                         _ => lab.read(Of::TableEntry(p4::TableEntry::default())).map(|_| ()),
                     };
-                    answer.send(Code::from(done.map_or_else(|status| status.code(), |()| Code::Ok)))
+                    answer.send(done.map_or_else(|status| status.code(), |()| Code::Ok))
                 });
             }
             thread::sleep(ARRIVED);
