@@ -114,6 +114,18 @@ pub(crate) struct Topology {
 }
 
 impl Topology {
+    /// The port of the node at the start of a channel.
+    pub fn near_port(&self, channel: u32) -> u32 {
+        // The two directions of a link are neighbours in number.
+        self.channels[(channel ^ 1) as usize].to_port
+    }
+
+    /// The node number of a host.
+    #[inline]
+    pub fn host_node(&self, host: u32) -> u32 {
+        self.switches.len() as u32 + host
+    }
+
     pub fn new(spec: &NetworkSpec) -> Result<Self, SpecError> {
         let names = names(spec)?;
         check_times(spec)?;

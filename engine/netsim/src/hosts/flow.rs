@@ -55,6 +55,21 @@ impl RdmaEnds {
     }
 }
 
+/// What the ends of a flow have to do.
+#[derive(Clone, Copy)]
+pub(crate) enum Verb {
+    /// The application opens the flow.
+    Open,
+    /// The application has more data to send.
+    Supply(u64),
+    /// The application has no new data any more.
+    Close,
+    /// The timer of the sender is due.
+    SenderTimer,
+    /// The receiver may owe a delayed ACK; it does not if another one was sent meanwhile.
+    ReceiverTimer,
+}
+
 /// A flow: both ends, and what results show about it.
 #[derive(Debug)]
 pub(crate) struct Flow {

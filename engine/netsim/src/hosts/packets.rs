@@ -12,8 +12,8 @@ use p4cc_units::Time;
 
 use crate::describe::{FlowPlan, HostPlan, Topology};
 
-/// What waits for the interface: a segment, an ACK, what opens or closes a TCP connection, or a packet of the
-/// user's own: of a source, or given to the run on its way.
+/// What waits for the interface: a segment, an ACK, what opens or closes a TCP connection, or a user's packet:
+/// of a source, or injected by the caller of the run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outgoing {
     /// Of the flow with this index.
@@ -22,9 +22,9 @@ pub(crate) enum Outgoing {
     Ack(u32, AckFields),
     /// Of the flow with this index, which speaks TCP.
     Control(u32, Control),
-    /// A packet of the user's own: its source, its frame there, and the class of that.
-    Own { source: u32, frame: u32, class: TrafficClass },
-    /// A packet that was given: its place among those of the host, and the class of that.
+    /// A user's packet: its source, its frame there, and the class of that.
+    User { source: u32, frame: u32, class: TrafficClass },
+    /// An injected packet: its place among those of the host, and its class.
     Injected { place: u32, class: TrafficClass },
 }
 
@@ -55,15 +55,15 @@ impl Answer {
 
     /// A notification of marked packets, in a packet of its own.
     pub fn notification(pool: &mut PacketPool, flow: u32, class: TrafficClass, ack: RdmaAck) -> Self {
-        Self::made(pool, (flow, class), ack, ack.extension(Extension::NONE))
+        Self::new(pool, (flow, class), ack, ack.extension(Extension::NONE))
     }
 
     /// An ACK that a timer sends, in a packet of its own.
     pub fn due(pool: &mut PacketPool, of: (u32, TrafficClass), due: &RdmaDueAck) -> Self {
-        Self::made(pool, of, due.ack, due.extension())
+        Self::new(pool, of, due.ack, due.extension())
     }
 
-    fn made(
+    fn new(
         pool: &mut PacketPool,
         (flow, class): (u32, TrafficClass),
         ack: RdmaAck,
@@ -82,7 +82,7 @@ impl Outgoing {
             Self::Data(flow, _) | Self::Ack(flow, _) | Self::Control(flow, _) => {
                 flows[*flow as usize].priority
             }
-            Self::Own { class, .. } | Self::Injected { class, .. } => *class,
+            Self::User { class, .. } | Self::Injected { class, .. } => *class,
         }
     }
 
@@ -91,7 +91,7 @@ impl Outgoing {
     pub const fn flow(&self) -> Option<u32> {
         match self {
             Self::Data(flow, _) | Self::Ack(flow, _) | Self::Control(flow, _) => Some(*flow),
-            Self::Own { .. } | Self::Injected { .. } => None,
+            Self::User { .. } | Self::Injected { .. } => None,
         }
     }
 }
@@ -124,9 +124,9 @@ pub(crate) fn to_packet(
             let blocks = fields.sack.to_wire();
             assemble(pool, ends, plan, not_capable, (header, blocks.extension()))
         }
-        // Flows of this format have no connection; what was given has its bytes already.
+        // Flows of this format have no connection; what is injected has its bytes already.
         Outgoing::Control(..) | Outgoing::Injected { .. } => None,
-        Outgoing::Own { source, frame, .. } => {
+        Outgoing::User { source, frame, .. } => {
             let frame = topology.packets.get(*source as usize)?.frames.get(*frame as usize)?;
             let mut packet = pool.take_with(&frame.head);
             packet.zeros = frame.zeros;

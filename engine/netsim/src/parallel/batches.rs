@@ -5,15 +5,12 @@
 //! conditions ([`super::lookahead`]); where they do not hold, the network handles its events in the order of
 //! their keys. Results are the same bytes.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use p4cc_units::{Span, Time};
 
 use super::logical_processes::logical_processes;
 use super::lookahead::{Backoff, EPOCHS_PER_CHECK, epoch_end, lookahead};
-use crate::Progress;
-use crate::events::{Batching, Entry, Kind, Moment};
-use crate::network::Network;
+use crate::events::{Batching, Entry, Kind};
+use crate::network::{Control, Network};
 
 /// In a network of fewer switches the caches keep all of them.
 const MIN_SWITCHES: usize = 4;
@@ -34,14 +31,9 @@ pub(crate) struct Batches {
 }
 
 impl Network {
-    /// Sets whether epochs are handled in batches; results do not depend on it.
-    pub fn set_batching(&mut self, batching: Batching) {
-        self.batching = batching;
-    }
-
     pub(crate) fn wants_batches(&self) -> bool {
         match self.batching {
-            Batching::Auto => self.nodes.switches.len() >= MIN_SWITCHES,
+            Batching::Auto => self.switches.len() >= MIN_SWITCHES,
             Batching::Always => true,
             Batching::Never => false,
         }
@@ -55,7 +47,7 @@ impl Network {
         let process_of = logical_processes(&self.topology);
         let lookahead = lookahead(&self.topology, &process_of);
         let partition_of = vec![0; process_of.len()];
-        (lookahead > Span::ZERO && self.deadlock_check_interval() >= lookahead).then(|| Batches {
+        (lookahead > Span::ZERO && self.observers.deadlocks.interval() >= lookahead).then(|| Batches {
             process_of,
             lookahead,
             backoff: Backoff::default(),
@@ -65,31 +57,22 @@ impl Network {
     }
 
     /// Runs a region in batches, if one can begin now and end before `until`.
-    pub(crate) fn run_batches(
-        &mut self,
-        batches: &mut Batches,
-        until: Time,
-        cancel: &AtomicBool,
-        progress: &mut dyn FnMut(Progress),
-    ) {
+    pub(crate) fn run_batches(&mut self, batches: &mut Batches, until: Time, control: &mut Control<'_>) {
         let Some(mut limit) = self.region_end(&mut batches.backoff, batches.lookahead, until) else { return };
         let before = self.schedule.epochs;
         self.observers.stall.keep_activity();
-        self.observers.deadlocks.is_partition = true;
+        self.observers.deadlocks.defer(self.observers.deadlocks.check_at());
         self.begin_batching(&batches.process_of, batches.lookahead);
         let mut pays = true;
-        while pays && limit > self.now() && !cancel.load(Ordering::Relaxed) {
-            let started = self.observers.active.len();
-            pays = self.run_epochs(batches, limit, cancel, progress);
-            self.put_in_order_of_start(started);
+        while pays && limit > self.now() && !control.is_cancelled() {
+            let started = self.hosts.active().len();
+            pays = self.run_epochs(batches, limit, control);
+            self.hosts.sort_active(started);
             limit = self.sample_between(limit, until);
         }
         self.observers.stall.count_silence_again();
-        self.observers.deadlocks.is_partition = false;
         self.end_batching();
-        if let Some(at) = self.observers.deadlocks.wanted_at.take() {
-            self.schedule_deadlock_check_at(at);
-        }
+        self.observers.deadlocks.stop_deferring(&mut self.schedule);
         batches.backoff.after(
             self.schedule.events + if pays { 0 } else { BACKOFF_EVENTS },
             self.schedule.epochs - before,
@@ -97,25 +80,19 @@ impl Network {
     }
 
     /// Runs epochs up to `limit` or to a global event; false if batches are too small to pay.
-    fn run_epochs(
-        &mut self,
-        batches: &mut Batches,
-        limit: Time,
-        cancel: &AtomicBool,
-        progress: &mut dyn FnMut(Progress),
-    ) -> bool {
-        let least_events = EPOCHS_PER_CHECK * MIN_EVENTS * self.nodes.switches.len() as u64;
+    fn run_epochs(&mut self, batches: &mut Batches, limit: Time, control: &mut Control<'_>) -> bool {
+        let least_events = EPOCHS_PER_CHECK * MIN_EVENTS * self.switches.len() as u64;
         let mut counted = self.schedule.events;
         let mut epochs = 0_u64;
         while let Some(end) = self.next_epoch(batches, limit)
-            && !cancel.load(Ordering::Relaxed)
+            && !control.is_cancelled()
         {
             self.run_epoch(end);
-            self.observers.stall.replay_kept();
+            self.observers.stall.replay_log();
             self.schedule.epochs += 1;
             epochs += 1;
             if epochs.is_multiple_of(EPOCHS_PER_CHECK) {
-                progress(self.progress());
+                control.report(self.progress());
                 if self.batching == Batching::Auto && self.schedule.events - counted < least_events {
                     return false;
                 }
@@ -129,7 +106,7 @@ impl Network {
     /// the region, or zero if the region has to end.
     fn sample_between(&mut self, limit: Time, until: Time) -> Time {
         let next = self.schedule.calendar.next_time().filter(|next| *next >= limit && limit <= until);
-        let Some(next) = next.filter(|_| self.observers.deadlocks.wanted_at.is_none()) else {
+        let Some(next) = next.filter(|_| self.observers.deadlocks.deferred().is_none()) else {
             return Time::ZERO;
         };
         self.sample_before(next.min(until + Span::from_ps(1)));
@@ -139,7 +116,7 @@ impl Network {
 
     /// End of the next epoch; none if the network has to handle an event as one.
     fn next_epoch(&mut self, batches: &mut Batches, limit: Time) -> Option<Time> {
-        let limit = limit.min(self.observers.deadlocks.wanted_at.unwrap_or(Time::MAX));
+        let limit = limit.min(self.observers.deadlocks.deferred().unwrap_or(Time::MAX));
         let start = self.schedule.calendar.next_time().filter(|start| *start < limit)?;
         let end = epoch_end(start, batches.lookahead).min(limit);
         let sure_until = self.cannot_end(&batches.partition_of, 0, &mut batches.unfinished);
@@ -154,34 +131,14 @@ impl Network {
             .into_iter()
             .filter(|event| event.kind() != Kind::Arrival)
             .for_each(|event| self.schedule.calendar.push(event));
-        for channel in 0..self.nodes.channels.len() {
-            let frames: Vec<_> = self.nodes.channels[channel].take_frames().collect();
-            for (arrival, frame) in frames {
-                self.carry(channel as u32, arrival, frame);
-            }
-        }
+        self.links.move_frames_to_calendar(&mut self.schedule);
     }
 
     /// Gives events one by one from now on: frames go back into their channels, each with its first arrival
     /// scheduled.
     pub(crate) fn end_batching(&mut self) {
-        for Entry { event, packet } in self.schedule.calendar.end_batching(self.schedule.now) {
-            match (event.kind(), packet) {
-                (Kind::Arrival, Some(packet)) => {
-                    let arrival = Moment { time: event.time(), ..Moment::default() };
-                    self.nodes.channels[event.subject as usize].put_back(arrival, packet);
-                }
-                // A pause frame is still in its channel.
-                (Kind::Arrival, None) => {}
-                _ => self.schedule.calendar.push(event),
-            }
-        }
-        for channel in 0..self.nodes.channels.len() {
-            if let Some(first) = self.nodes.channels[channel].sort() {
-                let event = self.arrival(channel as u32, first);
-                self.schedule.calendar.push(event);
-            }
-        }
+        let entries = self.schedule.calendar.end_batching(self.schedule.now);
+        self.links.take_frames_back(&mut self.schedule, entries);
     }
 
     /// Handles all events of an epoch, one logical process after the other.
@@ -210,6 +167,6 @@ impl Network {
             latest = latest.max(self.schedule.now);
         }
         self.schedule.now = latest;
-        self.nodes.take_workspace_back();
+        self.switches.take_workspace_back();
     }
 }

@@ -71,10 +71,10 @@ impl Network {
         if self.spec.ties != Ties::LowerPort {
             return Some("simultaneous events happen in the order in which all hosts schedule them");
         }
-        if !self.nodes.rounds.is_empty() {
+        if !self.topology.rounds.is_empty() {
             return Some("rounds of requests tie hosts together");
         }
-        if !self.nodes.collectives.is_empty() {
+        if !self.topology.collectives.is_empty() {
             return Some("steps of collectives tie hosts together");
         }
         if record.events || record.rtts {
@@ -83,14 +83,14 @@ impl Network {
         if self.spec.has_own_algorithms() {
             return Some("an algorithm in Python runs on one thread");
         }
-        if self.nodes.switches.len() < 2 {
+        if self.switches.len() < 2 {
             return Some("there is one switch");
         }
         let lookahead = lookahead(&self.topology, &balanced_partitions(&self.topology, 2, &[]));
         if lookahead == Span::ZERO {
             return Some("a link has no delay that threads could look ahead by");
         }
-        if self.deadlock_check_interval() < lookahead {
+        if self.observers.deadlocks.interval() < lookahead {
             return Some("a deadlock is to be found sooner than links let threads look ahead");
         }
         let intervals =
@@ -108,7 +108,7 @@ impl Network {
     /// When a region that begins now has to end; none if it is too short, or if it is too early to try.
     pub(crate) fn region_end(&self, backoff: &mut Backoff, lookahead: Span, until: Time) -> Option<Time> {
         if self.schedule.events < backoff.next_try
-            || self.observers.first_begin.is_none() && self.observers.counted_flows > 0
+            || self.hosts.first_begin().is_none() && self.hosts.counted_flows().0 > 0
         {
             return None;
         }
@@ -121,7 +121,7 @@ impl Network {
     /// Before this instant no event concerns all nodes.
     pub(crate) fn region_limit(&self, until: Time) -> Time {
         let limit = self.observers.recorder.next_due().min(until) + Span::from_ps(1);
-        limit.min(self.observers.deadlocks.check_at.unwrap_or(Time::MAX))
+        limit.min(self.observers.deadlocks.check_at().unwrap_or(Time::MAX))
     }
 
     /// Number of events that may be handled before they have to be counted one by one.
@@ -129,31 +129,16 @@ impl Network {
         self.spec().limits.max_events.saturating_sub(self.schedule.events.saturating_add(LIMIT_MARGIN))
     }
 
-    /// Until when the run cannot end: some flow of this partition has data that it has not sent yet, or has
-    /// not begun. `unfinished` is the first flow that may be such a flow; a flow that is none never becomes
-    /// one again.
+    /// Until when the run cannot end, as far as the flows of a partition tell ([`crate::hosts::Hosts`]).
     pub(crate) fn cannot_end(
         &self,
         partition_of: &[usize],
         partition: usize,
         unfinished: &mut usize,
     ) -> Time {
-        if !self.spec().stop_when_complete || self.observers.counted_flows == 0 {
+        if !self.spec().stop_when_complete || self.hosts.counted_flows().0 == 0 {
             return Time::MAX;
         }
-        while let (Some(flow), Some(plan)) =
-            (self.nodes.flows.get(*unfinished), self.nodes.plans.get(*unfinished))
-        {
-            if plan.is_counted() && partition_of[self.nodes.host_node(plan.src) as usize] == partition {
-                if flow.has_begun && flow.has_unsent() && plan.close.is_none() {
-                    return Time::MAX;
-                }
-                if let Some(start) = flow.start.filter(|_| !flow.has_begun) {
-                    return start;
-                }
-            }
-            *unfinished += 1;
-        }
-        Time::ZERO
+        self.hosts.cannot_end(&self.topology, partition_of, partition, unfinished)
     }
 }

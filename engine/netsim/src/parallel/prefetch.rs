@@ -8,13 +8,11 @@
 //!
 //! Nothing here changes results.
 
-use p4cc_switch::prefetch::{prefetch, prefetch_start};
-use p4cc_transport::wire::peek_flow_id;
+use p4cc_switch::prefetch::prefetch;
 
-use crate::describe::{FlowPlan, flow_index};
-use crate::events::{BucketEntry, Cursor, Kind};
-use crate::hosts::Ends;
-use crate::network::{Network, SwitchNode};
+use crate::events::Cursor;
+use crate::network::Network;
+use crate::switches::SwitchNode;
 
 impl Network {
     /// Takes the steps that are due before the batch of a logical process.
@@ -26,21 +24,19 @@ impl Network {
         }
         if let Some(node) = self.switch_of(process + 2) {
             node.switch.prefetch_ports();
-            for channel in node.channels() {
-                prefetch_start(&self.nodes.channels[channel]);
-            }
+            node.channels().for_each(|channel| self.links.prefetch(channel));
         }
         match self.switch_of(process) {
             Some(node) => {
                 node.switch.prefetch_queues();
                 for channel in node.channels() {
-                    self.schedule.calendar.prefetch_room(self.nodes.channels[channel].to());
+                    self.schedule.calendar.prefetch_room(self.links.channels()[channel].to());
                 }
             }
-            None => self.prefetch_ends(process),
+            None => self.hosts.prefetch_ends(&self.schedule.calendar, process),
         }
         if self.switch_of(process + 1).is_none() {
-            self.prefetch_flows(process + 1);
+            self.hosts.prefetch_flows(&mut self.schedule.calendar, process + 1);
         }
     }
 
@@ -52,50 +48,13 @@ impl Network {
         if let Some(packet) = entry.packet() {
             prefetch(&**packet);
         }
-        if let Some(host) = (entry.event().node() as usize).checked_sub(self.nodes.switches.len()) {
-            self.nodes.hosts.get(host).into_iter().for_each(prefetch);
+        if let Some(host) = (entry.event().node() as usize).checked_sub(self.switches.len()) {
+            self.hosts.prefetch_host(host);
         }
         true
     }
 
-    /// Prefetches the flows of hosts whose packets have been fetched.
-    fn prefetch_flows(&mut self, process: usize) {
-        let (plans, flows) = (&self.nodes.plans[..], &self.nodes.flows[..]);
-        self.schedule.calendar.for_each_pending(process, |entry| {
-            if let Some(at) = flow_of(entry, plans)
-                && let (Some(flow), Some(plan)) = (flows.get(at), plans.get(at))
-            {
-                prefetch_start(&flow.ends);
-                prefetch_start(&flow.data_pkts);
-                prefetch_start(plan);
-                entry.next = at as u32;
-            }
-        });
-    }
-
-    /// Prefetches the two ends of flows that have been fetched.
-    fn prefetch_ends(&self, process: usize) {
-        for entry in self.schedule.calendar.pending(process) {
-            if let Some(Ends::Rdma(ends)) = self.nodes.flows.get(entry.next as usize).map(|flow| &flow.ends) {
-                prefetch(&**ends);
-            }
-        }
-    }
-
     fn switch_of(&self, process: usize) -> Option<&SwitchNode> {
-        self.nodes.switches.get(self.schedule.calendar.first_node(process)?)
+        self.switches.nodes().get(self.schedule.calendar.first_node(process)?)
     }
-}
-
-/// The flow that an event at a host concerns.
-#[inline]
-fn flow_of(entry: &BucketEntry, plans: &[FlowPlan]) -> Option<usize> {
-    if let Some(packet) = entry.packet() {
-        return flow_index(plans, peek_flow_id(&packet.head)?);
-    }
-    let event = entry.event();
-    if event.kind() != Kind::Timer {
-        return None;
-    }
-    event.timer().flow().map(|flow| flow as usize)
 }

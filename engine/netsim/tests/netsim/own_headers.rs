@@ -1,7 +1,6 @@
 //! Headers of the user's program in data packets: on a wire by hand, echoed, beside SACK, on several threads.
 
-use p4cc_netsim::{Column, Network, Results};
-use p4cc_units::Time;
+use p4cc_netsim::{Column, Network, Results, RunOptions};
 use serde_json::{Value, json};
 
 use crate::fabrics::{Fabric, HEADROOM_BYTES};
@@ -30,7 +29,7 @@ fn pair(headers: &Value, record: &Value, sender: &Value, size_bytes: u64) -> Net
         }),
     );
     let mut network = Network::build(spec, 1).expect("a right description");
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     let balance = network.packet_balance();
     assert!(balance.is_even() && balance.refused == 0, "{balance:?}");
     network
@@ -102,7 +101,7 @@ fn threads_give_the_results_of_one() {
     });
     assert!(assert_same(&base) > 50, "threads had nothing to do");
     let mut run = base.fork(1).expect("a network that was built");
-    run.run_until(Time::MAX).expect("few events");
+    run.run(RunOptions::default()).expect("few events");
     let results = run.results();
     assert_eq!(results.summary.flows_completed, 3);
     let sides = column(&results, "headers", "side");

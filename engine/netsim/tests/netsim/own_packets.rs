@@ -1,8 +1,7 @@
 //! Packets of the user's own: times that a pencil gives, a shared interface, what hosts keep of them, and any
 //! bytes at all.
 
-use p4cc_netsim::{Column, Network, Results};
-use p4cc_units::Time;
+use p4cc_netsim::{Column, Network, Results, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -27,7 +26,7 @@ fn pair(packets: &Value, flows: &Value) -> Network {
         }),
     );
     let mut network = Network::build(spec, 1).expect("a right description");
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     let balance = network.packet_balance();
     assert!(balance.is_even(), "{balance:?}");
     network
@@ -158,7 +157,7 @@ fn threads_give_the_results_of_one() {
     let base = fabric(&json!(packets));
     assert!(assert_same(&base) > 50, "threads had nothing to do");
     let mut run = base.fork(1).expect("a network that was built");
-    run.run_until(Time::MAX).expect("few events");
+    run.run(RunOptions::default()).expect("few events");
     let results = run.results();
     assert_eq!(results.summary.flows_completed, 3);
     assert_eq!(numbers(&results, "packets_sent", "sent_pkts"), [200; 4]);
@@ -188,7 +187,7 @@ proptest! {
             frames.map(|hex| json!({"hex": hex, "zeros": zeros, "gap_ps": 50_000})).collect();
         let base = fabric(&json!([{"name": "any", "host": "h0", "count": 100, "frames": frames, "end_ns": 100_000}]));
         let mut run = base.fork(1).expect("a network that was built");
-        run.run_until(Time::MAX).expect("few events");
+        run.run(RunOptions::default()).expect("few events");
         let balance = run.packet_balance();
         prop_assert!(balance.is_even(), "{:?}", balance);
         prop_assert_eq!(numbers(&run.results(), "packets_sent", "sent_pkts"), [100]);

@@ -7,7 +7,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use crate::output::table::Table;
+use crate::record::table::Table;
 
 /// Takes parts of tables: `windows`, `algorithm_state`, `queues`, `events`, `rtts` and the samples of the
 /// programs' state.
@@ -60,6 +60,27 @@ impl fmt::Debug for Stream {
         f.debug_struct("Stream").field("failure", &self.failure).finish_non_exhaustive()
     }
 }
+
+/// Defines rows of a table by column; the columns are the fields, the time among them.
+macro_rules! rows {
+    ($name:literal, $rows:ident { $($column:ident: $type:ty),* $(,)? }) => {
+        #[derive(Clone, Debug, Default)]
+        struct $rows {
+            $($column: Vec<$type>,)*
+        }
+
+        impl Rows for $rows {
+            fn len(&self) -> usize {
+                self.time_ns.len()
+            }
+
+            fn into_table(self) -> Table {
+                Table { name: $name, columns: vec![$((stringify!($column), self.$column.into())),*] }
+            }
+        }
+    };
+}
+pub(super) use rows;
 
 /// Rows that make a table.
 pub(crate) trait Rows: Default {

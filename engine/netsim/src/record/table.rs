@@ -1,5 +1,7 @@
 //! Tables of results: columns as plain buffers, which Python hands to Arrow without a loop over rows.
 
+use p4cc_units::Time;
+
 /// A column. Missing values are NaN in floats and -1 in signed integers.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Column {
@@ -49,6 +51,27 @@ impl Column {
     }
 }
 
+macro_rules! column_from {
+    ($($value:ty: |$rows:ident| $column:expr,)*) => {
+        $(impl From<Vec<$value>> for Column {
+            fn from($rows: Vec<$value>) -> Self {
+                $column
+            }
+        })*
+    };
+}
+
+column_from! {
+    u64: |rows| Self::U64(rows),
+    i64: |rows| Self::I64(rows),
+    f64: |rows| Self::F64(rows),
+    &str: |rows| Self::text(rows),
+    String: |rows| Self::text(rows.iter().map(String::as_str)),
+    Option<u64>: |rows| Self::I64(rows.iter().map(|row| row.map_or(-1, |value| value as i64)).collect()),
+    Option<Time>: |rows| Self::I64(rows.iter().map(|row| row.map_or(-1, |at| at.as_ns() as i64)).collect()),
+    Option<f64>: |rows| Self::F64(rows.iter().map(|row| row.unwrap_or(f64::NAN)).collect()),
+}
+
 /// A table: columns of one length.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
@@ -64,9 +87,36 @@ impl Table {
         self.columns.first().map_or(0, |(_, column)| column.len())
     }
 
+    /// A table whose columns are computed from rows.
+    pub(crate) fn of<'r, R>(name: &'static str, rows: &'r [R]) -> TableOf<'r, R> {
+        TableOf { rows, table: Self { name, columns: Vec::new() } }
+    }
+
     /// A column by name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|(candidate, _)| *candidate == name).map(|(_, column)| column)
+    }
+}
+
+/// A table in the making.
+pub(crate) struct TableOf<'r, R> {
+    rows: &'r [R],
+    table: Table,
+}
+
+impl<'r, R> TableOf<'r, R> {
+    /// Appends a column of values.
+    pub fn column<T>(mut self, name: &'static str, value: impl Fn(&'r R) -> T) -> Self
+    where
+        Column: From<Vec<T>>,
+    {
+        let values: Vec<T> = self.rows.iter().map(value).collect();
+        self.table.columns.push((name, values.into()));
+        self
+    }
+
+    pub fn build(self) -> Table {
+        self.table
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where packets went and how far a run is, as counts that callers can check.
 
-use crate::network::state::Network;
+use crate::output::view::View;
 
 /// How far a run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ pub struct Progress {
 pub struct PacketBalance {
     /// Left a host.
     pub sent: u64,
-    /// Let in at a switch's port by the caller of the run.
+    /// Injected at a switch's port by the caller of the run.
     pub injected: u64,
     /// Made by switches.
     pub copies: u64,
@@ -64,16 +64,16 @@ impl PacketBalance {
     }
 }
 
-impl Network {
+impl View<'_> {
     /// Where every packet went so far.
-    pub fn packet_balance(&self) -> PacketBalance {
+    pub(crate) fn packet_balance(&self) -> PacketBalance {
         let mut balance = PacketBalance::default();
-        for host in &self.nodes.hosts {
+        for host in self.hosts.hosts() {
             balance.sent += host.counters.sent_pkts;
             balance.delivered += host.counters.delivered_pkts;
             balance.refused += host.counters.refused_pkts();
         }
-        for node in &self.nodes.switches {
+        for node in self.switches.nodes() {
             let counters = node.switch.counters();
             balance.injected += node.injected_pkts;
             balance.copies += counters.copies;
@@ -83,22 +83,10 @@ impl Network {
             balance.waiting += node.switch.waiting();
             balance.packet_ins += counters.packet_ins;
         }
-        for channel in &self.nodes.channels {
+        for channel in self.links.channels() {
             balance.lost += channel.lost();
             balance.on_way += channel.on_way() as u64;
         }
         balance
-    }
-
-    /// How far the run is.
-    pub fn progress(&self) -> Progress {
-        Progress {
-            now_ns: self.schedule.now.as_ns(),
-            stop_ns: self.spec.stop_ns,
-            events: self.schedule.events,
-            flows_completed: self.observers.counted_flows - self.observers.open_flows,
-            flows_finite: self.observers.counted_flows,
-            packet_hops: self.observers.packet_hops,
-        }
     }
 }

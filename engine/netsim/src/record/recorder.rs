@@ -13,10 +13,10 @@ use p4cc_transport::{Event, Snapshot};
 use p4cc_units::{Span, Time};
 
 use crate::describe::spec::RecordSpec;
-use crate::output::algorithm_state::AlgorithmState;
-use crate::output::arrays::Arrays;
-use crate::output::stream::{Rows, Series, Stream};
-use crate::output::table::{Column, Table};
+use crate::record::algorithm_state::AlgorithmState;
+use crate::record::arrays::Arrays;
+use crate::record::stream::{Rows, Series, Stream, rows};
+use crate::record::table::{Column, Table};
 
 /// docs/algorithms/metrics.md#metrics: "histogram in 1 KB bins".
 const BIN_BYTES: u64 = 1_000;
@@ -70,55 +70,33 @@ pub(crate) struct Recorder {
     rows_left_out: u64,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Windows {
-    time_ns: Vec<u64>,
-    flow_id: Vec<u64>,
-    cwnd: Vec<f64>,
-    ssthresh: Vec<f64>,
-    alpha: Vec<f64>,
-    delta: Vec<f64>,
-    srtt_ns: Vec<i64>,
-    rto_ns: Vec<u64>,
-    flight: Vec<u64>,
-    acked_bytes: Vec<u64>,
-    next_byte: Vec<u64>,
-    rate_bps: Vec<f64>,
-    phase: Vec<&'static str>,
-}
+rows!("windows", Windows {
+    time_ns: u64,
+    flow_id: u64,
+    cwnd_segments: f64,
+    ssthresh_segments: f64,
+    alpha: f64,
+    delta: f64,
+    srtt_ns: i64,
+    rto_ns: u64,
+    flight_segments: u64,
+    acked_bytes: u64,
+    next_byte: u64,
+    rate_bps: f64,
+    phase: &'static str,
+});
+rows!("queues", Queues { time_ns: u64, device_id: u64, port: u64, depth_pkts: u64 });
+rows!("events", Events {
+    time_ns: u64,
+    flow_id: u64,
+    event: &'static str,
+    value: f64,
+    second_value: f64,
+});
+rows!("rtts", Rtts { time_ns: u64, flow_id: u64, rtt_ns: u64, marked: u64 });
+rows!("checkpoints", Checkpoints { time_ns: u64, flow_id: u64, acked_bytes: u64 });
 
-#[derive(Clone, Debug, Default)]
-struct Queues {
-    time_ns: Vec<u64>,
-    device_id: Vec<u64>,
-    port: Vec<u64>,
-    depth_pkts: Vec<u64>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Events {
-    time_ns: Vec<u64>,
-    flow_id: Vec<u64>,
-    event: Vec<&'static str>,
-    value: Vec<f64>,
-    second: Vec<f64>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Rtts {
-    time_ns: Vec<u64>,
-    flow_id: Vec<u64>,
-    rtt_ns: Vec<u64>,
-    marked: Vec<u64>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Checkpoints {
-    time_ns: Vec<u64>,
-    flow_id: Vec<u64>,
-    acked_bytes: Vec<u64>,
-}
-
+/// Bytes that channels had carried.
 #[derive(Clone, Debug, Default)]
 struct Links {
     time_ns: Vec<u64>,
@@ -147,7 +125,7 @@ impl Recorder {
             windows_clock: Clock::new(spec.windows_interval_ns),
             queues_clock: Clock::new(spec.queues_interval_ns),
             histogram_clock: Clock::new(spec.queue_histogram_interval_ns),
-            arrays_clocks: arrays.map(|(_, _, asked)| Clock::new(asked.map(|asked| asked.interval_ns))),
+            arrays_clocks: arrays.map(|(_, _, spec)| Clock::new(spec.map(|spec| spec.interval_ns))),
             checkpoints_due: spec.checkpoints_ns.iter().rev().map(|&ns| Time::from_ns(ns)).collect(),
             events_wanted: spec.events,
             rtts_wanted: spec.rtts,
@@ -163,7 +141,7 @@ impl Recorder {
             last_windows: Vec::new(),
             last_depths: Vec::new(),
             state: AlgorithmState::new(&spec.state, flows, max_rows),
-            arrays: arrays.map(|(kind, _, asked)| Arrays::new(kind, asked, switch_names, max_rows)),
+            arrays: arrays.map(|(kind, _, spec)| Arrays::new(kind, spec, switch_names, max_rows)),
             stream: Stream::default(),
             rows_left_out: 0,
         };
@@ -239,13 +217,13 @@ impl Recorder {
         let rows = &mut self.windows.rows;
         rows.time_ns.push(at.as_ns());
         rows.flow_id.push(u64::from(flow_id));
-        rows.cwnd.push(now.cwnd_segments);
-        rows.ssthresh.push(now.ssthresh_segments);
+        rows.cwnd_segments.push(now.cwnd_segments);
+        rows.ssthresh_segments.push(now.ssthresh_segments);
         rows.alpha.push(now.alpha.unwrap_or(f64::NAN));
         rows.delta.push(now.delta.unwrap_or(f64::NAN));
         rows.srtt_ns.push(now.srtt.map_or(-1, |srtt| srtt.as_ns() as i64));
         rows.rto_ns.push(now.rto.as_ns());
-        rows.flight.push(now.flight_segments);
+        rows.flight_segments.push(now.flight_segments);
         rows.acked_bytes.push(now.snd_una);
         rows.next_byte.push(now.snd_nxt);
         rows.rate_bps.push(now.rate_bps.unwrap_or(f64::NAN));
@@ -286,11 +264,11 @@ impl Recorder {
     #[inline]
     pub fn rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
         if self.rtts_wanted {
-            self.keep_rtt(at, flow_id, rtt, marked);
+            self.add_rtt(at, flow_id, rtt, marked);
         }
     }
 
-    fn keep_rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
+    fn add_rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
         if self.rtts.len() >= self.max_rows {
             self.rows_left_out += 1;
             return;
@@ -351,11 +329,11 @@ impl Recorder {
     #[inline]
     pub fn events(&mut self, at: Time, flow_id: u32, events: &[Event]) {
         if self.events_wanted {
-            events.iter().for_each(|event| self.keep_event(at, flow_id, event));
+            events.iter().for_each(|event| self.add_event(at, flow_id, event));
         }
     }
 
-    fn keep_event(&mut self, at: Time, flow_id: u32, event: &Event) {
+    fn add_event(&mut self, at: Time, flow_id: u32, event: &Event) {
         let Some((name, value, second)) = row_of(event) else { return };
         if self.events.len() >= self.max_rows {
             self.rows_left_out += 1;
@@ -366,7 +344,7 @@ impl Recorder {
         rows.flow_id.push(u64::from(flow_id));
         rows.event.push(name);
         rows.value.push(value);
-        rows.second.push(second);
+        rows.second_value.push(second);
         self.events.hand_over(&mut self.stream);
     }
 
@@ -376,103 +354,9 @@ impl Recorder {
             self.windows.rows.clone().into_table(),
             self.queues.rows.clone().into_table(),
             self.events.rows.clone().into_table(),
-            self.checkpoints_table(),
+            self.checkpoints.clone().into_table(),
             self.rtts.rows.clone().into_table(),
         ]
-    }
-
-    fn checkpoints_table(&self) -> Table {
-        let rows = self.checkpoints.clone();
-        Table {
-            name: "checkpoints",
-            columns: vec![
-                ("time_ns", Column::U64(rows.time_ns)),
-                ("flow_id", Column::U64(rows.flow_id)),
-                ("acked_bytes", Column::U64(rows.acked_bytes)),
-            ],
-        }
-    }
-}
-
-impl Rows for Windows {
-    fn len(&self) -> usize {
-        self.time_ns.len()
-    }
-
-    fn into_table(self) -> Table {
-        Table {
-            name: "windows",
-            columns: vec![
-                ("time_ns", Column::U64(self.time_ns)),
-                ("flow_id", Column::U64(self.flow_id)),
-                ("cwnd_segments", Column::F64(self.cwnd)),
-                ("ssthresh_segments", Column::F64(self.ssthresh)),
-                ("alpha", Column::F64(self.alpha)),
-                ("delta", Column::F64(self.delta)),
-                ("srtt_ns", Column::I64(self.srtt_ns)),
-                ("rto_ns", Column::U64(self.rto_ns)),
-                ("flight_segments", Column::U64(self.flight)),
-                ("acked_bytes", Column::U64(self.acked_bytes)),
-                ("next_byte", Column::U64(self.next_byte)),
-                ("rate_bps", Column::F64(self.rate_bps)),
-                ("phase", Column::text(self.phase)),
-            ],
-        }
-    }
-}
-
-impl Rows for Queues {
-    fn len(&self) -> usize {
-        self.time_ns.len()
-    }
-
-    fn into_table(self) -> Table {
-        Table {
-            name: "queues",
-            columns: vec![
-                ("time_ns", Column::U64(self.time_ns)),
-                ("device_id", Column::U64(self.device_id)),
-                ("port", Column::U64(self.port)),
-                ("depth_pkts", Column::U64(self.depth_pkts)),
-            ],
-        }
-    }
-}
-
-impl Rows for Events {
-    fn len(&self) -> usize {
-        self.time_ns.len()
-    }
-
-    fn into_table(self) -> Table {
-        Table {
-            name: "events",
-            columns: vec![
-                ("time_ns", Column::U64(self.time_ns)),
-                ("flow_id", Column::U64(self.flow_id)),
-                ("event", Column::text(self.event)),
-                ("value", Column::F64(self.value)),
-                ("second_value", Column::F64(self.second)),
-            ],
-        }
-    }
-}
-
-impl Rows for Rtts {
-    fn len(&self) -> usize {
-        self.time_ns.len()
-    }
-
-    fn into_table(self) -> Table {
-        Table {
-            name: "rtts",
-            columns: vec![
-                ("time_ns", Column::U64(self.time_ns)),
-                ("flow_id", Column::U64(self.flow_id)),
-                ("rtt_ns", Column::U64(self.rtt_ns)),
-                ("marked", Column::U64(self.marked)),
-            ],
-        }
     }
 }
 

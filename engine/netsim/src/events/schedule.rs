@@ -2,18 +2,20 @@
 
 use p4cc_units::{Span, Time};
 
-use crate::events::{Calendar, Event, Kind, Moment, Order, Ties, Timer};
+use super::calendar::Calendar;
+use super::event::{Event, Kind};
+use super::tie_break::{Moment, Order, Ticketed, Ties};
+use super::timer::Timer;
 
 /// Virtual time and the events to come.
 pub(crate) struct Schedule {
     pub calendar: Calendar,
-    /// Order of simultaneous events.
-    pub order: Order,
+    order: Order,
     /// For each node, the number of events that it scheduled for itself.
-    pub seqs: Vec<u64>,
+    seqs: Vec<u64>,
     /// Number of arrivals scheduled: of the arrivals of one channel at one instant, the first scheduled is
     /// first.
-    pub arrivals: u64,
+    arrivals: u64,
     /// Virtual time reached.
     pub now: Time,
     /// Events handled.
@@ -43,6 +45,55 @@ impl Schedule {
         self.calendar.processes() > 0
     }
 
+    /// An event begins.
+    #[inline]
+    pub fn begin(&mut self, event: &Event) {
+        self.now = event.time();
+        self.order.advance(event);
+    }
+
+    /// The moment of the current event.
+    #[inline]
+    pub fn current(&self) -> Moment {
+        self.order.current(self.now)
+    }
+
+    /// The moment of an event that is decided now and scheduled now or later.
+    #[inline]
+    pub fn moment(&mut self, time: Time) -> Moment {
+        self.order.moment(time)
+    }
+
+    /// The moment at which a packet arrives that is sent now.
+    #[inline]
+    pub fn arrival_of<T>(&mut self, time: Time, packet: &Ticketed<T>) -> Moment {
+        self.order.arrival(time, packet)
+    }
+
+    /// What is handed to an interface now.
+    #[inline]
+    pub fn ticketed<T>(&mut self, item: T) -> Ticketed<T> {
+        self.order.ticketed(item)
+    }
+
+    /// The sequence number of the next arrival.
+    #[inline]
+    pub fn next_arrival_seq(&mut self) -> u64 {
+        self.arrivals += 1;
+        self.arrivals
+    }
+
+    /// Schedules the arrival of a frame without its packet.
+    #[inline]
+    pub fn arrival(&mut self, event: Event, arrival: Moment) {
+        self.calendar.push(self.order.place(event, arrival));
+    }
+
+    /// Swaps the sequence numbers of a node with another schedule.
+    pub fn swap_node(&mut self, other: &mut Self, node: usize) {
+        core::mem::swap(&mut self.seqs[node], &mut other.seqs[node]);
+    }
+
     /// Schedules a timer of a node.
     pub fn timer(&mut self, time: Time, node: u32, timer: Timer) {
         let (number, subject) = timer.encode();
@@ -61,9 +112,9 @@ impl Schedule {
         self.push(moment, Kind::Dequeue, node, port, 0);
     }
 
-    /// Schedules the arrival of the frame that is now the first one of a channel, at the moment it was given.
-    pub fn next_arrival(&mut self, moment: Moment, node: u32, port: u32, channel: u32) {
-        self.push(moment, Kind::Arrival, node, port, channel);
+    /// Schedules the next arrival of a channel that a frame arrives from, at the moment it was given.
+    pub fn next_arrival(&mut self, moment: Moment, arrival: &Event) {
+        self.push(moment, Kind::Arrival, arrival.node(), arrival.port(), arrival.subject);
     }
 
     fn push(&mut self, moment: Moment, kind: Kind, node: u32, port: u32, subject: u32) {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use p4cc_units::Time;
 
 use crate::describe::CaptureLimits;
-use crate::output::pcapng::packet_bytes;
+use crate::record::pcapng::packet_bytes;
 
 /// What stands beside a packet that its link lost.
 const LOST: &str = "lost on the link";
@@ -60,7 +60,7 @@ impl LinkLog {
         self.file_bytes += packet_bytes(captured, comment);
         if self.stopped.is_some() || self.file_bytes > self.limits.max_bytes {
             self.stopped.get_or_insert(at);
-            let passed = self.not_yet.iter().take_while(|one| **one <= now).count();
+            let passed = self.not_yet.iter().take_while(|at| **at <= now).count();
             self.not_yet.drain(..passed);
             self.not_yet.push_back(at);
             self.left_out += passed as u64;

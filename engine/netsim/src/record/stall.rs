@@ -48,7 +48,7 @@ impl StallDetector {
     }
 
     /// Counts the silence of the activity that was kept here.
-    pub fn replay_kept(&mut self) {
+    pub fn replay_log(&mut self) {
         let Some(mut activity) = self.activity.take() else { return };
         self.replay(&mut activity);
         self.activity = Some(activity);
@@ -56,7 +56,7 @@ impl StallDetector {
 
     /// Counts silence from now on, in place of keeping activity.
     pub fn count_silence_again(&mut self) {
-        self.replay_kept();
+        self.replay_log();
         self.activity = None;
     }
 
@@ -70,8 +70,8 @@ impl StallDetector {
     pub fn replay(&mut self, activity: &mut Vec<(Time, Activity)>) {
         self.keep_first_and_last_delivery(activity);
         activity.sort_by_key(|(at, _)| *at);
-        for (at, one) in activity.drain(..) {
-            self.count(at, one);
+        for (at, what) in activity.drain(..) {
+            self.count(at, what);
         }
     }
 
@@ -89,22 +89,23 @@ impl StallDetector {
         if span > self.longest || span >= self.after {
             return;
         }
-        let is_delivery = |(_, one): &(Time, Activity)| *one == Activity::Delivered;
-        let deliveries = ends(&mut activity.iter().filter(|one| is_delivery(one)).map(|(at, _)| *at));
-        activity.retain(|one| !is_delivery(one));
+        let is_delivery = |(_, what): &(Time, Activity)| *what == Activity::Delivered;
+        let deliveries = ends(&mut activity.iter().filter(|entry| is_delivery(entry)).map(|(at, _)| *at));
+        activity.retain(|entry| !is_delivery(entry));
         let (first, last) = deliveries.unzip();
         activity.extend([first, last].into_iter().flatten().map(|at| (at, Activity::Delivered)));
     }
 
-    fn note(&mut self, now: Time, one: Activity) {
+    /// Notes what ends a silence, or makes one count.
+    pub fn note(&mut self, now: Time, what: Activity) {
         match &mut self.activity {
-            Some(activity) => activity.push((now, one)),
-            None => self.count(now, one),
+            Some(activity) => activity.push((now, what)),
+            None => self.count(now, what),
         }
     }
 
-    fn count(&mut self, now: Time, one: Activity) {
-        if one == Activity::Begin {
+    fn count(&mut self, now: Time, what: Activity) {
+        if what == Activity::Begin {
             if self.under_way == 0 {
                 self.last_activity = now;
             }
@@ -113,22 +114,7 @@ impl StallDetector {
         }
         self.look(now);
         self.last_activity = now;
-        self.under_way -= u64::from(one == Activity::Finish);
-    }
-
-    /// A flow gave all its data to its sender.
-    pub fn on_begin(&mut self, now: Time) {
-        self.note(now, Activity::Begin);
-    }
-
-    /// A receiver took new bytes.
-    pub fn on_delivered(&mut self, now: Time) {
-        self.note(now, Activity::Delivered);
-    }
-
-    /// A flow that began is complete.
-    pub fn on_finish(&mut self, now: Time) {
-        self.note(now, Activity::Finish);
+        self.under_way -= u64::from(what == Activity::Finish);
     }
 
     /// Counts the silence up to now; the run may end with it.
@@ -160,27 +146,27 @@ mod tests {
             partition.keep_activity();
             let mut under_way = 0;
             for (number, activity) in (0_u64..).zip(epochs) {
-                let mut kept = Vec::new();
+                let mut log = Vec::new();
                 let mut at: Vec<_> = activity.iter().map(|(at, _)| Time::from_ns(100 * number + at)).collect();
                 at.sort_unstable();
                 for (at, (_, kind)) in at.into_iter().zip(activity) {
-                    let one = match kind {
+                    let what = match kind {
                         0 => Activity::Begin,
                         1 if under_way > 0 => Activity::Finish,
                         _ => Activity::Delivered,
                     };
-                    under_way += u64::from(one == Activity::Begin);
-                    under_way -= u64::from(one == Activity::Finish);
-                    network.note(at, one);
-                    kept.push((at, one));
+                    under_way += u64::from(what == Activity::Begin);
+                    under_way -= u64::from(what == Activity::Finish);
+                    network.note(at, what);
+                    log.push((at, what));
                 }
                 // The order of simultaneous deliveries makes no difference.
-                let middle = kept.len() / 2;
-                if kept.iter().all(|(_, one)| *one == Activity::Delivered) {
-                    kept.rotate_left(middle);
+                let middle = log.len() / 2;
+                if log.iter().all(|(_, what)| *what == Activity::Delivered) {
+                    log.rotate_left(middle);
                 }
-                kept.into_iter().for_each(|(at, one)| partition.note(at, one));
-                partition.replay_kept();
+                log.into_iter().for_each(|(at, what)| partition.note(at, what));
+                partition.replay_log();
             }
             prop_assert_eq!((network.found, network.longest), (partition.found, partition.longest));
         }
@@ -190,13 +176,13 @@ mod tests {
     fn silence_counts_with_flows_under_way_only() {
         let mut stall = StallDetector::new(50);
         let at = Time::from_ns;
-        stall.on_begin(at(100));
-        stall.on_delivered(at(149));
-        stall.on_finish(at(150));
-        stall.on_begin(at(900));
+        stall.note(at(100), Activity::Begin);
+        stall.note(at(149), Activity::Delivered);
+        stall.note(at(150), Activity::Finish);
+        stall.note(at(900), Activity::Begin);
         stall.look(at(940));
         assert_eq!((stall.found, stall.longest), (None, Span::from_ns(49)));
-        stall.on_delivered(at(960));
+        stall.note(at(960), Activity::Delivered);
         stall.look(at(1_200));
         assert_eq!((stall.found, stall.longest), (Some(at(950)), Span::from_ns(240)));
     }

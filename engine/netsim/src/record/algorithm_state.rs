@@ -2,8 +2,8 @@
 
 use p4cc_units::Time;
 
-use crate::output::stream::Stream;
-use crate::output::table::{Column, Table};
+use crate::record::stream::Stream;
+use crate::record::table::{Column, Table};
 
 /// Samples of attributes, by flow and name.
 #[derive(Clone, Default, Debug)]

@@ -5,8 +5,8 @@ use p4cc_switch::{ArrayKind, Switch};
 use p4cc_units::Time;
 
 use crate::describe::spec::ArraysSpec;
-use crate::output::stream::Stream;
-use crate::output::table::{Column, Table};
+use crate::record::stream::Stream;
+use crate::record::table::{Column, Table};
 
 /// In the order of a meter's cells.
 const COLORS: [&str; 3] = ["green", "yellow", "red"];
