@@ -80,7 +80,7 @@ impl HostPlan {
 }
 
 /// The description, resolved.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Topology {
     /// Configurations; the seed is set for each run.
     pub switches: Vec<SwitchConfig>,
@@ -129,28 +129,8 @@ impl Topology {
     pub fn new(spec: &NetworkSpec) -> Result<Self, SpecError> {
         let names = names(spec)?;
         check_times(spec)?;
-        let mut topology = Self {
-            switches: Vec::with_capacity(spec.switches.len()),
-            switch_channels: vec![vec![None; MAX_PORTS as usize]; spec.switches.len()],
-            hosts: Vec::with_capacity(spec.hosts.len()),
-            channels: Vec::with_capacity(2 * spec.links.len()),
-            reads: Vec::new(),
-            flows: Arc::default(),
-            rounds: Vec::with_capacity(spec.rounds.len()),
-            collectives: Vec::with_capacity(spec.collectives.len()),
-            arrivals: Vec::with_capacity(spec.arrivals.len()),
-            pairs: Vec::with_capacity(spec.pairs.len()),
-            bursts: Vec::with_capacity(spec.bursts.len()),
-            packets: Vec::new(),
-            recording: Vec::new(),
-            headers: None,
-            has_tcp: false,
-            has_ipv6: false,
-            is_plain: true,
-            faults: Faults::default(),
-            captures: Vec::new(),
-            trace: None,
-        };
+        let switch_channels = vec![vec![None; MAX_PORTS as usize]; spec.switches.len()];
+        let mut topology = Self { switch_channels, ..Self::default() };
         let mut uplinks = vec![None; spec.hosts.len()];
         for (i, link) in spec.links.iter().enumerate() {
             topology.add_link(spec, i, link, &names, &mut uplinks)?;
@@ -184,7 +164,7 @@ impl Topology {
         let mut ends = [0; 2];
         for (side, (key, end)) in [("a", &link.a), ("b", &link.b)].into_iter().enumerate() {
             let path = format!("links[{index}].{key}");
-            let taken = match node(names, &format!("{path}.node"), &end.node)? {
+            let is_used = match node(names, &format!("{path}.node"), &end.node)? {
                 Node::Switch(switch) => {
                     ends[side] = switch as u32;
                     self.take_port(spec, switch, &path, end, first + side as u32)?
@@ -198,7 +178,7 @@ impl Topology {
                     uplinks[host].replace(first + side as u32).is_some()
                 }
             };
-            if taken {
+            if is_used {
                 let cause = format!("another link uses {}:{}", end.node, end.port);
                 return Err(SpecError::new(path, cause, "give every link two ends of its own"));
             }
@@ -314,14 +294,18 @@ impl Topology {
             let cause = format!("the name {name:?} stands in algorithms too");
             return Err(SpecError::new(format!("rdma.{name}"), cause, "give every sender its own name"));
         }
-        self.reads =
-            spec.algorithms.keys().map(|_| false).chain(spec.rdma.values().map(|one| one.reads)).collect();
+        self.reads = spec
+            .algorithms
+            .keys()
+            .map(|_| false)
+            .chain(spec.rdma.values().map(|sender| sender.reads))
+            .collect();
         check_reads(spec)?;
-        check_labels("rounds", spec.rounds.iter().map(|one| one.name.as_str()))?;
-        check_labels("collectives", spec.collectives.iter().map(|one| one.name.as_str()))?;
-        check_labels("arrivals", spec.arrivals.iter().map(|one| one.name.as_str()))?;
-        check_labels("pairs", spec.pairs.iter().map(|one| one.name.as_str()))?;
-        check_labels("bursts", spec.bursts.iter().map(|one| one.name.as_str()))?;
+        check_labels("rounds", spec.rounds.iter().map(|spec| spec.name.as_str()))?;
+        check_labels("collectives", spec.collectives.iter().map(|spec| spec.name.as_str()))?;
+        check_labels("arrivals", spec.arrivals.iter().map(|spec| spec.name.as_str()))?;
+        check_labels("pairs", spec.pairs.iter().map(|spec| spec.name.as_str()))?;
+        check_labels("bursts", spec.bursts.iter().map(|spec| spec.name.as_str()))?;
         let resolver = Resolver { names, algorithms: spec.sender_names().collect() };
         let mut flows = Vec::with_capacity(spec.flows.len());
         for (i, flow) in spec.flows.iter().enumerate() {
@@ -352,7 +336,7 @@ impl Topology {
         }
         self.packets = PacketsPlan::all(&spec.packets, &resolver)?;
         self.recording = recording(spec, &resolver)?;
-        self.headers = own_headers(spec)?;
+        self.headers = user_headers(spec)?;
         self.has_tcp = spec.algorithms.values().any(|config| config.packets == PacketFormat::Tcp);
         self.has_ipv6 = spec.algorithms.values().any(|config| config.ip == IpVersion::V6);
         self.is_plain = self.headers.is_none() && !self.has_tcp && !self.has_ipv6;
@@ -406,12 +390,12 @@ fn next_id(flows: &[FlowPlan]) -> Result<u32, SpecError> {
 
 /// Reads go with flows of plain packets that an application starts.
 fn check_reads(spec: &NetworkSpec) -> Result<(), SpecError> {
-    let reads = |name: &str| spec.rdma.get(name).is_some_and(|one| one.reads);
-    if let Some(i) = spec.rounds.iter().position(|one| reads(&one.algorithm)) {
+    let reads = |name: &str| spec.rdma.get(name).is_some_and(|sender| sender.reads);
+    if let Some(i) = spec.rounds.iter().position(|spec| reads(&spec.algorithm)) {
         let cause = "answers to requests are written, not read";
         return Err(SpecError::new(format!("rounds[{i}].algorithm"), cause, "name a sender without reads"));
     }
-    if let Some(i) = spec.collectives.iter().position(|one| reads(&one.algorithm)) {
+    if let Some(i) = spec.collectives.iter().position(|spec| reads(&spec.algorithm)) {
         let cause = "pieces of a collective are written, not read";
         return Err(SpecError::new(
             format!("collectives[{i}].algorithm"),
@@ -419,7 +403,7 @@ fn check_reads(spec: &NetworkSpec) -> Result<(), SpecError> {
             "name a sender without reads",
         ));
     }
-    let name = spec.rdma.iter().find(|(_, one)| one.reads).map(|(name, _)| name);
+    let name = spec.rdma.iter().find(|(_, sender)| sender.reads).map(|(name, _)| name);
     match name.filter(|_| spec.headers.is_some()) {
         Some(name) => {
             let cause = "hosts put headers of the program's into what they write, not into reads";
@@ -482,7 +466,7 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
         ("record.windows_interval_ns", spec.record.windows_interval_ns),
         ("record.queues_interval_ns", spec.record.queues_interval_ns),
         ("record.queue_histogram_interval_ns", spec.record.queue_histogram_interval_ns),
-        ("record.drops.interval_ns", spec.record.drops.as_ref().map(|one| one.interval_ns)),
+        ("record.drops.interval_ns", spec.record.drops.as_ref().map(|spec| spec.interval_ns)),
     ] {
         if let Some(interval) = interval {
             in_range(key, interval, 1, MAX_TIME_NS)?;
@@ -498,8 +482,8 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
     if let Some(digests) = &spec.record.digests {
         check_arrays(spec, "digests", &digests.arrays)?;
     }
-    let drops = spec.record.drops.iter().map(|one| ("drops", &one.switches));
-    for (key, switches) in drops.chain(spec.record.log_msg.iter().map(|one| ("log_msg", &one.switches))) {
+    let drops = spec.record.drops.iter().map(|spec| ("drops", &spec.switches));
+    for (key, switches) in drops.chain(spec.record.log_msg.iter().map(|spec| ("log_msg", &spec.switches))) {
         for (i, switch) in switches.iter().enumerate() {
             check_switch(spec, switch, || format!("record.{key}.switches[{i}]"))?;
         }
@@ -513,7 +497,7 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
 }
 
 /// Headers of the user's program, and bounds of what is kept of them.
-fn own_headers(spec: &NetworkSpec) -> Result<Option<OwnHeaders>, SpecError> {
+fn user_headers(spec: &NetworkSpec) -> Result<Option<OwnHeaders>, SpecError> {
     if let Some(record) = &spec.record.headers {
         in_range("record.headers.every", record.every, 1, u64::MAX)?;
         in_range("record.headers.max_packets", record.max_packets, 1, 100_000_000)?;
@@ -521,8 +505,8 @@ fn own_headers(spec: &NetworkSpec) -> Result<Option<OwnHeaders>, SpecError> {
             return Err(SpecError::new("record.headers", "packets carry no headers", "give headers"));
         }
     }
-    let made = spec.headers.as_ref().map(OwnHeaders::new).transpose();
-    made.map_err(|error| SpecError::new(format!("headers.{}", error.place), error.cause, error.remedy))
+    let headers = spec.headers.as_ref().map(OwnHeaders::new).transpose();
+    headers.map_err(|error| SpecError::new(format!("headers.{}", error.place), error.cause, error.remedy))
 }
 
 /// Hosts that keep what arrives and no flow takes.

@@ -18,7 +18,6 @@ mod timing_wheel;
 
 pub(crate) use buckets::{BucketEntry, Cursor, Entry};
 pub use calendar::Batching;
-pub(crate) use calendar::Calendar;
 pub(crate) use event::{Event, Kind, arrival_place};
 pub(crate) use schedule::Schedule;
 pub use tie_break::Ties;

@@ -4,13 +4,14 @@ use p4cc_units::{Span, Time};
 
 use super::calendar::Calendar;
 use super::event::{Event, Kind};
-use super::tie_break::{Moment, Order, Ticketed, Ties};
+use super::tie_break::{Moment, Order, Ties};
 use super::timer::Timer;
 
 /// Virtual time and the events to come.
 pub(crate) struct Schedule {
     pub calendar: Calendar,
-    order: Order,
+    /// The order of simultaneous events.
+    pub order: Order,
     /// For each node, the number of events that it scheduled for itself.
     seqs: Vec<u64>,
     /// Number of arrivals scheduled: of the arrivals of one channel at one instant, the first scheduled is
@@ -56,24 +57,6 @@ impl Schedule {
     #[inline]
     pub fn current(&self) -> Moment {
         self.order.current(self.now)
-    }
-
-    /// The moment of an event that is decided now and scheduled now or later.
-    #[inline]
-    pub fn moment(&mut self, time: Time) -> Moment {
-        self.order.moment(time)
-    }
-
-    /// The moment at which a packet arrives that is sent now.
-    #[inline]
-    pub fn arrival_of<T>(&mut self, time: Time, packet: &Ticketed<T>) -> Moment {
-        self.order.arrival(time, packet)
-    }
-
-    /// What is handed to an interface now.
-    #[inline]
-    pub fn ticketed<T>(&mut self, item: T) -> Ticketed<T> {
-        self.order.ticketed(item)
     }
 
     /// The sequence number of the next arrival.

@@ -72,22 +72,12 @@ impl Timer {
         }
     }
 
-    /// The flow that it concerns, if it concerns one.
+    /// The flow whose ends it concerns.
     #[inline]
     pub fn flow(self) -> Option<u32> {
         match self {
-            Self::Sender { flow }
-            | Self::DelayedAck { flow }
-            | Self::Close { flow }
-            | Self::Kernel { flow, .. }
-            | Self::DeadlineChange { flow } => Some(flow),
-            Self::Pacing { .. }
-            | Self::DeadlockCheck
-            | Self::PauseExpiry { .. }
-            | Self::LinkChange { .. }
-            | Self::UserPacket { .. }
-            | Self::PowerOff
-            | Self::Wake => None,
+            Self::Sender { flow } | Self::DelayedAck { flow } | Self::Kernel { flow, .. } => Some(flow),
+            _ => None,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::links::{Work, frame_time};
 impl Hosts {
     /// A packet waits behind the others of an interface.
     pub(super) fn push(&mut self, cx: &mut Context<'_>, host: u32, out: Outgoing) {
-        self.hosts[host as usize].waiting.push_back(cx.schedule.ticketed(out));
+        self.hosts[host as usize].waiting.push_back(cx.schedule.order.ticketed(out));
     }
 
     /// A segment or ACK is handed to an interface. If nothing waits in front of it and the line is free, it
@@ -59,7 +59,7 @@ impl Hosts {
 
     #[inline]
     pub(super) fn plain_packet(&self, cx: &mut Context<'_>, out: &Outgoing) -> Option<Packet> {
-        packets::to_packet(cx.pool, cx.topology, &self.plans, out, cx.schedule.now)
+        packets::to_packet(cx, &self.plans, out)
     }
 
     /// A packet leaves an interface that is free.
@@ -75,7 +75,7 @@ impl Hosts {
         let HostPlan { uplink, rate, framing_bytes, .. } = cx.topology.hosts[host as usize];
         let bytes = packet.item.len();
         let end = cx.now() + frame_time(rate, framing_bytes, bytes);
-        state.line.start(cx.schedule.moment(end));
+        state.line.start(cx.schedule.order.moment(end));
         cx.send(uplink, end, packet, bytes);
     }
 
@@ -84,8 +84,7 @@ impl Hosts {
         let state = &mut self.hosts[host as usize];
         if let Some(answer) = state.next_answer() {
             let flow = answer.flow;
-            let mut packet =
-                packets::answer_packet(&cx.topology.hosts, &self.plans[flow as usize], answer, cx.now())?;
+            let mut packet = packets::answer_packet(cx, &self.plans[flow as usize], answer)?;
             if cx.topology.headers.is_some() {
                 packet = self.add_echo(cx.pool, flow, packet)?;
             }

@@ -42,6 +42,7 @@ mod user_headers;
 mod user_packets;
 mod window;
 
+pub(crate) use flow::Ends;
 pub use host::HostCounters;
 pub use source::MAX_WAITING_INJECTED;
 pub(crate) use state::Hosts;

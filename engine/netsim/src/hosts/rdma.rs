@@ -192,8 +192,7 @@ impl Rdma<'_, '_> {
         let flow = &mut flows[index as usize];
         let Ends::Rdma(ends) = &mut flow.ends else { return None };
         let sent = ends.sender.take(now);
-        let (pool, topology) = (&mut *self.cx.pool, self.cx.topology);
-        let packet = sent.map(|sent| packets::paced_packet(pool, &topology.hosts, plan, &sent, now));
+        let packet = sent.map(|sent| packets::paced_packet(self.cx, plan, &sent));
         let paced = &mut hosts[host as usize].paced;
         paced.reschedule(plan.priority, index, &mut ends.position, ends.sender.ready_at());
         let packet = packet?;

@@ -28,10 +28,8 @@ impl Rdma<'_, '_> {
         let Ends::Rdma(ends) = &mut flows[index as usize].ends else { return None };
         let paced = &mut hosts[host as usize].paced;
         let wanted = ends.sender.take(now).map(|(segment, _)| segment);
-        let (pool, topology) = (&mut *self.cx.pool, self.cx.topology);
-        let packet = wanted.and_then(|wanted| {
-            packets::read_request(pool, &topology.hosts, plan, (ends.ack_class, &wanted), now)
-        });
+        let class = ends.ack_class;
+        let packet = wanted.and_then(|wanted| packets::read_request(self.cx, plan, (class, &wanted)));
         paced.reschedule(plan.priority, index, &mut ends.position, ends.sender.ready_at());
         if packet.is_some() {
             paced.on_served(&ends.position, false);
@@ -41,7 +39,7 @@ impl Rdma<'_, '_> {
     }
 
     fn poll_source(self, host: u32) -> Option<Packet> {
-        let (index, now) = (self.flow, self.cx.now());
+        let index = self.flow;
         let Hosts { hosts, plans, flows, .. } = self.hosts;
         let plan = &plans[index as usize];
         let flow = &mut flows[index as usize];
@@ -56,7 +54,7 @@ impl Rdma<'_, '_> {
             paced.leave(plan.priority, index, position);
             end.position = None;
         }
-        packets::read_data(self.cx.pool, &self.cx.topology.hosts, plan, &segment, now)
+        packets::read_data(self.cx, plan, &segment)
     }
 
     /// A packet of a read reaches one of its hosts.

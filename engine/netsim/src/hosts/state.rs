@@ -35,7 +35,7 @@ pub(crate) struct Hosts {
 
 /// How far the flows of a run are.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FlowProgress {
+pub(crate) struct FlowProgress {
     /// Flows under way, in the order of their start.
     pub active: Vec<u32>,
     /// Counted flows that are not complete.
@@ -44,6 +44,14 @@ pub(super) struct FlowProgress {
     pub counted: u64,
     /// When the first counted flow began, and how many bytes of all flows had been acknowledged then.
     pub first_begin: Option<(Time, u64)>,
+}
+
+impl FlowProgress {
+    /// Whether all counted flows are complete.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        self.open == 0 && self.counted > 0
+    }
 }
 
 /// The hosts at the start of a run.
@@ -121,31 +129,16 @@ impl Hosts {
         &self.collectives
     }
 
-    /// Flows under way, in the order of their start.
-    pub fn active(&self) -> &[u32] {
-        &self.progress.active
+    /// How far the flows are.
+    #[inline]
+    pub fn progress(&self) -> &FlowProgress {
+        &self.progress
     }
 
     /// Takes the flows that have ended out of those under way.
     pub fn forget_ended(&mut self) {
         let flows = &self.flows;
         self.progress.active.retain(|&flow| !flows[flow as usize].has_ended());
-    }
-
-    /// Flows with a size, requests of rounds not counted, and how many of them are complete.
-    pub fn counted_flows(&self) -> (u64, u64) {
-        (self.progress.counted, self.progress.counted - self.progress.open)
-    }
-
-    /// Whether all counted flows are complete.
-    #[inline]
-    pub fn are_flows_complete(&self) -> bool {
-        self.progress.open == 0 && self.progress.counted > 0
-    }
-
-    /// When the first counted flow began, and how many bytes of all flows had been acknowledged then.
-    pub fn first_begin(&self) -> Option<(Time, u64)> {
-        self.progress.first_begin
     }
 
     /// Payload bytes acknowledged, over all flows but requests.

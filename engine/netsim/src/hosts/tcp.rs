@@ -86,7 +86,7 @@ impl Window<'_, '_> {
         } else if let Some(deadline) = ends.server.deadline() {
             self.cx.schedule.timer(deadline, node, Timer::DelayedAck { flow });
         }
-        let control = self.cx.schedule.ticketed(Outgoing::Control(flow, control));
+        let control = self.cx.schedule.order.ticketed(Outgoing::Control(flow, control));
         self.hosts.enqueue(self.cx, host, control);
     }
 

@@ -44,7 +44,7 @@ impl Hosts {
                 return;
             }
             let out = Outgoing::User { source, frame: state.hand_over(plan), class: plan.class };
-            host.waiting.push_back(cx.schedule.ticketed(out));
+            host.waiting.push_back(cx.schedule.order.ticketed(out));
         }
     }
 

@@ -129,7 +129,7 @@ impl Window<'_, '_> {
         }
         match receipt.ack {
             Some(fields) => {
-                let ack = self.cx.schedule.ticketed(Outgoing::Ack(index, fields));
+                let ack = self.cx.schedule.order.ticketed(Outgoing::Ack(index, fields));
                 self.hosts.enqueue(self.cx, host, ack);
             }
             None => self.hosts.serve(self.cx, host),
@@ -165,7 +165,7 @@ impl Window<'_, '_> {
                 Action::Send(segment) => {
                     flow.data_pkts += 1;
                     segments += 1;
-                    let out = self.cx.schedule.ticketed(Outgoing::Data(index, segment));
+                    let out = self.cx.schedule.order.ticketed(Outgoing::Data(index, segment));
                     if segments == 1 {
                         first = Some(out);
                     } else {

@@ -4,7 +4,6 @@
 //! arrive are taken by the dispatch of the network.
 
 use p4cc_switch::Packet;
-use p4cc_switch::prefetch::prefetch_start;
 use p4cc_units::Time;
 
 use crate::describe::Topology;
@@ -42,7 +41,7 @@ impl Links {
         bytes: u32,
     ) {
         let state = &mut self.channels[channel as usize];
-        let arrival = schedule.arrival_of(end + state.delay, &packet);
+        let arrival = schedule.order.arrival(end + state.delay, &packet);
         state.count(bytes);
         if schedule.holds_packets() && state.is_plain() {
             // The common case, with the same effect as below.
@@ -81,7 +80,7 @@ impl Links {
         word: PauseWord,
     ) {
         let state = &mut self.channels[channel as usize];
-        let arrival = schedule.moment(end + state.delay);
+        let arrival = schedule.order.moment(end + state.delay);
         state.capture_pause([schedule.now, start, arrival.time], word);
         self.carry(schedule, (channel, arrival, Frame::Pause(word)));
     }
@@ -176,10 +175,5 @@ impl Links {
     pub fn swap_ends(&mut self, [from, to]: [&mut Self; 2], channel: usize) {
         self.channels[channel].swap_sending(&mut from.channels[channel]);
         self.channels[channel].swap_arriving(&mut to.channels[channel]);
-    }
-
-    /// Prefetches a channel.
-    pub fn prefetch(&self, channel: usize) {
-        prefetch_start(&self.channels[channel]);
     }
 }

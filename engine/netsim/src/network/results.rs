@@ -34,13 +34,13 @@ impl Network {
 
     /// How far the run is.
     pub fn progress(&self) -> Progress {
-        let (flows_finite, flows_completed) = self.hosts.counted_flows();
+        let flows = self.hosts.progress();
         Progress {
             now_ns: self.schedule.now.as_ns(),
             stop_ns: self.spec.stop_ns,
             events: self.schedule.events,
-            flows_completed,
-            flows_finite,
+            flows_completed: flows.counted - flows.open,
+            flows_finite: flows.counted,
             packet_hops: self.packet_hops,
         }
     }

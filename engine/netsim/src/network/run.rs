@@ -105,16 +105,11 @@ impl Network {
         }
         let watch = stop_at_news.map(|news| NewsWatch::new(self.view(), news));
         let watches = stop_at_message || watch.is_some();
-        let mut partitions = if watches { None } else { self.partitions(threads) };
-        let mut batches = if watches || partitions.is_some() { None } else { self.batches() };
+        let mut regions = if watches { None } else { self.regions(threads) };
         let mut has_news = false;
         loop {
-            if let Some(partitions) = &mut partitions {
-                self.run_partitions(partitions, until, &mut control);
-                self.check(&control)?;
-            }
-            if let Some(batches) = &mut batches {
-                self.run_batches(batches, until, &mut control);
+            if let Some(regions) = &mut regions {
+                regions.run(self, until, &mut control);
                 self.check(&control)?;
             }
             let Some(event) = self.schedule.calendar.pop_until(until) else { break };
@@ -149,7 +144,7 @@ impl Network {
         self.schedule.begin(event);
         self.dispatch(event);
         self.schedule.events += 1;
-        if self.hosts.are_flows_complete() && self.spec.stop_when_complete {
+        if self.hosts.progress().is_complete() && self.spec.stop_when_complete {
             self.ended = true;
             self.sample_before(self.schedule.now + Span::from_ps(1));
             return Ok(true);
@@ -175,7 +170,7 @@ impl Network {
 
     /// Whether results that left the run were taken.
     fn check_results(&self) -> Result<(), RunError> {
-        let failure = self.observers.recorder.stream.failure();
+        let failure = self.observers.recorder.room.stream.failure();
         failure.map_or(Ok(()), |cause| {
             Err(RunError::Results { at_ns: self.schedule.now.as_ns(), cause: cause.to_owned() })
         })

@@ -243,7 +243,7 @@ impl Network {
     /// Hands full parts of long tables to `sink` from now on, and no longer keeps them; without one it keeps
     /// all rows. Forks have none.
     pub fn stream_tables(&mut self, sink: Option<Arc<dyn TableSink>>) {
-        self.observers.recorder.stream.set(sink);
+        self.observers.recorder.room.stream.set(sink);
     }
 
     /// The components, to read.

@@ -9,7 +9,7 @@ use crate::output::balance::Progress;
 use crate::output::view::View;
 
 /// A run at an instant.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct Look {
     /// Traversals of a link by a packet.
     pub packet_hops: u64,
@@ -67,20 +67,11 @@ impl View<'_> {
             packet_hops: progress.packet_hops,
             flows_finite: progress.flows_finite,
             flows_completed: progress.flows_completed,
-            flows_active: 0,
-            first_active: Vec::with_capacity(first_active),
-            timeouts: 0,
-            marks: [0; 2],
-            drops: 0,
-            pauses: 0,
-            digests: 0,
-            depth_pkts: Vec::new(),
-            dropped_pkts: Vec::new(),
-            is_paused: Vec::new(),
             link_bytes: self.links.channels().iter().map(|channel| channel.bytes).collect(),
             flows: flows.iter().filter_map(|&id| self.look_at_flow(id)).collect(),
+            ..Look::default()
         };
-        for (plan, flow) in self.hosts.plans().iter().zip(self.hosts.flows()) {
+        for (plan, flow) in self.hosts.planned_flows() {
             look.marks[0] += flow.marks[0];
             look.marks[1] += flow.marks[1];
             if !flow.has_begun {
@@ -99,7 +90,7 @@ impl View<'_> {
     }
 
     fn look_at_switches(&self, look: &mut Look) {
-        for switch in self.switches.nodes().iter().map(|node| &node.switch) {
+        for switch in self.switches.iter() {
             look.drops += switch.counters().drops.total();
             look.digests += switch.counters().digests;
             for port in switch.config().ports.iter().map(|port| port.port) {

@@ -247,7 +247,7 @@ impl View<'_> {
     }
 
     fn total_goodput_bps(&self) -> f64 {
-        let (start, before) = self.hosts.first_begin().unwrap_or((Time::ZERO, 0));
+        let (start, before) = self.hosts.progress().first_begin.unwrap_or((Time::ZERO, 0));
         rate_bps(self.hosts.acked_bytes() - before, start, self.now)
     }
 

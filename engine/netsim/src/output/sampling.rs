@@ -27,7 +27,7 @@ pub(crate) fn sample(
     (hosts, switches, links): (&Hosts, &Switches, &Links),
 ) {
     if due.windows {
-        for &index in hosts.active() {
+        for &index in &hosts.progress().active {
             let index = index as usize;
             let (flow, id) = (&hosts.flows()[index], hosts.plans()[index].id);
             recorder.window(due.at, index, id, &flow.snapshot());
@@ -35,7 +35,7 @@ pub(crate) fn sample(
                 recorder.state.sample(due.at, (index, id), |name| flow.state(name));
             }
         }
-        recorder.state.hand_over(&mut recorder.stream);
+        recorder.state.hand_over(&mut recorder.room.stream);
     }
     if due.checkpoint {
         for (plan, flow) in hosts.planned_flows().filter(|(_, flow)| flow.has_begun) {
@@ -54,7 +54,7 @@ pub(crate) fn sample(
     }
     for (arrays, _) in recorder.arrays.iter_mut().zip(due.arrays).filter(|(_, due)| *due) {
         arrays.sample(due.at, |index| &switches.nodes()[index].switch);
-        arrays.hand_over(&mut recorder.stream, || spec.switch_names());
+        arrays.hand_over(&mut recorder.room.stream, || spec.switch_names());
     }
     if due.queues {
         let mut place = 0;

@@ -8,7 +8,10 @@
 use p4cc_units::{Span, Time};
 
 use super::logical_processes::logical_processes;
-use super::lookahead::{Backoff, EPOCHS_PER_CHECK, epoch_end, lookahead};
+use super::lookahead::{
+    Backoff, EPOCHS_PER_CHECK, cannot_end, epoch_end, events_left, lookahead, region_limit,
+};
+use super::prefetch::{prefetch_packet, prefetch_process};
 use crate::events::{Batching, Entry, Kind};
 use crate::network::{Control, Network};
 
@@ -30,24 +33,25 @@ pub(crate) struct Batches {
     partition_of: Vec<usize>,
 }
 
-impl Network {
-    pub(crate) fn wants_batches(&self) -> bool {
-        match self.batching {
-            Batching::Auto => self.switches.len() >= MIN_SWITCHES,
-            Batching::Always => true,
-            Batching::Never => false,
-        }
+/// Whether batches may pay.
+pub(super) fn may_pay(network: &Network) -> bool {
+    match network.batching {
+        Batching::Auto => network.switches.len() >= MIN_SWITCHES,
+        Batching::Always => true,
+        Batching::Never => false,
     }
+}
 
+impl Batches {
     /// How to run in batches; none where events have to be handled in the order of their keys.
-    pub(crate) fn batches(&self) -> Option<Batches> {
-        if !self.wants_batches() || self.one_thread_reason().is_some() {
+    pub fn new(network: &Network) -> Option<Self> {
+        if !may_pay(network) || network.one_thread_reason().is_some() {
             return None;
         }
-        let process_of = logical_processes(&self.topology);
-        let lookahead = lookahead(&self.topology, &process_of);
+        let process_of = logical_processes(&network.topology);
+        let lookahead = lookahead(&network.topology, &process_of);
         let partition_of = vec![0; process_of.len()];
-        (lookahead > Span::ZERO && self.observers.deadlocks.interval() >= lookahead).then(|| Batches {
+        (lookahead > Span::ZERO && network.observers.deadlocks.interval() >= lookahead).then(|| Self {
             process_of,
             lookahead,
             backoff: Backoff::default(),
@@ -57,72 +61,72 @@ impl Network {
     }
 
     /// Runs a region in batches, if one can begin now and end before `until`.
-    pub(crate) fn run_batches(&mut self, batches: &mut Batches, until: Time, control: &mut Control<'_>) {
-        let Some(mut limit) = self.region_end(&mut batches.backoff, batches.lookahead, until) else { return };
-        let before = self.schedule.epochs;
-        self.observers.stall.keep_activity();
-        self.observers.deadlocks.defer(self.observers.deadlocks.check_at());
-        self.begin_batching(&batches.process_of, batches.lookahead);
+    pub fn run(&mut self, network: &mut Network, until: Time, control: &mut Control<'_>) {
+        let Some(mut limit) = self.backoff.region_end(network, self.lookahead, until) else { return };
+        let before = network.schedule.epochs;
+        network.observers.stall.keep_activity();
+        network.observers.deadlocks.defer(network.observers.deadlocks.check_at());
+        network.begin_batching(&self.process_of, self.lookahead);
         let mut pays = true;
-        while pays && limit > self.now() && !control.is_cancelled() {
-            let started = self.hosts.active().len();
-            pays = self.run_epochs(batches, limit, control);
-            self.hosts.sort_active(started);
-            limit = self.sample_between(limit, until);
+        while pays && limit > network.now() && !control.is_cancelled() {
+            let started = network.hosts.progress().active.len();
+            pays = self.run_epochs(network, limit, control);
+            network.hosts.sort_active(started);
+            limit = sample_between(network, limit, until);
         }
-        self.observers.stall.count_silence_again();
-        self.end_batching();
-        self.observers.deadlocks.stop_deferring(&mut self.schedule);
-        batches.backoff.after(
-            self.schedule.events + if pays { 0 } else { BACKOFF_EVENTS },
-            self.schedule.epochs - before,
-        );
+        network.observers.stall.count_silence_again();
+        network.end_batching();
+        network.observers.deadlocks.stop_deferring(&mut network.schedule);
+        let pause = if pays { 0 } else { BACKOFF_EVENTS };
+        self.backoff.after(network.schedule.events + pause, network.schedule.epochs - before);
     }
 
     /// Runs epochs up to `limit` or to a global event; false if batches are too small to pay.
-    fn run_epochs(&mut self, batches: &mut Batches, limit: Time, control: &mut Control<'_>) -> bool {
-        let least_events = EPOCHS_PER_CHECK * MIN_EVENTS * self.switches.len() as u64;
-        let mut counted = self.schedule.events;
+    fn run_epochs(&mut self, network: &mut Network, limit: Time, control: &mut Control<'_>) -> bool {
+        let least_events = EPOCHS_PER_CHECK * MIN_EVENTS * network.switches.len() as u64;
+        let mut counted = network.schedule.events;
         let mut epochs = 0_u64;
-        while let Some(end) = self.next_epoch(batches, limit)
+        while let Some(end) = self.next_epoch(network, limit)
             && !control.is_cancelled()
         {
-            self.run_epoch(end);
-            self.observers.stall.replay_log();
-            self.schedule.epochs += 1;
+            network.run_epoch(end);
+            network.observers.stall.replay_log();
+            network.schedule.epochs += 1;
             epochs += 1;
             if epochs.is_multiple_of(EPOCHS_PER_CHECK) {
-                control.report(self.progress());
-                if self.batching == Batching::Auto && self.schedule.events - counted < least_events {
+                control.report(network.progress());
+                if network.batching == Batching::Auto && network.schedule.events - counted < least_events {
                     return false;
                 }
-                counted = self.schedule.events;
+                counted = network.schedule.events;
             }
         }
         true
     }
 
-    /// Takes the samples that are due, if all events before them have been handled. Returns the next limit of
-    /// the region, or zero if the region has to end.
-    fn sample_between(&mut self, limit: Time, until: Time) -> Time {
-        let next = self.schedule.calendar.next_time().filter(|next| *next >= limit && limit <= until);
-        let Some(next) = next.filter(|_| self.observers.deadlocks.deferred().is_none()) else {
-            return Time::ZERO;
-        };
-        self.sample_before(next.min(until + Span::from_ps(1)));
-        let further = self.region_limit(until);
-        if further > limit { further } else { Time::ZERO }
-    }
-
     /// End of the next epoch; none if the network has to handle an event as one.
-    fn next_epoch(&mut self, batches: &mut Batches, limit: Time) -> Option<Time> {
-        let limit = limit.min(self.observers.deadlocks.deferred().unwrap_or(Time::MAX));
-        let start = self.schedule.calendar.next_time().filter(|start| *start < limit)?;
-        let end = epoch_end(start, batches.lookahead).min(limit);
-        let sure_until = self.cannot_end(&batches.partition_of, 0, &mut batches.unfinished);
-        (end <= sure_until && self.events_left() > 0).then_some(end)
+    fn next_epoch(&mut self, network: &Network, limit: Time) -> Option<Time> {
+        let limit = limit.min(network.observers.deadlocks.deferred().unwrap_or(Time::MAX));
+        let start = network.schedule.calendar.next_time().filter(|start| *start < limit)?;
+        let end = epoch_end(start, self.lookahead).min(limit);
+        let sure_until = cannot_end(network, &self.partition_of, 0, &mut self.unfinished);
+        (end <= sure_until && events_left(network) > 0).then_some(end)
     }
+}
 
+/// Takes the samples that are due, if all events before them have been handled. Returns the next limit of the
+/// region, or zero if the region has to end.
+fn sample_between(network: &mut Network, limit: Time, until: Time) -> Time {
+    let next = network.schedule.calendar.next_time().filter(|next| *next >= limit && limit <= until);
+    let Some(next) = next.filter(|_| network.observers.deadlocks.deferred().is_none()) else {
+        return Time::ZERO;
+    };
+    network.sample_before(next.min(until + Span::from_ps(1)));
+    let further = region_limit(network, until);
+    if further > limit { further } else { Time::ZERO }
+}
+
+impl Network {
     /// Gives events in batches from now on: each frame on its way becomes an event of its own.
     pub(crate) fn begin_batching(&mut self, process_of: &[usize], lookahead: Span) {
         let events = self.schedule.calendar.take_all(self.schedule.now);
@@ -147,14 +151,14 @@ impl Network {
         let mut latest = start;
         let first = self.schedule.calendar.begin_epoch(end);
         for process in 0..self.schedule.calendar.processes() {
-            self.prefetch_for(process);
+            prefetch_process(self, process);
             let mut further = self.schedule.calendar.cursor(process + 2);
             if !self.schedule.calendar.begin_batch(process, first) {
-                while self.prefetch_packet(&mut further) {}
+                while prefetch_packet(self, &mut further) {}
                 continue;
             }
             while let Some(Entry { event, packet }) = self.schedule.calendar.pop_batch() {
-                self.prefetch_packet(&mut further);
+                prefetch_packet(self, &mut further);
                 self.schedule.now = event.time();
                 // Simultaneous events are in the order `lower_port`, which has no clock to advance.
                 match packet {
@@ -163,7 +167,7 @@ impl Network {
                 }
                 self.schedule.events += 1;
             }
-            while self.prefetch_packet(&mut further) {}
+            while prefetch_packet(self, &mut further) {}
             latest = latest.max(self.schedule.now);
         }
         self.schedule.now = latest;

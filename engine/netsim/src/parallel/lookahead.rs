@@ -56,6 +56,18 @@ impl Backoff {
         // What ended a long region is a sample, which is taken with the next event.
         self.next_try = events + if epochs >= MIN_EPOCHS { 1 } else { LONG_BACKOFF_EVENTS };
     }
+
+    /// When a region that begins now has to end; none if it is too short, or if it is too early to try.
+    pub fn region_end(&mut self, network: &Network, lookahead: Span, until: Time) -> Option<Time> {
+        let (events, flows) = (network.schedule.events, network.hosts.progress());
+        if events < self.next_try || flows.first_begin.is_none() && flows.counted > 0 {
+            return None;
+        }
+        self.next_try = events + SHORT_BACKOFF_EVENTS;
+        let limit = region_limit(network, until);
+        let far = network.now() + lookahead * MIN_EPOCHS;
+        (limit >= far && events_left(network) > 0).then_some(limit)
+    }
 }
 
 impl Network {
@@ -104,41 +116,41 @@ impl Network {
     pub fn epochs(&self) -> u64 {
         self.schedule.epochs
     }
+}
 
-    /// When a region that begins now has to end; none if it is too short, or if it is too early to try.
-    pub(crate) fn region_end(&self, backoff: &mut Backoff, lookahead: Span, until: Time) -> Option<Time> {
-        if self.schedule.events < backoff.next_try
-            || self.hosts.first_begin().is_none() && self.hosts.counted_flows().0 > 0
-        {
-            return None;
+/// Before this instant no event concerns all nodes.
+pub(super) fn region_limit(network: &Network, until: Time) -> Time {
+    let limit = network.observers.recorder.next_due().min(until) + Span::from_ps(1);
+    limit.min(network.observers.deadlocks.check_at().unwrap_or(Time::MAX))
+}
+
+/// Number of events that may be handled before they have to be counted one by one.
+pub(super) fn events_left(network: &Network) -> u64 {
+    network.spec.limits.max_events.saturating_sub(network.schedule.events.saturating_add(LIMIT_MARGIN))
+}
+
+/// Until when the run cannot end: some flow of a partition has data that it has not sent yet, or has not
+/// begun. `unfinished` is the first flow that may be such a flow; a flow that is none never becomes one again.
+pub(super) fn cannot_end(
+    network: &Network,
+    partition_of: &[usize],
+    partition: usize,
+    unfinished: &mut usize,
+) -> Time {
+    if !network.spec.stop_when_complete || network.hosts.progress().counted == 0 {
+        return Time::MAX;
+    }
+    for (plan, flow) in network.hosts.planned_flows().skip(*unfinished) {
+        let src = network.topology.host_node(plan.src) as usize;
+        if plan.is_counted() && partition_of[src] == partition {
+            if flow.has_begun && flow.has_unsent() && plan.close.is_none() {
+                return Time::MAX;
+            }
+            if let Some(start) = flow.start.filter(|_| !flow.has_begun) {
+                return start;
+            }
         }
-        backoff.next_try = self.schedule.events + SHORT_BACKOFF_EVENTS;
-        let limit = self.region_limit(until);
-        let far = self.now() + lookahead * MIN_EPOCHS;
-        (limit >= far && self.events_left() > 0).then_some(limit)
+        *unfinished += 1;
     }
-
-    /// Before this instant no event concerns all nodes.
-    pub(crate) fn region_limit(&self, until: Time) -> Time {
-        let limit = self.observers.recorder.next_due().min(until) + Span::from_ps(1);
-        limit.min(self.observers.deadlocks.check_at().unwrap_or(Time::MAX))
-    }
-
-    /// Number of events that may be handled before they have to be counted one by one.
-    pub(crate) fn events_left(&self) -> u64 {
-        self.spec().limits.max_events.saturating_sub(self.schedule.events.saturating_add(LIMIT_MARGIN))
-    }
-
-    /// Until when the run cannot end, as far as the flows of a partition tell ([`crate::hosts::Hosts`]).
-    pub(crate) fn cannot_end(
-        &self,
-        partition_of: &[usize],
-        partition: usize,
-        unfinished: &mut usize,
-    ) -> Time {
-        if !self.spec().stop_when_complete || self.hosts.counted_flows().0 == 0 {
-            return Time::MAX;
-        }
-        self.hosts.cannot_end(&self.topology, partition_of, partition, unfinished)
-    }
+    Time::ZERO
 }

@@ -19,9 +19,10 @@ use std::sync::atomic::Ordering;
 
 use p4cc_units::{Span, Time};
 
+use super::batches::may_pay;
 use super::load_balancing::balanced_partitions;
 use super::logical_processes::{logical_processes, logical_processes_of_partitions};
-use super::lookahead::{Backoff, EPOCHS_PER_CHECK, lookahead};
+use super::lookahead::{Backoff, EPOCHS_PER_CHECK, events_left, lookahead};
 use super::synchroniser::{Synchroniser, Worker, epoch_loop, lock};
 use crate::describe::Topology;
 use crate::describe::spec::RecordSpec;
@@ -54,78 +55,68 @@ pub(crate) struct Partitions {
     rebalance_interval: u64,
 }
 
-impl Network {
+/// A network of the same description whose nodes have no state and no events.
+fn empty_partition(network: &Network) -> Result<Network, SpecError> {
+    let mut partition = network.at_start_without_programs()?;
+    partition.hosts.share_plans(&network.hosts);
+    partition.observers.recorder = Recorder::new(&RecordSpec::default(), 0, 0, &[]);
+    partition.observers.stall.keep_activity();
+    Ok(partition)
+}
+
+/// Packets that each switch and its hosts have received so far: the load of the switch.
+fn packets_by_switch(network: &Network) -> Vec<u64> {
+    let mut packets: Vec<u64> = network.switches.iter().map(|switch| switch.counters().received).collect();
+    for (host, plan) in network.hosts.hosts().iter().zip(&network.topology.hosts) {
+        let peer = network.topology.channels[plan.uplink as usize].to as usize;
+        packets.get_mut(peer).into_iter().for_each(|packets| *packets += host.counters.delivered_pkts);
+    }
+    packets
+}
+
+impl Partitions {
     /// The partitions for a number of threads; none where the network runs on one.
-    pub(crate) fn partitions(&self, threads: usize) -> Option<Partitions> {
-        let count = threads.min(MAX_THREADS).min(self.switches.len());
-        if count < 2 || self.one_thread_reason().is_some() {
+    pub fn new(network: &Network, threads: usize) -> Option<Self> {
+        let (topology, switches) = (&network.topology, network.switches.len());
+        let count = threads.min(MAX_THREADS).min(switches);
+        if count < 2 || network.one_thread_reason().is_some() {
             return None;
         }
-        let partition_of = balanced_partitions(&self.topology, count, &[]);
-        let of_partitions = lookahead(&self.topology, &partition_of);
-        let of_batches =
-            self.wants_batches().then(|| lookahead(&self.topology, &logical_processes(&self.topology)));
+        let partition_of = balanced_partitions(topology, count, &[]);
+        let of_partitions = lookahead(topology, &partition_of);
+        let of_batches = may_pay(network).then(|| lookahead(topology, &logical_processes(topology)));
         // An epoch that is shorter by more than half would cost more than batches gain.
         let of_batches =
             of_batches.filter(|lookahead| *lookahead > Span::ZERO && *lookahead * 2 >= of_partitions);
         let lookahead = of_batches.unwrap_or(of_partitions);
-        if lookahead == Span::ZERO || self.observers.deadlocks.interval() < lookahead {
+        if lookahead == Span::ZERO || network.observers.deadlocks.interval() < lookahead {
             return None;
         }
-        let partitions = (0..count).map(|_| self.empty_partition()).collect::<Result<Vec<_>, _>>().ok()?;
-        let mut partitions = Partitions {
-            partitions,
+        let mut partitions = Self {
+            partitions: (0..count).map(|_| empty_partition(network)).collect::<Result<_, _>>().ok()?,
             partition_of: Vec::new(),
             lookahead,
             process_of: of_batches.map(|_| Vec::new()),
             backoff: Backoff::default(),
             unfinished: Vec::new(),
-            packets: vec![0; self.switches.len()],
+            packets: vec![0; switches],
             rebalance_interval: MIN_REBALANCE_INTERVAL,
         };
-        partitions.assign(&self.topology, partition_of);
+        partitions.assign(topology, partition_of);
         Some(partitions)
     }
 
-    /// A network of the same description whose nodes have no state and no events.
-    fn empty_partition(&self) -> Result<Network, SpecError> {
-        let mut partition = self.at_start_without_programs()?;
-        partition.hosts.share_plans(&self.hosts);
-        partition.observers.recorder = Recorder::new(&RecordSpec::default(), 0, 0, &[]);
-        partition.observers.stall.keep_activity();
-        Ok(partition)
-    }
-
     /// Runs a region on threads, if one can begin now and end before `until`; gathers all state afterwards.
-    pub(crate) fn run_partitions(
-        &mut self,
-        partitions: &mut Partitions,
-        until: Time,
-        control: &mut Control<'_>,
-    ) {
-        let Some(limit) = self.region_end(&mut partitions.backoff, partitions.lookahead, until) else {
-            return;
-        };
-        let before = self.schedule.epochs;
-        partitions.rebalance(self);
-        partitions.scatter(self);
-        partitions.run(self, limit, control);
-        partitions.gather(self);
-        partitions.backoff.after(self.schedule.events, self.schedule.epochs - before);
+    pub fn run(&mut self, network: &mut Network, until: Time, control: &mut Control<'_>) {
+        let Some(limit) = self.backoff.region_end(network, self.lookahead, until) else { return };
+        let before = network.schedule.epochs;
+        self.rebalance(network);
+        self.scatter(network);
+        self.run_epochs(network, limit, control);
+        self.gather(network);
+        self.backoff.after(network.schedule.events, network.schedule.epochs - before);
     }
 
-    /// Packets that each switch and its hosts have received so far: the load of the switch.
-    fn packets_by_switch(&self) -> Vec<u64> {
-        let mut packets: Vec<u64> = self.switches.iter().map(|switch| switch.counters().received).collect();
-        for (host, plan) in self.hosts.hosts().iter().zip(&self.topology.hosts) {
-            let peer = self.topology.channels[plan.uplink as usize].to as usize;
-            packets.get_mut(peer).into_iter().for_each(|packets| *packets += host.counters.delivered_pkts);
-        }
-        packets
-    }
-}
-
-impl Partitions {
     /// Sets the partition of each node.
     fn assign(&mut self, topology: &Topology, partition_of: Vec<usize>) {
         if let Some(process_of) = &mut self.process_of {
@@ -139,7 +130,7 @@ impl Partitions {
     fn rebalance(&mut self, network: &Network) {
         /// Rebalancing pays if switches with more than one in this many packets change their partition.
         const WORTH_IT: u64 = 50;
-        let packets = network.packets_by_switch();
+        let packets = packets_by_switch(network);
         let new: Vec<u64> = packets.iter().zip(&self.packets).map(|(now, before)| now - before).collect();
         let partition_of = balanced_partitions(&network.topology, self.partitions.len(), &new);
         let moved: u64 =
@@ -184,7 +175,7 @@ impl Partitions {
             self.partitions.iter_mut().for_each(Network::end_batching);
         }
         self.swap_state(network);
-        let started = network.hosts.active().len();
+        let started = network.hosts.progress().active.len();
         let mut check: Option<Time> = None;
         for partition in &mut self.partitions {
             network.take_counts(partition);
@@ -234,8 +225,8 @@ impl Partitions {
 
     /// Runs all partitions, one of them on this thread, until all events before `limit` have been handled, or
     /// the network has to handle one as a whole.
-    fn run(&mut self, network: &mut Network, limit: Time, control: &mut Control<'_>) {
-        let sync = Synchroniser::new(self.partitions.len(), network.events_left(), self.rebalance_interval);
+    fn run_epochs(&mut self, network: &mut Network, limit: Time, control: &mut Control<'_>) {
+        let sync = Synchroniser::new(self.partitions.len(), events_left(network), self.rebalance_interval);
         let (partition_of, lookahead) = (&self.partition_of, self.lookahead);
         let workers = self.partitions.iter_mut().zip(&mut self.unfinished).enumerate();
         let mut workers = workers.map(|(number, (partition, unfinished))| Worker {

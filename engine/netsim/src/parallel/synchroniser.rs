@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use p4cc_units::{Span, Time};
 
 use super::barrier::Barrier;
-use super::lookahead::epoch_end;
+use super::lookahead::{cannot_end, epoch_end};
 use crate::links::Message;
 use crate::network::Network;
 use crate::record::Activity;
@@ -180,7 +180,7 @@ impl Worker<'_> {
         let (sync, number) = (self.sync, self.number);
         let next = self.partition.schedule.calendar.next_time().unwrap_or(Time::MAX);
         let check = self.partition.observers.deadlocks.deferred().unwrap_or(Time::MAX);
-        let sure_until = self.partition.cannot_end(self.partition_of, number, self.unfinished);
+        let sure_until = cannot_end(self.partition, self.partition_of, number, self.unfinished);
         sync.events[number].store(self.partition.schedule.events, Ordering::Release);
         sync.hops[number].store(self.partition.packet_hops, Ordering::Release);
         for (place, time) in [(&sync.next, next), (&sync.check, check), (&sync.sure_until, sure_until)] {

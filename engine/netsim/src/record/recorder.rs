@@ -15,8 +15,8 @@ use p4cc_units::{Span, Time};
 use crate::describe::spec::RecordSpec;
 use crate::record::algorithm_state::AlgorithmState;
 use crate::record::arrays::Arrays;
-use crate::record::stream::{Rows, Series, Stream, rows};
-use crate::record::table::{Column, Table};
+use crate::record::stream::{Room, Rows, Series, rows};
+use crate::record::table::Table;
 
 /// docs/algorithms/metrics.md#metrics: "histogram in 1 KB bins".
 const BIN_BYTES: u64 = 1_000;
@@ -46,15 +46,15 @@ pub(crate) struct Recorder {
     checkpoints_due: Vec<Time>,
     events_wanted: bool,
     rtts_wanted: bool,
-    max_rows: usize,
     /// Earliest sample due, so that a run without samples pays one comparison for each event.
     next: Time,
     windows: Series<Windows>,
     queues: Series<Queues>,
     events: Series<Events>,
-    checkpoints: Checkpoints,
+    checkpoints: Series<Checkpoints>,
     rtts: Series<Rtts>,
-    links: Links,
+    /// Time, channel, and the bytes that it had carried.
+    links: Vec<(Time, u32, u64)>,
     /// Samples and the sum of their bytes, by depth in kB.
     histogram: BTreeMap<u64, (u64, u64)>,
     /// Last row of each flow and of each port.
@@ -64,10 +64,7 @@ pub(crate) struct Recorder {
     pub state: AlgorithmState,
     /// State of the programs, by kind.
     pub arrays: [Arrays; ArrayKind::ALL.len()],
-    /// Where full parts of tables go.
-    pub stream: Stream,
-    /// Rows of the other tables left out because of `max_rows`.
-    rows_left_out: u64,
+    pub room: Room,
 }
 
 rows!("windows", Windows {
@@ -96,14 +93,6 @@ rows!("events", Events {
 rows!("rtts", Rtts { time_ns: u64, flow_id: u64, rtt_ns: u64, marked: u64 });
 rows!("checkpoints", Checkpoints { time_ns: u64, flow_id: u64, acked_bytes: u64 });
 
-/// Bytes that channels had carried.
-#[derive(Clone, Debug, Default)]
-struct Links {
-    time_ns: Vec<u64>,
-    link: Vec<u32>,
-    bytes: Vec<u64>,
-}
-
 /// Which samples are due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Due {
@@ -129,21 +118,19 @@ impl Recorder {
             checkpoints_due: spec.checkpoints_ns.iter().rev().map(|&ns| Time::from_ns(ns)).collect(),
             events_wanted: spec.events,
             rtts_wanted: spec.rtts,
-            max_rows,
             next: Time::MAX,
             windows: Series::default(),
             queues: Series::default(),
             events: Series::default(),
-            checkpoints: Checkpoints::default(),
+            checkpoints: Series::default(),
             rtts: Series::default(),
-            links: Links::default(),
+            links: Vec::new(),
             histogram: BTreeMap::new(),
             last_windows: Vec::new(),
             last_depths: Vec::new(),
             state: AlgorithmState::new(&spec.state, flows, max_rows),
             arrays: arrays.map(|(kind, _, spec)| Arrays::new(kind, spec, switch_names, max_rows)),
-            stream: Stream::default(),
-            rows_left_out: 0,
+            room: Room::new(max_rows),
         };
         if recorder.windows_clock.is_some() {
             recorder.last_windows = vec![None; flows];
@@ -199,98 +186,58 @@ impl Recorder {
 
     /// Rows left out because of `max_rows`, of all tables.
     pub fn rows_left_out(&self) -> u64 {
-        self.rows_left_out
+        self.room.left_out
             + self.state.rows_left_out
             + self.arrays.iter().map(|arrays| arrays.rows_left_out).sum::<u64>()
     }
 
     pub fn window(&mut self, at: Time, flow: usize, flow_id: u32, now: &Snapshot) {
-        let last = &mut self.last_windows[flow];
-        if last.as_ref() == Some(now) {
+        if self.last_windows[flow].replace(*now).as_ref() == Some(now) {
             return;
         }
-        *last = Some(*now);
-        if self.windows.len() >= self.max_rows {
-            self.rows_left_out += 1;
-            return;
-        }
-        let rows = &mut self.windows.rows;
-        rows.time_ns.push(at.as_ns());
-        rows.flow_id.push(u64::from(flow_id));
-        rows.cwnd_segments.push(now.cwnd_segments);
-        rows.ssthresh_segments.push(now.ssthresh_segments);
-        rows.alpha.push(now.alpha.unwrap_or(f64::NAN));
-        rows.delta.push(now.delta.unwrap_or(f64::NAN));
-        rows.srtt_ns.push(now.srtt.map_or(-1, |srtt| srtt.as_ns() as i64));
-        rows.rto_ns.push(now.rto.as_ns());
-        rows.flight_segments.push(now.flight_segments);
-        rows.acked_bytes.push(now.snd_una);
-        rows.next_byte.push(now.snd_nxt);
-        rows.rate_bps.push(now.rate_bps.unwrap_or(f64::NAN));
-        rows.phase.push(now.phase.name());
-        self.windows.hand_over(&mut self.stream);
+        let row = (
+            at.as_ns(),
+            u64::from(flow_id),
+            now.cwnd_segments,
+            now.ssthresh_segments,
+            now.alpha.unwrap_or(f64::NAN),
+            now.delta.unwrap_or(f64::NAN),
+            now.srtt.map_or(-1, |srtt| srtt.as_ns() as i64),
+            now.rto.as_ns(),
+            now.flight_segments,
+            now.snd_una,
+            now.snd_nxt,
+            now.rate_bps.unwrap_or(f64::NAN),
+            now.phase.name(),
+        );
+        self.windows.stream(&mut self.room, row);
     }
 
     pub fn depth(&mut self, at: Time, place: usize, device_id: u64, port: u32, depth_pkts: u32) {
-        let last = &mut self.last_depths[place];
-        if *last == Some(depth_pkts) {
-            return;
+        if self.last_depths[place].replace(depth_pkts) != Some(depth_pkts) {
+            let row = (at.as_ns(), device_id, u64::from(port), u64::from(depth_pkts));
+            self.queues.stream(&mut self.room, row);
         }
-        *last = Some(depth_pkts);
-        if self.queues.len() >= self.max_rows {
-            self.rows_left_out += 1;
-            return;
-        }
-        let rows = &mut self.queues.rows;
-        rows.time_ns.push(at.as_ns());
-        rows.device_id.push(device_id);
-        rows.port.push(u64::from(port));
-        rows.depth_pkts.push(u64::from(depth_pkts));
-        self.queues.hand_over(&mut self.stream);
     }
 
     pub fn checkpoint(&mut self, at: Time, flow_id: u32, acked_bytes: u64) {
-        let rows = &mut self.checkpoints;
-        if rows.time_ns.len() >= self.max_rows {
-            self.rows_left_out += 1;
-            return;
-        }
-        rows.time_ns.push(at.as_ns());
-        rows.flow_id.push(u64::from(flow_id));
-        rows.acked_bytes.push(acked_bytes);
+        self.checkpoints.add(&mut self.room, (at.as_ns(), u64::from(flow_id), acked_bytes));
     }
 
     /// A round-trip time that a sender took, and whether the ACK that gave it echoed a mark.
     #[inline]
     pub fn rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
         if self.rtts_wanted {
-            self.add_rtt(at, flow_id, rtt, marked);
+            let row = (at.as_ns(), u64::from(flow_id), rtt.as_ns(), u64::from(marked));
+            self.rtts.stream(&mut self.room, row);
         }
-    }
-
-    fn add_rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
-        if self.rtts.len() >= self.max_rows {
-            self.rows_left_out += 1;
-            return;
-        }
-        let rows = &mut self.rtts.rows;
-        rows.time_ns.push(at.as_ns());
-        rows.flow_id.push(u64::from(flow_id));
-        rows.rtt_ns.push(rtt.as_ns());
-        rows.marked.push(u64::from(marked));
-        self.rtts.hand_over(&mut self.stream);
     }
 
     /// Bytes that a channel had carried at a checkpoint.
     pub fn link(&mut self, at: Time, channel: usize, bytes: u64) {
-        let rows = &mut self.links;
-        if rows.time_ns.len() >= self.max_rows {
-            self.rows_left_out += 1;
-            return;
+        if self.room.has_any(self.links.len()) {
+            self.links.push((at, channel as u32, bytes));
         }
-        rows.time_ns.push(at.as_ns());
-        rows.link.push(channel as u32);
-        rows.bytes.push(bytes);
     }
 
     /// Bytes that wait at a port at a sample of the histogram.
@@ -301,51 +248,31 @@ impl Recorder {
 
     /// Bytes that links had carried at the checkpoints; `names` are the names of the channels.
     pub fn links_table(&self, names: &[&str]) -> Table {
-        let rows = &self.links;
-        Table {
-            name: "link_bytes",
-            columns: vec![
-                ("time_ns", Column::U64(rows.time_ns.clone())),
-                ("link", Column::text(rows.link.iter().map(|&link| names[link as usize]))),
-                ("bytes", Column::U64(rows.bytes.clone())),
-            ],
-        }
+        Table::of("link_bytes", &self.links)
+            .column("time_ns", |(at, ..)| at.as_ns())
+            .column("link", |(_, channel, _)| names[*channel as usize])
+            .column("bytes", |(.., bytes)| *bytes)
+            .build()
     }
 
     /// Depths of all ports at all samples, in bins of 1 kB (docs/algorithms/metrics.md#metrics).
     pub fn histogram_table(&self) -> Table {
-        let u64s = |values: &mut dyn Iterator<Item = u64>| Column::U64(values.collect());
-        Table {
-            name: "queue_histogram",
-            columns: vec![
-                ("depth_bytes", u64s(&mut self.histogram.keys().map(|bin| bin * BIN_BYTES))),
-                ("samples", u64s(&mut self.histogram.values().map(|bin| bin.0))),
-                ("sum_bytes", u64s(&mut self.histogram.values().map(|bin| bin.1))),
-            ],
-        }
+        Table::of("queue_histogram", &self.histogram.iter().collect::<Vec<_>>())
+            .column("depth_bytes", |(bin, _)| *bin * BIN_BYTES)
+            .column("samples", |(_, (samples, _))| *samples)
+            .column("sum_bytes", |(_, (_, bytes))| *bytes)
+            .build()
     }
 
     /// Events of a sender, in their order.
     #[inline]
     pub fn events(&mut self, at: Time, flow_id: u32, events: &[Event]) {
         if self.events_wanted {
-            events.iter().for_each(|event| self.add_event(at, flow_id, event));
+            for (name, value, second) in events.iter().filter_map(row_of) {
+                let row = (at.as_ns(), u64::from(flow_id), name, value, second);
+                self.events.stream(&mut self.room, row);
+            }
         }
-    }
-
-    fn add_event(&mut self, at: Time, flow_id: u32, event: &Event) {
-        let Some((name, value, second)) = row_of(event) else { return };
-        if self.events.len() >= self.max_rows {
-            self.rows_left_out += 1;
-            return;
-        }
-        let rows = &mut self.events.rows;
-        rows.time_ns.push(at.as_ns());
-        rows.flow_id.push(u64::from(flow_id));
-        rows.event.push(name);
-        rows.value.push(value);
-        rows.second_value.push(second);
-        self.events.hand_over(&mut self.stream);
     }
 
     /// The tables of samples and events, without the rows that have left.
@@ -354,7 +281,7 @@ impl Recorder {
             self.windows.rows.clone().into_table(),
             self.queues.rows.clone().into_table(),
             self.events.rows.clone().into_table(),
-            self.checkpoints.clone().into_table(),
+            self.checkpoints.rows.clone().into_table(),
             self.rtts.rows.clone().into_table(),
         ]
     }
@@ -394,6 +321,7 @@ fn row_of(event: &Event) -> Option<(&'static str, f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::table::Column;
 
     #[test]
     fn samples_come_in_order_and_strictly_before_the_event() {

@@ -70,6 +70,12 @@ macro_rules! rows {
         }
 
         impl Rows for $rows {
+            type Row = ($($type,)*);
+
+            fn push(&mut self, ($($column,)*): Self::Row) {
+                $(self.$column.push($column);)*
+            }
+
             fn len(&self) -> usize {
                 self.time_ns.len()
             }
@@ -84,8 +90,32 @@ pub(super) use rows;
 
 /// Rows that make a table.
 pub(crate) trait Rows: Default {
+    type Row;
+    fn push(&mut self, row: Self::Row);
     fn len(&self) -> usize;
     fn into_table(self) -> Table;
+}
+
+/// Room for the rows of each table, and where full parts of tables go.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    max_rows: usize,
+    pub stream: Stream,
+    /// Rows left out because of `max_rows`.
+    pub left_out: u64,
+}
+
+impl Room {
+    pub fn new(max_rows: usize) -> Self {
+        Self { max_rows, stream: Stream::default(), left_out: 0 }
+    }
+
+    /// Whether a table of so many rows has room for another one, which is left out if not.
+    pub fn has_any(&mut self, rows: usize) -> bool {
+        let has_any = rows < self.max_rows;
+        self.left_out += u64::from(!has_any);
+        has_any
+    }
 }
 
 /// Rows of one table, without those that have left.
@@ -96,18 +126,20 @@ pub(crate) struct Series<R> {
 }
 
 impl<R: Rows> Series<R> {
-    /// Rows so far, those that have left among them.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.left + self.rows.len()
+    /// Adds a row, if there is room; whether there was.
+    pub fn add(&mut self, room: &mut Room, row: R::Row) -> bool {
+        let has_room = room.has_any(self.left + self.rows.len());
+        if has_room {
+            self.rows.push(row);
+        }
+        has_room
     }
 
-    /// Hands the rows over, if there are enough of them.
-    #[inline]
-    pub fn hand_over(&mut self, stream: &mut Stream) {
-        if stream.wants(self.rows.len()) {
+    /// Adds a row of a table whose parts leave early.
+    pub fn stream(&mut self, room: &mut Room, row: R::Row) {
+        if self.add(room, row) && room.stream.wants(self.rows.len()) {
             self.left += self.rows.len();
-            stream.take(core::mem::take(&mut self.rows).into_table());
+            room.stream.take(core::mem::take(&mut self.rows).into_table());
         }
     }
 }

@@ -144,7 +144,7 @@ impl SwitchNode {
     fn send(&mut self, cx: &mut Context<'_>, sent: Transmission) {
         let Transmission { port, packet, bytes, duration, has_more } = sent;
         let end = cx.now() + duration;
-        let (now, moment) = (cx.schedule.current(), cx.schedule.moment(end));
+        let (now, moment) = (cx.schedule.current(), cx.schedule.order.moment(end));
         let pauses = self.switch.has_pause_frames();
         let number = self.number;
         let Port { line, channel } = self.port(port);
