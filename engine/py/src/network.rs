@@ -141,7 +141,10 @@ impl Network {
                     // Nobody listens any more only when the caller has gone.
                     let _ = sender.send(at);
                 };
-                attached(failures, || network.run(options.controlled(cancel, &mut report)))
+                let RunOptions { until, stop_at_message, stop_at_news, threads, .. } = options;
+                let (cancel, progress) = (Some(cancel), Some(&mut report as _));
+                let options = RunOptions { until, stop_at_message, stop_at_news, cancel, progress, threads };
+                attached(failures, || network.run(options))
             },
             |_, at: p4cc_netsim::Progress| {
                 let report = (at.now_ns, at.stop_ns, at.packet_hops, at.flows_completed, at.flows_finite);

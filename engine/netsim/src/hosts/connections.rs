@@ -12,9 +12,9 @@ use p4cc_transport::PacketFormat;
 use p4cc_transport::tcp::{TcpClient, TcpServer};
 use p4cc_transport::wire::{Ports, source_port};
 
-use crate::SpecError;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::{FlowPlan, Topology};
+use crate::error::{SpecError, refuse};
 
 /// First port of servers: iperf's.
 const FIRST_SERVER_PORT: u16 = 5_001;
@@ -89,7 +89,7 @@ impl Connections {
         };
         let Some(dst) = (first..=LAST_SERVER_PORT).find(is_free) else {
             let cause = format!("too many TCP connections from {client} port {src} to {server}");
-            return Err(SpecError::new("flows", cause, "give flows other source ports, or packets: udp"));
+            return refuse("flows", cause, "give flows other source ports, or packets: udp");
         };
         if dst != FIRST_SERVER_PORT {
             self.next_port.insert((client, server, src), dst + 1);

@@ -5,9 +5,11 @@ use p4cc_transport::wire::{self, PacketKind};
 
 use crate::context::Context;
 use crate::describe::{Topology, flow_index};
-use crate::hosts::ends::FlowEnds;
+use crate::hosts::flow::Ends;
 use crate::hosts::packets;
+use crate::hosts::rdma::Rdma;
 use crate::hosts::state::Hosts;
+use crate::hosts::window::Window;
 use crate::record::{Activity, NoFlow};
 
 impl Hosts {
@@ -48,11 +50,12 @@ impl Hosts {
             Err(cause) => return self.refuse(cx, host, cause, packet),
         };
         self.hosts[host as usize].counters.delivered_pkts += 1;
-        let is_read = self.plans[flow].is_read;
-        match self.ends(cx, flow as u32) {
-            FlowEnds::Window(ends) => ends.receive(read),
-            FlowEnds::Rdma(ends) if is_read => ends.receive_read(host, read),
-            FlowEnds::Rdma(mut ends) => {
+        let (is_read, hosts, flow) = (self.plans[flow].is_read, self, flow as u32);
+        match hosts.flows[flow as usize].ends {
+            Ends::Window { .. } => Window { hosts, cx, flow }.receive(read),
+            Ends::Rdma(_) if is_read => Rdma { hosts, cx, flow }.receive_read(host, read),
+            Ends::Rdma(_) => {
+                let mut ends = Rdma { hosts, cx, flow };
                 if let Some(receipt) = ends.receive(read) {
                     let (kind, len) = (read.extension.kind, read.extension.bytes.len());
                     return ends.answer(receipt, (packet, kind, len));
@@ -106,12 +109,11 @@ impl Hosts {
     pub(super) fn on_delivered(&mut self, cx: &mut Context<'_>, flow: u32, delivered: u64) {
         cx.note(Activity::Delivered);
         let plan = &self.plans[flow as usize];
-        let (member, step) = (plan.member, plan.step);
-        if let Some(member) = member {
-            self.on_member_delivered(cx, member, delivered);
+        if let Some(member) = plan.member {
+            self.applications.on_round(cx, &self.plans, member, delivered);
         }
-        if let Some(step) = step {
-            self.on_step_delivered(cx, step, delivered);
+        if let Some(step) = plan.step {
+            self.applications.on_step(cx, &self.plans, step, delivered);
         }
     }
 }

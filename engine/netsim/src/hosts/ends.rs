@@ -6,27 +6,12 @@ use crate::hosts::rdma::Rdma;
 use crate::hosts::state::Hosts;
 use crate::hosts::window::Window;
 
-/// The ends of a flow, for their handlers.
-pub(super) enum FlowEnds<'a, 'c> {
-    Window(Window<'a, 'c>),
-    Rdma(Rdma<'a, 'c>),
-}
-
 impl Hosts {
-    /// The ends of a flow.
-    #[inline]
-    pub(super) fn ends<'a, 'c>(&'a mut self, cx: &'a mut Context<'c>, flow: u32) -> FlowEnds<'a, 'c> {
-        match self.flows[flow as usize].ends {
-            Ends::Window { .. } => FlowEnds::Window(Window { hosts: self, cx, flow }),
-            Ends::Rdma(_) => FlowEnds::Rdma(Rdma { hosts: self, cx, flow }),
-        }
-    }
-
     /// Lets the ends of a flow act.
-    pub(super) fn act(&mut self, cx: &mut Context<'_>, flow: u32, verb: Verb) {
-        match self.ends(cx, flow) {
-            FlowEnds::Window(ends) => ends.act(verb),
-            FlowEnds::Rdma(ends) => ends.act(verb),
+    pub fn act(&mut self, cx: &mut Context<'_>, flow: u32, verb: Verb) {
+        match self.flows[flow as usize].ends {
+            Ends::Window { .. } => Window { hosts: self, cx, flow }.act(verb),
+            Ends::Rdma(_) => Rdma { hosts: self, cx, flow }.act(verb),
         }
     }
 
@@ -35,11 +20,6 @@ impl Hosts {
         if self.flows[flow as usize].timer.take_if(|at| *at == cx.now()).is_some() {
             self.act(cx, flow, Verb::SenderTimer);
         }
-    }
-
-    /// The timer of a flow's receiver is due.
-    pub fn on_receiver_timer(&mut self, cx: &mut Context<'_>, flow: u32) {
-        self.act(cx, flow, Verb::ReceiverTimer);
     }
 
     /// The kernel of a host takes up what waits at an end of a flow.

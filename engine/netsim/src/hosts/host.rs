@@ -30,31 +30,31 @@ pub(crate) struct Host {
     pub counters: HostCounters,
 }
 
+/// Takes the first of those that wait whose class is not paused.
+#[inline]
+fn take_first<T>(
+    waiting: &mut VecDeque<T>,
+    pauses: &Pauses,
+    class: impl Fn(&T) -> TrafficClass,
+) -> Option<T> {
+    if !pauses.is_any_paused() {
+        return waiting.pop_front();
+    }
+    let place = waiting.iter().position(|item| !pauses.is_paused(class(item)))?;
+    waiting.remove(place)
+}
+
 impl Host {
     /// The first answer that may leave.
     #[inline]
     pub fn next_answer(&mut self) -> Option<Answer> {
-        if self.pauses.is_any_paused() { self.next_free_answer() } else { self.answers.pop_front() }
-    }
-
-    #[cold]
-    fn next_free_answer(&mut self) -> Option<Answer> {
-        let pauses = &self.pauses;
-        let place = self.answers.iter().position(|answer| !pauses.is_paused(answer.class))?;
-        self.answers.remove(place)
+        take_first(&mut self.answers, &self.pauses, |answer| answer.class)
     }
 
     /// The first segment or ACK that may leave.
     #[inline]
     pub fn next_waiting(&mut self, flows: &[FlowPlan]) -> Option<Ticketed<Outgoing>> {
-        if self.pauses.is_any_paused() { self.next_free_waiting(flows) } else { self.waiting.pop_front() }
-    }
-
-    #[cold]
-    fn next_free_waiting(&mut self, flows: &[FlowPlan]) -> Option<Ticketed<Outgoing>> {
-        let pauses = &self.pauses;
-        let place = self.waiting.iter().position(|out| !pauses.is_paused(out.item.class(flows)))?;
-        self.waiting.remove(place)
+        take_first(&mut self.waiting, &self.pauses, |out| out.item.class(flows))
     }
 
     /// Whether a segment or ACK that is handed over now is the first to leave.

@@ -2,9 +2,11 @@
 //!
 //! Answers of RDMA-like receivers leave first, then what waits in the order of handing over: segments, ACKs
 //! and users' packets; then paced flows in round robin. A priority that PFC (IEEE 802.1Qbb) has paused is
-//! left out.
+//! left out; pause frames end here.
 
 use p4cc_switch::Packet;
+use p4cc_switch::config::PRIORITIES;
+use p4cc_units::Time;
 
 use crate::context::Context;
 use crate::describe::HostPlan;
@@ -13,8 +15,8 @@ use crate::hosts::flow::Ends;
 use crate::hosts::packets::{self, Outgoing};
 use crate::hosts::rdma::Rdma;
 use crate::hosts::state::Hosts;
-use crate::hosts::user_headers::add_headers;
-use crate::links::{Work, frame_time};
+use crate::hosts::user_headers::{add_echo, add_headers};
+use crate::links::{PauseWord, Work, frame_time};
 
 impl Hosts {
     /// A packet waits behind the others of an interface.
@@ -54,12 +56,11 @@ impl Hosts {
     /// The bytes of what leaves a host now.
     #[inline]
     fn packet(&mut self, cx: &mut Context<'_>, out: &Outgoing) -> Option<Packet> {
-        if cx.topology.is_plain { self.plain_packet(cx, out) } else { self.special_packet(cx, out) }
-    }
-
-    #[inline]
-    pub(super) fn plain_packet(&self, cx: &mut Context<'_>, out: &Outgoing) -> Option<Packet> {
-        packets::to_packet(cx, &self.plans, out)
+        if cx.topology.is_plain {
+            packets::to_packet(cx, &self.plans, out)
+        } else {
+            self.special_packet(cx, out)
+        }
     }
 
     /// A packet leaves an interface that is free.
@@ -86,7 +87,7 @@ impl Hosts {
             let flow = answer.flow;
             let mut packet = packets::answer_packet(cx, &self.plans[flow as usize], answer)?;
             if cx.topology.headers.is_some() {
-                packet = self.add_echo(cx.pool, flow, packet)?;
+                packet = add_echo(cx.pool, self.flows[flow as usize].echo.as_deref(), packet)?;
             }
             return Some(Ticketed::at_departure(packet));
         }
@@ -156,5 +157,33 @@ impl Hosts {
             *wake = None;
             self.serve(cx, host);
         }
+    }
+
+    /// A pause or resume frame reaches a host; a pause may end at `until`.
+    pub fn on_pause(&mut self, cx: &mut Context<'_>, host: u32, word: PauseWord, until: Option<Time>) {
+        if let Some(until) = until {
+            let priority = word.priority & 7;
+            self.hosts[host as usize].pauses.timers().set((0, priority), until);
+            let node = cx.topology.host_node(host);
+            cx.schedule.timer(until, node, Timer::PauseExpiry { port: 0, priority });
+        }
+        self.set_paused(cx, host, word.priority, word.pause);
+    }
+
+    /// A pause may expire; a later one of the same priority lasts longer.
+    pub fn on_pause_expiry(&mut self, cx: &mut Context<'_>, host: u32, priority: u8) {
+        if self.hosts[host as usize].pauses.timers().expires((0, priority), cx.now()) {
+            self.set_paused(cx, host, priority, false);
+        }
+    }
+
+    /// The link of a host went down: pauses end with it, as the resume frame would be lost.
+    pub fn on_link_down(&mut self, cx: &mut Context<'_>, host: u32) {
+        (0..PRIORITIES as u8).for_each(|priority| self.set_paused(cx, host, priority, false));
+    }
+
+    fn set_paused(&mut self, cx: &mut Context<'_>, host: u32, priority: u8, pause: bool) {
+        self.hosts[host as usize].pauses.set(cx.now(), priority, pause);
+        self.serve(cx, host);
     }
 }

@@ -10,11 +10,11 @@
 //! | `interface`, `round_robin` | which packet leaves next |
 //! | `packets` | bytes of packets, made and read |
 //! | `host`, `flow`, `new_flow` | one host; one flow, and how it is at the start |
-//! | `applications` | how a flow begins, gets data and is closed |
+//! | `opening`, `applications` | how a flow begins, gets data and is closed; what ties flows together |
 //! | `kernel`, `rtt_noise` | what arrives waits for the host's kernel; the random part of round-trip times |
 //! | `special`, `user_headers` | packets over TCP or IPv6, and with headers of the user's program |
 //! | `source`, `user_packets` | users' packets: state, and when they are handed over |
-//! | `pauses`, `pfc` | PFC (IEEE 802.1Qbb): priorities that the neighbour has paused; its pause frames |
+//! | `pauses` | PFC (IEEE 802.1Qbb): priorities that the neighbour has paused |
 //! | `partition` | what a partition of the network has for a region |
 
 mod applications;
@@ -26,10 +26,10 @@ mod host;
 mod interface;
 mod kernel;
 mod new_flow;
+mod opening;
 mod packets;
 mod partition;
 mod pauses;
-mod pfc;
 mod rdma;
 mod reads;
 mod round_robin;
@@ -42,7 +42,7 @@ mod user_headers;
 mod user_packets;
 mod window;
 
-pub(crate) use flow::Ends;
+pub(crate) use flow::{Ends, Verb};
 pub use host::HostCounters;
 pub use source::MAX_WAITING_INJECTED;
 pub(crate) use state::Hosts;

@@ -12,8 +12,8 @@ use p4cc_transport::{AckFields, Codepoint, Segment};
 use crate::context::Context;
 use crate::describe::{FlowPlan, HostPlan};
 
-/// What waits for the interface: a segment, an ACK, what opens or closes a TCP connection, or a user's packet:
-/// of a source, or injected by the caller of the run.
+/// What waits for the interface: a segment, an ACK, what opens or closes a TCP connection, or a user's
+/// packet, from a source or injected by the caller of the run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outgoing {
     /// Of the flow with this index.

@@ -211,8 +211,8 @@ impl Rdma<'_, '_> {
         packet
     }
 
-    /// Schedules the timeout of the sender, unless a timer is set; a timeout that moved meanwhile is scheduled
-    /// again then.
+    /// Schedules the timeout of the sender, unless a timer is set; a timeout that moved meanwhile is
+    /// scheduled again then.
     pub(super) fn arm_timer(&mut self) {
         let (index, host) = (self.flow, self.sending_host());
         let flow = &mut self.hosts.flows[index as usize];

@@ -8,13 +8,13 @@ use crate::describe::Topology;
 use crate::hosts::connections::TcpEnd;
 use crate::hosts::packets::{self, Outgoing};
 use crate::hosts::state::Hosts;
-use crate::hosts::user_headers::{add_headers, replace_head};
+use crate::hosts::user_headers::{add_echo, add_headers, replace_head};
 use crate::record::NoFlow;
 
 impl Hosts {
     /// The bytes of a packet of such a flow that leaves now.
     pub(super) fn special_packet(&mut self, cx: &mut Context<'_>, out: &Outgoing) -> Option<Packet> {
-        let Some(flow) = out.flow() else { return self.plain_packet(cx, out) };
+        let Some(flow) = out.flow() else { return packets::to_packet(cx, &self.plans, out) };
         let (is_ipv6, is_tcp) = {
             let state = &self.flows[flow as usize];
             (state.is_ipv6, state.tcp.is_some())
@@ -22,10 +22,12 @@ impl Hosts {
         let packet = if is_tcp {
             self.tcp_packet(cx, flow, out)?
         } else {
-            let packet = self.plain_packet(cx, out)?;
+            let packet = packets::to_packet(cx, &self.plans, out)?;
             match (out, &cx.topology.headers) {
                 (Outgoing::Data(..), Some(headers)) => add_headers(cx.pool, headers, packet)?,
-                (Outgoing::Ack(flow, _), _) => self.add_echo(cx.pool, *flow, packet)?,
+                (Outgoing::Ack(flow, _), _) => {
+                    add_echo(cx.pool, self.flows[*flow as usize].echo.as_deref(), packet)?
+                }
                 _ => packet,
             }
         };

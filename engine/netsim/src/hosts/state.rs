@@ -9,14 +9,13 @@ use crate::SpecError;
 use crate::context::Context;
 use crate::describe::spec::{NetworkSpec, RecordSpec};
 use crate::describe::{FlowPlan, Topology};
+use crate::hosts::applications::Applications;
 use crate::hosts::connections::Connections;
 use crate::hosts::flow::Flow;
 use crate::hosts::host::Host;
 use crate::hosts::new_flow::new_flow;
 use crate::hosts::source::{Source, UserPackets};
 use crate::record::{Activity, HeadersLog, ReceivedLog};
-use crate::traffic::collective::Collective;
-use crate::traffic::rounds::Rounds;
 
 /// The hosts of a network.
 pub(crate) struct Hosts {
@@ -26,8 +25,7 @@ pub(crate) struct Hosts {
     pub(super) flows: Vec<Flow>,
     /// Of flows that speak TCP.
     pub(super) connections: Connections,
-    pub(super) rounds: Vec<Rounds>,
-    pub(super) collectives: Vec<Collective>,
+    pub(super) applications: Applications,
     /// What window senders ask for; kept for its memory.
     pub(super) actions: Actions,
     pub(super) progress: FlowProgress,
@@ -92,8 +90,7 @@ impl Hosts {
             plans,
             flows,
             connections,
-            rounds: topology.rounds.iter().map(|plan| Rounds::new(plan, seed)).collect(),
-            collectives: topology.collectives.iter().map(Collective::new).collect(),
+            applications: Applications::new(topology, seed),
             actions: Actions::new(),
             progress: FlowProgress { open: counted, counted, ..FlowProgress::default() },
         })
@@ -119,14 +116,9 @@ impl Hosts {
         self.plans.iter().zip(&self.flows)
     }
 
-    /// Groups of rounds, to read.
-    pub fn rounds(&self) -> &[Rounds] {
-        &self.rounds
-    }
-
-    /// Collectives, to read.
-    pub fn collectives(&self) -> &[Collective] {
-        &self.collectives
+    /// Rounds and collectives, to read.
+    pub fn applications(&self) -> &Applications {
+        &self.applications
     }
 
     /// How far the flows are.

@@ -6,8 +6,9 @@
 
 use p4cc_switch::Packet;
 use p4cc_transport::Codepoint;
-use p4cc_transport::tcp::{Control, TcpClient, TcpServer};
-use p4cc_transport::wire::{TTL, TcpHeader, TcpPacket, encode_tcp};
+use p4cc_transport::tcp::Control;
+use p4cc_transport::wire::{TTL, TcpPacket, encode_tcp};
+use p4cc_units::Time;
 
 use crate::context::Context;
 use crate::describe::Topology;
@@ -24,51 +25,11 @@ impl Window<'_, '_> {
         self.state().tcp.as_deref_mut()
     }
 
-    fn client(&mut self) -> Option<&mut TcpClient> {
-        self.tcp().map(|ends| &mut ends.client)
-    }
-
-    fn server(&mut self) -> Option<&mut TcpServer> {
-        self.tcp().map(|ends| &mut ends.server)
-    }
-
-    /// Opens the connection of a flow that speaks TCP; whether it does.
-    pub(super) fn open_connection(&mut self) -> bool {
+    /// Lets an end of the connection act, if the flow speaks TCP; whether it sent a control segment.
+    pub(super) fn control(&mut self, act: impl FnOnce(&mut TcpEnds, Time) -> Option<Control>) -> bool {
         let now = self.cx.now();
-        let syn = self.client().map(|client| client.open(now));
-        syn.map(|syn| self.send_control(syn)).is_some()
-    }
-
-    /// The sender is done: the client says so, unless data did.
-    pub(super) fn close_client(&mut self) {
-        let now = self.cx.now();
-        if let Some(fin) = self.client().and_then(|client| client.close(now)) {
-            self.send_control(fin);
-        }
-    }
-
-    /// The receiver has all data.
-    pub(super) fn close_server(&mut self) {
-        let now = self.cx.now();
-        if let Some(fin) = self.server().and_then(|server| server.close(now)) {
-            self.send_control(fin);
-        }
-    }
-
-    /// The client's timer, where it waits for an answer to SYN or FIN.
-    pub(super) fn on_client_timer(&mut self) {
-        let now = self.cx.now();
-        if let Some(again) = self.client().and_then(|client| client.on_timer(now)) {
-            self.send_control(again);
-        }
-    }
-
-    /// The server's timer, where it waits for an answer to SYN or FIN.
-    pub(super) fn on_server_timer(&mut self) {
-        let now = self.cx.now();
-        if let Some(again) = self.server().and_then(|server| server.on_timer(now)) {
-            self.send_control(again);
-        }
+        let control = self.tcp().and_then(|ends| act(ends, now));
+        control.map(|control| self.send_control(control)).is_some()
     }
 
     /// Hands a control segment to its host, and schedules the timer until which it is to be answered.
@@ -102,8 +63,8 @@ impl Window<'_, '_> {
     #[inline]
     fn receive_at_server(&mut self, segment: &TcpPacket) {
         let now = self.cx.now();
-        let Some(server) = self.server() else { return };
-        let step = server.on_segment(now, &segment.header, segment.ecn);
+        let Some(ends) = self.tcp() else { return };
+        let step = ends.server.on_segment(now, &segment.header, segment.ecn);
         if let Some(data) = &step.data {
             self.receive_data(data);
         }
@@ -115,8 +76,8 @@ impl Window<'_, '_> {
     #[inline]
     fn receive_at_client(&mut self, segment: &TcpPacket) {
         let now = self.cx.now();
-        let Some(client) = self.client() else { return };
-        let step = client.on_segment(now, &segment.header);
+        let Some(ends) = self.tcp() else { return };
+        let step = ends.client.on_segment(now, &segment.header);
         if let Some(fields) = &step.ack {
             self.receive_ack(fields);
         }
@@ -167,35 +128,19 @@ impl Hosts {
     pub(super) fn tcp_packet(&mut self, cx: &mut Context<'_>, flow: u32, out: &Outgoing) -> Option<Packet> {
         let now = cx.now();
         let ends = self.flows[flow as usize].tcp.as_deref_mut()?;
-        match out {
+        let (sender, header, ecn) = match out {
             Outgoing::Data(_, segment) => {
-                let (header, ecn) = (ends.client.data(segment, now), ends.client.ecn(segment));
-                self.segment_packet(cx, flow, TcpEnd::Client, (&header, ecn))
+                (TcpEnd::Client, ends.client.data(segment, now), ends.client.ecn(segment))
             }
-            Outgoing::Ack(_, fields) => {
-                let header = ends.server.ack(fields, now);
-                self.segment_packet(cx, flow, TcpEnd::Server, (&header, Codepoint::NOT_ECT))
-            }
+            Outgoing::Ack(_, fields) => (TcpEnd::Server, ends.server.ack(fields, now), Codepoint::NOT_ECT),
             Outgoing::Control(_, control) if control.is_from_client() => {
-                let header = ends.client.control(*control, now);
-                self.segment_packet(cx, flow, TcpEnd::Client, (&header, Codepoint::NOT_ECT))
+                (TcpEnd::Client, ends.client.control(*control, now), Codepoint::NOT_ECT)
             }
             Outgoing::Control(_, control) => {
-                let header = ends.server.control(*control, now);
-                self.segment_packet(cx, flow, TcpEnd::Server, (&header, Codepoint::NOT_ECT))
+                (TcpEnd::Server, ends.server.control(*control, now), Codepoint::NOT_ECT)
             }
-            Outgoing::User { .. } | Outgoing::Injected { .. } => None,
-        }
-    }
-
-    #[inline(always)]
-    fn segment_packet(
-        &self,
-        cx: &mut Context<'_>,
-        flow: u32,
-        sender: TcpEnd,
-        (header, ecn): (&TcpHeader, Codepoint),
-    ) -> Option<Packet> {
+            Outgoing::User { .. } | Outgoing::Injected { .. } => return None,
+        };
         let (plan, hosts) = (&self.plans[flow as usize], &cx.topology.hosts);
         let (client, server) = (&hosts[plan.src as usize], &hosts[plan.dst as usize]);
         let (from, to) = match sender {
@@ -204,7 +149,7 @@ impl Hosts {
         };
         let ends = ((from.mac, from.ipv4), (from.next_hop_mac(to), to.ipv4));
         let mut bytes = cx.pool.take_unwritten(header.frame_len(), u32::from(header.payload_len));
-        encode_tcp(ends, (plan.priority, ecn, TTL), header, &mut bytes.head).ok()?;
+        encode_tcp(ends, (plan.priority, ecn, TTL), &header, &mut bytes.head).ok()?;
         Some(bytes)
     }
 }

@@ -29,15 +29,15 @@ pub(super) fn add_headers(pool: &mut PacketPool, headers: &OwnHeaders, packet: P
     fits.then(|| replace_head(pool, packet, &bytes))
 }
 
-impl Hosts {
-    /// An ACK with the headers that came last; none if they do not fit, which the checks exclude too.
-    pub(super) fn add_echo(&self, pool: &mut PacketPool, flow: u32, packet: Packet) -> Option<Packet> {
-        let Some(echo) = &self.flows[flow as usize].echo else { return Some(packet) };
-        let mut bytes = packet.head.to_vec();
-        let fits = append_echo(&mut bytes, echo);
-        fits.then(|| replace_head(pool, packet, &bytes))
-    }
+/// An ACK with the headers that came last; none if they do not fit, which the checks exclude too.
+pub(super) fn add_echo(pool: &mut PacketPool, echo: Option<&[u8]>, packet: Packet) -> Option<Packet> {
+    let Some(echo) = echo else { return Some(packet) };
+    let mut bytes = packet.head.to_vec();
+    let fits = append_echo(&mut bytes, echo);
+    fits.then(|| replace_head(pool, packet, &bytes))
+}
 
+impl Hosts {
     /// A packet that may carry headers, or an echo of them, reaches a host. It goes to its flow without them.
     #[cold]
     pub(super) fn receive_with_headers(

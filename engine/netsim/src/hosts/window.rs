@@ -35,7 +35,7 @@ impl Window<'_, '_> {
     pub fn act(mut self, verb: Verb) {
         match verb {
             Verb::Open => {
-                if !self.open_connection() {
+                if !self.control(|tcp, now| Some(tcp.client.open(now))) {
                     self.run_sender(|sender, now, out| sender.start(now, out));
                 }
             }
@@ -43,7 +43,7 @@ impl Window<'_, '_> {
             Verb::Close => self.run_sender(|sender, _, out| sender.close(out)),
             Verb::SenderTimer => {
                 self.run_sender(|sender, now, out| sender.on_timer(now, out));
-                self.on_client_timer();
+                self.control(|tcp, now| tcp.client.on_timer(now));
             }
             Verb::ReceiverTimer => {
                 let (now, host) = (self.cx.now(), self.end_hosts().1);
@@ -52,7 +52,7 @@ impl Window<'_, '_> {
                     self.hosts.push(self.cx, host, Outgoing::Ack(self.flow, fields));
                     self.hosts.serve(self.cx, host);
                 }
-                self.on_server_timer();
+                self.control(|tcp, now| tcp.server.on_timer(now));
             }
         }
     }
@@ -142,7 +142,7 @@ impl Window<'_, '_> {
             self.hosts.on_delivered(self.cx, index, delivered);
         }
         if receipt.completed {
-            self.close_server();
+            self.control(|tcp, now| tcp.server.close(now));
         }
     }
 
@@ -180,7 +180,7 @@ impl Window<'_, '_> {
                 Action::CancelTimer => flow.timer = None,
                 Action::Complete => {
                     self.hosts.on_complete(self.cx, index);
-                    self.close_client();
+                    self.control(|tcp, now| tcp.client.close(now));
                 }
             }
         }

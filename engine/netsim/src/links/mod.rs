@@ -1,11 +1,4 @@
-//! Links: what is sent into them, on its way, and lost; when a port is busy.
-//!
-//! | file | what it has |
-//! |---|---|
-//! | `state` | all links of a run: sending, arrival, links that go down |
-//! | `channel` | one direction of a link, with the frames on their way |
-//! | `line` | when a port or an interface is busy |
-//! | `pause` | pause frames of PFC (IEEE 802.1Qbb) |
+//! Links: what is sent into them, on its way, and lost; when a port is busy; pause frames (IEEE 802.1Qbb).
 
 mod channel;
 mod line;

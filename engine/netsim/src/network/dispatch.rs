@@ -4,7 +4,7 @@ use p4cc_switch::Packet;
 
 use crate::context::Context;
 use crate::events::{Event, Kind, Timer};
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, Verb};
 use crate::links::{Frame, PauseWord};
 use crate::network::state::Network;
 use crate::switches::Switches;
@@ -86,7 +86,7 @@ impl Network {
         let cx = &mut cx;
         match (timer, node) {
             (Timer::Sender { flow }, _) => hosts.on_sender_timer(cx, flow),
-            (Timer::DelayedAck { flow }, _) => hosts.on_receiver_timer(cx, flow),
+            (Timer::DelayedAck { flow }, _) => hosts.act(cx, flow, Verb::ReceiverTimer),
             (Timer::Kernel { flow, at_receiver }, _) => hosts.on_kernel_timer(cx, flow, at_receiver),
             (Timer::Pacing { host }, _) => hosts.on_pacing_timer(cx, host),
             (Timer::Close { flow }, _) => hosts.on_close(cx, flow),

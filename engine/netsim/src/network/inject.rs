@@ -8,8 +8,8 @@
 use p4cc_switch::{MAX_PACKET_BYTES, Packet};
 use p4cc_transport::wire::TrafficClass;
 
-use crate::SpecError;
 use crate::describe::in_range;
+use crate::error::{SpecError, refuse};
 use crate::hosts::MAX_WAITING_INJECTED;
 use crate::network::Network;
 
@@ -29,7 +29,7 @@ impl Network {
         let (hosts, _, mut cx) = self.components();
         if !hosts.inject(&mut cx, index as u32, packet, class) {
             let cause = format!("{MAX_WAITING_INJECTED} packets wait at the interface of {host} already");
-            return Err(SpecError::new("host", cause, "run on before more are sent"));
+            return refuse("host", cause, "run on before more are sent");
         }
         Ok(())
     }
@@ -45,8 +45,7 @@ impl Network {
         })?;
         let config = self.switches.nodes()[place].switch.config();
         if !config.ports.iter().any(|known| known.port == port) {
-            let cause = format!("the switch has no port {port}");
-            return Err(SpecError::new("port", cause, "give a port that has a link"));
+            return refuse("port", format!("the switch has no port {port}"), "give a port that has a link");
         }
         self.packet_hops += 1;
         let (_, switches, mut cx) = self.components();
@@ -57,7 +56,7 @@ impl Network {
     fn injected_packet(&mut self, bytes: &[u8]) -> Result<Packet, SpecError> {
         if self.has_ended() {
             let remedy = "send before the flows are complete and the stop time is there";
-            return Err(SpecError::new("run", "it is over: nothing would carry the packet", remedy));
+            return refuse("run", "it is over: nothing would carry the packet", remedy);
         }
         in_range("packet", bytes.len() as u64, 1, MAX_PACKET_BYTES.into())
             .map_err(|error| SpecError { cause: format!("it has {} bytes", bytes.len()), ..error })?;

@@ -1,8 +1,8 @@
 //! The run loop: takes events in their order until the run stops.
 //!
-//! Virtual time moves only inside [`Network::run`]. Between two calls the control plane may change any switch,
-//! so results do not depend on how long it takes. Where the network allows it, the loop leaves a region to
-//! threads or to batches (`parallel`); everything else is handled here, event by event.
+//! Virtual time moves only inside [`Network::run`]. Between two calls the control plane may change any
+//! switch, so results do not depend on how long it takes. Where the network allows it, the loop leaves a
+//! region to threads or to batches (`parallel`); everything else is handled here, event by event.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -50,17 +50,6 @@ impl RunOptions<'_> {
     /// Runs up to and including an instant.
     pub fn until(until: Time) -> Self {
         Self { until, ..Self::default() }
-    }
-
-    /// The same under the control of a caller.
-    pub fn controlled<'a>(
-        &self,
-        cancel: &'a AtomicBool,
-        progress: &'a mut (dyn FnMut(Progress) + Send),
-    ) -> RunOptions<'a> {
-        let &Self { until, stop_at_message, stop_at_news, threads, .. } = self;
-        let (cancel, progress) = (Some(cancel), Some(progress));
-        RunOptions { until, stop_at_message, stop_at_news, cancel, progress, threads }
     }
 }
 
@@ -138,7 +127,7 @@ impl Network {
     /// Handles one event; whether the run ends with it.
     #[inline(always)]
     fn handle(&mut self, event: &Event, control: &mut Control<'_>) -> Result<bool, RunError> {
-        if self.observers.recorder.is_due_before(event.time()) {
+        if self.observers.recorder.next_due() < event.time() {
             self.sample_before(event.time());
         }
         self.schedule.begin(event);

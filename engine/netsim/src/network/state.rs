@@ -12,9 +12,9 @@ use std::sync::Arc;
 use p4cc_switch::{ExecChoice, PacketPool, Switch, SwitchConfig, Watch};
 use p4cc_units::Time;
 
-use crate::SpecError;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::{FaultPlan, Topology, flow_index};
+use crate::error::{SpecError, refuse};
 use crate::events::{Batching, Schedule, Timer};
 use crate::hosts::{HostCounters, Hosts};
 use crate::links::{Links, usual_lead};
@@ -160,7 +160,7 @@ impl Network {
         let fresh = Self::build(spec, self.seed)?;
         if fresh.topology.switches != self.topology.switches {
             let remedy = "build a new network and install its switches again";
-            return Err(SpecError::new("switches", "they differ from those of the network", remedy));
+            return refuse("switches", "they differ from those of the network", remedy);
         }
         let switches = self.switches.iter().map(|switch| switch.fork(self.seed)).collect();
         Self::start(fresh.spec, fresh.topology, switches, self.seed)

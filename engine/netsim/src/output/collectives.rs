@@ -42,7 +42,7 @@ impl View<'_> {
             .topology
             .collectives
             .iter()
-            .zip(self.hosts.collectives())
+            .zip(&self.hosts.applications().collectives)
             .map(|(plan, run)| {
                 (0..plan.spec.iterations).map(|iteration| pieces(plan, run, iteration, self.now)).collect()
             })

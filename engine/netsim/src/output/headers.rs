@@ -19,12 +19,12 @@ impl View<'_> {
 
     /// Packets with headers that `record.headers` left out.
     pub(crate) fn headers_left_out(&self) -> u64 {
-        self.headers_logs().map(|log| log.left_out).sum()
+        self.headers_logs().map(|log| log.log.left_out).sum()
     }
 
     /// One row for each field, in the order of time; of one instant in the order of hosts.
     pub(crate) fn headers_table(&self) -> Table {
-        let mut packets: Vec<&ArrivedHeaders> = self.headers_logs().flat_map(|log| &log.rows).collect();
+        let mut packets: Vec<&ArrivedHeaders> = self.headers_logs().flat_map(|log| &log.log.rows).collect();
         packets.sort_by_key(|packet| packet.at);
         let mut rows = Vec::new();
         for packet in packets {

@@ -1,15 +1,5 @@
-//! What a run has found: tables, a summary, files, and looks at a run on its way. Reads all components, changes
-//! none.
-//!
-//! | file | what it has |
-//! |---|---|
-//! | `view` | the components of a run, to read |
-//! | `balance` | packet conservation, and how far a run is |
-//! | `sampling` | what the recorder reads when a sample is due |
-//! | `results` | summary and most tables |
-//! | `collectives`, `headers`, `pause_frames`, `program_events`, `user_packets` | other tables |
-//! | `captures`, `trace` | files of what links carried; what switches did with followed packets |
-//! | `look`, `news`, `followed` | for whoever watches a run: a bounded look, when something happened, what one switch did |
+//! What a run has found: tables, a summary, files, and looks at a run on its way. Reads all components,
+//! changes none. Pauses of PFC (IEEE 802.1Qbb) are among the tables.
 
 mod balance;
 mod captures;

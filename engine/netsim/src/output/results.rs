@@ -149,7 +149,7 @@ impl View<'_> {
     /// The run in a few numbers.
     pub fn summary(&self, observers: &Observers, progress: Progress) -> Summary {
         let balance = self.packet_balance();
-        let rounds = || self.hosts.rounds().iter().flat_map(|run| &run.rounds);
+        let rounds = || self.hosts.applications().rounds.iter().flat_map(|run| &run.rounds);
         let snapshots = || self.hosts.flows().iter().map(|flow| flow.snapshot());
         let switches = || self.switches.nodes().iter().map(|node| &node.switch);
         let peaks = switches().flat_map(|switch| {
@@ -301,7 +301,7 @@ impl View<'_> {
 
     /// One row for each round that began.
     fn rounds_table(&self) -> Table {
-        let groups = self.topology.rounds.iter().zip(self.hosts.rounds());
+        let groups = self.topology.rounds.iter().zip(&self.hosts.applications().rounds);
         let rounds = groups.flat_map(|(plan, run)| {
             (0_u64..).zip(&run.rounds).map(move |(number, round)| (plan, number, round))
         });

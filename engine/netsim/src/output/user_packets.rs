@@ -7,7 +7,7 @@ use crate::record::{Received, ReceivedLog, Table};
 impl View<'_> {
     /// Packets that arrived and that `record.packets_received` left out.
     pub(crate) fn received_left_out(&self) -> u64 {
-        self.received_logs().map(|(_, log)| log.left_out).sum()
+        self.received_logs().map(|(_, log)| log.log.left_out).sum()
     }
 
     fn received_logs(&self) -> impl Iterator<Item = (&str, &ReceivedLog)> {
@@ -22,7 +22,7 @@ impl View<'_> {
     pub(crate) fn packets_received_table(&self) -> Table {
         let logs = self.received_logs();
         let mut rows: Vec<(&str, &Received)> =
-            logs.flat_map(|(host, log)| log.rows.iter().map(move |row| (host, row))).collect();
+            logs.flat_map(|(host, log)| log.log.rows.iter().map(move |row| (host, row))).collect();
         rows.sort_by_key(|(_, row)| row.at);
         Table::of("packets_received", &rows)
             .column("time_ns", |(_, row)| row.at.as_ns())

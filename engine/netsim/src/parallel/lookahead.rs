@@ -130,7 +130,7 @@ pub(super) fn events_left(network: &Network) -> u64 {
 }
 
 /// Until when the run cannot end: some flow of a partition has data that it has not sent yet, or has not
-/// begun. `unfinished` is the first flow that may be such a flow; a flow that is none never becomes one again.
+/// begun. `unfinished` is the first that may be such a flow; a flow that is none never becomes one again.
 pub(super) fn cannot_end(
     network: &Network,
     partition_of: &[usize],
@@ -140,7 +140,8 @@ pub(super) fn cannot_end(
     if !network.spec.stop_when_complete || network.hosts.progress().counted == 0 {
         return Time::MAX;
     }
-    for (plan, flow) in network.hosts.planned_flows().skip(*unfinished) {
+    let (plans, flows) = (network.hosts.plans(), network.hosts.flows());
+    while let (Some(plan), Some(flow)) = (plans.get(*unfinished), flows.get(*unfinished)) {
         let src = network.topology.host_node(plan.src) as usize;
         if plan.is_counted() && partition_of[src] == partition {
             if flow.has_begun && flow.has_unsent() && plan.close.is_none() {

@@ -3,7 +3,7 @@
 use p4cc_units::Time;
 
 use crate::record::stream::Stream;
-use crate::record::table::{Column, Table};
+use crate::record::table::Table;
 
 /// Samples of attributes, by flow and name.
 #[derive(Clone, Default, Debug)]
@@ -12,10 +12,8 @@ pub(crate) struct AlgorithmState {
     max_rows: usize,
     /// The last value of each flow and name; not-a-number before the first.
     last: Vec<f64>,
-    time_ns: Vec<u64>,
-    flow_id: Vec<u64>,
-    name: Vec<u32>,
-    value: Vec<f64>,
+    /// Time, flow, name and value.
+    rows: Vec<(u64, u32, u32, f64)>,
     /// Rows that have left.
     left: usize,
     /// Rows left out because of `max_rows`.
@@ -46,39 +44,29 @@ impl AlgorithmState {
                 continue;
             }
             *last = value;
-            if self.left + self.time_ns.len() >= self.max_rows {
+            if self.left + self.rows.len() >= self.max_rows {
                 self.rows_left_out += 1;
                 continue;
             }
-            self.time_ns.push(at.as_ns());
-            self.flow_id.push(u64::from(flow_id));
-            self.name.push(number as u32);
-            self.value.push(value);
+            self.rows.push((at.as_ns(), flow_id, number as u32, value));
         }
     }
 
     /// Hands the rows over, if there are enough of them.
     pub fn hand_over(&mut self, stream: &mut Stream) {
-        if stream.wants(self.time_ns.len()) {
+        if stream.wants(self.rows.len()) {
             stream.take(self.table());
-            self.left += self.time_ns.len();
-            self.time_ns.clear();
-            self.flow_id.clear();
-            self.name.clear();
-            self.value.clear();
+            self.left += self.rows.len();
+            self.rows.clear();
         }
     }
 
     pub fn table(&self) -> Table {
-        let names = self.name.iter().map(|&number| self.names[number as usize].as_str());
-        Table {
-            name: "algorithm_state",
-            columns: vec![
-                ("time_ns", Column::U64(self.time_ns.clone())),
-                ("flow_id", Column::U64(self.flow_id.clone())),
-                ("name", Column::text(names.collect::<Vec<_>>())),
-                ("value", Column::F64(self.value.clone())),
-            ],
-        }
+        Table::of("algorithm_state", &self.rows)
+            .column("time_ns", |row| row.0)
+            .column("flow_id", |row| u64::from(row.1))
+            .column("name", |row| self.names[row.2 as usize].as_str())
+            .column("value", |row| row.3)
+            .build()
     }
 }

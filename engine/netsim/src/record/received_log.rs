@@ -1,10 +1,10 @@
 //! What arrived at one host that no flow took.
-//!
-//! Each host keeps its own log, so that threads need no common order while they run.
 
 use p4cc_switch::Packet;
 use p4cc_transport::wire::DecodeError;
 use p4cc_units::Time;
+
+use crate::record::bounded::Log;
 
 /// Why no flow took a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,10 +38,7 @@ impl NoFlow {
 #[derive(Clone, Debug)]
 pub(crate) struct ReceivedLog {
     snap_bytes: usize,
-    most: u64,
-    pub rows: Vec<Received>,
-    /// Packets that did not fit.
-    pub left_out: u64,
+    pub log: Log<Received>,
 }
 
 #[derive(Clone, Debug)]
@@ -55,21 +52,19 @@ pub(crate) struct Received {
 
 impl ReceivedLog {
     /// A log of so many packets, with so many bytes of each.
-    pub const fn new(snap_bytes: u32, most: u64) -> Self {
-        Self { snap_bytes: snap_bytes as usize, most, rows: Vec::new(), left_out: 0 }
+    pub const fn new(snap_bytes: u32, max_packets: u64) -> Self {
+        Self { snap_bytes: snap_bytes as usize, log: Log::new(max_packets) }
     }
 
     /// Keeps a packet, unless there are as many as it takes.
     pub fn add(&mut self, at: Time, cause: NoFlow, packet: &Packet) {
-        if self.rows.len() as u64 >= self.most {
-            self.left_out += 1;
-            return;
-        }
         let length = packet.len();
-        let kept = self.snap_bytes.min(length as usize);
-        let mut bytes = packet.head[..kept.min(packet.head.len())].to_vec();
-        bytes.resize(kept, 0);
-        self.rows.push(Received { at, cause, length, bytes: bytes.into() });
+        let stored = self.snap_bytes.min(length as usize);
+        self.log.add(|| {
+            let mut bytes = packet.head[..stored.min(packet.head.len())].to_vec();
+            bytes.resize(stored, 0);
+            Received { at, cause, length, bytes: bytes.into() }
+        });
     }
 }
 
@@ -97,8 +92,8 @@ mod tests {
         {
             log.add(Time::from_ns(ns), NoFlow::Protocol, &packet);
         }
-        let rows: Vec<_> = log.rows.iter().map(|row| (row.at.as_ns(), row.length, row.hex())).collect();
+        let rows: Vec<_> = log.log.rows.iter().map(|row| (row.at.as_ns(), row.length, row.hex())).collect();
         assert_eq!(rows, [(5, 10, "01020000".to_owned()), (6, 5, "01020304".to_owned())]);
-        assert_eq!(log.left_out, 1);
+        assert_eq!(log.log.left_out, 1);
     }
 }

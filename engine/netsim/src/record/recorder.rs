@@ -149,14 +149,9 @@ impl Recorder {
     }
 
     /// When the next sample is due.
+    #[inline]
     pub fn next_due(&self) -> Time {
         self.next
-    }
-
-    /// Whether a sample is due before `time`.
-    #[inline]
-    pub fn is_due_before(&self, time: Time) -> bool {
-        self.next < time
     }
 
     /// The earliest samples due before `time`, once; the caller asks again until there are none.

@@ -8,14 +8,14 @@
 //! Handlers that let a packet pass the program need the workspace ([`super::Switches::node`]).
 
 use p4cc_switch::prefetch::prefetch_start;
-use p4cc_switch::{Packet, Switch, Transmission};
+use p4cc_switch::{Packet, PauseFrame, Switch, Transmission};
 use p4cc_units::Time;
 
 use crate::context::Context;
 use crate::describe::spec::{RecordSpec, SwitchSpec};
 use crate::events::Ticketed;
 use crate::links::{Line, PauseTimers, Work};
-use crate::record::PauseLog;
+use crate::record::Log;
 
 /// A switch with the lines of its ports.
 // In the order of fields: the ports stand behind what the switch ends with, its program.
@@ -31,7 +31,7 @@ pub(crate) struct SwitchNode {
     pub(super) asked_pauses: PauseTimers,
     pub(super) obeyed_pauses: PauseTimers,
     /// Pause frames that it sent, where they are recorded.
-    pub pause_log: PauseLog,
+    pub pause_log: Option<Log<(Time, PauseFrame)>>,
     /// Packets that the caller of the run injected.
     pub injected_pkts: u64,
     pub(super) generator: GeneratorState,
@@ -70,7 +70,7 @@ impl SwitchNode {
             pause_quanta: spec.buffer.as_ref().and_then(|buffer| buffer.pause_quanta),
             asked_pauses: PauseTimers::default(),
             obeyed_pauses: PauseTimers::default(),
-            pause_log: PauseLog::new(record.pauses.then_some(record.max_rows)),
+            pause_log: record.pauses.then(|| Log::new(record.max_rows)),
             injected_pkts: 0,
             generator: GeneratorState::default(),
         }

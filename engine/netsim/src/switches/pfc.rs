@@ -36,7 +36,7 @@ impl SwitchNode {
         let start = line.busy_until().max(cx.now());
         let end = start + time_on_link(plan, PAUSE_FRAME_BYTES);
         line.start(cx.schedule.order.moment(end));
-        self.pause_log.add(cx.now(), frame);
+        self.pause_log.iter_mut().for_each(|log| log.add(|| (cx.now(), frame)));
         let word = PauseWord { priority: frame.priority, pause: frame.pause, quanta: self.pause_quanta };
         let lasts = word.lasts(plan.rate);
         cx.send_pause(channel, [start, end], word);
