@@ -130,7 +130,7 @@ impl Flow {
         }
     }
 
-    /// Hands on headers of the user's program that the next ACK echoes.
+    /// Takes headers of the user's program that the next ACK echoes.
     pub fn on_headers(&mut self, fields: &[HeaderField<'_>]) {
         match &mut self.ends {
             Ends::Window { sender, .. } => sender.on_headers(fields),
@@ -138,7 +138,7 @@ impl Flow {
         }
     }
 
-    /// The value of an attribute that an algorithm of the user's keeps by this name.
+    /// The value of an attribute of a user's algorithm.
     pub fn state(&self, name: &str) -> Option<f64> {
         match &self.ends {
             Ends::Window { sender, .. } => sender.state(name),

@@ -53,12 +53,12 @@ impl Answer {
         Self { packet, ack, extension_kind, class, flow }
     }
 
-    /// A notification of marked packets, in a packet of its own.
+    /// A notification of marked packets, in a separate packet.
     pub fn notification(pool: &mut PacketPool, flow: u32, class: TrafficClass, ack: RdmaAck) -> Self {
         Self::new(pool, (flow, class), ack, ack.extension(Extension::NONE))
     }
 
-    /// An ACK that a timer sends, in a packet of its own.
+    /// An ACK that a timer sends, in a separate packet.
     pub fn due(pool: &mut PacketPool, of: (u32, TrafficClass), due: &RdmaDueAck) -> Self {
         Self::new(pool, of, due.ack, due.extension())
     }

@@ -80,7 +80,7 @@ impl Hosts {
     fn check_ipv6_flow(&self, topology: &Topology, host: u32, plain: &Packet) -> Result<(), NoFlow> {
         let flow = if is_tcp(&plain.head) {
             let read = TcpPacket::decode(&plain.head, plain.zeros as usize).map_err(|e| NoFlow::of(&e))?;
-            self.connection_at(topology, host, &read)?.0 as usize
+            self.connections.at_host(&topology.hosts[host as usize], &read)?.0 as usize
         } else {
             self.flow_at(topology, host, &packets::read(plain).map_err(|e| NoFlow::of(&e))?)?
         };

@@ -11,7 +11,6 @@ use p4cc_transport::wire::{TTL, TcpPacket, encode_tcp};
 use p4cc_units::Time;
 
 use crate::context::Context;
-use crate::describe::Topology;
 use crate::events::Timer;
 use crate::hosts::connections::{TcpEnd, TcpEnds};
 use crate::hosts::packets::Outgoing;
@@ -97,8 +96,9 @@ impl Hosts {
     pub(super) fn receive_tcp(&mut self, cx: &mut Context<'_>, host: u32, packet: Packet) -> Option<Packet> {
         // By reference from here on: it is larger than a line of the cache.
         let segment = TcpPacket::decode(&packet.head, packet.zeros as usize);
+        let plan = &cx.topology.hosts[host as usize];
         let found = segment.as_ref().map_err(NoFlow::of);
-        let found = found.and_then(|segment| Ok((segment, self.connection_at(cx.topology, host, segment)?)));
+        let found = found.and_then(|segment| Ok((segment, self.connections.at_host(plan, segment)?)));
         let (segment, (flow, end)) = match found {
             Ok(found) => found,
             Err(cause) => return self.refuse(cx, host, cause, packet),
@@ -106,21 +106,6 @@ impl Hosts {
         self.hosts[host as usize].counters.delivered_pkts += 1;
         Window { hosts: self, cx, flow }.receive_segment(end, segment);
         Some(packet)
-    }
-
-    /// The flow that ends at a host and that a segment is of, and its end here; or why there is none.
-    #[inline]
-    pub(super) fn connection_at(
-        &self,
-        topology: &Topology,
-        host: u32,
-        segment: &TcpPacket,
-    ) -> Result<(u32, TcpEnd), NoFlow> {
-        let plan = &topology.hosts[host as usize];
-        if segment.dst_mac != plan.mac || segment.dst != plan.ipv4 {
-            return Err(NoFlow::Address);
-        }
-        self.connections.find((segment.src, segment.dst, segment.header.ports)).ok_or(NoFlow::Flow)
     }
 
     /// The bytes of a segment that leaves now; none where the flow does not speak TCP.

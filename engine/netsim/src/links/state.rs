@@ -109,8 +109,8 @@ impl Links {
         }
     }
 
-    /// The frame that arrives from a channel. Schedules the arrival of the next one, unless each has an event
-    /// of its own.
+    /// The frame that arrives from a channel. Schedules the arrival of the next one, unless each has its own
+    /// event.
     #[inline]
     pub fn take_arrival(&mut self, schedule: &mut Schedule, arrival: &Event) -> Option<Frame> {
         let (frame, next) = self.channels[arrival.subject as usize].arrive()?;
@@ -128,7 +128,7 @@ impl Links {
         self.channels[channel as usize].set_down(!up);
     }
 
-    /// Gives each frame on its way an event of its own, with its packet.
+    /// Moves each frame on its way into the calendar, as an event with its packet.
     pub fn move_frames_to_calendar(&mut self, schedule: &mut Schedule) {
         for channel in 0..self.channels.len() {
             let frames: Vec<_> = self.channels[channel].take_frames().collect();

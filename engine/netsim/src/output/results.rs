@@ -5,6 +5,8 @@ use p4cc_switch::{DropCause, PauseCounters, PortCounters};
 use p4cc_units::{Span, Time};
 use serde::Serialize;
 
+use crate::describe::FlowPlan;
+use crate::hosts::Flow;
 use crate::output::balance::Progress;
 use crate::output::captures::{self, Capture};
 use crate::output::trace::Trace;
@@ -148,13 +150,11 @@ impl View<'_> {
 
     /// The run in a few numbers.
     pub fn summary(&self, observers: &Observers, progress: Progress) -> Summary {
-        let balance = self.packet_balance();
+        let (balance, flows, pauses) = (self.packet_balance(), self.hosts.flows(), self.pause_rows());
         let rounds = || self.hosts.applications().rounds.iter().flat_map(|run| &run.rounds);
-        let snapshots = || self.hosts.flows().iter().map(|flow| flow.snapshot());
-        let switches = || self.switches.nodes().iter().map(|node| &node.switch);
-        let peaks = switches().flat_map(|switch| {
-            switch.config().ports.iter().filter_map(|port| switch.port_counters(port.port))
-        });
+        let snapshots = || flows.iter().map(|flow| flow.snapshot());
+        let drops = |cause| self.switches.iter().map(|switch| switch.counters().drops.of(cause)).sum();
+        let shared_drops: [u64; 2] = [DropCause::SharedBuffer, DropCause::Headroom].map(drops);
         let mut stall = observers.stall.clone();
         stall.look(self.now);
         Summary {
@@ -165,39 +165,34 @@ impl View<'_> {
             finish_ns: self.last_finish().map_or(-1, |finish| finish.as_ns() as i64),
             end_ns: progress.now_ns,
             flows_finite: progress.flows_finite,
-            flows_completed: self.counted().filter(|&flow| self.hosts.flows()[flow].finish.is_some()).count()
-                as u64,
+            flows_completed: self.counted().filter(|(_, flow)| flow.finish.is_some()).count() as u64,
             rounds_completed: rounds().filter(|round| round.finish.is_some()).count() as u64,
-            deadline_flows: self.hosts.flows().iter().filter(|flow| flow.deadline.is_some()).count() as u64,
-            deadlines_met: self.hosts.flows().iter().filter(|flow| flow.deadline_met() == Some(true)).count()
-                as u64,
+            deadline_flows: flows.iter().filter(|flow| flow.deadline.is_some()).count() as u64,
+            deadlines_met: flows.iter().filter(|flow| flow.deadline_met() == Some(true)).count() as u64,
             timeouts: snapshots().map(|snapshot| snapshot.timeouts).sum(),
             flows_timed_out: snapshots().filter(|snapshot| snapshot.timeouts > 0).count() as u64,
             drops: balance.dropped,
-            tail_drops: switches().map(|switch| switch.counters().drops.of(DropCause::TailDrop)).sum(),
-            buffer_drops: switches()
-                .map(|switch| &switch.counters().drops)
-                .map(|drops| drops.of(DropCause::SharedBuffer) + drops.of(DropCause::Headroom))
-                .sum(),
-            pass_limit_drops: switches().map(|switch| switch.counters().drops.of(DropCause::PassLimit)).sum(),
-            assertions_failed: switches().map(|switch| switch.counters().assertions_failed).sum(),
+            tail_drops: drops(DropCause::TailDrop),
+            buffer_drops: shared_drops.iter().sum(),
+            pass_limit_drops: drops(DropCause::PassLimit),
+            assertions_failed: self.switches.iter().map(|switch| switch.counters().assertions_failed).sum(),
             assertion_places: self.assertion_places(),
-            pauses: self.pause_rows().iter().map(|row| row.counters.sent).sum(),
-            paused_ns: self.pause_rows().iter().map(|row| row.counters.paused.as_ns()).sum(),
-            longest_pause_ns: self
-                .pause_rows()
-                .iter()
-                .map(|row| row.counters.longest.as_ns())
-                .max()
-                .unwrap_or(0),
+            pauses: pauses.iter().map(|row| row.counters.sent).sum(),
+            paused_ns: pauses.iter().map(|row| row.counters.paused.as_ns()).sum(),
+            longest_pause_ns: pauses.iter().map(|row| row.counters.longest.as_ns()).max().unwrap_or(0),
             deadlocks: observers.deadlocks.found.len() as u64,
             stalled_ns: stall.found.map_or(-1, |at| at.as_ns() as i64),
             longest_silence_ns: stall.longest.as_ns(),
             link_losses: balance.lost,
             host_refusals: balance.refused,
-            marks_level1: self.hosts.flows().iter().map(|flow| flow.marks[0]).sum(),
-            marks_level2: self.hosts.flows().iter().map(|flow| flow.marks[1]).sum(),
-            peak_queue_pkts: peaks.map(|counters| u64::from(counters.peak_depth_pkts())).max().unwrap_or(0),
+            marks_level1: flows.iter().map(|flow| flow.marks[0]).sum(),
+            marks_level2: flows.iter().map(|flow| flow.marks[1]).sum(),
+            peak_queue_pkts: self
+                .port_rows()
+                .iter()
+                .map(|row| row.2.peak_depth_pkts().into())
+                .max()
+                .unwrap_or(0),
             packet_hops: progress.packet_hops,
             events: progress.events,
             rows_left_out: observers.recorder.rows_left_out()
@@ -224,26 +219,20 @@ impl View<'_> {
         shown.join("; ")
     }
 
-    /// Counted flows, by index.
-    fn counted(&self) -> impl Iterator<Item = usize> + '_ {
-        let plans = self.hosts.plans().iter().enumerate();
-        plans.filter(|(_, plan)| plan.is_counted()).map(|(index, _)| index)
+    /// Counted flows.
+    fn counted(&self) -> impl Iterator<Item = (&FlowPlan, &Flow)> {
+        self.hosts.planned_flows().filter(|(plan, _)| plan.is_counted())
     }
 
     /// When the last counted flow finished, if all did.
     fn last_finish(&self) -> Option<Time> {
-        self.counted()
-            .map(|flow| self.hosts.flows()[flow].finish)
-            .collect::<Option<Vec<_>>>()?
-            .into_iter()
-            .max()
+        self.counted().map(|(_, flow)| flow.finish).collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 
     fn goodput_bps(&self) -> f64 {
-        let Some(start) = self.counted().map(|flow| self.hosts.plans()[flow].start).min() else { return 0.0 };
-        let end = self.last_finish().unwrap_or(self.now);
-        let bytes: u64 = self.counted().map(|flow| self.hosts.flows()[flow].snapshot().snd_una).sum();
-        rate_bps(bytes, start, end)
+        let Some(start) = self.counted().map(|(plan, _)| plan.start).min() else { return 0.0 };
+        let bytes = self.counted().map(|(_, flow)| flow.snapshot().snd_una).sum();
+        rate_bps(bytes, start, self.last_finish().unwrap_or(self.now))
     }
 
     fn total_goodput_bps(&self) -> f64 {
@@ -252,12 +241,8 @@ impl View<'_> {
     }
 
     fn jain_index(&self) -> f64 {
-        let begun = self
-            .hosts
-            .plans()
-            .iter()
-            .zip(self.hosts.flows())
-            .filter(|(plan, flow)| flow.has_begun && !plan.is_request());
+        let flows = self.hosts.planned_flows();
+        let begun = flows.filter(|(plan, flow)| flow.has_begun && !plan.is_request());
         let rates = begun.map(|(_, flow)| {
             let start = flow.start.unwrap_or(Time::ZERO);
             rate_bps(flow.snapshot().snd_una, start, flow.finish.unwrap_or(self.now))

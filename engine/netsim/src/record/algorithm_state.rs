@@ -1,4 +1,4 @@
-//! Attributes that algorithms of the user's keep, sampled with the senders' state: a row for each change.
+//! Attributes of users' algorithms, sampled with the senders' state: a row for each change.
 
 use p4cc_units::Time;
 

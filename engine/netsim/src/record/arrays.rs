@@ -6,7 +6,7 @@ use p4cc_units::Time;
 
 use crate::describe::spec::ArraysSpec;
 use crate::record::stream::Stream;
-use crate::record::table::{Column, Table};
+use crate::record::table::Table;
 
 /// In the order of a meter's cells.
 const COLORS: [&str; 3] = ["green", "yellow", "red"];
@@ -16,7 +16,7 @@ const COLORS: [&str; 3] = ["green", "yellow", "red"];
 pub(crate) struct Arrays {
     kind: ArrayKind,
     watched: Vec<Watched>,
-    rows: Rows,
+    rows: Vec<Row>,
     max_rows: usize,
     /// Rows that have left.
     left: usize,
@@ -33,15 +33,15 @@ struct Watched {
     last: Vec<(u64, u64)>,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Rows {
-    time_ns: Vec<u64>,
+#[derive(Clone, Debug)]
+struct Row {
+    time_ns: u64,
     /// Index into `watched`.
-    array: Vec<u32>,
-    index: Vec<u64>,
-    value: Vec<(u64, u64)>,
+    array: u32,
+    index: u32,
+    value: (u64, u64),
     /// Of tables: key and action.
-    entry: Vec<(String, String)>,
+    entry: Option<Box<(String, String)>>,
 }
 
 impl Arrays {
@@ -52,7 +52,7 @@ impl Arrays {
             let switch = switch_names.iter().position(|name| *name == array.switch)?;
             Some(Watched { switch, name: array.name.clone(), last: Vec::new() })
         });
-        Self { kind, watched: watched.collect(), rows: Rows::default(), max_rows, left: 0, rows_left_out: 0 }
+        Self { kind, watched: watched.collect(), rows: Vec::new(), max_rows, left: 0, rows_left_out: 0 }
     }
 
     /// Takes a sample.
@@ -70,79 +70,57 @@ impl Arrays {
                     continue;
                 }
                 watched.last[index] = cell;
-                if self.left + self.rows.time_ns.len() >= self.max_rows {
+                if self.left + self.rows.len() >= self.max_rows {
                     self.rows_left_out += 1;
                     continue;
                 }
-                self.rows.time_ns.push(at.as_ns());
-                self.rows.array.push(number as u32);
-                self.rows.index.push(index as u64);
-                self.rows.value.push(cell);
-                if self.kind == ArrayKind::Table {
-                    self.rows.entry.push(state.entry_text(array, index));
-                }
+                let entry = self.kind == ArrayKind::Table;
+                self.rows.push(Row {
+                    time_ns: at.as_ns(),
+                    array: number as u32,
+                    index: index as u32,
+                    value: cell,
+                    entry: entry.then(|| Box::new(state.entry_text(array, index))),
+                });
             }
         }
     }
 
     /// Hands the rows over, if there are enough of them; `switch_names` gives those of `new`.
     pub fn hand_over<'a>(&mut self, stream: &mut Stream, switch_names: impl Fn() -> Vec<&'a str>) {
-        if stream.wants(self.rows.time_ns.len()) {
+        if stream.wants(self.rows.len()) {
             stream.take(self.table(&switch_names()));
-            self.left += self.rows.time_ns.len();
-            self.rows = Rows::default();
+            self.left += self.rows.len();
+            self.rows = Vec::new();
         }
     }
 
     /// The table of the kind; `switch_names` as in `new`.
     pub fn table(&self, switch_names: &[&str]) -> Table {
-        let rows = &self.rows;
-        let watched = |array: &u32| &self.watched[*array as usize];
-        let of_array = |text: &dyn Fn(&Watched) -> String| {
-            let texts: Vec<String> = rows.array.iter().map(|array| text(watched(array))).collect();
-            Column::text(texts.iter().map(String::as_str))
-        };
+        let watched = |row: &Row| &self.watched[row.array as usize];
         let (name, array) = match self.kind {
             ArrayKind::Counter => ("program_counters", "counter"),
             ArrayKind::Register => ("program_registers", "register"),
             ArrayKind::Meter => ("program_meters", "meter"),
             ArrayKind::Table => ("program_tables", "table"),
         };
-        let mut columns = vec![
-            ("time_ns", Column::U64(rows.time_ns.clone())),
-            ("switch", of_array(&|watched| switch_names[watched.switch].to_owned())),
-            (array, of_array(&|watched| watched.name.clone())),
-        ];
-        columns.extend(self.cell_columns());
-        let first = Column::U64(rows.value.iter().map(|value| value.0).collect());
-        let second = Column::U64(rows.value.iter().map(|value| value.1).collect());
+        let table = Table::of(name, &self.rows)
+            .column("time_ns", |row| row.time_ns)
+            .column("switch", |row| switch_names[watched(row).switch])
+            .column(array, |row| watched(row).name.as_str());
+        let table = match self.kind {
+            ArrayKind::Counter | ArrayKind::Register => table.column("index", |row| u64::from(row.index)),
+            ArrayKind::Meter => table
+                .column("index", |row| u64::from(row.index / 3))
+                .column("color", |row| COLORS[(row.index % 3) as usize]),
+            ArrayKind::Table => table
+                .column("result", |row| if row.index == 0 { "miss" } else { "hit" })
+                .column("entry", |row| row.entry.as_ref().map_or("", |entry| entry.0.as_str()))
+                .column("action", |row| row.entry.as_ref().map_or("", |entry| entry.1.as_str())),
+        };
         match self.kind {
-            ArrayKind::Register => columns.push(("value", first)),
-            _ => columns.extend([("packets", first), ("bytes", second)]),
-        }
-        Table { name, columns }
-    }
-
-    /// Which cell a row is of.
-    fn cell_columns(&self) -> Vec<(&'static str, Column)> {
-        let rows = &self.rows;
-        match self.kind {
-            ArrayKind::Counter | ArrayKind::Register => vec![("index", Column::U64(rows.index.clone()))],
-            ArrayKind::Meter => {
-                let color = |cell: &u64| COLORS[(cell % 3) as usize];
-                vec![
-                    ("index", Column::U64(rows.index.iter().map(|cell| cell / 3).collect())),
-                    ("color", Column::text(rows.index.iter().map(color))),
-                ]
-            }
-            ArrayKind::Table => {
-                let result = rows.index.iter().map(|cell| if *cell == 0 { "miss" } else { "hit" });
-                vec![
-                    ("result", Column::text(result)),
-                    ("entry", Column::text(rows.entry.iter().map(|entry| entry.0.as_str()))),
-                    ("action", Column::text(rows.entry.iter().map(|entry| entry.1.as_str()))),
-                ]
-            }
+            ArrayKind::Register => table.column("value", |row| row.value.0).build(),
+            _ => table.column("packets", |row| row.value.0).column("bytes", |row| row.value.1).build(),
         }
     }
 }

@@ -60,7 +60,7 @@ pub(crate) struct Recorder {
     /// Last row of each flow and of each port.
     last_windows: Vec<Option<Snapshot>>,
     last_depths: Vec<Option<u32>>,
-    /// Attributes of algorithms of the user's.
+    /// Attributes of users' algorithms.
     pub state: AlgorithmState,
     /// State of the programs, by kind.
     pub arrays: [Arrays; ArrayKind::ALL.len()],
