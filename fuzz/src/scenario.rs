@@ -2,11 +2,10 @@
 //! with place and cause, or built and run for a while. What reads the YAML of a
 //! scenario is Python; `tests/p4cc/test_scenario_texts.py` gives it changed files.
 
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use p4cc_exec::Pipeline;
-use p4cc_netsim::{Network, NetworkSpec};
+use p4cc_netsim::{Network, NetworkSpec, RunOptions};
 
 use crate::{corpus, programs};
 
@@ -60,7 +59,7 @@ pub(crate) fn run(input: &[u8]) {
         }
     }
     if let Ok(mut fork) = network.fork(2) {
-        let ran = fork.run_to_end(&AtomicBool::new(false), &mut |_| {});
+        let ran = fork.run(RunOptions::default());
         let _ = (ran.is_ok(), fork.results());
     }
 }

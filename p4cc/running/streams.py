@@ -1,7 +1,7 @@
 """Tables of a run that stream to Parquet while it goes on, so that memory holds a row group of each and no more.
 
 The engine hands over parts of tables whose rows do not change once they are there
-(`engine/netsim/src/output/stream.rs`). Each whole row group is written at once; a table that has fewer rows stays in
+(`engine/netsim/src/record/stream.rs`). Each whole row group is written at once; a table that has fewer rows stays in
 memory, as all others do. Row groups are cut by numbers of rows, so that files depend neither on time nor on threads.
 The files have no names: what a call leaves that is interrupted or killed, the system takes away.
 """

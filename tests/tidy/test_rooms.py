@@ -26,15 +26,19 @@ SOURCES = [
     "host_agents/transport/src",
 ]
 
+NETSIM_COMPONENTS = {"hosts", "links", "network", "parallel", "switches"}
+
 # By source and folder: the folders that no file of it imports.
 NEVER_IMPORTS: dict[str, dict[str, set[str]]] = {
     "engine/netsim/src": {
-        "events": {"describe", "hosts", "links", "network", "output", "parallel", "traffic"},
-        "describe": {"hosts", "links", "network", "output", "parallel"},
-        "traffic": {"hosts", "links", "network", "output", "parallel"},
-        "hosts": {"parallel"},
-        "links": {"parallel"},
-        "output": {"parallel"},
+        "events": {*NETSIM_COMPONENTS, "describe", "output", "record", "traffic"},
+        "describe": {*NETSIM_COMPONENTS, "output", "record"},
+        "traffic": {*NETSIM_COMPONENTS, "output", "record"},
+        "record": {*NETSIM_COMPONENTS, "output"},
+        "links": {"hosts", "network", "output", "parallel", "switches"},
+        "hosts": {"network", "output", "parallel", "switches"},
+        "switches": {"hosts", "network", "output", "parallel"},
+        "output": {"network", "parallel"},
         "network": {"parallel"},
     },
 }

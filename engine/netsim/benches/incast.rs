@@ -17,7 +17,6 @@ mod fat_tree;
 
 use std::hint::black_box;
 use std::io::{self, Write};
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use counting::{allocations, in_use};
@@ -27,6 +26,7 @@ use p4cc_exec::{
     DEFAULT_DROP_PORT, Effects, EgressMetadata, EgressStart, Env, Exec, Executor, Frame, IngressStart,
     PacketView, Pipeline, State,
 };
+use p4cc_netsim::RunOptions;
 use p4cc_switch::Packet;
 use p4cc_units::Time;
 use serde_json::{Map, Value, json};
@@ -116,7 +116,7 @@ fn number(argument: &str) -> io::Result<u64> {
 fn permutation(tree: &FatTree) -> io::Result<Value> {
     let mut run = tree.build().fork(1).map_err(io::Error::other)?;
     let start = Instant::now();
-    run.run_to_end(&AtomicBool::new(false), &mut |_| {}).map_err(io::Error::other)?;
+    run.run(RunOptions::default()).map_err(io::Error::other)?;
     let results = run.results();
     let seconds = start.elapsed().as_secs_f64();
     let summary = &results.summary;
@@ -169,7 +169,7 @@ fn hops(scenario: &Incast<'_>, seeds: u64) -> io::Result<(u64, f64, f64)> {
     for seed in 1..=seeds {
         let mut run = base.fork(seed).map_err(io::Error::other)?;
         let (before, start) = (allocations(), Instant::now());
-        run.run_to_end(&AtomicBool::new(false), &mut |_| {}).map_err(io::Error::other)?;
+        run.run(RunOptions::default()).map_err(io::Error::other)?;
         let seconds = start.elapsed().as_secs_f64();
         let allocations = (allocations() - before) as f64;
         let packet_hops = run.summary().packet_hops;

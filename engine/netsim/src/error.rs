@@ -20,6 +20,15 @@ impl SpecError {
     }
 }
 
+/// Refuses the value at `path`.
+pub(crate) fn refuse<T>(
+    path: impl Into<String>,
+    cause: impl Into<String>,
+    remedy: impl Into<String>,
+) -> Result<T, SpecError> {
+    Err(SpecError::new(path, cause, remedy))
+}
+
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}; {}", self.path, self.cause, self.remedy)

@@ -6,8 +6,8 @@ use p4cc_switch::Stream;
 use p4cc_units::Span;
 use serde::{Deserialize, Serialize};
 
-use crate::SpecError;
 use crate::describe::{MAX_TIME_NS, in_range};
+use crate::error::{SpecError, refuse};
 use crate::random::{normal, uniform};
 
 /// Largest `sigma`: a draw beyond 8 deviations has no chance, and its power is still a number.
@@ -75,7 +75,7 @@ impl LatencySpec {
             Self::Lognormal { median_ns, sigma } => {
                 if !(0.0..=MAX_SIGMA).contains(&sigma) {
                     let remedy = format!("give a number from 0 to {MAX_SIGMA}");
-                    return Err(SpecError::new("latency.sigma", format!("{sigma} is out of range"), remedy));
+                    return refuse("latency.sigma", format!("{sigma} is out of range"), remedy);
                 }
                 in_range("latency.median_ns", median_ns, 0, MAX_TIME_NS)
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use p4cc_netsim::{NetworkSpec, Progress, Results, RunError, TableSink, run_many};
+use p4cc_netsim::{NetworkSpec, Results, RunError, RunOptions, TableSink, run_many};
 use p4cc_p4runtime::{Devices, Epoch, NoSuchDevice, Server};
 use p4cc_switch::{Packet, Switch};
 use p4cc_units::Time;
@@ -109,41 +109,46 @@ impl Network {
         }
     }
 
-    fn run_to(
+    /// Runs, and delivers what the switches hold for their controllers.
+    fn run_and_deliver(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut p4cc_netsim::Network, &AtomicBool, Told<'_>) -> Result<(), RunError> + Send,
+        options: RunOptions<'_>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let ran = self.run_reported(py, work, progress);
+        let ran = self.run_reported(py, options, progress);
         let now = self.with(py, |network| network.now());
         py.detach(|| self.deliver(now));
-        ran
+        ran.map(|_| ())
     }
 
-    /// Runs, and leaves what the switches hold for their controllers where it is.
+    /// Runs, and leaves what the switches hold for their controllers where it is; whether the news is there
+    /// that the options stop at.
     fn run_reported(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut p4cc_netsim::Network, &AtomicBool, Told<'_>) -> Result<(), RunError> + Send,
+        options: RunOptions<'_>,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+    ) -> PyResult<bool> {
         let failures = self.failures.as_deref();
         let ran = interrupt::run(
             py,
             |cancel, sender| {
                 // Before the interpreter's lock, which whoever waits for this one does not hold.
                 let mut network = self.shared.0.lock();
-                let mut told = |at| {
+                let mut report = |at| {
                     breathe(failures, cancel);
                     // Nobody listens any more only when the caller has gone.
                     let _ = sender.send(at);
                 };
-                attached(failures, || work(&mut network, cancel, &mut told))
+                let RunOptions { until, stop_at_message, stop_at_news, threads, .. } = options;
+                let (cancel, progress) = (Some(cancel), Some(&mut report as _));
+                let options = RunOptions { until, stop_at_message, stop_at_news, cancel, progress, threads };
+                attached(failures, || network.run(options))
             },
-            |_, at| {
-                let told = (at.now_ns, at.stop_ns, at.packet_hops, at.flows_completed, at.flows_finite);
-                progress.map_or(Ok(()), |progress| progress.call1(told).map(|_| ()))
+            |_, at: p4cc_netsim::Progress| {
+                let report = (at.now_ns, at.stop_ns, at.packet_hops, at.flows_completed, at.flows_finite);
+                progress.map_or(Ok(()), |progress| progress.call1(report).map(|_| ()))
             },
         )?;
         if let Some(failure) = failures.and_then(Failures::take) {
@@ -152,9 +157,6 @@ impl Network {
         ran.map_err(|error| errors::run(py, &error))
     }
 }
-
-/// Told now and then how far a run is.
-type Told<'a> = &'a mut dyn FnMut(Progress);
 
 #[pymethods]
 impl Network {
@@ -297,7 +299,7 @@ impl Network {
 
     fn run_until(&self, py: Python<'_>, time_ns: u64) -> PyResult<()> {
         let until = Time::from_ns(time_ns.min(p4cc_netsim::spec::MAX_TIME_NS));
-        self.run_to(py, |network, cancel, told| network.run_until_or_cancelled(until, cancel, told), None)
+        self.run_and_deliver(py, RunOptions::until(until), None)
     }
 
     #[pyo3(signature = (progress = None, threads = 1))]
@@ -305,7 +307,7 @@ impl Network {
         if threads == 0 {
             return Err(PyValueError::new_err("threads: 0 runs nothing; give 1 or more"));
         }
-        self.run_to(py, |network, cancel, told| network.run_to_end_on(threads, cancel, told), progress)
+        self.run_and_deliver(py, RunOptions { threads, ..RunOptions::default() }, progress)
     }
 
     /// Runs to an instant, or no further than to the end of the one at which a switch holds something for its
@@ -318,18 +320,9 @@ impl Network {
         to_message: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        self.run_reported(
-            py,
-            |network, cancel, told| {
-                let until = Time::from_ps(until_ps);
-                if to_message {
-                    network.run_until_message(until, cancel, told)
-                } else {
-                    network.run_until_or_cancelled(until, cancel, told)
-                }
-            },
-            progress,
-        )
+        let until = Time::from_ps(until_ps);
+        let options = RunOptions { stop_at_message: to_message, ..RunOptions::until(until) };
+        self.run_reported(py, options, progress).map(|_| ())
     }
 
     /// Hands a packet to the interface of a host, now.
@@ -357,18 +350,12 @@ impl Network {
         followed: Option<(u64, usize)>,
     ) -> PyResult<bool> {
         let followed = followed.map(|(id, packets)| Ok::<_, PyErr>((self.place(py, id)?, packets)));
-        let news = news(name, followed.transpose()?)?;
-        let mut is_there = false;
-        self.run_reported(
-            py,
-            |network, cancel, told| {
-                let until = Time::from_ps(until_ps);
-                is_there = network.run_until_news(until, (news, to_message), cancel, told)?;
-                Ok(())
-            },
-            progress,
-        )?;
-        Ok(is_there)
+        let options = RunOptions {
+            stop_at_message: to_message,
+            stop_at_news: Some(news(name, followed.transpose()?)?),
+            ..RunOptions::until(Time::from_ps(until_ps))
+        };
+        self.run_reported(py, options, progress)
     }
 
     /// The run now, with flows by their numbers and the first active ones.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use p4cc_switch::MAX_PACKET_BYTES;
 
-use crate::SpecError;
 use crate::describe::limits::{MAX_CAPTURE_BYTES, MAX_CAPTURE_COMMENT_BYTES, MIN_CAPTURE_BYTES, in_range};
 use crate::describe::spec::{LinkSpec, PcapSpec};
+use crate::error::{SpecError, refuse};
 
 /// Bounds of one capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,7 +60,7 @@ fn check_bounds(pcap: &PcapSpec) -> Result<(), SpecError> {
     if bytes > MAX_CAPTURE_BYTES {
         let cause = format!("{ends} captures may take {bytes} bytes");
         let remedy = format!("capture fewer ends or bytes: at most {MAX_CAPTURE_BYTES} bytes together");
-        return Err(SpecError::new("record.pcap.max_bytes", cause, remedy));
+        return refuse("record.pcap.max_bytes", cause, remedy);
     }
     Ok(())
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use p4cc_units::Time;
 
-use crate::SpecError;
 use crate::describe::limits::{MAX_FAULTS, MAX_TIME_NS, in_range};
 use crate::describe::spec::{FaultSpec, NetworkSpec};
+use crate::error::{SpecError, refuse};
 
 /// A channel goes down or comes up.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +41,11 @@ struct Down {
 /// A fault that names no link and no switch, or that overlaps another one.
 pub(crate) fn plans(spec: &NetworkSpec) -> Result<Faults, SpecError> {
     if spec.faults.len() > MAX_FAULTS {
-        let cause = format!("{} faults", spec.faults.len());
-        return Err(SpecError::new("faults", cause, format!("use at most {MAX_FAULTS}")));
+        return refuse(
+            "faults",
+            format!("{} faults", spec.faults.len()),
+            format!("use at most {MAX_FAULTS}"),
+        );
     }
     let mut faults = Faults::default();
     let mut by_link: BTreeMap<usize, Vec<Down>> = BTreeMap::new();
@@ -93,7 +96,7 @@ fn check_overlap(
     let Some(pair) = times.windows(2).find(overlaps) else { return Ok(()) };
     let cause = format!("the {what} is down already, by faults[{}]", pair[0].fault);
     let path = format!("faults[{}].down_ns", pair[1].fault);
-    Err(SpecError::new(path, cause, "make one fault of the two"))
+    refuse(path, cause, "make one fault of the two")
 }
 
 /// Sorted times as times that do not overlap.
@@ -127,7 +130,7 @@ fn concerned(
         (None, Some(name)) => {
             let Some(switch) = spec.switches.iter().position(|switch| switch.name == *name) else {
                 let path = format!("faults[{index}].switch");
-                return Err(SpecError::new(path, format!("there is no switch {name:?}"), "name one that is"));
+                return refuse(path, format!("there is no switch {name:?}"), "name one that is");
             };
             let links = spec.links.iter().enumerate();
             let ends_there = links.filter(|(_, link)| link.a.node == *name || link.b.node == *name);
@@ -135,7 +138,7 @@ fn concerned(
         }
         _ => {
             let (path, cause) = (format!("faults[{index}]"), "it is a link's or a switch's");
-            Err(SpecError::new(path, cause, "give between or switch"))
+            refuse(path, cause, "give between or switch")
         }
     }
 }
@@ -147,7 +150,7 @@ fn links_between(spec: &NetworkSpec, index: usize, [a, b]: &[String; 2]) -> Resu
     let links: Vec<usize> = links.map(|(link, _)| link).collect();
     if links.is_empty() {
         let cause = format!("there is no link between {a:?} and {b:?}");
-        return Err(SpecError::new(format!("faults[{index}].between"), cause, "name the two ends of a link"));
+        return refuse(format!("faults[{index}].between"), cause, "name the two ends of a link");
     }
     Ok(links)
 }

@@ -45,6 +45,11 @@ impl FlowPlan {
         self.size_bytes.is_some() && self.piece_bytes == 0
     }
 
+    /// The host that the data comes from, and the one that it goes to.
+    pub fn data_hosts(&self) -> (u32, u32) {
+        if self.is_read { (self.dst, self.src) } else { (self.src, self.dst) }
+    }
+
     pub fn is_request(&self) -> bool {
         self.member.is_some_and(|member| member.is_request)
     }

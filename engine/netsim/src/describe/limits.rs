@@ -1,6 +1,6 @@
 //! Limits of a description, and the check of a number against its bounds.
 
-use crate::SpecError;
+use crate::error::{SpecError, refuse};
 
 /// Most switches and hosts together.
 pub const MAX_NODES: usize = 16_384;
@@ -39,9 +39,5 @@ pub(crate) fn in_range(path: &str, value: u64, min: u64, max: u64) -> Result<(),
     if (min..=max).contains(&value) {
         return Ok(());
     }
-    Err(SpecError::new(
-        path,
-        format!("{value} is out of range"),
-        format!("give a number from {min} to {max}"),
-    ))
+    refuse(path, format!("{value} is out of range"), format!("give a number from {min} to {max}"))
 }

@@ -1,13 +1,4 @@
 //! The description of a network: what a user gives, and its resolved and checked form.
-//!
-//! | file | what it has |
-//! |---|---|
-//! | [`spec`] | the JSON description as plain data |
-//! | `limits` | bounds of its numbers |
-//! | `topology` | the description resolved: names become indices, contradictions are refused |
-//! | `names` | nodes and senders' configurations by name |
-//! | `flow_plan`, `faults`, `captures` | one flow, one change of a link and one captured end, resolved |
-//! | `traced` | packets that are followed, resolved |
 
 mod captures;
 mod faults;

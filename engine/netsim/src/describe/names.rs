@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use p4cc_transport::wire::TrafficClass;
 
-use crate::SpecError;
+use crate::error::{SpecError, refuse};
 
 /// What a name stands for.
 #[derive(Clone, Copy)]
@@ -24,10 +24,7 @@ impl Resolver<'_> {
     pub fn host(&self, path: &str, name: &str) -> Result<u32, SpecError> {
         match node(self.names, path, name)? {
             Node::Host(host) => Ok(host as u32),
-            Node::Switch(_) => {
-                let cause = format!("{name:?} is a switch");
-                Err(SpecError::new(path, cause, "flows go from host to host"))
-            }
+            Node::Switch(_) => refuse(path, format!("{name:?} is a switch"), "flows go from host to host"),
         }
     }
 

@@ -14,7 +14,6 @@ use p4cc_transport::wire::own_headers::OwnHeaders;
 use p4cc_transport::{IpVersion, PacketFormat};
 use p4cc_units::{Rate, Span, Time};
 
-use crate::SpecError;
 use crate::describe::captures::{self, CaptureLimits, CapturePlan};
 use crate::describe::faults::{self, Faults};
 use crate::describe::flow_plan::FlowPlan;
@@ -27,6 +26,7 @@ use crate::describe::spec::{
     ArraySpec, BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, SwitchSpec, parse_mac,
 };
 use crate::describe::traced::TracePlan;
+use crate::error::{SpecError, refuse};
 use crate::traffic::arrivals::ArrivalsPlan;
 use crate::traffic::bursts::BurstsPlan;
 use crate::traffic::collective::CollectivePlan;
@@ -80,7 +80,7 @@ impl HostPlan {
 }
 
 /// The description, resolved.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Topology {
     /// Configurations; the seed is set for each run.
     pub switches: Vec<SwitchConfig>,
@@ -114,31 +114,23 @@ pub(crate) struct Topology {
 }
 
 impl Topology {
+    /// The port of the node at the start of a channel.
+    pub fn near_port(&self, channel: u32) -> u32 {
+        // The two directions of a link are neighbours in number.
+        self.channels[(channel ^ 1) as usize].to_port
+    }
+
+    /// The node number of a host.
+    #[inline]
+    pub fn host_node(&self, host: u32) -> u32 {
+        self.switches.len() as u32 + host
+    }
+
     pub fn new(spec: &NetworkSpec) -> Result<Self, SpecError> {
         let names = names(spec)?;
         check_times(spec)?;
-        let mut topology = Self {
-            switches: Vec::with_capacity(spec.switches.len()),
-            switch_channels: vec![vec![None; MAX_PORTS as usize]; spec.switches.len()],
-            hosts: Vec::with_capacity(spec.hosts.len()),
-            channels: Vec::with_capacity(2 * spec.links.len()),
-            reads: Vec::new(),
-            flows: Arc::default(),
-            rounds: Vec::with_capacity(spec.rounds.len()),
-            collectives: Vec::with_capacity(spec.collectives.len()),
-            arrivals: Vec::with_capacity(spec.arrivals.len()),
-            pairs: Vec::with_capacity(spec.pairs.len()),
-            bursts: Vec::with_capacity(spec.bursts.len()),
-            packets: Vec::new(),
-            recording: Vec::new(),
-            headers: None,
-            has_tcp: false,
-            has_ipv6: false,
-            is_plain: true,
-            faults: Faults::default(),
-            captures: Vec::new(),
-            trace: None,
-        };
+        let switch_channels = vec![vec![None; MAX_PORTS as usize]; spec.switches.len()];
+        let mut topology = Self { switch_channels, ..Self::default() };
         let mut uplinks = vec![None; spec.hosts.len()];
         for (i, link) in spec.links.iter().enumerate() {
             topology.add_link(spec, i, link, &names, &mut uplinks)?;
@@ -172,7 +164,7 @@ impl Topology {
         let mut ends = [0; 2];
         for (side, (key, end)) in [("a", &link.a), ("b", &link.b)].into_iter().enumerate() {
             let path = format!("links[{index}].{key}");
-            let taken = match node(names, &format!("{path}.node"), &end.node)? {
+            let is_used = match node(names, &format!("{path}.node"), &end.node)? {
                 Node::Switch(switch) => {
                     ends[side] = switch as u32;
                     self.take_port(spec, switch, &path, end, first + side as u32)?
@@ -181,14 +173,14 @@ impl Topology {
                     ends[side] = (spec.switches.len() + host) as u32;
                     if end.port != 0 {
                         let cause = format!("host {:?} has one interface, port 0", end.node);
-                        return Err(SpecError::new(format!("{path}.port"), cause, "leave the port out"));
+                        return refuse(format!("{path}.port"), cause, "leave the port out");
                     }
                     uplinks[host].replace(first + side as u32).is_some()
                 }
             };
-            if taken {
+            if is_used {
                 let cause = format!("another link uses {}:{}", end.node, end.port);
-                return Err(SpecError::new(path, cause, "give every link two ends of its own"));
+                return refuse(path, cause, "give every link two ends of its own");
             }
         }
         for (from, to, near, far) in [(0, 1, &link.a, &link.b), (1, 0, &link.b, &link.a)] {
@@ -246,8 +238,11 @@ impl Topology {
     ) -> Result<bool, SpecError> {
         if !spec.switches[switch].ports.iter().any(|port| port.port == end.port) {
             let cause = format!("switch {:?} has no port {}", end.node, end.port);
-            let remedy = format!("add the port to switches[{switch}].ports");
-            return Err(SpecError::new(format!("{path}.port"), cause, remedy));
+            return refuse(
+                format!("{path}.port"),
+                cause,
+                format!("add the port to switches[{switch}].ports"),
+            );
         }
         let ports = &mut self.switch_channels[switch];
         Ok(ports.get_mut(end.port as usize).is_some_and(|place| place.replace(channel).is_some()))
@@ -262,7 +257,7 @@ impl Topology {
             if channel.is_none() && port.port < MAX_PORTS {
                 let cause = format!("port {} of switch {:?} has no link", port.port, switch.name);
                 let path = format!("switches[{index}].ports[{i}]");
-                return Err(SpecError::new(path, cause, "add a link, or leave the port out"));
+                return refuse(path, cause, "add a link, or leave the port out");
             }
             ports.push(PortConfig {
                 port: port.port,
@@ -300,54 +295,46 @@ impl Topology {
         }
         if let Some(name) = spec.rdma.keys().find(|name| spec.algorithms.contains_key(*name)) {
             let cause = format!("the name {name:?} stands in algorithms too");
-            return Err(SpecError::new(format!("rdma.{name}"), cause, "give every sender its own name"));
+            return refuse(format!("rdma.{name}"), cause, "give every sender its own name");
         }
-        self.reads =
-            spec.algorithms.keys().map(|_| false).chain(spec.rdma.values().map(|one| one.reads)).collect();
+        self.reads = spec
+            .algorithms
+            .keys()
+            .map(|_| false)
+            .chain(spec.rdma.values().map(|sender| sender.reads))
+            .collect();
         check_reads(spec)?;
-        check_labels("rounds", spec.rounds.iter().map(|one| one.name.as_str()))?;
-        check_labels("collectives", spec.collectives.iter().map(|one| one.name.as_str()))?;
-        check_labels("arrivals", spec.arrivals.iter().map(|one| one.name.as_str()))?;
-        check_labels("pairs", spec.pairs.iter().map(|one| one.name.as_str()))?;
-        check_labels("bursts", spec.bursts.iter().map(|one| one.name.as_str()))?;
+        check_labels("rounds", spec.rounds.iter().map(|spec| spec.name.as_str()))?;
+        check_labels("collectives", spec.collectives.iter().map(|spec| spec.name.as_str()))?;
+        check_labels("arrivals", spec.arrivals.iter().map(|spec| spec.name.as_str()))?;
+        check_labels("pairs", spec.pairs.iter().map(|spec| spec.name.as_str()))?;
+        check_labels("bursts", spec.bursts.iter().map(|spec| spec.name.as_str()))?;
         let resolver = Resolver { names, algorithms: spec.sender_names().collect() };
-        let mut flows = Vec::with_capacity(spec.flows.len());
-        for (i, flow) in spec.flows.iter().enumerate() {
-            flows.push(flow_plan(i, flow, &resolver)?);
-        }
+        let mut flows = plans(&spec.flows, |i, flow| flow_plan(i, flow, &resolver))?;
         flows.sort_by_key(|flow| flow.id);
         if let Some(twice) = flows.windows(2).find(|pair| pair[0].id == pair[1].id) {
             let cause = format!("flow id {} is used twice", twice[0].id);
-            return Err(SpecError::new("flows", cause, "give every flow an id of its own"));
+            return refuse("flows", cause, "give every flow an id of its own");
         }
-        for (i, rounds) in spec.rounds.iter().enumerate() {
-            let plan = RoundsPlan::new(i, rounds, &resolver, next_id(&flows)?, &mut flows)?;
-            self.rounds.push(plan);
-        }
-        for (i, job) in spec.collectives.iter().enumerate() {
-            let plan = CollectivePlan::new(i, job, &resolver, next_id(&flows)?, &mut flows)?;
-            self.collectives.push(plan);
-        }
-        for (i, arrivals) in spec.arrivals.iter().enumerate() {
-            self.arrivals.push(ArrivalsPlan::new(i, arrivals, &resolver)?);
-        }
+        self.rounds = plans(&spec.rounds, |i, rounds| {
+            RoundsPlan::new(i, rounds, &resolver, next_id(&flows)?, &mut flows)
+        })?;
+        self.collectives = plans(&spec.collectives, |i, job| {
+            CollectivePlan::new(i, job, &resolver, next_id(&flows)?, &mut flows)
+        })?;
+        self.arrivals = plans(&spec.arrivals, |i, arrivals| ArrivalsPlan::new(i, arrivals, &resolver))?;
         let rates: Vec<Rate> = self.hosts.iter().map(|host| host.rate).collect();
-        for (i, pairs) in spec.pairs.iter().enumerate() {
-            self.pairs.push(PairsPlan::new(i, pairs, &rates, &resolver)?);
-        }
-        for (i, bursts) in spec.bursts.iter().enumerate() {
-            self.bursts.push(BurstsPlan::new(i, bursts, &resolver)?);
-        }
+        self.pairs = plans(&spec.pairs, |i, pairs| PairsPlan::new(i, pairs, &rates, &resolver))?;
+        self.bursts = plans(&spec.bursts, |i, bursts| BurstsPlan::new(i, bursts, &resolver))?;
         self.packets = PacketsPlan::all(&spec.packets, &resolver)?;
         self.recording = recording(spec, &resolver)?;
-        self.headers = own_headers(spec)?;
+        self.headers = user_headers(spec)?;
         self.has_tcp = spec.algorithms.values().any(|config| config.packets == PacketFormat::Tcp);
         self.has_ipv6 = spec.algorithms.values().any(|config| config.ip == IpVersion::V6);
         self.is_plain = self.headers.is_none() && !self.has_tcp && !self.has_ipv6;
         if self.headers.is_some() && (self.has_tcp || self.has_ipv6) {
             let cause = "flows over TCP or IPv6 carry no headers of the program's";
-            let remedy = "leave them out, or give the senders packets: udp and ip: 4";
-            return Err(SpecError::new("headers", cause, remedy));
+            return refuse("headers", cause, "leave them out, or give the senders packets: udp and ip: 4");
         }
         self.flows = Arc::new(flows);
         Ok(())
@@ -361,16 +348,13 @@ impl Topology {
         }
         let mut flows = self.flows.to_vec();
         for arrivals in &self.arrivals {
-            let drawn = arrivals.draw(seed, next_id(&flows)?)?;
-            flows.extend(drawn);
+            flows.extend(arrivals.draw(seed, next_id(&flows)?)?);
         }
         for pairs in &self.pairs {
-            let drawn = pairs.draw(seed, next_id(&flows)?)?;
-            flows.extend(drawn);
+            flows.extend(pairs.draw(seed, next_id(&flows)?)?);
         }
         for bursts in &self.bursts {
-            let drawn = bursts.draw(seed, next_id(&flows)?)?;
-            flows.extend(drawn);
+            flows.extend(bursts.draw(seed, next_id(&flows)?)?);
         }
         next_id(&flows)?;
         for flow in flows.iter_mut().filter(|flow| self.reads[flow.algorithm as usize]) {
@@ -380,12 +364,19 @@ impl Topology {
     }
 }
 
+/// Plans of a list of the description.
+fn plans<S, P>(
+    specs: &[S],
+    mut plan: impl FnMut(usize, &S) -> Result<P, SpecError>,
+) -> Result<Vec<P>, SpecError> {
+    specs.iter().enumerate().map(|(i, spec)| plan(i, spec)).collect()
+}
+
 /// The id after the last, with room for as many flows as a network may have.
 fn next_id(flows: &[FlowPlan]) -> Result<u32, SpecError> {
     let next = flows.last().map_or(1, |flow| u64::from(flow.id) + 1);
     if flows.len() > MAX_FLOWS {
-        let cause = format!("{} flows", flows.len());
-        return Err(SpecError::new("flows", cause, format!("use at most {MAX_FLOWS}")));
+        return refuse("flows", format!("{} flows", flows.len()), format!("use at most {MAX_FLOWS}"));
     }
     in_range("flows", next, 1, u64::from(u32::MAX) - MAX_FLOWS as u64)
         .map_err(|error| SpecError { cause: format!("flow id {} is too large", next - 1), ..error })?;
@@ -394,24 +385,20 @@ fn next_id(flows: &[FlowPlan]) -> Result<u32, SpecError> {
 
 /// Reads go with flows of plain packets that an application starts.
 fn check_reads(spec: &NetworkSpec) -> Result<(), SpecError> {
-    let reads = |name: &str| spec.rdma.get(name).is_some_and(|one| one.reads);
-    if let Some(i) = spec.rounds.iter().position(|one| reads(&one.algorithm)) {
+    let reads = |name: &str| spec.rdma.get(name).is_some_and(|sender| sender.reads);
+    if let Some(i) = spec.rounds.iter().position(|spec| reads(&spec.algorithm)) {
         let cause = "answers to requests are written, not read";
-        return Err(SpecError::new(format!("rounds[{i}].algorithm"), cause, "name a sender without reads"));
+        return refuse(format!("rounds[{i}].algorithm"), cause, "name a sender without reads");
     }
-    if let Some(i) = spec.collectives.iter().position(|one| reads(&one.algorithm)) {
+    if let Some(i) = spec.collectives.iter().position(|spec| reads(&spec.algorithm)) {
         let cause = "pieces of a collective are written, not read";
-        return Err(SpecError::new(
-            format!("collectives[{i}].algorithm"),
-            cause,
-            "name a sender without reads",
-        ));
+        return refuse(format!("collectives[{i}].algorithm"), cause, "name a sender without reads");
     }
-    let name = spec.rdma.iter().find(|(_, one)| one.reads).map(|(name, _)| name);
+    let name = spec.rdma.iter().find(|(_, sender)| sender.reads).map(|(name, _)| name);
     match name.filter(|_| spec.headers.is_some()) {
         Some(name) => {
             let cause = "hosts put headers of the program's into what they write, not into reads";
-            Err(SpecError::new(format!("rdma.{name}.reads"), cause, "leave out headers or reads"))
+            refuse(format!("rdma.{name}.reads"), cause, "leave out headers or reads")
         }
         None => Ok(()),
     }
@@ -422,7 +409,7 @@ fn check_labels<'a>(list: &str, labels: impl Iterator<Item = &'a str>) -> Result
     for (i, label) in labels.enumerate() {
         if !seen.insert(label) {
             let cause = format!("the name {label:?} is used twice");
-            return Err(SpecError::new(format!("{list}[{i}].name"), cause, "give each its own name"));
+            return refuse(format!("{list}[{i}].name"), cause, "give each its own name");
         }
     }
     Ok(())
@@ -431,10 +418,10 @@ fn check_labels<'a>(list: &str, labels: impl Iterator<Item = &'a str>) -> Result
 fn names(spec: &NetworkSpec) -> Result<BTreeMap<&str, Node>, SpecError> {
     let (nodes, flows) = (spec.switches.len() + spec.hosts.len(), spec.flows.len());
     if nodes > MAX_NODES {
-        return Err(SpecError::new("hosts", format!("{nodes} nodes"), format!("use at most {MAX_NODES}")));
+        return refuse("hosts", format!("{nodes} nodes"), format!("use at most {MAX_NODES}"));
     }
     if flows > MAX_FLOWS {
-        return Err(SpecError::new("flows", format!("{flows} flows"), format!("use at most {MAX_FLOWS}")));
+        return refuse("flows", format!("{flows} flows"), format!("use at most {MAX_FLOWS}"));
     }
     let switches = spec.switches.iter().enumerate().map(|(i, s)| (&s.name, Node::Switch(i), "switches", i));
     let hosts = spec.hosts.iter().enumerate().map(|(i, h)| (&h.name, Node::Host(i), "hosts", i));
@@ -442,7 +429,7 @@ fn names(spec: &NetworkSpec) -> Result<BTreeMap<&str, Node>, SpecError> {
     for (name, node, list, i) in switches.chain(hosts) {
         if names.insert(name.as_str(), node).is_some() {
             let cause = format!("the name {name:?} is used twice");
-            return Err(SpecError::new(format!("{list}[{i}].name"), cause, "give every node its own name"));
+            return refuse(format!("{list}[{i}].name"), cause, "give every node its own name");
         }
     }
     Ok(names)
@@ -452,7 +439,7 @@ fn check_switch(spec: &NetworkSpec, name: &str, path: impl Fn() -> String) -> Re
     if spec.switches.iter().any(|switch| switch.name == name) {
         return Ok(());
     }
-    Err(SpecError::new(path(), format!("no switch is named {name:?}"), "name a switch of the network"))
+    refuse(path(), format!("no switch is named {name:?}"), "name a switch of the network")
 }
 
 fn check_arrays(spec: &NetworkSpec, key: &str, arrays: &[ArraySpec]) -> Result<(), SpecError> {
@@ -470,7 +457,7 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
         ("record.windows_interval_ns", spec.record.windows_interval_ns),
         ("record.queues_interval_ns", spec.record.queues_interval_ns),
         ("record.queue_histogram_interval_ns", spec.record.queue_histogram_interval_ns),
-        ("record.drops.interval_ns", spec.record.drops.as_ref().map(|one| one.interval_ns)),
+        ("record.drops.interval_ns", spec.record.drops.as_ref().map(|spec| spec.interval_ns)),
     ] {
         if let Some(interval) = interval {
             in_range(key, interval, 1, MAX_TIME_NS)?;
@@ -486,8 +473,8 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
     if let Some(digests) = &spec.record.digests {
         check_arrays(spec, "digests", &digests.arrays)?;
     }
-    let drops = spec.record.drops.iter().map(|one| ("drops", &one.switches));
-    for (key, switches) in drops.chain(spec.record.log_msg.iter().map(|one| ("log_msg", &one.switches))) {
+    let drops = spec.record.drops.iter().map(|spec| ("drops", &spec.switches));
+    for (key, switches) in drops.chain(spec.record.log_msg.iter().map(|spec| ("log_msg", &spec.switches))) {
         for (i, switch) in switches.iter().enumerate() {
             check_switch(spec, switch, || format!("record.{key}.switches[{i}]"))?;
         }
@@ -501,16 +488,16 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
 }
 
 /// Headers of the user's program, and bounds of what is kept of them.
-fn own_headers(spec: &NetworkSpec) -> Result<Option<OwnHeaders>, SpecError> {
+fn user_headers(spec: &NetworkSpec) -> Result<Option<OwnHeaders>, SpecError> {
     if let Some(record) = &spec.record.headers {
         in_range("record.headers.every", record.every, 1, u64::MAX)?;
         in_range("record.headers.max_packets", record.max_packets, 1, 100_000_000)?;
         if spec.headers.is_none() {
-            return Err(SpecError::new("record.headers", "packets carry no headers", "give headers"));
+            return refuse("record.headers", "packets carry no headers", "give headers");
         }
     }
-    let made = spec.headers.as_ref().map(OwnHeaders::new).transpose();
-    made.map_err(|error| SpecError::new(format!("headers.{}", error.place), error.cause, error.remedy))
+    let headers = spec.headers.as_ref().map(OwnHeaders::new).transpose();
+    headers.map_err(|error| SpecError::new(format!("headers.{}", error.place), error.cause, error.remedy))
 }
 
 /// Hosts that keep what arrives and no flow takes.
@@ -537,7 +524,7 @@ fn check_link(index: usize, link: &LinkSpec) -> Result<(), SpecError> {
     in_range(&path("framing_bytes"), u64::from(link.framing_bytes), 0, u64::from(MAX_FRAMING_BYTES))?;
     if !(0.0..=1.0).contains(&link.loss) {
         let cause = format!("{} is no share of packets", link.loss);
-        return Err(SpecError::new(path("loss"), cause, "give a number from 0 to 1"));
+        return refuse(path("loss"), cause, "give a number from 0 to 1");
     }
     Ok(())
 }
@@ -547,11 +534,11 @@ fn check_device_ids(spec: &NetworkSpec) -> Result<(), SpecError> {
     for (i, switch) in spec.switches.iter().enumerate() {
         let path = format!("switches[{i}].device_id");
         if switch.device_id == 0 {
-            return Err(SpecError::new(path, "0 is no P4Runtime device id", "give 1 or more"));
+            return refuse(path, "0 is no P4Runtime device id", "give 1 or more");
         }
         if let Some(other) = seen.insert(switch.device_id, &switch.name) {
             let cause = format!("device id {} is that of {other:?} too", switch.device_id);
-            return Err(SpecError::new(path, cause, "give every switch an id of its own"));
+            return refuse(path, cause, "give every switch an id of its own");
         }
     }
     Ok(())
@@ -562,7 +549,7 @@ fn check_addresses(spec: &NetworkSpec) -> Result<(), SpecError> {
     for (i, host) in spec.hosts.iter().enumerate() {
         if let Some(other) = seen.insert(host.ipv4, &host.name) {
             let cause = format!("{} is the address of {other:?} too", host.ipv4);
-            return Err(SpecError::new(format!("hosts[{i}].ipv4"), cause, "give every host its own address"));
+            return refuse(format!("hosts[{i}].ipv4"), cause, "give every host its own address");
         }
     }
     Ok(())
@@ -620,8 +607,7 @@ fn flow_plan(index: usize, flow: &FlowSpec, resolver: &Resolver<'_>) -> Result<F
     let src = resolver.host(&path("src"), &flow.src)?;
     let dst = resolver.host(&path("dst"), &flow.dst)?;
     if src == dst {
-        let cause = format!("{:?} would send to itself", flow.src);
-        return Err(SpecError::new(path("dst"), cause, "name another host"));
+        return refuse(path("dst"), format!("{:?} would send to itself", flow.src), "name another host");
     }
     in_range(&path("start_ns"), flow.start_ns, 0, MAX_TIME_NS)?;
     in_range(&path("start_jitter_ns"), flow.start_jitter_ns, 0, MAX_TIME_NS)?;
@@ -633,7 +619,7 @@ fn flow_plan(index: usize, flow: &FlowSpec, resolver: &Resolver<'_>) -> Result<F
         in_range(&path("close_ns"), close_ns, flow.start_ns, MAX_TIME_NS)?;
         if flow.size_bytes.is_some() {
             let cause = "a flow with a size ends by itself";
-            return Err(SpecError::new(path("close_ns"), cause, "leave out close_ns or size_bytes"));
+            return refuse(path("close_ns"), cause, "leave out close_ns or size_bytes");
         }
     }
     Ok(FlowPlan {

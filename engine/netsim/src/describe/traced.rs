@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::SpecError;
 use crate::describe::limits::{MAX_TRACED_PACKETS, MAX_TRACED_STEPS, in_range};
 use crate::describe::names::{Node, node};
 use crate::describe::spec::{TraceSpec, TracedSpec};
+use crate::error::{SpecError, refuse};
 
 /// Which packets are followed, and how many.
 #[derive(Clone, Debug)]
@@ -63,11 +63,11 @@ impl TracePlan {
         });
         match flows.into_iter().find(|(_, flow)| !has_flow(*flow)) {
             None => Ok(()),
-            Some((i, flow)) => Err(SpecError::new(
+            Some((i, flow)) => refuse(
                 format!("record.trace.packets[{i}].flow"),
                 format!("there is no flow {flow} in this run"),
                 "name one of the table `flows`",
-            )),
+            ),
         }
     }
 }
@@ -82,16 +82,11 @@ fn traced(index: usize, spec: &TracedSpec, names: &BTreeMap<&str, Node>) -> Resu
             Node::Host(host) => TracedSender::Host(host as u32),
             Node::Switch(_) => {
                 let cause = format!("{host:?} is a switch");
-                return Err(SpecError::new(
-                    path("host"),
-                    cause,
-                    "packets are followed from the host that sends them",
-                ));
+                return refuse(path("host"), cause, "packets are followed from the host that sends them");
             }
         },
         _ => {
-            let cause = "it names no sender, or two";
-            return Err(SpecError::new(path("flow"), cause, "give either flow or host"));
+            return refuse(path("flow"), "it names no sender, or two", "give either flow or host");
         }
     };
     Ok(Traced { sender, first: spec.first, last: spec.last })

@@ -29,7 +29,29 @@ pub enum Ties {
 
 /// The number that a packet got when it was handed to an interface, counted with all events; zero: the packet
 /// is scheduled when it leaves.
-pub(crate) type Ticket = u64;
+type Ticket = u64;
+
+/// A packet, or what one will be made of, with its place among simultaneous events. Only [`Ties::HandOver`]
+/// needs the place, so all that the rest of the simulator does with it is to carry it along.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticketed<T> {
+    pub item: T,
+    ticket: Ticket,
+}
+
+impl<T> Ticketed<T> {
+    /// Scheduled when it leaves.
+    #[inline]
+    pub const fn at_departure(item: T) -> Self {
+        Self { item, ticket: 0 }
+    }
+
+    /// Another thing at the same place.
+    #[inline]
+    pub fn with<U>(&self, item: U) -> Ticketed<U> {
+        Ticketed { item, ticket: self.ticket }
+    }
+}
 
 /// An instant and, but under [`Ties::LowerPort`], a place within it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -62,16 +84,21 @@ impl Order {
         self.moment_of(time, 0)
     }
 
-    /// The moment of a packet with a ticket.
+    /// The moment at which a packet arrives.
     #[inline]
-    pub fn moment_of(&mut self, time: Time, ticket: Ticket) -> Moment {
+    pub fn arrival<T>(&mut self, time: Time, packet: &Ticketed<T>) -> Moment {
+        self.moment_of(time, packet.ticket)
+    }
+
+    #[inline]
+    fn moment_of(&mut self, time: Time, ticket: Ticket) -> Moment {
         Moment { time, stamp: self.0.as_mut().map_or(0, |clock| clock.stamp(time, ticket)) }
     }
 
-    /// The ticket of a packet that is handed to an interface now.
+    /// What is handed to an interface now.
     #[inline]
-    pub fn ticket(&mut self) -> Ticket {
-        self.0.as_mut().map_or(0, SecondsClock::ticket)
+    pub fn ticketed<T>(&mut self, item: T) -> Ticketed<T> {
+        Ticketed { item, ticket: self.0.as_mut().map_or(0, SecondsClock::ticket) }
     }
 
     /// The moment of the current event.
@@ -153,9 +180,9 @@ mod tests {
     fn what_was_scheduled_first_comes_first() {
         for (ties, expected) in [(Ties::Ns2, [1, 2, 0]), (Ties::HandOver, [0, 1, 2])] {
             let (mut order, time) = (Order::new(ties), Time::from_ns(1_200));
-            let ticket = order.ticket();
+            let packet = order.ticketed(());
             let (second, third) = (order.moment(time), order.moment(time));
-            let first = order.moment_of(time, ticket);
+            let first = order.arrival(time, &packet);
             let event = |port, moment| order.place(Event::new(time, Kind::Arrival, 0, port, 0, 0), moment);
             let mut sorted = [event(0, first), event(1, second), event(2, third)];
             sorted.sort_unstable();

@@ -25,12 +25,12 @@ pub(crate) enum Timer {
     Kernel { flow: u32, at_receiver: bool },
     /// The application of a flow changes its deadline.
     DeadlineChange { flow: u32 },
-    /// Packets of a source of the user's own are due.
-    OwnPacket { source: u32 },
+    /// Packets of a user's source are due.
+    UserPacket { source: u32 },
     /// The switch loses all that it has.
     PowerOff,
-    /// The packet generator of the switch has something to send.
-    Generate,
+    /// The switch asked to be woken.
+    Wake,
 }
 
 impl Timer {
@@ -47,9 +47,9 @@ impl Timer {
             Self::LinkChange { channel, up } => (6, channel << 1 | u32::from(up)),
             Self::Kernel { flow, at_receiver } => (7, flow << 1 | u32::from(at_receiver)),
             Self::DeadlineChange { flow } => (8, flow),
-            Self::OwnPacket { source } => (9, source),
+            Self::UserPacket { source } => (9, source),
             Self::PowerOff => (10, 0),
-            Self::Generate => (11, 0),
+            Self::Wake => (11, 0),
         }
     }
 
@@ -65,29 +65,19 @@ impl Timer {
             6 => Self::LinkChange { channel: subject >> 1, up: subject & 1 == 1 },
             7 => Self::Kernel { flow: subject >> 1, at_receiver: subject & 1 == 1 },
             8 => Self::DeadlineChange { flow: subject },
-            9 => Self::OwnPacket { source: subject },
+            9 => Self::UserPacket { source: subject },
             10 => Self::PowerOff,
-            11 => Self::Generate,
+            11 => Self::Wake,
             _ => Self::Sender { flow: subject },
         }
     }
 
-    /// The flow that it concerns, if it concerns one.
+    /// The flow whose ends it concerns.
     #[inline]
     pub fn flow(self) -> Option<u32> {
         match self {
-            Self::Sender { flow }
-            | Self::DelayedAck { flow }
-            | Self::Close { flow }
-            | Self::Kernel { flow, .. }
-            | Self::DeadlineChange { flow } => Some(flow),
-            Self::Pacing { .. }
-            | Self::DeadlockCheck
-            | Self::PauseExpiry { .. }
-            | Self::LinkChange { .. }
-            | Self::OwnPacket { .. }
-            | Self::PowerOff
-            | Self::Generate => None,
+            Self::Sender { flow } | Self::DelayedAck { flow } | Self::Kernel { flow, .. } => Some(flow),
+            _ => None,
         }
     }
 }
@@ -110,9 +100,9 @@ mod tests {
             Timer::Kernel { flow: 5, at_receiver: true },
             Timer::Kernel { flow: 5, at_receiver: false },
             Timer::DeadlineChange { flow: 5 },
-            Timer::OwnPacket { source: 6 },
+            Timer::UserPacket { source: 6 },
             Timer::PowerOff,
-            Timer::Generate,
+            Timer::Wake,
         ];
         for timer in timers {
             let (number, subject) = timer.encode();

@@ -10,11 +10,12 @@ use hashbrown::HashTable;
 use p4cc_switch::Stream;
 use p4cc_transport::PacketFormat;
 use p4cc_transport::tcp::{TcpClient, TcpServer};
-use p4cc_transport::wire::{Ports, source_port};
+use p4cc_transport::wire::{Ports, TcpPacket, source_port};
 
-use crate::SpecError;
 use crate::describe::spec::NetworkSpec;
-use crate::describe::{FlowPlan, Topology};
+use crate::describe::{FlowPlan, HostPlan, Topology};
+use crate::error::{SpecError, refuse};
+use crate::record::NoFlow;
 
 /// First port of servers: iperf's.
 const FIRST_SERVER_PORT: u16 = 5_001;
@@ -89,7 +90,7 @@ impl Connections {
         };
         let Some(dst) = (first..=LAST_SERVER_PORT).find(is_free) else {
             let cause = format!("too many TCP connections from {client} port {src} to {server}");
-            return Err(SpecError::new("flows", cause, "give flows other source ports, or packets: udp"));
+            return refuse("flows", cause, "give flows other source ports, or packets: udp");
         };
         if dst != FIRST_SERVER_PORT {
             self.next_port.insert((client, server, src), dst + 1);
@@ -99,6 +100,15 @@ impl Connections {
 
     fn add(&mut self, tuple: Tuple, flow: u32, end: TcpEnd) {
         self.table.insert_unique(hash(&tuple), (tuple, flow, end), |(tuple, ..)| hash(tuple));
+    }
+
+    /// The flow that ends at a host and that a segment is of, and its end here; or why there is none.
+    #[inline]
+    pub fn at_host(&self, host: &HostPlan, segment: &TcpPacket) -> Result<(u32, TcpEnd), NoFlow> {
+        if segment.dst_mac != host.mac || segment.dst != host.ipv4 {
+            return Err(NoFlow::Address);
+        }
+        self.find((segment.src, segment.dst, segment.header.ports)).ok_or(NoFlow::Flow)
     }
 
     /// The flow that a segment is of, and the end that it is for.

@@ -55,6 +55,21 @@ impl RdmaEnds {
     }
 }
 
+/// What the ends of a flow have to do.
+#[derive(Clone, Copy)]
+pub(crate) enum Verb {
+    /// The application opens the flow.
+    Open,
+    /// The application has more data to send.
+    Supply(u64),
+    /// The application has no new data any more.
+    Close,
+    /// The timer of the sender is due.
+    SenderTimer,
+    /// The receiver may owe a delayed ACK; it does not if another one was sent meanwhile.
+    ReceiverTimer,
+}
+
 /// A flow: both ends, and what results show about it.
 #[derive(Debug)]
 pub(crate) struct Flow {
@@ -115,7 +130,7 @@ impl Flow {
         }
     }
 
-    /// Hands on headers of the user's program that the next ACK echoes.
+    /// Takes headers of the user's program that the next ACK echoes.
     pub fn on_headers(&mut self, fields: &[HeaderField<'_>]) {
         match &mut self.ends {
             Ends::Window { sender, .. } => sender.on_headers(fields),
@@ -123,7 +138,7 @@ impl Flow {
         }
     }
 
-    /// The value of an attribute that an algorithm of the user's keeps by this name.
+    /// The value of an attribute of a user's algorithm.
     pub fn state(&self, name: &str) -> Option<f64> {
         match &self.ends {
             Ends::Window { sender, .. } => sender.state(name),

@@ -1,7 +1,7 @@
 //! A host: its interface, and what waits there to be sent.
 //!
 //! The interface sends in order. What waits is unbounded here, as the receiver's window bounds each flow, and
-//! each source of packets of the user's own has a bound. A segment or an ACK waits without its bytes, which
+//! each source of users' packets has a bound. A segment or an ACK waits without its bytes, which
 //! are made when it leaves, so timestamps are those of departure. A priority that PFC (IEEE 802.1Qbb) has
 //! paused does not leave.
 
@@ -10,51 +10,51 @@ use std::collections::VecDeque;
 use p4cc_transport::wire::TrafficClass;
 
 use crate::describe::FlowPlan;
-use crate::events::Ticket;
+use crate::events::Ticketed;
 use crate::hosts::packets::{Answer, Outgoing};
 use crate::hosts::pauses::Pauses;
 use crate::hosts::round_robin::RoundRobin;
-use crate::hosts::source::OwnPackets;
+use crate::hosts::source::UserPackets;
 use crate::links::Line;
 
 /// A host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Host {
     pub line: Line,
-    pub waiting: VecDeque<(Ticket, Outgoing)>,
+    pub waiting: VecDeque<Ticketed<Outgoing>>,
     pub answers: VecDeque<Answer>,
     pub paced: RoundRobin,
     pub pauses: Pauses,
-    /// Of hosts that send packets of the user's own, or record what arrives.
-    pub own: Option<Box<OwnPackets>>,
+    /// Of hosts that send users' packets, or record what arrives.
+    pub user: Option<Box<UserPackets>>,
     pub counters: HostCounters,
+}
+
+/// Takes the first of those that wait whose class is not paused.
+#[inline]
+fn take_first<T>(
+    waiting: &mut VecDeque<T>,
+    pauses: &Pauses,
+    class: impl Fn(&T) -> TrafficClass,
+) -> Option<T> {
+    if !pauses.is_any_paused() {
+        return waiting.pop_front();
+    }
+    let place = waiting.iter().position(|item| !pauses.is_paused(class(item)))?;
+    waiting.remove(place)
 }
 
 impl Host {
     /// The first answer that may leave.
     #[inline]
     pub fn next_answer(&mut self) -> Option<Answer> {
-        if self.pauses.is_any_paused() { self.next_free_answer() } else { self.answers.pop_front() }
-    }
-
-    #[cold]
-    fn next_free_answer(&mut self) -> Option<Answer> {
-        let pauses = &self.pauses;
-        let place = self.answers.iter().position(|answer| !pauses.is_paused(answer.class))?;
-        self.answers.remove(place)
+        take_first(&mut self.answers, &self.pauses, |answer| answer.class)
     }
 
     /// The first segment or ACK that may leave.
     #[inline]
-    pub fn next_waiting(&mut self, flows: &[FlowPlan]) -> Option<(Ticket, Outgoing)> {
-        if self.pauses.is_any_paused() { self.next_free_waiting(flows) } else { self.waiting.pop_front() }
-    }
-
-    #[cold]
-    fn next_free_waiting(&mut self, flows: &[FlowPlan]) -> Option<(Ticket, Outgoing)> {
-        let pauses = &self.pauses;
-        let place = self.waiting.iter().position(|(_, out)| !pauses.is_paused(out.class(flows)))?;
-        self.waiting.remove(place)
+    pub fn next_waiting(&mut self, flows: &[FlowPlan]) -> Option<Ticketed<Outgoing>> {
+        take_first(&mut self.waiting, &self.pauses, |out| out.item.class(flows))
     }
 
     /// Whether a segment or ACK that is handed over now is the first to leave.
@@ -74,7 +74,7 @@ impl Host {
     fn has_free_waiting(&self, flows: &[FlowPlan]) -> bool {
         let is_free = |class: TrafficClass| !self.pauses.is_paused(class);
         self.answers.iter().any(|answer| is_free(answer.class))
-            || self.waiting.iter().any(|(_, out)| is_free(out.class(flows)))
+            || self.waiting.iter().any(|out| is_free(out.item.class(flows)))
     }
 }
 
@@ -87,7 +87,7 @@ pub struct HostCounters {
     pub delivered_pkts: u64,
     /// Packets whose destination address is another's.
     pub refused_address: u64,
-    /// Packets that are no p4cc packet, or damaged.
+    /// Packets of another protocol, or damaged.
     pub refused_malformed: u64,
     /// Packets of a flow that does not end here.
     pub refused_flow: u64,

@@ -1,134 +1,189 @@
 //! The interface of a host: which packet leaves next, and when the interface looks again.
 //!
 //! Answers of RDMA-like receivers leave first, then what waits in the order of handing over: segments, ACKs
-//! and packets of the user's own; then paced flows in round robin. A priority that PFC (IEEE 802.1Qbb) has
-//! paused is left out.
+//! and users' packets; then paced flows in round robin. A priority that PFC (IEEE 802.1Qbb) has paused is
+//! left out; pause frames end here.
 
 use p4cc_switch::Packet;
+use p4cc_switch::config::PRIORITIES;
+use p4cc_units::Time;
 
+use crate::context::Context;
 use crate::describe::HostPlan;
-use crate::events::{Ticket, Timer};
+use crate::events::{Ticketed, Timer};
+use crate::hosts::flow::Ends;
 use crate::hosts::packets::{self, Outgoing};
-use crate::links::{Work, frame_time};
-use crate::network::Network;
+use crate::hosts::rdma::Rdma;
+use crate::hosts::state::Hosts;
+use crate::hosts::user_headers::{add_echo, add_headers};
+use crate::links::{PauseWord, Work, frame_time};
 
-impl Network {
-    /// The interface of a host has work, or became free.
-    pub(crate) fn start_interface(&mut self, host: u32) {
-        match self.nodes.hosts[host as usize].line.on_work(self.schedule.order.current(self.schedule.now)) {
-            Work::Wait => {}
-            Work::WakeAt(end) => self.schedule.dequeue(end, self.nodes.host_node(host), 0),
-            Work::Start => {
-                if let Some((ticket, packet)) = self.next_packet(host) {
-                    self.leave(host, ticket, packet);
-                }
-                self.arm_interface(host);
-            }
-        }
+impl Hosts {
+    /// A packet waits behind the others of an interface.
+    pub(super) fn push(&mut self, cx: &mut Context<'_>, host: u32, out: Outgoing) {
+        self.hosts[host as usize].waiting.push_back(cx.schedule.order.ticketed(out));
     }
 
     /// A segment or ACK is handed to an interface. If nothing waits in front of it and the line is free, it
     /// leaves without entering the queue.
-    pub(crate) fn start_with(&mut self, host: u32, (ticket, out): (Ticket, Outgoing)) {
-        let current = self.schedule.order.current(self.schedule.now);
-        let state = &mut self.nodes.hosts[host as usize];
+    pub(super) fn enqueue(&mut self, cx: &mut Context<'_>, host: u32, out: Ticketed<Outgoing>) {
+        let current = cx.schedule.current();
+        let state = &mut self.hosts[host as usize];
         if !state.has_none_in_front() || !state.line.is_free(current) {
-            state.waiting.push_back((ticket, out));
-            return self.start_interface(host);
+            state.waiting.push_back(out);
+            return self.serve(cx, host);
         }
-        let packet = if self.topology.is_plain { self.plain_packet(&out) } else { self.special_packet(&out) };
-        if let Some(packet) = packet {
-            self.leave(host, ticket, packet);
+        if let Some(packet) = self.packet(cx, &out.item) {
+            self.send(cx, host, out.with(packet));
         }
-        self.arm_interface(host);
+        self.arm_interface(cx, host);
     }
 
-    /// The bytes of what leaves now, in a packet of p4cc's without more.
+    /// The interface of a host has work, or became free.
+    pub(super) fn serve(&mut self, cx: &mut Context<'_>, host: u32) {
+        match self.hosts[host as usize].line.on_work(cx.schedule.current()) {
+            Work::Wait => {}
+            Work::WakeAt(end) => cx.schedule.dequeue(end, cx.topology.host_node(host), 0),
+            Work::Start => {
+                if let Some(packet) = self.next_packet(cx, host) {
+                    self.send(cx, host, packet);
+                }
+                self.arm_interface(cx, host);
+            }
+        }
+    }
+
+    /// The bytes of what leaves a host now.
     #[inline]
-    pub(crate) fn plain_packet(&mut self, out: &Outgoing) -> Option<Packet> {
-        packets::to_packet(&mut self.nodes.pool, &self.topology, &self.nodes.plans, out, self.schedule.now)
+    fn packet(&mut self, cx: &mut Context<'_>, out: &Outgoing) -> Option<Packet> {
+        if cx.topology.is_plain {
+            packets::to_packet(cx, &self.plans, out)
+        } else {
+            self.special_packet(cx, out)
+        }
     }
 
     /// A packet leaves an interface that is free.
     #[inline]
-    fn leave(&mut self, host: u32, ticket: Ticket, packet: Packet) {
-        let state = &mut self.nodes.hosts[host as usize];
+    fn send(&mut self, cx: &mut Context<'_>, host: u32, packet: Ticketed<Packet>) {
+        if cx.trace().is_some() {
+            let flow = self.flow_of_sent(cx.topology, &packet.item);
+            let (now, bytes) = (cx.now(), packet.item.len());
+            cx.trace().into_iter().for_each(|trace| trace.on_host_send(now, host, flow, bytes));
+        }
+        let state = &mut self.hosts[host as usize];
         state.counters.sent_pkts += 1;
-        let HostPlan { uplink, rate, framing_bytes, .. } = self.topology.hosts[host as usize];
-        let bytes = packet.len();
-        let end = self.schedule.now + frame_time(rate, framing_bytes, bytes);
-        state.line.start(self.schedule.order.moment(end));
-        self.send(uplink, end, ticket, (packet, bytes));
+        let HostPlan { uplink, rate, framing_bytes, .. } = cx.topology.hosts[host as usize];
+        let bytes = packet.item.len();
+        let end = cx.now() + frame_time(rate, framing_bytes, bytes);
+        state.line.start(cx.schedule.order.moment(end));
+        cx.send(uplink, end, packet, bytes);
     }
 
-    /// The packet that an interface sends now: answers first, then segments, ACKs and own packets that wait,
-    /// then paced flows in round robin.
-    pub(crate) fn next_packet(&mut self, host: u32) -> Option<(Ticket, Packet)> {
-        let now = self.now();
-        let hosts = &self.topology.hosts;
-        let state = &mut self.nodes.hosts[host as usize];
+    /// The packet that an interface sends now.
+    fn next_packet(&mut self, cx: &mut Context<'_>, host: u32) -> Option<Ticketed<Packet>> {
+        let state = &mut self.hosts[host as usize];
         if let Some(answer) = state.next_answer() {
             let flow = answer.flow;
-            let plan = &self.nodes.plans[flow as usize];
-            let mut packet = packets::answer_packet(hosts, plan, answer, now)?;
-            if self.topology.headers.is_some() {
-                packet = self.dress_ack(flow, packet)?;
+            let mut packet = packets::answer_packet(cx, &self.plans[flow as usize], answer)?;
+            if cx.topology.headers.is_some() {
+                packet = add_echo(cx.pool, self.flows[flow as usize].echo.as_deref(), packet)?;
             }
-            return Some((0, packet));
+            return Some(Ticketed::at_departure(packet));
         }
-        match state.next_waiting(&self.nodes.plans) {
-            Some((ticket, Outgoing::Injected { place, .. })) => {
-                Some((ticket, state.own.as_mut()?.injected.take(place)?))
+        if let Some(out) = state.next_waiting(&self.plans) {
+            let packet = match out.item {
+                Outgoing::Injected { place, .. } => state.user.as_mut()?.injected.take(place)?,
+                _ => self.packet(cx, &out.item)?,
+            };
+            if let Outgoing::User { source, .. } = out.item {
+                self.on_user_packet_left(cx, source, packet.len());
             }
-            Some((ticket, out)) => {
-                let packet = if self.topology.is_plain {
-                    self.plain_packet(&out)?
-                } else {
-                    self.special_packet(&out)?
-                };
-                if let Outgoing::Own { source, .. } = out {
-                    self.on_own_packet_left(source, packet.len());
+            return Some(out.with(packet));
+        }
+        let mut packet = self.next_paced(cx, host)?;
+        if let Some(headers) = &cx.topology.headers {
+            packet = add_headers(cx.pool, headers, packet)?;
+        }
+        Some(Ticketed::at_departure(packet))
+    }
+
+    /// A packet of the next flow in round robin that may send now.
+    fn next_paced(&mut self, cx: &mut Context<'_>, host: u32) -> Option<Packet> {
+        loop {
+            let state = &mut self.hosts[host as usize];
+            while let Some(flow) = state.paced.pop_due(cx.now()) {
+                if let Ends::Rdma(ends) = &mut self.flows[flow as usize].ends {
+                    ends.set_ready(self.plans[flow as usize].dst == host);
                 }
-                Some((ticket, packet))
             }
-            None => {
-                let mut packet = self.next_paced(host)?;
-                if self.topology.headers.is_some() {
-                    packet = self.dress_data(packet)?;
-                }
-                Some((0, packet))
+            let flow = state.paced.next(state.pauses.free())?;
+            if let Some(packet) = (Rdma { hosts: self, cx, flow }).poll(host) {
+                return Some(packet);
             }
         }
     }
 
     /// Schedules when the interface looks again, at the next time at which a packet may leave.
-    pub(crate) fn arm_interface(&mut self, host: u32) {
-        let state = &self.nodes.hosts[host as usize];
+    fn arm_interface(&mut self, cx: &mut Context<'_>, host: u32) {
+        let state = &mut self.hosts[host as usize];
         let busy_until = state.line.busy_until();
-        let next = if state.has_waiting(&self.nodes.plans) {
+        let next = if state.has_waiting(&self.plans) {
             Some(busy_until)
         } else {
             state.paced.next_time(state.pauses.free())
         };
         let Some(at) = next else { return };
-        let now = self.now();
-        let state = &mut self.nodes.hosts[host as usize];
         if at <= busy_until {
-            if let Work::WakeAt(moment) = state.line.on_work(self.schedule.order.current(now)) {
-                self.schedule.dequeue(moment, self.nodes.host_node(host), 0);
+            if let Work::WakeAt(moment) = state.line.on_work(cx.schedule.current()) {
+                cx.schedule.dequeue(moment, cx.topology.host_node(host), 0);
             }
         } else if state.paced.wake.is_none_or(|wake| wake > at) {
             state.paced.wake = Some(at);
-            self.schedule.timer(at, self.nodes.host_node(host), Timer::Pacing { host });
+            cx.schedule.timer(at, cx.topology.host_node(host), Timer::Pacing { host });
         }
     }
 
-    pub(crate) fn on_pacing_timer(&mut self, host: u32) {
-        let now = self.now();
-        let wake = &mut self.nodes.hosts[host as usize].paced.wake;
-        if *wake == Some(now) {
+    /// The interface is free again.
+    pub fn on_dequeue(&mut self, cx: &mut Context<'_>, host: u32) {
+        self.hosts[host as usize].line.on_wake();
+        self.serve(cx, host);
+    }
+
+    /// A paced flow may send.
+    pub fn on_pacing_timer(&mut self, cx: &mut Context<'_>, host: u32) {
+        let wake = &mut self.hosts[host as usize].paced.wake;
+        if *wake == Some(cx.now()) {
             *wake = None;
-            self.start_interface(host);
+            self.serve(cx, host);
         }
+    }
+
+    /// A pause or resume frame reaches a host; a pause may end at `until`.
+    pub fn on_pause(&mut self, cx: &mut Context<'_>, host: u32, word: PauseWord, until: Option<Time>) {
+        if let Some(until) = until {
+            let priority = word.priority & 7;
+            self.hosts[host as usize].pauses.timers().set((0, priority), until);
+            let node = cx.topology.host_node(host);
+            cx.schedule.timer(until, node, Timer::PauseExpiry { port: 0, priority });
+        }
+        self.set_paused(cx, host, word.priority, word.pause);
+    }
+
+    /// A pause may expire; a later one of the same priority lasts longer.
+    pub fn on_pause_expiry(&mut self, cx: &mut Context<'_>, host: u32, priority: u8) {
+        if self.hosts[host as usize].pauses.timers().expires((0, priority), cx.now()) {
+            self.set_paused(cx, host, priority, false);
+        }
+    }
+
+    /// The link of a host went down: pauses end with it, as the resume frame would be lost.
+    pub fn on_link_down(&mut self, cx: &mut Context<'_>, host: u32) {
+        (0..PRIORITIES as u8).for_each(|priority| self.set_paused(cx, host, priority, false));
+    }
+
+    fn set_paused(&mut self, cx: &mut Context<'_>, host: u32, priority: u8, pause: bool) {
+        self.hosts[host as usize].pauses.set(cx.now(), priority, pause);
+        self.serve(cx, host);
     }
 }

@@ -7,9 +7,9 @@ use p4cc_transport::wire::TrafficClass;
 use p4cc_transport::{EcnProfile, IpVersion, Receiver, WindowSender};
 use p4cc_units::Span;
 
-use crate::SpecError;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::{FlowPlan, Topology};
+use crate::error::{SpecError, refuse};
 use crate::hosts::flow::{Ends, Flow, RdmaEnds, ReadEnd};
 use crate::hosts::kernel::Kernel;
 use crate::hosts::round_robin::Position;
@@ -63,7 +63,7 @@ fn new_ends(
         return Ok((rdma_ends(name, config, topology, plan, seed)?, Some(EcnProfile::Rfc3168)));
     }
     let Some((name, config)) = spec.algorithms.iter().nth(place) else {
-        return Err(SpecError::new("flows", "an algorithm is missing", "report this as a defect"));
+        return refuse("flows", "an algorithm is missing", "report this as a defect");
     };
     let sender = if config.cc.has_own() {
         let mut config = config.clone();

@@ -7,13 +7,13 @@ use p4cc_switch::{Packet, PacketPool};
 use p4cc_transport::rdma::{RdmaAck, RdmaDueAck, ReadRequest};
 use p4cc_transport::tcp::Control;
 use p4cc_transport::wire::{self, Extension, ExtensionType, FRAME_HEADERS_LEN, Header, TrafficClass};
-use p4cc_transport::{AckFields, Segment};
-use p4cc_units::Time;
+use p4cc_transport::{AckFields, Codepoint, Segment};
 
-use crate::describe::{FlowPlan, HostPlan, Topology};
+use crate::context::Context;
+use crate::describe::{FlowPlan, HostPlan};
 
-/// What waits for the interface: a segment, an ACK, what opens or closes a TCP connection, or a packet of the
-/// user's own: of a source, or given to the run on its way.
+/// What waits for the interface: a segment, an ACK, what opens or closes a TCP connection, or a user's
+/// packet, from a source or injected by the caller of the run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outgoing {
     /// Of the flow with this index.
@@ -22,9 +22,9 @@ pub(crate) enum Outgoing {
     Ack(u32, AckFields),
     /// Of the flow with this index, which speaks TCP.
     Control(u32, Control),
-    /// A packet of the user's own: its source, its frame there, and the class of that.
-    Own { source: u32, frame: u32, class: TrafficClass },
-    /// A packet that was given: its place among those of the host, and the class of that.
+    /// A user's packet: its source, its frame there, and the class of that.
+    User { source: u32, frame: u32, class: TrafficClass },
+    /// An injected packet: its place among those of the host, and its class.
     Injected { place: u32, class: TrafficClass },
 }
 
@@ -53,17 +53,17 @@ impl Answer {
         Self { packet, ack, extension_kind, class, flow }
     }
 
-    /// A notification of marked packets, in a packet of its own.
+    /// A notification of marked packets, in a separate packet.
     pub fn notification(pool: &mut PacketPool, flow: u32, class: TrafficClass, ack: RdmaAck) -> Self {
-        Self::made(pool, (flow, class), ack, ack.extension(Extension::NONE))
+        Self::new(pool, (flow, class), ack, ack.extension(Extension::NONE))
     }
 
-    /// An ACK that a timer sends, in a packet of its own.
+    /// An ACK that a timer sends, in a separate packet.
     pub fn due(pool: &mut PacketPool, of: (u32, TrafficClass), due: &RdmaDueAck) -> Self {
-        Self::made(pool, of, due.ack, due.extension())
+        Self::new(pool, of, due.ack, due.extension())
     }
 
-    fn made(
+    fn new(
         pool: &mut PacketPool,
         (flow, class): (u32, TrafficClass),
         ack: RdmaAck,
@@ -82,7 +82,7 @@ impl Outgoing {
             Self::Data(flow, _) | Self::Ack(flow, _) | Self::Control(flow, _) => {
                 flows[*flow as usize].priority
             }
-            Self::Own { class, .. } | Self::Injected { class, .. } => *class,
+            Self::User { class, .. } | Self::Injected { class, .. } => *class,
         }
     }
 
@@ -91,44 +91,35 @@ impl Outgoing {
     pub const fn flow(&self) -> Option<u32> {
         match self {
             Self::Data(flow, _) | Self::Ack(flow, _) | Self::Control(flow, _) => Some(*flow),
-            Self::Own { .. } | Self::Injected { .. } => None,
+            Self::User { .. } | Self::Injected { .. } => None,
         }
     }
 }
 
-/// The bytes of what leaves now, in p4cc's own packets; none if it does not fit a packet, which the checks of
-/// the configuration exclude.
-pub(crate) fn to_packet(
-    pool: &mut PacketPool,
-    topology: &Topology,
-    flows: &[FlowPlan],
-    out: &Outgoing,
-    now: Time,
-) -> Option<Packet> {
-    let hosts = &topology.hosts;
+/// The bytes of what leaves now, in packets of p4cc's transport; none if it does not fit a packet, which the
+/// checks of the configuration exclude.
+pub(crate) fn to_packet(cx: &mut Context<'_>, flows: &[FlowPlan], out: &Outgoing) -> Option<Packet> {
     match out {
         Outgoing::Data(flow, segment) => {
             let plan = &flows[*flow as usize];
-            let header = Header::data(plan.id, plan.priority, segment, now)?;
-            let ends = (&hosts[plan.src as usize], &hosts[plan.dst as usize]);
-            assemble_plain(pool, ends, plan, segment.ecn, header)
+            let header = Header::data(plan.id, plan.priority, segment, cx.now())?;
+            assemble_plain(cx, plan, (plan.src, plan.dst), segment.ecn, header)
         }
         Outgoing::Ack(flow, fields) => {
             let plan = &flows[*flow as usize];
-            let header = Header::ack(plan.id, plan.priority, fields, now);
-            let ends = (&hosts[plan.dst as usize], &hosts[plan.src as usize]);
-            let not_capable = p4cc_transport::Codepoint::NOT_ECT;
+            let header = Header::ack(plan.id, plan.priority, fields, cx.now());
+            let way = (plan.dst, plan.src);
             if fields.sack.is_empty() {
-                return assemble_plain(pool, ends, plan, not_capable, header);
+                return assemble_plain(cx, plan, way, Codepoint::NOT_ECT, header);
             }
             let blocks = fields.sack.to_wire();
-            assemble(pool, ends, plan, not_capable, (header, blocks.extension()))
+            assemble(cx, plan, way, Codepoint::NOT_ECT, (header, blocks.extension()))
         }
-        // Flows of this format have no connection; what was given has its bytes already.
+        // Flows of this format have no connection; what is injected has its bytes already.
         Outgoing::Control(..) | Outgoing::Injected { .. } => None,
-        Outgoing::Own { source, frame, .. } => {
-            let frame = topology.packets.get(*source as usize)?.frames.get(*frame as usize)?;
-            let mut packet = pool.take_with(&frame.head);
+        Outgoing::User { source, frame, .. } => {
+            let frame = cx.topology.packets.get(*source as usize)?.frames.get(*frame as usize)?;
+            let mut packet = cx.pool.take_with(&frame.head);
             packet.zeros = frame.zeros;
             Some(packet)
         }
@@ -137,72 +128,52 @@ pub(crate) fn to_packet(
 
 /// The bytes of a paced segment that leaves now.
 pub(crate) fn paced_packet(
-    pool: &mut PacketPool,
-    hosts: &[HostPlan],
+    cx: &mut Context<'_>,
     flow: &FlowPlan,
     (segment, extension): &(Segment, Extension<'_>),
-    now: Time,
 ) -> Option<Packet> {
-    let header = Header::data(flow.id, flow.priority, segment, now)?;
-    let ends = (&hosts[flow.src as usize], &hosts[flow.dst as usize]);
-    assemble(pool, ends, flow, segment.ecn, (header, *extension))
+    let header = Header::data(flow.id, flow.priority, segment, cx.now())?;
+    assemble(cx, flow, (flow.src, flow.dst), segment.ecn, (header, *extension))
 }
 
 /// The bytes of a reader's request for a segment that leaves now.
 pub(crate) fn read_request(
-    pool: &mut PacketPool,
-    hosts: &[HostPlan],
+    cx: &mut Context<'_>,
     flow: &FlowPlan,
     (class, wanted): (TrafficClass, &Segment),
-    now: Time,
 ) -> Option<Packet> {
-    let header = Header::read_request(flow.id, class, wanted, now);
+    let header = Header::read_request(flow.id, class, wanted, cx.now());
     let bytes = ReadRequest::extension_bytes(wanted.len);
     let extension = Extension { kind: ExtensionType::READ_REQUEST, bytes: &bytes };
-    let ends = (&hosts[flow.src as usize], &hosts[flow.dst as usize]);
-    assemble(pool, ends, flow, p4cc_transport::Codepoint::NOT_ECT, (header, extension))
+    assemble(cx, flow, (flow.src, flow.dst), Codepoint::NOT_ECT, (header, extension))
 }
 
-/// The bytes of a packet that a reader asked for and that leaves now.
-pub(crate) fn read_data(
-    pool: &mut PacketPool,
-    hosts: &[HostPlan],
-    flow: &FlowPlan,
-    segment: &Segment,
-    now: Time,
-) -> Option<Packet> {
-    let header = Header::data(flow.id, flow.priority, segment, now)?;
-    let ends = (&hosts[flow.dst as usize], &hosts[flow.src as usize]);
-    assemble_plain(pool, ends, flow, segment.ecn, header)
+/// The bytes of a packet that a reader requested and that leaves now.
+pub(crate) fn read_data(cx: &mut Context<'_>, flow: &FlowPlan, segment: &Segment) -> Option<Packet> {
+    let header = Header::data(flow.id, flow.priority, segment, cx.now())?;
+    assemble_plain(cx, flow, (flow.dst, flow.src), segment.ecn, header)
 }
 
 /// The bytes of an RDMA-like receiver's answer that leaves now.
-pub(crate) fn answer_packet(
-    hosts: &[HostPlan],
-    flow: &FlowPlan,
-    answer: Answer,
-    now: Time,
-) -> Option<Packet> {
+pub(crate) fn answer_packet(cx: &Context<'_>, flow: &FlowPlan, answer: Answer) -> Option<Packet> {
     let Answer { mut packet, ack, extension_kind, class, .. } = answer;
-    let header = Header::rdma_ack(flow.id, class, &ack, now);
+    let header = Header::rdma_ack(flow.id, class, &ack, cx.now());
     let (headers, bytes) = packet.head.split_first_chunk_mut()?;
     let extension = Extension { kind: extension_kind, bytes };
-    let ends = (&hosts[flow.dst as usize], &hosts[flow.src as usize]);
-    wire_packet(ends, flow, p4cc_transport::Codepoint::NOT_ECT, (header, extension))
-        .encode_headers(headers)
-        .ok()?;
+    let answer = wire_packet(cx, flow, (flow.dst, flow.src), Codepoint::NOT_ECT, (header, extension));
+    answer.encode_headers(headers).ok()?;
     Some(packet)
 }
 
 fn assemble(
-    pool: &mut PacketPool,
-    ends: (&HostPlan, &HostPlan),
+    cx: &mut Context<'_>,
     flow: &FlowPlan,
-    ecn: p4cc_transport::Codepoint,
+    way: (u32, u32),
+    ecn: Codepoint,
     (header, extension): (Header, Extension<'_>),
 ) -> Option<Packet> {
-    let packet = wire_packet(ends, flow, ecn, (header, extension));
-    let mut bytes = pool.take_unwritten(packet.headers_len(), u32::from(header.payload_len));
+    let packet = wire_packet(cx, flow, way, ecn, (header, extension));
+    let mut bytes = cx.pool.take_unwritten(packet.headers_len(), u32::from(header.payload_len));
     packet.encode_to(&mut bytes.head).ok()?;
     Some(bytes)
 }
@@ -210,26 +181,28 @@ fn assemble(
 /// [`assemble`] without an extension, as most packets of window flows are.
 #[inline]
 fn assemble_plain(
-    pool: &mut PacketPool,
-    ends: (&HostPlan, &HostPlan),
+    cx: &mut Context<'_>,
     flow: &FlowPlan,
-    ecn: p4cc_transport::Codepoint,
+    way: (u32, u32),
+    ecn: Codepoint,
     header: Header,
 ) -> Option<Packet> {
-    let mut bytes = pool.take_unwritten(FRAME_HEADERS_LEN, u32::from(header.payload_len));
+    let mut bytes = cx.pool.take_unwritten(FRAME_HEADERS_LEN, u32::from(header.payload_len));
     let headers = bytes.head.first_chunk_mut()?;
-    wire_packet(ends, flow, ecn, (header, Extension::NONE)).encode_headers(headers).ok()?;
+    wire_packet(cx, flow, way, ecn, (header, Extension::NONE)).encode_headers(headers).ok()?;
     Some(bytes)
 }
 
 /// A packet from host to host, by the port that its flow has.
 #[inline]
 fn wire_packet<'a>(
-    (from, to): (&HostPlan, &HostPlan),
+    cx: &Context<'_>,
     flow: &FlowPlan,
-    ecn: p4cc_transport::Codepoint,
+    (from, to): (u32, u32),
+    ecn: Codepoint,
     (header, extension): (Header, Extension<'a>),
 ) -> wire::Packet<'a> {
+    let (from, to) = (&cx.topology.hosts[from as usize], &cx.topology.hosts[to as usize]);
     let mut packet = wire::Packet::new((from.mac, from.ipv4), (from.next_hop_mac(to), to.ipv4), ecn, header)
         .with_extension(extension);
     if let Some(port) = flow.src_port {

@@ -5,6 +5,8 @@ use p4cc_switch::config::PRIORITIES;
 use p4cc_transport::wire::TrafficClass;
 use p4cc_units::Time;
 
+use crate::links::PauseTimers;
+
 /// What the neighbour of a host's interface has paused.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Pauses {
@@ -16,6 +18,7 @@ pub(crate) struct Pauses {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 struct PauseTimes {
     since: [Time; PRIORITIES],
+    timers: PauseTimers,
     counters: [PauseCounters; PRIORITIES],
 }
 
@@ -49,6 +52,11 @@ impl Pauses {
         } else {
             times.counters[at].end(times.since[at], now);
         }
+    }
+
+    /// When pauses with a limited duration end.
+    pub fn timers(&mut self) -> &mut PauseTimers {
+        &mut self.times.get_or_insert_default().timers
     }
 
     /// What is counted of a priority's pauses up to now.

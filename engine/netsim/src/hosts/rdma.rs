@@ -1,101 +1,86 @@
-//! RDMA-like flows at their hosts: paced senders, receivers that answer, timeouts
+//! The ends of an RDMA-like flow: a paced sender, a receiver that answers, timeouts
 //! (docs/algorithms/substrate.md#pacing).
 
 use p4cc_switch::Packet;
 use p4cc_transport::rdma::{RdmaData, RdmaReceipt};
-use p4cc_transport::wire::{self, Extension, ExtensionType, Flags};
+use p4cc_transport::wire::{self, Extension, ExtensionType, Flags, PacketKind};
 use p4cc_transport::{AckFields, Codepoint};
 use p4cc_units::Span;
 
+use crate::context::Context;
 use crate::events::Timer;
-use crate::hosts::flow::{Ends, RdmaEnds};
+use crate::hosts::flow::{Ends, RdmaEnds, Verb};
 use crate::hosts::packets::{self, Answer};
 use crate::hosts::rtt_noise::RttNoise;
-use crate::network::Network;
+use crate::hosts::state::Hosts;
 
-impl Network {
-    fn rdma(&mut self, flow: u32) -> Option<&mut RdmaEnds> {
-        match &mut self.nodes.flows[flow as usize].ends {
+/// An RDMA-like flow with what its handlers need.
+pub(super) struct Rdma<'a, 'c> {
+    pub hosts: &'a mut Hosts,
+    pub cx: &'a mut Context<'c>,
+    pub flow: u32,
+}
+
+impl Rdma<'_, '_> {
+    #[inline]
+    pub(super) fn ends(&mut self) -> Option<&mut RdmaEnds> {
+        match &mut self.hosts.flows[self.flow as usize].ends {
             Ends::Rdma(ends) => Some(ends),
             Ends::Window { .. } => None,
         }
     }
 
-    pub(crate) fn start_rdma(&mut self, flow: u32) {
-        let (now, host) = (self.now(), self.nodes.plans[flow as usize].src);
-        let Ends::Rdma(ends) = &mut self.nodes.flows[flow as usize].ends else { return };
-        ends.sender.start(now);
-        ends.position = self.nodes.hosts[host as usize].paced.enter();
-        self.update_pacing(flow);
-        self.start_interface(host);
+    #[inline]
+    fn sending_host(&self) -> u32 {
+        self.hosts.plans[self.flow as usize].src
     }
 
-    pub(crate) fn supply_rdma(&mut self, flow: u32, bytes: u64) {
-        let (now, host) = (self.now(), self.nodes.plans[flow as usize].src);
-        let Some(ends) = self.rdma(flow) else { return };
-        ends.sender.supply(now, bytes);
-        self.update_pacing(flow);
-        self.start_interface(host);
-    }
-
-    /// A packet of the next flow in round robin that may send now.
-    pub(crate) fn next_paced(&mut self, host: u32) -> Option<Packet> {
-        let now = self.now();
-        loop {
-            let state = &mut self.nodes.hosts[host as usize];
-            while let Some(index) = state.paced.pop_due(now) {
-                if let Ends::Rdma(ends) = &mut self.nodes.flows[index as usize].ends {
-                    ends.set_ready(self.nodes.plans[index as usize].dst == host);
+    pub fn act(mut self, verb: Verb) {
+        let (now, flow) = (self.cx.now(), self.flow);
+        let Hosts { hosts, plans, flows, .. } = &mut *self.hosts;
+        let (src, dst) = (plans[flow as usize].src as usize, plans[flow as usize].dst);
+        let Ends::Rdma(ends) = &mut flows[flow as usize].ends else { return };
+        match verb {
+            Verb::Open => {
+                ends.sender.start(now);
+                ends.position = hosts[src].paced.enter();
+            }
+            Verb::Supply(bytes) => ends.sender.supply(now, bytes),
+            Verb::Close => {
+                if ends.sender.close() {
+                    self.hosts.on_complete(self.cx, flow);
                 }
             }
-            let index = state.paced.next(state.pauses.free())?;
-            let plan = &self.nodes.plans[index as usize];
-            if plan.is_read {
-                let Some(packet) = self.next_of_read(host, index) else { continue };
-                return Some(packet);
+            Verb::SenderTimer => {
+                ends.sender.on_timer(now);
+                self.arm_timer();
             }
-            let flow = &mut self.nodes.flows[index as usize];
-            let Ends::Rdma(ends) = &mut flow.ends else { return None };
-            let sent = ends.sender.take(now);
-            let packet = sent.map(|sent| {
-                packets::paced_packet(&mut self.nodes.pool, &self.topology.hosts, plan, &sent, now)
-            });
-            state.paced.reschedule(plan.priority, index, &mut ends.position, ends.sender.ready_at());
-            // A rate that fell meanwhile may have delayed the departure, or the sender gave a request up.
-            let Some(packet) = packet else { continue };
-            // A burst is one request to the interface, so its packets leave together.
-            state.paced.on_served(&ends.position, ends.sender.is_in_burst());
-            flow.data_pkts += 1;
-            if ends.sender.is_quenched() && flow.quenched.is_none() {
-                flow.quenched = Some(now);
-                self.observers.on_flow_end(now, plan.is_counted(), plan.is_given_whole());
-            }
-            if ends.sender.is_over() {
-                state.paced.leave(plan.priority, index, &mut ends.position);
-            }
-            self.arm_rdma_timer(index);
-            return packet;
-        }
-    }
-
-    /// Updates when a flow may send. A flow that will never send again leaves the round robin; a complete
-    /// flow that has a rate to give back stays until it has done so.
-    fn update_pacing(&mut self, index: u32) {
-        let plan = &self.nodes.plans[index as usize];
-        if let Ends::Rdma(ends) = &mut self.nodes.flows[index as usize].ends {
-            let paced = &mut self.nodes.hosts[plan.src as usize].paced;
-            if ends.sender.is_over() {
-                paced.leave(plan.priority, index, &mut ends.position);
-            } else {
-                paced.reschedule(plan.priority, index, &mut ends.position, ends.sender.ready_at());
+            Verb::ReceiverTimer => {
+                let Some(due) = ends.receiver.on_timer(now) else { return };
+                let answer = Answer::due(self.cx.pool, (flow, ends.ack_class), &due);
+                hosts[dst as usize].answers.push_back(answer);
+                return self.hosts.serve(self.cx, dst);
             }
         }
+        self.pace();
     }
 
-    /// Data reached the receiving end of an RDMA-like flow.
-    pub(crate) fn on_rdma_data(&mut self, index: u32, packet: &wire::Packet<'_>) -> Option<RdmaReceipt> {
-        let now = self.now();
-        let flow = &mut self.nodes.flows[index as usize];
+    /// A packet reaches its end of the flow. Data gives what [`Self::answer`] needs.
+    pub fn receive(&mut self, packet: &wire::Packet<'_>) -> Option<RdmaReceipt> {
+        match packet.header.kind {
+            PacketKind::Data => return self.on_data(packet),
+            PacketKind::Ack => {
+                self.on_ack(&packet.ack_fields(), (packet.header.flags, packet.extension));
+            }
+            PacketKind::Notice => self.on_notice(packet),
+        }
+        None
+    }
+
+    /// Data reaches the receiver.
+    pub(super) fn on_data(&mut self, packet: &wire::Packet<'_>) -> Option<RdmaReceipt> {
+        let (index, now) = (self.flow, self.cx.now());
+        let flow = &mut self.hosts.flows[index as usize];
         flow.count_mark(packet.ecn);
         let Ends::Rdma(ends) = &mut flow.ends else { return None };
         let waited_until = ends.receiver.deadline();
@@ -115,115 +100,127 @@ impl Network {
             flow.received = Some(now);
         }
         if let Some(until) = ends.receiver.deadline().filter(|until| waited_until != Some(*until)) {
-            let host = self.nodes.plans[index as usize].dst;
-            self.schedule.timer(until, self.nodes.host_node(host), Timer::DelayedAck { flow: index });
+            let node = self.cx.topology.host_node(self.hosts.plans[index as usize].dst);
+            self.cx.schedule.timer(until, node, Timer::DelayedAck { flow: index });
         }
         Some(receipt)
     }
 
-    /// An ACK of an RDMA-like receiver may be due; it is not if another one was sent meanwhile.
-    pub(crate) fn on_rdma_ack_timer(&mut self, index: u32) {
-        let (now, host) = (self.now(), self.nodes.plans[index as usize].dst);
-        let Ends::Rdma(ends) = &mut self.nodes.flows[index as usize].ends else { return };
-        let Some(due) = ends.receiver.on_timer(now) else { return };
-        let answer = Answer::due(&mut self.nodes.pool, (index, ends.ack_class), &due);
-        self.nodes.hosts[host as usize].answers.push_back(answer);
-        self.start_interface(host);
-    }
-
     /// Hands the answers to a data packet, which had an extension of this kind and length, to the interface.
     /// Gives the packet back if no answer leaves in it.
-    pub(crate) fn answer_rdma(
-        &mut self,
-        host: u32,
-        index: u32,
+    pub fn answer(
+        mut self,
         receipt: RdmaReceipt,
         (packet, kind, len): (Packet, ExtensionType, usize),
     ) -> Option<Packet> {
-        let Ends::Rdma(ends) = &self.nodes.flows[index as usize].ends else { return Some(packet) };
+        let flow = self.flow;
+        let Some(ends) = self.ends() else { return Some(packet) };
         let (class, delivered) = (ends.ack_class, ends.receiver.delivered_bytes());
-        let answers = &mut self.nodes.hosts[host as usize].answers;
+        let host = self.hosts.plans[flow as usize].dst;
+        let answers = &mut self.hosts.hosts[host as usize].answers;
         if let Some(ack) = receipt.notification {
-            answers.push_back(Answer::notification(&mut self.nodes.pool, index, class, ack));
+            answers.push_back(Answer::notification(self.cx.pool, flow, class, ack));
         }
-        let mut left = Some(packet);
+        let mut unused = Some(packet);
         if let Some(ack) = receipt.ack
-            && let Some(packet) = left.take()
+            && let Some(packet) = unused.take()
         {
-            answers.push_back(Answer::echo(packet, (index, class), ack, (kind, len)));
+            answers.push_back(Answer::echo(packet, (flow, class), ack, (kind, len)));
         }
-        self.start_interface(host);
+        self.hosts.serve(self.cx, host);
         if receipt.delivered_bytes > 0 {
-            self.on_delivered(index, delivered);
+            self.hosts.on_delivered(self.cx, flow, delivered);
         }
-        left
+        unused
     }
 
-    /// An answer reached the sending end of an RDMA-like flow.
-    pub(crate) fn on_rdma_ack(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
-        self.on_rdma_progress(host, index, &packet.ack_fields(), (packet.header.flags, packet.extension));
-    }
-
-    /// A switch tells the sending end of an RDMA-like flow of its queue.
-    pub(crate) fn on_rdma_notice(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
-        let now = self.now();
-        let Some(ends) = self.rdma(index) else { return };
+    /// A switch reports its queue to the sender.
+    fn on_notice(&mut self, packet: &wire::Packet<'_>) {
+        let now = self.cx.now();
+        let Some(ends) = self.ends() else { return };
         ends.sender.on_notice(now, packet.header.timestamp_echo_ns, &packet.extension);
-        self.update_pacing(index);
-        self.start_interface(host);
+        self.pace();
     }
 
-    /// The sending end of an RDMA-like flow hears what arrived.
-    pub(crate) fn on_rdma_progress(
-        &mut self,
-        host: u32,
-        index: u32,
-        fields: &AckFields,
-        (flags, extension): (Flags, Extension<'_>),
-    ) {
-        let now = self.now();
-        let Some(ends) = self.rdma(index) else { return };
+    /// The sender hears what arrived.
+    pub(super) fn on_ack(&mut self, fields: &AckFields, (flags, extension): (Flags, Extension<'_>)) {
+        let (now, flow) = (self.cx.now(), self.flow);
+        let Some(ends) = self.ends() else { return };
         let noise = ends.noise.as_mut().map_or(Span::ZERO, RttNoise::draw);
         let ack = ends.sender.on_ack(now, fields, flags, &extension, noise);
         if let Some(rtt) = ack.rtt {
             let is_marked = fields.ecn_echo == Codepoint::CE;
-            self.observers.recorder.rtt(now, self.nodes.plans[index as usize].id, rtt, is_marked);
+            self.cx.record_rtt(self.hosts.plans[flow as usize].id, rtt, is_marked);
         }
         if ack.completed {
-            self.on_complete(index);
+            self.hosts.on_complete(self.cx, flow);
         }
-        self.update_pacing(index);
-        self.start_interface(host);
+        self.pace();
     }
 
-    /// The application closes a connection.
-    pub(crate) fn close_rdma(&mut self, index: u32) {
-        let host = self.nodes.plans[index as usize].src;
-        if self.rdma(index).is_some_and(|ends| ends.sender.close()) {
-            self.on_complete(index);
-        }
-        self.update_pacing(index);
-        self.start_interface(host);
+    /// The sender may send at another time than before.
+    fn pace(&mut self) {
+        self.update_pacing();
+        let host = self.sending_host();
+        self.hosts.serve(self.cx, host);
     }
 
-    /// Schedules the timeout of a flow, unless a timer is set; a timeout that moved meanwhile is scheduled
-    /// again then.
-    pub(crate) fn arm_rdma_timer(&mut self, index: u32) {
-        let host = self.nodes.plans[index as usize].src;
-        let flow = &mut self.nodes.flows[index as usize];
+    /// Updates when the flow may send. A flow that will never send again leaves the round robin; a complete
+    /// flow that has a rate to give back stays until it has done so.
+    fn update_pacing(&mut self) {
+        let Hosts { hosts, plans, flows, .. } = &mut *self.hosts;
+        let plan = &plans[self.flow as usize];
+        if let Ends::Rdma(ends) = &mut flows[self.flow as usize].ends {
+            let paced = &mut hosts[plan.src as usize].paced;
+            if ends.sender.is_over() {
+                paced.leave(plan.priority, self.flow, &mut ends.position);
+            } else {
+                paced.reschedule(plan.priority, self.flow, &mut ends.position, ends.sender.ready_at());
+            }
+        }
+    }
+
+    /// The next packet of the flow at its turn in the round robin of a host; none if it has none after all,
+    /// since a rate that fell meanwhile delayed the departure, or the sender gave a request up.
+    pub fn poll(mut self, host: u32) -> Option<Packet> {
+        let (index, now) = (self.flow, self.cx.now());
+        let Hosts { hosts, plans, flows, .. } = &mut *self.hosts;
+        let plan = &plans[index as usize];
+        if plan.is_read {
+            return self.poll_read(host);
+        }
+        let flow = &mut flows[index as usize];
+        let Ends::Rdma(ends) = &mut flow.ends else { return None };
+        let sent = ends.sender.take(now);
+        let packet = sent.map(|sent| packets::paced_packet(self.cx, plan, &sent));
+        let paced = &mut hosts[host as usize].paced;
+        paced.reschedule(plan.priority, index, &mut ends.position, ends.sender.ready_at());
+        let packet = packet?;
+        // A burst is one request to the interface, so its packets leave together.
+        paced.on_served(&ends.position, ends.sender.is_in_burst());
+        flow.data_pkts += 1;
+        let is_quenched = ends.sender.is_quenched() && flow.quenched.is_none();
+        if ends.sender.is_over() {
+            paced.leave(plan.priority, index, &mut ends.position);
+        }
+        if is_quenched {
+            flow.quenched = Some(now);
+            self.hosts.on_end(self.cx, index);
+        }
+        self.arm_timer();
+        packet
+    }
+
+    /// Schedules the timeout of the sender, unless a timer is set; a timeout that moved meanwhile is
+    /// scheduled again then.
+    pub(super) fn arm_timer(&mut self) {
+        let (index, host) = (self.flow, self.sending_host());
+        let flow = &mut self.hosts.flows[index as usize];
         let Ends::Rdma(ends) = &flow.ends else { return };
         if let (Some(deadline), None) = (ends.sender.deadline(), flow.timer) {
             flow.timer = Some(deadline);
-            self.schedule.timer(deadline, self.nodes.host_node(host), Timer::Sender { flow: index });
+            let node = self.cx.topology.host_node(host);
+            self.cx.schedule.timer(deadline, node, Timer::Sender { flow: index });
         }
-    }
-
-    pub(crate) fn on_rdma_timer(&mut self, index: u32) {
-        let (now, host) = (self.now(), self.nodes.plans[index as usize].src);
-        let Some(ends) = self.rdma(index) else { return };
-        ends.sender.on_timer(now);
-        self.update_pacing(index);
-        self.arm_rdma_timer(index);
-        self.start_interface(host);
     }
 }

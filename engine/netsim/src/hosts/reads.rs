@@ -1,5 +1,5 @@
-//! RDMA reads at their hosts: the reader paces requests and takes the data, the source sends what is asked
-//! for (docs/algorithms/timely.md#reads).
+//! RDMA reads: the reader paces requests and takes the data, the source sends what is requested
+//! (docs/algorithms/timely.md#reads).
 //!
 //! The plan of a read has the reader as `src`, since it begins the flow and its algorithm runs there; results
 //! name the hosts by the way of the data.
@@ -11,41 +11,42 @@ use p4cc_transport::wire::{self, Extension, Flags, PacketKind};
 
 use crate::hosts::flow::Ends;
 use crate::hosts::packets;
-use crate::network::Network;
+use crate::hosts::rdma::Rdma;
+use crate::hosts::state::Hosts;
 
-impl Network {
+impl Rdma<'_, '_> {
     /// The next request of a reader, or the next packet of a source, whichever this host is in the flow.
-    pub(crate) fn next_of_read(&mut self, host: u32, index: u32) -> Option<Packet> {
-        let plan = &self.nodes.plans[index as usize];
-        if host == plan.src { self.next_request(host, index) } else { self.next_asked_for(host, index) }
+    pub(super) fn poll_read(self, host: u32) -> Option<Packet> {
+        let is_reader = host == self.hosts.plans[self.flow as usize].src;
+        if is_reader { self.poll_reader(host) } else { self.poll_source(host) }
     }
 
-    fn next_request(&mut self, host: u32, index: u32) -> Option<Packet> {
-        let now = self.now();
-        let plan = &self.nodes.plans[index as usize];
-        let Ends::Rdma(ends) = &mut self.nodes.flows[index as usize].ends else { return None };
-        let paced = &mut self.nodes.hosts[host as usize].paced;
+    fn poll_reader(mut self, host: u32) -> Option<Packet> {
+        let (index, now) = (self.flow, self.cx.now());
+        let Hosts { hosts, plans, flows, .. } = &mut *self.hosts;
+        let plan = &plans[index as usize];
+        let Ends::Rdma(ends) = &mut flows[index as usize].ends else { return None };
+        let paced = &mut hosts[host as usize].paced;
         let wanted = ends.sender.take(now).map(|(segment, _)| segment);
-        let packet = wanted.and_then(|wanted| {
-            let class = ends.ack_class;
-            packets::read_request(&mut self.nodes.pool, &self.topology.hosts, plan, (class, &wanted), now)
-        });
+        let class = ends.ack_class;
+        let packet = wanted.and_then(|wanted| packets::read_request(self.cx, plan, (class, &wanted)));
         paced.reschedule(plan.priority, index, &mut ends.position, ends.sender.ready_at());
         if packet.is_some() {
             paced.on_served(&ends.position, false);
         }
-        self.arm_rdma_timer(index);
+        self.arm_timer();
         packet
     }
 
-    fn next_asked_for(&mut self, host: u32, index: u32) -> Option<Packet> {
-        let now = self.now();
-        let plan = &self.nodes.plans[index as usize];
-        let flow = &mut self.nodes.flows[index as usize];
+    fn poll_source(self, host: u32) -> Option<Packet> {
+        let index = self.flow;
+        let Hosts { hosts, plans, flows, .. } = self.hosts;
+        let plan = &plans[index as usize];
+        let flow = &mut flows[index as usize];
         let Ends::Rdma(ends) = &mut flow.ends else { return None };
         let end = ends.read.as_mut()?;
         let position = end.position.as_mut()?;
-        let paced = &mut self.nodes.hosts[host as usize].paced;
+        let paced = &mut hosts[host as usize].paced;
         let segment = end.source.take()?;
         flow.data_pkts += 1;
         paced.on_served(position, false);
@@ -53,27 +54,24 @@ impl Network {
             paced.leave(plan.priority, index, position);
             end.position = None;
         }
-        packets::read_data(&mut self.nodes.pool, &self.topology.hosts, plan, &segment, now)
+        packets::read_data(self.cx, plan, &segment)
     }
 
-    /// A packet of a read reached one of its hosts.
-    pub(crate) fn take_read(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
+    /// A packet of a read reaches one of its hosts.
+    pub fn receive_read(mut self, host: u32, packet: &wire::Packet<'_>) {
         match packet.header.kind {
-            PacketKind::Data => self.take_asked_for(host, index, packet),
-            PacketKind::Ack => self.take_request(host, index, packet),
+            PacketKind::Data => self.receive_read_data(packet),
+            PacketKind::Ack => self.receive_request(host, packet),
             PacketKind::Notice => {}
         }
     }
 
-    /// Data reached the reader: what is in order counts as acknowledged at once.
-    fn take_asked_for(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
-        let Some(receipt) = self.on_rdma_data(index, packet) else { return };
-        let delivered = match &self.nodes.flows[index as usize].ends {
-            Ends::Rdma(ends) => ends.receiver.delivered_bytes(),
-            Ends::Window { .. } => return,
-        };
+    /// Data reaches the reader: what is in order counts as acknowledged at once.
+    fn receive_read_data(&mut self, packet: &wire::Packet<'_>) {
+        let Some(receipt) = self.on_data(packet) else { return };
+        let Some(delivered) = self.ends().map(|ends| ends.receiver.delivered_bytes()) else { return };
         if receipt.delivered_bytes > 0 {
-            self.on_delivered(index, delivered);
+            self.hosts.on_delivered(self.cx, self.flow, delivered);
         }
         let Some(ack) = receipt.ack else { return };
         let fields = AckFields {
@@ -82,14 +80,14 @@ impl Network {
             timestamp_echo_ns: ack.timestamp_echo_ns,
             ..AckFields::default()
         };
-        self.on_rdma_progress(host, index, &fields, (Flags::NACK.when(ack.nack), Extension::NONE));
+        self.on_ack(&fields, (Flags::NACK.when(ack.nack), Extension::NONE));
     }
 
-    /// A request reached the source.
-    fn take_request(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
-        let now = self.now();
-        let priority = self.nodes.plans[index as usize].priority;
-        let Ends::Rdma(ends) = &mut self.nodes.flows[index as usize].ends else { return };
+    /// A request reaches the source.
+    fn receive_request(&mut self, host: u32, packet: &wire::Packet<'_>) {
+        let (index, now) = (self.flow, self.cx.now());
+        let Hosts { hosts, plans, flows, .. } = &mut *self.hosts;
+        let Ends::Rdma(ends) = &mut flows[index as usize].ends else { return };
         let Some(end) = ends.read.as_mut() else { return };
         let is_last = packet.header.flags.has(Flags::FIN);
         let Some(request) = ReadRequest::from_wire(packet.header.ack, is_last, &packet.extension) else {
@@ -97,10 +95,10 @@ impl Network {
         };
         end.source.on_request(now, &request);
         if let Some(at) = end.source.ready_at() {
-            let paced = &mut self.nodes.hosts[host as usize].paced;
+            let paced = &mut hosts[host as usize].paced;
             let position = end.position.get_or_insert_with(|| paced.enter());
-            paced.reschedule(priority, index, position, Some(at));
+            paced.reschedule(plans[index as usize].priority, index, position, Some(at));
         }
-        self.start_interface(host);
+        self.hosts.serve(self.cx, host);
     }
 }

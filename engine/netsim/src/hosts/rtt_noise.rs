@@ -7,7 +7,7 @@ use p4cc_units::Span;
 
 use crate::random::{exponential, uniform};
 
-/// The noise of one flow, of a stream of its own.
+/// The noise of one flow, from its own stream.
 #[derive(Clone, Debug)]
 pub(crate) struct RttNoise {
     uniform: Span,

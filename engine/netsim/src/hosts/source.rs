@@ -1,4 +1,4 @@
-//! The state of hosts that send packets of the user's own, or keep something of what arrives.
+//! The state of hosts that send users' packets, or keep something of what arrives.
 //!
 //! As a socket's buffer does, the interface takes so many packets of a source; the source holds the next ones
 //! back until one has left, and then catches up. So a source faster than its link takes what the link has
@@ -9,17 +9,17 @@ use std::collections::VecDeque;
 use p4cc_switch::Packet;
 use p4cc_units::{Span, Time};
 
-use crate::output::{HeadersLog, ReceivedLog};
+use crate::record::{HeadersLog, ReceivedLog};
 use crate::traffic::packets::PacketsPlan;
 
 /// Most packets of one source that wait at its interface.
 const MOST_WAITING: usize = 64;
 
-/// What a host has to do with packets and headers of the user's own; most hosts have nothing.
+/// What a host has to do with users' packets and headers; most hosts have nothing.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct OwnPackets {
+pub(crate) struct UserPackets {
     pub sources: Vec<Source>,
-    /// Packets that were given to the run on its way, and wait.
+    /// Injected packets that wait.
     pub injected: Injected,
     /// What arrives that no flow takes, where it is recorded.
     pub received: Option<ReceivedLog>,
@@ -33,11 +33,11 @@ pub(crate) struct Source {
     /// When the next packet is due.
     due: Time,
     /// Packets handed to the interface.
-    handed: u64,
+    handed_over: u64,
     /// When those that wait there were due.
     waiting: VecDeque<Time>,
     /// The next packet waits for one of them to leave.
-    is_held: bool,
+    is_blocked: bool,
     pub sent_pkts: u64,
     pub sent_bytes: u64,
     /// The longest time that a packet left after it was due.
@@ -48,9 +48,9 @@ impl Source {
     pub fn new(plan: &PacketsPlan) -> Self {
         Self {
             due: plan.start,
-            handed: 0,
+            handed_over: 0,
             waiting: VecDeque::new(),
-            is_held: false,
+            is_blocked: false,
             sent_pkts: 0,
             sent_bytes: 0,
             most_late: Span::ZERO,
@@ -59,19 +59,19 @@ impl Source {
 
     /// When the next packet is due, if there is one.
     pub fn next_due(&self, plan: &PacketsPlan) -> Option<Time> {
-        (self.handed < plan.count && self.due < plan.end).then_some(self.due)
+        (self.handed_over < plan.count && self.due < plan.end).then_some(self.due)
     }
 
     /// Whether the interface takes no packet of it now; one that leaves ends that.
-    pub fn holds_back(&mut self) -> bool {
-        self.is_held = self.waiting.len() == MOST_WAITING;
-        self.is_held
+    pub fn blocks(&mut self) -> bool {
+        self.is_blocked = self.waiting.len() == MOST_WAITING;
+        self.is_blocked
     }
 
     /// The place of the frame that is handed over now.
     pub fn hand_over(&mut self, plan: &PacketsPlan) -> u32 {
-        let frame = self.handed % plan.frames.len() as u64;
-        self.handed += 1;
+        let frame = self.handed_over % plan.frames.len() as u64;
+        self.handed_over += 1;
         self.waiting.push_back(self.due);
         self.due += plan.frames[frame as usize].gap;
         frame as u32
@@ -84,15 +84,15 @@ impl Source {
         if let Some(due) = self.waiting.pop_front() {
             self.most_late = self.most_late.max(now.since(due));
         }
-        core::mem::take(&mut self.is_held)
+        core::mem::take(&mut self.is_blocked)
     }
 }
 
-/// Most given packets that wait at one interface.
+/// Most injected packets that wait at one interface.
 pub const MAX_WAITING_INJECTED: usize = 4_096;
 
-/// Given packets that wait at an interface. Those of a paused priority are overtaken, so each has a place of
-/// its own.
+/// Injected packets that wait at an interface. Those of a paused priority are overtaken, so each has its own
+/// place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Injected {
     places: Vec<Option<Packet>>,

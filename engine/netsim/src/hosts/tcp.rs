@@ -6,194 +6,135 @@
 
 use p4cc_switch::Packet;
 use p4cc_transport::Codepoint;
-use p4cc_transport::tcp::{Control, TcpClient, TcpServer};
-use p4cc_transport::wire::{TTL, TcpHeader, TcpPacket, encode_tcp};
+use p4cc_transport::tcp::Control;
+use p4cc_transport::wire::{TTL, TcpPacket, encode_tcp};
+use p4cc_units::Time;
 
+use crate::context::Context;
 use crate::events::Timer;
 use crate::hosts::connections::{TcpEnd, TcpEnds};
 use crate::hosts::packets::Outgoing;
-use crate::network::Network;
-use crate::output::NoFlow;
+use crate::hosts::state::Hosts;
+use crate::hosts::window::Window;
+use crate::record::NoFlow;
 
-impl Network {
+impl Window<'_, '_> {
     #[inline]
-    fn tcp(&mut self, flow: u32) -> Option<&mut TcpEnds> {
-        self.nodes.flows[flow as usize].tcp.as_deref_mut()
+    fn tcp(&mut self) -> Option<&mut TcpEnds> {
+        self.state().tcp.as_deref_mut()
     }
 
-    fn tcp_client(&mut self, flow: u32) -> Option<&mut TcpClient> {
-        self.tcp(flow).map(|ends| &mut ends.client)
+    /// Lets an end of the connection act, if the flow speaks TCP; whether it sent a control segment.
+    pub(super) fn control(&mut self, act: impl FnOnce(&mut TcpEnds, Time) -> Option<Control>) -> bool {
+        let now = self.cx.now();
+        let control = self.tcp().and_then(|ends| act(ends, now));
+        control.map(|control| self.send_control(control)).is_some()
     }
 
-    fn tcp_server(&mut self, flow: u32) -> Option<&mut TcpServer> {
-        self.tcp(flow).map(|ends| &mut ends.server)
-    }
-
-    /// Starts the sender of a flow, or opens its connection first.
-    pub(crate) fn start_sender(&mut self, flow: u32) {
-        let now = self.now();
-        match self.tcp_client(flow).map(|client| client.open(now)) {
-            Some(syn) => self.send_control(flow, syn),
-            None => self.with_sender(flow, |sender, now, out| sender.start(now, out)),
-        }
-    }
-
-    /// The sender of a flow is done: its connection says so, unless data did.
-    pub(crate) fn close_tcp_client(&mut self, flow: u32) {
-        let now = self.now();
-        if let Some(fin) = self.tcp_client(flow).and_then(|client| client.close(now)) {
-            self.send_control(flow, fin);
-        }
-    }
-
-    /// The receiver of a flow has all of it.
-    pub(crate) fn close_tcp_server(&mut self, flow: u32) {
-        let now = self.now();
-        if let Some(fin) = self.tcp_server(flow).and_then(|server| server.close(now)) {
-            self.send_control(flow, fin);
-        }
-    }
-
-    /// The client's timer, where it waits for an answer to SYN or FIN.
-    pub(crate) fn on_tcp_client_timer(&mut self, flow: u32) {
-        let now = self.now();
-        if let Some(again) = self.tcp_client(flow).and_then(|client| client.on_timer(now)) {
-            self.send_control(flow, again);
-        }
-    }
-
-    /// The server's timer, where it waits for an answer to SYN or FIN.
-    pub(crate) fn on_tcp_server_timer(&mut self, flow: u32) {
-        let now = self.now();
-        if let Some(again) = self.tcp_server(flow).and_then(|server| server.on_timer(now)) {
-            self.send_control(flow, again);
-        }
-    }
-
-    /// Hands a control segment to its host, and asks for the timer until which it is to be answered.
-    fn send_control(&mut self, flow: u32, what: Control) {
-        let plan = &self.nodes.plans[flow as usize];
-        let host = if what.is_from_client() { plan.src } else { plan.dst };
-        let node = self.nodes.host_node(host);
-        let Some(ends) = self.nodes.flows[flow as usize].tcp.as_deref() else { return };
-        if what.is_from_client() {
+    /// Hands a control segment to its host, and schedules the timer until which it is to be answered.
+    fn send_control(&mut self, control: Control) {
+        let (flow, (src, dst)) = (self.flow, self.end_hosts());
+        let host = if control.is_from_client() { src } else { dst };
+        let node = self.cx.topology.host_node(host);
+        let state = &mut self.hosts.flows[flow as usize];
+        let Some(ends) = state.tcp.as_deref() else { return };
+        if control.is_from_client() {
             if let Some(deadline) = ends.client.deadline() {
-                self.nodes.flows[flow as usize].timer = Some(deadline);
-                self.schedule.timer(deadline, node, Timer::Sender { flow });
+                state.timer = Some(deadline);
+                self.cx.schedule.timer(deadline, node, Timer::Sender { flow });
             }
         } else if let Some(deadline) = ends.server.deadline() {
-            self.schedule.timer(deadline, node, Timer::DelayedAck { flow });
+            self.cx.schedule.timer(deadline, node, Timer::DelayedAck { flow });
         }
-        let ticket = self.schedule.order.ticket();
-        self.start_with(host, (ticket, Outgoing::Control(flow, what)));
+        let control = self.cx.schedule.order.ticketed(Outgoing::Control(flow, control));
+        self.hosts.enqueue(self.cx, host, control);
+    }
+
+    /// A segment reaches its end of the connection.
+    #[inline]
+    fn receive_segment(mut self, end: TcpEnd, segment: &TcpPacket) {
+        match end {
+            TcpEnd::Server => self.receive_at_server(segment),
+            TcpEnd::Client => self.receive_at_client(segment),
+        }
+    }
+
+    #[inline]
+    fn receive_at_server(&mut self, segment: &TcpPacket) {
+        let now = self.cx.now();
+        let Some(ends) = self.tcp() else { return };
+        let step = ends.server.on_segment(now, &segment.header, segment.ecn);
+        if let Some(data) = &step.data {
+            self.receive_data(data);
+        }
+        if let Some(reply) = step.reply {
+            self.send_control(reply);
+        }
+    }
+
+    #[inline]
+    fn receive_at_client(&mut self, segment: &TcpPacket) {
+        let now = self.cx.now();
+        let Some(ends) = self.tcp() else { return };
+        let step = ends.client.on_segment(now, &segment.header);
+        if let Some(fields) = &step.ack {
+            self.receive_ack(fields);
+        }
+        if let Some(reply) = step.reply {
+            self.send_control(reply);
+        }
+        if step.is_opened {
+            self.state().timer = None;
+            self.run_sender(|sender, now, out| sender.start(now, out));
+        }
+    }
+}
+
+impl Hosts {
+    /// A segment reaches a host.
+    #[inline]
+    pub(super) fn receive_tcp(&mut self, cx: &mut Context<'_>, host: u32, packet: Packet) -> Option<Packet> {
+        // By reference from here on: it is larger than a line of the cache.
+        let segment = TcpPacket::decode(&packet.head, packet.zeros as usize);
+        let plan = &cx.topology.hosts[host as usize];
+        let found = segment.as_ref().map_err(NoFlow::of);
+        let found = found.and_then(|segment| Ok((segment, self.connections.at_host(plan, segment)?)));
+        let (segment, (flow, end)) = match found {
+            Ok(found) => found,
+            Err(cause) => return self.refuse(cx, host, cause, packet),
+        };
+        self.hosts[host as usize].counters.delivered_pkts += 1;
+        Window { hosts: self, cx, flow }.receive_segment(end, segment);
+        Some(packet)
     }
 
     /// The bytes of a segment that leaves now; none where the flow does not speak TCP.
     #[inline]
-    pub(crate) fn tcp_packet(&mut self, flow: u32, out: &Outgoing) -> Option<Packet> {
-        let now = self.now();
-        let ends = self.nodes.flows[flow as usize].tcp.as_deref_mut()?;
-        match out {
+    pub(super) fn tcp_packet(&mut self, cx: &mut Context<'_>, flow: u32, out: &Outgoing) -> Option<Packet> {
+        let now = cx.now();
+        let ends = self.flows[flow as usize].tcp.as_deref_mut()?;
+        let (sender, header, ecn) = match out {
             Outgoing::Data(_, segment) => {
-                let (header, ecn) = (ends.client.data(segment, now), ends.client.ecn(segment));
-                self.segment_packet(flow, TcpEnd::Client, (&header, ecn))
+                (TcpEnd::Client, ends.client.data(segment, now), ends.client.ecn(segment))
             }
-            Outgoing::Ack(_, fields) => {
-                let header = ends.server.ack(fields, now);
-                self.segment_packet(flow, TcpEnd::Server, (&header, Codepoint::NOT_ECT))
+            Outgoing::Ack(_, fields) => (TcpEnd::Server, ends.server.ack(fields, now), Codepoint::NOT_ECT),
+            Outgoing::Control(_, control) if control.is_from_client() => {
+                (TcpEnd::Client, ends.client.control(*control, now), Codepoint::NOT_ECT)
             }
-            Outgoing::Control(_, what) if what.is_from_client() => {
-                let header = ends.client.control(*what, now);
-                self.segment_packet(flow, TcpEnd::Client, (&header, Codepoint::NOT_ECT))
+            Outgoing::Control(_, control) => {
+                (TcpEnd::Server, ends.server.control(*control, now), Codepoint::NOT_ECT)
             }
-            Outgoing::Control(_, what) => {
-                let header = ends.server.control(*what, now);
-                self.segment_packet(flow, TcpEnd::Server, (&header, Codepoint::NOT_ECT))
-            }
-            Outgoing::Own { .. } | Outgoing::Injected { .. } => None,
-        }
-    }
-
-    #[inline(always)]
-    fn segment_packet(
-        &mut self,
-        flow: u32,
-        sender: TcpEnd,
-        (header, ecn): (&TcpHeader, Codepoint),
-    ) -> Option<Packet> {
-        let plan = &self.nodes.plans[flow as usize];
-        let hosts = (&self.topology.hosts[plan.src as usize], &self.topology.hosts[plan.dst as usize]);
+            Outgoing::User { .. } | Outgoing::Injected { .. } => return None,
+        };
+        let (plan, hosts) = (&self.plans[flow as usize], &cx.topology.hosts);
+        let (client, server) = (&hosts[plan.src as usize], &hosts[plan.dst as usize]);
         let (from, to) = match sender {
-            TcpEnd::Client => hosts,
-            TcpEnd::Server => (hosts.1, hosts.0),
+            TcpEnd::Client => (client, server),
+            TcpEnd::Server => (server, client),
         };
         let ends = ((from.mac, from.ipv4), (from.next_hop_mac(to), to.ipv4));
-        let mut bytes = self.nodes.pool.take_unwritten(header.frame_len(), u32::from(header.payload_len));
-        encode_tcp(ends, (plan.priority, ecn, TTL), header, &mut bytes.head).ok()?;
+        let mut bytes = cx.pool.take_unwritten(header.frame_len(), u32::from(header.payload_len));
+        encode_tcp(ends, (plan.priority, ecn, TTL), &header, &mut bytes.head).ok()?;
         Some(bytes)
-    }
-
-    /// The flow that ends at a host and that a segment is of, and its end here; or why there is none.
-    #[inline]
-    pub(crate) fn connection_at(&self, host: u32, read: &TcpPacket) -> Result<(u32, TcpEnd), NoFlow> {
-        let plan = &self.topology.hosts[host as usize];
-        if read.dst_mac != plan.mac || read.dst != plan.ipv4 {
-            return Err(NoFlow::Address);
-        }
-        self.nodes.connections.find((read.src, read.dst, read.header.ports)).ok_or(NoFlow::Flow)
-    }
-
-    /// Gives a segment to its end of a connection.
-    #[inline]
-    pub(crate) fn take_in_tcp(&mut self, host: u32, packet: Packet) -> Option<Packet> {
-        // By reference from here on: it is larger than a line of the cache.
-        let read = TcpPacket::decode(&packet.head, packet.zeros as usize);
-        let read = match &read {
-            Ok(read) => read,
-            Err(error) => {
-                let cause = NoFlow::of(error);
-                return self.refuse(host, cause, packet);
-            }
-        };
-        let (flow, end) = match self.connection_at(host, read) {
-            Ok(found) => found,
-            Err(cause) => return self.refuse(host, cause, packet),
-        };
-        self.nodes.hosts[host as usize].counters.delivered_pkts += 1;
-        match end {
-            TcpEnd::Server => self.at_server(host, flow, read),
-            TcpEnd::Client => self.at_client(host, flow, read),
-        }
-        Some(packet)
-    }
-
-    #[inline]
-    fn at_server(&mut self, host: u32, flow: u32, read: &TcpPacket) {
-        let now = self.now();
-        let Some(server) = self.tcp_server(flow) else { return };
-        let step = server.on_segment(now, &read.header, read.ecn);
-        if let Some(data) = &step.data {
-            self.take_data(host, flow, data);
-        }
-        if let Some(reply) = step.reply {
-            self.send_control(flow, reply);
-        }
-    }
-
-    #[inline]
-    fn at_client(&mut self, host: u32, flow: u32, read: &TcpPacket) {
-        let now = self.now();
-        let Some(client) = self.tcp_client(flow) else { return };
-        let step = client.on_segment(now, &read.header);
-        if let Some(fields) = &step.ack {
-            self.take_ack(host, flow, fields);
-        }
-        if let Some(reply) = step.reply {
-            self.send_control(flow, reply);
-        }
-        if step.is_opened {
-            self.nodes.flows[flow as usize].timer = None;
-            self.with_sender(flow, |sender, now, out| sender.start(now, out));
-        }
     }
 }

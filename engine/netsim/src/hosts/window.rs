@@ -1,161 +1,192 @@
-//! Flows with a congestion window at their hosts: data and ACKs, timers, what a sender asks for.
+//! The ends of a flow with a congestion window: data and ACKs, timers, what a sender asks for.
+//!
+//! Over TCP the ends of a connection stand between packets and these ([`super::tcp`]).
 
+use p4cc_transport::wire::{self, PacketKind};
 use p4cc_transport::{AckFields, Action, Actions, DataFields, WindowSender};
 use p4cc_units::{Span, Time};
 
-use crate::events::Timer;
-use crate::hosts::flow::Ends;
+use crate::context::Context;
+use crate::events::{Ticketed, Timer};
+use crate::hosts::flow::{Ends, Flow, Verb};
 use crate::hosts::packets::Outgoing;
-use crate::network::Network;
+use crate::hosts::state::Hosts;
 
-impl Network {
-    /// Data reached the host of a receiver.
-    pub(crate) fn take_data(&mut self, host: u32, flow: u32, data: &DataFields) {
-        match &mut self.nodes.flows[flow as usize].data_in_kernel {
-            None => self.on_data(host, flow, data),
+/// A window flow with what its handlers need.
+pub(super) struct Window<'a, 'c> {
+    pub hosts: &'a mut Hosts,
+    pub cx: &'a mut Context<'c>,
+    pub flow: u32,
+}
+
+impl Window<'_, '_> {
+    #[inline]
+    pub(super) fn state(&mut self) -> &mut Flow {
+        &mut self.hosts.flows[self.flow as usize]
+    }
+
+    /// The hosts of the sender and of the receiver.
+    #[inline]
+    pub(super) fn end_hosts(&self) -> (u32, u32) {
+        let plan = &self.hosts.plans[self.flow as usize];
+        (plan.src, plan.dst)
+    }
+
+    pub fn act(mut self, verb: Verb) {
+        match verb {
+            Verb::Open => {
+                if !self.control(|tcp, now| Some(tcp.client.open(now))) {
+                    self.run_sender(|sender, now, out| sender.start(now, out));
+                }
+            }
+            Verb::Supply(bytes) => self.run_sender(|sender, now, out| sender.supply(bytes, now, out)),
+            Verb::Close => self.run_sender(|sender, _, out| sender.close(out)),
+            Verb::SenderTimer => {
+                self.run_sender(|sender, now, out| sender.on_timer(now, out));
+                self.control(|tcp, now| tcp.client.on_timer(now));
+            }
+            Verb::ReceiverTimer => {
+                let (now, host) = (self.cx.now(), self.end_hosts().1);
+                let Ends::Window { receiver, .. } = &mut self.state().ends else { return };
+                if let Some(fields) = receiver.on_timer(now) {
+                    self.hosts.push(self.cx, host, Outgoing::Ack(self.flow, fields));
+                    self.hosts.serve(self.cx, host);
+                }
+                self.control(|tcp, now| tcp.server.on_timer(now));
+            }
+        }
+    }
+
+    /// A packet reaches its end of the flow.
+    #[inline]
+    pub fn receive(mut self, packet: &wire::Packet<'_>) {
+        match packet.header.kind {
+            PacketKind::Data => self.receive_data(&packet.header.data_fields(packet.ecn)),
+            PacketKind::Ack => self.receive_ack(&packet.ack_fields()),
+            // No window sender needs what switches report.
+            PacketKind::Notice => {}
+        }
+    }
+
+    /// Data reaches the host of the receiver.
+    pub(super) fn receive_data(&mut self, data: &DataFields) {
+        match &mut self.state().data_in_kernel {
+            None => self.on_data(data),
             Some(kernel) => {
                 let wait = kernel.arrived(data);
-                self.arm_kernel(host, wait, Timer::Kernel { flow, at_receiver: true });
+                self.arm_kernel(wait, true);
             }
         }
     }
 
-    /// An ACK reached the host of a sender.
-    pub(crate) fn take_ack(&mut self, host: u32, flow: u32, fields: &AckFields) {
-        match &mut self.nodes.flows[flow as usize].acks_in_kernel {
-            None => self.with_sender(flow, |sender, now, out| sender.on_ack(now, fields, out)),
+    /// An ACK reaches the host of the sender.
+    pub(super) fn receive_ack(&mut self, fields: &AckFields) {
+        match &mut self.state().acks_in_kernel {
+            None => self.run_sender(|sender, now, out| sender.on_ack(now, fields, out)),
             Some(kernel) => {
                 let wait = kernel.arrived(fields);
-                self.arm_kernel(host, wait, Timer::Kernel { flow, at_receiver: false });
+                self.arm_kernel(wait, false);
             }
         }
     }
 
-    fn arm_kernel(&mut self, host: u32, wait: Option<Span>, timer: Timer) {
-        if let Some(wait) = wait {
-            self.schedule.timer(self.now() + wait, self.nodes.host_node(host), timer);
-        }
+    fn arm_kernel(&mut self, wait: Option<Span>, at_receiver: bool) {
+        let Some(wait) = wait else { return };
+        let (src, dst) = self.end_hosts();
+        let node = self.cx.topology.host_node(if at_receiver { dst } else { src });
+        self.cx.schedule.timer(self.cx.now() + wait, node, Timer::Kernel { flow: self.flow, at_receiver });
     }
 
-    /// The kernel of a host takes up what waits at this end of a flow.
-    pub(crate) fn on_kernel_timer(&mut self, flow: u32, at_receiver: bool) {
-        let host = self.nodes.plans[flow as usize].dst;
-        let state = &mut self.nodes.flows[flow as usize];
+    /// The kernel of a host takes up what waits at this end of the flow.
+    pub fn on_kernel_timer(mut self, at_receiver: bool) {
+        let state = self.state();
         if at_receiver {
-            let Some(kernel) = &mut state.data_in_kernel else { return };
-            for data in kernel.take() {
-                self.on_data(host, flow, &data);
-            }
+            let waiting = state.data_in_kernel.as_mut().map(|kernel| kernel.take());
+            waiting.iter().flatten().for_each(|data| self.on_data(data));
         } else {
-            let Some(kernel) = &mut state.acks_in_kernel else { return };
-            for fields in kernel.take() {
-                self.with_sender(flow, |sender, now, out| sender.on_ack(now, &fields, out));
+            let waiting = state.acks_in_kernel.as_mut().map(|kernel| kernel.take());
+            for fields in waiting.iter().flatten() {
+                self.run_sender(|sender, now, out| sender.on_ack(now, fields, out));
             }
         }
     }
 
-    /// Data reached the receiver of a flow.
-    pub(crate) fn on_data(&mut self, host: u32, index: u32, data: &DataFields) {
-        let flow = &mut self.nodes.flows[index as usize];
+    /// Data reaches the receiver.
+    fn on_data(&mut self, data: &DataFields) {
+        let (index, now, host) = (self.flow, self.cx.now(), self.end_hosts().1);
+        let flow = &mut self.hosts.flows[index as usize];
         flow.count_mark(data.ecn);
         let Ends::Window { receiver, .. } = &mut flow.ends else { return };
         let waited_until = receiver.deadline();
-        let receipt = receiver.on_data(self.schedule.now, data);
+        let receipt = receiver.on_data(now, data);
         let waits_until = receiver.deadline().filter(|until| waited_until != Some(*until));
         let delivered = receiver.delivered_bytes();
         if receipt.completed {
-            flow.received = Some(self.schedule.now);
+            flow.received = Some(now);
         }
         if let Some(fields) = receipt.earlier {
-            self.hand_over(host, Outgoing::Ack(index, fields));
+            self.hosts.push(self.cx, host, Outgoing::Ack(index, fields));
         }
         match receipt.ack {
             Some(fields) => {
-                let ticket = self.schedule.order.ticket();
-                self.start_with(host, (ticket, Outgoing::Ack(index, fields)));
+                let ack = self.cx.schedule.order.ticketed(Outgoing::Ack(index, fields));
+                self.hosts.enqueue(self.cx, host, ack);
             }
-            None => self.start_interface(host),
+            None => self.hosts.serve(self.cx, host),
         }
         if let Some(until) = waits_until {
-            self.schedule.timer(until, self.nodes.host_node(host), Timer::DelayedAck { flow: index });
+            let node = self.cx.topology.host_node(host);
+            self.cx.schedule.timer(until, node, Timer::DelayedAck { flow: index });
         }
         if receipt.delivered_bytes > 0 {
-            self.on_delivered(index, delivered);
+            self.hosts.on_delivered(self.cx, index, delivered);
         }
         if receipt.completed {
-            self.close_tcp_server(index);
+            self.control(|tcp, now| tcp.server.close(now));
         }
     }
 
-    /// The timer of a sender is due, unless it was set anew meanwhile.
-    pub(crate) fn on_sender_timer(&mut self, flow: u32) {
-        let timer = &mut self.nodes.flows[flow as usize].timer;
-        if *timer == Some(self.schedule.now) {
-            *timer = None;
-            self.with_sender(flow, |sender, now, out| sender.on_timer(now, out));
-            self.on_rdma_timer(flow);
-            self.on_tcp_client_timer(flow);
-        }
-    }
-
-    /// Adds a packet to those that wait for a host's interface.
-    fn hand_over(&mut self, host: u32, out: Outgoing) {
-        let ticket = self.schedule.order.ticket();
-        self.nodes.hosts[host as usize].waiting.push_back((ticket, out));
-    }
-
-    /// A delayed ACK may be due; it is not if another ACK was sent meanwhile.
-    pub(crate) fn on_ack_timer(&mut self, index: u32) {
-        let Ends::Window { receiver, .. } = &mut self.nodes.flows[index as usize].ends else {
-            return self.on_rdma_ack_timer(index);
-        };
-        if let Some(fields) = receiver.on_timer(self.schedule.now) {
-            let host = self.nodes.plans[index as usize].dst;
-            self.hand_over(host, Outgoing::Ack(index, fields));
-            self.start_interface(host);
-        }
-        self.on_tcp_server_timer(index);
-    }
-
-    /// Calls a window sender and does what it asks for.
-    pub(crate) fn with_sender(&mut self, flow: u32, act: impl FnOnce(&mut WindowSender, Time, &mut Actions)) {
-        let Ends::Window { sender, .. } = &mut self.nodes.flows[flow as usize].ends else { return };
-        self.nodes.actions.clear();
-        act(sender, self.schedule.now, &mut self.nodes.actions);
-        let plan = &self.nodes.plans[flow as usize];
-        let (flow_id, host) = (plan.id, plan.src);
-        self.observers.recorder.events(self.schedule.now, flow_id, self.nodes.actions.events());
-        if let Some((rtt, marked)) = self.nodes.actions.rtt() {
-            self.observers.recorder.rtt(self.schedule.now, flow_id, rtt, marked);
-        }
+    /// Calls the sender and does what it asks for.
+    pub(super) fn run_sender(&mut self, act: impl FnOnce(&mut WindowSender, Time, &mut Actions)) {
+        let (index, now, hosts) = (self.flow, self.cx.now(), &mut *self.hosts);
+        let Ends::Window { sender, .. } = &mut hosts.flows[index as usize].ends else { return };
+        hosts.actions.clear();
+        act(sender, now, &mut hosts.actions);
+        let plan = &hosts.plans[index as usize];
+        let host = plan.src;
+        self.cx.record_actions(plan.id, &hosts.actions);
         // Mostly there is one segment; further ones wait behind each other.
-        let (mut first, mut segments) = (None, 0);
+        let (mut first, mut segments): (Option<Ticketed<Outgoing>>, u32) = (None, 0);
         let mut next = 0;
-        while let Some(&action) = self.nodes.actions.actions().get(next) {
+        while let Some(&action) = self.hosts.actions.actions().get(next) {
             next += 1;
-            let state = &mut self.nodes.flows[flow as usize];
+            let flow = &mut self.hosts.flows[index as usize];
             match action {
                 Action::Send(segment) => {
-                    state.data_pkts += 1;
+                    flow.data_pkts += 1;
                     segments += 1;
-                    let out = (self.schedule.order.ticket(), Outgoing::Data(flow, segment));
+                    let out = self.cx.schedule.order.ticketed(Outgoing::Data(index, segment));
                     if segments == 1 {
                         first = Some(out);
                     } else {
-                        self.nodes.hosts[host as usize].waiting.extend(first.take().into_iter().chain([out]));
+                        self.hosts.hosts[host as usize].waiting.extend(first.take().into_iter().chain([out]));
                     }
                 }
                 Action::SetTimer(time) => {
-                    state.timer = Some(time);
-                    self.schedule.timer(time, self.nodes.host_node(host), Timer::Sender { flow });
+                    flow.timer = Some(time);
+                    let node = self.cx.topology.host_node(host);
+                    self.cx.schedule.timer(time, node, Timer::Sender { flow: index });
                 }
-                Action::CancelTimer => state.timer = None,
-                Action::Complete => self.on_complete(flow),
+                Action::CancelTimer => flow.timer = None,
+                Action::Complete => {
+                    self.hosts.on_complete(self.cx, index);
+                    self.control(|tcp, now| tcp.client.close(now));
+                }
             }
         }
         match first {
-            Some(out) => self.start_with(host, out),
-            None if !self.nodes.hosts[host as usize].waiting.is_empty() => self.start_interface(host),
+            Some(out) => self.hosts.enqueue(self.cx, host, out),
+            None if !self.hosts.hosts[host as usize].waiting.is_empty() => self.hosts.serve(self.cx, host),
             None => {}
         }
     }

@@ -11,7 +11,7 @@ use p4cc_units::{Bytes, Rate, Span, Time};
 use crate::describe::ChannelPlan;
 use crate::events::{Event, Moment, arrival_place};
 use crate::links::pause::PauseWord;
-use crate::output::LinkLog;
+use crate::record::LinkLog;
 
 /// A channel. What every packet touches fills one line of the processor's cache.
 #[derive(Clone, Debug)]
@@ -106,9 +106,10 @@ impl Channel {
     }
 
     /// Captures a pause frame, which is sent now, leaves after what its port sends, and arrives then.
-    pub fn capture_pause(&mut self, times: [Time; 3], frame: &[u8]) {
+    pub fn capture_pause(&mut self, times: [Time; 3], word: PauseWord) {
         if let Some(rest) = &mut self.rest {
-            rest.capture(times, (frame, frame.len() as u32), false);
+            let frame = word.to_bytes();
+            rest.capture(times, (&frame, frame.len() as u32), false);
         }
     }
 

@@ -1,24 +1,11 @@
-//! Links: transmission, propagation, loss, PFC (IEEE 802.1Qbb), deadlocks and failures.
-//!
-//! | file | what it has |
-//! |---|---|
-//! | `line` | when a port or an interface is busy |
-//! | `transmission` | ports of switches that send |
-//! | `channel` | one direction of a link, with the frames on their way |
-//! | `pfc`, `pause` | pause frames on links, and the nodes that obey them |
-//! | `deadlock`, `wait_graph` | cycles of paused links |
-//! | `faults` | links that go down and come up |
+//! Links: what is sent into them, on its way, and lost; when a port is busy; pause frames (IEEE 802.1Qbb).
 
 mod channel;
-mod deadlock;
-mod faults;
 mod line;
 mod pause;
-mod pfc;
-mod transmission;
-mod wait_graph;
+mod state;
 
-pub(crate) use channel::{Channel, Frame, Message, frame_time, usual_lead};
+pub(crate) use channel::{Frame, Message, frame_time, time_on_link, usual_lead};
 pub(crate) use line::{Line, Work};
-pub(crate) use pause::PauseTimers;
-pub(crate) use wait_graph::DeadlockDetector;
+pub(crate) use pause::{PAUSE_FRAME_BYTES, PauseTimers, PauseWord};
+pub(crate) use state::Links;

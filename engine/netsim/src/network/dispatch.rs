@@ -1,87 +1,129 @@
 //! Dispatch: each event goes to the handler of the node that it concerns.
-//!
-//! An arrival is a packet, or a pause frame of PFC (IEEE 802.1Qbb), which `links/pfc.rs` handles.
 
 use p4cc_switch::Packet;
 
+use crate::context::Context;
 use crate::events::{Event, Kind, Timer};
-use crate::links::Frame;
+use crate::hosts::{Hosts, Verb};
+use crate::links::{Frame, PauseWord};
 use crate::network::state::Network;
+use crate::switches::Switches;
+
+/// A node by its place among switches, or among hosts.
+#[derive(Clone, Copy)]
+enum Node {
+    Switch(usize),
+    Host(u32),
+}
 
 impl Network {
+    /// Those that handle events, and what they may touch meanwhile.
+    #[inline(always)]
+    pub(super) fn components(&mut self) -> (&mut Hosts, &mut Switches, Context<'_>) {
+        let outside = (&mut self.links, &mut self.observers);
+        let cx = Context::new(&mut self.schedule, &mut self.pool, &self.topology, outside);
+        (&mut self.hosts, &mut self.switches, cx)
+    }
+
+    #[inline]
+    fn node(&self, node: u32) -> Node {
+        let switches = self.switches.len() as u32;
+        if node < switches { Node::Switch(node as usize) } else { Node::Host(node - switches) }
+    }
+
     /// Calls the handler of an event. The frame of an arrival is in its channel.
     pub(crate) fn dispatch(&mut self, event: &Event) {
         let (node, port) = (event.node(), event.port());
         match event.kind() {
-            Kind::Dequeue => self.on_dequeue(node, port),
-            Kind::Arrival => self.on_arrival(node, port, event.subject),
+            Kind::Arrival => match self.links.take_arrival(&mut self.schedule, event) {
+                Some(Frame::Packet(packet)) => self.receive(node, port, packet),
+                Some(Frame::Pause(word)) => self.on_pause(event, word),
+                None => {}
+            },
+            Kind::Dequeue => {
+                let node = self.node(node);
+                let (hosts, switches, mut cx) = self.components();
+                match node {
+                    Node::Switch(switch) => switches.node(switch).on_dequeue(&mut cx, port),
+                    Node::Host(host) => hosts.on_dequeue(&mut cx, host),
+                }
+            }
             Kind::Timer => self.on_timer(node, event.timer()),
-            Kind::Start => self.on_start(event.subject),
-        }
-    }
-
-    fn on_timer(&mut self, node: u32, timer: Timer) {
-        match timer {
-            Timer::Sender { flow } => self.on_sender_timer(flow),
-            Timer::DelayedAck { flow } => self.on_ack_timer(flow),
-            Timer::Pacing { host } => self.on_pacing_timer(host),
-            Timer::DeadlockCheck => self.on_deadlock_check(),
-            Timer::Close { flow } => self.on_close(flow),
-            Timer::PauseExpiry { port, priority } => self.on_pause_expiry(node, port, priority),
-            Timer::LinkChange { channel, up } => self.on_link_change(node, channel, up),
-            Timer::Kernel { flow, at_receiver } => self.on_kernel_timer(flow, at_receiver),
-            Timer::DeadlineChange { flow } => self.on_deadline_change(flow),
-            Timer::OwnPacket { source } => self.on_own_packet_due(source),
-            Timer::PowerOff => self.on_power_off(node),
-            Timer::Generate => self.on_generate(node),
-        }
-    }
-
-    fn on_dequeue(&mut self, node: u32, port: u32) {
-        let switches = self.nodes.switches.len() as u32;
-        if node < switches {
-            self.nodes.lend_workspace(node as usize);
-            self.wake_port(node as usize, port);
-            self.schedule_generator(node as usize);
-        } else {
-            let host = node - switches;
-            self.nodes.hosts[host as usize].line.on_wake();
-            self.start_interface(host);
-        }
-    }
-
-    fn on_arrival(&mut self, node: u32, port: u32, channel: u32) {
-        match self.next_frame(node, port, channel) {
-            Some(Frame::Packet(packet)) => self.receive(node, port, packet),
-            Some(Frame::Pause(word)) => self.on_pause(node, port, channel, (word.priority, word.pause)),
-            None => {}
+            Kind::Start => {
+                let (hosts, _, mut cx) = self.components();
+                hosts.on_start(&mut cx, event.subject);
+            }
         }
     }
 
     /// A packet reaches a node.
     #[inline]
     pub(crate) fn receive(&mut self, node: u32, port: u32, packet: Packet) {
-        self.observers.packet_hops += 1;
-        let switches = self.nodes.switches.len() as u32;
-        if node < switches {
-            self.nodes.lend_workspace(node as usize);
-            self.receive_at_switch(node as usize, port, packet);
-            self.schedule_generator(node as usize);
-        } else if let Some(packet) = self.deliver(node - switches, packet) {
-            self.nodes.pool.give(packet);
+        self.packet_hops += 1;
+        let node = self.node(node);
+        let (hosts, switches, mut cx) = self.components();
+        match node {
+            Node::Switch(switch) => switches.node(switch).receive(&mut cx, port, packet),
+            Node::Host(host) => hosts.receive(&mut cx, host, packet),
         }
     }
 
-    /// The frame that arrives from a channel. Schedules the arrival of the next one, unless each has an event
-    /// of its own.
-    #[inline]
-    fn next_frame(&mut self, node: u32, port: u32, channel: u32) -> Option<Frame> {
-        let (frame, next) = self.nodes.channels[channel as usize].arrive()?;
-        if let Some(next) = next
-            && !self.schedule.holds_packets()
-        {
-            self.schedule.next_arrival(next, node, port, channel);
+    /// A pause frame of PFC (IEEE 802.1Qbb) reaches a node.
+    fn on_pause(&mut self, event: &Event, word: PauseWord) {
+        let lasts = word.lasts(self.topology.channels[event.subject as usize].rate);
+        let until = lasts.map(|lasts| self.schedule.now + lasts);
+        let node = self.node(event.node());
+        let (hosts, switches, mut cx) = self.components();
+        match node {
+            Node::Switch(switch) => switches.node(switch).on_pause(&mut cx, event.port(), word, until),
+            Node::Host(host) => hosts.on_pause(&mut cx, host, word, until),
         }
-        Some(frame)
+    }
+
+    fn on_timer(&mut self, node: u32, timer: Timer) {
+        let node = self.node(node);
+        let (hosts, switches, mut cx) = self.components();
+        let cx = &mut cx;
+        match (timer, node) {
+            (Timer::Sender { flow }, _) => hosts.on_sender_timer(cx, flow),
+            (Timer::DelayedAck { flow }, _) => hosts.act(cx, flow, Verb::ReceiverTimer),
+            (Timer::Kernel { flow, at_receiver }, _) => hosts.on_kernel_timer(cx, flow, at_receiver),
+            (Timer::Pacing { host }, _) => hosts.on_pacing_timer(cx, host),
+            (Timer::Close { flow }, _) => hosts.on_close(cx, flow),
+            (Timer::DeadlineChange { flow }, _) => hosts.on_deadline_change(flow),
+            (Timer::UserPacket { source }, _) => hosts.on_user_packet_due(cx, source),
+            (Timer::PauseExpiry { priority, .. }, Node::Host(host)) => {
+                hosts.on_pause_expiry(cx, host, priority);
+            }
+            (Timer::PauseExpiry { port, priority }, Node::Switch(switch)) => {
+                switches.node(switch).on_pause_expiry(cx, port, priority);
+            }
+            (Timer::LinkChange { channel, up }, node) => self.on_link_change(node, channel, up),
+            (Timer::PowerOff, Node::Switch(switch)) => switches.on_power_off(cx, switch),
+            (Timer::Wake, Node::Switch(switch)) => switches.node(switch).on_wake(cx),
+            (Timer::DeadlockCheck, _) => self.check_deadlocks(),
+            (Timer::PowerOff | Timer::Wake, Node::Host(_)) => debug_assert!(false, "a timer of switches"),
+        }
+    }
+
+    /// The link of a channel that leaves a node goes down or comes up. Each end learns of it by its own
+    /// timer, at the same instant. From then on what the end sends is lost; frames on the way arrive.
+    fn on_link_change(&mut self, node: Node, channel: u32, up: bool) {
+        self.links.set_up(channel, up);
+        let port = self.topology.near_port(channel);
+        let (hosts, switches, mut cx) = self.components();
+        match node {
+            Node::Switch(switch) => switches.node(switch).on_link_change(&mut cx, port, up),
+            Node::Host(_) if up => {}
+            Node::Host(host) => hosts.on_link_down(&mut cx, host),
+        }
+    }
+
+    fn check_deadlocks(&mut self) {
+        let Self { switches, topology, schedule, observers, .. } = self;
+        let now = schedule.now;
+        observers
+            .deadlocks
+            .on_check(schedule, |priority, bound| switches.waits(topology, now, priority, bound));
     }
 }

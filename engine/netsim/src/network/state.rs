@@ -1,26 +1,26 @@
-//! A network in one run: its nodes, its schedule and its observers.
+//! A network in one run: its components, and how a run begins.
 //!
 //! The network owns no rule that marks, drops or routes: that is the P4 program's and the traffic manager's.
-//! Handlers of events stand beside what they handle, in `hosts`, `links` and `network/dispatch.rs`.
+//! Events are handled by [`Hosts`] and [`Switches`], which reach [`Links`] and [`Observers`] only through a
+//! [`crate::context::Context`].
 //!
 //! Invariants: events happen in the order of [`crate::events`]; nothing here reads a clock or draws a
 //! random number but from a named stream of the run's seed; packets are conserved ([`crate::PacketBalance`]).
 
 use std::sync::Arc;
 
-use p4cc_switch::{Switch, SwitchConfig, Watch};
+use p4cc_switch::{ExecChoice, PacketPool, Switch, SwitchConfig, Watch};
 use p4cc_units::Time;
 
-use crate::SpecError;
-use crate::describe::Topology;
 use crate::describe::spec::NetworkSpec;
-use crate::events::Batching;
-use crate::hosts::{Connections, HostCounters, new_flow};
-use crate::links::usual_lead;
-use crate::network::nodes::Nodes;
-use crate::network::observers::{Observers, Tap};
-use crate::network::schedule::Schedule;
-use crate::output::TableSink;
+use crate::describe::{FaultPlan, Topology, flow_index};
+use crate::error::{SpecError, refuse};
+use crate::events::{Batching, Schedule, Timer};
+use crate::hosts::{HostCounters, Hosts};
+use crate::links::{Links, usual_lead};
+use crate::output::View;
+use crate::record::{Observers, PacketTrace, TableSink, Tap};
+use crate::switches::Switches;
 
 /// What all runs of one network share; threads may share it too.
 pub(crate) struct Blueprint<'a> {
@@ -41,11 +41,17 @@ impl Blueprint<'_> {
 pub struct Network {
     pub(crate) spec: Arc<NetworkSpec>,
     pub(crate) topology: Arc<Topology>,
-    seed: u64,
-    pub(crate) nodes: Nodes,
+    pub(crate) seed: u64,
+    pub(crate) hosts: Hosts,
+    pub(crate) switches: Switches,
+    pub(crate) links: Links,
     pub(crate) schedule: Schedule,
+    /// Memory of packets that hosts took.
+    pub(crate) pool: PacketPool,
     pub(crate) observers: Observers,
     pub(crate) batching: Batching,
+    /// Traversals of a link by a packet.
+    pub(crate) packet_hops: u64,
     /// The run is over.
     pub(crate) ended: bool,
 }
@@ -78,11 +84,7 @@ impl Network {
 
     /// What all runs of the network share.
     pub(crate) fn blueprint(&self) -> Blueprint<'_> {
-        Blueprint {
-            spec: &self.spec,
-            topology: &self.topology,
-            switches: self.nodes.switches.iter().map(|node| &node.switch).collect(),
-        }
+        Blueprint { spec: &self.spec, topology: &self.topology, switches: self.switches.iter().collect() }
     }
 
     /// A run of this network at its start, with switches that have no program.
@@ -105,32 +107,48 @@ impl Network {
                 switch.watch(watch);
             }
         }
-        let plans = topology.flows_of_run(seed)?;
-        let mut flows = Vec::with_capacity(plans.len());
-        let mut connections = Connections::default();
-        for (index, plan) in (0..).zip(plans.iter()) {
-            let mut flow = new_flow(&spec, &topology, plan, seed)?;
-            flow.tcp = connections.connect(&spec, &topology, (index, plan), seed)?;
-            flows.push(flow);
-        }
-        let counted_flows = plans.iter().filter(|plan| plan.is_counted()).count() as u64;
+        let hosts = Hosts::new(&spec, &topology, seed)?;
         let ports = topology.switches.iter().map(|switch| switch.ports.len()).sum();
-        let node_count = switches.len() + topology.hosts.len();
+        let nodes = switches.len() + topology.hosts.len();
         let mut network = Self {
             seed,
-            observers: Observers::new(&spec, flows.len(), counted_flows, ports),
-            nodes: Nodes::new(&topology, switches, (plans, flows, connections), &spec.record, seed),
-            schedule: Schedule::new(node_count, usual_lead(&topology.channels), spec.ties),
+            observers: Observers::new(&spec, hosts.flows().len(), ports),
+            hosts,
+            switches: Switches::new(&spec, &topology, switches),
+            links: Links::new(&topology, seed),
+            schedule: Schedule::new(nodes, usual_lead(&topology.channels), spec.ties),
+            pool: PacketPool::default(),
             batching: Batching::default(),
+            packet_hops: 0,
             ended: false,
             spec,
             topology,
         };
         network.begin_trace()?;
         network.schedule_faults();
-        network.schedule_applications();
-        network.schedule_own_packets();
+        let (hosts, _, mut cx) = network.components();
+        hosts.schedule_applications(&mut cx);
         Ok(network)
+    }
+
+    /// Begins to follow packets, if any are to be followed.
+    fn begin_trace(&mut self) -> Result<(), SpecError> {
+        let Some(plan) = &self.topology.trace else { return Ok(()) };
+        plan.check_flows(|flow| flow_index(self.hosts.plans(), flow).is_some())?;
+        self.switches.set_tracing_expected(plan.max_steps);
+        self.observers.trace = Some(Box::new(PacketTrace::new(plan.clone(), &self.topology)));
+        Ok(())
+    }
+
+    /// Schedules links and switches that go down or come up.
+    fn schedule_faults(&mut self) {
+        for &FaultPlan { at, channel, up } in &self.topology.faults.links {
+            let node = self.topology.channels[channel as usize].from;
+            self.schedule.timer(at, node, Timer::LinkChange { channel, up });
+        }
+        for &(at, switch) in &self.topology.faults.power_offs {
+            self.schedule.timer(at, switch, Timer::PowerOff);
+        }
     }
 
     /// A run of another description with the switches of this network, as the control plane left them. The
@@ -142,9 +160,9 @@ impl Network {
         let fresh = Self::build(spec, self.seed)?;
         if fresh.topology.switches != self.topology.switches {
             let remedy = "build a new network and install its switches again";
-            return Err(SpecError::new("switches", "they differ from those of the network", remedy));
+            return refuse("switches", "they differ from those of the network", remedy);
         }
-        let switches = self.nodes.switches.iter().map(|node| node.switch.fork(self.seed)).collect();
+        let switches = self.switches.iter().map(|switch| switch.fork(self.seed)).collect();
         Self::start(fresh.spec, fresh.topology, switches, self.seed)
     }
 
@@ -170,26 +188,50 @@ impl Network {
 
     /// Device ids of the switches, in their order.
     pub fn device_ids(&self) -> impl Iterator<Item = u64> + '_ {
-        self.nodes.switches.iter().map(|node| node.switch.device_id())
+        self.switches.iter().map(Switch::device_id)
+    }
+
+    /// The place of a switch among switches, by its device id.
+    pub fn switch_place(&self, device_id: u64) -> Option<usize> {
+        self.switches.place(device_id)
     }
 
     /// A switch by device id.
     pub fn switch(&self, device_id: u64) -> Option<&Switch> {
-        self.nodes.switches.iter().map(|node| &node.switch).find(|switch| switch.device_id() == device_id)
+        self.switches.iter().find(|switch| switch.device_id() == device_id)
     }
 
     /// A switch by device id, for the control plane.
     pub fn switch_mut(&mut self, device_id: u64) -> Option<&mut Switch> {
-        self.nodes
-            .switches
-            .iter_mut()
-            .map(|node| &mut node.switch)
-            .find(|switch| switch.device_id() == device_id)
+        let place = self.switches.place(device_id)?;
+        Some(self.switches.switch_mut(place))
+    }
+
+    /// Chooses the executor of all switches; results do not depend on it. Forks keep the choice.
+    pub fn set_exec(&mut self, choice: ExecChoice) {
+        self.switches.set_exec(choice);
+    }
+
+    /// Why the program of some switch has no native code, if native code was asked for. Forks of a network
+    /// share it.
+    pub fn native_error(&self) -> Option<String> {
+        self.switches.iter().find_map(|switch| switch.native_error().map(ToString::to_string))
+    }
+
+    /// Sets whether epochs are handled in batches; results do not depend on it.
+    pub fn set_batching(&mut self, batching: Batching) {
+        self.batching = batching;
     }
 
     /// Counters of a host, by its position in the description.
     pub fn host_counters(&self, host: usize) -> Option<&HostCounters> {
-        self.nodes.hosts.get(host).map(|host| &host.counters)
+        self.hosts.hosts().get(host).map(|host| &host.counters)
+    }
+
+    /// When each flow is to start, as the description says it or a model drew it, begun or not; none for
+    /// one that waits for another.
+    pub fn planned_starts(&self) -> impl Iterator<Item = Option<Time>> + '_ {
+        self.hosts.flows().iter().map(|flow| flow.start)
     }
 
     /// Shows the packets that reach hosts to `tap` from now on. A tap can change nothing, and forks have
@@ -201,6 +243,19 @@ impl Network {
     /// Hands full parts of long tables to `sink` from now on, and no longer keeps them; without one it keeps
     /// all rows. Forks have none.
     pub fn stream_tables(&mut self, sink: Option<Arc<dyn TableSink>>) {
-        self.observers.recorder.stream.set(sink);
+        self.observers.recorder.room.stream.set(sink);
+    }
+
+    /// The components, to read.
+    pub(crate) fn view(&self) -> View<'_> {
+        View {
+            spec: &self.spec,
+            topology: &self.topology,
+            seed: self.seed,
+            now: self.schedule.now,
+            hosts: &self.hosts,
+            switches: &self.switches,
+            links: &self.links,
+        }
     }
 }

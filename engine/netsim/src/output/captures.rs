@@ -4,10 +4,10 @@
 //! first. Of one instant what arrives comes first. Packets that a queue or a program dropped were on no link.
 
 use crate::describe::CapturePlan;
-use crate::network::Network;
-use crate::output::link_log::{LinkLog, Row};
-use crate::output::pcapng::{Captured, Direction, Interface, PcapNg, STATISTICS_BYTES, packet_bytes};
-use crate::output::table::{Column, Table};
+use crate::output::view::View;
+use crate::record::{
+    Captured, Direction, Interface, LinkLog, LinkRow, PcapNg, STATISTICS_BYTES, Table, packet_bytes,
+};
 
 /// What was captured at an end of a link.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,7 +24,7 @@ pub struct Capture {
     pub left_out: u64,
 }
 
-impl Network {
+impl View<'_> {
     /// What was captured so far, in the order of the description.
     pub(crate) fn captures(&self) -> Vec<Capture> {
         self.topology.captures.iter().map(|plan| self.capture(plan)).collect()
@@ -32,12 +32,12 @@ impl Network {
 
     fn capture(&self, plan: &CapturePlan) -> Capture {
         let logs = [
-            (Direction::Inbound, self.nodes.channels[plan.arriving as usize].arrivals_log()),
-            (Direction::Outbound, self.nodes.channels[plan.leaving as usize].leaving_log()),
+            (Direction::Inbound, self.links.channels()[plan.arriving as usize].arrivals_log()),
+            (Direction::Outbound, self.links.channels()[plan.leaving as usize].leaving_log()),
         ];
         let logs = || logs.iter().filter_map(|(direction, log)| Some((*direction, (*log)?)));
-        let now = self.now();
-        let mut rows: Vec<(Direction, &LinkLog, &Row)> = logs()
+        let now = self.now;
+        let mut rows: Vec<(Direction, &LinkLog, &LinkRow)> = logs()
             .flat_map(|(direction, log)| log.rows(now).iter().map(move |row| (direction, log, row)))
             .collect();
         let left_out: u64 = logs().map(|(_, log)| log.left_out(now)).sum();
@@ -88,7 +88,7 @@ impl Network {
             rate_bps: channel.rate.as_bps(),
             snap_bytes,
         };
-        let seed = self.seed();
+        let seed = self.seed;
         let comment =
             if comment.is_empty() { format!("seed {seed}") } else { format!("{comment}, seed {seed}") };
         (PcapNg::new(&comment, &interface), (snap_bytes, max_bytes))
@@ -97,15 +97,11 @@ impl Network {
 
 /// One row for each captured end.
 pub(crate) fn table(captures: &[Capture]) -> Table {
-    let u64s = |get: &dyn Fn(&Capture) -> u64| Column::U64(captures.iter().map(get).collect());
-    Table {
-        name: "captures",
-        columns: vec![
-            ("node", Column::text(captures.iter().map(|one| one.node.as_str()))),
-            ("port", u64s(&|one| one.port.into())),
-            ("captured_pkts", u64s(&|one| one.packets)),
-            ("left_out_pkts", u64s(&|one| one.left_out)),
-            ("file_bytes", u64s(&|one| one.bytes.len() as u64)),
-        ],
-    }
+    Table::of("captures", captures)
+        .column("node", |capture| capture.node.as_str())
+        .column("port", |capture| u64::from(capture.port))
+        .column("captured_pkts", |capture| capture.packets)
+        .column("left_out_pkts", |capture| capture.left_out)
+        .column("file_bytes", |capture| capture.bytes.len() as u64)
+        .build()
 }

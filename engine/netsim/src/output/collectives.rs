@@ -3,9 +3,9 @@
 
 use p4cc_units::Time;
 
-use crate::network::Network;
 use crate::output::results::rate_bps;
-use crate::output::table::{Column, Table};
+use crate::output::view::View;
+use crate::record::{Column, Table};
 use crate::traffic::collective::{Collective, CollectivePlan, Operation, Schedule};
 
 /// A piece that left its application.
@@ -35,16 +35,16 @@ struct Iteration<'a> {
     slowest: Option<(u32, u64)>,
 }
 
-impl Network {
+impl View<'_> {
     /// One table of iterations, one of pieces.
     pub(crate) fn collectives_tables(&self) -> [Table; 2] {
         let jobs: Vec<Vec<Vec<Transfer<'_>>>> = self
             .topology
             .collectives
             .iter()
-            .zip(&self.nodes.collectives)
+            .zip(&self.hosts.applications().collectives)
             .map(|(plan, run)| {
-                (0..plan.spec.iterations).map(|one| pieces(plan, run, one, self.now())).collect()
+                (0..plan.spec.iterations).map(|iteration| pieces(plan, run, iteration, self.now)).collect()
             })
             .collect();
         let all: Vec<&Transfer<'_>> = jobs.iter().flatten().flatten().collect();
@@ -74,7 +74,7 @@ fn iteration(pieces: Vec<Transfer<'_>>) -> Option<Iteration<'_>> {
     let slowest = pieces
         .iter()
         .filter_map(|piece| Some((piece.step, piece.received?.since(piece.sent).as_ns())))
-        .reduce(|most, one| if one.1 > most.1 { one } else { most });
+        .reduce(|most, next| if next.1 > most.1 { next } else { most });
     let is_whole = pieces.len() == plan.spec.ranks.len() * plan.steps as usize;
     let last = pieces
         .iter()
@@ -87,18 +87,19 @@ fn iteration(pieces: Vec<Transfer<'_>>) -> Option<Iteration<'_>> {
 }
 
 fn pieces_table(pieces: &[&Transfer<'_>]) -> Table {
-    let u64s = |get: &dyn Fn(&Transfer<'_>) -> u64| Column::U64(pieces.iter().map(|one| get(one)).collect());
-    let received = pieces.iter().map(|one| one.received.map_or(-1, |at| at.as_ns() as i64));
+    let u64s =
+        |get: &dyn Fn(&Transfer<'_>) -> u64| Column::U64(pieces.iter().map(|piece| get(piece)).collect());
+    let received = pieces.iter().map(|piece| piece.received.map_or(-1, |at| at.as_ns() as i64));
     Table {
         name: "collective_steps",
         columns: vec![
-            ("job", Column::text(pieces.iter().map(|one| one.plan.spec.name.as_str()))),
-            ("iteration", u64s(&|one| one.iteration.into())),
-            ("step", u64s(&|one| one.step.into())),
-            ("src", Column::text(pieces.iter().map(|one| one.host(one.src)))),
-            ("dst", Column::text(pieces.iter().map(|one| one.host(one.dst)))),
-            ("bytes", u64s(&|one| one.bytes)),
-            ("sent_ns", u64s(&|one| one.sent.as_ns())),
+            ("job", Column::text(pieces.iter().map(|piece| piece.plan.spec.name.as_str()))),
+            ("iteration", u64s(&|piece| piece.iteration.into())),
+            ("step", u64s(&|piece| piece.step.into())),
+            ("src", Column::text(pieces.iter().map(|piece| piece.host(piece.src)))),
+            ("dst", Column::text(pieces.iter().map(|piece| piece.host(piece.dst)))),
+            ("bytes", u64s(&|piece| piece.bytes)),
+            ("sent_ns", u64s(&|piece| piece.sent.as_ns())),
             ("received_ns", Column::I64(received.collect())),
         ],
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use p4cc_switch::{Step, Switch};
 
-use crate::network::Network;
 use crate::output::trace::switch_line;
 
 /// Most packets that are followed at once.
@@ -19,49 +18,32 @@ pub(crate) fn ended(switch: &Switch) -> BTreeSet<u64> {
     switch.trace().filter(|event| is_end(&event.step)).map(|event| event.packet).collect()
 }
 
-impl Network {
-    /// The place of a switch among switches, by its device id.
-    pub fn switch_place(&self, device_id: u64) -> Option<usize> {
-        self.nodes.switches.iter().position(|node| node.switch.device_id() == device_id)
+/// Lets a switch follow the next packets of each of its ports, up to a count.
+pub(crate) fn follow_next(switch: &mut Switch, packets: usize) {
+    let packets = packets.min(MAX_FOLLOWED);
+    let ports: Vec<u32> = switch.config().ports.iter().map(|port| port.port).collect();
+    switch.set_tracing_expected(packets * ports.len() * STEPS_EACH);
+    for (first, port) in (0..).step_by(packets).zip(ports) {
+        for nth in 1..=packets as u64 {
+            switch.expect_traced(port, nth, first + nth);
+        }
     }
+}
 
-    /// Lets a switch follow the next packets of each of its ports, up to a count; what it does with them and
-    /// with their copies is kept. Whether it does: not in a run that follows packets from their hosts.
-    pub fn follow_next(&mut self, place: usize, packets: usize) -> bool {
-        if self.observers.trace.is_some() {
-            return false;
+/// What a switch of this name did with the first packets that it is through with, up to a count: a line of
+/// JSON for each step, packet by packet as they came in, numbered from 1.
+pub(crate) fn lines(switch: &Switch, name: &str, packets: usize) -> Vec<String> {
+    let ended = ended(switch);
+    let mut came: Vec<u64> = Vec::new();
+    for event in switch.trace() {
+        if !came.contains(&event.packet) && ended.contains(&event.packet) {
+            came.push(event.packet);
         }
-        let packets = packets.min(MAX_FOLLOWED);
-        let switch = &mut self.nodes.switches[place].switch;
-        let ports: Vec<u32> = switch.config().ports.iter().map(|port| port.port).collect();
-        switch.set_tracing_expected(packets * ports.len() * STEPS_EACH);
-        for (first, port) in (0..).step_by(packets).zip(ports) {
-            for nth in 1..=packets as u64 {
-                switch.expect_traced(port, nth, first + nth);
-            }
-        }
-        true
     }
-
-    /// What a switch did with the first packets that it is through with, up to a count: a line of JSON for
-    /// each step, packet by packet as they came in, numbered from 1. It follows no packets any more.
-    pub fn take_followed(&mut self, place: usize, packets: usize) -> Vec<String> {
-        let switch = &mut self.nodes.switches[place].switch;
-        let ended = ended(switch);
-        let mut came: Vec<u64> = Vec::new();
-        for event in switch.trace() {
-            if !came.contains(&event.packet) && ended.contains(&event.packet) {
-                came.push(event.packet);
-            }
-        }
-        came.truncate(packets);
-        let name = &self.spec.switches[place].name;
-        let lines = (1..).zip(&came).flat_map(|(number, packet)| {
-            let steps = switch.trace().filter(move |event| event.packet == *packet);
-            steps.map(move |event| switch_line(number, event.at, name, &event.step))
-        });
-        let lines = lines.collect();
-        switch.set_tracing(false);
-        lines
-    }
+    came.truncate(packets);
+    let lines = (1..).zip(&came).flat_map(|(number, packet)| {
+        let steps = switch.trace().filter(move |event| event.packet == *packet);
+        steps.map(move |event| switch_line(number, event.at, name, &event.step))
+    });
+    lines.collect()
 }

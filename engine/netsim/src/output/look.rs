@@ -5,11 +5,11 @@ use p4cc_cc::Window;
 use p4cc_switch::config::PRIORITIES;
 
 use crate::describe::flow_index;
-use crate::network::Network;
-use crate::output::results::Results;
+use crate::output::balance::Progress;
+use crate::output::view::View;
 
 /// A run at an instant.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct Look {
     /// Traversals of a link by a packet.
     pub packet_hops: u64,
@@ -60,28 +60,18 @@ pub struct FlowLook {
     pub acked_bytes: u64,
 }
 
-impl Network {
+impl View<'_> {
     /// What there is to see now: the flows of these numbers, and the first active ones up to a count.
-    pub fn look(&self, flows: &[u32], first_active: usize) -> Look {
-        let progress = self.progress();
+    pub fn look(&self, flows: &[u32], first_active: usize, progress: Progress) -> Look {
         let mut look = Look {
             packet_hops: progress.packet_hops,
             flows_finite: progress.flows_finite,
             flows_completed: progress.flows_completed,
-            flows_active: 0,
-            first_active: Vec::with_capacity(first_active),
-            timeouts: 0,
-            marks: [0; 2],
-            drops: 0,
-            pauses: 0,
-            digests: 0,
-            depth_pkts: Vec::new(),
-            dropped_pkts: Vec::new(),
-            is_paused: Vec::new(),
-            link_bytes: self.nodes.channels.iter().map(|channel| channel.bytes).collect(),
+            link_bytes: self.links.channels().iter().map(|channel| channel.bytes).collect(),
             flows: flows.iter().filter_map(|&id| self.look_at_flow(id)).collect(),
+            ..Look::default()
         };
-        for (plan, flow) in self.nodes.plans.iter().zip(&self.nodes.flows) {
+        for (plan, flow) in self.hosts.planned_flows() {
             look.marks[0] += flow.marks[0];
             look.marks[1] += flow.marks[1];
             if !flow.has_begun {
@@ -100,7 +90,7 @@ impl Network {
     }
 
     fn look_at_switches(&self, look: &mut Look) {
-        for switch in self.nodes.switches.iter().map(|node| &node.switch) {
+        for switch in self.switches.iter() {
             look.drops += switch.counters().drops.total();
             look.digests += switch.counters().digests;
             for port in switch.config().ports.iter().map(|port| port.port) {
@@ -116,7 +106,7 @@ impl Network {
     }
 
     fn look_at_flow(&self, id: u32) -> Option<FlowLook> {
-        let flow = &self.nodes.flows[flow_index(&self.nodes.plans, id)?];
+        let flow = &self.hosts.flows()[flow_index(self.hosts.plans(), id)?];
         let snapshot = flow.snapshot();
         // Snapshots have the largest window for a sender that has a rate alone.
         let has_window = snapshot.rate_bps.is_none() || snapshot.cwnd_segments < Window::MAX_SEGMENTS;
@@ -128,11 +118,5 @@ impl Network {
             rate_bps: snapshot.rate_bps,
             acked_bytes: snapshot.snd_una,
         })
-    }
-
-    /// The results with the table `flows` alone: what else was recorded is not copied.
-    pub fn flow_results(&self) -> Results {
-        let tables = vec![self.flows_table()];
-        Results { tables, summary: self.summary(), captures: Vec::new(), trace: None }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Whoever waits for news looks at the node of each event, so nothing is counted for it elsewhere.
 
-use crate::network::Network;
 use crate::output::followed;
+use crate::output::view::View;
 
 /// What to wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,7 +15,7 @@ pub enum News {
     /// A switch sends a pause frame (PFC, IEEE 802.1Qbb).
     Pause,
     /// The switch with this place among switches is through with so many packets that it follows
-    /// ([`Network::follow_next`]).
+    /// ([`crate::Network::follow_next`]).
     Followed(usize, usize),
 }
 
@@ -29,34 +29,34 @@ pub(crate) struct NewsWatch {
 }
 
 impl NewsWatch {
-    pub fn new(network: &Network, news: News) -> Self {
+    pub fn new(view: View<'_>, news: News) -> Self {
         let mut received_by = Vec::new();
         if news == News::Mark {
-            received_by.resize(network.nodes.hosts.len(), Vec::new());
-            for (index, plan) in network.nodes.plans.iter().enumerate() {
+            received_by.resize(view.hosts.hosts().len(), Vec::new());
+            for (index, plan) in view.hosts.plans().iter().enumerate() {
                 let receiver = if plan.is_read { plan.src } else { plan.dst };
                 received_by[receiver as usize].push(index);
             }
         }
-        let nodes = network.nodes.switches.len() + network.nodes.hosts.len();
+        let nodes = view.switches.len() + view.hosts.hosts().len();
         let mut watch = Self { news, before: Vec::new(), received_by };
-        watch.before = (0..nodes).map(|node| watch.count(network, node)).collect();
+        watch.before = (0..nodes).map(|node| watch.count(view, node)).collect();
         watch
     }
 
     /// Whether an event of this node was what is waited for.
-    pub fn happened(&self, network: &Network, node: u32) -> bool {
+    pub fn happened(&self, view: View<'_>, node: u32) -> bool {
         let node = node as usize;
         match self.news {
             News::Followed(switch, packets) => {
-                node == switch && followed::ended(&network.nodes.switches[switch].switch).len() >= packets
+                node == switch && followed::ended(&view.switches.nodes()[switch].switch).len() >= packets
             }
-            _ => self.count(network, node) > self.before[node],
+            _ => self.count(view, node) > self.before[node],
         }
     }
 
-    fn count(&self, network: &Network, node: usize) -> u64 {
-        let switch = network.nodes.switches.get(node).map(|node| &node.switch);
+    fn count(&self, view: View<'_>, node: usize) -> u64 {
+        let switch = view.switches.nodes().get(node).map(|node| &node.switch);
         match (self.news, switch) {
             (News::Drop, Some(switch)) => switch.counters().drops.total(),
             (News::Pause, Some(switch)) => {
@@ -64,8 +64,8 @@ impl NewsWatch {
                 ports.map(|counters| counters.pauses.iter().map(|pauses| pauses.sent).sum::<u64>()).sum()
             }
             (News::Mark, None) => {
-                let flows = &self.received_by[node - network.nodes.switches.len()];
-                flows.iter().map(|&flow| network.nodes.flows[flow].marks.iter().sum::<u64>()).sum()
+                let flows = &self.received_by[node - view.switches.len()];
+                flows.iter().map(|&flow| view.hosts.flows()[flow].marks.iter().sum::<u64>()).sum()
             }
             _ => 0,
         }

@@ -1,78 +1,68 @@
 //! Sampling: when a sample is due, the recorder reads flows, links and queues.
 
-use p4cc_units::Time;
+use crate::describe::spec::NetworkSpec;
+use crate::hosts::Hosts;
+use crate::links::Links;
+use crate::output::view::View;
+use crate::record::{Due, Recorder, Table};
+use crate::switches::Switches;
 
-use crate::network::Network;
-use crate::output::record::Due;
-use crate::output::table::Table;
-
-impl Network {
+impl View<'_> {
     /// The state of the programs as sampled, and as it is now.
-    pub(crate) fn arrays_tables(&self) -> [Table; 4] {
+    pub(crate) fn arrays_tables(&self, recorder: &Recorder) -> [Table; 4] {
         let names = self.spec.switch_names();
-        let recorder = &self.observers.recorder;
         recorder.arrays.each_ref().map(|sampled| {
             let mut arrays = sampled.clone();
-            arrays.sample(self.now(), |index| &self.nodes.switches[index].switch);
+            arrays.sample(self.now, |index| &self.switches.nodes()[index].switch);
             arrays.table(&names)
         })
     }
+}
 
-    /// Takes the samples due before an instant.
-    pub(crate) fn sample_before(&mut self, time: Time) {
-        while let Some(due) = self.observers.recorder.due_before(time) {
-            self.sample(due);
+/// Takes a sample.
+pub(crate) fn sample(
+    recorder: &mut Recorder,
+    due: Due,
+    spec: &NetworkSpec,
+    (hosts, switches, links): (&Hosts, &Switches, &Links),
+) {
+    if due.windows {
+        for &index in &hosts.progress().active {
+            let index = index as usize;
+            let (flow, id) = (&hosts.flows()[index], hosts.plans()[index].id);
+            recorder.window(due.at, index, id, &flow.snapshot());
+            if recorder.state.is_wanted() {
+                recorder.state.sample(due.at, (index, id), |name| flow.state(name));
+            }
+        }
+        recorder.state.hand_over(&mut recorder.room.stream);
+    }
+    if due.checkpoint {
+        for (plan, flow) in hosts.planned_flows().filter(|(_, flow)| flow.has_begun) {
+            recorder.checkpoint(due.at, plan.id, flow.snapshot().snd_una);
+        }
+        for (place, channel) in links.channels().iter().enumerate() {
+            recorder.link(due.at, place, channel.bytes);
         }
     }
-
-    fn sample(&mut self, due: Due) {
-        if due.windows {
-            for &index in &self.observers.active {
-                let flow = &self.nodes.flows[index as usize];
-                let id = self.nodes.plans[index as usize].id;
-                self.observers.recorder.window(due.at, index as usize, id, &flow.snapshot());
-                if self.observers.recorder.state.is_wanted() {
-                    let state = &mut self.observers.recorder.state;
-                    state.sample(due.at, (index as usize, id), |name| flow.state(name));
-                }
-            }
-            let recorder = &mut self.observers.recorder;
-            recorder.state.hand_over(&mut recorder.stream);
-            // What is complete has had its last row.
-            let flows = &self.nodes.flows;
-            self.observers.active.retain(|&index| !flows[index as usize].has_ended());
-        }
-        if due.checkpoint {
-            for (plan, flow) in
-                self.nodes.plans.iter().zip(&self.nodes.flows).filter(|(_, flow)| flow.has_begun)
-            {
-                self.observers.recorder.checkpoint(due.at, plan.id, flow.snapshot().snd_una);
-            }
-            for (place, channel) in self.nodes.channels.iter().enumerate() {
-                self.observers.recorder.link(due.at, place, channel.bytes);
+    if due.queue_histogram {
+        for switch in switches.iter() {
+            for port in &switch.config().ports {
+                recorder.depth_bytes(switch.port_depth_bytes(port.port));
             }
         }
-        if due.queue_histogram {
-            for node in &self.nodes.switches {
-                for port in &node.switch.config().ports {
-                    self.observers.recorder.depth_bytes(node.switch.port_depth_bytes(port.port));
-                }
-            }
-        }
-        let switch = |index: usize| &self.nodes.switches[index].switch;
-        let recorder = &mut self.observers.recorder;
-        for (arrays, _) in recorder.arrays.iter_mut().zip(due.arrays).filter(|(_, due)| *due) {
-            arrays.sample(due.at, switch);
-            arrays.hand_over(&mut recorder.stream, || self.spec.switch_names());
-        }
-        if due.queues {
-            let mut place = 0;
-            for node in &self.nodes.switches {
-                for port in &node.switch.config().ports {
-                    let depth = node.switch.port_depth_pkts(port.port);
-                    self.observers.recorder.depth(due.at, place, node.switch.device_id(), port.port, depth);
-                    place += 1;
-                }
+    }
+    for (arrays, _) in recorder.arrays.iter_mut().zip(due.arrays).filter(|(_, due)| *due) {
+        arrays.sample(due.at, |index| &switches.nodes()[index].switch);
+        arrays.hand_over(&mut recorder.room.stream, || spec.switch_names());
+    }
+    if due.queues {
+        let mut place = 0;
+        for switch in switches.iter() {
+            for port in &switch.config().ports {
+                let depth = switch.port_depth_pkts(port.port);
+                recorder.depth(due.at, place, switch.device_id(), port.port, depth);
+                place += 1;
             }
         }
     }

@@ -3,14 +3,12 @@
 //! Switches keep the steps of packets that they expect (`p4cc_switch::Step`); this file tells them which, and
 //! puts the steps of all together: packet by packet, in the order of time.
 
-use p4cc_switch::{Packet, Step};
+use p4cc_switch::Step;
 use p4cc_units::Time;
 use serde::Serialize;
 
-use crate::SpecError;
-use crate::describe::flow_index;
-use crate::network::Network;
-use crate::output::packet_trace::{FollowedPacket, LinkStep, PacketTrace};
+use crate::output::view::View;
+use crate::record::{FollowedPacket, LinkStep, PacketTrace};
 
 /// What was kept of packets that are followed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -54,56 +52,21 @@ enum Hop<'a> {
 /// What a line is sorted by: packet, time, and the place in the order of one instant.
 type Key = (u64, Time, usize);
 
-impl Network {
-    /// Begins to follow packets, if any are asked for.
-    pub(crate) fn begin_trace(&mut self) -> Result<(), SpecError> {
-        let Some(plan) = &self.topology.trace else { return Ok(()) };
-        plan.check_flows(|flow| flow_index(&self.nodes.plans, flow).is_some())?;
-        for node in &mut self.nodes.switches {
-            node.switch.set_tracing_expected(plan.max_steps);
-        }
-        self.observers.trace = Some(Box::new(PacketTrace::new(plan.clone(), self.topology.channels.len())));
-        Ok(())
-    }
-
-    /// A packet is sent into a channel, or lost there: a switch at its end is told if it is followed.
-    #[cold]
-    pub(crate) fn trace_link(&mut self, channel: u32, arrival: Time, packet: &Packet, is_lost: bool) {
-        let plan = &self.topology.channels[channel as usize];
-        let (from, to, port) = (plan.from as usize, plan.to as usize, plan.to_port);
-        let (now, switches) = (self.now(), self.nodes.switches.len());
-        let flow = if from < switches { None } else { self.flow_sent(packet) };
-        let Some(trace) = &mut self.observers.trace else { return };
-        let number = if from < switches {
-            self.nodes.switches[from].switch.last_traced()
-        } else {
-            trace.on_leave(now, (from - switches) as u32, flow, packet.len())
-        };
-        let nth = if is_lost { 0 } else { trace.on_carry(channel) };
-        let Some(number) = number else { return };
-        if is_lost {
-            trace.link_steps.push((number, channel, now, LinkStep::Lost));
-        } else if to < switches {
-            self.nodes.switches[to].switch.expect_traced(port, nth, number);
-        } else {
-            trace.link_steps.push((number, channel, arrival, LinkStep::Delivered));
-        }
-    }
-
-    /// What was kept so far; nothing where nobody asked.
-    pub(crate) fn trace(&self) -> Option<Trace> {
-        let trace = self.observers.trace.as_ref()?;
+impl View<'_> {
+    /// What was kept so far; nothing where no packets are followed.
+    pub(crate) fn trace(&self, trace: Option<&PacketTrace>) -> Option<Trace> {
+        let trace = trace?;
         let mut lines: Vec<(Key, &str, LineStep<'_>)> = Vec::new();
         for (number, packet) in (1..).zip(&trace.packets) {
             let host = &self.spec.hosts[packet.host as usize].name;
             lines.push(((number, packet.at, 0), host, leaves(packet)));
         }
-        let switches = || self.nodes.switches.iter().zip(&self.spec.switches).enumerate();
+        let switches = || self.switches.nodes().iter().zip(&self.spec.switches).enumerate();
         for (place, (node, spec)) in switches() {
             let steps = node.switch.trace().map(|event| ((event.packet, event.at, 1 + place), &event.step));
             lines.extend(steps.map(|(key, step)| (key, spec.name.as_str(), LineStep::Switch(step))));
         }
-        for (number, channel, time, step) in trace.link_steps.iter().filter(|one| one.2 <= self.now()) {
+        for (number, channel, time, step) in trace.link_steps.iter().filter(|step| step.2 <= self.now) {
             let (node, step) = self.link_step(*channel, *step);
             lines.push(((*number, *time, usize::MAX), node, step));
         }

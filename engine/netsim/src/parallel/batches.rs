@@ -5,15 +5,15 @@
 //! conditions ([`super::lookahead`]); where they do not hold, the network handles its events in the order of
 //! their keys. Results are the same bytes.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use p4cc_units::{Span, Time};
 
 use super::logical_processes::logical_processes;
-use super::lookahead::{Backoff, EPOCHS_PER_CHECK, epoch_end, lookahead};
-use crate::Progress;
-use crate::events::{Batching, Entry, Kind, Moment};
-use crate::network::Network;
+use super::lookahead::{
+    Backoff, EPOCHS_PER_CHECK, cannot_end, epoch_end, events_left, lookahead, region_limit,
+};
+use super::prefetch::{prefetch_packet, prefetch_process};
+use crate::events::{Batching, Entry, Kind};
+use crate::network::{Control, Network};
 
 /// In a network of fewer switches the caches keep all of them.
 const MIN_SWITCHES: usize = 4;
@@ -33,29 +33,25 @@ pub(crate) struct Batches {
     partition_of: Vec<usize>,
 }
 
-impl Network {
-    /// Sets whether epochs are handled in batches; results do not depend on it.
-    pub fn set_batching(&mut self, batching: Batching) {
-        self.batching = batching;
+/// Whether batches may pay.
+pub(super) fn may_pay(network: &Network) -> bool {
+    match network.batching {
+        Batching::Auto => network.switches.len() >= MIN_SWITCHES,
+        Batching::Always => true,
+        Batching::Never => false,
     }
+}
 
-    pub(crate) fn wants_batches(&self) -> bool {
-        match self.batching {
-            Batching::Auto => self.nodes.switches.len() >= MIN_SWITCHES,
-            Batching::Always => true,
-            Batching::Never => false,
-        }
-    }
-
+impl Batches {
     /// How to run in batches; none where events have to be handled in the order of their keys.
-    pub(crate) fn batches(&self) -> Option<Batches> {
-        if !self.wants_batches() || self.one_thread_reason().is_some() {
+    pub fn new(network: &Network) -> Option<Self> {
+        if !may_pay(network) || network.one_thread_reason().is_some() {
             return None;
         }
-        let process_of = logical_processes(&self.topology);
-        let lookahead = lookahead(&self.topology, &process_of);
+        let process_of = logical_processes(&network.topology);
+        let lookahead = lookahead(&network.topology, &process_of);
         let partition_of = vec![0; process_of.len()];
-        (lookahead > Span::ZERO && self.deadlock_check_interval() >= lookahead).then(|| Batches {
+        (lookahead > Span::ZERO && network.observers.deadlocks.interval() >= lookahead).then(|| Self {
             process_of,
             lookahead,
             backoff: Backoff::default(),
@@ -65,87 +61,72 @@ impl Network {
     }
 
     /// Runs a region in batches, if one can begin now and end before `until`.
-    pub(crate) fn run_batches(
-        &mut self,
-        batches: &mut Batches,
-        until: Time,
-        cancel: &AtomicBool,
-        progress: &mut dyn FnMut(Progress),
-    ) {
-        let Some(mut limit) = self.region_end(&mut batches.backoff, batches.lookahead, until) else { return };
-        let before = self.schedule.epochs;
-        self.observers.stall.keep_activity();
-        self.observers.deadlocks.is_partition = true;
-        self.begin_batching(&batches.process_of, batches.lookahead);
+    pub fn run(&mut self, network: &mut Network, until: Time, control: &mut Control<'_>) {
+        let Some(mut limit) = self.backoff.region_end(network, self.lookahead, until) else { return };
+        let before = network.schedule.epochs;
+        network.observers.stall.keep_activity();
+        network.observers.deadlocks.defer(network.observers.deadlocks.check_at());
+        network.begin_batching(&self.process_of, self.lookahead);
         let mut pays = true;
-        while pays && limit > self.now() && !cancel.load(Ordering::Relaxed) {
-            let started = self.observers.active.len();
-            pays = self.run_epochs(batches, limit, cancel, progress);
-            self.put_in_order_of_start(started);
-            limit = self.sample_between(limit, until);
+        while pays && limit > network.now() && !control.is_cancelled() {
+            let started = network.hosts.progress().active.len();
+            pays = self.run_epochs(network, limit, control);
+            network.hosts.sort_active(started);
+            limit = sample_between(network, limit, until);
         }
-        self.observers.stall.count_silence_again();
-        self.observers.deadlocks.is_partition = false;
-        self.end_batching();
-        if let Some(at) = self.observers.deadlocks.wanted_at.take() {
-            self.schedule_deadlock_check_at(at);
-        }
-        batches.backoff.after(
-            self.schedule.events + if pays { 0 } else { BACKOFF_EVENTS },
-            self.schedule.epochs - before,
-        );
+        network.observers.stall.count_silence_again();
+        network.end_batching();
+        network.observers.deadlocks.stop_deferring(&mut network.schedule);
+        let pause = if pays { 0 } else { BACKOFF_EVENTS };
+        self.backoff.after(network.schedule.events + pause, network.schedule.epochs - before);
     }
 
     /// Runs epochs up to `limit` or to a global event; false if batches are too small to pay.
-    fn run_epochs(
-        &mut self,
-        batches: &mut Batches,
-        limit: Time,
-        cancel: &AtomicBool,
-        progress: &mut dyn FnMut(Progress),
-    ) -> bool {
-        let least_events = EPOCHS_PER_CHECK * MIN_EVENTS * self.nodes.switches.len() as u64;
-        let mut counted = self.schedule.events;
+    fn run_epochs(&mut self, network: &mut Network, limit: Time, control: &mut Control<'_>) -> bool {
+        let least_events = EPOCHS_PER_CHECK * MIN_EVENTS * network.switches.len() as u64;
+        let mut counted = network.schedule.events;
         let mut epochs = 0_u64;
-        while let Some(end) = self.next_epoch(batches, limit)
-            && !cancel.load(Ordering::Relaxed)
+        while let Some(end) = self.next_epoch(network, limit)
+            && !control.is_cancelled()
         {
-            self.run_epoch(end);
-            self.observers.stall.replay_kept();
-            self.schedule.epochs += 1;
+            network.run_epoch(end);
+            network.observers.stall.replay_log();
+            network.schedule.epochs += 1;
             epochs += 1;
             if epochs.is_multiple_of(EPOCHS_PER_CHECK) {
-                progress(self.progress());
-                if self.batching == Batching::Auto && self.schedule.events - counted < least_events {
+                control.report(network.progress());
+                if network.batching == Batching::Auto && network.schedule.events - counted < least_events {
                     return false;
                 }
-                counted = self.schedule.events;
+                counted = network.schedule.events;
             }
         }
         true
     }
 
-    /// Takes the samples that are due, if all events before them have been handled. Returns the next limit of
-    /// the region, or zero if the region has to end.
-    fn sample_between(&mut self, limit: Time, until: Time) -> Time {
-        let next = self.schedule.calendar.next_time().filter(|next| *next >= limit && limit <= until);
-        let Some(next) = next.filter(|_| self.observers.deadlocks.wanted_at.is_none()) else {
-            return Time::ZERO;
-        };
-        self.sample_before(next.min(until + Span::from_ps(1)));
-        let further = self.region_limit(until);
-        if further > limit { further } else { Time::ZERO }
-    }
-
     /// End of the next epoch; none if the network has to handle an event as one.
-    fn next_epoch(&mut self, batches: &mut Batches, limit: Time) -> Option<Time> {
-        let limit = limit.min(self.observers.deadlocks.wanted_at.unwrap_or(Time::MAX));
-        let start = self.schedule.calendar.next_time().filter(|start| *start < limit)?;
-        let end = epoch_end(start, batches.lookahead).min(limit);
-        let sure_until = self.cannot_end(&batches.partition_of, 0, &mut batches.unfinished);
-        (end <= sure_until && self.events_left() > 0).then_some(end)
+    fn next_epoch(&mut self, network: &Network, limit: Time) -> Option<Time> {
+        let limit = limit.min(network.observers.deadlocks.deferred().unwrap_or(Time::MAX));
+        let start = network.schedule.calendar.next_time().filter(|start| *start < limit)?;
+        let end = epoch_end(start, self.lookahead).min(limit);
+        let sure_until = cannot_end(network, &self.partition_of, 0, &mut self.unfinished);
+        (end <= sure_until && events_left(network) > 0).then_some(end)
     }
+}
 
+/// Takes the samples that are due, if all events before them have been handled. Returns the next limit of the
+/// region, or zero if the region has to end.
+fn sample_between(network: &mut Network, limit: Time, until: Time) -> Time {
+    let next = network.schedule.calendar.next_time().filter(|next| *next >= limit && limit <= until);
+    let Some(next) = next.filter(|_| network.observers.deadlocks.deferred().is_none()) else {
+        return Time::ZERO;
+    };
+    network.sample_before(next.min(until + Span::from_ps(1)));
+    let further = region_limit(network, until);
+    if further > limit { further } else { Time::ZERO }
+}
+
+impl Network {
     /// Gives events in batches from now on: each frame on its way becomes an event of its own.
     pub(crate) fn begin_batching(&mut self, process_of: &[usize], lookahead: Span) {
         let events = self.schedule.calendar.take_all(self.schedule.now);
@@ -154,34 +135,14 @@ impl Network {
             .into_iter()
             .filter(|event| event.kind() != Kind::Arrival)
             .for_each(|event| self.schedule.calendar.push(event));
-        for channel in 0..self.nodes.channels.len() {
-            let frames: Vec<_> = self.nodes.channels[channel].take_frames().collect();
-            for (arrival, frame) in frames {
-                self.carry(channel as u32, arrival, frame);
-            }
-        }
+        self.links.move_frames_to_calendar(&mut self.schedule);
     }
 
     /// Gives events one by one from now on: frames go back into their channels, each with its first arrival
     /// scheduled.
     pub(crate) fn end_batching(&mut self) {
-        for Entry { event, packet } in self.schedule.calendar.end_batching(self.schedule.now) {
-            match (event.kind(), packet) {
-                (Kind::Arrival, Some(packet)) => {
-                    let arrival = Moment { time: event.time(), ..Moment::default() };
-                    self.nodes.channels[event.subject as usize].put_back(arrival, packet);
-                }
-                // A pause frame is still in its channel.
-                (Kind::Arrival, None) => {}
-                _ => self.schedule.calendar.push(event),
-            }
-        }
-        for channel in 0..self.nodes.channels.len() {
-            if let Some(first) = self.nodes.channels[channel].sort() {
-                let event = self.arrival(channel as u32, first);
-                self.schedule.calendar.push(event);
-            }
-        }
+        let entries = self.schedule.calendar.end_batching(self.schedule.now);
+        self.links.take_frames_back(&mut self.schedule, entries);
     }
 
     /// Handles all events of an epoch, one logical process after the other.
@@ -190,14 +151,14 @@ impl Network {
         let mut latest = start;
         let first = self.schedule.calendar.begin_epoch(end);
         for process in 0..self.schedule.calendar.processes() {
-            self.prefetch_for(process);
+            prefetch_process(self, process);
             let mut further = self.schedule.calendar.cursor(process + 2);
             if !self.schedule.calendar.begin_batch(process, first) {
-                while self.prefetch_packet(&mut further) {}
+                while prefetch_packet(self, &mut further) {}
                 continue;
             }
             while let Some(Entry { event, packet }) = self.schedule.calendar.pop_batch() {
-                self.prefetch_packet(&mut further);
+                prefetch_packet(self, &mut further);
                 self.schedule.now = event.time();
                 // Simultaneous events are in the order `lower_port`, which has no clock to advance.
                 match packet {
@@ -206,10 +167,10 @@ impl Network {
                 }
                 self.schedule.events += 1;
             }
-            while self.prefetch_packet(&mut further) {}
+            while prefetch_packet(self, &mut further) {}
             latest = latest.max(self.schedule.now);
         }
         self.schedule.now = latest;
-        self.nodes.take_workspace_back();
+        self.switches.take_workspace_back();
     }
 }

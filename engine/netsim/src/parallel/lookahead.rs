@@ -56,6 +56,18 @@ impl Backoff {
         // What ended a long region is a sample, which is taken with the next event.
         self.next_try = events + if epochs >= MIN_EPOCHS { 1 } else { LONG_BACKOFF_EVENTS };
     }
+
+    /// When a region that begins now has to end; none if it is too short, or if it is too early to try.
+    pub fn region_end(&mut self, network: &Network, lookahead: Span, until: Time) -> Option<Time> {
+        let (events, flows) = (network.schedule.events, network.hosts.progress());
+        if events < self.next_try || flows.first_begin.is_none() && flows.counted > 0 {
+            return None;
+        }
+        self.next_try = events + SHORT_BACKOFF_EVENTS;
+        let limit = region_limit(network, until);
+        let far = network.now() + lookahead * MIN_EPOCHS;
+        (limit >= far && events_left(network) > 0).then_some(limit)
+    }
 }
 
 impl Network {
@@ -71,10 +83,10 @@ impl Network {
         if self.spec.ties != Ties::LowerPort {
             return Some("simultaneous events happen in the order in which all hosts schedule them");
         }
-        if !self.nodes.rounds.is_empty() {
+        if !self.topology.rounds.is_empty() {
             return Some("rounds of requests tie hosts together");
         }
-        if !self.nodes.collectives.is_empty() {
+        if !self.topology.collectives.is_empty() {
             return Some("steps of collectives tie hosts together");
         }
         if record.events || record.rtts {
@@ -83,14 +95,14 @@ impl Network {
         if self.spec.has_own_algorithms() {
             return Some("an algorithm in Python runs on one thread");
         }
-        if self.nodes.switches.len() < 2 {
+        if self.switches.len() < 2 {
             return Some("there is one switch");
         }
         let lookahead = lookahead(&self.topology, &balanced_partitions(&self.topology, 2, &[]));
         if lookahead == Span::ZERO {
             return Some("a link has no delay that threads could look ahead by");
         }
-        if self.deadlock_check_interval() < lookahead {
+        if self.observers.deadlocks.interval() < lookahead {
             return Some("a deadlock is to be found sooner than links let threads look ahead");
         }
         let intervals =
@@ -104,56 +116,42 @@ impl Network {
     pub fn epochs(&self) -> u64 {
         self.schedule.epochs
     }
+}
 
-    /// When a region that begins now has to end; none if it is too short, or if it is too early to try.
-    pub(crate) fn region_end(&self, backoff: &mut Backoff, lookahead: Span, until: Time) -> Option<Time> {
-        if self.schedule.events < backoff.next_try
-            || self.observers.first_begin.is_none() && self.observers.counted_flows > 0
-        {
-            return None;
-        }
-        backoff.next_try = self.schedule.events + SHORT_BACKOFF_EVENTS;
-        let limit = self.region_limit(until);
-        let far = self.now() + lookahead * MIN_EPOCHS;
-        (limit >= far && self.events_left() > 0).then_some(limit)
+/// Before this instant no event concerns all nodes.
+pub(super) fn region_limit(network: &Network, until: Time) -> Time {
+    let limit = network.observers.recorder.next_due().min(until) + Span::from_ps(1);
+    limit.min(network.observers.deadlocks.check_at().unwrap_or(Time::MAX))
+}
+
+/// Number of events that may be handled before they have to be counted one by one.
+pub(super) fn events_left(network: &Network) -> u64 {
+    network.spec.limits.max_events.saturating_sub(network.schedule.events.saturating_add(LIMIT_MARGIN))
+}
+
+/// Until when the run cannot end: some flow of a partition has data that it has not sent yet, or has not
+/// begun. `unfinished` is the first that may be such a flow; a flow that is none never becomes one again.
+pub(super) fn cannot_end(
+    network: &Network,
+    partition_of: &[usize],
+    partition: usize,
+    unfinished: &mut usize,
+) -> Time {
+    if !network.spec.stop_when_complete || network.hosts.progress().counted == 0 {
+        return Time::MAX;
     }
-
-    /// Before this instant no event concerns all nodes.
-    pub(crate) fn region_limit(&self, until: Time) -> Time {
-        let limit = self.observers.recorder.next_due().min(until) + Span::from_ps(1);
-        limit.min(self.observers.deadlocks.check_at.unwrap_or(Time::MAX))
-    }
-
-    /// Number of events that may be handled before they have to be counted one by one.
-    pub(crate) fn events_left(&self) -> u64 {
-        self.spec().limits.max_events.saturating_sub(self.schedule.events.saturating_add(LIMIT_MARGIN))
-    }
-
-    /// Until when the run cannot end: some flow of this partition has data that it has not sent yet, or has
-    /// not begun. `unfinished` is the first flow that may be such a flow; a flow that is none never becomes
-    /// one again.
-    pub(crate) fn cannot_end(
-        &self,
-        partition_of: &[usize],
-        partition: usize,
-        unfinished: &mut usize,
-    ) -> Time {
-        if !self.spec().stop_when_complete || self.observers.counted_flows == 0 {
-            return Time::MAX;
-        }
-        while let (Some(flow), Some(plan)) =
-            (self.nodes.flows.get(*unfinished), self.nodes.plans.get(*unfinished))
-        {
-            if plan.is_counted() && partition_of[self.nodes.host_node(plan.src) as usize] == partition {
-                if flow.has_begun && flow.has_unsent() && plan.close.is_none() {
-                    return Time::MAX;
-                }
-                if let Some(start) = flow.start.filter(|_| !flow.has_begun) {
-                    return start;
-                }
+    let (plans, flows) = (network.hosts.plans(), network.hosts.flows());
+    while let (Some(plan), Some(flow)) = (plans.get(*unfinished), flows.get(*unfinished)) {
+        let src = network.topology.host_node(plan.src) as usize;
+        if plan.is_counted() && partition_of[src] == partition {
+            if flow.has_begun && flow.has_unsent() && plan.close.is_none() {
+                return Time::MAX;
             }
-            *unfinished += 1;
+            if let Some(start) = flow.start.filter(|_| !flow.has_begun) {
+                return start;
+            }
         }
-        Time::ZERO
+        *unfinished += 1;
     }
+    Time::ZERO
 }

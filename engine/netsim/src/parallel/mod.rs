@@ -1,14 +1,6 @@
 //! Parallel discrete-event simulation: one run on several threads, and many runs beside each other.
 //!
-//! | file | what it has |
-//! |---|---|
-//! | `lookahead` | how far parts of a network may run ahead of each other, and when |
-//! | `partitions`, `synchroniser`, `barrier` | one run on several threads |
-//! | `load_balancing` | which switch belongs to which partition |
-//! | `logical_processes`, `batches`, `prefetch` | one thread, one switch after the other within an epoch |
-//! | `replications` | one network with many seeds |
-//!
-//! Results never depend on anything in this folder. No file of `hosts`, `links` or `output` imports it.
+//! Results never depend on anything in this folder. No other folder imports it.
 
 mod barrier;
 mod batches;
@@ -17,6 +9,7 @@ mod logical_processes;
 mod lookahead;
 mod partitions;
 mod prefetch;
+mod regions;
 mod replications;
 mod synchroniser;
 

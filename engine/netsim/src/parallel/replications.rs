@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::network::Blueprint;
-use crate::{Network, Results, RunError};
+use crate::{Network, Results, RunError, RunOptions};
 
 /// Most threads.
 pub const MAX_JOBS: usize = 256;
@@ -49,6 +49,6 @@ pub fn run_many(
 
 fn run_one(blueprint: &Blueprint<'_>, seed: u64, cancel: &AtomicBool) -> Result<Results, RunError> {
     let mut run = blueprint.fork(seed)?;
-    run.run_to_end(cancel, &mut |_| {})?;
+    run.run(RunOptions { cancel: Some(cancel), ..RunOptions::default() })?;
     Ok(run.results())
 }

@@ -12,10 +12,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use p4cc_units::{Span, Time};
 
 use super::barrier::Barrier;
-use super::lookahead::epoch_end;
+use super::lookahead::{cannot_end, epoch_end};
 use crate::links::Message;
 use crate::network::Network;
-use crate::output::Activity;
+use crate::record::Activity;
 
 /// What the threads of one region share. Times are picoseconds.
 pub(super) struct Synchroniser {
@@ -160,8 +160,7 @@ impl Worker<'_> {
         let partition = &mut *self.partition;
         let mut mailboxes: Vec<_> =
             (0..self.sync.next.len()).map(|to| lock(self.sync.messages(self.number, to))).collect();
-        for message in partition.nodes.outbox.drain(..) {
-            let node = partition.nodes.channels[message.0 as usize].to();
+        for (node, message) in partition.links.take_outbox() {
             mailboxes[self.partition_of[node as usize]].push(message);
         }
         self.partition.observers.stall.take_activity(&mut lock(&self.sync.activity[self.number]));
@@ -170,8 +169,8 @@ impl Worker<'_> {
     /// Takes the frames that came from other partitions.
     fn receive(&mut self) {
         for from in 0..self.sync.next.len() {
-            for (channel, arrival, frame) in lock(self.sync.messages(from, self.number)).drain(..) {
-                self.partition.carry(channel, arrival, frame);
+            for message in lock(self.sync.messages(from, self.number)).drain(..) {
+                self.partition.links.carry(&mut self.partition.schedule, message);
             }
         }
     }
@@ -180,10 +179,10 @@ impl Worker<'_> {
     pub fn publish(&mut self) {
         let (sync, number) = (self.sync, self.number);
         let next = self.partition.schedule.calendar.next_time().unwrap_or(Time::MAX);
-        let check = self.partition.observers.deadlocks.wanted_at.unwrap_or(Time::MAX);
-        let sure_until = self.partition.cannot_end(self.partition_of, number, self.unfinished);
+        let check = self.partition.observers.deadlocks.deferred().unwrap_or(Time::MAX);
+        let sure_until = cannot_end(self.partition, self.partition_of, number, self.unfinished);
         sync.events[number].store(self.partition.schedule.events, Ordering::Release);
-        sync.hops[number].store(self.partition.observers.packet_hops, Ordering::Release);
+        sync.hops[number].store(self.partition.packet_hops, Ordering::Release);
         for (place, time) in [(&sync.next, next), (&sync.check, check), (&sync.sure_until, sure_until)] {
             place[number].store(time.as_ps(), Ordering::Release);
         }

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{Model, check_within, model_spec};
 use super::{DeadlineSpec, SizeSpec};
-use crate::SpecError;
 use crate::describe::{FlowPlan, MAX_FLOWS, MAX_TIME_NS, Resolver};
+use crate::error::{SpecError, refuse};
 use crate::random::exponential;
 
 /// A Poisson process at each source.
@@ -66,12 +66,12 @@ impl ArrivalsPlan {
         let (sources, destinations) =
             (hosts("sources", &spec.sources)?, hosts("destinations", &spec.destinations)?);
         if sources.is_empty() {
-            return Err(SpecError::new(at("sources"), "there is none", "name at least one host"));
+            return refuse(at("sources"), "there is none", "name at least one host");
         }
         for (i, &source) in sources.iter().enumerate() {
             if destinations.iter().all(|&destination| destination == source) {
                 let cause = format!("{:?} has no other host to send to", spec.sources[i]);
-                return Err(SpecError::new(at("destinations"), cause, "name another host"));
+                return refuse(at("destinations"), cause, "name another host");
             }
         }
         check_within(&at("mean_gap_ns"), spec.mean_gap_ns, 0.001, MAX_TIME_NS as f64)?;
@@ -118,11 +118,7 @@ impl ArrivalsPlan {
             }
             if flows.len() >= MAX_FLOWS {
                 let cause = format!("more than {MAX_FLOWS} flows arrive until {} ns", self.model.end.as_ns());
-                return Err(SpecError::new(
-                    &self.model.path,
-                    cause,
-                    "end earlier, or let fewer flows arrive",
-                ));
+                return refuse(&self.model.path, cause, "end earlier, or let fewer flows arrive");
             }
             flows.push(FlowPlan {
                 src: source,

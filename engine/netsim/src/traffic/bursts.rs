@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::DeadlineSpec;
 use super::model::{Model, check_within, model_spec};
-use crate::SpecError;
 use crate::describe::{FlowPlan, MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, Resolver, in_range};
+use crate::error::{SpecError, refuse};
 use crate::random::exponential;
 
 /// A Poisson process of incasts.
@@ -64,7 +64,7 @@ impl BurstsPlan {
         distinct.dedup();
         if distinct.len() < 2 || distinct.len() != hosts.len() {
             let cause = format!("{} hosts, or one twice", hosts.len());
-            return Err(SpecError::new(at("hosts"), cause, "name at least two hosts, each once"));
+            return refuse(at("hosts"), cause, "name at least two hosts, each once");
         }
         in_range(&at("senders"), spec.senders.into(), 1, hosts.len() as u64 - 1)?;
         in_range(&at("size_bytes"), spec.size_bytes, 1, MAX_FLOW_BYTES)?;
@@ -93,7 +93,7 @@ impl BurstsPlan {
             }
             if flows.len() + self.senders > MAX_FLOWS {
                 let cause = format!("more than {MAX_FLOWS} flows arrive until {} ns", self.model.end.as_ns());
-                return Err(SpecError::new(&self.model.path, cause, "end earlier, or let fewer bursts come"));
+                return refuse(&self.model.path, cause, "end earlier, or let fewer bursts come");
             }
             // The first places of a shuffle are a draw without replacement: the receiver, then the senders.
             for place in 0..=self.senders {

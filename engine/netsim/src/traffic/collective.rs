@@ -24,8 +24,8 @@ use std::sync::Arc;
 use p4cc_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::SpecError;
 use crate::describe::{FlowPlan, MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, Resolver, StepMember, in_range};
+use crate::error::{SpecError, refuse};
 
 /// Most steps of all ranks and iterations of a job: each is a row of results.
 const MAX_STEPS: u64 = 2_000_000;
@@ -133,7 +133,7 @@ impl CollectivePlan {
             let host = resolver.host(&format!("{path}.ranks[{i}]"), name)?;
             if !seen.insert(host) {
                 let cause = format!("{name:?} is listed twice");
-                return Err(SpecError::new(format!("{path}.ranks[{i}]"), cause, "name each host once"));
+                return refuse(format!("{path}.ranks[{i}]"), cause, "name each host once");
             }
             hosts.push(host);
         }
@@ -256,11 +256,11 @@ fn check(path: &str, spec: &CollectiveSpec) -> Result<(), SpecError> {
         .map_err(|error| SpecError { cause: format!("{ranks} ranks"), ..error })?;
     if (spec.operation == Operation::AllToAll) != (spec.schedule == Schedule::Pairwise) {
         let cause = "pairwise goes with all_to_all, and all_to_all with nothing else";
-        return Err(SpecError::new(at("schedule"), cause, "give ring or halving_doubling for the others"));
+        return refuse(at("schedule"), cause, "give ring or halving_doubling for the others");
     }
     if spec.schedule == Schedule::HalvingDoubling && !ranks.is_power_of_two() {
         let cause = format!("{ranks} ranks are no power of two");
-        return Err(SpecError::new(at("ranks"), cause, "name 2, 4, 8, ... hosts, or use the ring"));
+        return refuse(at("ranks"), cause, "name 2, 4, 8, ... hosts, or use the ring");
     }
     in_range(&at("size_bytes"), spec.size_bytes, 1, MAX_FLOW_BYTES)?;
     in_range(&at("iterations"), spec.iterations.into(), 1, MAX_STEPS)?;

@@ -4,8 +4,8 @@ use p4cc_switch::Stream;
 use p4cc_units::Span;
 use serde::{Deserialize, Serialize};
 
-use crate::SpecError;
 use crate::describe::{MAX_TIME_NS, in_range};
+use crate::error::{SpecError, refuse};
 use crate::random::exponential;
 
 /// The larger of `min_ns` and `offset_ns` plus an exponential time of mean `exp_mean_ns`. It covers a fixed
@@ -48,7 +48,7 @@ impl DeadlineSpec {
         }
         if (Self { change: None, ..*self }) == Self::default() {
             let remedy = "give offset_ns, exp_mean_ns or min_ns, or leave the deadline out";
-            return Err(SpecError::new(path, "a deadline of 0 is no deadline", remedy));
+            return refuse(path, "a deadline of 0 is no deadline", remedy);
         }
         Ok(())
     }

@@ -4,8 +4,8 @@
 use p4cc_switch::Stream;
 use serde::{Deserialize, Serialize};
 
-use crate::SpecError;
 use crate::describe::{MAX_TIME_NS, in_range};
+use crate::error::{SpecError, refuse};
 use crate::random::normal;
 
 /// Most points of a distribution.
@@ -55,22 +55,14 @@ impl GapSpec {
     /// With the knee of the map at `knee` times the median; refuses a distribution without a mean to scale.
     pub(crate) fn resolve(&self, path: &str, knee: f64) -> Result<Gap, SpecError> {
         if !(0.0..=1e6).contains(&knee) {
-            return Err(SpecError::new(
-                format!("{path}.knee"),
-                format!("{knee} is out of range"),
-                "give 0 to 1e6",
-            ));
+            return refuse(format!("{path}.knee"), format!("{knee} is out of range"), "give 0 to 1e6");
         }
         let (knee, unscaled_mean) = match self {
             Self::Exponential => (0.0, 1.0),
             Self::Lognormal { sigma } => {
                 if !(0.0..=MAX_SIGMA).contains(sigma) {
                     let remedy = format!("give a number from 0 to {MAX_SIGMA}");
-                    return Err(SpecError::new(
-                        format!("{path}.sigma"),
-                        format!("{sigma} is out of range"),
-                        remedy,
-                    ));
+                    return refuse(format!("{path}.sigma"), format!("{sigma} is out of range"), remedy);
                 }
                 (knee, lognormal_mean(*sigma, knee))
             }
@@ -82,11 +74,7 @@ impl GapSpec {
         };
         // A mean of nothing, or one whose inverse is no number, cannot be scaled to another.
         if !unscaled_mean.is_normal() || !(1.0 / unscaled_mean).is_finite() {
-            return Err(SpecError::new(
-                path,
-                "all gaps are 0, or their mean is no number",
-                "give gaps above 0",
-            ));
+            return refuse(path, "all gaps are 0, or their mean is no number", "give gaps above 0");
         }
         Ok(Gap { shape: self.clone(), knee, scale: 1.0 / unscaled_mean })
     }
@@ -150,22 +138,18 @@ fn check_points(path: &str, points: &[GapPoint]) -> Result<(), SpecError> {
     for (i, point) in points.iter().enumerate() {
         if !(0.0..=MAX_TIME_NS as f64).contains(&point.gap_ns) || !(0.0..=1.0).contains(&point.share) {
             let cause = format!("{} ns at share {} is out of range", point.gap_ns, point.share);
-            return Err(SpecError::new(
-                format!("{path}[{i}]"),
-                cause,
-                "gaps are up to an hour, shares 0 to 1",
-            ));
+            return refuse(format!("{path}[{i}]"), cause, "gaps are up to an hour, shares 0 to 1");
         }
         let before = points[i.saturating_sub(1)];
         if point.gap_ns < before.gap_ns || point.share < before.share {
             let remedy = "sort by gap; shares rise with gaps";
-            return Err(SpecError::new(format!("{path}[{i}]"), "it lies below the point before it", remedy));
+            return refuse(format!("{path}[{i}]"), "it lies below the point before it", remedy);
         }
     }
     let (first, last) = (points[0].share, points[points.len() - 1].share);
     if first != 0.0 || last != 1.0 {
         let cause = format!("shares go from {first} to {last}");
-        return Err(SpecError::new(path, cause, "begin with share 0 and end with share 1"));
+        return refuse(path, cause, "begin with share 0 and end with share 1");
     }
     Ok(())
 }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::gap::{Gap, GapSpec};
 use super::model::check_within;
 use super::size::SizeSpec;
-use crate::SpecError;
 use crate::describe::{Resolver, in_range};
+use crate::error::{SpecError, refuse};
 use crate::random::normal;
 
 /// Most pairs of a matrix.
@@ -222,12 +222,11 @@ fn given(
         let src = resolver.host(&key("src"), &pair.src)?;
         let dst = resolver.host(&key("dst"), &pair.dst)?;
         if src == dst {
-            let cause = format!("{:?} would send to itself", pair.src);
-            return Err(SpecError::new(key("dst"), cause, "name another host"));
+            return refuse(key("dst"), format!("{:?} would send to itself", pair.src), "name another host");
         }
         if !seen.insert((src, dst)) {
             let cause = format!("{} to {} is there already", pair.src, pair.dst);
-            return Err(SpecError::new(key("dst"), cause, "give each pair once"));
+            return refuse(key("dst"), cause, "give each pair once");
         }
         check_within(&key("intensity"), pair.intensity, 1e-9, 1e9)?;
         in_range(&key("size"), pair.size as u64, 0, sizes.len() as u64 - 1)?;

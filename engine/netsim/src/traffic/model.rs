@@ -5,8 +5,8 @@ use std::sync::Arc;
 use p4cc_units::Time;
 
 use super::DeadlineSpec;
-use crate::SpecError;
 use crate::describe::{FlowPlan, MAX_TIME_NS, Resolver, in_range};
+use crate::error::{SpecError, refuse};
 
 /// As it stands in a description.
 pub(super) struct ModelSpec<'a> {
@@ -83,9 +83,5 @@ pub(super) fn check_within(path: &str, value: f64, min: f64, max: f64) -> Result
     if (min..=max).contains(&value) {
         return Ok(());
     }
-    Err(SpecError::new(
-        path,
-        format!("{value} is out of range"),
-        format!("give a number from {min} to {max}"),
-    ))
+    refuse(path, format!("{value} is out of range"), format!("give a number from {min} to {max}"))
 }

@@ -8,8 +8,8 @@ use p4cc_transport::wire::TrafficClass;
 use p4cc_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::SpecError;
 use crate::describe::{MAX_TIME_NS, Resolver, in_range};
+use crate::error::{SpecError, refuse};
 
 /// Most frames of a source.
 pub const MAX_FRAMES: usize = 100_000;
@@ -109,14 +109,14 @@ impl PacketsPlan {
             *bytes += frame.head.len();
             if *bytes > MAX_FRAME_BYTES {
                 let cause = format!("all frames have more than {MAX_FRAME_BYTES} bytes");
-                return Err(SpecError::new(at("frames"), cause, "send fewer or shorter packets"));
+                return refuse(at("frames"), cause, "send fewer or shorter packets");
             }
             frames.push(frame);
         }
         if spec.count > frames.len() as u64 && frames.iter().all(|frame| frame.gap == Span::ZERO) {
             let cause =
                 format!("{} packets are due at one instant, from {} frames", spec.count, frames.len());
-            return Err(SpecError::new(at("count"), cause, "give a gap_ps, or as many frames"));
+            return refuse(at("count"), cause, "give a gap_ps, or as many frames");
         }
         Ok(Self {
             name: spec.name.clone(),

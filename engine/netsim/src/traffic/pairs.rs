@@ -18,8 +18,8 @@ use super::bounds::{Booked, LinkBounds};
 use super::matrix::{Matrix, MatrixSpec, Pair, pick};
 use super::model::{Model, check_within, model_spec};
 use super::size::SizeSpec;
-use crate::SpecError;
 use crate::describe::{FlowPlan, MAX_FLOWS, Resolver};
+use crate::error::{SpecError, refuse};
 
 /// docs/algorithms/traffic.md#gap-scaling: "offered bytes of both traces must agree within 5 %".
 const MAX_DIFFERENCE: f64 = 0.05;
@@ -141,7 +141,7 @@ impl PairsPlan {
         host_names.sort();
         if host_names.len() < 2 || host_names.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             let cause = format!("{} hosts, or one twice", host_names.len());
-            return Err(SpecError::new(at("pods"), cause, "name at least two hosts, each once"));
+            return refuse(at("pods"), cause, "name at least two hosts, each once");
         }
         check_within(&at("offered_bps"), spec.offered_bps, 1.0, 1e18)?;
         if let Some(share) = spec.busiest_load {
@@ -176,11 +176,11 @@ impl PairsPlan {
         let cause = format!(
             "no matrix of {tries} leaves the wanted share of pod pairs empty and offers as many bytes as the even trace"
         );
-        Err(SpecError::new(
+        refuse(
             &self.model.path,
             cause,
             "let it last longer, offer more, widen empty_share, or raise busiest_load",
-        ))
+        )
     }
 
     /// The two traces of one try; none if they do not fit each other or the description.
@@ -355,7 +355,7 @@ impl PairsPlan {
             return Ok(());
         }
         let cause = format!("more than {MAX_FLOWS} flows");
-        Err(SpecError::new(&self.model.path, cause, "end earlier, offer less, or give larger flows"))
+        refuse(&self.model.path, cause, "end earlier, offer less, or give larger flows")
     }
 
     fn flows(&self, drawn: &[Drawn], first_id: u32) -> Vec<FlowPlan> {

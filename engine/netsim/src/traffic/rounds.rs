@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::DeadlineSpec;
-use crate::SpecError;
 use crate::describe::{FlowPlan, MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, Resolver, RoundMember, in_range};
+use crate::error::{SpecError, refuse};
 use crate::random::{exponential, uniform};
 
 /// A client and its servers.
@@ -139,11 +139,7 @@ impl RoundsPlan {
             let server = resolver.host(&format!("{path}.servers[{i}]"), name)?;
             if server == client || servers.contains(&server) {
                 let cause = format!("{name:?} is the client, or listed twice");
-                return Err(SpecError::new(
-                    format!("{path}.servers[{i}]"),
-                    cause,
-                    "name each other host once",
-                ));
+                return refuse(format!("{path}.servers[{i}]"), cause, "name each other host once");
             }
             servers.push(server);
         }
@@ -222,11 +218,7 @@ fn check(path: &str, spec: &RoundsSpec) -> Result<(), SpecError> {
     let at = |key: &str| format!("{path}.{key}");
     if spec.servers.is_empty() || spec.servers.len() != spec.response_bytes.len() {
         let cause = format!("{} servers, {} sizes of answers", spec.servers.len(), spec.response_bytes.len());
-        return Err(SpecError::new(
-            at("response_bytes"),
-            cause,
-            "give one size for each of at least one server",
-        ));
+        return refuse(at("response_bytes"), cause, "give one size for each of at least one server");
     }
     in_range(&at("rounds"), spec.rounds.into(), 1, MAX_FLOWS as u64)?;
     let most = MAX_FLOW_BYTES / u64::from(spec.rounds);
@@ -249,21 +241,21 @@ fn check(path: &str, spec: &RoundsSpec) -> Result<(), SpecError> {
         let max = MAX_TIME_NS as f64;
         if !(0.001..=max).contains(&gap_ns) {
             let remedy = format!("give a number from 0.001 to {max}");
-            return Err(SpecError::new(at("mean_gap_ns"), format!("{gap_ns} is out of range"), remedy));
+            return refuse(at("mean_gap_ns"), format!("{gap_ns} is out of range"), remedy);
         }
         if !spec.persistent {
             let cause = "in an open loop answers share a connection, on which they come in order";
-            return Err(SpecError::new(at("persistent"), cause, "set it to true, or use arrivals"));
+            return refuse(at("persistent"), cause, "set it to true, or use arrivals");
         }
     }
     if spec.constant_gap && spec.mean_gap_ns.is_none() {
         let cause = "a closed loop has no gap between requests";
-        return Err(SpecError::new(at("constant_gap"), cause, "give mean_gap_ns, or leave it out"));
+        return refuse(at("constant_gap"), cause, "give mean_gap_ns, or leave it out");
     }
     match &spec.deadline {
         Some(_) if spec.persistent => {
             let cause = "a connection kept over all rounds has no deadline of its own";
-            Err(SpecError::new(at("deadline"), cause, "set persistent to false, or leave the deadline out"))
+            refuse(at("deadline"), cause, "set persistent to false, or leave the deadline out")
         }
         Some(deadline) => deadline.check(&at("deadline")),
         None => Ok(()),

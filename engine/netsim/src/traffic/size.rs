@@ -3,8 +3,8 @@
 use p4cc_switch::Stream;
 use serde::{Deserialize, Serialize};
 
-use crate::SpecError;
 use crate::describe::{MAX_FLOW_BYTES, in_range};
+use crate::error::{SpecError, refuse};
 
 /// Most points of a distribution.
 const MAX_POINTS: usize = 10_000;
@@ -84,17 +84,13 @@ fn check_points(path: &str, points: &[CdfPoint]) -> Result<(), SpecError> {
     for (i, pair) in points.windows(2).enumerate() {
         if pair[1].bytes < pair[0].bytes || pair[1].share.is_nan() || pair[1].share < pair[0].share {
             let cause = "it lies below the point before it";
-            return Err(SpecError::new(
-                format!("{path}[{}]", i + 1),
-                cause,
-                "sort by size; shares rise with sizes",
-            ));
+            return refuse(format!("{path}[{}]", i + 1), cause, "sort by size; shares rise with sizes");
         }
     }
     let (first, last) = (points[0], points[points.len() - 1]);
     if first.share != 0.0 || last.share != 1.0 {
         let cause = format!("shares go from {} to {}", first.share, last.share);
-        return Err(SpecError::new(path, cause, "begin with share 0 and end with share 1"));
+        return refuse(path, cause, "begin with share 0 and end with share 1");
     }
     in_range(&format!("{path}[{}].bytes", points.len() - 1), last.bytes, 1, MAX_FLOW_BYTES)
 }

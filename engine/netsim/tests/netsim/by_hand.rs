@@ -1,6 +1,6 @@
 //! Times and orders that a pencil gives.
 
-use p4cc_netsim::{Column, Network, Results};
+use p4cc_netsim::{Column, Network, Results, RunOptions};
 use p4cc_units::Time;
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn flow_times(results: &Results, column: &str) -> Vec<i64> {
 #[test]
 fn one_segment_takes_a_packet_time_an_ack_time_and_the_round_trip() {
     let mut network = pair(json!({"id": 7, "src": "a", "dst": "b", "size_bytes": 1436, "algorithm": "reno"}));
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     // 1,500 B take 1,200 ns and 64 B take 51.2 ns at 10 Gb/s: 100,000 + 1,200 + 51.2.
     let results = network.results();
     assert_eq!(flow_times(&results, "finish_ns"), [101_251]);
@@ -43,7 +43,7 @@ fn one_segment_takes_a_packet_time_an_ack_time_and_the_round_trip() {
 fn the_second_round_sends_two_segments_back_to_back() {
     let mut network =
         pair(json!({"id": 7, "src": "a", "dst": "b", "size_bytes": 3 * 1436, "algorithm": "reno"}));
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     // Second round: two packets from 101,251.2 ns, the later one's ACK after 2,400 + 100,000 + 51.2.
     assert_eq!(flow_times(&network.results(), "finish_ns"), [203_702]);
 }
@@ -53,10 +53,10 @@ fn a_flow_starts_when_it_is_told_and_time_stops_between_runs() {
     let flow =
         json!({"id": 7, "src": "a", "dst": "b", "size_bytes": 1436, "algorithm": "reno", "start_ns": 5_000});
     let mut network = pair(flow);
-    network.run_until(Time::from_ns(5_000 + 101_251)).expect("few events");
+    network.run(RunOptions::until(Time::from_ns(5_000 + 101_251))).expect("few events");
     assert_eq!(flow_times(&network.results(), "finish_ns"), [-1]);
     assert_eq!(network.now(), Time::from_ns(106_251));
-    network.run_until(Time::from_ns(106_252)).expect("few events");
+    network.run(RunOptions::until(Time::from_ns(106_252))).expect("few events");
     assert_eq!(flow_times(&network.results(), "finish_ns"), [106_251]);
     assert_eq!(flow_times(&network.results(), "fct_ns"), [101_251]);
     assert!(network.has_ended());
@@ -74,7 +74,7 @@ fn packets_of_one_instant_pass_the_switch_by_port_number() {
         algorithm: "{}",
         record: "{}",
     });
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     // All three arrive at 26,200 ns; host 1 is on the lowest port. They leave 1,200 ns after each other.
     let received = flow_times(&network.results(), "received_ns");
     assert_eq!(received, [52_400, 53_600, 54_800]);

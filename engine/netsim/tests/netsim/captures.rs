@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use p4cc_netsim::{Batching, Capture, Network, NetworkSpec, Results};
-use p4cc_units::Time;
+use p4cc_netsim::{Batching, Capture, Network, NetworkSpec, Results, RunOptions};
 use serde_json::{Value, json};
 
 use crate::fabrics::{DELAY_NS, Fabric, HEADROOM_BYTES};
@@ -70,7 +69,7 @@ fn pair(loss: f64, pcap: &Value) -> Network {
     });
     let spec = NetworkSpec::from_json(&spec.to_string()).expect("a right description");
     let mut network = Network::build(spec, 1).expect("a right description");
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     network
 }
 
@@ -119,7 +118,7 @@ fn a_file_ends_at_its_limit_and_counts_what_it_leaves_out() {
     description.packets[0].count = 2_000;
     description.packets[0].frames[0].gap_ps = 1;
     let mut network = results.with_spec(description).expect("a right description");
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     let found = network.results();
     let file = capture(&found, "a", 0);
     let (packets, counts) = read(&file.bytes);
@@ -160,7 +159,7 @@ fn line(max_bytes: u64, loss: f64) -> Network {
 #[test]
 fn files_hold_what_ports_count_and_every_pause_frame() {
     let mut network = line(10_000_000, 0.0);
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     let results = network.results();
     let (mut pauses, mut packets) = (0, 0);
     for device in 1..=3 {
@@ -205,7 +204,7 @@ fn captures_are_those_of_one_thread_and_change_nothing() {
         let found = |network: &Network| {
             let mut run = network.fork(1).expect("a network that was built");
             run.set_batching(Batching::Never);
-            run.run_until(Time::MAX).expect("few events");
+            run.run(RunOptions::default()).expect("few events");
             run.results()
         };
         let (with, without) = (found(&base), found(&base.with_spec(without).expect("the same switches")));

@@ -1,8 +1,6 @@
 //! Connections of paced senders: closed by their application, segments and bursts, noise in round-trip times.
 
-use std::sync::atomic::AtomicBool;
-
-use p4cc_netsim::{Column, Network, Results};
+use p4cc_netsim::{Column, Network, Results, RunOptions};
 use serde_json::{Value, json};
 
 use crate::fabrics::{Fabric, HEADROOM_BYTES};
@@ -27,7 +25,7 @@ fn pair(cc: &str, more: Value) -> Network {
 }
 
 fn run(network: &mut Network) -> Results {
-    network.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     network.results()
 }
 

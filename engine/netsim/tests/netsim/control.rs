@@ -1,9 +1,8 @@
 //! Stops for controllers: at the instant at which a switch has a message, and without a trace in results.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
-use p4cc_netsim::{Network, NetworkSpec, Progress};
+use p4cc_netsim::{Network, NetworkSpec, RunOptions};
 use p4cc_units::{Span, Time};
 use serde_json::json;
 
@@ -34,7 +33,7 @@ fn unrouted() -> Network {
 }
 
 fn advance(network: &mut Network, until: Time) {
-    network.run_until_message(until, &AtomicBool::new(false), &mut |_: Progress| {}).expect("few events");
+    network.run(RunOptions { stop_at_message: true, ..RunOptions::until(until) }).expect("few events");
 }
 
 #[test]
@@ -75,7 +74,7 @@ fn stops_leave_no_trace() {
         record: r#"{"windows_interval_ns": 3000, "queues_interval_ns": 3000}"#,
     });
     let mut whole = network.fork(7).expect("a fork");
-    whole.run_until(Time::MAX).expect("few events");
+    whole.run(RunOptions::default()).expect("few events");
     let mut stepped = network.fork(7).expect("a fork");
     while !stepped.has_ended() {
         let until = stepped.now() + Span::from_ps(1_000_001);

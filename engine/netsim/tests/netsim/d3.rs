@@ -2,9 +2,7 @@
 //! whatever is lost, nothing leaks past the next epoch, deadlines are met where
 //! they can be, quenching ends what cannot, and long flows share alike.
 
-use std::sync::atomic::AtomicBool;
-
-use p4cc_netsim::{Column, Network, Results};
+use p4cc_netsim::{Column, Network, Results, RunOptions};
 use p4cc_units::{Span, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -114,7 +112,7 @@ fn i64s(results: &Results, column: &str) -> Vec<i64> {
 }
 
 fn end(network: &mut Network) -> Results {
-    network.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     assert!(network.packet_balance().is_even());
     network.results()
 }
@@ -123,7 +121,7 @@ fn end(network: &mut Network) -> Results {
 fn long_flows_share_the_trunk_and_give_it_back() {
     let flows: Vec<Flow> = (0..4).map(|host| (host, host + 4, Some(25_000_000), 0, None)).collect();
     let mut network = network(r#"{"name":"rcp_dc"}"#, 0.0, &flows, 10_000_000);
-    network.run_until(Time::from_us(500)).expect("few events");
+    network.run(RunOptions::until(Time::from_us(500))).expect("few events");
     let trunk = counters(&network)[4];
     assert_eq!(trunk[2], 4);
     assert!((CAPACITY_KBPS - 8..=CAPACITY_KBPS).contains(&trunk[0]), "{trunk:?}");
@@ -222,7 +220,7 @@ fn lost_requests_leave_a_share_for_flows_without_deadlines() {
     while open(&network) > 1 {
         let next = network.now() + Span::from_us(100);
         assert!(next <= Time::from_ns(settled_by_ns()), "{} flows open", open(&network));
-        network.run_until(next).expect("few events");
+        network.run(RunOptions::until(next)).expect("few events");
         most_counted = most_counted.max(counters(&network)[4][2]);
     }
     assert!(most_counted > 5 * flows.len() as u64, "{most_counted} flows counted at most");
@@ -250,7 +248,7 @@ proptest! {
         let (mut now_ns, mut settled_ns) = (0, None);
         while now_ns < settled_ns.map_or(settled_by_ns(), |at: u64| at + 3 * EPOCH_NS) {
             now_ns += 20_000;
-            network.run_until(Time::from_ns(now_ns)).expect("few events");
+            network.run(RunOptions::until(Time::from_ns(now_ns))).expect("few events");
             for given in counters(&network) {
                 prop_assert!(given[0] <= CAPACITY_KBPS, "{} of {CAPACITY_KBPS} given at {now_ns}", given[0]);
             }

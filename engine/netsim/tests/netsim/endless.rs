@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use p4cc_netsim::Column;
+use p4cc_netsim::{Column, RunOptions};
 use p4cc_switch::{DropCause, MulticastGroup, Replica};
-use p4cc_units::Time;
 
 use crate::support::{Incast, compile, incast};
 
@@ -27,7 +26,7 @@ fn packets_that_multiply_end_and_are_counted() {
     let group = MulticastGroup { id: 1, replicas, metadata: Vec::new() };
     switch.pre_mut().insert_group(group).expect("a right group");
     let limit = u64::from(switch.config().pass_limit);
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     assert!(network.has_ended());
     let balance = network.packet_balance();
     assert!(balance.is_even() && balance.waiting == 0, "{balance:?}");

@@ -1,8 +1,6 @@
 //! Lossless fabrics: no loss under PFC, deadlocks found and named, telemetry at every hop, HPCC's incast.
 
-use std::sync::atomic::AtomicBool;
-
-use p4cc_netsim::{Column, Network, Results};
+use p4cc_netsim::{Column, Network, Results, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -29,7 +27,7 @@ fn star<'a>(hosts_at: &'a [usize], cc: &'a str, flows: &'a [(usize, usize, u64, 
 }
 
 fn run(network: &mut Network) -> Results {
-    network.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     let balance = network.packet_balance();
     assert!(balance.is_even(), "{balance:?}");
     network.results()

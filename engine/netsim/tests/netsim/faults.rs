@@ -5,7 +5,7 @@ use std::path::Path;
 
 use p4cc_exec::control::{EntryAction, Group, GroupMember, Member};
 use p4cc_ir::{ActionCall, MatchValue, ProfileId};
-use p4cc_netsim::{Network, NetworkSpec};
+use p4cc_netsim::{Network, NetworkSpec, RunOptions};
 use p4cc_switch::DropCause;
 use p4cc_units::Time;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ fn faults(down_ns: u64, up_ns: Option<u64>) -> Value {
 /// Flows complete, and packets lost on links.
 fn ran(network: &Network) -> (u64, u64) {
     let mut run = network.fork(1).expect("a network that was built");
-    run.run_until(Time::MAX).expect("few events");
+    run.run(RunOptions::default()).expect("few events");
     let balance = run.packet_balance();
     assert!(balance.is_even(), "{balance:?}");
     let summary = run.results().summary;
@@ -117,7 +117,7 @@ fn flows_leave_a_way_that_fails_where_its_ports_are_watched() {
 fn switches_know_of_their_links() {
     let mut network = diamond(true, &faults(1_000_000, Some(2_000_000)));
     let up = |network: &mut Network, ns| {
-        network.run_until(Time::from_ns(ns)).expect("few events");
+        network.run(RunOptions::until(Time::from_ns(ns))).expect("few events");
         [(1, 2), (1, 3), (2, 1), (2, 2), (4, 2)]
             .map(|(id, port)| network.switch(id).is_some_and(|one| one.is_port_up(port)))
     };
@@ -147,11 +147,11 @@ fn restarted(again_ns: [Option<u64>; 2]) -> (u64, u64, u64) {
     let mut at: Vec<(u64, u64)> = (1..).zip(again_ns).filter_map(|(id, ns)| Some((ns?, id))).collect();
     at.sort_unstable();
     for (ns, id) in at {
-        run.run_until(Time::from_ns(ns)).expect("few events");
+        run.run(RunOptions::until(Time::from_ns(ns))).expect("few events");
         assert!(run.switch(id).is_some_and(|switch| switch.state().is_none()), "it has lost its program");
         install(&mut run, id, true);
     }
-    run.run_until(Time::MAX).expect("few events");
+    run.run(RunOptions::default()).expect("few events");
     let balance = run.packet_balance();
     assert!(balance.is_even(), "{balance:?}");
     let drops = |id| run.switch(id).map_or(0, |switch| switch.counters().drops.of(DropCause::NoPipeline));
@@ -185,7 +185,7 @@ fn a_link_comes_back_with_the_later_of_its_switches() {
         ]),
     );
     for (ns, is_up) in [(999_999, true), (1_000_000, false), (6_999_999, false), (7_000_000, true)] {
-        network.run_until(Time::from_ns(ns)).expect("few events");
+        network.run(RunOptions::until(Time::from_ns(ns))).expect("few events");
         for (id, port) in [(1, 2), (2, 1)] {
             assert_eq!(network.switch(id).map(|one| one.is_port_up(port)), Some(is_up), "s{id}, at {ns} ns");
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use p4cc_netsim::{Column, Network, NetworkSpec};
+use p4cc_netsim::{Column, Network, NetworkSpec, RunOptions};
 use p4cc_switch::chip::{App, GeneratorPort, Trigger};
 use p4cc_units::Time;
 use serde_json::json;
@@ -61,7 +61,7 @@ fn app(trigger: Trigger) -> App {
 
 /// Arrival times and first bytes of the generator's header, by which applications are told apart.
 fn arrivals(network: &mut Network) -> Vec<(u64, u8)> {
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     assert!(network.packet_balance().is_even(), "{:?}", network.packet_balance());
     let results = network.results();
     let table = results.table("packets_received").expect("recorded");
@@ -95,7 +95,7 @@ fn threads_and_batches_generate_the_same() {
 #[test]
 fn what_the_control_plane_sets_between_two_stretches_begins_there() {
     let mut network = pair_of_switches(&[]);
-    network.run_until(Time::from_us(60)).expect("few events");
+    network.run(RunOptions::until(Time::from_us(60))).expect("few events");
     let generator = &mut network.switch_mut(1).expect("a switch").chip_mut().generator;
     let once = app(Trigger::OneShot { timer_ns: 5_000 });
     generator.set_app(Time::from_us(60), 0, 5, once).expect("a right application");

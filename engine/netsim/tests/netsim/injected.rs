@@ -1,6 +1,6 @@
 //! Packets that the caller of a run gives it between two steps.
 
-use p4cc_netsim::{Column, MAX_WAITING_INJECTED, Network};
+use p4cc_netsim::{Column, MAX_WAITING_INJECTED, Network, RunOptions};
 use p4cc_units::Time;
 use serde_json::json;
 
@@ -34,11 +34,11 @@ fn arrivals(network: &Network) -> Vec<u64> {
 #[test]
 fn packets_leave_a_host_now_one_behind_the_other() {
     let mut network = pair();
-    network.run_until(Time::from_us(100)).expect("few events");
+    network.run(RunOptions::until(Time::from_us(100))).expect("few events");
     // 64 B behind 10 Gb/s: 50 B of IP take 40 ns.
     network.inject("a", &[7; 64], 0).expect("there is a host a");
     network.inject("a", &[8; 64], 7).expect("there is a host a");
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     assert_eq!(arrivals(&network), [150_040, 150_080]);
     assert!(network.packet_balance().is_even());
     let refused = network.inject("a", &[7; 64], 0).expect_err("the run is over");
@@ -61,7 +61,7 @@ fn what_cannot_be_sent_is_refused() {
         network.inject("a", &[0; 64], 0).expect("one is under way, the others wait");
     }
     assert_eq!(network.inject("a", &[0; 64], 0).expect_err("no room").path, "host");
-    network.run_until(Time::from_us(1)).expect("few events");
+    network.run(RunOptions::until(Time::from_us(1))).expect("few events");
     network.inject("a", &[0; 64], 0).expect("places are free again");
     assert!(network.packet_balance().is_even());
 }
@@ -82,11 +82,11 @@ fn what_comes_in_at_a_port_is_counted_and_the_same_again() {
     let run = |packets: usize| {
         let mut network = base.fork(3).expect("a network that was built");
         let device = network.device_ids().next().expect("there is a switch");
-        network.run_until(Time::from_us(400)).expect("few events");
+        network.run(RunOptions::until(Time::from_us(400))).expect("few events");
         for _ in 0..packets {
             network.inject_at_port(device, 1, &[0; 64]).expect("the switch has a port 1");
         }
-        network.run_until(Time::MAX).expect("few events");
+        network.run(RunOptions::default()).expect("few events");
         let balance = network.packet_balance();
         assert!(balance.is_even(), "{balance:?}");
         assert_eq!(balance.injected, packets as u64);

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use p4cc_cc::{Kind, registry};
-use p4cc_netsim::{Column, Network, RunError, Summary, run_many};
+use p4cc_netsim::{Column, Network, RunError, RunOptions, Summary, run_many};
 use p4cc_transport::SenderConfig;
 use p4cc_units::Time;
 
@@ -27,7 +27,7 @@ fn scenario(senders: u32, k: u64, k_dc: u64) -> Incast<'static> {
 
 fn run(base: &Network, seed: u64) -> (Summary, String) {
     let mut network = base.fork(seed).expect("a network that was built");
-    network.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     let results = network.results();
     // The text holds every value of every table to the bit; NaN would make equality of values fail.
     (results.summary.clone(), format!("{results:?}"))
@@ -39,7 +39,7 @@ fn packets_are_conserved_at_every_moment() {
     let mut step = 0;
     while !network.has_ended() {
         step += 1;
-        network.run_until(Time::from_us(step * 37)).expect("few events");
+        network.run(RunOptions::until(Time::from_us(step * 37))).expect("few events");
         let balance = network.packet_balance();
         assert!(balance.is_even(), "after {step} steps: {balance:?}");
     }
@@ -76,7 +76,7 @@ fn steps_do_not_change_a_run() {
     let mut until_us = 0;
     while !network.has_ended() {
         until_us += 333;
-        network.run_until(Time::from_us(until_us)).expect("few events");
+        network.run(RunOptions::until(Time::from_us(until_us))).expect("few events");
     }
     assert_eq!(format!("{:?}", network.results()), whole);
 }
@@ -92,7 +92,7 @@ fn marks_come_from_the_tables_of_the_program() {
 #[test]
 fn recorded_rows_are_in_order_and_agree_with_the_flows() {
     let mut network = incast(&scenario(4, 65, 65));
-    network.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     let results = network.results();
     for name in ["windows", "queues", "events"] {
         let table = results.table(name).expect("all three are recorded");
@@ -110,7 +110,7 @@ fn losses_on_a_link_are_counted_and_repaired() {
     let mut spec = (*incast(&scenario(2, 65, 65)).spec()).clone();
     spec.links[1].loss = 0.01;
     let mut network = incast(&scenario(2, 65, 65)).with_spec(spec).expect("the same nodes");
-    network.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     let summary = network.summary();
     assert!(summary.link_losses > 0 && summary.flows_completed == 2, "{summary:?}");
     assert!(network.packet_balance().is_even());
@@ -155,7 +155,7 @@ fn every_sender_repairs_losses() {
 fn a_switch_without_a_program_drops_and_counts() {
     let spec = (*incast(&scenario(2, 65, 65)).spec()).clone();
     let mut network = Network::build(spec, 1).expect("a right description");
-    network.run_until(Time::from_ms(1)).expect("few events");
+    network.run(RunOptions::until(Time::from_ms(1))).expect("few events");
     let balance = network.packet_balance();
     assert_eq!((balance.sent, balance.dropped, balance.is_even()), (2, 2, true));
     assert_eq!(network.summary().flows_completed, 0);
@@ -166,11 +166,16 @@ fn limits_and_cancellation_end_a_run_with_an_error() {
     let mut spec = (*incast(&scenario(2, 65, 65)).spec()).clone();
     spec.limits.max_events = 100;
     let mut network = incast(&scenario(2, 65, 65)).with_spec(spec).expect("the same nodes");
-    let error = network.run_until(Time::MAX).expect_err("100 events are few");
+    let error = network.run(RunOptions::default()).expect_err("100 events are few");
     assert!(matches!(error, RunError::EventLimit { limit: 100, .. }), "{error}");
     let mut network = incast(&Incast { size_bytes: 20_000_000, ..scenario(4, 65, 65) });
     let mut calls = 0;
-    let error =
-        network.run_to_end(&AtomicBool::new(true), &mut |_| calls += 1).expect_err("it was cancelled");
+    let error = network
+        .run(RunOptions {
+            cancel: Some(&AtomicBool::new(true)),
+            progress: Some(&mut |_| calls += 1),
+            ..RunOptions::default()
+        })
+        .expect_err("it was cancelled");
     assert!(matches!(error, RunError::Cancelled { .. }) && calls == 1, "{error}, {calls} calls");
 }

@@ -1,12 +1,11 @@
 //! Traffic between pairs: two traces of the same bytes, accepted matrices only, everything by the seed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::AtomicBool;
 
 use p4cc_netsim::traffic::{
     CdfPoint, GapPoint, GapSpec, MatrixSpec, PairSpec, PairsSpec, Pattern, SizeClass, SizeSpec,
 };
-use p4cc_netsim::{Column, Network, NetworkSpec, Results};
+use p4cc_netsim::{Column, Network, NetworkSpec, Results, RunOptions};
 use proptest::prelude::*;
 
 use crate::support::{Incast, incast};
@@ -74,7 +73,7 @@ fn spec(pattern: Pattern, matrix: MatrixSpec) -> PairsSpec {
 /// Source, destination, bytes, start of each flow.
 fn offered(network: &Network, seed: u64) -> Vec<(String, String, u64, u64)> {
     let mut run = network.fork(seed).expect("a matrix is found");
-    run.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    run.run(RunOptions::default()).expect("few events");
     let results = run.results();
     let (src, dst) = (texts(&results, "src"), texts(&results, "dst"));
     let size = integers(&results, "size_bytes");

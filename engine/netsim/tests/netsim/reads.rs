@@ -1,8 +1,6 @@
 //! RDMA reads: requests paced by the reader, one round-trip time for each segment, losses, refusals.
 
-use std::sync::atomic::AtomicBool;
-
-use p4cc_netsim::{Column, Network, NetworkSpec, Results};
+use p4cc_netsim::{Column, Network, NetworkSpec, Results, RunOptions};
 use serde_json::{Value, json};
 
 use crate::fabrics::{Fabric, HEADROOM_BYTES};
@@ -30,7 +28,7 @@ fn star<'a>(cc: &'a str, flows: &'a [(usize, usize, u64, u64)]) -> Fabric<'a> {
 }
 
 fn run(mut network: Network) -> Results {
-    network.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     assert!(network.packet_balance().is_even());
     network.results()
 }

@@ -1,10 +1,9 @@
 //! Tables that leave a run on its way: with what is left they are those of a run that keeps all rows.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use p4cc_netsim::{Batching, Column, Network, RunError, Table, TableSink};
+use p4cc_netsim::{Batching, Column, Network, RunError, RunOptions, Table, TableSink};
 use serde_json::json;
 
 use crate::fat_tree::FatTree;
@@ -60,7 +59,7 @@ fn run_on(base: &Network, threads: usize, sink: Option<Arc<Parts>>) -> (Result<(
     let mut run = base.fork(1).expect("a network that was built");
     run.set_batching(if threads == 1 { Batching::Never } else { Batching::Always });
     run.stream_tables(sink.map(|sink| sink as Arc<dyn TableSink>));
-    (run.run_to_end_on(threads, &AtomicBool::new(false), &mut |_| {}), run)
+    (run.run(RunOptions { threads, ..RunOptions::default() }).map(|_| ()), run)
 }
 
 /// All rows by table, and how many parts came.

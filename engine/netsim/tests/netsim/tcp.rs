@@ -1,11 +1,8 @@
 //! Flows over TCP, and over IPv6: times that a pencil gives, the results of p4cc's own packets, losses,
 //! limits.
 
-use std::sync::atomic::AtomicBool;
-
-use p4cc_netsim::{Column, Network, NetworkSpec, Results, Table};
+use p4cc_netsim::{Column, Network, NetworkSpec, Results, RunOptions, Table};
 use p4cc_transport::wire::{TcpFlags, TcpPacket};
-use p4cc_units::Time;
 use serde_json::{Value, json};
 
 use crate::support::{Incast, incast_with};
@@ -38,7 +35,7 @@ fn flow(id: u32, size_bytes: u64) -> Value {
 
 fn ran(spec: NetworkSpec) -> Network {
     let mut network = Network::build(spec, 1).expect("a right description");
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     let balance = network.packet_balance();
     assert!(balance.is_even() && balance.refused == 0, "{balance:?}");
     network
@@ -60,7 +57,7 @@ fn segments(spec: NetworkSpec) -> Vec<(u64, usize, TcpPacket)> {
         let segment = TcpPacket::decode(&packet.head, packet.zeros as usize).expect("TCP");
         sender.send((at.as_ns(), host, segment)).expect("the test listens");
     }));
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     drop(network);
     receiver.into_iter().collect()
 }
@@ -138,7 +135,7 @@ fn bottleneck(sender: &Value, delay_ns: u64) -> Results {
         spec["links"][1]["rate_bps"] = json!(2_000_000_000);
         spec["links"][1]["delay_ns"] = json!(delay_ns);
     });
-    network.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     network.results()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use p4cc_netsim::Network;
+use p4cc_netsim::{Network, RunOptions};
 use p4cc_switch::{Packet, PortCounters};
 use p4cc_units::Time;
 
@@ -85,12 +85,12 @@ fn port_of(record: &Record) -> u32 {
 fn compare(network: &mut Network, records: &[Record]) -> Vec<(u64, u32)> {
     let timestamp_ns = records[0].timestamp_ns;
     let start = Time::from_ns(timestamp_ns).as_ps();
-    network.run_until(Time::from_ps(start - 1)).expect("few events");
+    network.run(RunOptions::until(Time::from_ps(start - 1))).expect("few events");
     let mut due: Vec<(Record, u64)> =
         records.iter().map(|record| (*record, counters(network, record).tx_pkts)).collect();
     let mut found = Vec::new();
     for ps in start..start + 1_000 {
-        network.run_until(Time::from_ps(ps)).expect("few events");
+        network.run(RunOptions::until(Time::from_ps(ps))).expect("few events");
         due.retain(|(record, before)| {
             let sent = counters(network, record);
             if sent.tx_pkts == *before {
@@ -126,7 +126,7 @@ fn records_are_the_simulators_own_counts() {
             all.extend(records(packet));
         }
     }));
-    first.run_until(Time::from_us(1_000)).expect("few events");
+    first.run(RunOptions::until(Time::from_us(1_000))).expect("few events");
     assert_eq!(first.progress().flows_completed, 3);
     let mut all = seen.lock().expect("one thread").clone();
     // Packets of the third flow pass the second switch only.

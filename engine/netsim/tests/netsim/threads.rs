@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use p4cc_netsim::{Batching, Network, RunError};
+use p4cc_netsim::{Batching, Network, RunError, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn line<'a>(hosts_at: &'a [usize], cc: &'a str, flows: &'a [(usize, usize, u64, 
 fn found(base: &Network, threads: usize, batching: Batching) -> (String, u64) {
     let mut run = base.fork(1).expect("a network that was built");
     run.set_batching(batching);
-    run.run_to_end_on(threads, &AtomicBool::new(false), &mut |_| {}).expect("few events");
+    run.run(RunOptions { threads, ..RunOptions::default() }).expect("few events");
     let balance = run.packet_balance();
     assert!(balance.is_even(), "{balance:?}");
     (format!("{:?}", run.results()), run.epochs())
@@ -178,7 +178,9 @@ fn a_limit_or_a_cancellation_ends_threads_too() {
     let run = |threads, batching, is_cancelled| {
         let mut run = base.fork(1).expect("a network that was built");
         run.set_batching(batching);
-        run.run_to_end_on(threads, &AtomicBool::new(is_cancelled), &mut |_| {}).expect_err("the run is cut")
+        let cancel = AtomicBool::new(is_cancelled);
+        run.run(RunOptions { threads, cancel: Some(&cancel), ..RunOptions::default() })
+            .expect_err("the run is cut")
     };
     let one = run(1, Batching::Never, false).to_string();
     for (threads, batching) in WAYS {

@@ -1,8 +1,7 @@
 //! Packets that are followed: every hop with its steps, drops and losses with their places, and results as
 //! without a trace.
 
-use p4cc_netsim::{Network, Results, Trace};
-use p4cc_units::Time;
+use p4cc_netsim::{Network, Results, RunOptions, Trace};
 use serde_json::{Value, json};
 
 use crate::fabrics::{Fabric, HEADROOM_BYTES};
@@ -28,7 +27,7 @@ fn line(trace: &Value, change: impl FnOnce(&mut Value)) -> Network {
 }
 
 fn run(network: &mut Network) -> Results {
-    network.run_until(Time::MAX).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     network.results()
 }
 

@@ -1,10 +1,8 @@
 //! Traffic models in whole runs: rounds keep their barrier, arrivals their rate, mixes their packets.
 
-use std::sync::atomic::AtomicBool;
-
 use p4cc_netsim::spec::FlowSpec;
 use p4cc_netsim::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, RoundsSpec, SizeSpec};
-use p4cc_netsim::{Column, Network, NetworkSpec, Results};
+use p4cc_netsim::{Column, Network, NetworkSpec, Results, RunOptions};
 use p4cc_units::Time;
 use proptest::prelude::*;
 
@@ -83,7 +81,7 @@ fn arrivals(sources: u32, mean_gap_ns: f64, end_ns: u64) -> ArrivalsSpec {
 }
 
 fn finish(network: &mut Network) -> Results {
-    network.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    network.run(RunOptions::default()).expect("few events");
     network.results()
 }
 
@@ -130,7 +128,7 @@ fn no_answer_leaves_before_every_answer_of_the_round_before_is_in() {
         let mut network = star(12, |spec| spec.rounds = vec![rounds(12, 40_000, 4, persistent)]);
         let mut past = Vec::new();
         while !network.has_ended() {
-            network.run_until(network.now() + p4cc_units::Span::from_us(3)).expect("few events");
+            network.run(RunOptions::until(network.now() + p4cc_units::Span::from_us(3))).expect("few events");
             assert!(network.packet_balance().is_even());
             let results = network.results();
             let begun = integers(&results, "rounds", "round").len() as u64;
@@ -231,7 +229,7 @@ fn a_closed_window_flow_ends_with_what_was_sent() {
         spec.flows = vec![FlowSpec { close_ns: Some(1_000_000), ..flow(1, "h1", None) }];
         spec.stop_ns = 5_000_000;
     });
-    network.run_until(p4cc_units::Time::from_ns(1_000_000)).expect("few events");
+    network.run(RunOptions::until(p4cc_units::Time::from_ns(1_000_000))).expect("few events");
     let sent = integers(&network.results(), "flows", "data_pkts")[0];
     let results = finish(&mut network);
     assert_eq!(integers(&results, "flows", "data_pkts"), [sent]);
@@ -355,7 +353,7 @@ proptest! {
         let mut stops = stop_us;
         stops.sort_unstable();
         for stop in stops {
-            run.run_until(Time::from_us(stop)).expect("few events");
+            run.run(RunOptions::until(Time::from_us(stop))).expect("few events");
             let balance = run.packet_balance();
             prop_assert!(balance.is_even(), "{:?}", balance);
             let results = run.results();

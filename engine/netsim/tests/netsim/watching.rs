@@ -1,9 +1,7 @@
 //! Whoever watches a run: looks that agree with its tables, stops at news, packets followed by a switch. None
 //! of it changes what happens.
 
-use std::sync::atomic::AtomicBool;
-
-use p4cc_netsim::{Column, Network, News, Progress, Results};
+use p4cc_netsim::{Column, Network, News, Results, RunOptions};
 use p4cc_units::{Span, Time};
 
 use crate::support::{Incast, incast};
@@ -24,7 +22,7 @@ fn network() -> Network {
 }
 
 fn until_news(network: &mut Network, until: Time, news: News) -> bool {
-    let found = network.run_until_news(until, (news, false), &AtomicBool::new(false), &mut |_: Progress| {});
+    let found = network.run(RunOptions { stop_at_news: Some(news), ..RunOptions::until(until) });
     found.expect("few events")
 }
 
@@ -38,7 +36,7 @@ fn sum(results: &Results, table: &str, column: &str) -> u64 {
 #[test]
 fn a_look_agrees_with_the_tables() {
     let mut network = network();
-    network.run_until(Time::from_ns(400_000)).expect("few events");
+    network.run(RunOptions::until(Time::from_ns(400_000))).expect("few events");
     let (look, results) = (network.look(&[1, 99, 3], 2), network.results());
     let summary = &results.summary;
     assert!(summary.drops > 0 && summary.marks_level1 > 0 && summary.marks_level2 > 0, "{summary:?}");
@@ -68,7 +66,7 @@ fn a_run_stops_at_the_first_drop_and_the_first_mark() {
         let at = stopped.now();
         assert!(count(&stopped) > 0);
         let mut before = network();
-        before.run_until(Time::from_ps(at.as_ps() - 1)).expect("few events");
+        before.run(RunOptions::until(Time::from_ps(at.as_ps() - 1))).expect("few events");
         assert_eq!(count(&before), 0, "nothing is missed before {news:?}");
     }
 }
@@ -85,7 +83,7 @@ fn without_news_a_run_goes_on_to_the_instant() {
 #[test]
 fn a_switch_tells_what_it_did_with_the_next_packets() {
     let mut network = network();
-    network.run_until(Time::from_ns(250_000)).expect("few events");
+    network.run(RunOptions::until(Time::from_ns(250_000))).expect("few events");
     assert!(network.follow_next(0, 3));
     assert!(until_news(&mut network, Time::MAX, News::Followed(0, 3)));
     let lines = network.take_followed(0, 3);
@@ -102,7 +100,7 @@ fn a_switch_tells_what_it_did_with_the_next_packets() {
 #[test]
 fn watching_leaves_no_trace() {
     let mut whole = network();
-    whole.run_until(Time::MAX).expect("few events");
+    whole.run(RunOptions::default()).expect("few events");
     let mut watched = network();
     let kinds = [News::Drop, News::Mark, News::Pause, News::Followed(0, 2)];
     for news in kinds.into_iter().cycle() {

@@ -1,0 +1,156 @@
+//! All hosts of a run with the flows between them, and how far those are.
+
+use std::sync::Arc;
+
+use p4cc_transport::Actions;
+use p4cc_units::Time;
+
+use crate::SpecError;
+use crate::context::Context;
+use crate::describe::spec::{NetworkSpec, RecordSpec};
+use crate::describe::{FlowPlan, Topology};
+use crate::hosts::applications::Applications;
+use crate::hosts::connections::Connections;
+use crate::hosts::flow::Flow;
+use crate::hosts::host::Host;
+use crate::hosts::new_flow::new_flow;
+use crate::hosts::source::{Source, UserPackets};
+use crate::record::{Activity, HeadersLog, ReceivedLog};
+
+/// The hosts of a network.
+pub(crate) struct Hosts {
+    pub(super) hosts: Vec<Host>,
+    /// Flows of this run by rising id: those of the description, and those that traffic models drew.
+    pub(super) plans: Arc<Vec<FlowPlan>>,
+    pub(super) flows: Vec<Flow>,
+    /// Of flows that speak TCP.
+    pub(super) connections: Connections,
+    pub(super) applications: Applications,
+    /// What window senders ask for; kept for its memory.
+    pub(super) actions: Actions,
+    pub(super) progress: FlowProgress,
+}
+
+/// How far the flows of a run are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowProgress {
+    /// Flows under way, in the order of their start.
+    pub active: Vec<u32>,
+    /// Counted flows that are not complete.
+    pub open: u64,
+    /// Flows with a size, requests of rounds not counted.
+    pub counted: u64,
+    /// When the first counted flow began, and how many bytes of all flows had been acknowledged then.
+    pub first_begin: Option<(Time, u64)>,
+}
+
+impl FlowProgress {
+    /// Whether all counted flows are complete.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        self.open == 0 && self.counted > 0
+    }
+}
+
+/// The hosts at the start of a run.
+fn new_hosts(topology: &Topology, record: &RecordSpec) -> Vec<Host> {
+    let mut hosts = vec![Host::default(); topology.hosts.len()];
+    fn user(host: &mut Host) -> &mut UserPackets {
+        host.user.get_or_insert_default()
+    }
+    for plan in &topology.packets {
+        user(&mut hosts[plan.host as usize]).sources.push(Source::new(plan));
+    }
+    if let Some(record) = &record.packets_received {
+        for &host in &topology.recording {
+            let log = ReceivedLog::new(record.snap_bytes, record.max_packets);
+            user(&mut hosts[host as usize]).received = Some(log);
+        }
+    }
+    if let Some(record) = &record.headers {
+        hosts.iter_mut().for_each(|host| user(host).headers = Some(HeadersLog::new(record)));
+    }
+    hosts
+}
+
+impl Hosts {
+    /// The hosts at the start of a run.
+    pub fn new(spec: &NetworkSpec, topology: &Topology, seed: u64) -> Result<Self, SpecError> {
+        let plans = topology.flows_of_run(seed)?;
+        let mut flows = Vec::with_capacity(plans.len());
+        let mut connections = Connections::default();
+        for (index, plan) in (0..).zip(plans.iter()) {
+            let mut flow = new_flow(spec, topology, plan, seed)?;
+            flow.tcp = connections.connect(spec, topology, (index, plan), seed)?;
+            flows.push(flow);
+        }
+        let counted = plans.iter().filter(|plan| plan.is_counted()).count() as u64;
+        Ok(Self {
+            hosts: new_hosts(topology, &spec.record),
+            plans,
+            flows,
+            connections,
+            applications: Applications::new(topology, seed),
+            actions: Actions::new(),
+            progress: FlowProgress { open: counted, counted, ..FlowProgress::default() },
+        })
+    }
+
+    /// Hosts, to read.
+    pub fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// The plans of all flows, to read.
+    pub fn plans(&self) -> &[FlowPlan] {
+        &self.plans
+    }
+
+    /// All flows, to read.
+    pub fn flows(&self) -> &[Flow] {
+        &self.flows
+    }
+
+    /// All flows with their plans, to read.
+    pub fn planned_flows(&self) -> impl Iterator<Item = (&FlowPlan, &Flow)> {
+        self.plans.iter().zip(&self.flows)
+    }
+
+    /// Rounds and collectives, to read.
+    pub fn applications(&self) -> &Applications {
+        &self.applications
+    }
+
+    /// How far the flows are.
+    #[inline]
+    pub fn progress(&self) -> &FlowProgress {
+        &self.progress
+    }
+
+    /// Takes the flows that have ended out of those under way.
+    pub fn forget_ended(&mut self) {
+        let flows = &self.flows;
+        self.progress.active.retain(|&flow| !flows[flow as usize].has_ended());
+    }
+
+    /// Payload bytes acknowledged, over all flows but requests.
+    pub fn acked_bytes(&self) -> u64 {
+        let flows = self.planned_flows().filter(|(plan, _)| !plan.is_request());
+        flows.map(|(_, flow)| flow.snapshot().snd_una).sum()
+    }
+
+    /// A flow is complete.
+    pub(super) fn on_complete(&mut self, cx: &mut Context<'_>, flow: u32) {
+        self.flows[flow as usize].finish = Some(cx.now());
+        self.on_end(cx, flow);
+    }
+
+    /// A flow will send no more new data: it is complete, or ended itself early.
+    pub(super) fn on_end(&mut self, cx: &mut Context<'_>, flow: u32) {
+        let plan = &self.plans[flow as usize];
+        self.progress.open -= u64::from(plan.is_counted());
+        if plan.is_given_whole() {
+            cx.note(Activity::Finish);
+        }
+    }
+}
