@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from controller import program
-from controller.entities import ActionCall, Entry
+from controller.entities import ActionCall, CloneKey, CloneSession, Entry
 from controller.errors import PlannerError
 from controller.features import PortName, by_port
-from topos.loaders.runtime import Runtime, RuntimeSession
 
 SPEED_BITS = 20
 FIRST_SESSION = 1024
@@ -106,11 +105,9 @@ class BoltSettings:
             )
             yield by_port(program.BOLT_PORTS, number, ActionCall(program.SET_BOLT_PORT, args))
 
-    def sessions(self, ports: Mapping[int, str]) -> Runtime:
+    def sessions(self, ports: Mapping[int, str]) -> tuple[CloneSession, ...]:
         """One session for each port of a switch, back by that port."""
-        return Runtime(sessions=tuple(_session(number) for number in ports))
-
-
-def _session(port: int) -> RuntimeSession:
-    place = f"notifications of port {port}"
-    return RuntimeSession(FIRST_SESSION + port, ((port, 1),), 0, place, HIGHEST_PRIORITY)
+        return tuple(
+            CloneSession(CloneKey(FIRST_SESSION + port), ((port, 1),), class_of_service=HIGHEST_PRIORITY)
+            for port in ports
+        )

@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Protocol, runtime_checkable
 
 from controller import program
-from controller.entities import ActionCall, Entry, EntryKey, Exact, Range
+from controller.entities import ActionCall, CloneSession, Entry, EntryKey, Exact, Range
 from controller.red import SLOPE_BITS, RedCurve, red_steps
 from controller.telemetry import IntPort
-from topos.loaders.runtime import Runtime
 
 PortName = tuple[str, str]
 """A switch and the neighbour that the port leads to."""
@@ -36,7 +35,7 @@ class Feature(Protocol):
 class Cloning(Protocol):
     """A feature that needs clone sessions besides."""
 
-    def sessions(self, ports: Mapping[int, str]) -> Runtime:
+    def sessions(self, ports: Mapping[int, str]) -> tuple[CloneSession, ...]:
         """Sessions of one switch; `ports` are its numbers and neighbours."""
         ...
 

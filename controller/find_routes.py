@@ -8,8 +8,8 @@ from finsy.p4schema import P4ActionRef, P4MatchField, P4MatchType, P4Table
 
 from controller import program
 from controller.errors import PlanError
+from controller.resolve import find_named
 from controller.route_table import IPV4_BITS, IPV6_BITS, MAC_BITS, OF_THE_HOST, OWN, Param, Role, RouteTable
-from controller.runtime import find_named
 
 PORT_BITS = 9
 """Width of v1model's ports; PSA's are wider."""

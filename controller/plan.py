@@ -26,7 +26,6 @@ from controller.red import MAX_DEPTH
 from controller.route_plan import Ordered, Routing, Shared, ordered
 from controller.route_table import OWN, RouteTable
 from topos import AddressPlan, Paths, Port, Routes, SwitchRoutes, Topology, plan_addresses, shortest_routes
-from topos.loaders.runtime import NOTHING, Runtime
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class SwitchPlan:
     entities: tuple[Entity, ...]
     warnings: tuple[PortWarning, ...]
     scope: Scope = program.SCOPE
-    fixed: Runtime = NOTHING
+    fixed: tuple[Entity, ...] = ()
     """What files and rows of the user's say beside it, and features' clone sessions; what else the switch holds of
     those tables stays.
     """
@@ -105,7 +104,7 @@ class SwitchProgram:
     """Its tables; None for a program that has whatever is planned."""
     routes: RouteTable | None = OWN
     """Where routes go; None where the user's entries or controller see to them."""
-    fixed: Runtime = NOTHING
+    fixed: tuple[Entity, ...] = ()
     """Entries of the user's."""
     filled: frozenset[str] = frozenset()
     """Tables that the user's entries fill, which the controller leaves to them."""
@@ -268,10 +267,9 @@ class _Network:
         ports = {port.number: port.peer for port in self.topology.ports[switch]}
         for feature in features:
             entities.extend(feature.entries(switch, ports))
-        fixed = has.fixed
-        for feature in features:
-            if isinstance(feature, Cloning):
-                fixed = feature.sessions(ports).joined(fixed)
+        sessions = [one for feature in features if isinstance(feature, Cloning) for one in feature.sessions(ports)]
+        # The user's own session of a number is the one that counts.
+        fixed = {one.key: one for one in (*sessions, *has.fixed)}
         scope = _scope(has.routes, ecn, features)
         if has.filled or has.names:
             entities = [renamed(one, has.names) for one in entities if _table(one) not in has.filled]
@@ -284,7 +282,7 @@ class _Network:
             tuple(entities),
             tuple(warnings),
             scope,
-            fixed,
+            tuple(fixed.values()),
             has.names,
             ecn is not None,
             cells,

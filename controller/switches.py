@@ -12,8 +12,7 @@ from controller.bfrt.program import Program
 from controller.contract import FEATURES, features_in
 from controller.defaults import BFRT_SERVER, DEFAULT_ELECTION_ID, P4RUNTIME_SERVER
 from controller.errors import PlanError
-from controller.install import PortState, Server, SwitchDiff, diff_network, install_network, read_ports
-from controller.install_runtime import InstallReport
+from controller.install import InstallReport, PortState, Server, SwitchDiff, diff_network, install_network, read_ports
 from controller.options import Connection, ProgramFiles, Wire, read_file
 from controller.pipeline import Pipeline, load_pipeline
 from controller.plan import SwitchPlan, SwitchProgram

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from finsy import P4Schema
 
-    from controller.bfrt.row import BfrtRow
+    from controller.written import WrittenEntry
     from p4cc.own_algorithms.load import OwnSender
     from p4cc.planning.programs import HeaderTypes
     from p4cc.planning.switch_programs import Programs
@@ -107,7 +107,7 @@ class NetworkPlan:
     """Users' classes, by the numbers that the description has for them."""
     changes: tuple[TimedChange, ...] = ()
     """Entries that are written on the run's way, in the order of time."""
-    bfrt_rows: Mapping[str, tuple[BfrtRow, ...]] = field(default_factory=dict[str, "tuple[BfrtRow, ...]"])
+    bfrt_rows: Mapping[str, tuple[WrittenEntry, ...]] = field(default_factory=dict[str, "tuple[WrittenEntry, ...]"])
     """What is written over BF Runtime beside P4Runtime's entries, by switch."""
 
 
@@ -289,9 +289,9 @@ class _Planner:
 
     def commands_left_out(self) -> Iterator[str]:
         """Warnings about commands of files that P4Runtime has no request for."""
-        for switch, one in self.programs.by_switch.items():
-            if one.fixed.commands:
-                names = ", ".join(dict.fromkeys(command.name for command in one.fixed.commands))
+        for switch, commands in self.programs.commands.items():
+            if commands:
+                names = ", ".join(dict.fromkeys(command.name for command in commands))
                 yield f"{switch}: commands without a P4Runtime request are left out: {names}"
 
     def parts_of_features(self) -> Iterator[str]:

@@ -6,34 +6,32 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from finsy.proto import p4r
-
 from controller import program
 from controller.contract import find_features
-from controller.convert import from_entity
 from controller.entities import ActionCall, Entry, EntryKey, Exact
 from controller.find_routes import NamedRoutes, candidates, find_routes, named_routes
 from controller.plan import SwitchProgram
 from controller.planner import Thresholds
+from controller.resolve import resolve
 from controller.route_table import Role
-from controller.runtime import find_named, to_entities
+from controller.written import NOTHING
 from p4cc.errors import UserError
 from p4cc.planning.entries import plan_entries
 from p4cc.planning.units import chips_among
 from p4cc.scenario.programs import RouteSettings
-from topos.loaders.runtime import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from finsy import P4Schema
 
     from controller.contract import Found
+    from controller.entities import Entity
     from controller.route_table import RouteTable
+    from controller.written import SwitchCommand
     from p4cc.scenario.expand import Case
     from topos import Topology
-    from topos.loaders.runtime import Runtime
 
 
 @dataclass(frozen=True)
@@ -49,6 +47,8 @@ class Programs:
     """Features of which programs have a part: what is missing, with the switches."""
     chips: Mapping[str, int] = field(default_factory=dict[str, int])
     """Bytes of a cell, by the switches whose program is for Tofino."""
+    commands: Mapping[str, Sequence[SwitchCommand]] = field(default_factory=dict[str, "Sequence[SwitchCommand]"])
+    """Of files, by switch, that no P4Runtime request stands for."""
 
     @cached_property
     def layer2(self) -> bool:
@@ -78,9 +78,11 @@ def plan_programs(
     # A network has few programs and many switches.
     routes_of: dict[tuple[int, frozenset[str]], RouteTable | None] = {}
     for switch in topology.switch_names:
-        schema, fixed = schema_of(switch), entries.get(switch, NOTHING)
-        filled = frozenset(_filled(schema, fixed))
-        for text in fixed.remarks():
+        schema, written = schema_of(switch), entries.get(switch, NOTHING)
+        fixed = resolve(written, schema)
+        # Default actions fill no table.
+        filled = frozenset(one.key.table for one in fixed if isinstance(one, Entry) and not one.key.is_default)
+        for text in written.remarks():
             notes.setdefault(text, []).append(switch)
         key = (id(schema), filled)
         if key not in routes_of:
@@ -92,7 +94,7 @@ def plan_programs(
         filters = filters_of(switch) & {program.WRED} if filters_of is not None else frozenset[str]()
         found[switch] = SwitchProgram(features.tables | filters, routes, fixed, of_features, features.names)
         if program.THRESHOLDS in of_features & features.tables:
-            thresholds.update(_thresholds(fixed, schema, own_names, (topology, switch)))
+            thresholds.update(_thresholds(fixed, own_names, (topology, switch)))
         for text in features.lacks:
             lacks.setdefault(text, []).append(switch)
         if features.names and (control := features.names.get(program.THRESHOLDS)):
@@ -100,7 +102,8 @@ def plan_programs(
         if routes is not None and not routes.is_own and not isinstance(case.scenario.switch.routes, RouteSettings):
             notes.setdefault(f"routes go to {routes}", []).append(switch)
     chips = chips_among(topology.switch_names, schema_of)
-    return Programs(found, _by_switch(notes), thresholds, _by_switch(lacks), chips)
+    commands = {switch: written.commands for switch, written in entries.items() if written.commands}
+    return Programs(found, _by_switch(notes), thresholds, _by_switch(lacks), chips, commands)
 
 
 def _by_switch(texts: Mapping[str, list[str]]) -> tuple[str, ...]:
@@ -112,31 +115,19 @@ def _listed(switches: list[str]) -> str:
 
 
 def _thresholds(
-    fixed: Runtime, schema: P4Schema, own_names: Mapping[str, str], at: tuple[Topology, str]
+    fixed: Sequence[Entity], own_names: Mapping[str, str], at: tuple[Topology, str]
 ) -> Iterator[tuple[tuple[str, str], Thresholds]]:
     """The thresholds that a switch's entries give its ports; a port that the network has not is left out."""
     topology, switch = at
     peers = {port.number: port.peer for port in topology.ports[switch]}
-    for message in to_entities(fixed, schema):
-        table = schema.tables.get(message.table_entry.table_id)
-        if table is None or own_names.get(table.name, table.name) != program.THRESHOLDS:
-            continue
-        match from_entity(message, schema):
-            case Entry(EntryKey(_, (Exact(_, number),)), ActionCall(_, (("k", k), ("k_dc", k_dc)))) if number in peers:
+    for entry in fixed:
+        match entry:
+            case Entry(EntryKey(table, (Exact(_, number),)), ActionCall(_, (("k", k), ("k_dc", k_dc)))) if (
+                own_names.get(table, table) == program.THRESHOLDS and number in peers
+            ):
                 yield (switch, peers[number]), Thresholds(k, k_dc)
             case _:
                 continue
-
-
-def _filled(schema: P4Schema, fixed: Runtime) -> Iterator[str]:
-    """Tables that the user's entries fill; default actions fill none."""
-    for entry in fixed.entries:
-        if not entry.default:
-            yield find_named(entry.table, schema.tables, "table", entry.place).name
-    for raw in fixed.entities:
-        entry = p4r.Entity.FromString(raw).table_entry
-        if not entry.is_default_action and (table := schema.tables.get(entry.table_id)) is not None:
-            yield table.name
 
 
 def _routes(case: Case, schema: P4Schema, filled: frozenset[str], switch: str) -> RouteTable | None:

@@ -12,7 +12,7 @@ import grpc.aio
 import pytest
 from finsy.proto import rpc_status
 
-from controller.bfrt import client, convert, wire
+from controller.bfrt import client, codec, wire
 from controller.bfrt.client import BfrtServer, running_program
 from controller.bfrt.program import Program
 from controller.client import Target
@@ -135,7 +135,7 @@ async def test_rows_without_end(program: Program, monkeypatch: pytest.MonkeyPatc
 
     async def rows() -> AsyncIterator[Any]:
         while True:
-            yield answer(*[convert.to_entry(ENTRY, program.schema)] * 100)
+            yield answer(*[codec.to_entry(ENTRY, program.schema)] * 100)
 
     liar.rows = rows
     error = await refused(liar, lambda made: made.read(SCOPE, program))

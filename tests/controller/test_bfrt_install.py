@@ -17,13 +17,24 @@ from controller.bfrt.program import Program
 from controller.cli import app
 from controller.client import connect
 from controller.contract import features_in
-from controller.entities import ActionCall, Entry, EntryKey, Exact, Group, Member, Range, Update, UpdateKind
+from controller.entities import (
+    ActionCall,
+    CloneKey,
+    CloneSession,
+    Entry,
+    EntryKey,
+    Exact,
+    Group,
+    Member,
+    Range,
+    Update,
+    UpdateKind,
+)
 from controller.errors import ControllerError, PlanError
 from controller.install import diff_network, install_network, read_ports
 from controller.plan import SwitchPlan, level_cells
 from tests.controller.bfrt_switch import CELL_BYTES, Device, device, pipeline, plans, plans_of
 from tests.switchd.namespaces import ROOT
-from topos.loaders.runtime import Runtime, RuntimeSession
 
 SHAPE = ["--topology", "leaf_spine", "--set", "leaves=2", "--set", "spines=2", "--set", "hosts_per_leaf=2"]
 
@@ -222,8 +233,8 @@ async def test_another_program_is_named_with_the_one_that_runs(ecn_dual: Device)
 
 async def test_what_only_p4runtime_has_words_for_is_refused_before_anything_is_written(ecn_dual: Device) -> None:
     found, (plan,) = await running(ecn_dual)
-    session = RuntimeSession(5, ((4, 0),), 64, "s1.json")
-    fixed = SwitchPlan(plan.switch, 0, plan.ports, plan.entities, (), fixed=Runtime(sessions=(session,)))
+    session = CloneSession(CloneKey(5), ((4, 0),), 64)
+    fixed = SwitchPlan(plan.switch, 0, plan.ports, plan.entities, (), fixed=(session,))
     with pytest.raises(PlanError, match="switch leaf1: entries of files and clone sessions"):
         await install_network(ecn_dual.bfrt, found, [fixed])
     (left,) = await diff_network(ecn_dual.bfrt, found, [plan])

@@ -8,7 +8,7 @@ import pytest
 
 from controller import plan_network, program
 from controller.bolt import BoltPort, BoltSettings, bolt_port
-from controller.entities import ActionCall, Entry
+from controller.entities import ActionCall, CloneKey, CloneSession, Entry
 from controller.errors import PlannerError
 from controller.plan import SwitchProgram
 from topos import generate
@@ -54,8 +54,8 @@ def test_every_port_of_a_switch_has_a_session_back() -> None:
     entries = [one for one in plan.entities if isinstance(one, Entry) and one.key.table == program.BOLT_PORTS]
     calls = [one.action for one in entries if isinstance(one.action, ActionCall)]
     assert [dict(call.args)["threshold"] for call in calls] == [3_024] * 3
-    sessions = [(one.session_id, one.replicas, one.priority) for one in plan.fixed.sessions]
-    assert sessions == [(1_024 + port, ((port, 1),), 7) for port in (1, 2, 3)]
+    sessions = [CloneSession(CloneKey(1_024 + port), ((port, 1),), class_of_service=7) for port in (1, 2, 3)]
+    assert list(plan.fixed) == sessions
     without = SwitchProgram(tables=frozenset({program.ROUTES}))
     (plan,) = plan_network(topology, None, (BoltSettings(ports),), programs={"s1": without})
-    assert not plan.fixed.sessions
+    assert not plan.fixed
