@@ -6,15 +6,15 @@ highest queue.
 Source: docs/algorithms/bolt.md#bolt-switch.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from controller import program
-from controller.entities import ActionCall, CloneKey, CloneSession, Entry
+from controller.entities import CloneKey, CloneSession
 from controller.errors import PlannerError
-from controller.features import PortName, by_port
+from controller.features import PortName, PortTable
 
+BOLT_PORTS = "bolt.ports"
 SPEED_BITS = 20
 FIRST_SESSION = 1024
 """`BOLT_FIRST_SESSION` of p4src/include/bolt_header.p4: that of port 0."""
@@ -80,30 +80,11 @@ def bolt_port(
     )
 
 
-@dataclass(frozen=True)
-class BoltSettings:
+class BoltSettings(PortTable):
     """Ports of `bolt.p4`; a port that is not named neither tells nor takes a flag away."""
 
-    ports: Mapping[PortName, BoltPort]
-    tables: tuple[str, ...] = (program.BOLT_PORTS,)
-
-    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
-        """One entry for each port."""
-        for number, peer in ports.items():
-            if (at := self.ports.get((switch, peer))) is None:
-                continue
-            args = (
-                ("early", int(at.tells)),
-                ("framing", at.framing_bytes),
-                ("places", at.most_places),
-                ("rate", at.link_kbps),
-                ("room", int(at.offers_room)),
-                ("size", at.packet_bytes),
-                ("speed", at.bytes_per_time),
-                ("threshold", at.threshold_bytes),
-                ("unit", at.bytes_per_depth),
-            )
-            yield by_port(program.BOLT_PORTS, number, ActionCall(program.SET_BOLT_PORT, args))
+    def __init__(self, ports: Mapping[PortName, BoltPort]) -> None:
+        super().__init__(BOLT_PORTS, ports)
 
     def sessions(self, ports: Mapping[int, str]) -> tuple[CloneSession, ...]:
         """One session for each port of a switch, back by that port."""

@@ -19,9 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 from controller import options
-from controller import program as names
 from controller.defaults import ABOUT, DEFAULT_ELECTION_ID
-from controller.ecn import Profile
+from controller.ecn import THRESHOLDS, Profile
 from controller.errors import ControllerError, PlanError
 from controller.model import Bottleneck
 from controller.options import (
@@ -41,7 +40,7 @@ from controller.options import (
 )
 from controller.plan import EcnSettings, SwitchPlan, plan_network, port_warnings, thresholds_by_rule
 from controller.plan_report import print_link, print_tiers
-from controller.port_settings import features_by_tables
+from controller.port_settings import features_by_roles
 from controller.red import PublishedCurve
 from controller.settings import falling, plan_link
 from controller.tiers import TierPlan, plan_tiers
@@ -326,14 +325,14 @@ def _plans(
     chips = dict.fromkeys(topology.switch_names, size) if size is not None else {}
     cells = cells_by_port(topology, chips, thresholds.packet_bytes)
     ecn = None
-    if has.has((names.THRESHOLDS,)):
+    if has.has(THRESHOLDS):
         by_port = thresholds_by_rule(topology, thresholds.rule, packet_bytes=thresholds.packet_bytes)
         ecn = EcnSettings(profile, by_port, cells)
     if not 0 < curve.red_p_max <= 1:
         raise PlanError("--red-p-max", f"{curve.red_p_max:g} is no chance", "give a number above 0, at most 1")
     p_max = Fraction(curve.red_p_max).limit_denominator(1_000_000)
     published = PublishedCurve(curve.red_k_min_bytes, curve.red_k_max_bytes, p_max)
-    features = features_by_tables(switches.tables, topology, published, lambda _: size or thresholds.packet_bytes)
+    features = features_by_roles(switches.roles, topology, published, lambda _: size or thresholds.packet_bytes)
     programs = dict.fromkeys(topology.switch_names, has)
     return switches.of(plan_network(topology, ecn, features, programs=programs))
 

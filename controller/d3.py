@@ -1,9 +1,15 @@
 """What D3 ports are told (`d3.p4`): capacity, base rate, length of an epoch, and a table for the division."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from controller.errors import PlannerError
+from controller.features import PortName
+from controller.roles import TICKS, Row
+
+D3_PORTS, D3_ESTIMATES, D3_RECIPROCALS = "d3.ports", "d3.estimates", "d3.reciprocals"
+D3_STAMPED = "d3_stamp.ports"
 
 RECIPROCAL_BITS = 32
 MAX_FLOWS = 4095
@@ -160,3 +166,44 @@ def capacity_estimate(
         if not least <= value <= most:
             raise PlannerError(name, f"{value} is not between {least} and {most}", remedy)
     return plan
+
+
+@dataclass(frozen=True)
+class D3PortPlan:
+    """A port that allots rates; without an estimate its capacity does not follow load and queue."""
+
+    port: D3Port
+    estimate: CapacityEstimate | None = None
+    is_clamped: bool = False
+    """Whether a grant is never more than is left, which the published rule allows."""
+
+
+@dataclass(frozen=True)
+class D3Settings:
+    """Ports of `d3.p4`; a port that is not named allots nothing."""
+
+    ports: Mapping[PortName, D3PortPlan]
+    roles: tuple[str, ...] = (D3_PORTS, D3_ESTIMATES, D3_RECIPROCALS)
+
+    def rows(self, switch: str, ports: Mapping[int, str]) -> Iterator[Row]:
+        """A row for each port, one for each estimate, and the reciprocals."""
+        plans = {number: self.ports[switch, peer] for number, peer in ports.items() if (switch, peer) in self.ports}
+        for number, plan in plans.items():
+            action = "set_port" if plan.is_clamped else "set_port_as_published"
+            yield Row(D3_PORTS, {"egress_port": number}, action, vars(plan.port))
+            if plan.estimate is not None:
+                args = vars(plan.estimate)
+                yield Row(D3_ESTIMATES, {"egress_port": number}, "set_estimate", args, units={"interval": TICKS})
+        shares = max((useful_flows(plan.port) for plan in plans.values()), default=0)
+        for flows, value in enumerate(reciprocals(shares) if shares else (), start=1):
+            yield Row(D3_RECIPROCALS, {"flows": flows}, "set_reciprocal", {"value": value})
+
+
+@dataclass(frozen=True)
+class D3Share:
+    """A port of `d3_stamp.p4` before a controller's first reading: desires up to the capacity, and the base rate."""
+
+    rate_kbps: int
+    most_kbps: int
+    fair_kbps: int
+    number: int = 0

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from finsy import P4Schema
 from finsy.p4schema import P4ActionRef, P4MatchField, P4MatchType, P4Table
 
-from controller import program
 from controller.errors import PlanError
 from controller.resolve import find_named
-from controller.route_table import IPV4_BITS, IPV6_BITS, MAC_BITS, OF_THE_HOST, OWN, Param, Role, RouteTable
+from controller.roles import role_of
+from controller.route_table import IPV4_BITS, IPV6_BITS, MAC_BITS, OF_THE_HOST, OWN, ROUTES, Param, Role, RouteTable
 
 PORT_BITS = 9
 """Width of v1model's ports; PSA's are wider."""
@@ -34,7 +34,7 @@ class NamedRoutes:
 
 def is_own(schema: P4Schema) -> bool:
     """Whether a program forwards by p4cc's own control."""
-    return schema.tables.get(program.ROUTES) is not None and schema.action_profiles.get(program.NEXT_HOPS) is not None
+    return schema.tables.get(OWN.table) is not None and schema.action_profiles.get(OWN.profile or "") is not None
 
 
 def find_routes(schema: P4Schema, filled: Iterable[str] = (), ip: int = 4) -> RouteTable | None:
@@ -51,8 +51,9 @@ def find_routes(schema: P4Schema, filled: Iterable[str] = (), ip: int = 4) -> Ro
         return OWN
     taken = frozenset(filled)
     of_tables = [route for table in schema.tables if table.name not in taken for route in _fits(table, ip)]
+    said = [route for route in of_tables if role_of(schema.tables[route.table]) == ROUTES]
     # A router that writes MAC addresses may have a table of them beside its routes.
-    fits = [route for route in of_tables if not route.is_layer2] or of_tables
+    fits = said or [route for route in of_tables if not route.is_layer2] or of_tables
     if len(fits) > 1:
         listed = "; ".join(f"{route.table} with {route.action}" for route in fits)
         raise PlanError(
@@ -138,7 +139,8 @@ def _fits(table: P4Table, ip: int) -> Iterator[RouteTable]:
     field = fields[0]
     kinds = {P4MatchType.EXACT: "exact", P4MatchType.LPM: "lpm"}
     last = field.name.rsplit(".", 1)[-1].lower()
-    is_address = field.bitwidth in _WIDTHS[ip] and any(part in last for part in _DESTINATION)
+    is_destination = role_of(table) == ROUTES or any(part in last for part in _DESTINATION)
+    is_address = field.bitwidth in _WIDTHS[ip] and is_destination
     if field.match_type not in kinds or not is_address:
         return
     profile = table.action_profile
@@ -158,7 +160,13 @@ def _fits(table: P4Table, ip: int) -> Iterator[RouteTable]:
 
 
 def _roles(ref: P4ActionRef) -> tuple[Param, ...] | None:
-    """Roles of an action's parameters: one port, and the next hop's MAC address where it takes one; None if others."""
+    """Roles of an action's parameters: one port, and the next hop's MAC address where it takes one; None if others.
+
+    Annotations say it, else names and widths.
+    """
+    said = {param.name: role_of(param) for param in ref.params}
+    if said and all(role in set(Role) for role in said.values()):
+        return tuple(sorted((name, Role(role)) for name, role in said.items() if role is not None))
     port = _port_param(ref)
     if port is None:
         return None

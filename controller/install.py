@@ -11,10 +11,10 @@ from typing import TypeAlias, TypeVar
 
 from finsy.proto import p4r
 
-from controller import codec, program
+from controller import codec
 from controller.client import Line, Session, Target, line_to
 from controller.defaults import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
-from controller.ecn import Level
+from controller.ecn import LEVEL_PACKETS, THRESHOLDS, Level
 from controller.entities import (
     ActionCall,
     Entity,
@@ -232,8 +232,9 @@ async def read_ports(
 
 async def read_switch_ports(session: AnySession[P], pipeline: P, plan: SwitchPlan) -> list[PortState]:
     """Thresholds and level counters of every port of a switch that marks, over an open session; raises SwitchError."""
-    cells = await session.read_counter(plan.name_of(program.LEVEL_PACKETS), level_cells(plan.ports), pipeline)
-    entities = await session.read(Scope(tables=(plan.name_of(program.THRESHOLDS),), profiles=()), pipeline)
+    counter = plan.roles.counters.get(LEVEL_PACKETS)
+    cells = {} if counter is None else await session.read_counter(counter, level_cells(plan.ports), pipeline)
+    entities = await session.read(Scope((plan.roles.table(THRESHOLDS).name,), ()), pipeline)
     return port_states(plan, cells, entities)
 
 
@@ -241,12 +242,12 @@ def port_states(plan: SwitchPlan, cells: Mapping[int, int], entities: Iterable[E
     """Counter cells and threshold entries by port; a cell that the switch did not send counts 0."""
     packets = {where: cells.get(cell, 0) for cell, where in level_cells(plan.ports).items()}
     thresholds: dict[int, dict[str, int]] = {}
-    set_thresholds = plan.name_of(program.SET_THRESHOLDS)
+    action = plan.roles.table(THRESHOLDS).actions["set_thresholds"]
     for entity in entities:
         match entity:
-            case Entry(EntryKey(_, (Exact(_, port),)), ActionCall(name, args)) if name == set_thresholds:
-                units = plan.cells.get(port, 1)
-                thresholds[port] = {name: depth // units for name, depth in args}
+            case Entry(EntryKey(_, (Exact(_, port),)), ActionCall(name, args)) if name == action.name:
+                units, depths = plan.cells.get(port, 1), dict(args)
+                thresholds[port] = {role: depths[param.name] // units for role, param in action.params.items()}
             case _:
                 continue
     return [

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from controller.errors import PlannerError
+from controller.roles import TICKS
 
+RCP_PORTS, RCP_STAMPED = "rcp.ports", "rcp_stamp.ports"
+RCP_UNITS = {"interval": TICKS}
 ALPHA = Fraction(2, 5)
 BETA = Fraction(2, 5)
 GAIN_BITS = 40
@@ -102,3 +105,11 @@ def rcp_port(
     return RcpPort(
         capacity_kbps, initial_kbps, least_kbps, interval, speed, load_gain, queue_gain, depth_bytes, framing_bytes
     )
+
+
+@dataclass(frozen=True)
+class RcpStamp:
+    """A port of `rcp_stamp.p4`, with the first rate."""
+
+    fair_kbps: int
+    framing_bytes: int

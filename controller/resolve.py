@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import TypeVar
 
 from finsy import P4Schema
-from finsy.p4schema import P4Action, P4MatchField, P4MatchType, P4Table
+from finsy.p4schema import P4Action, P4MatchType, P4Table
 from finsy.proto import p4r
 
 from controller.codec import check_width, of_file
@@ -36,9 +36,11 @@ _MAC = re.compile(r"^([0-9a-fA-F]{1,2}[:-]){5}[0-9a-fA-F]{1,2}$")
 _NUMBER = re.compile(r"^-?(0x[0-9a-fA-F]{1,512}|0b[01]{1,2048}|[0-9]{1,640})$")
 _Named = TypeVar("_Named", P4Table, P4Action)
 _SHAPES = {
-    P4MatchType.LPM: "value and prefix length",
-    P4MatchType.TERNARY: "value and mask",
-    P4MatchType.RANGE: "low and high",
+    "exact": ("one value",),
+    "optional": ("one value",),
+    "lpm": ("value", "prefix length"),
+    "ternary": ("value", "mask"),
+    "range": ("low", "high"),
 }
 _VALUES = "write a number (decimal, 0x, 0b), an IPv4, IPv6 or MAC address"
 _WITH_PRIORITY = (P4MatchType.TERNARY, P4MatchType.RANGE, P4MatchType.OPTIONAL)
@@ -146,7 +148,9 @@ def _matches(written: WrittenEntry, table: P4Table) -> tuple[Match, ...]:
             if field.match_type is P4MatchType.EXACT:
                 raise PlanError(written.place, f"key {field.name} of {table.name} is missing", "add it")
             continue
-        match = _match(field, given[position], f"{written.place}: key {field.name}")
+        kind = field.match_type.name.lower() if isinstance(field.match_type, P4MatchType) else field.match_type
+        at = f"{written.place}: key {field.name}"
+        match = match_of(field.name, kind, field.bitwidth, given[position], at)
         if match is not None:
             found.append(match)
     return tuple(sorted(found, key=lambda match: match.field))
@@ -162,39 +166,36 @@ def _position(key: Name, names: list[str], place: str) -> int:
     raise PlanError(place, f"none is named {key!r}, only: {', '.join(names) or 'none'}", "correct the name")
 
 
-def _match(field: P4MatchField, values: tuple[Value, ...], place: str) -> Match | None:
-    """One match; None where it matches everything."""
-    width, kind = field.bitwidth, field.match_type
+def match_of(name: str, kind: str, width: int, values: Sequence[Value], place: str) -> Match | None:
+    """One match of this kind; None where it matches everything. Raises PlanError."""
     numbers = [number_of(value, width, place) for value in values]
-    if not isinstance(kind, P4MatchType):
+    shape = _SHAPES.get(kind)
+    if shape is None:
         raise PlanError(place, f"a match of kind {kind} is of no standard", "use a standard kind of match")
-    if len(numbers) != (2 if kind in _SHAPES else 1):
-        raise PlanError(place, f"{kind.name.lower()} takes {_SHAPES.get(kind, 'one value')}", "correct the entry")
+    if len(numbers) != len(shape):
+        raise PlanError(place, f"{kind} takes {' and '.join(shape)}, and {len(numbers)} are given", "correct the entry")
     check_width(numbers[0], width, place)
     match kind:
-        case P4MatchType.EXACT:
-            return Exact(field.name, numbers[0])
-        case P4MatchType.OPTIONAL:
-            return OptionalMatch(field.name, numbers[0])
-        case P4MatchType.LPM:
-            return _prefix(field, numbers[0], numbers[1], place)
-        case P4MatchType.TERNARY:
-            check_width(numbers[1], width, place)
-            return Ternary(field.name, numbers[0] & numbers[1], numbers[1]) if numbers[1] else None
+        case "exact":
+            return Exact(name, numbers[0])
+        case "optional":
+            return OptionalMatch(name, numbers[0])
+        case "lpm":
+            value, length = numbers
+            if not 0 <= length <= width:
+                raise PlanError(place, f"a prefix of {length} bits does not fit in {width}", f"give 0 to {width}")
+            # Bits behind the prefix are 0 on the wire (P4Runtime 9.1.1); files write host addresses there.
+            return Lpm(name, value >> (width - length) << (width - length), length) if length else None
+        case "ternary":
+            value, mask = numbers
+            check_width(mask, width, place)
+            return Ternary(name, value & mask, mask) if mask else None
         case _:
             low, high = numbers
             check_width(high, width, place)
             if low > high:
                 raise PlanError(place, f"{low:#x} is above {high:#x}", "give the lower end first")
-            return None if (low, high) == (0, (1 << width) - 1) else Range(field.name, low, high)
-
-
-def _prefix(field: P4MatchField, value: int, length: int, place: str) -> Lpm | None:
-    width = field.bitwidth
-    if not 0 <= length <= width:
-        raise PlanError(place, f"a prefix of {length} bits does not fit in {width}", f"give 0 to {width}")
-    # Bits behind the prefix are 0 on the wire (P4Runtime 9.1.1); files write host addresses there.
-    return Lpm(field.name, value >> (width - length) << (width - length), length) if length else None
+            return None if (low, high) == (0, (1 << width) - 1) else Range(name, low, high)
 
 
 def _priority(table: P4Table, priority: int | None, place: str) -> int:

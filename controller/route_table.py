@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
-from controller import program
-
 IPV4_BITS = 32
 IPV6_BITS = 128
 MAC_BITS = 48
@@ -76,13 +74,15 @@ class RouteTable:
         return f"table {self.table}, key {self.key} ({self.match}), action {self.action}({taken}), {equal_paths}"
 
 
+ROUTES, ECMP_SEEDS = "forward.routes", "forward.ecmp_seeds"
+"""Roles of the tables of `p4src/controls/forward.p4`."""
 OWN = RouteTable(
-    program.ROUTES,
-    program.ROUTES_KEY,
+    "ingress.forward.ipv4_lpm",
+    "hdr.ipv4.dst_addr",
     "lpm",
-    program.SET_NEXT_HOP,
+    "ingress.forward.set_next_hop",
     (("dst_mac", Role.NEXT_HOP_MAC), ("port", Role.EGRESS_PORT)),
-    program.NEXT_HOPS,
+    "ingress.forward.ecmp",
     groups=True,
 )
 """That of `p4src/controls/forward.p4`."""

@@ -10,10 +10,9 @@ from typing import TypeVar
 from controller.bfrt import wire
 from controller.bfrt.codec import put_match, value_bytes
 from controller.bfrt.program import Program
-from controller.bfrt.schema import Field, KeyField, Table, missing
-from controller.entities import Exact, Lpm, Match, OptionalMatch, Range, Ternary
+from controller.bfrt.schema import Field, Table, missing
 from controller.errors import PlanError
-from controller.resolve import number_of
+from controller.resolve import match_of, number_of
 from controller.written import AnyValue, WrittenEntry
 
 T = TypeVar("T", bool, int, str)
@@ -57,8 +56,9 @@ def _update(row: WrittenEntry, table: Table) -> wire.Message:
         key = table.keys.get(str(name))
         if key is None:
             missing(f"table {table.name}: key", name, table.keys)
-        where = f"table {table.name}: key {key.field.name}"
-        put_match(entry.key.fields.add(field_id=key.field.id), key, _match(key, values, where), where)
+        field, where = key.field, f"table {table.name}: key {key.field.name}"
+        match = match_of(field.name, key.match.lower(), field.width_bits, values, where)
+        put_match(entry.key.fields.add(field_id=field.id), key, match, where)
     params: Mapping[str, Field] = {}
     if row.action is not None:
         action = table.actions.get(row.action)
@@ -71,32 +71,6 @@ def _update(row: WrittenEntry, table: Table) -> wire.Message:
             missing(f"table {table.name}: field", name, [*params, *table.data])
         put_value(entry.data.fields.add(field_id=field.id), field, value, f"table {table.name}: field {name}")
     return made
-
-
-def _match(key: KeyField, given: Sequence[int | str], where: str) -> Match | None:
-    """One match; None where it matches everything."""
-    field, wanted = key.field, 1 if key.match in ("Exact", "Optional") else 2
-    values = [number_of(one, field.width_bits, where) for one in given]
-    if len(values) != wanted:
-        cause = f"is matched by {key.match}, which takes {wanted} values; {len(values)} are given"
-        raise PlanError(where, cause, "give one value, or a pair for a prefix, mask or range")
-    match key.match:
-        case "Exact":
-            return Exact(field.name, values[0])
-        case "Optional":
-            return OptionalMatch(field.name, values[0])
-        case "LPM":
-            value, length = values
-            if not 0 <= length <= field.width_bits:
-                raise PlanError(where, f"a prefix has 0 to {field.width_bits} bits, not {length}", "correct it")
-            behind = field.width_bits - length
-            return Lpm(field.name, value >> behind << behind, length) if length else None
-        case "Ternary":
-            return Ternary(field.name, values[0] & values[1], values[1]) if values[1] else None
-        case "Range":
-            return Range(field.name, values[0], values[1])
-        case _:
-            raise PlanError(where, f"is matched by {key.match}, which rows cannot say", "use a client of yours for it")
 
 
 def put_value(made: wire.Message, field: Field, value: AnyValue, where: str) -> None:

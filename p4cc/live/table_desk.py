@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from controller import ControllerError, program
-from controller.resolve import find_named, resolve_entry
+from controller import ControllerError
+from controller.ecn import THRESHOLDS
+from controller.resolve import resolve_entry
 from p4cc.control.changes import write_entry
 from p4cc.errors import UserError
 from p4cc.live.asked import PLACE, mapping_of, number_of, text_of
@@ -130,16 +131,14 @@ class TableDesk(ABC):
         k, k_dc = (now[key] if value is None else value for key, value in given.items())
         if k is None or k_dc is None:
             raise UserError("the port has no thresholds yet", place="thresholds", remedy="give both K and K_dc")
-        schema = self._pipelines[name].schema
-        table = find_named(plan.name_of(program.THRESHOLDS), schema.tables, "table", "thresholds")
-        (key,) = table.match_fields
-        units = plan.cells.get(number, 1)
+        table = plan.roles.table(THRESHOLDS)
+        action, units = table.actions["set_thresholds"], plan.cells.get(number, 1)
         return {
             "switch": name,
             "table": table.name,
-            "match": {key.name: number},
-            "action": plan.name_of(program.SET_THRESHOLDS),
-            "params": {"k": k * units, "k_dc": k_dc * units},
+            "match": {table.keys["egress_port"].name: number},
+            "action": action.name,
+            "params": {action.params["k"].name: k * units, action.params["k_dc"].name: k_dc * units},
         }
 
     async def _change(self, row: dict[str, Any]) -> dict[str, Any]:

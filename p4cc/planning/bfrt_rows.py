@@ -29,7 +29,7 @@ CHIPS = frozenset({"tna", "t2na"})
 
 
 def filters_of(program: CompiledProgram) -> frozenset[str]:
-    """Filters of the chip in a program for Tofino, which only BF Runtime sets, as the program names them."""
+    """Filters of the chip in a program for Tofino, which only BF Runtime sets, by the program's names."""
     tables = parse_schema(program.bfrt_text().encode()).tables.values()
     return frozenset(table.name.partition(".")[2] for table in tables if table.kind == "Wred")
 

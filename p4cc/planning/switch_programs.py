@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from controller import program
-from controller.contract import find_features
+from controller.bfrt.wred import WRED, WRED_PART
+from controller.ecn import THRESHOLDS
 from controller.entities import ActionCall, Entry, EntryKey, Exact
 from controller.find_routes import NamedRoutes, candidates, find_routes, named_routes
 from controller.plan import SwitchProgram
 from controller.planner import Thresholds
 from controller.resolve import resolve
+from controller.roles import Roles, TablePart, roles_of
 from controller.route_table import Role
 from controller.written import NOTHING
 from p4cc.errors import UserError
@@ -26,12 +27,15 @@ if TYPE_CHECKING:
 
     from finsy import P4Schema
 
-    from controller.contract import Found
     from controller.entities import Entity
     from controller.route_table import RouteTable
     from controller.written import SwitchCommand
     from p4cc.scenario.expand import Case
     from topos import Topology
+
+
+OWN_THRESHOLDS = "egress.ecn.thresholds"
+"""Where p4cc's own programs have them, so that nothing need be said."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,6 @@ class Programs:
     """What was found rather than said: the tables of routes, and p4cc's features in programs of the user's."""
     thresholds: Mapping[tuple[str, str], Thresholds]
     """Of ports by switch and neighbour, where the user's entries fill the table of thresholds."""
-    lacks: tuple[str, ...] = ()
-    """Features of which programs have a part: what is missing, with the switches."""
     chips: Mapping[str, int] = field(default_factory=dict[str, int])
     """Bytes of a cell, by the switches whose program is for Tofino."""
     commands: Mapping[str, Sequence[SwitchCommand]] = field(default_factory=dict[str, "Sequence[SwitchCommand]"])
@@ -56,9 +58,9 @@ class Programs:
         return any(one.routes is not None and one.routes.is_layer2 for one in self.by_switch.values())
 
     @property
-    def tables(self) -> frozenset[str]:
-        """Tables that any of them has."""
-        return frozenset[str]().union(*(one.tables or () for one in self.by_switch.values()))
+    def roles(self) -> frozenset[str]:
+        """Roles of tables that any of them has."""
+        return frozenset[str]().union(*(one.roles.tables for one in self.by_switch.values()))
 
 
 def plan_programs(
@@ -72,9 +74,8 @@ def plan_programs(
     entries = plan_entries(case.scenario, topology, scenario)
     found: dict[str, SwitchProgram] = {}
     notes: dict[str, list[str]] = {}
-    lacks: dict[str, list[str]] = {}
     thresholds: dict[tuple[str, str], Thresholds] = {}
-    features_of: dict[int, Found] = {}
+    roles_of_schema: dict[int, Roles] = {}
     # A network has few programs and many switches.
     routes_of: dict[tuple[int, frozenset[str]], RouteTable | None] = {}
     for switch in topology.switch_names:
@@ -88,22 +89,20 @@ def plan_programs(
         if key not in routes_of:
             routes_of[key] = _routes(case, schema, filled, switch)
         routes = routes_of[key]
-        features = features_of.setdefault(id(schema), find_features(schema))
-        own_names = {theirs: ours for ours, theirs in features.names.items()}
-        of_features = frozenset(own_names.get(table, table) for table in filled)
-        filters = filters_of(switch) & {program.WRED} if filters_of is not None else frozenset[str]()
-        found[switch] = SwitchProgram(features.tables | filters, routes, fixed, of_features, features.names)
-        if program.THRESHOLDS in of_features & features.tables:
-            thresholds.update(_thresholds(fixed, own_names, (topology, switch)))
-        for text in features.lacks:
-            lacks.setdefault(text, []).append(switch)
-        if features.names and (control := features.names.get(program.THRESHOLDS)):
-            notes.setdefault(f"thresholds go to table {control}", []).append(switch)
+        roles = roles_of_schema.get(id(schema)) or roles_of_schema.setdefault(id(schema), roles_of(schema))
+        if filters_of is not None and WRED in filters_of(switch):
+            roles = roles.with_table(WRED_PART)
+        found[switch] = SwitchProgram(roles, routes, fixed, filled)
+        if (marking := roles.tables.get(THRESHOLDS)) is not None:
+            if marking.name in filled:
+                thresholds.update(_thresholds(fixed, marking, (topology, switch)))
+            if marking.name != OWN_THRESHOLDS:
+                notes.setdefault(f"thresholds go to table {marking.name}", []).append(switch)
         if routes is not None and not routes.is_own and not isinstance(case.scenario.switch.routes, RouteSettings):
             notes.setdefault(f"routes go to {routes}", []).append(switch)
     chips = chips_among(topology.switch_names, schema_of)
     commands = {switch: written.commands for switch, written in entries.items() if written.commands}
-    return Programs(found, _by_switch(notes), thresholds, _by_switch(lacks), chips, commands)
+    return Programs(found, _by_switch(notes), thresholds, chips, commands)
 
 
 def _by_switch(texts: Mapping[str, list[str]]) -> tuple[str, ...]:
@@ -115,17 +114,18 @@ def _listed(switches: list[str]) -> str:
 
 
 def _thresholds(
-    fixed: Sequence[Entity], own_names: Mapping[str, str], at: tuple[Topology, str]
+    fixed: Sequence[Entity], table: TablePart, at: tuple[Topology, str]
 ) -> Iterator[tuple[tuple[str, str], Thresholds]]:
     """The thresholds that a switch's entries give its ports; a port that the network has not is left out."""
     topology, switch = at
     peers = {port.number: port.peer for port in topology.ports[switch]}
+    k, k_dc = (table.param("set_thresholds", role).name for role in ("k", "k_dc"))
     for entry in fixed:
         match entry:
-            case Entry(EntryKey(table, (Exact(_, number),)), ActionCall(_, (("k", k), ("k_dc", k_dc)))) if (
-                own_names.get(table, table) == program.THRESHOLDS and number in peers
-            ):
-                yield (switch, peers[number]), Thresholds(k, k_dc)
+            case Entry(EntryKey(table.name, (Exact(_, number),)), ActionCall(_, args)) if number in peers:
+                depths = dict(args)
+                if depths.keys() == {k, k_dc}:
+                    yield (switch, peers[number]), Thresholds(depths[k], depths[k_dc])
             case _:
                 continue
 

@@ -162,7 +162,7 @@ async def test_a_schema_that_is_none(program: Program, text: bytes) -> None:
     async with liar.served() as server:
         found = await running_program(server, "ecn_dual", "s1")
         with pytest.raises(ControllerError, match=r"bf-rt\.json of the switch"):
-            _ = found.shape
+            _ = found.roles
 
 
 async def test_a_schema_without_end(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:

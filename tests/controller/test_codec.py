@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import EcnSettings, PlanError, Profile, Thresholds, codec, plan_network, program, same_thresholds
+from controller import EcnSettings, PlanError, Profile, Thresholds, codec, same_thresholds
 from controller.entities import (
     ActionCall,
     ActionSet,
@@ -35,6 +35,8 @@ from controller.entities import (
 )
 from controller.pipeline import Pipeline, load_pipeline
 from controller.translation import Translation
+from tests.controller import own_program as program
+from tests.controller.planned import planned
 from topos import generate
 
 GOLDEN = Path(__file__).resolve().parents[2] / "p4src" / "golden" / "ecn_dual.p4info.txtpb"
@@ -83,7 +85,7 @@ SAMPLES: list[Entity] = [
 
 def test_a_whole_plan_survives_the_round_trip(schema: P4Schema) -> None:
     topology = generate("dumbbell", {"pairs": 3})
-    plans = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(0, 524_287))))
+    plans = planned(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(0, 524_287))))
     group = Group(GroupKey(program.NEXT_HOPS, 7), ((1, 1), (3, 2)))
     for entity in (*plans[0].entities, *plans[1].entities, group, route(0x0A000000, 8)):
         assert codec.from_entity(codec.to_entity(entity, schema), schema) == entity
@@ -91,7 +93,7 @@ def test_a_whole_plan_survives_the_round_trip(schema: P4Schema) -> None:
 
 def test_what_comes_back_as_it_was_sent_is_the_entity_itself(schema: P4Schema) -> None:
     topology = generate("dumbbell", {"pairs": 3})
-    plans = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(33, 65))))
+    plans = planned(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(33, 65))))
     translation = Translation(schema)
     for entity in plans[0].entities:
         message = translation.to_update(Update(UpdateKind.INSERT, entity))

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from controller import EcnSettings, Profile, SwitchError, Thresholds, plan_network, same_thresholds
+from controller import EcnSettings, Profile, SwitchError, Thresholds, same_thresholds
 from controller.install import Server, diff_network, install_network, read_ports
 from controller.pipeline import Pipeline, load_pipeline
 from p4cc import _engine
 from p4cc.planning.programs import compile_program
+from tests.controller.planned import planned
 from topos import Topology, format_ipv4, format_mac, generate, plan_addresses
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,7 +71,7 @@ async def served(net: _engine.Network) -> AsyncGenerator[Server]:
 
 
 async def test_only_what_differs_is_written(pipeline: Pipeline) -> None:
-    plans = plan_network(TOPOLOGY, ecn(Profile.GST, 33))
+    plans = planned(TOPOLOGY, ecn(Profile.GST, 33))
     async with served(network(TOPOLOGY)) as server:
         (before,) = await diff_network(server, pipeline, plans)
         assert before.pipeline_differs
@@ -80,7 +81,7 @@ async def test_only_what_differs_is_written(pipeline: Pipeline) -> None:
         (again,) = await install_network(server, pipeline, plans)
         assert not again.pipeline_pushed
         assert again.updates_written == 0
-        other = plan_network(TOPOLOGY, ecn(Profile.GST, 25))
+        other = planned(TOPOLOGY, ecn(Profile.GST, 25))
         (changed,) = await install_network(server, pipeline, other)
         assert not changed.pipeline_pushed
         assert changed.updates_written == len(TOPOLOGY.ports["s1"])
@@ -101,7 +102,7 @@ async def test_what_a_program_fills_itself_is_read_before_it_is_written(tmp_path
     )
     program = compile_program(tmp_path / "v1model" / "ecn_dual.p4")
     filled = load_pipeline(program.p4info_bytes(), program.device_config())
-    plans = plan_network(TOPOLOGY, ecn(Profile.GST, 33))
+    plans = planned(TOPOLOGY, ecn(Profile.GST, 33))
     assert [one.fills(plans[0].scope) for one in (pipeline, filled)] == [False, True]
     async with served(network(TOPOLOGY)) as server:
         (first,) = await install_network(server, filled, plans)
@@ -112,7 +113,7 @@ async def test_what_a_program_fills_itself_is_read_before_it_is_written(tmp_path
 
 
 async def test_counters_are_read_back_after_a_run(pipeline: Pipeline) -> None:
-    plans = plan_network(TOPOLOGY, ecn(Profile.SCE, 33))
+    plans = planned(TOPOLOGY, ecn(Profile.SCE, 33))
     net = network(TOPOLOGY)
     async with served(net) as server:
         await install_network(server, pipeline, plans)
@@ -127,7 +128,7 @@ async def test_counters_are_read_back_after_a_run(pipeline: Pipeline) -> None:
 
 
 async def test_a_switch_that_is_not_there_is_one_error(pipeline: Pipeline) -> None:
-    plans = plan_network(TOPOLOGY, ecn(Profile.GST, 33))
+    plans = planned(TOPOLOGY, ecn(Profile.GST, 33))
     net = network(TOPOLOGY)
     address = net.serve()
     net.stop_server()
