@@ -16,7 +16,6 @@ from controller import codec
 from controller.client import Target, connect
 from controller.entities import ActionCall, Entry, EntryKey, Lpm, Member, MemberKey, MemberRef, Update, UpdateKind
 from controller.pipeline import Pipeline, load_pipeline
-from controller.route_table import OWN
 from p4cc import _engine
 
 if TYPE_CHECKING:
@@ -29,9 +28,10 @@ ROUNDS = 10
 DEVICE = 1
 
 _FIRST_ADDRESS = 0x0A000000
+_TABLE, _KEY = "ingress.forward.ipv4_lpm", "hdr.ipv4.dst_addr"
 _MEMBER = Member(
-    MemberKey(OWN.profile or "", 1),
-    ActionCall(OWN.action, (("dst_mac", 0x020000000001), ("port", 1))),
+    MemberKey("ingress.forward.ecmp", 1),
+    ActionCall("ingress.forward.set_next_hop", (("dst_mac", 0x020000000001), ("port", 1))),
 )
 
 
@@ -53,7 +53,7 @@ def _request(pipeline: Pipeline, kind: UpdateKind, routes: Iterable[int]) -> p4r
     """One batch of writes to the routes; messages are made beforehand, since making them is the client's cost."""
     request = p4r.WriteRequest(device_id=DEVICE, election_id=U128.encode(1))
     for route in routes:
-        key = EntryKey(OWN.table, (Lpm(OWN.key, _FIRST_ADDRESS + route, 32),))
+        key = EntryKey(_TABLE, (Lpm(_KEY, _FIRST_ADDRESS + route, 32),))
         request.updates.append(codec.to_update(Update(kind, Entry(key, MemberRef(1))), pipeline.schema))
     return request
 

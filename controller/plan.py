@@ -16,7 +16,7 @@ from controller.model import MAX_TIME_NS, Bottleneck
 from controller.planner import ThresholdRule, Thresholds, bound_warning, choose_thresholds, threshold_warnings
 from controller.roles import DEPTH, NO_ROLES, Roles, Row, TablePart
 from controller.route_plan import Ordered, Routing, Shared, ordered
-from controller.route_table import ECMP_SEEDS, OWN, RouteTable
+from controller.route_table import ECMP_SEEDS, RouteTable
 from topos import AddressPlan, Paths, Port, Routes, SwitchRoutes, Topology, plan_addresses, shortest_routes
 
 
@@ -90,7 +90,7 @@ class SwitchProgram:
 
     roles: Roles = NO_ROLES
     """What its tables are for."""
-    routes: RouteTable | None = OWN
+    routes: RouteTable | None = None
     """Where routes go; None where the user's entries or controller see to them."""
     fixed: tuple[Entity, ...] = ()
     """Entries of the user's."""
@@ -243,7 +243,7 @@ class _Network:
             routing = Routing(self.topology, self.addresses, self.by_address, switch, routes, has.routes, self.shared)
             entities += routing.entities(watching=self.watching)
             tables.append(has.routes.table)
-            if has.routes.is_own and has.fills(ECMP_SEEDS):
+            if has.routes.is_said and has.fills(ECMP_SEEDS):
                 entities += routing.seeds(self.ecmp_seed, has.roles.table(ECMP_SEEDS))
                 tables.append(has.roles.table(ECMP_SEEDS).name)
         warnings: list[PortWarning] = []

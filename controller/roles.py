@@ -84,6 +84,10 @@ class TablePart:
     name: str
     keys: Mapping[str, KeyPart]
     actions: Mapping[str, ActionPart]
+    profile: str | None = None
+    """Its action profile, whose actions then are its own."""
+    selects: bool = False
+    """Whether the profile chooses among the members of groups."""
 
     def entry(self, row: Row) -> Entry:
         """The entry of a row by the program's names; raises PlanError for what the table does not take."""
@@ -159,7 +163,9 @@ def roles_of(schema: P4Schema) -> Roles:
             (_texts(action), action.name, [(_texts(one), one.name, one.bitwidth) for one in action.params])
             for action in (schema.actions[ref.id] for ref in table.actions)
         ]
-        tables.append(table_part(role, table.name, keys, actions))
+        profile = table.action_profile
+        made_of = (None, False) if profile is None else (profile.name, profile.with_selector)
+        tables.append(table_part(role, table.name, keys, actions, made_of))
     found = ((role_of(counter), counter.name) for counter in schema.counters)
     return made(tables, ((role, name) for role, name in found if role is not None))
 
@@ -169,8 +175,12 @@ def table_part(
     name: str,
     keys: Iterable[tuple[Iterable[str], KeyPart]],
     actions: Iterable[tuple[Iterable[str], str, Iterable[tuple[Iterable[str], str, int]]]],
+    profile: tuple[str | None, bool] = (None, False),
 ) -> TablePart:
-    """A table of its keys, its actions and their parameters (name and bits), each behind its annotations."""
+    """A table of its keys, its actions and their parameters (name and bits), each behind its annotations.
+
+    `profile` is the name of its action profile, and whether that is a selector.
+    """
     by_role: dict[str, ActionPart] = {}
     for texts, action, params in actions:
         parts: dict[str, ParamPart] = {}
@@ -178,7 +188,8 @@ def table_part(
             said = tuple(of_param)
             parts[role_in(said) or param] = ParamPart(param, bits, unit_in(said))
         by_role[role_in(texts) or last(action)] = ActionPart(action, parts)
-    return TablePart(role, name, {role_in(texts) or last(key.name): key for texts, key in keys}, by_role)
+    of_keys = {role_in(texts) or last(key.name): key for texts, key in keys}
+    return TablePart(role, name, of_keys, by_role, *profile)
 
 
 def made(tables: Iterable[TablePart], counters: Iterable[tuple[str, str]]) -> Roles:

@@ -18,6 +18,7 @@ from controller.pipeline import Pipeline, load_pipeline
 from controller.plan import SwitchPlan, SwitchProgram
 from controller.red import CURVES, RED_STEPS, WRED_FILTER
 from controller.roles import Roles, roles_of
+from controller.route_table import said_routes
 from controller.session import AnyProgram, AnyServer
 from controller.telemetry import INT_PORTS
 from controller.units import CHIP_CELL_BYTES
@@ -48,7 +49,7 @@ class Switches(Generic[P]):
             cause = f"no table of it says that it is one of {', '.join(known)}"
             remedy = "load a program that has one, or write @p4cc_role at the table (docs/reference/features.md)"
             raise PlanError("P4 program", cause, remedy)
-        return SwitchProgram(self.roles)
+        return SwitchProgram(self.roles, said_routes(self.roles))
 
     def left(self, plans: Sequence[SwitchPlan]) -> list[str]:
         """Warnings of tables with a role that these plans leave as they are."""

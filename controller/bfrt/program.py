@@ -62,7 +62,7 @@ class Program:
             if role is not None and table.kind == "Counter":
                 counters.append((role, name))
             elif role is not None:
-                tables.append(_part(role, name, table))
+                tables.append(_part(role, name, table, self.schema))
         return made(tables, counters)
 
     def fills(self, scope: Scope) -> bool:
@@ -70,7 +70,9 @@ class Program:
         return bool(scope.tables)
 
 
-def _part(role: str, name: str, table: Table) -> TablePart:
+def _part(role: str, name: str, table: Table, schema: Schema) -> TablePart:
+    others = [schema.by_id[one] for one in table.depends_on if one in schema.by_id]
+    profile = next((one for one in others if one.kind == "Action"), None)
     keys = [
         (key.field.annotations, KeyPart(key.field.name, key.match.lower(), key.field.width_bits))
         for key in table.keys.values()
@@ -82,9 +84,10 @@ def _part(role: str, name: str, table: Table) -> TablePart:
             one.name,
             [(of.annotations, of.name, of.width_bits) for of in one.params.values()],
         )
-        for one in table.actions.values()
+        for one in (profile or table).actions.values()
     ]
-    return table_part(role, name, keys, actions)
+    selects = any(one.kind == "Selector" for one in others)
+    return table_part(role, name, keys, actions, (profile and profile.name.partition(".")[2], selects))
 
 
 def program_in(answer: wire.Message, p4_name: str, place: str) -> Program:

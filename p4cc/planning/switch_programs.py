@@ -98,7 +98,7 @@ def plan_programs(
                 thresholds.update(_thresholds(fixed, marking, (topology, switch)))
             if marking.name != OWN_THRESHOLDS:
                 notes.setdefault(f"thresholds go to table {marking.name}", []).append(switch)
-        if routes is not None and not routes.is_own and not isinstance(case.scenario.switch.routes, RouteSettings):
+        if routes is not None and not routes.is_said and not isinstance(case.scenario.switch.routes, RouteSettings):
             notes.setdefault(f"routes go to {routes}", []).append(switch)
     chips = chips_among(topology.switch_names, schema_of)
     commands = {switch: written.commands for switch, written in entries.items() if written.commands}

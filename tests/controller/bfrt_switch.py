@@ -16,6 +16,7 @@ from controller.plan import SwitchProgram
 from controller.port_settings import features_by_roles
 from controller.red import SCRIPT
 from controller.roles import Roles, roles_of
+from controller.route_table import said_routes
 from controller.units import CHIP_CELL_BYTES, cells_by_port
 from p4cc.planning.programs import compile_program
 from tests.switchd.namespaces import PATIENCE_S, ROOT, Switch, listening, switch_program, wait_for
@@ -67,7 +68,7 @@ def plans(
     chips = dict.fromkeys(topology.switch_names, CELL_BYTES)
     ecn = EcnSettings(profile, same_thresholds(topology, Thresholds(k_pkts, 65)), cells_by_port(topology, chips, 1500))
     features = features_by_roles(roles, topology, SCRIPT, lambda _: CELL_BYTES)
-    programs = dict.fromkeys(topology.switch_names, SwitchProgram(roles))
+    programs = dict.fromkeys(topology.switch_names, SwitchProgram(roles, said_routes(roles)))
     return [replace(plan_network(topology, ecn, features, programs=programs)[0], device_id=0)]
 
 

@@ -9,6 +9,7 @@ from controller import plan_network
 from controller.pipeline import load_pipeline
 from controller.plan import SwitchProgram
 from controller.roles import Roles, TablePart, roles_of
+from controller.route_table import said_routes
 from tests.switchd.namespaces import ROOT
 
 if TYPE_CHECKING:
@@ -37,5 +38,5 @@ def planned(
     **more: Any,
 ) -> tuple[SwitchPlan, ...]:
     """A network's plan with one program on every switch."""
-    programs = dict.fromkeys(topology.switch_names, program or SwitchProgram(roles(*names)))
+    programs = dict.fromkeys(topology.switch_names, program or SwitchProgram(roles(*names), said_routes(roles(*names))))
     return plan_network(topology, *args, programs=programs, **more)

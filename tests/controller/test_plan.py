@@ -28,7 +28,7 @@ from controller.entities import (
     MemberRef,
 )
 from controller.plan import SwitchProgram, level_cells
-from controller.route_table import OWN
+from controller.route_table import said_routes
 from tests.controller import own_program as program
 from tests.controller.planned import planned, roles
 from topos import (
@@ -107,7 +107,9 @@ def test_an_lpm_table_has_a_route_for_each_rack_and_pod(by_host: bool, entries: 
     # An edge: its two hosts, the other rack, pod 1, pods 2 and 3. An aggregation: two racks, then the same.
     # A core: four pods.
     topology = generate("fat_tree", {"k": 4, "addresses": "by_rack"})
-    routes = SwitchProgram(roles("ecn_dual"), routes=replace(OWN, by_host=by_host))
+    own = said_routes(roles("ecn_dual"))
+    assert own is not None
+    routes = SwitchProgram(roles("ecn_dual"), routes=replace(own, by_host=by_host))
     plans = planned(topology, None, program=routes)
     counted = {plan.switch: len(of_table(plan.entities, program.ROUTES)) for plan in plans}
     assert tuple(counted[name] for name in ("p1e1", "p1a1", "c1-1")) == entries

@@ -117,10 +117,8 @@ def test_bfrt_and_p4info_say_the_same(name: str) -> None:
     for role, table in by_p4info.tables.items():
         other = by_bfrt.tables[role]
         assert other.name == table.name
-        # Actions of an action profile are those of another table in bf-rt.json.
-        if other.actions:
-            assert other.actions == table.actions
-            assert {key: part for key, part in table.keys.items() if part.kind != "selector"} == other.keys
+        assert (other.keys, other.profile, other.selects) == (table.keys, table.profile, table.selects)
+        assert {name: action for name, action in other.actions.items() if name in table.actions} == table.actions
 
 
 def test_a_range_and_its_priority_reach_the_entry() -> None:
@@ -170,3 +168,4 @@ def test_routes_go_where_annotations_say(tmp_path: Path) -> None:
     assert routes is not None
     assert (routes.table, routes.key, routes.match, routes.action) == ("I.away", "hdr.e.a", "lpm", "I.go")
     assert routes.params == (("mine", Role.OWN_MAC), ("out_", Role.EGRESS_PORT))
+    assert routes.is_said
