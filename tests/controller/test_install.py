@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from controller import EcnSettings, Profile, SwitchError, Thresholds, same_thresholds
-from controller.install import Server, diff_network, install_network, read_ports
+from controller.client import Target, connect
+from controller.files import read_entries
+from controller.install import Server, diff_network, install_fixed, install_network, read_ports
 from controller.pipeline import Pipeline, load_pipeline
+from controller.resolve import resolve
 from p4cc import _engine
 from p4cc.planning.programs import compile_program
 from tests.controller.planned import planned
@@ -134,3 +137,24 @@ async def test_a_switch_that_is_not_there_is_one_error(pipeline: Pipeline) -> No
     net.stop_server()
     with pytest.raises(SwitchError, match="UNAVAILABLE"):
         await install_network(Server(address, timeout_s=2.0), pipeline, plans)
+
+
+async def test_what_a_file_fixes_is_added_and_what_else_is_there_stays() -> None:
+    files = ROOT / "tests" / "lab" / "files"
+    program = compile_program(files / "route.p4")
+    route = load_pipeline(program.p4info_bytes(), program.device_config())
+    (of_runtime, of_commands) = (
+        resolve(read_entries((files / name).read_text(encoding="utf-8"), name), route.schema)
+        for name in ("s1.json", "s2.txt")
+    )
+    async with served(network(TOPOLOGY)) as server, connect(Target(server.address, 1, "s1")) as session:
+        await session.become_primary()
+        first = await install_fixed(session, route, of_runtime)
+        # Four entries, a multicast group and a clone session; the program has the default action already.
+        assert (first.pipeline_pushed, first.updates_written) == (True, 6)
+        again = await install_fixed(session, route, of_runtime)
+        assert (again.pipeline_pushed, again.updates_written) == (False, 0)
+        # Two routes and a class come, group and session change, and the default action is the same.
+        assert (await install_fixed(session, route, of_commands)).updates_written == 5
+        # The first file's entries are all there still; group and session are not as it says.
+        assert (await install_fixed(session, route, of_runtime)).updates_written == 2
