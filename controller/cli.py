@@ -228,7 +228,7 @@ def show_command(
     p4info: P4InfoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show thresholds and packet counts of every port, as the switches have them.
+    """Show thresholds and packet counts of every port, as the switches have them: in packets, or a chip's cells.
 
     Examples:
 
@@ -244,10 +244,12 @@ def show_command(
         programs = dict.fromkeys(topology.switch_names, switches.has)
         plans = plan_network(topology, EcnSettings(Profile.GST, {}), programs=programs)
         ports = switches.ports(switches.of(plans))
+        # How many cells a packet takes is not known here.
+        unit = "pkts" if switches.cell_bytes is None else "cells"
     if as_json:
-        _print_json([asdict(port) for port in ports])
+        _print_json([_port_to_plain(port, unit) for port in ports])
     else:
-        _print_ports(ports)
+        _print_ports(ports, unit)
 
 
 def _tier_plans(
@@ -361,9 +363,15 @@ def _print_diff(switch: SwitchDiff) -> None:
         print(f"  {update}")
 
 
-def _print_ports(ports: Sequence[PortState]) -> None:
-    """One row for each port."""
-    table = Table("switch", "port", "to", "K", "K_dc", "packets", "level 1", "level 2")
+def _port_to_plain(port: PortState, unit: str) -> dict[str, Any]:
+    """Plain data of a port, with thresholds in the switch's own unit."""
+    thresholds = {"k_pkts": f"k_{unit}", "k_dc_pkts": f"k_dc_{unit}"}
+    return {thresholds.get(name, name): value for name, value in asdict(port).items()}
+
+
+def _print_ports(ports: Sequence[PortState], unit: str) -> None:
+    """One row for each port, with thresholds in the switch's own unit."""
+    table = Table("switch", "port", "to", f"K {unit}", f"K_dc {unit}", "packets", "level 1", "level 2")
     for port in ports:
         k = "-" if port.k_pkts is None else str(port.k_pkts)
         k_dc = "-" if port.k_dc_pkts is None else str(port.k_dc_pkts)

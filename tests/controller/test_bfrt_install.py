@@ -261,7 +261,7 @@ def test_the_commands_speak_it(ecn_dual: Device) -> None:
     shown = command(ecn_dual, "show", *named, "--json")
     assert shown.exit_code == 0, shown.stderr
     # In cells, of which a packet of 1500 bytes takes 19.
-    assert {(port["k_pkts"], port["k_dc_pkts"]) for port in json.loads(shown.stdout)} == {(399, 760)}
+    assert {(port["k_cells"], port["k_dc_cells"]) for port in json.loads(shown.stdout)} == {(399, 760)}
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_features_stand_where_a_program_of_the_users_has_them(tmp_path: Path) ->
         assert command(it, "install", *named).exit_code == 0
         shown = command(it, "show", *named, "--json")
         assert shown.exit_code == 0, shown.stderr
-        assert None not in {port["k_pkts"] for port in json.loads(shown.stdout)}
+        assert None not in {port["k_cells"] for port in json.loads(shown.stdout)}
 
 
 def test_each_switch_has_an_address_of_its_own() -> None:
