@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from controller.entities import CloneKey, CloneSession
-from controller.errors import PlannerError
+from controller.errors import check_ranges
 from controller.features import PortName, PortTable
 
 BOLT_PORTS = "bolt.ports"
@@ -56,7 +56,7 @@ def bolt_port(
     """Plan one port; `depth_bytes` is the unit of queue depths. Raises PlannerError for a value that does not fit."""
     threshold_bytes = THRESHOLD_PKTS * packet_bytes if threshold_bytes is None else threshold_bytes
     speed = round(Fraction(rate_bps * time_unit_ns, 8_000_000_000) * (1 << SPEED_BITS))
-    for name, value, least, most, remedy in (
+    check_ranges(
         ("rate in kbit/s", rate_bps // 1000, 1, (1 << 32) - 1, "choose a rate from 1 kbit/s to 4 Tbit/s"),
         ("bytes for one unit of time", speed, 100, (1 << 32) - 1, "choose a rate that the fixed point can hold"),
         ("threshold_bytes", threshold_bytes, 1, (1 << 32) - 1, "give the bytes of a few packets"),
@@ -64,9 +64,7 @@ def bolt_port(
         ("depth_bytes", depth_bytes, 1, 4095, "count cells (switch.qdepth_unit) where packets are longer"),
         ("framing_bytes", framing_bytes, 0, 255, "what the link adds to IP bytes"),
         ("most_places", most_places, 0, (1 << 16) - 1, "packets that ended flows leave room for"),
-    ):
-        if not least <= value <= most:
-            raise PlannerError(name, f"{value} is not between {least} and {most}", remedy)
+    )
     return BoltPort(
         rate_bps // 1000,
         speed,

@@ -6,7 +6,7 @@ Source: docs/algorithms/prague.md#dualpi2-parameters, RFC9332.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from controller.errors import PlannerError
+from controller.errors import PlannerError, check_ranges
 from controller.roles import TICKS
 
 DUALPI2_PORTS = "dualpi2.ports"
@@ -64,15 +64,13 @@ def dualpi2_port(
     target, interval = target_ns // time_unit_ns, interval_ns // time_unit_ns
     least_step_ns = STEP_PKTS * packet_bytes * 8 * 10**9 // rate_bps
     step = max(step_ns, least_step_ns) // time_unit_ns
-    for name, value, least, most, remedy in (
+    check_ranges(
         ("target", target, 1, _MAX_32, "choose a target of at most 4 s"),
         ("interval", interval, 1, _MAX_32, "choose an interval of at most 4 s"),
         ("alpha", alpha, 1, _MAX_32, "choose a gain that the fixed point can hold"),
         ("beta", beta, 1, _MAX_32, "choose a gain that the fixed point can hold"),
         ("step", step, 1, _MAX_32, "choose a step of at most 4 s"),
         ("coupling_shift", coupling_shift, 0, 8, "k is 2 to this power"),
-    ):
-        if not least <= value <= most:
-            raise PlannerError(name, f"{value} is not between {least} and {most}", remedy)
+    )
     decay = round(Fraction(alpha * target, interval))
     return DualPi2Port(target, interval, alpha, beta, min(decay, _MAX_32), step, coupling_shift)
