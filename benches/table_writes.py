@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from finsy import P4Client
 from finsy.proto import U128, p4r
 
-from controller import convert, program
+from controller import codec
 from controller.client import Target, connect
 from controller.entities import ActionCall, Entry, EntryKey, Lpm, Member, MemberKey, MemberRef, Update, UpdateKind
 from controller.pipeline import Pipeline, load_pipeline
@@ -28,9 +28,10 @@ ROUNDS = 10
 DEVICE = 1
 
 _FIRST_ADDRESS = 0x0A000000
+_TABLE, _KEY = "ingress.forward.ipv4_lpm", "hdr.ipv4.dst_addr"
 _MEMBER = Member(
-    MemberKey(program.NEXT_HOPS, 1),
-    ActionCall(program.SET_NEXT_HOP, (("dst_mac", 0x020000000001), ("port", 1))),
+    MemberKey("ingress.forward.ecmp", 1),
+    ActionCall("ingress.forward.set_next_hop", (("dst_mac", 0x020000000001), ("port", 1))),
 )
 
 
@@ -52,8 +53,8 @@ def _request(pipeline: Pipeline, kind: UpdateKind, routes: Iterable[int]) -> p4r
     """One batch of writes to the routes; messages are made beforehand, since making them is the client's cost."""
     request = p4r.WriteRequest(device_id=DEVICE, election_id=U128.encode(1))
     for route in routes:
-        key = EntryKey(program.ROUTES, (Lpm(program.ROUTES_KEY, _FIRST_ADDRESS + route, 32),))
-        request.updates.append(convert.to_update(Update(kind, Entry(key, MemberRef(1))), pipeline.schema))
+        key = EntryKey(_TABLE, (Lpm(_KEY, _FIRST_ADDRESS + route, 32),))
+        request.updates.append(codec.to_update(Update(kind, Entry(key, MemberRef(1))), pipeline.schema))
     return request
 
 

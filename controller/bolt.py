@@ -6,16 +6,15 @@ highest queue.
 Source: docs/algorithms/bolt.md#bolt-switch.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from controller import program
-from controller.entities import ActionCall, Entry
-from controller.errors import PlannerError
-from controller.features import PortName, by_port
-from topos.loaders.runtime import Runtime, RuntimeSession
+from controller.entities import CloneKey, CloneSession
+from controller.errors import check_ranges
+from controller.features import PortName, PortTable
 
+BOLT_PORTS = "bolt.ports"
 SPEED_BITS = 20
 FIRST_SESSION = 1024
 """`BOLT_FIRST_SESSION` of p4src/include/bolt_header.p4: that of port 0."""
@@ -57,7 +56,7 @@ def bolt_port(
     """Plan one port; `depth_bytes` is the unit of queue depths. Raises PlannerError for a value that does not fit."""
     threshold_bytes = THRESHOLD_PKTS * packet_bytes if threshold_bytes is None else threshold_bytes
     speed = round(Fraction(rate_bps * time_unit_ns, 8_000_000_000) * (1 << SPEED_BITS))
-    for name, value, least, most, remedy in (
+    check_ranges(
         ("rate in kbit/s", rate_bps // 1000, 1, (1 << 32) - 1, "choose a rate from 1 kbit/s to 4 Tbit/s"),
         ("bytes for one unit of time", speed, 100, (1 << 32) - 1, "choose a rate that the fixed point can hold"),
         ("threshold_bytes", threshold_bytes, 1, (1 << 32) - 1, "give the bytes of a few packets"),
@@ -65,9 +64,7 @@ def bolt_port(
         ("depth_bytes", depth_bytes, 1, 4095, "count cells (switch.qdepth_unit) where packets are longer"),
         ("framing_bytes", framing_bytes, 0, 255, "what the link adds to IP bytes"),
         ("most_places", most_places, 0, (1 << 16) - 1, "packets that ended flows leave room for"),
-    ):
-        if not least <= value <= most:
-            raise PlannerError(name, f"{value} is not between {least} and {most}", remedy)
+    )
     return BoltPort(
         rate_bps // 1000,
         speed,
@@ -81,36 +78,15 @@ def bolt_port(
     )
 
 
-@dataclass(frozen=True)
-class BoltSettings:
+class BoltSettings(PortTable):
     """Ports of `bolt.p4`; a port that is not named neither tells nor takes a flag away."""
 
-    ports: Mapping[PortName, BoltPort]
-    tables: tuple[str, ...] = (program.BOLT_PORTS,)
+    def __init__(self, ports: Mapping[PortName, BoltPort]) -> None:
+        super().__init__(BOLT_PORTS, ports)
 
-    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
-        """One entry for each port."""
-        for number, peer in ports.items():
-            if (at := self.ports.get((switch, peer))) is None:
-                continue
-            args = (
-                ("early", int(at.tells)),
-                ("framing", at.framing_bytes),
-                ("places", at.most_places),
-                ("rate", at.link_kbps),
-                ("room", int(at.offers_room)),
-                ("size", at.packet_bytes),
-                ("speed", at.bytes_per_time),
-                ("threshold", at.threshold_bytes),
-                ("unit", at.bytes_per_depth),
-            )
-            yield by_port(program.BOLT_PORTS, number, ActionCall(program.SET_BOLT_PORT, args))
-
-    def sessions(self, ports: Mapping[int, str]) -> Runtime:
+    def sessions(self, ports: Mapping[int, str]) -> tuple[CloneSession, ...]:
         """One session for each port of a switch, back by that port."""
-        return Runtime(sessions=tuple(_session(number) for number in ports))
-
-
-def _session(port: int) -> RuntimeSession:
-    place = f"notifications of port {port}"
-    return RuntimeSession(FIRST_SESSION + port, ((port, 1),), 0, place, HIGHEST_PRIORITY)
+        return tuple(
+            CloneSession(CloneKey(FIRST_SESSION + port), ((port, 1),), class_of_service=HIGHEST_PRIORITY)
+            for port in ports
+        )

@@ -19,9 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 from controller import options
-from controller import program as names
 from controller.defaults import ABOUT, DEFAULT_ELECTION_ID
-from controller.ecn import Profile
+from controller.ecn import THRESHOLDS, Profile
 from controller.errors import ControllerError, PlanError
 from controller.model import Bottleneck
 from controller.options import (
@@ -41,7 +40,7 @@ from controller.options import (
 )
 from controller.plan import EcnSettings, SwitchPlan, plan_network, port_warnings, thresholds_by_rule
 from controller.plan_report import print_link, print_tiers
-from controller.port_settings import features_by_tables
+from controller.port_settings import features_by_roles
 from controller.red import PublishedCurve
 from controller.settings import falling, plan_link
 from controller.tiers import TierPlan, plan_tiers
@@ -229,7 +228,7 @@ def show_command(
     p4info: P4InfoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show thresholds and packet counts of every port, as the switches have them.
+    """Show thresholds and packet counts of every port, as the switches have them: in packets, or a chip's cells.
 
     Examples:
 
@@ -245,10 +244,12 @@ def show_command(
         programs = dict.fromkeys(topology.switch_names, switches.has)
         plans = plan_network(topology, EcnSettings(Profile.GST, {}), programs=programs)
         ports = switches.ports(switches.of(plans))
+        # How many cells a packet takes is not known here.
+        unit = "pkts" if switches.cell_bytes is None else "cells"
     if as_json:
-        _print_json([asdict(port) for port in ports])
+        _print_json([_port_to_plain(port, unit) for port in ports])
     else:
-        _print_ports(ports)
+        _print_ports(ports, unit)
 
 
 def _tier_plans(
@@ -326,14 +327,14 @@ def _plans(
     chips = dict.fromkeys(topology.switch_names, size) if size is not None else {}
     cells = cells_by_port(topology, chips, thresholds.packet_bytes)
     ecn = None
-    if has.has((names.THRESHOLDS,)):
+    if has.has(THRESHOLDS):
         by_port = thresholds_by_rule(topology, thresholds.rule, packet_bytes=thresholds.packet_bytes)
         ecn = EcnSettings(profile, by_port, cells)
     if not 0 < curve.red_p_max <= 1:
         raise PlanError("--red-p-max", f"{curve.red_p_max:g} is no chance", "give a number above 0, at most 1")
     p_max = Fraction(curve.red_p_max).limit_denominator(1_000_000)
     published = PublishedCurve(curve.red_k_min_bytes, curve.red_k_max_bytes, p_max)
-    features = features_by_tables(switches.tables, topology, published, lambda _: size or thresholds.packet_bytes)
+    features = features_by_roles(switches.roles, topology, published, lambda _: size or thresholds.packet_bytes)
     programs = dict.fromkeys(topology.switch_names, has)
     return switches.of(plan_network(topology, ecn, features, programs=programs))
 
@@ -362,9 +363,15 @@ def _print_diff(switch: SwitchDiff) -> None:
         print(f"  {update}")
 
 
-def _print_ports(ports: Sequence[PortState]) -> None:
-    """One row for each port."""
-    table = Table("switch", "port", "to", "K", "K_dc", "packets", "level 1", "level 2")
+def _port_to_plain(port: PortState, unit: str) -> dict[str, Any]:
+    """Plain data of a port, with thresholds in the switch's own unit."""
+    thresholds = {"k_pkts": f"k_{unit}", "k_dc_pkts": f"k_dc_{unit}"}
+    return {thresholds.get(name, name): value for name, value in asdict(port).items()}
+
+
+def _print_ports(ports: Sequence[PortState], unit: str) -> None:
+    """One row for each port, with thresholds in the switch's own unit."""
+    table = Table("switch", "port", "to", f"K {unit}", f"K_dc {unit}", "packets", "level 1", "level 2")
     for port in ports:
         k = "-" if port.k_pkts is None else str(port.k_pkts)
         k_dc = "-" if port.k_dc_pkts is None else str(port.k_dc_pkts)

@@ -1,7 +1,7 @@
 """Talks P4Runtime to one switch: arbitration, pipeline, read, write, counters. The only I/O of the controller.
 
 Every call is bounded by the session's timeout and ends in a value or one SwitchError. Nothing is decided here:
-`plan` says what should be, `reconcile` what to write, `convert` how it looks on the wire.
+`plan` says what should be, `reconcile` what to write, `codec` how it looks on the wire.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from finsy import GRPCStatusCode, P4Client, P4ClientError
 from finsy.proto import U128, p4d, p4r, p4r_grpc
 
-from controller import convert
+from controller import codec
 from controller.defaults import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
 from controller.entities import Entity, Scope, Update
 from controller.errors import PlanError, SwitchError
@@ -157,11 +157,10 @@ class Session:
 
     async def read(self, scope: Scope, pipeline: Pipeline) -> tuple[Entity, ...]:
         """Everything that the switch holds of this scope."""
-        request = convert.read_request(scope, pipeline.schema, self.target.device_id)
+        request = codec.read_request(scope, pipeline.schema, self.target.device_id)
         messages = await self._read("read", request)
         try:
-            entities = (pipeline.translation.from_entity(message) for message in messages)
-            return tuple(entity for entity in entities if entity is not None)
+            return tuple(map(pipeline.translation.from_entity, filter(codec.comes_and_goes, messages)))
         except PlanError as error:
             raise SwitchError(f"{self.target}: {error.place}", error.cause, error.remedy) from None
 
@@ -180,6 +179,10 @@ class Session:
         request = p4r.ReadRequest(device_id=self.target.device_id)
         request.entities.extend(entities)
         return await self._read("read", request)
+
+    async def read_entities(self, wanted: Iterable[p4r.Entity], pipeline: Pipeline) -> list[Entity]:
+        """The same as values, with constant entries and defaults; raises SwitchError, PlanError."""
+        return [codec.from_entity(message, pipeline.schema) for message in await self.read_messages(wanted)]
 
     async def write_messages(self, updates: Sequence[p4r.Update], place: str = "write") -> None:
         """Write these updates, as many in a request as a batch has room for."""
@@ -203,14 +206,14 @@ class Session:
 
     async def read_counter(self, name: str, cells: Iterable[int], pipeline: Pipeline) -> dict[int, int]:
         """Packets counted in these cells of an indirect counter."""
-        request = convert.counter_request(name, cells, pipeline.schema, self.target.device_id)
+        request = codec.counter_request(name, cells, pipeline.schema, self.target.device_id)
         messages = await self._read(f"read of {name}", request)
         entries = (message.counter_entry for message in messages)
         return {int(entry.index.index): int(entry.data.packet_count) for entry in entries}
 
     async def read_register(self, name: str, cells: Iterable[int], pipeline: Pipeline) -> dict[int, int]:
         """Values of these cells of a register of bit strings."""
-        request = convert.register_request(name, cells, pipeline.schema, self.target.device_id)
+        request = codec.register_request(name, cells, pipeline.schema, self.target.device_id)
         messages = await self._read(f"read of {name}", request)
         entries = (message.register_entry for message in messages)
         return {int(entry.index.index): self._bit_string(name, entry.data) for entry in entries}

@@ -1,9 +1,15 @@
 """What D3 ports are told (`d3.p4`): capacity, base rate, length of an epoch, and a table for the division."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from controller.errors import PlannerError
+from controller.errors import PlannerError, check_ranges
+from controller.features import PortName
+from controller.roles import TICKS, Row
+
+D3_PORTS, D3_ESTIMATES, D3_RECIPROCALS = "d3.ports", "d3.estimates", "d3.reciprocals"
+D3_STAMPED = "d3_stamp.ports"
 
 RECIPROCAL_BITS = 32
 MAX_FLOWS = 4095
@@ -155,7 +161,7 @@ def capacity_estimate(
         bytes_per_depth=depth_bytes,
         framing_bytes=framing_bytes,
     )
-    for name, value, least, most, remedy in (
+    check_ranges(
         ("load gain", plan.load_gain, 100, MAX_GAIN, "choose another interval or alpha"),
         ("queue gain", plan.queue_gain, 0, MAX_GAIN, "choose another interval or beta"),
         ("interval", plan.interval, 1, MAX_INTERVAL, "choose an interval of at most 2^31 units of time"),
@@ -169,7 +175,46 @@ def capacity_estimate(
         ("depth_bytes", depth_bytes, 1, 4095, "give 80 for cells, or a packet's bytes"),
         ("framing_bytes", framing_bytes, 0, 255, "what the link adds to IP bytes"),
         ("floor_share", plan.floor_kbps, 1, rate_bps // 1000, "give a share of the capacity of at most 1"),
-    ):
-        if not least <= value <= most:
-            raise PlannerError(name, f"{value} is not between {least} and {most}", remedy)
+    )
     return plan
+
+
+@dataclass(frozen=True)
+class D3PortPlan:
+    """A port that allots rates; without an estimate its capacity does not follow load and queue."""
+
+    port: D3Port
+    estimate: CapacityEstimate | None = None
+    is_clamped: bool = False
+    """Whether a grant is never more than is left, which the published rule allows."""
+
+
+@dataclass(frozen=True)
+class D3Settings:
+    """Ports of `d3.p4`; a port that is not named allots nothing."""
+
+    ports: Mapping[PortName, D3PortPlan]
+    roles: tuple[str, ...] = (D3_PORTS, D3_ESTIMATES, D3_RECIPROCALS)
+
+    def rows(self, switch: str, ports: Mapping[int, str]) -> Iterator[Row]:
+        """A row for each port, one for each estimate, and the reciprocals."""
+        plans = {number: self.ports[switch, peer] for number, peer in ports.items() if (switch, peer) in self.ports}
+        for number, plan in plans.items():
+            action = "set_port" if plan.is_clamped else "set_port_as_published"
+            yield Row(D3_PORTS, {"egress_port": number}, action, vars(plan.port))
+            if plan.estimate is not None:
+                args = vars(plan.estimate)
+                yield Row(D3_ESTIMATES, {"egress_port": number}, "set_estimate", args, units={"interval": TICKS})
+        shares = max((useful_flows(plan.port) for plan in plans.values()), default=0)
+        for flows, value in enumerate(reciprocals(shares) if shares else (), start=1):
+            yield Row(D3_RECIPROCALS, {"flows": flows}, "set_reciprocal", {"value": value})
+
+
+@dataclass(frozen=True)
+class D3Share:
+    """A port of `d3_stamp.p4` before a controller's first reading: desires up to the capacity, and the base rate."""
+
+    rate_kbps: int
+    most_kbps: int
+    fair_kbps: int
+    number: int = 0

@@ -3,15 +3,14 @@
 Source: docs/algorithms/prague.md#dualpi2-parameters, RFC9332.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from controller import program
-from controller.entities import ActionCall, Entry
-from controller.errors import PlannerError
-from controller.features import PortName, by_port
+from controller.errors import PlannerError, check_ranges
+from controller.roles import TICKS
 
+DUALPI2_PORTS = "dualpi2.ports"
+DUALPI2_UNITS = {"target": TICKS, "interval": TICKS, "l4s_step": TICKS}
 GAIN_BITS = 48
 TARGET_NS = 15_000_000
 INTERVAL_NS = 16_000_000
@@ -65,39 +64,13 @@ def dualpi2_port(
     target, interval = target_ns // time_unit_ns, interval_ns // time_unit_ns
     least_step_ns = STEP_PKTS * packet_bytes * 8 * 10**9 // rate_bps
     step = max(step_ns, least_step_ns) // time_unit_ns
-    for name, value, least, most, remedy in (
+    check_ranges(
         ("target", target, 1, _MAX_32, "choose a target of at most 4 s"),
         ("interval", interval, 1, _MAX_32, "choose an interval of at most 4 s"),
         ("alpha", alpha, 1, _MAX_32, "choose a gain that the fixed point can hold"),
         ("beta", beta, 1, _MAX_32, "choose a gain that the fixed point can hold"),
         ("step", step, 1, _MAX_32, "choose a step of at most 4 s"),
         ("coupling_shift", coupling_shift, 0, 8, "k is 2 to this power"),
-    ):
-        if not least <= value <= most:
-            raise PlannerError(name, f"{value} is not between {least} and {most}", remedy)
+    )
     decay = round(Fraction(alpha * target, interval))
     return DualPi2Port(target, interval, alpha, beta, min(decay, _MAX_32), step, coupling_shift)
-
-
-@dataclass(frozen=True)
-class DualPi2Settings:
-    """Ports of `dualpi2.p4`; a port that is not named neither marks nor drops."""
-
-    ports: Mapping[PortName, DualPi2Port]
-    tables: tuple[str, ...] = (program.DUALPI2_PORTS,)
-
-    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
-        """One entry for each port."""
-        for number, peer in ports.items():
-            if (at := self.ports.get((switch, peer))) is None:
-                continue
-            args = (
-                ("alpha", at.alpha),
-                ("beta", at.beta),
-                ("coupling", at.coupling_shift),
-                ("decay", at.decay),
-                ("l4s_step", at.l4s_step),
-                ("t", at.interval),
-                ("target", at.target),
-            )
-            yield by_port(program.DUALPI2_PORTS, number, ActionCall(program.SET_DUALPI2_PORT, args))

@@ -9,6 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
+THRESHOLDS, CODEPOINTS, LEVEL_PACKETS = "ecn_dual.thresholds", "ecn_dual.codepoints", "ecn_dual.level_packets"
+"""Tables of `ecn_dual.p4`, and its counter of packets by queue level, whose cell is port * 4 + level."""
+LEVELS_PER_PORT = 4
+
 NOT_ECT = 0b00
 """The codepoint of a packet that is not ECN capable, in every profile."""
 

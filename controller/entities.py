@@ -1,8 +1,9 @@
 """What a switch can be told over P4Runtime or BF Runtime, as plain comparable values by the program's names.
 
-Only what our programs use: exact keys, prefixes, and ranges with priorities. Invariants: values are non-negative
-integers; the fields of a match and the members of a group are in canonical (ascending) order, so that equality of
-two values is equality of the state they describe. Ids appear only in `convert` and `bfrt.convert`.
+Invariants: values are non-negative integers; the fields of a match and the members of a group are in canonical
+(ascending) order, so that equality of two values is equality of the state they describe; a field that matches
+everything is left out. Ids appear only in `codec` and `bfrt.codec`; what a user wrote is `written` before it is one of
+these.
 """
 
 from dataclasses import dataclass
@@ -42,6 +43,16 @@ class GroupRef:
 
 
 @dataclass(frozen=True, order=True, slots=True)
+class ActionSet:
+    """An entry's actions by selector without a group of its own: (action, weight, port that it watches or 0)."""
+
+    members: tuple[tuple[ActionCall, int, int], ...]
+
+    def __str__(self) -> str:
+        return " or ".join(f"{call}x{weight}" for call, weight, _ in self.members) or "no action"
+
+
+@dataclass(frozen=True, order=True, slots=True)
 class Exact:
     """An exact match on one field."""
 
@@ -76,8 +87,31 @@ class Range:
         return f"{self.field}={self.low:#x}..{self.high:#x}"
 
 
-Match: TypeAlias = Exact | Lpm | Range
-EntryAction: TypeAlias = ActionCall | MemberRef | GroupRef
+@dataclass(frozen=True, order=True, slots=True)
+class Ternary:
+    """A match on the bits of one field that a mask names; others are 0, and the mask is not."""
+
+    field: str
+    value: int
+    mask: int
+
+    def __str__(self) -> str:
+        return f"{self.field}={self.value:#x} &&& {self.mask:#x}"
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class OptionalMatch:
+    """An exact match on a field that other entries leave out."""
+
+    field: str
+    value: int
+
+    def __str__(self) -> str:
+        return f"{self.field}={self.value:#x}"
+
+
+Match: TypeAlias = Exact | Lpm | Range | Ternary | OptionalMatch
+EntryAction: TypeAlias = ActionCall | MemberRef | GroupRef | ActionSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +158,20 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class EntryKey:
-    """Identity of a table entry: table, match fields in the order of their names, and where there are ranges priority.
+    """Identity of a table entry: table, match fields in the order of their names, and where several may fit priority.
 
-    The highest priority wins; 0 is that of tables without ranges.
+    The highest priority wins; 0 is that of tables whose keys match exactly or by prefix.
     """
 
     table: str
     match: tuple[Match, ...]
     priority: int = 0
+    is_default: bool = False
+    """Whether it is the table's default action, which is always there and can only be changed."""
 
     def __str__(self) -> str:
+        if self.is_default:
+            return f"{self.table} [default]"
         fields = ", ".join(str(field) for field in self.match) or "everything"
         return f"{self.table} [{fields}]" + (f" priority {self.priority}" if self.priority else "")
 
@@ -146,8 +184,58 @@ class Entry:
     action: EntryAction
 
 
-Key: TypeAlias = MemberKey | GroupKey | EntryKey
-Entity: TypeAlias = Member | Group | Entry
+@dataclass(frozen=True, slots=True)
+class MulticastKey:
+    """Identity of a multicast group."""
+
+    group_id: int
+
+    def __str__(self) -> str:
+        return f"multicast group {self.group_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class MulticastGroup:
+    """A multicast group: (egress port, instance) of each copy, in the order in which they are made."""
+
+    key: MulticastKey
+    replicas: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CloneKey:
+    """Identity of a clone (mirror) session."""
+
+    session_id: int
+
+    def __str__(self) -> str:
+        return f"clone session {self.session_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class CloneSession:
+    """A clone session: (egress port, instance) of each copy, and their queue; 0 bytes does not truncate."""
+
+    key: CloneKey
+    replicas: tuple[tuple[int, int], ...]
+    packet_length_bytes: int = 0
+    class_of_service: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """A P4Runtime entity as a file gives it, serialized: registers, meters, and what else none of these values says."""
+
+    message: bytes
+
+    @property
+    def key(self) -> bytes:
+        """The whole of it."""
+        return self.message
+
+
+Key: TypeAlias = MemberKey | GroupKey | EntryKey | MulticastKey | CloneKey | bytes
+Entity: TypeAlias = Member | Group | Entry | MulticastGroup | CloneSession | Verbatim
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +268,10 @@ class Update:
 def describe(entity: Entity) -> str:
     """One line that names an entity and what it does."""
     match entity:
+        case Verbatim():
+            return f"a P4Runtime message of {len(entity.message)} bytes"
+        case MulticastGroup() | CloneSession():
+            return f"{entity.key} -> " + ", ".join(f"port {port}/{instance}" for port, instance in entity.replicas)
         case Group():
             members = ", ".join(f"{member}x{weight}" for member, weight in entity.members)
             return f"{entity.key} -> members {members or 'none'}"

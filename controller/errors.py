@@ -19,6 +19,13 @@ class PlannerError(ControllerError):
     """A parameter of the threshold planner that the model cannot use."""
 
 
+def check_ranges(*rows: tuple[str, int, int, int, str]) -> None:
+    """Raises PlannerError for the first value out of its range: name, value, least, most, remedy."""
+    for name, value, least, most, remedy in rows:
+        if not least <= value <= most:
+            raise PlannerError(name, f"{value} is not between {least} and {most}", remedy)
+
+
 class PlanError(ControllerError):
     """A desired state that does not fit the topology or the P4 program."""
 

@@ -6,10 +6,20 @@ from dataclasses import dataclass
 from finsy import P4Schema
 from finsy.p4schema import P4ActionRef, P4MatchField, P4MatchType, P4Table
 
-from controller import program
 from controller.errors import PlanError
-from controller.route_table import IPV4_BITS, IPV6_BITS, MAC_BITS, OF_THE_HOST, OWN, Param, Role, RouteTable
-from controller.runtime import find_named
+from controller.resolve import find_named
+from controller.roles import role_of, roles_of
+from controller.route_table import (
+    IPV4_BITS,
+    IPV6_BITS,
+    MAC_BITS,
+    OF_THE_HOST,
+    ROUTES,
+    Param,
+    Role,
+    RouteTable,
+    said_routes,
+)
 
 PORT_BITS = 9
 """Width of v1model's ports; PSA's are wider."""
@@ -32,23 +42,19 @@ class NamedRoutes:
     key: str | None = None
 
 
-def is_own(schema: P4Schema) -> bool:
-    """Whether a program forwards by p4cc's own control."""
-    return schema.tables.get(program.ROUTES) is not None and schema.action_profiles.get(program.NEXT_HOPS) is not None
-
-
 def find_routes(schema: P4Schema, filled: Iterable[str] = (), ip: int = 4) -> RouteTable | None:
-    """The table that routes go to, where exactly one fits; None where none does.
+    """The table that routes go to: the one that the program says, or where exactly one fits that; None where none does.
 
     Tables of `filled` get their entries elsewhere and are left out; `ip` is the version of hosts' packets. Raises
-    PlanError that lists the candidates where more than one fits, and for p4cc's own programs and IPv6.
+    PlanError that lists the candidates where more than one fits, and where the program's own takes other addresses.
     """
-    if is_own(schema):
-        if ip == 6:
-            cause = "p4cc's own programs route IPv4 alone"
-            remedy = "give a program that routes IPv6 or forwards by MAC addresses, or leave ip out"
-            raise PlanError("transport.ip", cause, remedy)
-        return OWN
+    said = said_routes(roles_of(schema))
+    if said is not None and said.key_bits not in _WIDTHS[ip]:
+        cause = f"routes go to {said.table}, whose key has {said.key_bits} bits; {_NAMES[ip]}"
+        remedy = "give a program that routes IPv6 or forwards by MAC addresses, or leave ip out"
+        raise PlanError("transport.ip", cause, remedy)
+    if said is not None:
+        return said
     taken = frozenset(filled)
     of_tables = [route for table in schema.tables if table.name not in taken for route in _fits(table, ip)]
     # A router that writes MAC addresses may have a table of them beside its routes.
@@ -97,6 +103,7 @@ def named_routes(schema: P4Schema, named: NamedRoutes, ip: int = 4) -> RouteTabl
         None if profile is None else profile.name,
         groups=profile is not None and profile.with_selector,
         key_bits=field.bitwidth,
+        is_said=role_of(table) == ROUTES,
     )
 
 

@@ -9,13 +9,26 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from controller import program
+from finsy.proto import p4r
+
+from controller import codec
 from controller.client import Line, Session, Target, line_to
 from controller.defaults import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
-from controller.ecn import Level
-from controller.entities import ActionCall, Entity, Entry, EntryKey, Exact, Scope, Update
+from controller.ecn import LEVEL_PACKETS, THRESHOLDS, Level
+from controller.entities import (
+    ActionCall,
+    Entity,
+    Entry,
+    EntryKey,
+    Exact,
+    Group,
+    Member,
+    Scope,
+    Update,
+    UpdateKind,
+    Verbatim,
+)
 from controller.errors import PlanError, SwitchError
-from controller.install_runtime import InstallReport, install_runtime
 from controller.pipeline import Pipeline
 from controller.plan import SwitchPlan, level_cells
 from controller.reconcile import diff
@@ -46,6 +59,15 @@ class Server:
     def line(self) -> AbstractAsyncContextManager[Line]:
         """A channel to it."""
         return line_to(self.address)
+
+
+@dataclass(frozen=True)
+class InstallReport:
+    """What was done to one switch: whether the pipeline was pushed, and the updates written."""
+
+    switch: str
+    pipeline_pushed: bool
+    updates_written: int
 
 
 @dataclass(frozen=True)
@@ -106,8 +128,8 @@ async def install_switch(session: AnySession[P], pipeline: P, plan: SwitchPlan) 
             count = sum(len(batch) for batch in left)
             cause = f"{count} updates are still due after writing, first: {left[0][0]}"
             raise SwitchError(f"{session.target}: verify", cause, "see that no other controller writes to the switch")
-    if plan.fixed:
-        written += await _install_fixed(session, pipeline, plan)
+    if plan.fixed and isinstance(session, Session) and isinstance(pipeline, Pipeline):
+        written += await _write_fixed(session, pipeline, plan.fixed)
     return InstallReport(plan.switch, pushed, written)
 
 
@@ -118,11 +140,64 @@ def _check_fixed(session: object, plan: SwitchPlan) -> None:
         raise PlanError(f"switch {plan.switch}", cause, "install them over P4Runtime, or leave them out")
 
 
-async def _install_fixed(session: object, pipeline: object, plan: SwitchPlan) -> int:
+async def install_fixed(session: Session, pipeline: Pipeline, fixed: Sequence[Entity]) -> InstallReport:
+    """Push the program unless it runs, then write what is missing or differs; what else the switch holds stays.
+
+    A user's own controller may have added entries meanwhile. Raises SwitchError or PlanError.
+    """
+    pushed = await session.ensure_pipeline(pipeline)
+    return InstallReport(session.target.name, pushed, await _write_fixed(session, pipeline, fixed))
+
+
+async def _write_fixed(session: Session, pipeline: Pipeline, fixed: Sequence[Entity]) -> int:
     """Write what files and rows of the user's say; the number of updates."""
-    if not isinstance(session, Session) or not isinstance(pipeline, Pipeline):
-        return 0
-    return (await install_runtime(session, pipeline, plan.fixed)).updates_written
+    entries = [one for one in fixed if isinstance(one, Entry)]
+    written = 0
+    # Entries may name members and groups of action profiles, so these come first.
+    for entity in sorted(fixed, key=_order):
+        if not isinstance(entity, Entry):
+            written += await _write_one(session, pipeline, entity)
+    wanted: dict[tuple[str, bool], p4r.Entity] = {}
+    for entry in entries:
+        key = EntryKey(entry.key.table, (), is_default=entry.key.is_default)
+        wanted.setdefault((key.table, key.is_default), codec.to_key(key, pipeline.schema))
+    # A switch may list a default action with a table's entries and by itself.
+    held = {one.key: one for one in await session.read_entities(wanted.values(), pipeline)} if wanted else {}
+    return written + await session.write(diff(entries, held.values(), keeps_others=True), pipeline)
+
+
+def _order(entity: Entity) -> int:
+    """Members before the groups that name them."""
+    return (Member, Group).index(type(entity)) if isinstance(entity, Member | Group) else 2
+
+
+# Registers, counters and meters are always there.
+_COME_AND_GO = {"table_entry", "action_profile_member", "action_profile_group", "packet_replication_engine_entry"}
+
+
+async def _write_one(session: Session, pipeline: Pipeline, entity: Entity) -> int:
+    """What is no table entry, inserted, or changed where it is there; the number of updates."""
+    kinds = UpdateKind.INSERT, UpdateKind.MODIFY
+    if isinstance(entity, Verbatim):
+        message = codec.to_entity(entity, pipeline.schema)
+        if message.WhichOneof("entity") not in _COME_AND_GO or message.table_entry.is_default_action:
+            return await session.write([[Update(UpdateKind.MODIFY, entity)]], pipeline)
+    else:
+        try:
+            asked = codec.to_entity(entity, pipeline.schema, whole=False)
+            held = await session.read_entities([asked], pipeline)
+        except SwitchError:
+            # Not every switch can read these.
+            held = []
+        if entity in held:
+            return 0
+        kinds = kinds[::-1] if held else kinds
+    try:
+        return await session.write([[Update(kinds[0], entity)]], pipeline)
+    except SwitchError as error:
+        if error.code not in ("ALREADY_EXISTS", "NOT_FOUND"):
+            raise
+        return await session.write([[Update(kinds[1], entity)]], pipeline)
 
 
 async def diff_network(
@@ -157,8 +232,9 @@ async def read_ports(
 
 async def read_switch_ports(session: AnySession[P], pipeline: P, plan: SwitchPlan) -> list[PortState]:
     """Thresholds and level counters of every port of a switch that marks, over an open session; raises SwitchError."""
-    cells = await session.read_counter(plan.name_of(program.LEVEL_PACKETS), level_cells(plan.ports), pipeline)
-    entities = await session.read(Scope(tables=(plan.name_of(program.THRESHOLDS),), profiles=()), pipeline)
+    counter = plan.roles.counters.get(LEVEL_PACKETS)
+    cells = {} if counter is None else await session.read_counter(counter, level_cells(plan.ports), pipeline)
+    entities = await session.read(Scope((plan.roles.table(THRESHOLDS).name,), ()), pipeline)
     return port_states(plan, cells, entities)
 
 
@@ -166,12 +242,12 @@ def port_states(plan: SwitchPlan, cells: Mapping[int, int], entities: Iterable[E
     """Counter cells and threshold entries by port; a cell that the switch did not send counts 0."""
     packets = {where: cells.get(cell, 0) for cell, where in level_cells(plan.ports).items()}
     thresholds: dict[int, dict[str, int]] = {}
-    set_thresholds = plan.name_of(program.SET_THRESHOLDS)
+    action = plan.roles.table(THRESHOLDS).actions["set_thresholds"]
     for entity in entities:
         match entity:
-            case Entry(EntryKey(_, (Exact(_, port),)), ActionCall(name, args)) if name == set_thresholds:
-                units = plan.cells.get(port, 1)
-                thresholds[port] = {name: depth // units for name, depth in args}
+            case Entry(EntryKey(_, (Exact(_, port),)), ActionCall(name, args)) if name == action.name:
+                units, depths = plan.cells.get(port, 1), dict(args)
+                thresholds[port] = {role: depths[param.name] // units for role, param in action.params.items()}
             case _:
                 continue
     return [

@@ -8,7 +8,7 @@ from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-from controller import convert
+from controller import codec
 from controller.entities import Scope
 from controller.errors import PlanError
 from controller.finsy_names import take_keys_that_end_alike
@@ -39,7 +39,7 @@ class Pipeline:
 
     def fills(self, scope: Scope) -> bool:
         """Whether the program itself has entries for a table of the scope, as its P4Info says."""
-        return any(convert.find_table(self.schema, name).has_initial_entries for name in scope.tables)
+        return any(codec.find_table(self.schema, name).has_initial_entries for name in scope.tables)
 
     def is_loaded(self, found: p4r.ForwardingPipelineConfig) -> bool:
         """Whether a switch that answers `found` (P4Info and cookie) runs this very program."""

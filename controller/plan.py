@@ -6,27 +6,18 @@ Pure and deterministic: the same topology and settings give the same entities in
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from controller import program
-from controller.ecn import Level, Profile, codepoint_map
-from controller.entities import (
-    ActionCall,
-    Entity,
-    Entry,
-    EntryKey,
-    Exact,
-    Scope,
-)
+from controller.ecn import CODEPOINTS, LEVELS_PER_PORT, THRESHOLDS, Level, Profile, codepoint_map
+from controller.entities import Entity, Entry, Scope
 from controller.errors import PlannerError
 from controller.features import Cloning, Feature, PortName
 from controller.model import MAX_TIME_NS, Bottleneck
 from controller.planner import ThresholdRule, Thresholds, bound_warning, choose_thresholds, threshold_warnings
-from controller.red import MAX_DEPTH
+from controller.roles import DEPTH, NO_ROLES, Roles, Row, TablePart
 from controller.route_plan import Ordered, Routing, Shared, ordered
-from controller.route_table import OWN, RouteTable
+from controller.route_table import ECMP_SEEDS, RouteTable
 from topos import AddressPlan, Paths, Port, Routes, SwitchRoutes, Topology, plan_addresses, shortest_routes
-from topos.loaders.runtime import NOTHING, Runtime
 
 
 @dataclass(frozen=True)
@@ -56,21 +47,17 @@ class SwitchPlan:
     ports: Mapping[int, str]
     entities: tuple[Entity, ...]
     warnings: tuple[PortWarning, ...]
-    scope: Scope = program.SCOPE
-    fixed: Runtime = NOTHING
+    scope: Scope
+    fixed: tuple[Entity, ...] = ()
     """What files and rows of the user's say beside it, and features' clone sessions; what else the switch holds of
     those tables stays.
     """
-    names: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Names in p4cc's own programs to those in the switch's, where they differ."""
+    roles: Roles = field(default=NO_ROLES, repr=False, compare=False)
+    """What its program's tables are for."""
     marks: bool = True
     """Whether its program compares depths with thresholds."""
     cells: Mapping[int, int] = field(default_factory=dict[int, int])
     """Units of depth that a packet takes at each port, by its number, where the switch does not count packets."""
-
-    def name_of(self, name: str) -> str:
-        """What the switch's program calls something of p4cc's."""
-        return self.names.get(name, name)
 
 
 # Ports that a line names before it counts the others.
@@ -101,20 +88,23 @@ def _named(places: Sequence[str]) -> str:
 class SwitchProgram:
     """What the controller finds in the program of one switch, and what the user adds."""
 
-    tables: frozenset[str] | None = None
-    """Its tables; None for a program that has whatever is planned."""
-    routes: RouteTable | None = OWN
+    roles: Roles = NO_ROLES
+    """What its tables are for."""
+    routes: RouteTable | None = None
     """Where routes go; None where the user's entries or controller see to them."""
-    fixed: Runtime = NOTHING
+    fixed: tuple[Entity, ...] = ()
     """Entries of the user's."""
     filled: frozenset[str] = frozenset()
     """Tables that the user's entries fill, which the controller leaves to them."""
-    names: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Names in p4cc's own programs, as `tables` has them, to those in this one, where they differ."""
 
-    def has(self, tables: Iterable[str]) -> bool:
-        """Whether the program has these tables."""
-        return self.tables is None or self.tables.issuperset(tables)
+    def has(self, *roles: str) -> bool:
+        """Whether the program has tables with these roles."""
+        return all(role in self.roles for role in roles)
+
+    def fills(self, role: str) -> bool:
+        """Whether it has a table with this role that the user's entries do not fill."""
+        table = self.roles.tables.get(role)
+        return table is not None and table.name not in self.filled
 
 
 def plan_network(
@@ -124,26 +114,23 @@ def plan_network(
     ecmp_seed: int = 0,
     *,
     watching: bool = False,
-    programs: Mapping[str, SwitchProgram] | None = None,
+    programs: Mapping[str, SwitchProgram],
     routes: Routes | None = None,
 ) -> tuple[SwitchPlan, ...]:
     """Plan every switch in order: routes, thresholds where its program has them, and what its features need.
 
     Switches with groups choose members by seeds of their own, which follow from `ecmp_seed`; with `watching`, a member
-    whose port is down is not chosen. `programs` has the program of each switch; without, each has all that is planned.
+    whose port is down is not chosen. `programs` has the program of each switch.
     `routes` are the shortest ones of this topology, if they are known already.
 
-    Raises TopologyError for a port or route that does not exist.
+    Raises TopologyError for a port or route that does not exist, PlanError for a table that does not take its row.
     """
     for switch, peer in ecn.thresholds if ecn else ():
         topology.port_to(switch, peer)
     addresses = plan_addresses(topology)
     routes = shortest_routes(topology) if routes is None else routes
     network = _Network(topology, addresses, ordered(addresses), ecn, features, ecmp_seed, watching, {})
-    found = programs or {}
-    return tuple(
-        network.plan(switch, found.get(switch, SwitchProgram()), routes[switch]) for switch in topology.switch_names
-    )
+    return tuple(network.plan(switch, programs[switch], routes[switch]) for switch in topology.switch_names)
 
 
 def same_thresholds(topology: Topology, thresholds: Thresholds) -> dict[PortName, Thresholds]:
@@ -246,49 +233,60 @@ class _Network:
 
     def plan(self, switch: str, has: SwitchProgram, routes: SwitchRoutes) -> SwitchPlan:
         """Plan one switch."""
-        ecn = self.ecn if has.has((program.THRESHOLDS,)) else None
-        features = [feature for feature in self.features if has.has(feature.tables)]
+        ecn = self.ecn if has.has(THRESHOLDS) else None
+        features = [feature for feature in self.features if has.has(*feature.roles)]
+        ports = {port.number: port.peer for port in self.topology.ports[switch]}
+        cells = self._cells(switch)
         entities: list[Entity] = []
+        tables: list[str] = []
         if has.routes is not None:
             routing = Routing(self.topology, self.addresses, self.by_address, switch, routes, has.routes, self.shared)
             entities += routing.entities(watching=self.watching)
-            entities += routing.seeds(self.ecmp_seed)
-        entities += _codepoints(ecn.profile) if ecn else ()
+            tables.append(has.routes.table)
+            if has.routes.is_said and has.fills(ECMP_SEEDS):
+                entities += routing.seeds(self.ecmp_seed, has.roles.table(ECMP_SEEDS))
+                tables.append(has.roles.table(ECMP_SEEDS).name)
         warnings: list[PortWarning] = []
-        cells = self._cells(switch)
-        for port in self.topology.ports[switch]:
-            thresholds = ecn.thresholds.get((switch, port.peer)) if ecn else None
-            if thresholds is None:
-                continue
-            entities.append(_threshold_entry(port.number, thresholds, cells.get(port.number, 1)))
-            buffer_pkts = self.topology.links[port.link_index].queue_capacity_pkts
-            warnings.extend(
-                PortWarning(_place(switch, port), text) for text in threshold_warnings(thresholds, buffer_pkts)
-            )
-        ports = {port.number: port.peer for port in self.topology.ports[switch]}
+        if ecn is not None:
+            tables += (has.roles.table(role).name for role in (THRESHOLDS, CODEPOINTS) if has.fills(role))
+            entities += _codepoints(ecn.profile, has.roles.table(CODEPOINTS)) if has.fills(CODEPOINTS) else ()
+            entities += self._thresholds(switch, ecn, has, warnings)
         for feature in features:
-            entities.extend(feature.entries(switch, ports))
-        fixed = has.fixed
-        for feature in features:
-            if isinstance(feature, Cloning):
-                fixed = feature.sessions(ports).joined(fixed)
-        scope = _scope(has.routes, ecn, features)
-        if has.filled or has.names:
-            entities = [renamed(one, has.names) for one in entities if _table(one) not in has.filled]
-            tables = (table for table in scope.tables if table not in has.filled)
-            scope = Scope(tuple(has.names.get(table, table) for table in tables), scope.profiles)
+            tables += (has.roles.table(role).name for role in feature.roles if has.fills(role))
+            rows = (row for row in feature.rows(switch, ports) if has.fills(row.role))
+            entities += (has.roles.table(row.role).entry(row) for row in rows)
+        sessions = [one for feature in features if isinstance(feature, Cloning) for one in feature.sessions(ports)]
+        # The user's own session of a number is the one that counts.
+        fixed = {one.key: one for one in (*sessions, *has.fixed)}
+        profile = has.routes.profile if has.routes is not None else None
         return SwitchPlan(
             switch,
             self.addresses.device_ids[switch],
             ports,
             tuple(entities),
             tuple(warnings),
-            scope,
-            fixed,
-            has.names,
+            Scope(tuple(tables), () if profile is None else (profile,)),
+            tuple(fixed.values()),
+            has.roles,
             ecn is not None,
             cells,
         )
+
+    def _thresholds(
+        self, switch: str, ecn: EcnSettings, has: SwitchProgram, warnings: list[PortWarning]
+    ) -> Iterator[Entry]:
+        """Thresholds of the ports that mark; adds what to beware of at them."""
+        table, cells = has.roles.table(THRESHOLDS), self._cells(switch)
+        for port in self.topology.ports[switch]:
+            thresholds = ecn.thresholds.get((switch, port.peer))
+            if thresholds is None:
+                continue
+            buffer_pkts = self.topology.links[port.link_index].queue_capacity_pkts
+            entry, cut = _threshold_entry(port.number, thresholds, cells.get(port.number, 1), table)
+            texts = (*threshold_warnings(thresholds, buffer_pkts), *cut)
+            warnings.extend(PortWarning(_place(switch, port), text) for text in texts)
+            if has.fills(THRESHOLDS):
+                yield entry
 
     def _cells(self, switch: str) -> dict[int, int]:
         """By port, as a plan has them."""
@@ -298,52 +296,33 @@ class _Network:
         return {port.number: known[switch, port.peer] for port in ports if (switch, port.peer) in known}
 
 
-def _scope(routes: RouteTable | None, ecn: EcnSettings | None, features: Sequence[Feature]) -> Scope:
-    """What the controller owns in a program with these parts."""
-    tables: list[str] = []
-    if routes is not None:
-        tables += (routes.table, program.ECMP_SEEDS) if routes.is_own else (routes.table,)
-    tables += (program.THRESHOLDS, program.CODEPOINTS) if ecn else ()
-    tables += (table for feature in features for table in feature.tables)
-    profile = routes.profile if routes is not None else None
-    return Scope(tables=tuple(tables), profiles=() if profile is None else (profile,))
+@lru_cache(maxsize=1 << 8)
+def _codepoints(profile: Profile, table: TablePart) -> tuple[Entry, ...]:
+    """The codepoint map of the profile, the same for all switches with a program."""
+    rows = (
+        Row(CODEPOINTS, {"ecn": one.incoming, "level": int(one.level)}, "set_codepoint", {"ecn": one.outgoing})
+        for one in codepoint_map(profile)
+    )
+    return tuple(map(table.entry, rows))
 
 
-def renamed(entity: Entity, names: Mapping[str, str]) -> Entity:
-    """A table's entry with other names for table and action; members and groups are of routes and stay."""
-    match entity:
-        case Entry(EntryKey(table, match, priority), ActionCall(name, args)):
-            return Entry(EntryKey(names.get(table, table), match, priority), ActionCall(names.get(name, name), args))
-        case _:
-            return entity
-
-
-def _table(entity: Entity) -> str | None:
-    return entity.key.table if isinstance(entity, Entry) else None
-
-
-@cache
-def _codepoints(profile: Profile) -> tuple[Entry, ...]:
-    """The codepoint map of the profile."""
-    entries: list[Entry] = []
-    for rule in codepoint_map(profile):
-        match = (
-            Exact(program.CODEPOINTS_ECN_KEY, rule.incoming),
-            Exact(program.CODEPOINTS_LEVEL_KEY, int(rule.level)),
-        )
-        call = ActionCall(program.SET_CODEPOINT, (("ecn", rule.outgoing),))
-        entries.append(Entry(EntryKey(program.CODEPOINTS, match), call))
-    return tuple(entries)
+_UNITS = {"k": DEPTH, "k_dc": DEPTH}
 
 
 @lru_cache(maxsize=1 << 12)
-def _threshold_entry(port: int, thresholds: Thresholds, units: int) -> Entry:
-    """The thresholds of one port, where a packet takes so many units of depth."""
-    k, k_dc = (min(pkts * units, MAX_DEPTH) for pkts in (thresholds.k_pkts, thresholds.k_dc_pkts))
-    call = ActionCall(program.SET_THRESHOLDS, (("k", k), ("k_dc", k_dc)))
-    return Entry(EntryKey(program.THRESHOLDS, (Exact(program.THRESHOLDS_KEY, port),)), call)
+def _threshold_entry(port: int, thresholds: Thresholds, units: int, table: TablePart) -> tuple[Entry, tuple[str, ...]]:
+    """The thresholds of one port, where a packet takes so many units of depth; what to beware of."""
+    args: dict[str, int] = {}
+    cut: list[str] = []
+    for name, pkts in (("k", thresholds.k_pkts), ("k_dc", thresholds.k_dc_pkts)):
+        most = (1 << table.param("set_thresholds", name, DEPTH).bits) - 1
+        args[name] = min(pkts * units, most)
+        if pkts * units > most:
+            cut.append(f"{name} of {pkts} packets is {pkts * units} units of depth, which do not fit: it is {most}")
+    row = Row(THRESHOLDS, {"egress_port": port}, "set_thresholds", args, units=_UNITS)
+    return table.entry(row), tuple(cut)
 
 
 def level_cells(ports: Iterable[int]) -> dict[int, tuple[int, int]]:
     """Cells of the level counter for these ports: cell -> (port, level)."""
-    return {port * program.LEVELS_PER_PORT + level: (port, int(level)) for port in ports for level in Level}
+    return {port * LEVELS_PER_PORT + level: (port, int(level)) for port in ports for level in Level}

@@ -1,20 +1,23 @@
 """What every port of a network is told beside thresholds: RED's curve, and what INT stamps."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Container, Iterator, Mapping
 from fractions import Fraction
 
-from controller import program
-from controller.features import (
-    Feature,
-    PortName,
-    QueueSettings,
-    RedSettings,
+from controller.features import PRIORITIES, Feature, PortName, PortTable, QueueSettings
+from controller.red import (
+    CURVE_UNITS,
+    CURVES,
+    RED_STEPS,
+    REFERENCE_RATE_BPS,
+    WRED_FILTER,
+    PublishedCurve,
+    RedCurve,
     RedStepsSettings,
-    TelemetrySettings,
     WredSettings,
+    red_curve,
 )
-from controller.red import REFERENCE_RATE_BPS, PublishedCurve, RedCurve, red_curve
-from controller.telemetry import IntPort, int_port, scattered_id
+from controller.roles import Roles
+from controller.telemetry import INT_PORTS, IntPort, int_port, scattered_id
 from topos import Topology
 
 DepthBytes = Callable[[str], int]
@@ -69,17 +72,25 @@ def int_ports(topology: Topology, depth_bytes: DepthBytes) -> dict[PortName, Int
     return found
 
 
-def features_by_tables(
-    tables: Collection[str], topology: Topology, curve: PublishedCurve, depth_bytes: DepthBytes
+def features_by_roles(
+    roles: Roles, topology: Topology, curve: PublishedCurve, depth_bytes: DepthBytes
 ) -> tuple[Feature, ...]:
-    """What `p4cc controller` tells a program by the tables that it has, beside thresholds; raises PlannerError."""
+    """What `p4cc controller` tells a program by the roles of its tables, beside thresholds; raises PlannerError."""
     found: list[Feature] = []
-    if not {program.CURVES, program.RED_STEPS, program.WRED}.isdisjoint(tables):
-        curves = red_curves(topology, curve, depth_bytes)
-        of_tables = (RedSettings(curves), RedStepsSettings(curves), WredSettings(curves))
-        found += (feature for feature in of_tables if set(feature.tables) <= set(tables))
-    if program.INT_PORTS in tables:
-        found.append(TelemetrySettings(int_ports(topology, depth_bytes)))
-    if program.PRIORITIES in tables:
+    if any(role in roles for role in (CURVES, RED_STEPS, WRED_FILTER)):
+        found += marking_by_curves(roles, red_curves(topology, curve, depth_bytes))
+    if INT_PORTS in roles:
+        found.append(PortTable(INT_PORTS, int_ports(topology, depth_bytes)))
+    if PRIORITIES in roles:
         found.append(QueueSettings())
     return tuple(found)
+
+
+def marking_by_curves(roles: Container[str], curves: Mapping[PortName, RedCurve]) -> Iterator[Feature]:
+    """RED's curves in whatever form the program takes them."""
+    if CURVES in roles:
+        yield PortTable(CURVES, curves, "set_curve", CURVE_UNITS)
+    if RED_STEPS in roles:
+        yield RedStepsSettings(curves)
+    if WRED_FILTER in roles:
+        yield WredSettings(curves)

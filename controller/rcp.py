@@ -9,8 +9,11 @@ Source: docs/algorithms/d3-rcp.md#rcp, classic.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from controller.errors import PlannerError
+from controller.errors import PlannerError, check_ranges
+from controller.roles import TICKS
 
+RCP_PORTS, RCP_STAMPED = "rcp.ports", "rcp_stamp.ports"
+RCP_UNITS = {"interval": TICKS}
 ALPHA = Fraction(2, 5)
 BETA = Fraction(2, 5)
 GAIN_BITS = 40
@@ -81,7 +84,7 @@ def rcp_port(
     speed = round(Fraction(rate_bps * time_unit_ns, 8_000_000_000) * (1 << SPEED_BITS))
     capacity_kbps = rate_bps // 1000
     initial_kbps = max(int(capacity_kbps * initial_share), least_kbps)
-    for name, value, least, most, remedy in (
+    check_ranges(
         ("load gain", load_gain, 100, MAX_GAIN, "choose another interval: it holds too few or too many bytes"),
         ("queue gain", queue_gain, 1, MAX_GAIN, "choose an interval nearer to the round-trip time"),
         ("interval", interval, 1, MAX_INTERVAL, "choose an interval of at most 2^31 units of time"),
@@ -96,9 +99,15 @@ def rcp_port(
         ("depth_bytes", depth_bytes, 1, 4095, "give 80 for cells, or a packet's bytes"),
         ("framing_bytes", framing_bytes, 0, 255, "what the link adds to IP bytes"),
         ("initial_share", initial_kbps, 1, capacity_kbps, "give a share of the capacity of at most 1"),
-    ):
-        if not least <= value <= most:
-            raise PlannerError(name, f"{value} is not between {least} and {most}", remedy)
+    )
     return RcpPort(
         capacity_kbps, initial_kbps, least_kbps, interval, speed, load_gain, queue_gain, depth_bytes, framing_bytes
     )
+
+
+@dataclass(frozen=True)
+class RcpStamp:
+    """A port of `rcp_stamp.p4`, with the first rate."""
+
+    fair_kbps: int
+    framing_bytes: int

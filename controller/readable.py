@@ -1,6 +1,6 @@
 """What a switch holds, for people: entries of tables by name, addresses as they are written, numbers as numbers. Pure.
 
-What stands here as text is understood where entries are written (`controller.runtime`): `parts` takes it apart.
+What stands here as text is understood where entries are written (`controller.resolve`): `parts` takes it apart.
 """
 
 import re
@@ -9,8 +9,22 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 
 from finsy import P4Schema
-from finsy.p4schema import P4MatchField, P4MatchType, P4Table
+from finsy.p4schema import P4MatchField, P4MatchType
 from finsy.proto import p4r
+
+from controller.codec import from_entity
+from controller.entities import (
+    ActionCall,
+    ActionSet,
+    Entry,
+    EntryAction,
+    Exact,
+    Lpm,
+    Match,
+    OptionalMatch,
+    Range,
+    Ternary,
+)
 
 Shown = int | str
 """A number, or a text: an address, a prefix, a mask, a range."""
@@ -23,6 +37,7 @@ _ADDRESS = re.compile(r"ip|addr|src|dst", re.IGNORECASE)
 class ReadEntry:
     """An entry of a table, or its default action."""
 
+    value: Entry
     match: Mapping[str, Shown]
     """By key, in the program's order; keys that match everything are left out."""
     priority: int
@@ -38,19 +53,23 @@ class ReadEntry:
 
 
 def read_entry(message: p4r.TableEntry, schema: P4Schema) -> ReadEntry:
-    """An entry that a switch of this program sent."""
-    table = schema.tables[message.table_id]
-    matches = {found.field_id: found for found in message.match}
-    action, params = _action(message.action, table)
+    """An entry that a switch of this program sent; raises PlanError for one of another program."""
+    entry = from_entity(p4r.Entity(table_entry=message), schema)
+    if not isinstance(entry, Entry):
+        raise TypeError("a table entry is an Entry")
+    table = schema.tables[entry.key.table]
+    fields = {match.field: match for match in entry.key.match}
+    action, params = _action(entry.action, schema)
     counts = message.counter_data if message.HasField("counter_data") else None
     return ReadEntry(
-        {one.name: _match(one, matches[one.id]) for one in table.match_fields if one.id in matches},
-        message.priority,
+        entry,
+        {one.name: _match(one, fields[one.name]) for one in table.match_fields if one.name in fields},
+        entry.key.priority,
         action,
         params,
         None if counts is None else counts.packet_count,
         None if counts is None else counts.byte_count,
-        message.is_default_action,
+        entry.key.is_default,
         message.is_const,
     )
 
@@ -77,40 +96,31 @@ def parts(text: str, kind: P4MatchType | str) -> tuple[Shown, ...]:
     return (first.strip(), second.strip())
 
 
-def _match(key: P4MatchField, message: p4r.FieldMatch) -> Shown:
-    def of(value: bytes) -> Shown:
-        return shown(int.from_bytes(value, "big"), key.bitwidth, key.name)
+def _match(key: P4MatchField, match: Match) -> Shown:
+    def of(value: int) -> Shown:
+        return shown(value, key.bitwidth, key.name)
 
-    match message.WhichOneof("field_match_type"):
-        case "exact":
-            return of(message.exact.value)
-        case "optional":
-            return of(message.optional.value)
-        case "lpm":
-            return f"{of(message.lpm.value)}{PREFIX}{message.lpm.prefix_len}"
-        case "ternary":
-            mask = int.from_bytes(message.ternary.mask, "big")
-            return f"{of(message.ternary.value)}{MASK}{mask:#x}"
-        case "range":
-            return f"{of(message.range.low)}{RANGE}{of(message.range.high)}"
-        case other:
-            return f"a match of kind {other}"
+    match match:
+        case Exact(_, value) | OptionalMatch(_, value):
+            return of(value)
+        case Lpm(_, value, length):
+            return f"{of(value)}{PREFIX}{length}"
+        case Ternary(_, value, mask):
+            return f"{of(value)}{MASK}{mask:#x}"
+        case Range(_, low, high):
+            return f"{of(low)}{RANGE}{of(high)}"
 
 
-def _action(message: p4r.TableAction, table: P4Table) -> tuple[str, dict[str, Shown]]:
-    match message.WhichOneof("type"):
-        case "action":
-            action = table.actions[message.action.action_id]
-            given = {one.param_id: int.from_bytes(one.value, "big") for one in message.action.params}
-            params = {
-                one.name: shown(given[one.id], one.bitwidth, one.name) for one in action.params if one.id in given
-            }
-            return action.alias, params
-        case "action_profile_member_id":
-            return f"member {message.action_profile_member_id}", {}
-        case "action_profile_group_id":
-            return f"group {message.action_profile_group_id}", {}
-        case "action_profile_action_set":
+def _action(action: EntryAction, schema: P4Schema) -> tuple[str, dict[str, Shown]]:
+    match action:
+        case ActionCall(name, args):
+            known = schema.actions.get(name)
+            if known is None:
+                return name, {}
+            given = dict(args)
+            found = (param for param in known.params if param.name in given)
+            return known.alias, {one.name: shown(given[one.name], one.bitwidth, one.name) for one in found}
+        case ActionSet():
             return "action set", {}
         case _:
-            return "", {}
+            return str(action), {}

@@ -2,19 +2,25 @@
 
 Pure: no I/O. Writes come in batches; a server may reorder within a batch (P4Runtime 12.2), so no write depends on
 another of its own batch. Order: entries that go (they free room and refer to others), then members, groups and
-entries that come or change, then groups and members that go, when nothing refers to them any more.
+entries that come or change, then groups and members that go, when nothing refers to them any more. What copies packets
+is referred to by numbers alone, and goes with the entries.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from controller.entities import Entity, Entry, Group, Key, Member, Update, UpdateKind
+from controller.entities import Entity, Entry, EntryKey, Group, Key, Member, Update, UpdateKind
 
 # Keeps a request of this program's largest entities far below gRPC's 4 MiB.
 MAX_BATCH = 1000
 
 
-def diff(desired: Iterable[Entity], actual: Iterable[Entity]) -> tuple[tuple[Update, ...], ...]:
-    """Batches that turn `actual` into `desired`; empty if they agree. Each key may occur once on either side."""
+def diff(
+    desired: Iterable[Entity], actual: Iterable[Entity], *, keeps_others: bool = False
+) -> tuple[tuple[Update, ...], ...]:
+    """Batches that turn `actual` into `desired`; empty if they agree. Each key may occur once on either side.
+
+    With `keeps_others` nothing is deleted.
+    """
     desired, actual = tuple(desired), tuple(actual)
     if _is_same(desired, actual):
         return ()
@@ -25,11 +31,12 @@ def diff(desired: Iterable[Entity], actual: Iterable[Entity]) -> tuple[tuple[Upd
     for key, entity in want.items():
         # An empty switch is what most installations find: no key need be hashed once more.
         held = have.get(key) if have else None
-        if held is None:
+        if held is None and not (isinstance(key, EntryKey) and key.is_default):
             insert.append(Update(UpdateKind.INSERT, entity))
         elif held is not entity and held != entity:
             modify.append(Update(UpdateKind.MODIFY, entity))
-    delete = [Update(UpdateKind.DELETE, entity) for key, entity in have.items() if key not in want]
+    gone = () if keeps_others else (entity for key, entity in have.items() if key not in want)
+    delete = [Update(UpdateKind.DELETE, entity) for entity in gone]
     come, go = _by_kind(insert + modify), _by_kind(delete)
     phases = (go[Entry], come[Member], come[Group], come[Entry], go[Group], go[Member])
     return tuple(tuple(phase[at : at + MAX_BATCH]) for phase in phases for at in range(0, len(phase), MAX_BATCH))
@@ -55,5 +62,6 @@ def _by_kind(updates: Iterable[Update]) -> Mapping[type[Entity], list[Update]]:
     """The updates of each kind of entity, in order."""
     found: dict[type[Entity], list[Update]] = {Member: [], Group: [], Entry: []}
     for update in updates:
-        found[type(update.entity)].append(update)
+        kind = type(update.entity)
+        found[kind if kind in found else Entry].append(update)
     return found

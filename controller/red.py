@@ -3,12 +3,23 @@
 Source: docs/algorithms/marking.md#red.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
 from controller.errors import PlannerError
-from controller.program import CELL_BYTES
+from controller.features import PortName
+from controller.roles import DEPTH, Row
+from controller.units import CELL_BYTES
+
+CURVES = "ecn_red.curves"
+CURVE_UNITS = {"k_min": DEPTH, "k_max": DEPTH}
+RED_STEPS = "ecn_red_steps.steps"
+WRED_FILTER = "ecn_wred.filter"
+"""The chip's own filter in `ecn_wred.p4`, which only BF Runtime sets."""
+WRED_P_UNIT = 1_000_000
+"""What a certain mark is in `p_max`."""
 
 SLOPE_BITS = 32
 """The slope is in units of 2^-32 for one unit of the queue's depth."""
@@ -123,3 +134,40 @@ def hpcc_script_curve(rate_bps: int, depth_bytes: int = CELL_BYTES) -> RedCurve:
 def deployment_curve(depth_bytes: int = CELL_BYTES) -> RedCurve:
     """DCQCN's published curve, not scaled."""
     return red_curve(DEPLOYMENT.k_min_bytes, DEPLOYMENT.k_max_bytes, DEPLOYMENT.p_max, depth_bytes)
+
+
+@dataclass(frozen=True)
+class RedStepsSettings:
+    """Curves of `ecn_red_steps.p4`, in steps; a port that is not named never marks."""
+
+    curves: Mapping[PortName, RedCurve]
+    roles: tuple[str, ...] = (RED_STEPS,)
+
+    def rows(self, switch: str, ports: Mapping[int, str]) -> Iterator[Row]:
+        """One row for each step of each port with a curve."""
+        found = {number: self.curves.get((switch, peer)) for number, peer in ports.items()}
+        curves = {number: curve for number, curve in found.items() if curve is not None}
+        for number, curve in curves.items():
+            for step in red_steps(curve, len(curves)):
+                key = {"egress_port": number, "queue_depth": (step.low, step.high)}
+                # No two steps of a port overlap: one priority does for all.
+                if step.probability is None:
+                    yield Row(RED_STEPS, key, "set_always", priority=1)
+                else:
+                    yield Row(RED_STEPS, key, "set_probability", {"p": step.probability}, priority=1)
+
+
+@dataclass(frozen=True)
+class WredSettings:
+    """Curves of `ecn_wred.p4`, whose filter marks every packet from `k_max` on; only BF Runtime can write them."""
+
+    curves: Mapping[PortName, RedCurve]
+    roles: tuple[str, ...] = (WRED_FILTER,)
+
+    def rows(self, switch: str, ports: Mapping[int, str]) -> Iterator[Row]:
+        """One cell for each port with a curve."""
+        for number, peer in ports.items():
+            if (curve := self.curves.get((switch, peer))) is not None:
+                p_max = round(curve.slope * (curve.k_max - curve.k_min) * WRED_P_UNIT / (1 << SLOPE_BITS))
+                args = {"k_min": curve.k_min, "k_max": curve.k_max, "p_max": p_max}
+                yield Row(WRED_FILTER, {"egress_port": number}, "set_curve", args)

@@ -12,7 +12,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from controller import program
 from controller.ecmp import switch_factor
 from controller.entities import (
     ActionCall,
@@ -28,8 +27,10 @@ from controller.entities import (
     MemberKey,
     MemberRef,
 )
+from controller.features import ETHERTYPE_IPV4
 from controller.prefixes import Addresses, prefixes
-from controller.route_table import IPV4_BITS, IPV6_BITS, MAC_BITS, Role, RouteTable
+from controller.roles import Row, TablePart
+from controller.route_table import ECMP_SEEDS, IPV4_BITS, IPV6_BITS, MAC_BITS, Role, RouteTable
 from topos import AddressPlan, HostAddress, SwitchRoutes, Topology
 
 
@@ -77,13 +78,11 @@ class Routing:
                 yield from self._groups(self.table.profile, watching)
         yield from self._entries()
 
-    def seeds(self, ecmp_seed: int) -> Iterator[Entry]:
-        """The seed of a switch that has a choice; others need none. For p4cc's own programs."""
-        if self.table.is_own and any(len(ports) > 1 for ports in self._used):
-            match = (Exact(program.ECMP_SEEDS_KEY, program.ETHERTYPE_IPV4),)
+    def seeds(self, ecmp_seed: int, table: TablePart) -> Iterator[Entry]:
+        """The seed of a switch that has a choice; others need none."""
+        if any(len(ports) > 1 for ports in self._used):
             factor = switch_factor(ecmp_seed, self.addresses.device_ids[self.switch])
-            call = ActionCall(program.SET_SEED, (("factor", factor),))
-            yield Entry(EntryKey(program.ECMP_SEEDS, match), call)
+            yield table.entry(Row(ECMP_SEEDS, {"ether_type": ETHERTYPE_IPV4}, "set_seed", {"factor": factor}))
 
     def _members(self, profile: str) -> Iterator[Member]:
         """One next hop for each port: out of it, towards the neighbour's interface."""

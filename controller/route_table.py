@@ -1,4 +1,4 @@
-"""The table of a program that routes are written to: p4cc's own, one that the user names, or one found in the P4Info.
+"""The table of a program that routes are written to: one that it says itself, that the user names, or that is found.
 
 What a route needs is the same everywhere: a table whose key is the destination's address (IPv4, IPv6 or MAC), and an
 action that takes an egress port. How they are called, whether the key is matched exactly or by prefix, and whether next
@@ -6,11 +6,12 @@ hops stand in an action profile is the program's business; `RouteTable` says it,
 P4Info, `controller.route_plan` fills it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from controller import program
+from controller.errors import PlanError
+from controller.roles import Roles
 
 IPV4_BITS = 32
 IPV6_BITS = 128
@@ -53,16 +54,13 @@ class RouteTable:
     """Width of the key: an IPv4 or IPv6 address, or a MAC address in a program that forwards on layer 2."""
     by_host: bool = False
     """Whether each host has an entry of its own also where prefixes would serve."""
+    is_said: bool = False
+    """Whether the program says so itself, as `p4src/controls/forward.p4` does; it may take a seed of choices too."""
 
     @property
     def is_layer2(self) -> bool:
         """Whether hosts must send to each other's MAC addresses for its entries to match."""
         return self.key_bits == MAC_BITS
-
-    @property
-    def is_own(self) -> bool:
-        """Whether it is that of `p4src/controls/forward.p4`."""
-        return replace(self, by_host=False) == OWN
 
     @property
     def takes_prefixes(self) -> bool:
@@ -76,13 +74,23 @@ class RouteTable:
         return f"table {self.table}, key {self.key} ({self.match}), action {self.action}({taken}), {equal_paths}"
 
 
-OWN = RouteTable(
-    program.ROUTES,
-    program.ROUTES_KEY,
-    "lpm",
-    program.SET_NEXT_HOP,
-    (("dst_mac", Role.NEXT_HOP_MAC), ("port", Role.EGRESS_PORT)),
-    program.NEXT_HOPS,
-    groups=True,
-)
-"""That of `p4src/controls/forward.p4`."""
+ROUTES, ECMP_SEEDS = "forward.routes", "forward.ecmp_seeds"
+"""Roles of the tables of `p4src/controls/forward.p4`."""
+
+
+def said_routes(roles: Roles) -> RouteTable | None:
+    """The table that a program says is that of routes; raises PlanError for one that no route fits."""
+    table = roles.tables.get(ROUTES)
+    if table is None:
+        return None
+    keys = [key for key in table.keys.values() if key.kind in ("exact", "lpm")]
+    for action in table.actions.values():
+        params = sorted((param.name, Role(role)) for role, param in action.params.items() if role in set(Role))
+        if len(keys) == 1 and len(params) == len(action.params) and Role.EGRESS_PORT in dict(params).values():
+            (key,) = keys
+            match = "lpm" if key.kind == "lpm" else "exact"
+            into = table.profile, table.selects, key.bits
+            return RouteTable(table.name, key.name, match, action.name, tuple(params), *into, is_said=True)
+    cause = f"it has {len(keys)} keys of an address, or no action that takes an egress_port and what else routes have"
+    remedy = f"match one key, exactly or by prefix; give each parameter one of {', '.join(Role)} by @p4cc_role"
+    raise PlanError(f"table {table.name} ({ROUTES})", cause, remedy)

@@ -1,24 +1,26 @@
 """Which switches a command of `p4cc controller` talks to, over which protocol, and what their program has."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from controller import program as names
 from controller.bfrt.client import BfrtServer, running_program
 from controller.bfrt.program import Program
-from controller.contract import FEATURES, features_in
 from controller.defaults import BFRT_SERVER, DEFAULT_ELECTION_ID, P4RUNTIME_SERVER
+from controller.ecn import THRESHOLDS
 from controller.errors import PlanError
-from controller.install import PortState, Server, SwitchDiff, diff_network, install_network, read_ports
-from controller.install_runtime import InstallReport
+from controller.features import PRIORITIES
+from controller.install import InstallReport, PortState, Server, SwitchDiff, diff_network, install_network, read_ports
 from controller.options import Connection, ProgramFiles, Wire, read_file
 from controller.pipeline import Pipeline, load_pipeline
 from controller.plan import SwitchPlan, SwitchProgram
+from controller.red import CURVES, RED_STEPS, WRED_FILTER
+from controller.roles import Roles, roles_of
+from controller.route_table import said_routes
 from controller.session import AnyProgram, AnyServer
-from controller.shape import shape_of
+from controller.telemetry import INT_PORTS
 from controller.units import CHIP_CELL_BYTES
 from topos import Topology
 
@@ -34,29 +36,24 @@ class Switches(Generic[P]):
     """The one switch of the topology that is meant; None for all."""
     server: AnyServer[P]
     program: P
-    tables: frozenset[str]
-    """Of the program; those of p4cc's features under their names in p4cc's own programs."""
-    names: Mapping[str, str]
-    """Names in p4cc's own programs to those in this one, where they differ."""
-    whole: frozenset[str]
-    """All tables of the program, as it names them."""
+    roles: Roles
+    """What the program's tables are for."""
     cell_bytes: int | None
     """Of the chip's traffic manager; None for a switch that counts packets."""
 
     @property
     def has(self) -> SwitchProgram:
-        """Their program, as a plan takes it.
-
-        One without anything that p4cc marks or measures by gets the plan of thresholds: the message then says what is
-        missing.
-        """
-        known = {names.CURVES, names.RED_STEPS, names.WRED, names.INT_PORTS, names.PRIORITIES, names.THRESHOLDS}
-        return SwitchProgram(None if known.isdisjoint(self.tables) else self.tables, names=self.names)
+        """Their program, as a plan takes it; raises PlanError for one that nothing here has a plan for."""
+        known = (THRESHOLDS, CURVES, RED_STEPS, WRED_FILTER, INT_PORTS, PRIORITIES)
+        if not any(role in self.roles for role in known):
+            cause = f"no table of it says that it is one of {', '.join(known)}"
+            remedy = "load a program that has one, or write @p4cc_role at the table (docs/reference/features.md)"
+            raise PlanError("P4 program", cause, remedy)
+        return SwitchProgram(self.roles, said_routes(self.roles))
 
     def left(self, plans: Sequence[SwitchPlan]) -> list[str]:
-        """Warnings of tables that p4cc knows and these plans leave as they are."""
-        known = frozenset[str]().union(*(feature.own_tables for feature in FEATURES))
-        found = {self.names.get(table, table) for table in known & self.tables} | known & self.whole
+        """Warnings of tables with a role that these plans leave as they are."""
+        found = {table.name for table in self.roles.tables.values()}
         found.difference_update(*(plan.scope.tables for plan in plans))
         return [f"table {table} is left as it is: this command has no plan for it" for table in sorted(found)]
 
@@ -105,11 +102,9 @@ def _over_p4runtime(
     p4info = _read_p4info(files.p4info)
     config = read_file(files.config, "device config") if pushes and files.config is not None else b""
     pipeline = load_pipeline(p4info, config)
-    shape = shape_of(pipeline.schema)
-    found, whole = features_in(shape), frozenset(shape.tables)
     server = Server(connection.server or P4RUNTIME_SERVER, election_id, connection.timeout_s)
     cell_bytes = CHIP_CELL_BYTES.get(pipeline.schema.arch)
-    return Switches(topology, connection.switch, server, pipeline, found.tables, found.names, whole, cell_bytes)
+    return Switches(topology, connection.switch, server, pipeline, roles_of(pipeline.schema), cell_bytes)
 
 
 def _over_bfrt(topology: Topology, connection: Connection, files: ProgramFiles) -> Switches[Program]:
@@ -123,8 +118,7 @@ def _over_bfrt(topology: Topology, connection: Connection, files: ProgramFiles) 
         only = topology.switch_names[0]
     server = BfrtServer(connection.server or BFRT_SERVER, connection.client_id, connection.timeout_s)
     program = asyncio.run(running_program(server, _p4_name(connection, files), only))
-    found, whole = features_in(program.shape), frozenset(program.shape.tables)
-    return Switches(topology, only, server, program, found.tables, found.names, whole, program.cell_bytes)
+    return Switches(topology, only, server, program, program.roles, program.cell_bytes)
 
 
 def _p4_name(connection: Connection, files: ProgramFiles) -> str:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from controller.errors import PlannerError
-from controller.program import CELL_BYTES
+from controller.units import CELL_BYTES
+
+INT_PORTS = "int_hpcc.ports"
 
 RATE_CODES: Mapping[int, int] = {
     0: 25_000_000_000,

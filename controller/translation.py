@@ -10,7 +10,7 @@ from typing import Any
 from finsy import P4Schema
 from finsy.proto import p4r
 
-from controller import convert
+from controller import codec
 from controller.entities import Entity, Update, UpdateKind
 
 MAX_KEPT = 1 << 16
@@ -18,34 +18,34 @@ MAX_KEPT = 1 << 16
 
 
 class Translation:
-    """What `convert` does for one schema, with memory."""
+    """What `codec` does for one schema, with memory."""
 
     def __init__(self, schema: P4Schema) -> None:
         self._schema = schema
         self._updates: dict[int, tuple[Entity, p4r.Update]] = {}
         """By the identity of the entity, which is kept so that no other one gets it."""
-        self._entities: dict[bytes, Entity | None] = {}
+        self._entities: dict[bytes, Entity] = {}
 
     def to_update(self, update: Update) -> p4r.Update:
-        """As `convert.to_update`; the message is for reading only."""
+        """As `codec.to_update`; the message is for reading only."""
         if update.kind is not UpdateKind.INSERT:
-            return convert.to_update(update, self._schema)
+            return codec.to_update(update, self._schema)
         known = self._updates.get(id(update.entity))
         if known is None:
             _make_room(self._updates)
             _make_room(self._entities)
-            known = update.entity, convert.to_update(update, self._schema)
+            known = update.entity, codec.to_update(update, self._schema)
             self._updates[id(update.entity)] = known
             # A switch that sends these very bytes holds this very entity.
             self._entities.setdefault(known[1].entity.SerializeToString(), update.entity)
         return known[1]
 
-    def from_entity(self, message: p4r.Entity) -> Entity | None:
-        """As `convert.from_entity`."""
+    def from_entity(self, message: p4r.Entity) -> Entity:
+        """As `codec.from_entity`."""
         raw = message.SerializeToString()
         if raw not in self._entities:
             _make_room(self._entities)
-            self._entities[raw] = convert.from_entity(message, self._schema)
+            self._entities[raw] = codec.from_entity(message, self._schema)
         return self._entities[raw]
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from controller.features import PortName
-from controller.program import CELL_BYTES
 from topos import Topology
 
+CELL_BYTES = 80
+"""Of Tofino, and of the unit of depth where a scenario counts cells."""
 CHIP_CELL_BYTES: Mapping[str, int] = {"tna": CELL_BYTES, "t2na": 176}
 """Architectures, as P4Info names them, whose traffic manager counts cells: Tofino's and Tofino 2's."""
 

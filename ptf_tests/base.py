@@ -22,7 +22,7 @@ from scapy.layers.inet import IP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 
-from controller.program import CELL_BYTES
+from controller.units import CELL_BYTES
 from p4cc.wire import data_packet
 from ptf_tests.control import ControlPlane
 from ptf_tests.queues import Queues

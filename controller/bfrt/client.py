@@ -13,11 +13,10 @@ from typing import Any
 import grpc
 import grpc.aio
 
-from controller.bfrt import convert, wire
+from controller.bfrt import codec, wire
 from controller.bfrt import schema as names
 from controller.bfrt.program import Program, program_in
 from controller.bfrt.refusals import MAX_CAUSE, REMEDIES, code_name, refusal
-from controller.bfrt.rows import BfrtRow
 from controller.bfrt.rows import to_update as to_row_update
 from controller.client import Target
 from controller.defaults import DEFAULT_BFRT_CLIENT_ID, DEFAULT_TIMEOUT_S
@@ -25,6 +24,7 @@ from controller.entities import Entity, Scope, Update
 from controller.errors import PlanError, SwitchError
 from controller.plan import SwitchPlan
 from controller.reconcile import MAX_BATCH
+from controller.written import WrittenEntry
 
 MAX_MESSAGE_BYTES = 256 << 20
 """Of an answer: a table is read whole, in one."""
@@ -143,10 +143,10 @@ class Session:
 
     async def read(self, scope: Scope, program: Program) -> tuple[Entity, ...]:
         """Everything that the switch holds of this scope."""
-        request = convert.read_request(scope, program.schema)
+        request = codec.read_request(scope, program.schema)
         rows = await self._read(f"{self.target}: read", request, program)
         try:
-            return tuple(convert.from_rows(rows, scope, program.schema))
+            return tuple(codec.from_rows(rows, scope, program.schema))
         except PlanError as error:
             raise SwitchError(f"{self.target}: {error.place}", error.cause, error.remedy) from None
 
@@ -161,12 +161,12 @@ class Session:
         place = f"{self.target}: write"
         for batch in batches:
             request = self._request(wire.WriteRequest, program)
-            request.updates.extend(convert.to_update(update, program.schema) for update in batch)
+            request.updates.extend(codec.to_update(update, program.schema) for update in batch)
             async with self._bounded(place, batch):
                 await self._service.write(request, timeout=self.timeout_s)
         return sum(len(batch) for batch in batches)
 
-    async def write_rows(self, rows: Sequence[BfrtRow], program: Program) -> int:
+    async def write_rows(self, rows: Sequence[WrittenEntry], program: Program) -> int:
         """Set these rows, whether they are there or not, in their order; raises SwitchError that names the refused."""
         self._check_bound(program)
         for row in rows:
@@ -204,14 +204,14 @@ class Session:
         request = wire.ReadRequest()
         for cell in cells:
             row = request.entities.add().table_entry
-            row.CopyFrom(convert.index_row(table, index, cell))
+            row.CopyFrom(codec.index_row(table, index, cell))
             row.table_flags.from_hw = True
         found: dict[int, dict[str, list[int]]] = {}
         place = f"{self.target}: read of {name}"
         try:
             for row in await self._read(place, request, program):
-                fields = found.setdefault(convert.key_value(row, table, index), {})
-                for field, value in convert.data_fields(row, table):
+                fields = found.setdefault(codec.key_value(row, table, index), {})
+                for field, value in codec.data_fields(row, table):
                     fields.setdefault(field.name, []).append(int.from_bytes(value.stream, "big"))
         except PlanError as error:
             raise SwitchError(f"{place}: {error.place}", error.cause, error.remedy) from None

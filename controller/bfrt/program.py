@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from controller.bfrt import wire
-from controller.bfrt.schema import MATCH_PRIORITY, Schema, parse_schema
+from controller.bfrt.schema import MATCH_PRIORITY, Schema, Table, parse_schema
+from controller.bfrt.wred import WRED, WRED_PART
 from controller.entities import Scope
 from controller.errors import SwitchError
-from controller.shape import Shape, TableShape
+from controller.roles import KeyPart, Roles, TablePart, made, role_in, table_part
 from controller.units import CHIP_CELL_BYTES
 
 CHIPS = {"tf1": "tna", "tf2": "t2na"}
@@ -49,23 +50,44 @@ class Program:
         return sizes.pop() if len(sizes) == 1 else None
 
     @cached_property
-    def shape(self) -> Shape:
-        """Its tables as the program itself names them, without the pipe's name; raises PlanError."""
-        tables: dict[str, TableShape] = {}
+    def roles(self) -> Roles:
+        """What its tables are for, with names as the program itself has them; raises PlanError."""
+        tables: list[TablePart] = []
+        counters: list[tuple[str, str]] = []
         for table in self.schema.tables.values():
             name = table.name.partition(".")[2]
-            keys = {key.field.name: (key.match.lower(), key.field.width_bits) for key in table.keys.values()}
-            keys.pop(MATCH_PRIORITY, None)
-            params = {
-                action.name: {param.name: param.width_bits for param in action.params.values()}
-                for action in table.actions.values()
-            }
-            tables[name] = TableShape(name, keys, params)
-        return Shape(tables, frozenset(tables))
+            if table.kind == "Wred" and name == WRED:
+                tables.append(WRED_PART)
+            role = role_in(table.annotations)
+            if role is not None and table.kind == "Counter":
+                counters.append((role, name))
+            elif role is not None:
+                tables.append(_part(role, name, table, self.schema))
+        return made(tables, counters)
 
     def fills(self, scope: Scope) -> bool:
         """Whether it may have entries of its own: nobody but the switch knows."""
         return bool(scope.tables)
+
+
+def _part(role: str, name: str, table: Table, schema: Schema) -> TablePart:
+    others = [schema.by_id[one] for one in table.depends_on if one in schema.by_id]
+    profile = next((one for one in others if one.kind == "Action"), None)
+    keys = [
+        (key.field.annotations, KeyPart(key.field.name, key.match.lower(), key.field.width_bits))
+        for key in table.keys.values()
+        if key.field.name != MATCH_PRIORITY
+    ]
+    actions = [
+        (
+            one.annotations,
+            one.name,
+            [(of.annotations, of.name, of.width_bits) for of in one.params.values()],
+        )
+        for one in (profile or table).actions.values()
+    ]
+    selects = any(one.kind == "Selector" for one in others)
+    return table_part(role, name, keys, actions, (profile and profile.name.partition(".")[2], selects))
 
 
 def program_in(answer: wire.Message, p4_name: str, place: str) -> Program:

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from controller.bfrt import wire
-from controller.bfrt.convert import value_bytes
+from controller.bfrt.codec import put_match, value_bytes
 from controller.bfrt.program import Program
-from controller.bfrt.row import BfrtRow, Value
-from controller.bfrt.schema import Field, KeyField, Table, missing
+from controller.bfrt.schema import Field, Table, missing
 from controller.errors import PlanError
-from controller.runtime import number_of
+from controller.resolve import match_of, number_of
+from controller.written import AnyValue, WrittenEntry
 
 T = TypeVar("T", bool, int, str)
 
@@ -24,7 +24,7 @@ MAX_FLOAT = 3.0e38
 """Of 32 bits."""
 
 
-def to_update(row: BfrtRow, program: Program) -> wire.Message:
+def to_update(row: WrittenEntry, program: Program) -> wire.Message:
     """The message that sets a row, whether it is there or not; raises PlanError that names the row's place."""
     try:
         return _update(row, _table(row.table, program))
@@ -48,53 +48,32 @@ def _table(name: str, program: Program) -> Table:
         raise PlanError(error.place, cause, "correct the name") from None
 
 
-def _update(row: BfrtRow, table: Table) -> wire.Message:
+def _update(row: WrittenEntry, table: Table) -> wire.Message:
     made = wire.Update(type=wire.Update.MODIFY if row.default else wire.Update.INSERT_OR_MODIFY)
     entry = made.entity.table_entry
     entry.table_id, entry.is_default_entry = table.id, row.default
-    for name, values in row.key:
-        key = table.keys.get(name)
+    for name, values in row.match:
+        key = table.keys.get(str(name))
         if key is None:
             missing(f"table {table.name}: key", name, table.keys)
-        _put_key(entry.key.fields.add(field_id=key.field.id), key, values, table)
+        field, where = key.field, f"table {table.name}: key {key.field.name}"
+        match = match_of(field.name, key.match.lower(), field.width_bits, values, where)
+        put_match(entry.key.fields.add(field_id=field.id), key, match, where)
     params: Mapping[str, Field] = {}
     if row.action is not None:
         action = table.actions.get(row.action)
         if action is None:
             missing(f"table {table.name}: action", row.action, table.actions)
         entry.data.action_id, params = action.id, action.params
-    for name, value in row.data:
-        field = params.get(name) or table.data.get(name)
+    for name, value in row.params:
+        field = params.get(str(name)) or table.data.get(str(name))
         if field is None:
             missing(f"table {table.name}: field", name, [*params, *table.data])
         put_value(entry.data.fields.add(field_id=field.id), field, value, f"table {table.name}: field {name}")
     return made
 
 
-def _put_key(made: wire.Message, key: KeyField, given: Sequence[int | str], table: Table) -> None:
-    field, where = key.field, f"table {table.name}: key {key.field.name}"
-    wanted = 1 if key.match == "Exact" else 2
-    values = [number_of(one, field.width_bits, where) for one in given]
-    if len(values) != wanted:
-        cause = f"is matched by {key.match}, which takes {wanted} values; {len(values)} are given"
-        raise PlanError(where, cause, "give one value, or a pair for a prefix, mask or range")
-    first = value_bytes(values[0], field, where)
-    match key.match:
-        case "Exact":
-            made.exact.value = first
-        case "LPM":
-            if not 0 <= values[1] <= field.width_bits:
-                raise PlanError(where, f"a prefix has 0 to {field.width_bits} bits, not {values[1]}", "correct it")
-            made.lpm.value, made.lpm.prefix_len = first, values[1]
-        case "Ternary":
-            made.ternary.value, made.ternary.mask = first, value_bytes(values[1], field, where)
-        case "Range":
-            made.range.low, made.range.high = first, value_bytes(values[1], field, where)
-        case _:
-            raise PlanError(where, f"is matched by {key.match}, which rows cannot say", "use a client of yours for it")
-
-
-def put_value(made: wire.Message, field: Field, value: Value, where: str) -> None:
+def put_value(made: wire.Message, field: Field, value: AnyValue, where: str) -> None:
     """Puts a value into a data field by the type that the schema has for it; raises PlanError."""
     match field.kind, field.repeated, value:
         case "bool", False, bool():

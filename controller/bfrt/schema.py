@@ -1,7 +1,7 @@
 """The tables of a program as a server's bf-rt.json has them: names, ids, types. Pure, no I/O.
 
 The text comes from the other end of a connection, so whatever is used of it is checked first; what plans have no use
-for (kinds of tables, annotations) is not looked at. Nothing is guessed: a name or id that is not there is an error.
+for (kinds of tables) is not looked at. Nothing is guessed: a name or id that is not there is an error.
 """
 
 import json
@@ -40,6 +40,8 @@ class Field:
     width_bits: int
     repeated: bool = False
     default: int | None = None
+    annotations: tuple[str, ...] = ()
+    """As they stand in the program."""
 
     @property
     def width_bytes(self) -> int:
@@ -64,6 +66,7 @@ class Action:
     id: int
     params: Mapping[str, Field]
     by_id: Mapping[int, Field]
+    annotations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class Table:
     data: Mapping[str, Field]
     data_by_id: Mapping[int, Field]
     depends_on: tuple[int, ...]
+    annotations: tuple[str, ...] = ()
 
     def data_field(self, name: str) -> Field:
         """A field of its data; raises PlanError."""
@@ -162,6 +166,7 @@ def _table(plain: Mapping[str, Any]) -> Table:
         _once(((field.name, field) for field in data), where),
         _once(((field.id, field) for field in data), where),
         tuple(_number(one, f"{where}: depends_on") for one in depends),
+        _annotations(plain, where),
     )
 
 
@@ -175,7 +180,8 @@ def _action(plain: Mapping[str, Any], where: str) -> Action:
     at = f"{where}, action {name}"
     fields = list(_data(_list(plain, "data", at, needed=False), at))
     by_id = _once(((field.id, field) for field in fields), at)
-    return Action(name, _id(plain, at), _once(((field.name, field) for field in fields), at), by_id)
+    params = _once(((field.name, field) for field in fields), at)
+    return Action(name, _id(plain, at), params, by_id, _annotations(plain, at))
 
 
 def _data(plain: Iterable[Any], where: str) -> Iterator[Field]:
@@ -199,7 +205,12 @@ def _field(plain: Mapping[str, Any], where: str) -> Field:
         raise _wrong(at, f"has {width} bits, more than {MAX_WIDTH_BITS}")
     default = kind.get("default_value")
     number = default if isinstance(default, int) and not isinstance(default, bool) else None
-    return Field(name, _id(plain, at), word, width, plain.get("repeated") is True, number)
+    return Field(name, _id(plain, at), word, width, plain.get("repeated") is True, number, _annotations(plain, at))
+
+
+def _annotations(plain: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    """Names of annotations, which are their whole text."""
+    return tuple(_text(_map(one, where), "name", where) for one in _list(plain, "annotations", where, needed=False))
 
 
 def _once(pairs: Iterable[tuple[Any, Any]], where: str) -> dict[Any, Any]:

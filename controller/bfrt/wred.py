@@ -7,7 +7,29 @@ from controller.bfrt import wire
 from controller.bfrt.schema import Field, Table, missing
 from controller.entities import ActionCall, Entry, EntryKey, Exact, Key
 from controller.errors import PlanError
-from controller.program import SET_WRED, WRED_KEY, WRED_P_UNIT
+from controller.red import WRED_FILTER, WRED_P_UNIT
+from controller.roles import ActionPart, KeyPart, ParamPart, TablePart
+
+WRED = "egress.red"
+"""The filter in `ecn_wred.p4`; bf-rt.json has no annotations of filters."""
+WRED_KEY = "$WRED_INDEX"
+SET_WRED = "$WRED_SPEC"
+WRED_PART = TablePart(
+    WRED_FILTER,
+    WRED,
+    {"egress_port": KeyPart(WRED_KEY, "exact", 32)},
+    {
+        "set_curve": ActionPart(
+            SET_WRED,
+            {
+                "k_min": ParamPart("low", 32, None),
+                "k_max": ParamPart("high", 32, None),
+                "p_max": ParamPart("p_max", 32, None),
+            },
+        )
+    },
+)
+"""A cell as a plan sees it."""
 
 NO_THRESHOLD = 0xFF00_0000
 """What both thresholds of a cell are that nobody set: more than a queue can hold."""

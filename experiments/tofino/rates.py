@@ -9,8 +9,8 @@ import finsy as fy
 
 import p4cc
 from controller.d3 import D3Port, d3_port
-from controller.program import CELL_BYTES, D3_STAMPED, RCP_STAMPED
 from controller.rcp import RcpPort, rcp_port
+from controller.units import CELL_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,7 +68,7 @@ class Rates(p4cc.Controller):
             found = self.ports[name] = Ports()
             for port in self.topology.ports[name]:
                 link = self.topology.links[port.link_index]
-                if switch.p4info.tables.get(RCP_STAMPED) is not None:
+                if switch.p4info.tables.get("egress.rcp.stamped") is not None:
                     plan = rcp_port(
                         rate_bps=link.rate_bps,
                         interval_ns=self.interval_ns,
@@ -77,7 +77,7 @@ class Rates(p4cc.Controller):
                         framing_bytes=link.framing_bytes,
                     )
                     found.rcp[port.number] = RcpState(plan, plan.initial_kbps)
-                if switch.p4info.tables.get(D3_STAMPED) is not None:
+                if switch.p4info.tables.get("egress.allocator.stamped") is not None:
                     grants = d3_port(capacity_bps=link.rate_bps, rtt_ns=self.rtt_ns)
                     found.d3[port.number] = D3State(grants)
         if any(one.rcp or one.d3 for one in self.ports.values()):

@@ -10,12 +10,13 @@ import polars as pl
 from finsy.p4schema import P4CounterUnit, P4MatchType
 from finsy.proto import p4d, p4r
 
+from controller.codec import from_entity, to_entity, to_key
+from controller.entities import ActionCall, Entry
 from controller.readable import parts, read_entry, shown
-from controller.runtime import find_named, to_entities, to_identity
+from controller.resolve import find_named, resolve_entry, resolve_key
 from p4cc.errors import UserError
 from p4cc.planning.entries import entry_of
 from p4cc.scenario.programs import TableRow
-from topos.loaders.runtime import Runtime, RuntimeEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from finsy.p4schema import P4Action, P4MatchField, P4Table
     from polars._typing import PolarsDataType
 
+    from controller.written import WrittenEntry
     from p4cc.planning.names import Names
 
 Value = int | str
@@ -107,7 +109,7 @@ class Writer:
 
     def entry(
         self, table: str, match: Mapping[str, Given], priority: int | None, *, default: bool
-    ) -> tuple[P4Table, RuntimeEntry]:
+    ) -> tuple[P4Table, WrittenEntry]:
         """An entry without its action; raises UserError, PlanError."""
         held = table_named(self.schema, table, self.place)
         keys = {name: self._key(held, name) for name in match}
@@ -122,31 +124,27 @@ class Writer:
         )
         return held, entry_of(row, self.names, self.place)
 
-    def with_action(self, of: tuple[P4Table, RuntimeEntry], action: str, params: Mapping[str, Value]) -> p4r.Entity:
+    def with_action(self, of: tuple[P4Table, WrittenEntry], action: str, params: Mapping[str, Value]) -> p4r.Entity:
         """The entry with an action of its table; raises UserError, PlanError."""
         table, entry = of
         named = find_named(action, _actions_of(table, self.schema), f"action of {table.name}", self.place)
         resolved = tuple(
             (name, self.names.value(value, f"{self.place}: parameter {name}")) for name, value in params.items()
         )
-        (entity,) = to_entities(Runtime(entries=(replace(entry, action=named.name, params=resolved),)), self.schema)
-        return entity
+        return to_entity(resolve_entry(replace(entry, action=named.name, params=resolved), self.schema), self.schema)
 
-    def changed(self, of: tuple[P4Table, RuntimeEntry], held: p4r.Entity, params: Mapping[str, Value]) -> p4r.Entity:
+    def changed(self, of: tuple[P4Table, WrittenEntry], held: p4r.Entity, params: Mapping[str, Value]) -> p4r.Entity:
         """The entry with some parameters of the action that it has; raises UserError, PlanError."""
         table, _ = of
-        if not held.table_entry.action.HasField("action"):
+        now = from_entity(held, self.schema)
+        if not isinstance(now, Entry) or not isinstance(now.action, ActionCall):
             cause = f"the entry of {table.name} has no action of its own that has parameters"
             raise UserError(cause, place=self.place, remedy="give the action too")
-        message = held.table_entry.action.action
-        action = self.schema.actions[message.action_id]
-        names = {param.id: param.name for param in action.params}
-        given = {names[one.param_id]: int.from_bytes(one.value, "big") for one in message.params}
-        return self.with_action(of, action.name, {**given, **params})
+        return self.with_action(of, now.action.name, {**dict(now.action.args), **params})
 
-    def identity(self, of: tuple[P4Table, RuntimeEntry]) -> p4r.Entity:
+    def identity(self, of: tuple[P4Table, WrittenEntry]) -> p4r.Entity:
         """What tells the entry from others; raises PlanError."""
-        return to_identity(of[1], self.schema)
+        return to_key(resolve_key(of[1], self.schema), self.schema)
 
     def _key(self, table: P4Table, name: str) -> P4MatchField:
         """A key by its name, or the end of it."""

@@ -189,7 +189,7 @@ class _Run:
     async def _change(self, change: TimedChange) -> None:
         """Writes an entry of the scenario's; raises UserError."""
         line = self._lines[change.switch]
-        await write_entry(line, p4r.Entity.FromString(change.entity), f"{change.place} ({self.job.label})")
+        await write_entry(line, change.entry, f"{change.place} ({self.job.label})")
 
     async def _start(self) -> None:
         """Makes a controller and calls its `start`: at the beginning, and after an absence."""

@@ -20,18 +20,17 @@ from typing import TYPE_CHECKING, Any
 
 from controller.client import Target, connect
 from controller.errors import ControllerError, SwitchError
-from controller.install import install_switch
-from controller.install_runtime import install_runtime
+from controller.install import install_fixed, install_switch
 from controller.pipeline import Pipeline, load_pipeline
 from controller.record import file_recorder
 from p4cc.errors import UserError
 from p4cc.lab.plan import LabRequest, plan_lab
-from topos.loaders.runtime import Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from controller import SwitchPlan
+    from controller.entities import Entity
 
 # How long to wait before a switch that has gone is looked for again.
 PAUSE_S = 0.2
@@ -99,7 +98,7 @@ class _Served:
 
     target: Target
     pipeline: Pipeline
-    desired: SwitchPlan | Runtime
+    desired: SwitchPlan | tuple[Entity, ...]
     requests: Path
     holds: bool
 
@@ -121,8 +120,8 @@ class _Served:
         recorder = file_recorder(self.requests, self.target.name)
         async with connect(self.target, recorder=recorder) as session:
             await session.become_primary()
-            if isinstance(self.desired, Runtime):
-                report = await install_runtime(session, self.pipeline, self.desired)
+            if isinstance(self.desired, tuple):
+                report = await install_fixed(session, self.pipeline, self.desired)
             else:
                 report = await install_switch(session, self.pipeline, self.desired)
             say("installed", self.target.name, pushed=report.pipeline_pushed, updates=report.updates_written)

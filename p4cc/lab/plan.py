@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.errors import ControllerError
+from controller.resolve import resolve
+from controller.written import NOTHING, Written
 from p4cc.control.load import load_controller
 from p4cc.errors import UserError
 from p4cc.files import find_named
@@ -19,7 +21,7 @@ from p4cc.lab.kernel_tcp import check_senders, kernel_labels
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
 from p4cc.planning import plausible
 from p4cc.planning.fabric import alpha_log2
-from p4cc.planning.imported import name_of_import, programs_of, runtime_of
+from p4cc.planning.imported import name_of_import, programs_of, written_of
 from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.planning.programs import find_program, include_folders
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN
@@ -33,12 +35,12 @@ from topos import TopologyError
 from topos.lab import LabLink, LabNetwork, LabSwitch, lab_of
 from topos.loaders import load_lab
 from topos.loaders.imported import Imported
-from topos.loaders.runtime import Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from controller import SwitchPlan
+    from controller.entities import Entity
     from controller.pipeline import Pipeline
     from p4cc.scenario.programs import ProgramSource as ScenarioProgram
     from p4cc.scenario.schema import Scenario
@@ -157,12 +159,12 @@ class LabPlan:
         at_hosts = [one.rate_bps for one in self.network.links if {one.a.node, one.b.node} & hosts and one.rate_bps]
         return alpha_log2(buffer, link.rate_bps, min(at_hosts, default=link.rate_bps))
 
-    def desired(self, pipelines: Mapping[str, Pipeline]) -> dict[str, SwitchPlan | Runtime]:
-        """What every switch that has a program shall hold; raises UserError."""
+    def desired(self, pipelines: Mapping[str, Pipeline]) -> dict[str, SwitchPlan | tuple[Entity, ...]]:
+        """What every switch that has a program shall hold; raises UserError, ControllerError."""
         planned = self.planned(pipelines)
         if planned is not None:
             return {plan.switch: plan for plan in planned.switches}
-        return {name: self.runtime(self.switch(name)) for name in self.programs}
+        return {name: resolve(self.written(self.switch(name)), pipelines[name].schema) for name in self.programs}
 
     def planned(self, pipelines: Mapping[str, Pipeline]) -> NetworkPlan | None:
         """A scenario's network as virtual time plans it; None for an import. Raises UserError."""
@@ -183,11 +185,9 @@ class LabPlan:
         """The switch of this name."""
         return next(switch for switch in self.network.switches if switch.name == name)
 
-    def runtime(self, switch: LabSwitch) -> Runtime:
+    def written(self, switch: LabSwitch) -> Written:
         """What the files of an import say that a switch holds; raises UserError."""
-        if self.imported is None:
-            return Runtime()
-        return runtime_of(switch, self.imported)
+        return NOTHING if self.imported is None else written_of(switch, self.imported)
 
 
 def plan_lab(request: LabRequest) -> LabPlan:
@@ -306,7 +306,7 @@ def _plan_import(request: LabRequest) -> LabPlan:
     if request.kernel_tcp:
         remedy = "start programs of your own with --run"
         raise UserError("an import has no traffic", place="--kernel-tcp", remedy=remedy)
-    remarks = (text for switch in imported.network.switches for text in runtime_of(switch, imported).remarks())
+    remarks = (text for switch in imported.network.switches for text in written_of(switch, imported).remarks())
     return LabPlan(
         file=Path(request.file),
         network=imported.network,

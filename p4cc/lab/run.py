@@ -320,7 +320,7 @@ class _Start:
 
     def _rest_of_commands(self, launch: Launch) -> None:
         """What of a command file no P4Runtime request stands for goes to the switch's own command line."""
-        commands = self.lab.plan.runtime(launch.switch).commands
+        commands = self.lab.plan.written(launch.switch).commands
         if commands:
             run_command_line(self.kind.command_line(), launch, [str(command) for command in commands])
 

@@ -10,8 +10,8 @@ from finsy import P4ClientError
 from finsy.proto import p4r
 
 from controller.client import refusal
-from controller.install_runtime import identity
-from controller.readable import parts, read_entry
+from controller.entities import ActionCall
+from controller.readable import ReadEntry, parts, read_entry
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class ShownEntry:
     """An entry that the page may ask to change."""
 
     table: P4Table
-    entity: p4r.Entity
+    read: ReadEntry
     is_const: bool
 
 
@@ -106,14 +106,14 @@ class SwitchView:
 
     def _entry(self, table: P4Table, entity: p4r.Entity) -> dict[str, Any]:
         entry = read_entry(entity.table_entry, self._schema)
-        key = hashlib.sha256(identity(entity)).hexdigest()[:16]
+        key = hashlib.sha256(str(entry.value.key).encode()).hexdigest()[:16]
         is_const = entry.is_const or (entry.is_default and table.const_default_action is not None)
-        self.shown[key] = ShownEntry(table, entity, is_const)
+        self.shown[key] = ShownEntry(table, entry, is_const)
         return {
             "entry": key,
             "match": {one.name: str(entry.match.get(one.name, "*")) for one in table.match_fields},
             "priority": entry.priority or None,
-            "action": entry.action or "NoAction",
+            "action": entry.action,
             "params": {name: str(value) for name, value in entry.params.items()},
             "hits": entry.packets,
             "is_default": entry.is_default,
@@ -144,34 +144,34 @@ class SwitchView:
         shown = min(size, MAX_CELLS)
         return await self._read([asked(p4r.Index(index=index)) for index in range(shown)]), size - shown
 
-    def changed_row(self, key: str, action: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    def changed_row(self, entry: str, action: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """A row of `changes`, without its time, for an entry that was shown; raises UserError where that cannot be."""
-        shown, place = self.shown.get(key), f"switch {self.name}"
+        shown, place = self.shown.get(entry), f"switch {self.name}"
         if shown is None:
             raise UserError("that entry is not shown any more", place=place, remedy="open the switch again")
         if shown.is_const:
             raise UserError("the program keeps this entry constant", place=place, remedy="change another one")
-        entry = shown.entity.table_entry
-        if entry.action.WhichOneof("type") not in (None, "action"):
+        key, action_now = shown.read.value.key, shown.read.value.action
+        if not isinstance(action_now, ActionCall):
             cause = "its action is of an action profile"
             raise UserError(cause, place=place, remedy="change the scenario, or another entry")
         return {
             "switch": self.name,
             "table": shown.table.name,
-            **({"default": True} if entry.is_default_action else {"match": self._match_row(shown)}),
-            **({"priority": entry.priority} if entry.priority else {}),
+            **({"default": True} if key.is_default else {"match": _match_row(shown)}),
+            **({"priority": key.priority} if key.priority else {}),
             "action": action,
             "params": dict(params),
         }
 
-    def _match_row(self, shown: ShownEntry) -> dict[str, Any]:
-        entry = read_entry(shown.entity.table_entry, self._schema)
-        found: dict[str, Any] = {}
-        for key in shown.table.match_fields:
-            if key.name in entry.match:
-                values = parts(str(entry.match[key.name]), key.match_type)
-                found[key.name] = values[0] if len(values) == 1 else list(values)
-        return found
+
+def _match_row(shown: ShownEntry) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key in shown.table.match_fields:
+        if key.name in shown.read.match:
+            values = parts(str(shown.read.match[key.name]), key.match_type)
+            found[key.name] = values[0] if len(values) == 1 else list(values)
+    return found
 
 
 def _kind(match_type: Any) -> str:

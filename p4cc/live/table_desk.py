@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from controller import ControllerError, program
-from controller.runtime import find_named, to_entities
+from controller import ControllerError
+from controller.ecn import THRESHOLDS
+from controller.resolve import resolve_entry
 from p4cc.control.changes import write_entry
 from p4cc.errors import UserError
 from p4cc.live.asked import PLACE, mapping_of, number_of, text_of
@@ -19,13 +20,11 @@ from p4cc.planning.entries import entry_of
 from p4cc.planning.names import Names
 from p4cc.scenario.changes import TimedRow
 from topos import plan_addresses
-from topos.loaders.runtime import Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from finsy.proto import p4r
-
+    from controller.entities import Entry
     from controller.install import PortState
     from controller.pipeline import Pipeline
     from p4cc.control.line import SwitchLine
@@ -132,44 +131,40 @@ class TableDesk(ABC):
         k, k_dc = (now[key] if value is None else value for key, value in given.items())
         if k is None or k_dc is None:
             raise UserError("the port has no thresholds yet", place="thresholds", remedy="give both K and K_dc")
-        schema = self._pipelines[name].schema
-        table = find_named(plan.name_of(program.THRESHOLDS), schema.tables, "table", "thresholds")
-        (key,) = table.match_fields
-        units = plan.cells.get(number, 1)
+        table = plan.roles.table(THRESHOLDS)
+        action, units = table.actions["set_thresholds"], plan.cells.get(number, 1)
         return {
             "switch": name,
             "table": table.name,
-            "match": {key.name: number},
-            "action": plan.name_of(program.SET_THRESHOLDS),
-            "params": {"k": k * units, "k_dc": k_dc * units},
+            "match": {table.keys["egress_port"].name: number},
+            "action": action.name,
+            "params": {action.params["k"].name: k * units, action.params["k_dc"].name: k_dc * units},
         }
 
     async def _change(self, row: dict[str, Any]) -> dict[str, Any]:
         """Writes an entry; raises UserError."""
-        self._entity(row, 0)
+        self._entry(row, 0)
         at_ns = await self._write(row)
         return {"at_ns": at_ns, "written": _told(row)}
 
     async def _written(self, row: dict[str, Any], at_ns: int) -> int:
         """Writes a row of `changes` now, and writes it down with this instant; raises UserError."""
-        await write_entry(self._lines[row["switch"]], self._entity(row, at_ns), PLACE)
+        await write_entry(self._lines[row["switch"]], self._entry(row, at_ns), PLACE)
         self._recorder.add({"at_ns": at_ns, **row})
         return at_ns
 
-    def _entity(self, row: dict[str, Any], at_ns: int) -> p4r.Entity:
-        """The message of a row, made as a scenario's is; raises UserError."""
+    def _entry(self, row: dict[str, Any], at_ns: int) -> Entry:
+        """The entry of a row, made as a scenario's is; raises UserError."""
         try:
             timed = TimedRow.model_validate({**row, "at_ns": at_ns})
             names = Names(self._plan.topology, plan_addresses(self._plan.topology), row["switch"])
-            entry = entry_of(timed, names, PLACE)
-            (entity,) = to_entities(Runtime(entries=(entry,)), self._pipelines[row["switch"]].schema)
+            return resolve_entry(entry_of(timed, names, PLACE), self._pipelines[row["switch"]].schema)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(step) for step in first["loc"])
             raise UserError(first["msg"], place=f"{PLACE}: {where}", remedy="correct the value") from error
         except ControllerError as error:
             raise UserError(error.cause, place=error.place, remedy=error.remedy) from error
-        return entity
 
 
 def _told(row: Mapping[str, Any]) -> str:

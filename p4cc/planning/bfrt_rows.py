@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.bfrt.row import BfrtRow
 from controller.bfrt.schema import parse_schema
+from controller.written import WrittenEntry
 from p4cc.errors import UserError
-from p4cc.planning.entries import rows_of, switches_named
+from p4cc.planning.entries import match_of, rows_of, switches_named
 from p4cc.planning.names import Names
-from p4cc.scenario import programs
+from p4cc.scenario.programs import BfrtRow
 from topos import plan_addresses
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from finsy import P4Schema
 
-    from controller.bfrt.row import Value
+    from controller.written import AnyValue
     from p4cc.planning.programs import CompiledProgram
     from p4cc.scenario.programs import BfrtValue
     from p4cc.scenario.schema import Scenario
@@ -29,19 +29,19 @@ CHIPS = frozenset({"tna", "t2na"})
 
 
 def filters_of(program: CompiledProgram) -> frozenset[str]:
-    """Filters of the chip in a program for Tofino, which only BF Runtime sets, as the program names them."""
+    """Filters of the chip in a program for Tofino, which only BF Runtime sets, by the program's names."""
     tables = parse_schema(program.bfrt_text().encode()).tables.values()
     return frozenset(table.name.partition(".")[2] for table in tables if table.kind == "Wred")
 
 
 def plan_bfrt_rows(
     settings: Scenario, topology: Topology, scenario: Path, schema_of: Callable[[str], P4Schema]
-) -> Mapping[str, tuple[BfrtRow, ...]]:
+) -> Mapping[str, tuple[WrittenEntry, ...]]:
     """The rows of every switch that has some, in their order; raises UserError with the place of what is wrong."""
-    found: dict[str, tuple[BfrtRow, ...]] = {}
+    found: dict[str, tuple[WrittenEntry, ...]] = {}
     addresses = plan_addresses(topology)
     for key, row in rows_of(settings, scenario):
-        if not isinstance(row, programs.BfrtRow):
+        if not isinstance(row, BfrtRow):
             continue
         place = f"{scenario} at {key}"
         for switch in switches_named(row.switch, topology, place):
@@ -53,19 +53,13 @@ def plan_bfrt_rows(
     return found
 
 
-def _row(row: programs.BfrtRow, names: Names, place: str) -> BfrtRow:
-    key = tuple(
-        (
-            name,
-            tuple(names.value(one, f"{place}.key.{name}") for one in (given if isinstance(given, list) else [given])),
-        )
-        for name, given in row.key.items()
-    )
+def _row(row: BfrtRow, names: Names, place: str) -> WrittenEntry:
+    key = match_of(row.key, names, f"{place}.key")
     data = tuple((name, _value(value, names, f"{place}.data.{name}")) for name, value in row.data.items())
-    return BfrtRow(row.bfrt, key, row.action, data, place, row.default)
+    return WrittenEntry(row.bfrt, key, row.action, data, place, row.default)
 
 
-def _value(value: BfrtValue, names: Names, place: str) -> Value:
+def _value(value: BfrtValue, names: Names, place: str) -> AnyValue:
     """A value with names of the network's replaced by their numbers; others, such as `INGRESS`, stay."""
     if isinstance(value, bool | float):
         return value

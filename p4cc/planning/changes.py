@@ -1,15 +1,14 @@
-"""Changes of tables on a run's way: rows of a scenario with their times, as P4Runtime messages for each switch."""
+"""Changes of tables on a run's way: rows of a scenario with their times, for each switch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from controller.runtime import to_entities
+from controller.resolve import resolve_entry
 from p4cc.planning.entries import entry_of, switches_named
 from p4cc.planning.names import Names
 from topos import plan_addresses
-from topos.loaders.runtime import Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from finsy import P4Schema
 
+    from controller.entities import Entry
     from p4cc.scenario.schema import Scenario
     from topos import Topology
 
@@ -27,8 +27,7 @@ class TimedChange:
 
     at_ns: int
     switch: str
-    entity: bytes
-    """A P4Runtime entity, serialized."""
+    entry: Entry
     place: str
     """Where it is asked for, for messages."""
 
@@ -47,7 +46,6 @@ def plan_changes(
     for number, row in enumerate(settings.changes):
         place = f"{scenario} at changes[{number}]"
         for switch in switches_named(row.switch, topology, place):
-            entry = entry_of(row, Names(topology, addresses, switch), place)
-            (entity,) = to_entities(Runtime(entries=(entry,)), schema_of(switch))
-            found.append(TimedChange(row.at_ns, switch, entity.SerializeToString(deterministic=True), place))
+            written = entry_of(row, Names(topology, addresses, switch), place)
+            found.append(TimedChange(row.at_ns, switch, resolve_entry(written, schema_of(switch)), place))
     return tuple(sorted(found, key=lambda one: one.at_ns))

@@ -8,39 +8,28 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from finsy.proto import p4r
-from google.protobuf import text_format
-
+from controller.entities import CloneKey, CloneSession, MulticastGroup, MulticastKey
+from controller.files import read_entries
+from controller.written import NOTHING, Written, WrittenCopies, WrittenEntry
 from p4cc.errors import UserError
 from p4cc.files import find_named
 from p4cc.planning.names import Names
 from p4cc.scenario.programs import BfrtRow, CloneRow, FileRow, MulticastRow, TableRow
 from p4cc.scenario.topology import ImportedTopology
 from topos import TopologyError, plan_addresses
-from topos.loaders import runtime_json, switch_cli
-from topos.loaders.reading import parse_json, read_text
-from topos.loaders.runtime import (
-    NOTHING,
-    Runtime,
-    RuntimeEntry,
-    RuntimeGroup,
-    RuntimeSession,
-    WholeMatch,
-)
+from topos.loaders.reading import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from p4cc.scenario.programs import Row
+    from controller.written import Value
+    from p4cc.scenario.programs import MatchValue, Row
     from p4cc.scenario.schema import Scenario
     from topos import Topology
-    from topos.loaders.runtime import Value
 
 P4RuntimeRow: TypeAlias = FileRow | TableRow | MulticastRow | CloneRow
 """What P4Runtime has requests for."""
-
-_TEXT_FORMATS = (".txtpb", ".pbtxt", ".textproto")
 
 
 def rows_of(settings: Scenario, scenario: Path) -> list[tuple[str, Row]]:
@@ -82,9 +71,9 @@ def _is_template(row: Row) -> bool:
     return isinstance(row, FileRow) and "{switch}" in row.file
 
 
-def plan_entries(settings: Scenario, topology: Topology, scenario: Path) -> Mapping[str, Runtime]:
+def plan_entries(settings: Scenario, topology: Topology, scenario: Path) -> Mapping[str, Written]:
     """What rows and files say of each switch that they name; raises UserError with the place of what is wrong."""
-    found: dict[str, Runtime] = {}
+    found: dict[str, Written] = {}
     addresses = plan_addresses(topology)
     for key, row in rows_of(settings, scenario):
         if isinstance(row, BfrtRow):
@@ -92,7 +81,7 @@ def plan_entries(settings: Scenario, topology: Topology, scenario: Path) -> Mapp
         place = f"{scenario} at {key}"
         for switch in switches_named(row.switch, topology, place):
             names = Names(topology, addresses, switch)
-            found[switch] = found.get(switch, NOTHING).joined(_runtime(row, names, scenario, place))
+            found[switch] = found.get(switch, NOTHING).joined(_written(row, names, scenario, place))
     return found
 
 
@@ -105,30 +94,33 @@ def switches_named(pattern: str, topology: Topology, place: str) -> list[str]:
     return switches
 
 
-def _runtime(row: P4RuntimeRow, names: Names, scenario: Path, place: str) -> Runtime:
+def _written(row: P4RuntimeRow, names: Names, scenario: Path, place: str) -> Written:
     match row:
         case FileRow():
             return _file(row.file.replace("{switch}", names.itself), scenario, f"{place}.file")
         case TableRow():
-            return Runtime(entries=(entry_of(row, names, place),))
+            return Written(entries=(entry_of(row, names, place),))
         case MulticastRow():
-            return Runtime(groups=(RuntimeGroup(row.multicast_group, _copies(row.ports, names, place), place),))
+            group = MulticastGroup(MulticastKey(row.multicast_group), _copies(row.ports, names, place))
+            return Written(copies=(WrittenCopies(group, place),))
         case CloneRow():
-            copies = _copies(row.ports, names, place)
-            return Runtime(sessions=(RuntimeSession(row.clone_session, copies, row.packet_length_bytes, place),))
+            key, copies = CloneKey(row.clone_session), _copies(row.ports, names, place)
+            return Written(copies=(WrittenCopies(CloneSession(key, copies, row.packet_length_bytes), place),))
 
 
-def entry_of(row: TableRow, names: Names, place: str) -> RuntimeEntry:
+def entry_of(row: TableRow, names: Names, place: str) -> WrittenEntry:
     """An entry with names of the network's resolved; raises UserError."""
-    match = tuple(
-        WholeMatch(
-            key,
-            tuple(names.value(one, f"{place}.match.{key}") for one in (given if isinstance(given, list) else [given])),
-        )
-        for key, given in row.match.items()
-    )
     params = tuple((name, names.value(value, f"{place}.params.{name}")) for name, value in row.params.items())
-    return RuntimeEntry(row.table, match, row.action, params, place, row.default, row.priority)
+    match = match_of(row.match, names, f"{place}.match")
+    return WrittenEntry(row.table, match, row.action, params, place, row.default, row.priority)
+
+
+def match_of(row: Mapping[str, MatchValue], names: Names, place: str) -> tuple[tuple[str, tuple[Value, ...]], ...]:
+    """Keys with their one or two values, names of the network's resolved; raises UserError."""
+    return tuple(
+        (key, tuple(names.value(one, f"{place}.{key}") for one in (given if isinstance(given, list) else [given])))
+        for key, given in row.items()
+    )
 
 
 def _copies(ports: Sequence[Value], names: Names, place: str) -> tuple[tuple[int, int], ...]:
@@ -142,30 +134,9 @@ def _copies(ports: Sequence[Value], names: Names, place: str) -> tuple[tuple[int
     return tuple(copies)
 
 
-def _file(name: str, scenario: Path, place: str) -> Runtime:
+def _file(name: str, scenario: Path, place: str) -> Written:
     path = find_named(name, scenario, what="file of entries", key=place.rpartition(" at ")[2])
     try:
-        text = read_text(path)
-        if path.suffix == ".json":
-            return runtime_json.runtime(parse_json(text, name), name)
-        if path.suffix in _TEXT_FORMATS:
-            return _messages(text, name)
-        return switch_cli.runtime(switch_cli.parse(text, name))
+        return read_entries(read_text(path), name)
     except TopologyError as error:
         raise UserError(str(error), place=place, remedy="correct the file") from None
-
-
-def _messages(text: str, place: str) -> Runtime:
-    """Entities of a WriteRequest in protobuf text; what it deletes is an error, as nothing is there yet."""
-    request = p4r.WriteRequest()
-    try:
-        text_format.Parse(text, request)
-    except text_format.ParseError as error:
-        remedy = "write a p4.v1.WriteRequest: updates { type: INSERT entity { ... } }"
-        raise UserError(f"is no P4Runtime WriteRequest: {error}", place=place, remedy=remedy) from None
-    except RecursionError:
-        raise UserError("nests too deeply", place=place, remedy="write values without structs in structs") from None
-    for number, update in enumerate(request.updates):
-        if update.type == p4r.Update.DELETE:
-            raise UserError("deletes what is not there", place=f"{place}: updates[{number}]", remedy="leave it out")
-    return Runtime(entities=tuple(update.entity.SerializeToString(deterministic=True) for update in request.updates))

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import log2
 from typing import TYPE_CHECKING, Any
 
-from controller import program
-from controller.errors import PlannerError
-from controller.features import (
-    Feature,
-    PortName,
-    QueueSettings,
-    RedSettings,
-    RedStepsSettings,
-    SpraySettings,
-    TelemetrySettings,
-    WredSettings,
-)
-from controller.port_settings import host_rates_bps, int_ports, red_curves
-from controller.red import PublishedCurve, RedCurve
+from controller.port_settings import host_rates_bps
 from controller.telemetry import rate_codes, unit_shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from p4cc.planning.units import Units
-    from p4cc.scenario.fabric import BufferSettings, RedCurveSettings
+    from p4cc.scenario.fabric import BufferSettings
     from p4cc.scenario.schema import RdmaTransport, SwitchSettings
     from topos import Link, Topology
 
@@ -41,9 +27,6 @@ _FRAMES_AHEAD = 2
 
 _LEAST_SHARED_BYTES = 1 << 20
 _SHARED_BYTES, _SHARED_RATE_BPS = 16 << 20, 50_000_000_000
-
-CONTROL_PRIORITY = 7
-"""What the P4 programs give control packets without an entry; a shared buffer neither counts nor pauses it."""
 
 
 def alpha_log2(buffer: BufferSettings, rate_bps: int, host_rate_bps: int) -> int:
@@ -97,65 +80,18 @@ def buffer_bytes(buffer: BufferSettings, links: Sequence[Link], host_rate_bps: i
 class FabricPlanner:
     """Plans what ports and hosts of one topology are told, for the tables that the program has."""
 
-    def __init__(self, topology: Topology, switch: SwitchSettings, red: RedCurveSettings, units: Units) -> None:
+    def __init__(self, topology: Topology, switch: SwitchSettings, units: Units) -> None:
         self._topology = topology
         self._switch = switch
-        self._red = red
         self._units = units
         self._rates = sorted({link.rate_bps for link in topology.links})
         self._host_rates = host_rates_bps(topology)
-
-    def features(self, tables: frozenset[str], ack_class: int | None) -> tuple[Feature, ...]:
-        """Features of the program by the tables that it has; raises PlannerError for what a port cannot hold."""
-        found: list[Feature] = []
-        if program.CURVES in tables:
-            found.append(RedSettings(self._curves(self._red)))
-        if program.RED_STEPS in tables:
-            found.append(RedStepsSettings(self._curves(self._red)))
-        if program.WRED in tables:
-            found.append(WredSettings(self._curves(self._red)))
-        if program.INT_PORTS in tables:
-            found.append(TelemetrySettings(int_ports(self._topology, self._units.depth_bytes)))
-        if program.PRIORITIES in tables:
-            shares = ack_class is not None and ack_class != CONTROL_PRIORITY
-            found.append(QueueSettings(ack_class if shares else None))
-        gap_ticks = self._flowlet_gap(tables)
-        if program.FLOWLET_GAPS in tables:
-            found.append(SpraySettings(gap_ticks))
-        return tuple(found)
-
-    def _flowlet_gap(self, tables: frozenset[str]) -> int | None:
-        gap_ns = self._switch.flowlet_gap_ns
-        if gap_ns is None:
-            return None
-        if program.FLOWLET_GAPS not in tables:
-            cause = f"the program has no table {program.FLOWLET_GAPS}: it knows no flowlets"
-            raise PlannerError("flowlet_gap_ns", cause, "run p4src/v1model/ecn_red_spray.p4, or leave it out")
-        unit_ns = self._tick_ns()
-        ticks = gap_ns // unit_ns
-        if not 1 <= ticks < 1 << 32:
-            cause = f"{gap_ns} ns are {ticks} units of the program's clock ({unit_ns} ns)"
-            raise PlannerError("flowlet_gap_ns", cause, "give 1 to 2^32 - 1 of them, or timestamp_unit: ns")
-        return ticks
-
-    def _tick_ns(self) -> int:
-        """What hosts and entries of all switches take for one unit of time; raises PlannerError where they differ."""
-        ticks = {self._units.tick_ns(switch) for switch in self._topology.switch_names}
-        if len(ticks) > 1:
-            cause = "some switches count nanoseconds (their program is for Tofino), others microseconds"
-            raise PlannerError("timestamp_unit", cause, "write timestamp_unit: ns")
-        return ticks.pop() if ticks else 1_000
-
-    def _curves(self, red: RedCurveSettings) -> dict[PortName, RedCurve]:
-        curve = PublishedCurve(red.k_min_bytes, red.k_max_bytes, Fraction(red.p_max).limit_denominator(1_000_000))
-        depth_bytes = self._units.depth_bytes
-        return red_curves(self._topology, curve, depth_bytes, scale_with_rate=red.scale_with_rate)
 
     def telemetry(self) -> dict[str, Any]:
         """What a sender must know to read hop records."""
         return {
             "unit_shift": unit_shift(self._host_rates),
-            "tick_ns": self._tick_ns(),
+            "tick_ns": self._units.common_tick_ns(self._topology.switch_names),
             "rates_bps": {str(code): rate for code, rate in rate_codes(self._rates).items()},
         }
 

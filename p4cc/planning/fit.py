@@ -9,7 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from controller import program
+from controller.bolt import BOLT_PORTS
+from controller.d3 import D3_PORTS, D3_STAMPED
+from controller.dualpi2 import DUALPI2_PORTS
+from controller.ecn import THRESHOLDS
+from controller.rcp import RCP_PORTS, RCP_STAMPED
+from controller.red import CURVES, RED_STEPS, WRED_FILTER
+from controller.telemetry import INT_PORTS
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,12 +31,12 @@ _TELEMETRY = "p4src/v1model/int_hpcc.p4"
 _DUAL = "p4src/v1model/ecn_dual.p4"
 _RED = "p4src/v1model/ecn_red.p4"
 _DUAL_QUEUE = "p4src/v1model/dualpi2.p4"
-ANSWERING_TABLES = {
-    "rate_allocation": ((program.D3_PORTS, program.D3_STAMPED), "p4src/v1model/d3.p4"),
-    "fair_rate": ((program.RCP_PORTS, program.RCP_STAMPED), "p4src/v1model/rcp.p4"),
-    "queue_notices": ((program.BOLT_PORTS,), "p4src/v1model/bolt.p4"),
+ANSWERING_ROLES = {
+    "rate_allocation": ((D3_PORTS, D3_STAMPED), "p4src/v1model/d3.p4"),
+    "fair_rate": ((RCP_PORTS, RCP_STAMPED), "p4src/v1model/rcp.p4"),
+    "queue_notices": ((BOLT_PORTS,), "p4src/v1model/bolt.p4"),
 }
-"""What an algorithm needs to the tables of which a program has one for it, and such a program."""
+"""What an algorithm needs to the roles of tables of which a program has one for it, and such a program."""
 
 
 @dataclass(frozen=True)
@@ -38,29 +44,28 @@ class Switches:
     """What the switches of a case do."""
 
     program: str
-    tables: frozenset[str]
+    roles: frozenset[str]
+    """Of the program's tables."""
     thresholds: Mapping[tuple[str, str], Thresholds]
     """By switch and neighbour, as they are to be installed."""
     bottleneck: tuple[str, str] | None
     own: bool = True
     """Whether the program is one of p4cc's, of which the tables say everything."""
-    lacks: tuple[str, ...] = ()
-    """Features of which the program has a part, and what is missing."""
 
     @property
     def marks_by_threshold(self) -> bool:
         """Whether the program compares depths with K and K_dc."""
-        return program.THRESHOLDS in self.tables
+        return THRESHOLDS in self.roles
 
     @property
     def has_dual_queue(self) -> bool:
         """Whether the program keeps L4S apart and marks all packets that are capable of ECN."""
-        return program.DUALPI2_PORTS in self.tables
+        return DUALPI2_PORTS in self.roles
 
     @property
     def marks_by_curve(self) -> bool:
         """Whether the program marks at random, by a RED curve."""
-        return not self.tables.isdisjoint((program.CURVES, program.RED_STEPS, program.WRED))
+        return not self.roles.isdisjoint((CURVES, RED_STEPS, WRED_FILTER))
 
 
 def check_sender(sender: Sender, switches: Switches, place: str) -> Iterator[str]:
@@ -121,16 +126,16 @@ def _attributes(senders: Iterable[Sender]) -> frozenset[str] | None:
 
 
 def _telemetry(name: str, switches: Switches, place: str) -> None:
-    if program.INT_PORTS not in switches.tables:
+    if INT_PORTS not in switches.roles:
         cause = f"{name} reads telemetry (INT), and {switches.program} pushes none"
         raise _refused(cause, _TELEMETRY, place, switches)
 
 
 def _answers(name: str, need: str, switches: Switches, place: str) -> None:
-    tables, path = ANSWERING_TABLES[need]
-    if switches.tables.isdisjoint(tables):
+    roles, path = ANSWERING_ROLES[need]
+    if switches.roles.isdisjoint(roles):
         told = "of queues" if need == "queue_notices" else "its rate"
-        cause = f"{name} is told {told} by switches, and {switches.program} has no table {tables[0]}"
+        cause = f"{name} is told {told} by switches, and {switches.program} has no table {roles[0]}"
         raise _refused(cause, path, place, switches)
 
 
@@ -193,7 +198,6 @@ def _unmarked(name: str, switches: Switches, place: str) -> Iterator[str]:
 
 
 def _refused(cause: str, path: str, place: str, switches: Switches) -> UserError:
-    cause = "; ".join((cause, *switches.lacks))
     remedy = f"run {path}, for all (switch.program) or for this variant (program)"
     if not switches.own:
         remedy += f"; or #include <p4cc/{path.rsplit('/', 1)[-1]}> in yours (docs/reference/features.md)"

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 
+from controller.files.switch_cli import parse, read_commands
+from controller.files.tutorial_runtime import read_runtime
+from controller.written import NOTHING, Written
 from p4cc.errors import UserError
 from p4cc.scenario.yaml import name_of
 from topos import TopologyError
-from topos.loaders import load_lab, runtime_json, switch_cli
+from topos.loaders import load_lab
 from topos.loaders.imported import Imported, inside
-from topos.loaders.reading import read_json, read_text
-from topos.loaders.runtime import Runtime
+from topos.loaders.reading import parse_json, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -162,25 +164,21 @@ def _place(path: Path, beside: Path | None) -> str:
     return str(whole)
 
 
-def runtime_of(switch: LabSwitch, imported: Imported) -> Runtime:
+def written_of(switch: LabSwitch, imported: Imported) -> Written:
     """Runtime file and command file of a switch, as one."""
+
+    def text(name: str) -> str:
+        return read_text(inside(imported.folder, name))
+
+    found = NOTHING
     try:
-        fixed = Runtime()
         if switch.runtime is not None:
-            fixed = runtime_json.runtime(read_json(inside(imported.folder, switch.runtime)), switch.runtime)
+            found = read_runtime(parse_json(text(switch.runtime), switch.runtime), switch.runtime)
         if switch.commands is not None:
-            text = read_text(inside(imported.folder, switch.commands))
-            more = switch_cli.runtime(switch_cli.parse(text, switch.commands))
-            fixed = replace(
-                fixed,
-                entries=fixed.entries + more.entries,
-                groups=fixed.groups + more.groups,
-                sessions=fixed.sessions + more.sessions,
-                commands=more.commands,
-            )
+            found = found.joined(read_commands(parse(text(switch.commands), switch.commands)))
     except TopologyError as error:
         raise UserError(str(error), place=switch.name, remedy="correct the file") from error
-    return fixed
+    return found
 
 
 def programs_of(imported: Imported, given: Sequence[Path]) -> dict[str, NamedProgram]:
@@ -210,7 +208,7 @@ def programs_of(imported: Imported, given: Sequence[Path]) -> dict[str, NamedPro
 
 def _named_program(switch: LabSwitch, imported: Imported) -> tuple[str, str | None] | None:
     """What the files call the program of a switch: compiled program or source, and P4Info."""
-    fixed = runtime_of(switch, imported) if switch.runtime is not None else Runtime()
+    fixed = written_of(switch, imported)
     name = fixed.device_config or switch.program or imported.program
     return (name, fixed.p4info) if name else None
 

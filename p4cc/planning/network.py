@@ -19,9 +19,12 @@ from controller import (
     bound_warnings,
     plan_network,
     port_warnings,
-    program,
     thresholds_by_rule,
 )
+from controller.ecn import CODEPOINTS, THRESHOLDS
+from controller.features import FLOWLET_GAPS
+from controller.red import WRED_FILTER
+from controller.route_table import ROUTES
 from controller.units import cells_by_port
 from p4cc.bundled import is_own_file
 from p4cc.errors import UserError
@@ -37,8 +40,8 @@ from p4cc.planning.own_headers import OwnHeadersPlan, plan_headers
 from p4cc.planning.own_packets import plan_received
 from p4cc.planning.packet_sizes import ideals, most_bytes, packet_sizes
 from p4cc.planning.programs import compiled_sources, find_program
-from p4cc.planning.rate_ports import RatePlanner
 from p4cc.planning.state_records import plan_program
+from p4cc.planning.switch_features import FeaturePlanner
 from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.traffic import TrafficPlan, plan_traffic
 from p4cc.planning.units import Units
@@ -52,7 +55,7 @@ if TYPE_CHECKING:
 
     from finsy import P4Schema
 
-    from controller.bfrt.row import BfrtRow
+    from controller.written import WrittenEntry
     from p4cc.own_algorithms.load import OwnSender
     from p4cc.planning.programs import HeaderTypes
     from p4cc.planning.switch_programs import Programs
@@ -107,7 +110,7 @@ class NetworkPlan:
     """Users' classes, by the numbers that the description has for them."""
     changes: tuple[TimedChange, ...] = ()
     """Entries that are written on the run's way, in the order of time."""
-    bfrt_rows: Mapping[str, tuple[BfrtRow, ...]] = field(default_factory=dict[str, "tuple[BfrtRow, ...]"])
+    bfrt_rows: Mapping[str, tuple[WrittenEntry, ...]] = field(default_factory=dict[str, "tuple[WrittenEntry, ...]"])
     """What is written over BF Runtime beside P4Runtime's entries, by switch."""
 
 
@@ -128,14 +131,11 @@ def plan_case(
         topology = case.scenario.topology.build(scenario)
         programs = plan_programs(case, scenario, topology, schema_of, filters_of)
         planner = _Planner(case, scenario, topology, programs, headers_of)
-        marks = program.THRESHOLDS in programs.tables
+        marks = THRESHOLDS in programs.roles
         ports = planner.thresholds() if marks else {}
         ecn = EcnSettings(planner.profile, ports, planner.cells()) if marks else None
         of_senders = list(planner.check_fit(ports))
-        features = (
-            *planner.fabric.features(programs.tables, planner.ack_class),
-            *planner.rates().features(programs.tables),
-        )
+        features = planner.features().features(programs.roles)
         switches = plan_network(
             planner.topology,
             ecn,
@@ -147,7 +147,7 @@ def plan_case(
         )
         changes = plan_changes(case.scenario, planner.topology, scenario, schema_of)
         bfrt_rows = plan_bfrt_rows(case.scenario, planner.topology, scenario, schema_of)
-        with_filter = {one.switch for one in switches if program.WRED in one.scope.tables}
+        with_filter = {one.switch for one in switches if WRED_FILTER in one.roles}
         check_restarts(case.scenario, with_filter | bfrt_rows.keys(), scenario)
         warnings = (
             *planner.odd_values(),
@@ -156,7 +156,6 @@ def plan_case(
             *(planner.bound_warnings() if marks else ()),
             *port_warnings(switches),
             *planner.commands_left_out(),
-            *planner.parts_of_features(),
         )
         spec_json = json.dumps(planner.spec(ports, schema_of))
     except (TopologyError, PlannerError) as error:
@@ -197,7 +196,7 @@ class _Planner:
         self.headers_of = headers_of or self._compiled_headers
         self.paths = Paths(topology)
         self.units = Units(case.switch, self.packet_bytes, programs.chips)
-        self.fabric = FabricPlanner(topology, case.switch, case.red, self.units)
+        self.fabric = FabricPlanner(topology, case.switch, self.units)
         self.own_algorithms: list[OwnSender] = []
 
     @cached_property
@@ -275,7 +274,7 @@ class _Planner:
         # A program of the user's may send each packet where it likes.
         sources = {self.case.source_of(switch).program for switch in self.topology.switch_names}
         is_own = all(is_own_file(find_program(source, self.scenario)) for source in sources)
-        sprayed = program.FLOWLET_GAPS in self.programs.tables or not is_own
+        sprayed = FLOWLET_GAPS in self.programs.roles or not is_own
         return ideals(self.case, self._own_bytes, sprayed=sprayed)
 
     @property
@@ -284,20 +283,15 @@ class _Planner:
         given = self.case.switch.ecn_profile
         if given is not None:
             return Profile(given)
-        own = {program.CODEPOINTS, program.ROUTES} & self.programs.tables
+        own = {CODEPOINTS, ROUTES} & self.programs.roles
         return Profile.GST if own else Profile.RFC3168
 
     def commands_left_out(self) -> Iterator[str]:
         """Warnings about commands of files that P4Runtime has no request for."""
-        for switch, one in self.programs.by_switch.items():
-            if one.fixed.commands:
-                names = ", ".join(dict.fromkeys(command.name for command in one.fixed.commands))
+        for switch, commands in self.programs.commands.items():
+            if commands:
+                names = ", ".join(dict.fromkeys(command.name for command in commands))
                 yield f"{switch}: commands without a P4Runtime request are left out: {names}"
-
-    def parts_of_features(self) -> Iterator[str]:
-        """Warnings about p4cc's features of which a program has a part."""
-        for text in self.programs.lacks:
-            yield f"{text}; it gets no entries (docs/reference/features.md)"
 
     def cells(self) -> dict[tuple[str, str], int]:
         """Cells of a full packet at every port whose thresholds are said in packets and counted in cells."""
@@ -313,7 +307,7 @@ class _Planner:
         filled = {
             port: thresholds
             for port, thresholds in self.programs.thresholds.items()
-            if self.programs.by_switch[port[0]].has((program.THRESHOLDS,))
+            if self.programs.by_switch[port[0]].has(THRESHOLDS)
         }
         return {**chosen, **filled}
 
@@ -324,7 +318,7 @@ class _Planner:
     def _rule(self, switch: str, peer: str) -> ThresholdRule | None:
         """How a port's thresholds are chosen; None where it never marks, or its entries are the user's."""
         has = self.programs.by_switch[switch]
-        if not has.has((program.THRESHOLDS,)) or program.THRESHOLDS in has.filled:
+        if not has.fills(THRESHOLDS):
             return None
         return self._settings(switch, peer).rule()
 
@@ -437,10 +431,10 @@ class _Planner:
         longest = (base_rtt_ns, self.paths.most_switches())
         return self.fabric.sender(transport, sender.transport, self._plain(control, control.parameters()), longest)
 
-    def rates(self) -> RatePlanner:
-        """What switches that set rates or tell of queues are told."""
+    def features(self) -> FeaturePlanner:
+        """What switches are told beside routes and thresholds."""
         rtt_ns = self.paths.longest_rtt_ns(self.packet_bytes)
-        return RatePlanner(self.topology, self.case.switch, rtt_ns, self.units)
+        return FeaturePlanner(self.topology, self.case.switch, self.case.red, rtt_ns, self.units, self.ack_class)
 
     def odd_values(self) -> Iterator[str]:
         """Warnings about values that the schema takes and that nobody means."""
@@ -451,11 +445,10 @@ class _Planner:
         """Warnings about senders that were made for other switches; raises UserError where none of it makes sense."""
         switches = Switches(
             self.case.program,
-            self.programs.tables,
+            self.programs.roles,
             ports,
             self.topology.roles.bottleneck,
             is_own_file(find_program(self.case.program, self.scenario)),
-            self.programs.lacks,
         )
         items = (item.sender for item in self.case.scenario.flow_items.values())
         for sender in (self.case.variant, *(sender for sender in items if sender is not None)):

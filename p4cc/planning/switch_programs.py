@@ -6,34 +6,36 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from finsy.proto import p4r
-
-from controller import program
-from controller.contract import find_features
-from controller.convert import from_entity
+from controller.bfrt.wred import WRED, WRED_PART
+from controller.ecn import THRESHOLDS
 from controller.entities import ActionCall, Entry, EntryKey, Exact
 from controller.find_routes import NamedRoutes, candidates, find_routes, named_routes
 from controller.plan import SwitchProgram
 from controller.planner import Thresholds
+from controller.resolve import resolve
+from controller.roles import Roles, TablePart, roles_of
 from controller.route_table import Role
-from controller.runtime import find_named, to_entities
+from controller.written import NOTHING
 from p4cc.errors import UserError
 from p4cc.planning.entries import plan_entries
 from p4cc.planning.units import chips_among
 from p4cc.scenario.programs import RouteSettings
-from topos.loaders.runtime import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from finsy import P4Schema
 
-    from controller.contract import Found
+    from controller.entities import Entity
     from controller.route_table import RouteTable
+    from controller.written import SwitchCommand
     from p4cc.scenario.expand import Case
     from topos import Topology
-    from topos.loaders.runtime import Runtime
+
+
+OWN_THRESHOLDS = "egress.ecn.thresholds"
+"""Where p4cc's own programs have them, so that nothing need be said."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,10 @@ class Programs:
     """What was found rather than said: the tables of routes, and p4cc's features in programs of the user's."""
     thresholds: Mapping[tuple[str, str], Thresholds]
     """Of ports by switch and neighbour, where the user's entries fill the table of thresholds."""
-    lacks: tuple[str, ...] = ()
-    """Features of which programs have a part: what is missing, with the switches."""
     chips: Mapping[str, int] = field(default_factory=dict[str, int])
     """Bytes of a cell, by the switches whose program is for Tofino."""
+    commands: Mapping[str, Sequence[SwitchCommand]] = field(default_factory=dict[str, "Sequence[SwitchCommand]"])
+    """Of files, by switch, that no P4Runtime request stands for."""
 
     @cached_property
     def layer2(self) -> bool:
@@ -56,9 +58,9 @@ class Programs:
         return any(one.routes is not None and one.routes.is_layer2 for one in self.by_switch.values())
 
     @property
-    def tables(self) -> frozenset[str]:
-        """Tables that any of them has."""
-        return frozenset[str]().union(*(one.tables or () for one in self.by_switch.values()))
+    def roles(self) -> frozenset[str]:
+        """Roles of tables that any of them has."""
+        return frozenset[str]().union(*(one.roles.tables for one in self.by_switch.values()))
 
 
 def plan_programs(
@@ -72,35 +74,35 @@ def plan_programs(
     entries = plan_entries(case.scenario, topology, scenario)
     found: dict[str, SwitchProgram] = {}
     notes: dict[str, list[str]] = {}
-    lacks: dict[str, list[str]] = {}
     thresholds: dict[tuple[str, str], Thresholds] = {}
-    features_of: dict[int, Found] = {}
+    roles_of_schema: dict[int, Roles] = {}
     # A network has few programs and many switches.
     routes_of: dict[tuple[int, frozenset[str]], RouteTable | None] = {}
     for switch in topology.switch_names:
-        schema, fixed = schema_of(switch), entries.get(switch, NOTHING)
-        filled = frozenset(_filled(schema, fixed))
-        for text in fixed.remarks():
+        schema, written = schema_of(switch), entries.get(switch, NOTHING)
+        fixed = resolve(written, schema)
+        # Default actions fill no table.
+        filled = frozenset(one.key.table for one in fixed if isinstance(one, Entry) and not one.key.is_default)
+        for text in written.remarks():
             notes.setdefault(text, []).append(switch)
         key = (id(schema), filled)
         if key not in routes_of:
             routes_of[key] = _routes(case, schema, filled, switch)
         routes = routes_of[key]
-        features = features_of.setdefault(id(schema), find_features(schema))
-        own_names = {theirs: ours for ours, theirs in features.names.items()}
-        of_features = frozenset(own_names.get(table, table) for table in filled)
-        filters = filters_of(switch) & {program.WRED} if filters_of is not None else frozenset[str]()
-        found[switch] = SwitchProgram(features.tables | filters, routes, fixed, of_features, features.names)
-        if program.THRESHOLDS in of_features & features.tables:
-            thresholds.update(_thresholds(fixed, schema, own_names, (topology, switch)))
-        for text in features.lacks:
-            lacks.setdefault(text, []).append(switch)
-        if features.names and (control := features.names.get(program.THRESHOLDS)):
-            notes.setdefault(f"thresholds go to table {control}", []).append(switch)
-        if routes is not None and not routes.is_own and not isinstance(case.scenario.switch.routes, RouteSettings):
+        roles = roles_of_schema.get(id(schema)) or roles_of_schema.setdefault(id(schema), roles_of(schema))
+        if filters_of is not None and WRED in filters_of(switch):
+            roles = roles.with_table(WRED_PART)
+        found[switch] = SwitchProgram(roles, routes, fixed, filled)
+        if (marking := roles.tables.get(THRESHOLDS)) is not None:
+            if marking.name in filled:
+                thresholds.update(_thresholds(fixed, marking, (topology, switch)))
+            if marking.name != OWN_THRESHOLDS:
+                notes.setdefault(f"thresholds go to table {marking.name}", []).append(switch)
+        if routes is not None and not routes.is_said and not isinstance(case.scenario.switch.routes, RouteSettings):
             notes.setdefault(f"routes go to {routes}", []).append(switch)
     chips = chips_among(topology.switch_names, schema_of)
-    return Programs(found, _by_switch(notes), thresholds, _by_switch(lacks), chips)
+    commands = {switch: written.commands for switch, written in entries.items() if written.commands}
+    return Programs(found, _by_switch(notes), thresholds, chips, commands)
 
 
 def _by_switch(texts: Mapping[str, list[str]]) -> tuple[str, ...]:
@@ -112,31 +114,20 @@ def _listed(switches: list[str]) -> str:
 
 
 def _thresholds(
-    fixed: Runtime, schema: P4Schema, own_names: Mapping[str, str], at: tuple[Topology, str]
+    fixed: Sequence[Entity], table: TablePart, at: tuple[Topology, str]
 ) -> Iterator[tuple[tuple[str, str], Thresholds]]:
     """The thresholds that a switch's entries give its ports; a port that the network has not is left out."""
     topology, switch = at
     peers = {port.number: port.peer for port in topology.ports[switch]}
-    for message in to_entities(fixed, schema):
-        table = schema.tables.get(message.table_entry.table_id)
-        if table is None or own_names.get(table.name, table.name) != program.THRESHOLDS:
-            continue
-        match from_entity(message, schema):
-            case Entry(EntryKey(_, (Exact(_, number),)), ActionCall(_, (("k", k), ("k_dc", k_dc)))) if number in peers:
-                yield (switch, peers[number]), Thresholds(k, k_dc)
+    k, k_dc = (table.param("set_thresholds", role).name for role in ("k", "k_dc"))
+    for entry in fixed:
+        match entry:
+            case Entry(EntryKey(table.name, (Exact(_, number),)), ActionCall(_, args)) if number in peers:
+                depths = dict(args)
+                if depths.keys() == {k, k_dc}:
+                    yield (switch, peers[number]), Thresholds(depths[k], depths[k_dc])
             case _:
                 continue
-
-
-def _filled(schema: P4Schema, fixed: Runtime) -> Iterator[str]:
-    """Tables that the user's entries fill; default actions fill none."""
-    for entry in fixed.entries:
-        if not entry.default:
-            yield find_named(entry.table, schema.tables, "table", entry.place).name
-    for raw in fixed.entities:
-        entry = p4r.Entity.FromString(raw).table_entry
-        if not entry.is_default_action and (table := schema.tables.get(entry.table_id)) is not None:
-            yield table.name
 
 
 def _routes(case: Case, schema: P4Schema, filled: frozenset[str], switch: str) -> RouteTable | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from controller.program import CELL_BYTES
-from controller.units import CHIP_CELL_BYTES
+from controller.errors import PlannerError
+from controller.units import CELL_BYTES, CHIP_CELL_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -36,6 +36,14 @@ class Units:
     def tick_ns(self, switch: str) -> int:
         """Of one unit of time."""
         return 1 if self.time_unit(switch) == "ns" else 1_000
+
+    def common_tick_ns(self, switches: Iterable[str]) -> int:
+        """Of one unit of time of all these switches; raises PlannerError where they differ."""
+        ticks = {self.tick_ns(switch) for switch in switches}
+        if len(ticks) > 1:
+            cause = "some switches count nanoseconds (their program is for Tofino), others microseconds"
+            raise PlannerError("timestamp_unit", cause, "write timestamp_unit: ns")
+        return ticks.pop() if ticks else 1_000
 
     def depth_unit(self, switch: str) -> DepthUnit:
         """Of queue depths."""

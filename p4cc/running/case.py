@@ -276,7 +276,7 @@ def _parts(plan: NetworkPlan, case: Case, session: Session, chosen: ControllerCl
         yield repr([case.source_of(switch.switch).program for switch in plan.switches])
     if stops_for(case, chosen) is not None:
         yield repr(case.scenario.faults)
-        yield from (f"{one.at_ns} {one.switch} {one.entity!r}" for one in plan.changes)
+        yield from (f"{one.at_ns} {one.switch} {one.entry!r}" for one in plan.changes)
     if chosen is not None:
         yield chosen.digest
         yield chosen.text

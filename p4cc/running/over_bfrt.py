@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from controller import program
+from controller.bfrt.wred import WRED
 from controller.client import Target
 from controller.defaults import DEFAULT_BFRT_CLIENT_ID
 from controller.entities import Entry, Update, UpdateKind
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 def _is_filter(entity: Entity) -> bool:
     """Whether only BF Runtime can write it."""
-    return isinstance(entity, Entry) and entity.key.table == program.WRED
+    return isinstance(entity, Entry) and entity.key.table == WRED
 
 
 def over_p4runtime(plan: SwitchPlan) -> SwitchPlan:
     """What of a plan P4Runtime has requests for."""
-    if program.WRED not in plan.scope.tables:
+    if WRED not in plan.scope.tables:
         return plan
-    tables = tuple(table for table in plan.scope.tables if table != program.WRED)
+    tables = tuple(table for table in plan.scope.tables if table != WRED)
     entities = tuple(entity for entity in plan.entities if not _is_filter(entity))
     return replace(plan, entities=entities, scope=replace(plan.scope, tables=tables))
 
 
 async def install_over_bfrt(network: _engine.Network, plan: NetworkPlan) -> None:
     """Writes the rest of a plan, after P4Runtime's part of it; raises ControllerError, UserError."""
-    meant = [one for one in plan.switches if one.switch in plan.bfrt_rows or program.WRED in one.scope.tables]
+    meant = [one for one in plan.switches if one.switch in plan.bfrt_rows or WRED in one.scope.tables]
     if not meant:
         return
     try:

@@ -22,6 +22,7 @@ control AckPriority(inout headers_t hdr, inout priority_t priority) {
     // Without an entry: control in the highest queue, data in that of its class, but never beside control.
     // The controller may say otherwise, for instance that ACKs share the queue of data
     // (docs/algorithms/dcqcn.md#dcqcn-sender, `ack_prio 0`).
+    @p4cc_role("ack_priority.priorities")
     table priorities {
         key = {
             is_control: exact @name("is_control");

@@ -88,8 +88,17 @@ control Bolt(inout headers_t hdr, in port_t egress_port, in priority_t priority,
     // bytes; `size`: bytes of a full packet; `unit`: bytes of one unit of the queue's depth; `framing`: what
     // the link adds to IP bytes; `places`: of ended flows, kept at most (0: no PRU); `room`: whether room
     // is offered (SM); `early`: whether the switch tells the sender itself (SRC).
-    action set_port(rate_kbps_t rate, bit<32> speed, bit<32> threshold, bit<16> size, bit<12> unit,
-                    bit<8> framing, bit<16> places, bit<1> room, bit<1> early) {
+    action set_port(
+        @p4cc_role("link_kbps") rate_kbps_t rate,
+        @p4cc_role("bytes_per_time") bit<32> speed,
+        @p4cc_role("threshold_bytes") bit<32> threshold,
+        @p4cc_role("packet_bytes") bit<16> size,
+        @p4cc_role("bytes_per_depth") bit<12> unit,
+        @p4cc_role("framing_bytes") bit<8> framing,
+        @p4cc_role("most_places") bit<16> places,
+        @p4cc_role("offers_room") bit<1> room,
+        @p4cc_role("tells") bit<1> early
+    ) {
         is_port = true;
         port.link_rate = rate;
         port.bytes_per_time = speed;
@@ -103,6 +112,7 @@ control Bolt(inout headers_t hdr, in port_t egress_port, in priority_t priority,
     }
 
     // A port without an entry neither tells nor takes a flag away.
+    @p4cc_role("bolt.ports")
     table ports {
         key = {
             egress_port: exact @name("egress_port");

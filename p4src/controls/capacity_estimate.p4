@@ -35,8 +35,15 @@ control CapacityEstimate(in port_t egress_port, in time_t now, in queue_depth_t 
     load_port_t     port;
 
     // `lowest`: the floor; `t`, `speed`, `depth_bytes`: see load_port_t; `load`: alpha/T, `queue`: beta/T.
-    action set_estimate(rate_kbps_t lowest, bit<32> t, bit<32> speed, capacity_gain_t load, capacity_gain_t queue,
-                        bit<12> depth_bytes, bit<8> framing) {
+    action set_estimate(
+        @p4cc_role("floor_kbps") rate_kbps_t lowest,
+        @p4cc_role("interval") @p4cc_unit("ticks") bit<32> t,
+        @p4cc_role("bytes_per_time") bit<32> speed,
+        @p4cc_role("load_gain") capacity_gain_t load,
+        @p4cc_role("queue_gain") capacity_gain_t queue,
+        @p4cc_role("bytes_per_depth") bit<12> depth_bytes,
+        @p4cc_role("framing_bytes") bit<8> framing
+    ) {
         is_measured = true;
         floor = lowest;
         port.interval = t;
@@ -47,6 +54,7 @@ control CapacityEstimate(in port_t egress_port, in time_t now, in queue_depth_t 
         framing_bytes = framing;
     }
 
+    @p4cc_role("d3.estimates")
     table measured {
         key = {
             egress_port: exact @name("egress_port");

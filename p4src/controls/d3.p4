@@ -96,6 +96,7 @@ control D3Rule(in d3_account_t used, in rate_kbps_t wanted, in rate_kbps_t capac
 
     // floor((2^32 - 1) / flows) by number of flows, filled by the controller: targets have no division. A
     // number that is not there gives no fair share.
+    @p4cc_role("d3.reciprocals")
     table reciprocals {
         key = {
             count: exact @name("flows");
@@ -145,7 +146,11 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now, i
 
     // `rate`: C; `least`: a share below it is the base rate instead; `shift`: an epoch is 2^shift
     // units of time. Grants are clamped to what is left.
-    action set_port(rate_kbps_t rate, rate_kbps_t least, bit<6> shift) {
+    action set_port(
+        @p4cc_role("capacity_kbps") rate_kbps_t rate,
+        @p4cc_role("base_kbps") rate_kbps_t least,
+        @p4cc_role("epoch_shift") bit<6> shift
+    ) {
         is_port = true;
         rate_of_link = rate;
         base = least;
@@ -154,7 +159,11 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now, i
     }
 
     // The same, and grants by the published rule.
-    action set_port_as_published(rate_kbps_t rate, rate_kbps_t least, bit<6> shift) {
+    action set_port_as_published(
+        @p4cc_role("capacity_kbps") rate_kbps_t rate,
+        @p4cc_role("base_kbps") rate_kbps_t least,
+        @p4cc_role("epoch_shift") bit<6> shift
+    ) {
         is_port = true;
         rate_of_link = rate;
         base = least;
@@ -163,6 +172,7 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now, i
     }
 
     // A port without an entry allocates nothing and leaves requests alone.
+    @p4cc_role("d3.ports")
     table ports {
         key = {
             egress_port: exact @name("egress_port");

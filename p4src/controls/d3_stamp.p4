@@ -35,7 +35,12 @@ control D3Stamp(inout headers_t hdr, in port_t egress_port) {
 
     // `rate`: capacity; `most`: bound of a desire, at most the capacity; `fair`: what every flow gets
     // besides; `number`: of the round, another one each time.
-    action set_share(rate_kbps_t rate, rate_kbps_t most, rate_kbps_t fair, bit<32> number) {
+    action set_share(
+        @p4cc_role("rate_kbps") rate_kbps_t rate,
+        @p4cc_role("most_kbps") rate_kbps_t most,
+        @p4cc_role("fair_kbps") rate_kbps_t fair,
+        bit<32> number
+    ) {
         is_port = true;
         capacity = rate;
         bound = most;
@@ -44,6 +49,7 @@ control D3Stamp(inout headers_t hdr, in port_t egress_port) {
     }
 
     // A port without an entry allots nothing and leaves requests alone.
+    @p4cc_role("d3_stamp.ports")
     table stamped {
         key = {
             egress_port: exact @name("egress_port");

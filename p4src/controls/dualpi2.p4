@@ -76,6 +76,7 @@ control DualPi2Step(inout probability_t base, in dualpi2_port_t port, in bit<32>
 control DualPi2(inout ecn_t ecn, in port_t egress_port, in bit<32> waited, in time_t now, out bool drops) {
     // Packets with CE set here, and packets dropped: cell = port * 4 + 0 for Classic marks, 1 for drops, 2
     // for L4S marks by the coupling, 3 for those by the step.
+    @p4cc_role("dualpi2.signals")
     counter(LEVEL_COUNTER_SIZE, CounterType.packets) signals;
 
     // p', of each port.
@@ -93,8 +94,15 @@ control DualPi2(inout ecn_t ecn, in port_t egress_port, in bit<32> waited, in ti
     bool is_port;
     dualpi2_port_t port;
 
-    action set_port(bit<32> target, bit<32> t, bit<32> alpha, bit<32> beta, bit<32> decay, bit<32> l4s_step,
-                    bit<4> coupling) {
+    action set_port(
+        @p4cc_unit("ticks") bit<32> target,
+        @p4cc_role("interval") @p4cc_unit("ticks") bit<32> t,
+        bit<32> alpha,
+        bit<32> beta,
+        bit<32> decay,
+        @p4cc_unit("ticks") bit<32> l4s_step,
+        @p4cc_role("coupling_shift") bit<4> coupling
+    ) {
         is_port = true;
         port.target = target;
         port.interval = t;
@@ -106,6 +114,7 @@ control DualPi2(inout ecn_t ecn, in port_t egress_port, in bit<32> waited, in ti
     }
 
     // A port without an entry neither marks nor drops.
+    @p4cc_role("dualpi2.ports")
     table ports {
         key = {
             egress_port: exact @name("egress_port");

@@ -18,6 +18,7 @@
 // `marks.apply(hdr.ipv4.diffserv[1:0], ...)`.
 control EcnDual(inout ecn_t ecn, in port_t egress_port, in queue_depth_t enq_qdepth, out ecn_level_t level) {
     // Packets that left each port, by the level their queue had: cell = port * 4 + level.
+    @p4cc_role("ecn_dual.level_packets")
     PACKET_COUNTER(LEVEL_COUNTER_SIZE) level_packets;
 
     WideDepth() widen;
@@ -26,15 +27,16 @@ control EcnDual(inout ecn_t ecn, in port_t egress_port, in queue_depth_t enq_qde
 
     // Without an entry a port never marks.
     bool has_thresholds;
-    bit<32> k_pkts;
-    bit<32> k_dc_pkts;
+    bit<32> k_depth;
+    bit<32> k_dc_depth;
 
-    action set_thresholds(queue_depth_t k, queue_depth_t k_dc) {
+    action set_thresholds(@p4cc_unit("depth") queue_depth_t k, @p4cc_unit("depth") queue_depth_t k_dc) {
         has_thresholds = true;
-        k_pkts = (bit<32>)k;
-        k_dc_pkts = (bit<32>)k_dc;
+        k_depth = (bit<32>)k;
+        k_dc_depth = (bit<32>)k_dc;
     }
 
+    @p4cc_role("ecn_dual.thresholds")
     table thresholds {
         key = {
             egress_port: exact @name("egress_port");
@@ -51,6 +53,7 @@ control EcnDual(inout ecn_t ecn, in port_t egress_port, in queue_depth_t enq_qde
         ecn = outgoing;
     }
 
+    @p4cc_role("ecn_dual.codepoints")
     table codepoint_map {
         key = {
             level: exact @name("level");
@@ -67,8 +70,8 @@ control EcnDual(inout ecn_t ecn, in port_t egress_port, in queue_depth_t enq_qde
     apply {
         level = LEVEL_NONE;
         has_thresholds = false;
-        k_pkts = 0;
-        k_dc_pkts = 0;
+        k_depth = 0;
+        k_dc_depth = 0;
         bit<32> depth;
         widen.apply(enq_qdepth, depth);
         thresholds.apply();
@@ -76,8 +79,8 @@ control EcnDual(inout ecn_t ecn, in port_t egress_port, in queue_depth_t enq_qde
         if (has_thresholds) {
             bool above_k;
             bool above_k_dc;
-            reaches_k.apply(depth, k_pkts, above_k);
-            reaches_k_dc.apply(depth, k_dc_pkts, above_k_dc);
+            reaches_k.apply(depth, k_depth, above_k);
+            reaches_k_dc.apply(depth, k_dc_depth, above_k_dc);
             if (above_k_dc) {
                 level = LEVEL_K_DC;
             } else if (above_k) {

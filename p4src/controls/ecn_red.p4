@@ -26,7 +26,11 @@ control EcnRed(inout ecn_t ecn, in port_t egress_port, in queue_depth_t queue_de
     bit<32> slope;
 
     // Depths are in the traffic manager's unit; `rise` is P_max / (K_max - K_min) in units of 2^-32.
-    action set_curve(queue_depth_t low, queue_depth_t high, bit<32> rise) {
+    action set_curve(
+        @p4cc_role("k_min") @p4cc_unit("depth") queue_depth_t low,
+        @p4cc_role("k_max") @p4cc_unit("depth") queue_depth_t high,
+        @p4cc_role("slope") bit<32> rise
+    ) {
         has_curve = true;
         k_min = low;
         k_max = high;
@@ -34,6 +38,7 @@ control EcnRed(inout ecn_t ecn, in port_t egress_port, in queue_depth_t queue_de
     }
 
     // A port without an entry never marks.
+    @p4cc_role("ecn_red.curves")
     table curves {
         key = {
             egress_port: exact @name("egress_port");

@@ -37,6 +37,7 @@ control EcnRedSteps(inout ecn_t ecn, in port_t egress_port, in queue_depth_t que
     }
 
     // A depth without an entry is never marked.
+    @p4cc_role("ecn_red_steps.steps")
     table steps {
         key = {
             egress_port: exact @name("egress_port");

@@ -28,6 +28,7 @@ control Forward(inout headers_t hdr, inout port_t egress_spec, out bool drop) {
     // The switch's own odd factor (docs/algorithms/README.md#p4-needs,
     // docs/algorithms/topologies.md#topologies); without one a group's
     // member follows from the five-tuple alone.
+    @p4cc_role("forward.ecmp_seeds")
     table ecmp_seeds {
         key = {
             hdr.ethernet.ether_type: exact;
@@ -40,7 +41,10 @@ control Forward(inout headers_t hdr, inout port_t egress_spec, out bool drop) {
         size = ECMP_SEED_SIZE;
     }
 
-    action set_next_hop(port_t port, mac_addr_t dst_mac) {
+    action set_next_hop(
+        @p4cc_role("egress_port") port_t port,
+        @p4cc_role("next_hop_mac") mac_addr_t dst_mac
+    ) {
         egress_spec = port;
         hdr.ethernet.src_addr = hdr.ethernet.dst_addr;
         hdr.ethernet.dst_addr = dst_mac;
@@ -52,6 +56,7 @@ control Forward(inout headers_t hdr, inout port_t egress_spec, out bool drop) {
         drop = true;
     }
 
+    @p4cc_role("forward.routes")
     table ipv4_lpm {
         key = {
             hdr.ipv4.dst_addr: lpm;

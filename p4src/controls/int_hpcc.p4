@@ -48,7 +48,14 @@ control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
     // `unit_shift`: log2 of the multiplier of both units, 0 to 5. `cells_per_depth`: 80 B cells in one unit
     // of the queue's depth, 1 where the traffic manager counts cells. `framing_bytes`: what the link adds to
     // IP bytes. `max_hops`: records after which packets grow no more; beyond 8 counts as 8.
-    action set_port(bit<12> id, bit<4> rate, bit<3> shift, bit<8> cells, bit<8> framing, bit<4> hops) {
+    action set_port(
+        @p4cc_role("switch_id") bit<12> id,
+        @p4cc_role("rate_code") bit<4> rate,
+        @p4cc_role("unit_shift") bit<3> shift,
+        @p4cc_role("cells_per_depth") bit<8> cells,
+        @p4cc_role("framing_bytes") bit<8> framing,
+        @p4cc_role("max_hops") bit<4> hops
+    ) {
         is_port = true;
         switch_id = id;
         rate_code = rate;
@@ -59,6 +66,7 @@ control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
     }
 
     // A port without an entry neither counts nor stamps.
+    @p4cc_role("int_hpcc.ports")
     table ports {
         key = {
             egress_port: exact @name("egress_port");

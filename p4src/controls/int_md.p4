@@ -95,6 +95,7 @@ control IntMd(inout headers_t hdr,
     }
 
     // A port without an entry neither counts nor stamps.
+    @p4cc_role("int_md.ports")
     table ports {
         key = {
             egress_port: exact @name("egress_port");

@@ -80,8 +80,17 @@ control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
     // most 2^31; `speed`: capacity in bytes for one unit of time, in units of 2^-20; `load`: alpha T/d,
     // `queue`: beta (T/d)^2, both over the bytes of one interval; `depth_bytes`: bytes of one unit of the
     // queue's depth.
-    action set_port(rate_kbps_t c, rate_kbps_t initial, rate_kbps_t lowest, bit<32> t, bit<32> speed,
-                    gain_t load, gain_t queue, bit<12> depth_bytes, bit<8> framing) {
+    action set_port(
+        @p4cc_role("capacity_kbps") rate_kbps_t c,
+        @p4cc_role("initial_kbps") rate_kbps_t initial,
+        @p4cc_role("least_kbps") rate_kbps_t lowest,
+        @p4cc_role("interval") @p4cc_unit("ticks") bit<32> t,
+        @p4cc_role("bytes_per_time") bit<32> speed,
+        @p4cc_role("load_gain") gain_t load,
+        @p4cc_role("queue_gain") gain_t queue,
+        @p4cc_role("bytes_per_depth") bit<12> depth_bytes,
+        @p4cc_role("framing_bytes") bit<8> framing
+    ) {
         is_port = true;
         rate = initial;
         port.capacity = c;
@@ -103,6 +112,7 @@ control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
     }
 
     // A port without an entry neither measures nor stamps.
+    @p4cc_role("rcp.ports")
     table ports {
         key = {
             egress_port: exact @name("egress_port");

@@ -30,13 +30,14 @@ control RcpStamp(inout headers_t hdr, in port_t egress_port, in queue_depth_t qu
     rate_kbps_t rate;
     link_bytes_t framing_bytes;
 
-    action set_rate(rate_kbps_t fair, bit<8> framing) {
+    action set_rate(@p4cc_role("fair_kbps") rate_kbps_t fair, @p4cc_role("framing_bytes") bit<8> framing) {
         is_port = true;
         rate = fair;
         framing_bytes = (link_bytes_t)framing;
     }
 
     // A port without an entry neither measures nor stamps.
+    @p4cc_role("rcp_stamp.ports")
     table stamped {
         key = {
             egress_port: exact @name("egress_port");

@@ -17,11 +17,12 @@ control Spray(in headers_t hdr, in bit<48> now, out bit<16> entropy) {
 
     bit<48> gap;
 
-    action set_gap(bit<32> ticks) {
+    action set_gap(@p4cc_unit("ticks") bit<32> ticks) {
         gap = (bit<48>)ticks;
     }
 
     // Without an entry each packet takes a path of its own.
+    @p4cc_role("spray.gaps")
     table gaps {
         key = {
             hdr.ethernet.ether_type: exact @name("ether_type");

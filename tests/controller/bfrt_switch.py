@@ -10,12 +10,13 @@ from pathlib import Path
 
 from controller import EcnSettings, Profile, SwitchPlan, Thresholds, plan_network, same_thresholds
 from controller.bfrt.client import BfrtServer
-from controller.contract import find_features
 from controller.install import Server
 from controller.pipeline import Pipeline, load_pipeline
 from controller.plan import SwitchProgram
-from controller.port_settings import features_by_tables
+from controller.port_settings import features_by_roles
 from controller.red import SCRIPT
+from controller.roles import Roles, roles_of
+from controller.route_table import said_routes
 from controller.units import CHIP_CELL_BYTES, cells_by_port
 from p4cc.planning.programs import compile_program
 from tests.switchd.namespaces import PATIENCE_S, ROOT, Switch, listening, switch_program, wait_for
@@ -61,16 +62,16 @@ def pipeline(name: str) -> Pipeline:
 
 
 def plans(
-    tables: frozenset[str], topology: Topology = LEAVES, k_pkts: int = 33, profile: Profile = Profile.GST
+    roles: Roles, topology: Topology = LEAVES, k_pkts: int = 33, profile: Profile = Profile.GST
 ) -> Sequence[SwitchPlan]:
-    """What the first switch is to hold, in a program with these tables; it is device 0, as the driver's are."""
+    """What the first switch is to hold, in a program with these roles; it is device 0, as the driver's are."""
     chips = dict.fromkeys(topology.switch_names, CELL_BYTES)
     ecn = EcnSettings(profile, same_thresholds(topology, Thresholds(k_pkts, 65)), cells_by_port(topology, chips, 1500))
-    features = features_by_tables(tables, topology, SCRIPT, lambda _: CELL_BYTES)
-    programs = dict.fromkeys(topology.switch_names, SwitchProgram(tables))
+    features = features_by_roles(roles, topology, SCRIPT, lambda _: CELL_BYTES)
+    programs = dict.fromkeys(topology.switch_names, SwitchProgram(roles, said_routes(roles)))
     return [replace(plan_network(topology, ecn, features, programs=programs)[0], device_id=0)]
 
 
 def plans_of(known: Pipeline) -> Sequence[SwitchPlan]:
-    """The same, by the tables of a P4Info."""
-    return plans(find_features(known.schema).tables)
+    """The same, by the roles of a P4Info."""
+    return plans(roles_of(known.schema))

@@ -12,7 +12,7 @@ import grpc.aio
 import pytest
 from finsy.proto import rpc_status
 
-from controller.bfrt import client, convert, wire
+from controller.bfrt import client, codec, wire
 from controller.bfrt.client import BfrtServer, running_program
 from controller.bfrt.program import Program
 from controller.client import Target
@@ -135,7 +135,7 @@ async def test_rows_without_end(program: Program, monkeypatch: pytest.MonkeyPatc
 
     async def rows() -> AsyncIterator[Any]:
         while True:
-            yield answer(*[convert.to_entry(ENTRY, program.schema)] * 100)
+            yield answer(*[codec.to_entry(ENTRY, program.schema)] * 100)
 
     liar.rows = rows
     error = await refused(liar, lambda made: made.read(SCOPE, program))
@@ -162,7 +162,7 @@ async def test_a_schema_that_is_none(program: Program, text: bytes) -> None:
     async with liar.served() as server:
         found = await running_program(server, "ecn_dual", "s1")
         with pytest.raises(ControllerError, match=r"bf-rt\.json of the switch"):
-            _ = found.shape
+            _ = found.roles
 
 
 async def test_a_schema_without_end(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:

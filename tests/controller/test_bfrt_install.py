@@ -11,19 +11,30 @@ import pytest
 from finsy.proto import p4r
 from typer.testing import CliRunner, Result
 
-from controller import Profile, SwitchError, program
+from controller import Profile, SwitchError
 from controller.bfrt.client import BfrtServer, Session, running_program
 from controller.bfrt.program import Program
 from controller.cli import app
 from controller.client import connect
-from controller.contract import features_in
-from controller.entities import ActionCall, Entry, EntryKey, Exact, Group, Member, Range, Update, UpdateKind
+from controller.entities import (
+    ActionCall,
+    CloneKey,
+    CloneSession,
+    Entry,
+    EntryKey,
+    Exact,
+    Group,
+    Member,
+    Range,
+    Update,
+    UpdateKind,
+)
 from controller.errors import ControllerError, PlanError
 from controller.install import diff_network, install_network, read_ports
 from controller.plan import SwitchPlan, level_cells
+from tests.controller import own_program as program
 from tests.controller.bfrt_switch import CELL_BYTES, Device, device, pipeline, plans, plans_of
 from tests.switchd.namespaces import ROOT
-from topos.loaders.runtime import Runtime, RuntimeSession
 
 SHAPE = ["--topology", "leaf_spine", "--set", "leaves=2", "--set", "spines=2", "--set", "hosts_per_leaf=2"]
 
@@ -36,7 +47,7 @@ def ecn_dual(tmp_path: Path) -> Iterator[Device]:
 
 async def running(it: Device) -> tuple[Program, list[SwitchPlan]]:
     found = await running_program(it.bfrt, it.name, "leaf1")
-    return found, list(plans(features_in(found.shape).tables))
+    return found, list(plans(found.roles))
 
 
 @pytest.mark.parametrize("name", ["ecn_dual", "ecn_red", "int_hpcc"])
@@ -82,12 +93,12 @@ async def test_only_what_differs_is_written(ecn_dual: Device) -> None:
     assert first.updates_written == len(before.updates) > 0
     (again,) = await install_network(server, found, wanted)
     assert again.updates_written == 0
-    other = plans(features_in(found.shape).tables, k_pkts=25)
+    other = plans(found.roles, k_pkts=25)
     (changed,) = await install_network(server, found, other)
     assert changed.updates_written == len(wanted[0].ports)
     (left,) = await diff_network(server, found, other)
     assert left.updates == ()
-    profile = plans(features_in(found.shape).tables, k_pkts=25, profile=Profile.RFC3168)
+    profile = plans(found.roles, k_pkts=25, profile=Profile.RFC3168)
     (fewer,) = await install_network(server, found, profile)
     assert fewer.updates_written > 0
     (left,) = await diff_network(server, found, profile)
@@ -222,8 +233,8 @@ async def test_another_program_is_named_with_the_one_that_runs(ecn_dual: Device)
 
 async def test_what_only_p4runtime_has_words_for_is_refused_before_anything_is_written(ecn_dual: Device) -> None:
     found, (plan,) = await running(ecn_dual)
-    session = RuntimeSession(5, ((4, 0),), 64, "s1.json")
-    fixed = SwitchPlan(plan.switch, 0, plan.ports, plan.entities, (), fixed=Runtime(sessions=(session,)))
+    session = CloneSession(CloneKey(5), ((4, 0),), 64)
+    fixed = SwitchPlan(plan.switch, 0, plan.ports, plan.entities, (), plan.scope, (session,))
     with pytest.raises(PlanError, match="switch leaf1: entries of files and clone sessions"):
         await install_network(ecn_dual.bfrt, found, [fixed])
     (left,) = await diff_network(ecn_dual.bfrt, found, [plan])
@@ -250,7 +261,7 @@ def test_the_commands_speak_it(ecn_dual: Device) -> None:
     shown = command(ecn_dual, "show", *named, "--json")
     assert shown.exit_code == 0, shown.stderr
     # In cells, of which a packet of 1500 bytes takes 19.
-    assert {(port["k_pkts"], port["k_dc_pkts"]) for port in json.loads(shown.stdout)} == {(399, 760)}
+    assert {(port["k_cells"], port["k_dc_cells"]) for port in json.loads(shown.stdout)} == {(399, 760)}
 
 
 @pytest.mark.parametrize(
@@ -291,7 +302,7 @@ def test_features_stand_where_a_program_of_the_users_has_them(tmp_path: Path) ->
         assert command(it, "install", *named).exit_code == 0
         shown = command(it, "show", *named, "--json")
         assert shown.exit_code == 0, shown.stderr
-        assert None not in {port["k_pkts"] for port in json.loads(shown.stdout)}
+        assert None not in {port["k_cells"] for port in json.loads(shown.stdout)}
 
 
 def test_each_switch_has_an_address_of_its_own() -> None:
@@ -314,8 +325,10 @@ async def test_p4runtimes_server_is_no_bf_runtime(ecn_dual: Device) -> None:
         await running_program(BfrtServer(ecn_dual.p4runtime.address), "ecn_dual", "leaf1")
 
 
-def test_a_table_that_the_program_lacks_is_named(tmp_path: Path) -> None:
+def test_a_program_without_roles_is_refused(tmp_path: Path) -> None:
     with device(tmp_path, "program", ROOT / "engine/bfrt/tests/grpc/program.p4") as it:
         result = command(it, "install", "--p4-name", "program")
         assert result.exit_code == 2
-        assert "'ingress.forward.ecmp': the P4 program has none of this name, only: " in result.stderr
+        assert result.stderr.startswith(
+            "error: P4 program: no table of it says that it is one of ecn_dual.thresholds, "
+        )

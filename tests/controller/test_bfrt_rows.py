@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.bfrt.program import Program
-from controller.bfrt.row import BfrtRow
 from controller.bfrt.rows import to_update
 from controller.errors import PlanError
+from controller.written import WrittenEntry
 from p4cc.planning.programs import compile_program
 from tests.switchd.namespaces import ROOT
 
@@ -36,9 +36,9 @@ def program() -> Program:
     return Program("ecn_dual", text, CHIP)
 
 
-def row(**data: Any) -> BfrtRow:
+def row(**data: Any) -> WrittenEntry:
     """A row of the chip's table."""
-    return BfrtRow("chip", (("port", (3,)),), None, tuple(data.items()), "here")
+    return WrittenEntry("chip", (("port", (3,)),), None, tuple(data.items()), "here")
 
 
 def test_each_type_has_its_form(program: Program) -> None:
@@ -60,7 +60,7 @@ def test_each_type_has_its_form(program: Program) -> None:
 
 
 def test_keys_of_programs_match_as_their_tables_say(program: Program) -> None:
-    route = BfrtRow(
+    route = WrittenEntry(
         "ingress.forward.ipv4_lpm",
         (("hdr.ipv4.dst_addr", ("10.0.1.0", 24)),),
         None,

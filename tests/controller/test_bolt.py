@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from controller import plan_network, program
 from controller.bolt import BoltPort, BoltSettings, bolt_port
-from controller.entities import ActionCall, Entry
+from controller.entities import ActionCall, CloneKey, CloneSession, Entry
 from controller.errors import PlannerError
-from controller.plan import SwitchProgram
+from tests.controller import own_program as program
+from tests.controller.planned import planned
 from topos import generate
 
 PLAIN: dict[str, Any] = {"rate_bps": 100_000_000_000, "packet_bytes": 1_512, "depth_bytes": 80}
@@ -50,12 +50,11 @@ def test_what_no_parameter_holds_is_refused(changes: dict[str, Any], place: str)
 def test_every_port_of_a_switch_has_a_session_back() -> None:
     topology = generate("star", {"senders": 2})
     ports = {("s1", port.peer): bolt_port(**PLAIN) for port in topology.ports["s1"]}
-    (plan,) = plan_network(topology, None, (BoltSettings(ports),))
+    (plan,) = planned(topology, None, (BoltSettings(ports),), names=("bolt",))
     entries = [one for one in plan.entities if isinstance(one, Entry) and one.key.table == program.BOLT_PORTS]
     calls = [one.action for one in entries if isinstance(one.action, ActionCall)]
     assert [dict(call.args)["threshold"] for call in calls] == [3_024] * 3
-    sessions = [(one.session_id, one.replicas, one.priority) for one in plan.fixed.sessions]
-    assert sessions == [(1_024 + port, ((port, 1),), 7) for port in (1, 2, 3)]
-    without = SwitchProgram(tables=frozenset({program.ROUTES}))
-    (plan,) = plan_network(topology, None, (BoltSettings(ports),), programs={"s1": without})
-    assert not plan.fixed.sessions
+    sessions = [CloneSession(CloneKey(1_024 + port), ((port, 1),), class_of_service=7) for port in (1, 2, 3)]
+    assert list(plan.fixed) == sessions
+    (plan,) = planned(topology, None, (BoltSettings(ports),), names=("ecn_dual",))
+    assert not plan.fixed

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from controller import EcnSettings, Profile, SwitchError, plan_network, program
+from controller import EcnSettings, Profile, SwitchError
 from controller.client import Session, Target, connect
 from controller.entities import ActionCall, Entry, EntryKey, Exact, Update, UpdateKind
 from controller.install import Server, install_network
 from controller.pipeline import load_pipeline
+from tests.controller import own_program as program
+from tests.controller.planned import planned
 from topos import generate
 
 GOLDEN = Path(__file__).resolve().parents[2] / "p4src" / "golden" / "ecn_dual.p4info.txtpb"
@@ -91,6 +93,6 @@ async def test_a_write_needs_mastership_first() -> None:
 
 
 async def test_an_installation_names_the_first_switch_that_fails() -> None:
-    plans = plan_network(generate("dumbbell", {"pairs": 1}), EcnSettings(Profile.GST, {}))
+    plans = planned(generate("dumbbell", {"pairs": 1}), EcnSettings(Profile.GST, {}))
     with pytest.raises(SwitchError, match=r"switch s1 \(device 1 at .*\): arbitration: UNAVAILABLE"):
         await install_network(Server(f"127.0.0.1:{free_port()}"), PIPELINE, plans)

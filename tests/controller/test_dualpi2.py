@@ -6,11 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-from controller import program
-from controller.dualpi2 import DualPi2Settings, dualpi2_port
-from controller.entities import ActionCall
+from controller.dualpi2 import DUALPI2_PORTS, DUALPI2_UNITS, dualpi2_port
+from controller.entities import ActionCall, Entry, EntryKey, Exact
 from controller.errors import PlannerError
-from controller.features import by_port
+from controller.features import PortTable
+from tests.controller import own_program as program
+from tests.controller.planned import roles
 
 MS = 1_000_000
 
@@ -65,7 +66,9 @@ def test_what_a_port_cannot_hold(changes: dict[str, int | Fraction], cause: str)
 
 def test_entries_of_the_ports_that_are_named() -> None:
     port = dualpi2_port(rate_bps=10**9, packet_bytes=1514)
-    (entry,) = DualPi2Settings({("s1", "h1"): port}).entries("s1", {1: "h1", 2: "h2"})
+    feature = PortTable(DUALPI2_PORTS, {("s1", "h1"): port}, units=DUALPI2_UNITS)
+    (row,) = feature.rows("s1", {1: "h1", 2: "h2"})
+    entry = roles("dualpi2").table(DUALPI2_PORTS).entry(row)
     args = (
         ("alpha", port.alpha),
         ("beta", port.beta),
@@ -75,4 +78,5 @@ def test_entries_of_the_ports_that_are_named() -> None:
         ("t", 16 * MS),
         ("target", 15 * MS),
     )
-    assert entry == by_port(program.DUALPI2_PORTS, 1, ActionCall(program.SET_DUALPI2_PORT, args))
+    key = EntryKey(program.DUALPI2_PORTS, (Exact("egress_port", 1),))
+    assert entry == Entry(key, ActionCall(program.SET_DUALPI2_PORT, args))

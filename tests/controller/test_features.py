@@ -7,22 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from controller import plan_network, program
 from controller.bolt import BoltSettings, bolt_port
-from controller.d3 import capacity_estimate, d3_port
+from controller.d3 import D3_STAMPED, D3PortPlan, D3Settings, D3Share, capacity_estimate, d3_port
 from controller.entities import ActionCall, Entry, EntryKey, Exact, Range
-from controller.features import (
-    Feature,
-    QueueSettings,
-    RedSettings,
-    RedStepsSettings,
-    SpraySettings,
-    TelemetrySettings,
-)
-from controller.rate_features import D3PortPlan, D3Settings, D3StampSettings, RcpSettings, RcpStampSettings
-from controller.rcp import rcp_port
-from controller.red import MAX_DEPTH, hpcc_script_curve
-from controller.telemetry import int_port
+from controller.features import Feature, PortTable, QueueSettings, SpraySettings
+from controller.rcp import RCP_PORTS, RCP_STAMPED, RCP_UNITS, RcpStamp, rcp_port
+from controller.red import CURVE_UNITS, CURVES, MAX_DEPTH, RedStepsSettings, hpcc_script_curve
+from controller.telemetry import INT_PORTS, int_port
+from tests.controller import own_program as program
+from tests.controller.planned import planned, roles
 from topos import generate
 
 GOLDEN = Path(__file__).resolve().parents[2] / "p4src/golden"
@@ -35,19 +28,25 @@ def features() -> dict[str, Feature]:
     port = int_port(switch_id=1, rate_bps=RATE_BPS, network_rates_bps=[RATE_BPS])
     allocator = d3_port(capacity_bps=10**9, rtt_ns=300_000)
     estimate = capacity_estimate(rate_bps=10**9, interval_ns=300_000, depth_bytes=80)
+    share = D3Share(allocator.capacity_kbps, allocator.capacity_kbps, allocator.base_kbps)
     fair = rcp_port(rate_bps=10**9, interval_ns=300_000, rtt_ns=300_000, depth_bytes=80)
     return {
-        "ecn_red": RedSettings({("s1", "r1"): hpcc_script_curve(RATE_BPS)}),
-        "int_hpcc": TelemetrySettings({("s1", "h1"): port}),
+        "ecn_red": PortTable(CURVES, {("s1", "r1"): hpcc_script_curve(RATE_BPS)}, "set_curve", CURVE_UNITS),
+        "int_hpcc": PortTable(INT_PORTS, {("s1", "h1"): port}),
         "ack_priority": QueueSettings(3),
         "ecn_red_spray": SpraySettings(50_000),
         "d3": D3Settings({("s1", "r1"): D3PortPlan(allocator, estimate)}),
-        "rcp": RcpSettings({("s1", "r1"): fair}),
+        "rcp": PortTable(RCP_PORTS, {("s1", "r1"): fair}, units=RCP_UNITS),
         "bolt": BoltSettings({("s1", "r1"): bolt_port(rate_bps=RATE_BPS, packet_bytes=1_512, depth_bytes=80)}),
         "tna/ecn_red": RedStepsSettings({("s1", "r1"): hpcc_script_curve(RATE_BPS)}),
-        "tna/d3": D3StampSettings({("s1", "r1"): D3PortPlan(allocator)}),
-        "tna/rcp": RcpStampSettings({("s1", "r1"): fair}),
+        "tna/d3": PortTable(D3_STAMPED, {("s1", "r1"): share}, "set_share"),
+        "tna/rcp": PortTable(RCP_STAMPED, {("s1", "r1"): RcpStamp(fair.initial_kbps, 0)}, "set_rate"),
     }
+
+
+def entries_of(name: str) -> list[Entry]:
+    tables = roles(name)
+    return [tables.table(row.role).entry(row) for row in features()[name].rows("s1", PORTS)]
 
 
 OF_V1MODEL = ["ecn_red", "ecn_red_spray", "int_hpcc", "ack_priority", "d3", "rcp", "bolt"]
@@ -57,9 +56,9 @@ OF_V1MODEL = ["ecn_red", "ecn_red_spray", "int_hpcc", "ack_priority", "d3", "rcp
 def test_entries_name_what_the_program_has(name: str) -> None:
     feature = features()[name]
     known = set(re.findall(r'name: "([^"]+)"', (GOLDEN / f"{name}.p4info.txtpb").read_text(encoding="utf-8")))
-    entries = list(feature.entries("s1", PORTS))
+    entries = entries_of(name)
     assert entries
-    assert set(feature.tables) <= known
+    assert set(feature.roles) <= roles(name).tables.keys()
     for entry in entries:
         assert isinstance(entry.action, ActionCall)
         assert {entry.key.table, entry.action.name, *(name for name, _ in entry.action.args)} <= known
@@ -69,20 +68,20 @@ def test_entries_name_what_the_program_has(name: str) -> None:
 
 def test_values_by_hand() -> None:
     # 400 kB and 1600 kB at 100 Gb/s in cells of 80 B; 0.2 of 2^32 over 15,000 cells.
-    (curve,) = features()["ecn_red"].entries("s1", PORTS)
+    (curve,) = entries_of("ecn_red")
     args = (("high", 20_000), ("low", 5_000), ("rise", 57_266))
     assert curve == Entry(EntryKey(program.CURVES, (Exact("egress_port", 2),)), ActionCall(program.SET_CURVE, args))
-    (port,) = features()["int_hpcc"].entries("s1", PORTS)
+    (port,) = entries_of("int_hpcc")
     told = (("cells", 1), ("framing", 0), ("hops", 5), ("id", 1), ("rate", 2), ("shift", 2))
     assert port.action == ActionCall(program.SET_INT_PORT, told)
-    classes = [entry.key.match for entry in features()["ack_priority"].entries("s1", PORTS)]
+    classes = [entry.key.match for entry in entries_of("ack_priority")]
     assert classes == [(Exact("is_control", 1), Exact("traffic_class", number)) for number in range(8)]
-    assert list(QueueSettings().entries("s1", PORTS)) == []
-    (share,) = features()["tna/d3"].entries("s1", PORTS)
+    assert list(QueueSettings().rows("s1", PORTS)) == []
+    (share,) = entries_of("tna/d3")
     assert share.action == ActionCall(
         program.SET_D3_SHARE, (("fair", 1_707), ("most", 1_000_000), ("number", 0), ("rate", 1_000_000))
     )
-    steps = list(features()["tna/ecn_red"].entries("s1", PORTS))
+    steps = entries_of("tna/ecn_red")
     assert len(steps) == 33
     first, last = steps[0], steps[-1]
     # 15,000 cells from K_min in 32 steps, the first up to cell 468 of them: half of what the curve has there.
@@ -93,8 +92,9 @@ def test_values_by_hand() -> None:
 
 
 def test_a_plan_owns_routes_and_the_tables_of_its_features() -> None:
-    (plan,) = plan_network(generate("star", {"senders": 2}), None, tuple(features().values()))
-    of_features = tuple(table for feature in features().values() for table in feature.tables)
+    (plan,) = planned(generate("star", {"senders": 2}), None, tuple(features().values()), names=tuple(features()))
+    tables = roles(*features())
+    of_features = tuple(tables.table(role).name for feature in features().values() for role in feature.roles)
     assert plan.scope.tables == (program.ROUTES, program.ECMP_SEEDS, *of_features)
     assert set(of_features) >= {
         program.CURVES,

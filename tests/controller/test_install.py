@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from controller import EcnSettings, Profile, SwitchError, Thresholds, plan_network, same_thresholds
-from controller.install import Server, diff_network, install_network, read_ports
+from controller import EcnSettings, Profile, SwitchError, Thresholds, same_thresholds
+from controller.client import Target, connect
+from controller.files import read_entries
+from controller.install import Server, diff_network, install_fixed, install_network, read_ports
 from controller.pipeline import Pipeline, load_pipeline
+from controller.resolve import resolve
 from p4cc import _engine
 from p4cc.planning.programs import compile_program
+from tests.controller.planned import planned
 from topos import Topology, format_ipv4, format_mac, generate, plan_addresses
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,7 +74,7 @@ async def served(net: _engine.Network) -> AsyncGenerator[Server]:
 
 
 async def test_only_what_differs_is_written(pipeline: Pipeline) -> None:
-    plans = plan_network(TOPOLOGY, ecn(Profile.GST, 33))
+    plans = planned(TOPOLOGY, ecn(Profile.GST, 33))
     async with served(network(TOPOLOGY)) as server:
         (before,) = await diff_network(server, pipeline, plans)
         assert before.pipeline_differs
@@ -80,7 +84,7 @@ async def test_only_what_differs_is_written(pipeline: Pipeline) -> None:
         (again,) = await install_network(server, pipeline, plans)
         assert not again.pipeline_pushed
         assert again.updates_written == 0
-        other = plan_network(TOPOLOGY, ecn(Profile.GST, 25))
+        other = planned(TOPOLOGY, ecn(Profile.GST, 25))
         (changed,) = await install_network(server, pipeline, other)
         assert not changed.pipeline_pushed
         assert changed.updates_written == len(TOPOLOGY.ports["s1"])
@@ -101,7 +105,7 @@ async def test_what_a_program_fills_itself_is_read_before_it_is_written(tmp_path
     )
     program = compile_program(tmp_path / "v1model" / "ecn_dual.p4")
     filled = load_pipeline(program.p4info_bytes(), program.device_config())
-    plans = plan_network(TOPOLOGY, ecn(Profile.GST, 33))
+    plans = planned(TOPOLOGY, ecn(Profile.GST, 33))
     assert [one.fills(plans[0].scope) for one in (pipeline, filled)] == [False, True]
     async with served(network(TOPOLOGY)) as server:
         (first,) = await install_network(server, filled, plans)
@@ -112,7 +116,7 @@ async def test_what_a_program_fills_itself_is_read_before_it_is_written(tmp_path
 
 
 async def test_counters_are_read_back_after_a_run(pipeline: Pipeline) -> None:
-    plans = plan_network(TOPOLOGY, ecn(Profile.SCE, 33))
+    plans = planned(TOPOLOGY, ecn(Profile.SCE, 33))
     net = network(TOPOLOGY)
     async with served(net) as server:
         await install_network(server, pipeline, plans)
@@ -127,9 +131,30 @@ async def test_counters_are_read_back_after_a_run(pipeline: Pipeline) -> None:
 
 
 async def test_a_switch_that_is_not_there_is_one_error(pipeline: Pipeline) -> None:
-    plans = plan_network(TOPOLOGY, ecn(Profile.GST, 33))
+    plans = planned(TOPOLOGY, ecn(Profile.GST, 33))
     net = network(TOPOLOGY)
     address = net.serve()
     net.stop_server()
     with pytest.raises(SwitchError, match="UNAVAILABLE"):
         await install_network(Server(address, timeout_s=2.0), pipeline, plans)
+
+
+async def test_what_a_file_fixes_is_added_and_what_else_is_there_stays() -> None:
+    files = ROOT / "tests" / "lab" / "files"
+    program = compile_program(files / "route.p4")
+    route = load_pipeline(program.p4info_bytes(), program.device_config())
+    (of_runtime, of_commands) = (
+        resolve(read_entries((files / name).read_text(encoding="utf-8"), name), route.schema)
+        for name in ("s1.json", "s2.txt")
+    )
+    async with served(network(TOPOLOGY)) as server, connect(Target(server.address, 1, "s1")) as session:
+        await session.become_primary()
+        first = await install_fixed(session, route, of_runtime)
+        # Four entries, a multicast group and a clone session; the program has the default action already.
+        assert (first.pipeline_pushed, first.updates_written) == (True, 6)
+        again = await install_fixed(session, route, of_runtime)
+        assert (again.pipeline_pushed, again.updates_written) == (False, 0)
+        # Two routes and a class come, group and session change, and the default action is the same.
+        assert (await install_fixed(session, route, of_commands)).updates_written == 5
+        # The first file's entries are all there still; group and session are not as it says.
+        assert (await install_fixed(session, route, of_runtime)).updates_written == 2

@@ -11,9 +11,7 @@ from controller import (
     Profile,
     ThresholdRule,
     Thresholds,
-    plan_network,
     port_warnings,
-    program,
     same_thresholds,
     thresholds_by_rule,
 )
@@ -28,10 +26,11 @@ from controller.entities import (
     Lpm,
     Member,
     MemberRef,
-    Range,
 )
-from controller.plan import SwitchProgram, level_cells, renamed
-from controller.route_table import OWN
+from controller.plan import SwitchProgram, level_cells
+from controller.route_table import said_routes
+from tests.controller import own_program as program
+from tests.controller.planned import planned, roles
 from topos import (
     Topology,
     TopologyError,
@@ -65,7 +64,7 @@ def of_table(entities: tuple[Entity, ...], table: str) -> list[Entry]:
 
 def test_a_star_has_a_next_hop_a_route_and_thresholds_for_each_port() -> None:
     topology = generate("star", {"senders": 2})
-    (plan,) = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, K33)))
+    (plan,) = planned(topology, EcnSettings(Profile.GST, same_thresholds(topology, K33)))
     assert (plan.switch, plan.device_id, plan.ports) == ("s1", 1, {1: "h1", 2: "h2", 3: "aggregator"})
     members = [entity for entity in plan.entities if isinstance(entity, Member)]
     assert [member.key.member_id for member in members] == [1, 2, 3]
@@ -84,7 +83,7 @@ def test_a_star_has_a_next_hop_a_route_and_thresholds_for_each_port() -> None:
 def test_equal_paths_become_a_group_and_next_hops_are_the_neighbours() -> None:
     topology = leaf_spine()
     addresses = plan_addresses(topology)
-    plans = {plan.switch: plan for plan in plan_network(topology, EcnSettings(Profile.SCE, {}))}
+    plans = {plan.switch: plan for plan in planned(topology, EcnSettings(Profile.SCE, {}))}
     leaf = plans["a"]
     groups = [entity for entity in leaf.entities if isinstance(entity, Group)]
     assert [(group.key.group_id, group.members) for group in groups] == [(1, ((3, 1), (4, 1), (5, 1)))]
@@ -108,20 +107,22 @@ def test_an_lpm_table_has_a_route_for_each_rack_and_pod(by_host: bool, entries: 
     # An edge: its two hosts, the other rack, pod 1, pods 2 and 3. An aggregation: two racks, then the same.
     # A core: four pods.
     topology = generate("fat_tree", {"k": 4, "addresses": "by_rack"})
-    routes = SwitchProgram(routes=replace(OWN, by_host=by_host))
-    plans = plan_network(topology, None, programs=dict.fromkeys(topology.switch_names, routes))
+    own = said_routes(roles("ecn_dual"))
+    assert own is not None
+    routes = SwitchProgram(roles("ecn_dual"), routes=replace(own, by_host=by_host))
+    plans = planned(topology, None, program=routes)
     counted = {plan.switch: len(of_table(plan.entities, program.ROUTES)) for plan in plans}
     assert tuple(counted[name] for name in ("p1e1", "p1a1", "c1-1")) == entries
 
 
 def test_the_plan_is_a_function_of_its_inputs() -> None:
     ecn = EcnSettings(Profile.GST, same_thresholds(leaf_spine(), K33))
-    assert plan_network(leaf_spine(), ecn) == plan_network(leaf_spine(), ecn)
+    assert planned(leaf_spine(), ecn) == planned(leaf_spine(), ecn)
 
 
 def test_marks_that_vanish_are_planned_with_a_warning_for_each_port() -> None:
     topology = generate("star", {"senders": 1, "queue_capacity_pkts": 150})
-    (plan,) = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(150, 150))))
+    (plan,) = planned(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(150, 150))))
     assert len(of_table(plan.entities, program.THRESHOLDS)) == 2
     assert [warning.place.split(":")[1] for warning in plan.warnings] == ["1 to h1", "2 to aggregator"]
     assert all("no packet is ever marked" in warning.text for warning in plan.warnings)
@@ -130,7 +131,7 @@ def test_marks_that_vanish_are_planned_with_a_warning_for_each_port() -> None:
 @pytest.mark.parametrize(("senders", "named"), [(1, "to h1, port"), (26, "to h2 and 25 other ports: ")])
 def test_a_warning_about_many_ports_is_one_line(senders: int, named: str) -> None:
     topology = generate("star", {"senders": senders, "queue_capacity_pkts": 150})
-    plans = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(150, 150))))
+    plans = planned(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(150, 150))))
     (line,) = port_warnings(plans)
     assert named in line
     assert line.endswith("no packet is ever marked, and senders grow until the queue overflows")
@@ -138,7 +139,7 @@ def test_a_warning_about_many_ports_is_one_line(senders: int, named: str) -> Non
 
 def test_a_port_that_does_not_exist_is_refused() -> None:
     with pytest.raises(TopologyError, match="no link leads to 'h9'"):
-        plan_network(generate("star", {"senders": 1}), EcnSettings(Profile.GST, {("s1", "h9"): K33}))
+        planned(generate("star", {"senders": 1}), EcnSettings(Profile.GST, {("s1", "h9"): K33}))
 
 
 @pytest.mark.parametrize(("buffer_pkts", "k"), [(100, 8), (150, 33)])
@@ -176,17 +177,10 @@ def test_counter_cells_are_port_and_level_side_by_side() -> None:
 def test_switches_with_a_choice_get_seeds_of_their_own() -> None:
     """docs/algorithms/README.md#p4-needs, docs/algorithms/topologies.md#topologies:
     the hash is seeded by switch; a switch without a choice needs no seed."""
-    plans = plan_network(leaf_spine(), EcnSettings(Profile.GST, {}))
+    plans = planned(leaf_spine(), EcnSettings(Profile.GST, {}))
     seeds = {plan.switch: of_table(plan.entities, program.ECMP_SEEDS) for plan in plans}
     assert {switch: len(entries) for switch, entries in seeds.items()} == {"a": 1, "b": 1, "p1": 0, "p2": 0, "p3": 0}
     factors = [seeds[leaf][0].action for leaf in "ab"]
     assert factors[0] != factors[1]
-    others = plan_network(leaf_spine(), EcnSettings(Profile.GST, {}), ecmp_seed=1)
+    others = planned(leaf_spine(), EcnSettings(Profile.GST, {}), ecmp_seed=1)
     assert of_table(others[0].entities, program.ECMP_SEEDS)[0].action not in factors
-
-
-def test_an_entry_under_another_name_keeps_its_priority() -> None:
-    match = (Exact("egress_port", 1), Range("queue_depth", 1, 5))
-    entry = Entry(EntryKey(program.RED_STEPS, match, 1), ActionCall(program.SET_ALWAYS))
-    names = {program.RED_STEPS: "mine.steps", program.SET_ALWAYS: "mine.set_always"}
-    assert renamed(entry, names) == Entry(EntryKey("mine.steps", match, 1), ActionCall("mine.set_always"))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import EcnSettings, Profile, Thresholds, plan_network, program, same_thresholds
+from controller import EcnSettings, Profile, Thresholds, same_thresholds
 from controller.entities import (
     ActionCall,
     Entity,
@@ -25,6 +25,8 @@ from controller.entities import (
     UpdateKind,
 )
 from controller.reconcile import MAX_BATCH, diff
+from tests.controller import own_program as program
+from tests.controller.planned import planned
 from topos import generate
 
 
@@ -98,8 +100,8 @@ def test_the_difference_leads_to_the_desired_state(
 def test_a_changed_threshold_is_the_only_write() -> None:
     topology = generate("star", {"senders": 3})
     usual = same_thresholds(topology, Thresholds(33, 65))
-    (old,) = plan_network(topology, EcnSettings(Profile.GST, usual))
-    (new,) = plan_network(topology, EcnSettings(Profile.GST, usual | {("s1", "h2"): Thresholds(8, 65)}))
+    (old,) = planned(topology, EcnSettings(Profile.GST, usual))
+    (new,) = planned(topology, EcnSettings(Profile.GST, usual | {("s1", "h2"): Thresholds(8, 65)}))
     ((update,),) = diff(new.entities, old.entities)
     assert str(update) == f"modify {program.THRESHOLDS} [egress_port=0x2] -> {program.SET_THRESHOLDS}(k=0x8, k_dc=0x41)"
 

@@ -108,7 +108,7 @@ def test_rows_are_part_of_what_tells_runs_apart(tmp_path: Path) -> None:
         ({**APP, "bfrt": "pktgen.app"}, GENERATED, "tf1.pktgen.app_cfg"),
         ({**APP, "key": {"app": 3}}, GENERATED, "app_id"),
         ({**APP, "key": {"app_id": 9}}, GENERATED, "no application 9, only 0 to 7"),
-        ({**APP, "key": {"app_id": [1, 2]}}, GENERATED, "Exact"),
+        ({**APP, "key": {"app_id": [1, 2]}}, GENERATED, "exact takes one value"),
         ({**APP, "action": "trigger_never"}, GENERATED, "trigger_timer_periodic"),
         ({**APP, "data": {"length": 3}}, GENERATED, "pkt_len"),
         ({**APP, "data": {"pkt_len": "long"}}, GENERATED, "entries[1]"),

@@ -11,9 +11,9 @@ import pytest
 from finsy.proto import p4r
 from google.protobuf import text_format
 
-from controller.contract import FEATURES, find_features
 from controller.entities import Update, UpdateKind
 from controller.pipeline import Pipeline, load_pipeline
+from controller.roles import Roles, roles_of
 from p4cc import bundled
 from p4cc.errors import UserError
 from p4cc.planning.network import plan_case
@@ -96,10 +96,9 @@ def test_what_was_made_for_the_chip_runs_under_v1model_too(
 ) -> None:
     program = tmp_path / "program.p4"
     program.write_text(ANYWHERE.format(name=name, control=control, arguments=arguments))
-    found = find_features(pipeline(program).schema)
-    (feature,) = [one for one in FEATURES if one.name == name]
-    assert feature.own_tables <= found.tables
-    assert found.names[feature.tables[0].name.join((f"{feature.own}.", ""))].startswith("e.mine.")
+    found = roles_of(pipeline(program).schema).tables
+    assert {role.partition(".")[0] for role in found} == {name}
+    assert all(table.name.startswith("e.mine.") for table in found.values())
 
 
 @pytest.fixture(scope="module")
@@ -123,63 +122,63 @@ def test_the_run_says_which_table_gets_thresholds(strangers: Ran) -> None:
 
 
 LACKS = [
-    ("queue_depth_t k, queue_depth_t k_dc", "queue_depth_t k", "action set_thresholds lacks parameter k_dc"),
-    ("queue_depth_t k,", "bit<8> k,", "action set_thresholds has 8 bits for k where 19 are needed"),
+    ("k, @p4cc_unit", "first, @p4cc_unit", "lacks parameter k"),
     ('egress_port: exact @name("egress_port")', "egress_port: exact", None),
     ('egress_port: exact @name("egress_port")', 'egress_port: exact @name("port")', "it lacks exact key egress_port"),
-    ("table codepoint_map", "table codepoints", "table MyEgress.marks.codepoint_map is missing"),
-    (") level_packets;", ") packets_by_level;", "counter MyEgress.marks.level_packets is missing"),
+    ('egress_port: exact @name("egress_port")', 'egress_port: exact @name("p") @p4cc_role("egress_port")', None),
+    ("table codepoint_map", "table codepoints", None),
+    (") level_packets;", ") packets_by_level;", None),
+    (
+        '@p4cc_unit("depth") queue_depth_t k,',
+        '@p4cc_unit("bytes") queue_depth_t k,',
+        "parameter k of set_thresholds takes bytes",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("old", "new", "said"), LACKS)
-def test_what_a_feature_lacks_is_named(tmp_path: Path, old: str, new: str, said: str | None) -> None:
+def test_what_a_table_does_not_take_is_named(tmp_path: Path, old: str, new: str, said: str | None) -> None:
     control = (ROOT / "p4src" / "controls" / "ecn_dual.p4").read_text(encoding="utf-8")
     assert old in control
-    control = control.replace(old, new)
+    control = control.replace(old, new).replace("(bit<32>)k;", "(bit<32>)first;" if "first" in new else "(bit<32>)k;")
     for whole, part in (("codepoint_map", "codepoints"), ("level_packets", "packets_by_level")):
-        control = control.replace(f"{whole}.", f"{part}.") if part in control else control
-    if "k_dc" not in new and "k_dc" in old:
-        control = control.replace("k_dc_pkts = (bit<32>)k_dc;", "k_dc_pkts = (bit<32>)k;")
+        control = control.replace(f"{whole}.", f"{part}.") if f" {part}" in control else control
     control = control.replace("../include/", "p4cc/")
     (tmp_path / "ecn_dual.p4").write_text(control.replace('"p4cc/headers.p4"', "<p4cc/headers.p4>"))
     router = MARKS.read_text(encoding="utf-8").replace("<p4cc/ecn_dual.p4>", '"ecn_dual.p4"')
     (tmp_path / "mine.p4").write_text(router)
-    found = find_features(pipeline(tmp_path / "mine.p4").schema)
-    if said is None:
-        assert found.lacks == ()
-        return
-    (text,) = found.lacks
-    assert text.startswith("feature ecn_dual: ")
-    assert said in text
     switch = {"program": "mine.p4"}
-    plain = run(tmp_path, scenario(switch=switch))
-    assert any(said in warning for warning in plain.outcome.warnings)
+    if said is None:
+        counters = run(tmp_path, scenario(switch=switch)).table("counters")
+        assert counters["k_pkts"].drop_nulls().len() > 0
+        return
     with pytest.raises(UserError) as refused:
-        run(tmp_path, scenario(switch=switch, variants=[GST]))
+        run(tmp_path, scenario(switch=switch))
     assert said in refused.value.cause
-    assert "#include <p4cc/ecn_dual.p4>" in (refused.value.remedy or "")
+    assert "table MyEgress.marks.thresholds (ecn_dual.thresholds)" in (refused.value.place or "")
 
 
-@pytest.mark.parametrize("name", ["ecn_dual", "ecn_red", "int_hpcc", "ack_priority", "d3", "rcp"])
-def test_p4ccs_own_programs_keep_their_contract(name: str) -> None:
-    (feature,) = (feature for feature in FEATURES if feature.name == name)
-    found = find_features(pipeline(bundled.PROGRAMS / f"{name}.p4").schema)
-    assert feature.own_tables <= found.tables
-    assert (found.names, found.lacks) == ({}, ())
+def golden_roles() -> dict[str, Roles]:
+    """Roles by program, of the committed P4Info."""
+    golden = ROOT / "p4src" / "golden"
+    files = [*golden.glob("*.txtpb"), *golden.glob("tna/*.txtpb")]
+    return {str(path.relative_to(golden)): roles_of(load_pipeline(path.read_text(), b"").schema) for path in files}
 
 
-def test_the_page_has_every_contract() -> None:
+def test_the_page_has_every_role() -> None:
     page = (ROOT / "docs" / "reference" / "features.md").read_text(encoding="utf-8")
-    for feature in FEATURES:
-        for table in feature.tables:
-            for action, params in table.actions.items():
-                called = f"{action}({', '.join(f'{name} {bits}' for name, bits in params.items())})"
-                exact = [f"`{name}` {bits}" for name, bits in table.keys.items()]
-                keys = ", ".join((*exact, *(f"`{name}` {bits} (range)" for name, bits in table.ranges.items())))
-                assert f"| `{feature.name}` | `{table.name}` | {keys} | `{called}` |" in page
-        for counter in feature.counters:
-            assert f"counter `{counter}`" in page
+    for roles in golden_roles().values():
+        for role, table in roles.tables.items():
+            for called, action in table.actions.items():
+                if called in ("NoAction", "no_route", "set_fixed_rate"):
+                    continue
+                params = ", ".join(
+                    f"{name} {one.bits}{f' {one.unit}' if one.unit else ''}" for name, one in action.params.items()
+                )
+                kinds = {"exact": "", "range": " (range)", "lpm": " (lpm)"}
+                keys = ", ".join(f"`{name}` {one.bits}{kinds[one.kind]}" for name, one in table.keys.items())
+                assert f"| `{role}` | {keys} | `{called}({params})` |" in page, role
+        assert all(f"counter `{role}`" in page for role in roles.counters)
 
 
 def test_a_control_that_is_there_twice_is_refused(tmp_path: Path) -> None:
@@ -189,7 +188,7 @@ def test_a_control_that_is_there_twice_is_refused(tmp_path: Path) -> None:
         "            again.apply(hdr.ipv4.diffserv[1:0], standard_metadata.egress_port, 0, level); marks.apply(",
     )
     (tmp_path / "twice.p4").write_text(text)
-    with pytest.raises(UserError, match="feature ecn_dual is there 2 times"):
+    with pytest.raises(UserError, match=r"ecn_dual\.thresholds is the role of MyEgress"):
         run(tmp_path, scenario(switch={"program": "twice.p4"}))
 
 

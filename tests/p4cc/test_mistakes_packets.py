@@ -97,7 +97,7 @@ MISTAKES = (
     Mistake(
         "IPv6 through a program of IPv4",
         (*RUN, "--set", "transport.ip=6"),
-        ("transport.ip: p4cc's own programs route IPv4 alone", "give a program that routes IPv6"),
+        ("transport.ip: routes go to ingress.forward.ipv4_lpm, whose key has 32", "give a program that routes IPv6"),
     ),
     Mistake(
         "paced senders over TCP",

@@ -39,5 +39,5 @@ def test_a_flow_takes_one_path_or_all(tmp_path: Path, program: str, gap_ns: int 
 
 
 def test_a_gap_without_flowlets_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"flowlet_gap_ns.*no table ingress.spray.gaps"):
+    with pytest.raises(UserError, match=r"flowlet_gap_ns.*no table of the program has the role spray.gaps"):
         bytes_up(tmp_path, program="p4src/v1model/ecn_red.p4", flowlet_gap_ns=5_000)

@@ -8,13 +8,13 @@ import pytest
 
 from controller.entities import ActionCall, Entry
 from controller.pipeline import load_pipeline
-from controller.program import SET_THRESHOLDS
 from p4cc.errors import UserError
 from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.planning.programs import compile_program
 from p4cc.scenario.expand import expand
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
+from tests.controller.own_program import SET_THRESHOLDS
 from tests.p4cc.scenarios import ROOT, Ran, run, scenario, write
 
 if TYPE_CHECKING:

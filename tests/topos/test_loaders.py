@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller.files.tutorial_runtime import read_runtime
 from topos import StarParams, TopologyError, format_ipv4, format_mac, generate, plan_addresses
 from topos.lab import LabEnd, LabHost, LabLink, LabNetwork, LabSwitch, lab_of
-from topos.loaders import LinkDefaults, graph_of, load_lab, p4utils, runtime_json, switch_cli, tutorials
+from topos.loaders import LinkDefaults, graph_of, load_lab, p4utils, tutorials
 from topos.loaders.imported import inside
 from topos.loaders.reading import duration_ns, parse_json
-from topos.loaders.runtime import RuntimeGroup, RuntimeSession, WholeMatch
 
 TUTORIALS = os.environ.get("P4CC_TUTORIALS")
 """A copy of the P4 tutorials, which is no part of this project."""
@@ -202,79 +202,6 @@ def test_delays_have_units(value: object, nanoseconds: int) -> None:
     assert duration_ns(value, "here") == nanoseconds
 
 
-def test_a_runtime_file_says_entries_groups_and_sessions() -> None:
-    data = parse_json(
-        """{
-            "target": "bmv2", "bmv2_json": "build/x.json",
-            "table_entries": [
-                {"table": "t", "default_action": true, "action_name": "drop", "action_params": {}},
-                {"table": "t", "match": {"a": ["10.0.1.1", 24], "b": 7, "c": [1]},
-                 "action_name": "go", "action_params": {"port": [3]}, "priority": 2}],
-            "multicast_group_entries": [{"multicast_group_id": 1, "replicas": [{"egress_port": 2, "instance": 1}]}],
-            "clone_session_entries": [{"clone_session_id": 5, "replicas": [{"egress_port": 4}],
-                                       "packet_length_bytes": 64}]
-        }""",
-        "s1.json",
-    )
-    fixed = runtime_json.runtime(data, "s1.json")
-    default, entry = fixed.entries
-    assert (default.default, default.match) == (True, ())
-    assert entry.match == (WholeMatch("a", ("10.0.1.1", 24)), WholeMatch("b", (7,)), WholeMatch("c", (1,)))
-    assert (entry.params, entry.priority) == ((("port", 3),), 2)
-    assert fixed.groups == (RuntimeGroup(1, ((2, 1),), "s1.json: multicast_group_entries[0]"),)
-    assert fixed.sessions == (RuntimeSession(5, ((4, 0),), 64, "s1.json: clone_session_entries[0]"),)
-    assert fixed.device_config == "build/x.json"
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        ([], "an object"),
-        ({"target": "tofino"}, "not known"),
-        ({"table_entries": {}}, "a list"),
-        ({"table_entries": [{"table": 1}]}, "table_entries[0].table"),
-        ({"table_entries": [{"table": "t", "match": {"a": [1, 2, 3]}, "action_name": "x"}]}, "3 values"),
-        ({"table_entries": [{"table": "t", "match": {"a": 1.5}, "action_name": "x"}]}, "a whole number"),
-        ({"table_entries": [{"table": "t", "match": {"a": 1}, "default_action": True, "action_name": "x"}]}, "match"),
-        ({"multicast_group_entries": [{"multicast_group_id": 1}]}, "replicas"),
-        ({"multicast_group_entries": [{"multicast_group_id": 1, "replicas": [7]}]}, "an object"),
-    ],
-)
-def test_a_bad_runtime_file_is_refused_with_its_place(data: Any, words: str) -> None:
-    with pytest.raises(TopologyError) as error:
-        runtime_json.runtime(data, "s1.json")
-    assert words in str(error.value)
-    assert "s1.json" in str(error.value)
-
-
-def test_a_command_file_is_entries_groups_sessions_and_the_rest() -> None:
-    commands = switch_cli.parse(
-        "// tables\ntable_set_default t drop\n\ntable_add t go 10.0.1.1/32 1&&&0xff 2->5 => 00:00:00:00:00:01 1 # x\n"
-        "mc_mgrp_create 3\nmc_node_create 9 1 2\nmc_node_associate 3 0\nmirroring_add 7 4\nmirroring_add_mc 8 3\n"
-        "set_queue_rate 100 1\n",
-        "s.txt",
-    )
-    fixed = switch_cli.runtime(commands)
-    assert [entry.place for entry in fixed.entries] == ["s.txt:2", "s.txt:4"]
-    assert [match.values for match in fixed.entries[1].match] == [("10.0.1.1", "32"), ("1", "0xff"), ("2", "5")]
-    assert fixed.groups == (RuntimeGroup(3, ((1, 9), (2, 9)), "s.txt:5"),)
-    assert [(session.session_id, session.replicas) for session in fixed.sessions] == [
-        (7, ((4, 0),)),
-        (8, ((1, 9), (2, 9))),
-    ]
-    assert [str(command) for command in fixed.commands] == ["set_queue_rate 100 1"]
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["table_add t go 1", "table_add t =>", "table_set_default t", "mc_mgrp_create x", "mc_node_associate 1 0",
-     "mirroring_add 1", "mirroring_add_mc 1 2", "mc_mgrp_create"],
-)  # fmt: skip
-def test_a_bad_command_is_refused_with_its_line(line: str) -> None:
-    with pytest.raises(TopologyError, match=r"s\.txt:2"):
-        switch_cli.runtime(switch_cli.parse(f"\n{line}\n", "s.txt"))
-
-
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
@@ -283,7 +210,6 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 LOADERS: list[Callable[[Any], object]] = [
     tutorials.network,
     p4utils.network,
-    lambda value: runtime_json.runtime(value, "file"),
 ]
 
 
@@ -300,16 +226,10 @@ def test_any_part_of_a_p4app_is_a_lab_or_a_topology_error(inner: Any, path: str)
 
 
 @pytest.mark.parametrize("load", LOADERS)
-@given(data=JSON, key=st.sampled_from(["hosts", "links", "topology", "table_entries", "clone_session_entries"]))
+@given(data=JSON, key=st.sampled_from(["hosts", "links", "topology"]))
 def test_any_object_is_read_or_a_topology_error(load: Callable[[Any], object], data: Any, key: str) -> None:
     with contextlib.suppress(TopologyError):
         load({key: data})
-
-
-@given(text=st.text(max_size=200))
-def test_any_text_is_commands_or_a_topology_error(text: str) -> None:
-    with contextlib.suppress(TopologyError):
-        switch_cli.runtime(switch_cli.parse(text, "file"))
 
 
 def test_a_planned_topology_becomes_a_lab_with_its_own_addresses() -> None:
@@ -342,7 +262,7 @@ def test_every_topology_and_runtime_file_of_the_tutorials_loads() -> None:
         for switch in lab.network.switches:
             if switch.runtime:
                 data = parse_json(inside(lab.folder, switch.runtime).read_text(), switch.runtime)
-                assert runtime_json.runtime(data, switch.runtime).device_config
+                assert read_runtime(data, switch.runtime).device_config
 
 
 def test_a_lab_s_file_is_a_graph_with_its_ports_and_addresses() -> None:

@@ -1,4 +1,4 @@
-"""Files of other tools, read into facts: topologies, and what their switches are to hold. Nothing here is run."""
+"""Topology files of other tools, read into facts. Nothing here is run."""
 
 from topos.loaders.imported import Imported, LinkDefaults, graph_of, load_lab
 

@@ -1,4 +1,4 @@
-"""What files fix for a switch, as messages by the P4Info of a program."""
+"""What files fix for a switch, resolved against the P4Info of a program."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from finsy import P4Schema
 from finsy.proto import p4r
 
+from controller.codec import from_entity, to_entity
+from controller.entities import Entity, Entry, EntryKey, Lpm, UpdateKind, Verbatim
 from controller.errors import PlanError
-from controller.install_runtime import difference
+from controller.files import read_entries
+from controller.files.switch_cli import parse, read_commands
+from controller.files.tutorial_runtime import read_runtime
 from controller.pipeline import Pipeline, load_pipeline
+from controller.reconcile import diff
 from controller.record import file_recorder
-from controller.runtime import HIGHEST_PRIORITY, number_of, to_entities
+from controller.resolve import HIGHEST_PRIORITY, number_of, resolve
+from controller.written import Written
 from p4cc.planning.programs import compile_program
 from topos import TopologyError
-from topos.loaders import runtime_json, switch_cli
-from topos.loaders.runtime import Runtime
 
 FILES = Path(__file__).parents[1] / "lab" / "files"
 ROOT = Path(__file__).parents[2]
@@ -32,8 +37,12 @@ def pipeline() -> Pipeline:
     return load_pipeline(program.p4info_bytes(), program.device_config())
 
 
-def from_json(*entries: dict[str, Any]) -> Runtime:
-    return runtime_json.runtime({"table_entries": list(entries)}, "s1.json")
+def from_json(*entries: dict[str, Any]) -> Written:
+    return read_runtime({"table_entries": list(entries)}, "s1.json")
+
+
+def messages(written: Written, schema: P4Schema) -> list[p4r.Entity]:
+    return [to_entity(entity, schema) for entity in resolve(written, schema)]
 
 
 def route(dst: Any, **changes: Any) -> dict[str, Any]:
@@ -48,17 +57,17 @@ def route(dst: Any, **changes: Any) -> dict[str, Any]:
 
 def test_both_files_of_the_lab_become_messages(pipeline: Pipeline) -> None:
     data = json.loads((FILES / "s1.json").read_text())
-    entities = to_entities(runtime_json.runtime(data, "s1.json"), pipeline.schema)
+    entities = messages(read_runtime(data, "s1.json"), pipeline.schema)
     kinds = [entity.WhichOneof("entity") for entity in entities]
     assert kinds == ["table_entry"] * 5 + ["packet_replication_engine_entry"] * 2
     assert entities[0].table_entry.is_default_action
     # A host's address with a shorter prefix: the bits behind it are 0 on the wire.
     assert entities[3].table_entry.match[0].lpm == p4r.FieldMatch.LPM(value=bytes([10, 7, 2, 0]), prefix_len=24)
     text = (FILES / "s2.txt").read_text()
-    entities = to_entities(switch_cli.runtime(switch_cli.parse(text, "s2.txt")), pipeline.schema)
+    entities = messages(read_commands(parse(text, "s2.txt")), pipeline.schema)
     entry = entities[3].table_entry
     assert entry.priority == HIGHEST_PRIORITY - 5, "a command line's lowest number wins"
-    assert [match.WhichOneof("field_match_type") for match in entry.match] == ["ternary", "range", "exact"]
+    assert [match.WhichOneof("field_match_type") for match in entry.match] == ["range", "ternary", "exact"]
     assert entry.action.action.params[0].value == b"\xb8"
 
 
@@ -70,7 +79,7 @@ def test_matches_of_everything_are_left_out(pipeline: Pipeline) -> None:
         "action_params": {"tos": 1},
         "priority": 1,
     }
-    whole, every = to_entities(from_json(classes, route([0, 0])), pipeline.schema)
+    whole, every = messages(from_json(classes, route([0, 0])), pipeline.schema)
     assert [match.field_id for match in whole.table_entry.match] == [3]
     assert list(every.table_entry.match) == []
 
@@ -101,7 +110,7 @@ def test_what_does_not_fit_the_program_is_refused_with_its_place(
     pipeline: Pipeline, entry: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(PlanError) as error:
-        to_entities(from_json(entry), pipeline.schema)
+        messages(from_json(entry), pipeline.schema)
     assert words in str(error.value)
     assert "s1.json: table_entries[0]" in str(error.value)
 
@@ -116,15 +125,15 @@ def test_a_second_entry_with_one_key_is_refused_with_both_places(pipeline: Pipel
     default = {"table": "routes", "default_action": True, "action_name": "drop"}
     # Another priority is another key, bits behind a prefix are none, and a default action may be set again.
     apart = (route(["10.0.0.1", 32]), route(["10.0.0.1", 24]), {**ternary, "priority": 1}, {**ternary, "priority": 2})
-    assert len(to_entities(from_json(*apart, default, default), pipeline.schema)) == 6
+    assert len(messages(from_json(*apart, default, default), pipeline.schema)) == 5
     for second in (route(["10.0.0.2", 24]), {**ternary, "priority": 1, "action_params": {"tos": 2}}):
         with pytest.raises(PlanError) as error:
-            to_entities(from_json(*apart, second), pipeline.schema)
+            messages(from_json(*apart, second), pipeline.schema)
         assert error.value.place == "s1.json: table_entries[4]"
         assert "already, from s1.json: table_entries[" in error.value.cause
     text = "table_add routes forward 10.0.0.1/32 => 00:00:00:00:00:01 1\n" * 2
     with pytest.raises(PlanError, match="already, from") as error:
-        to_entities(switch_cli.runtime(switch_cli.parse(text, "s1.txt")), pipeline.schema)
+        messages(read_commands(parse(text, "s1.txt")), pipeline.schema)
     assert error.value.place.startswith("s1.txt")
 
 
@@ -132,7 +141,7 @@ def test_a_second_entry_with_one_key_is_refused_with_both_places(pipeline: Pipel
 def test_a_second_group_or_session_of_one_id_is_refused_with_both_places(kind: str) -> None:
     data = {f"{kind}_entries": [{f"{kind}_id": number, "replicas": NONE} for number in (1, 2, 1)]}
     with pytest.raises(TopologyError) as error:
-        runtime_json.runtime(data, "s1.json")
+        read_runtime(data, "s1.json")
     for place in (f"s1.json: {kind}_entries[2]", f"from s1.json: {kind}_entries[0]"):
         assert place in str(error.value)
 
@@ -160,7 +169,7 @@ def test_a_number_below_zero_is_remarked_with_its_place() -> None:
 )
 def test_copies_out_of_range_are_refused(pipeline: Pipeline, data: dict[str, Any], words: str) -> None:
     with pytest.raises(PlanError, match=words):
-        to_entities(runtime_json.runtime(data, "s1.json"), pipeline.schema)
+        messages(read_runtime(data, "s1.json"), pipeline.schema)
 
 
 @pytest.mark.parametrize(
@@ -175,24 +184,46 @@ def test_values_are_numbers_addresses_or_digits(value: int | str, width: int, nu
 
 
 def test_only_what_differs_is_written(pipeline: Pipeline) -> None:
-    first, second = to_entities(from_json(route(["10.0.0.1", 32]), route(["10.0.0.2", 32])), pipeline.schema)
-    padded = p4r.Entity()
-    padded.CopyFrom(first)
+    schema = pipeline.schema
+    first, second = resolve(from_json(route(["10.0.0.1", 32]), route(["10.0.0.2", 32])), schema)
+    padded = to_entity(first, schema)
     # A server may pad values and add counters: still the same entry.
     padded.table_entry.action.action.params[1].value = b"\0\1"
     padded.table_entry.counter_data.packet_count = 9
-    assert difference([first], [padded]) == []
-    changed = p4r.Entity()
-    changed.CopyFrom(first)
-    changed.table_entry.action.action.params[1].value = b"\2"
-    kinds = [update.type for update in difference([changed, second], [padded])]
-    assert kinds == [p4r.Update.MODIFY, p4r.Update.INSERT]
-    # Of two with one key the later one counts, as it would if they were written one after the other.
-    assert [update.entity for update in difference([first, changed], [])] == [changed]
-    (default,) = to_entities(
-        from_json({"table": "routes", "default_action": True, "action_name": "drop"}), pipeline.schema
-    )
-    assert [update.type for update in difference([default], [])] == [p4r.Update.MODIFY]
+    held = from_entity(padded, schema)
+    assert kinds([first], [held]) == []
+    (changed,) = resolve(from_json(route(["10.0.0.1", 32], action_params={"mac": 1, "port": 2})), schema)
+    assert kinds([changed, second], [held]) == [UpdateKind.INSERT, UpdateKind.MODIFY]
+    assert kinds([second], [held]) == [UpdateKind.INSERT], "what else is there stays"
+    (default,) = resolve(from_json({"table": "routes", "default_action": True, "action_name": "drop"}), schema)
+    assert kinds([default], []) == [UpdateKind.MODIFY]
+
+
+def kinds(desired: list[Entity], held: list[Entity]) -> list[UpdateKind]:
+    batches = diff(desired, held, keeps_others=True)
+    return [update.kind for batch in batches for update in batch]
+
+
+def test_of_two_messages_with_one_key_the_later_one_counts(pipeline: Pipeline) -> None:
+    one, other = messages(from_json(route(["10.0.0.1", 32])), pipeline.schema) * 2
+    other = p4r.Entity.FromString(other.SerializeToString())
+    other.table_entry.action.action.params[1].value = b"\2"
+    written = Written(messages=(one.SerializeToString(), other.SerializeToString()))
+    assert messages(written, pipeline.schema) == [other]
+
+
+def test_what_no_value_says_stays_the_message_that_it_is(pipeline: Pipeline) -> None:
+    register = "updates { type: INSERT entity { register_entry { register_id: 3 } } }"
+    (entity,) = resolve(read_entries(register, "s1.txtpb"), pipeline.schema)
+    assert isinstance(entity, Verbatim)
+    (plain,) = messages(from_json(route(["10.0.0.1", 32])), pipeline.schema)
+    (entity,) = resolve(Written(messages=(plain.SerializeToString(),)), pipeline.schema)
+    assert isinstance(entity, Entry)
+    assert entity.key == EntryKey("ingress.routes", (Lpm("hdr.ipv4.dst", 0x0A000001, 32),))
+    plain.table_entry.idle_timeout_ns = 5
+    (entity,) = resolve(Written(messages=(plain.SerializeToString(),)), pipeline.schema)
+    assert isinstance(entity, Verbatim)
+    assert to_entity(entity, pipeline.schema) == plain
 
 
 def test_what_a_chips_externs_are_told_is_kept_as_bytes(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from google.protobuf import descriptor_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.bfrt import convert, wire
+from controller.bfrt import codec, wire
 from controller.bfrt.schema import COUNTER_INDEX, Schema, parse_schema
 from controller.entities import (
     ActionCall,
@@ -121,14 +121,14 @@ def test_the_description_is_that_of_the_proto_file() -> None:
 @pytest.mark.parametrize(("kind", "entity", "sent"), AS_P4_STUDIO_SENDS)
 def test_requests_are_those_of_p4_studios_client(schema: Schema, kind: UpdateKind, entity: Entity, sent: str) -> None:
     request = wire.on_all_pipes(wire.WriteRequest(client_id=100), 0)
-    request.updates.append(convert.to_update(Update(kind, entity), schema))
+    request.updates.append(codec.to_update(Update(kind, entity), schema))
     assert request.SerializeToString(deterministic=True).hex() == WRITE_HEAD + sent
 
 
 def test_a_read_of_a_counter_is_that_of_p4_studios_client(schema: Schema) -> None:
     request = wire.on_all_pipes(wire.ReadRequest(client_id=100), 0)
     row = request.entities.add().table_entry
-    row.CopyFrom(convert.index_row(schema.find("egress.ecn.level_packets"), COUNTER_INDEX, 13))
+    row.CopyFrom(codec.index_row(schema.find("egress.ecn.level_packets"), COUNTER_INDEX, 13))
     row.table_flags.from_hw = True
     assert request.SerializeToString(deterministic=True).hex() == READ_HEAD + COUNTER_READ
 
@@ -145,8 +145,8 @@ def test_a_read_of_a_counter_is_that_of_p4_studios_client(schema: Schema) -> Non
     ],
 )
 def test_what_is_written_is_what_is_read(schema: Schema, entity: Entity) -> None:
-    row = convert.to_entry(entity, schema)
-    assert list(convert.from_rows([row], SCOPE, schema)) == [entity]
+    row = codec.to_entry(entity, schema)
+    assert list(codec.from_rows([row], SCOPE, schema)) == [entity]
 
 
 def test_the_highest_priority_of_a_plan_is_the_smallest_of_the_wire() -> None:
@@ -155,18 +155,18 @@ def test_the_highest_priority_of_a_plan_is_the_smallest_of_the_wire() -> None:
     match = (Exact("egress_port", 3), Range("queue_depth", 10, 20))
     call = ActionCall("egress.red.set_always")
     sent: dict[int, int] = {}
-    for priority in (1, 2, convert.PRIORITIES):
+    for priority in (1, 2, codec.PRIORITIES):
         entry = Entry(EntryKey(table, match, priority), call)
-        row = convert.to_entry(entry, schema)
+        row = codec.to_entry(entry, schema)
         sent[priority] = int.from_bytes(row.key.fields[-1].exact.value, "big")
-        assert list(convert.from_rows([row], Scope((table,), ()), schema)) == [entry]
-    assert sent == {1: 2**31 - 2, 2: 2**31 - 3, convert.PRIORITIES: 0}
+        assert list(codec.from_rows([row], Scope((table,), ()), schema)) == [entry]
+    assert sent == {1: 2**31 - 2, 2: 2**31 - 3, codec.PRIORITIES: 0}
     with pytest.raises(PlanError, match="priorities from 1 to"):
-        convert.to_entry(Entry(EntryKey(table, match), call), schema)
+        codec.to_entry(Entry(EntryKey(table, match), call), schema)
     # A field that is left out stands for everything, and comes back as left out.
     half = Entry(EntryKey(table, (Exact("egress_port", 3),), 1), call)
-    row = convert.to_entry(half, schema)
-    assert list(convert.from_rows([row], Scope((table,), ()), schema)) == [half]
+    row = codec.to_entry(half, schema)
+    assert list(codec.from_rows([row], Scope((table,), ()), schema)) == [half]
 
 
 def entry(*match: Match, table: str = ROUTES, call: ActionCall | None = None) -> Entry:
@@ -205,17 +205,17 @@ def entry(*match: Match, table: str = ROUTES, call: ActionCall | None = None) ->
 )
 def test_a_plan_that_does_not_fit_is_refused(schema: Schema, entity: Entity, message: str) -> None:
     with pytest.raises(PlanError, match=message):
-        convert.to_entry(entity, schema)
+        codec.to_entry(entity, schema)
 
 
 def row_of(entity: Entity, schema: Schema) -> Any:
-    return convert.to_entry(entity, schema)
+    return codec.to_entry(entity, schema)
 
 
 def test_rows_that_lie_are_refused(schema: Schema) -> None:
     def refused(row: Any, message: str) -> None:
         with pytest.raises(PlanError, match=message):
-            list(convert.from_rows([row], SCOPE, schema))
+            list(codec.from_rows([row], SCOPE, schema))
 
     refused(wire.TableEntry(table_id=5), "table id 0x5 was not asked for")
     row = row_of(THRESHOLDS, schema)
@@ -242,7 +242,7 @@ def test_rows_that_lie_are_refused(schema: Schema) -> None:
     # A member that somebody turned off is a difference.
     row = row_of(GROUP, schema)
     row.data.fields[1].bool_arr_val.val[0] = False
-    assert list(convert.from_rows([row], SCOPE, schema)) == [Group(GROUP.key, ((1, 0),))]
+    assert list(codec.from_rows([row], SCOPE, schema)) == [Group(GROUP.key, ((1, 0),))]
 
 
 def test_a_schema_of_another_form_is_refused(text: bytes) -> None:
@@ -296,7 +296,7 @@ def test_junk_in_a_schema_is_one_error_or_none(text: bytes, where: list[int], ju
     with suppress(PlanError):
         found = parse_schema(json.dumps(plain).encode())
         for entity in (MEMBER, GROUP, ROUTE, THRESHOLDS):
-            list(convert.from_rows([convert.to_entry(entity, found)], SCOPE, found))
+            list(codec.from_rows([codec.to_entry(entity, found)], SCOPE, found))
 
 
 @given(st.binary(max_size=60))
@@ -308,4 +308,4 @@ def test_any_row_is_an_entity_or_one_error(schema: Schema, raw: bytes) -> None:
     for table in (ROUTES, "egress.ecn.thresholds", PROFILE, f"{PROFILE}_selector"):
         row.table_id = schema.find(table).id
         with suppress(PlanError):
-            list(convert.from_rows([row], SCOPE, schema))
+            list(codec.from_rows([row], SCOPE, schema))

@@ -1,4 +1,4 @@
-"""Command files of BMv2's command line: what of it is tables, multicast and mirroring becomes a `Runtime`.
+"""Command files of BMv2's command line: what of it is tables, multicast and mirroring becomes a `Written`.
 
 One command on a line, words between spaces, `#` and `//` begin comments. Keys and parameters go by position. An entry
 is `table_add TABLE ACTION KEY... => PARAM... [PRIORITY]`; a key is a value, `value/length`, `value&&&mask` or
@@ -8,17 +8,10 @@ is `table_add TABLE ACTION KEY... => PARAM... [PRIORITY]`; a key is a value, `va
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from controller.entities import CloneKey, CloneSession, MulticastGroup, MulticastKey
+from controller.written import SwitchCommand, Value, Written, WrittenCopies, WrittenEntry
 from topos.errors import fail
 from topos.loaders.reading import as_int
-from topos.loaders.runtime import (
-    Runtime,
-    RuntimeEntry,
-    RuntimeGroup,
-    RuntimeSession,
-    SwitchCommand,
-    Value,
-    WholeMatch,
-)
 
 MAX_COMMANDS = 1_000_000
 _ARROW = "=>"
@@ -42,19 +35,19 @@ def parse(text: str, place: str) -> tuple[SwitchCommand, ...]:
 class _Builder:
     """Collects what the commands say."""
 
-    entries: list[RuntimeEntry] = field(default_factory=list[RuntimeEntry])
+    entries: list[WrittenEntry] = field(default_factory=list[WrittenEntry])
     nodes: list[tuple[int, tuple[int, ...]]] = field(default_factory=list[tuple[int, tuple[int, ...]]])
     """Multicast nodes by handle: replication id and ports."""
     groups: dict[int, tuple[list[tuple[int, int]], str]] = field(
         default_factory=dict[int, tuple[list[tuple[int, int]], str]]
     )
-    sessions: list[RuntimeSession] = field(default_factory=list[RuntimeSession])
+    sessions: list[WrittenCopies] = field(default_factory=list[WrittenCopies])
     mirrored: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
     """Clone sessions that go to a multicast group."""
     others: list[SwitchCommand] = field(default_factory=list[SwitchCommand])
 
 
-def runtime(commands: Sequence[SwitchCommand]) -> Runtime:
+def read_commands(commands: Sequence[SwitchCommand]) -> Written:
     """What the commands amount to; raises TopologyError that names the line."""
     builder = _Builder()
     for command in commands:
@@ -65,9 +58,16 @@ def runtime(commands: Sequence[SwitchCommand]) -> Runtime:
             handler(builder, command)
     for session_id, group_id, place in builder.mirrored:
         replicas, _ = _group_of(builder, group_id, place)
-        builder.sessions.append(RuntimeSession(session_id, tuple(replicas), 0, place))
-    groups = (RuntimeGroup(number, tuple(replicas), place) for number, (replicas, place) in builder.groups.items())
-    return Runtime(tuple(builder.entries), tuple(groups), tuple(builder.sessions), tuple(builder.others))
+        builder.sessions.append(_session(session_id, replicas, place))
+    groups = [
+        WrittenCopies(MulticastGroup(MulticastKey(number), tuple(replicas)), place)
+        for number, (replicas, place) in builder.groups.items()
+    ]
+    return Written(tuple(builder.entries), (*groups, *builder.sessions), tuple(builder.others))
+
+
+def _session(number: int, replicas: Sequence[tuple[int, int]], place: str) -> WrittenCopies:
+    return WrittenCopies(CloneSession(CloneKey(number), tuple(replicas)), place)
 
 
 def _table_add(builder: _Builder, command: SwitchCommand) -> None:
@@ -76,9 +76,9 @@ def _table_add(builder: _Builder, command: SwitchCommand) -> None:
     arrow = command.args.index(_ARROW)
     table, action, *keys = command.args[:arrow]
     builder.entries.append(
-        RuntimeEntry(
+        WrittenEntry(
             table,
-            tuple(WholeMatch(position, _key(key)) for position, key in enumerate(keys)),
+            tuple((position, _key(key)) for position, key in enumerate(keys)),
             action,
             tuple(enumerate(command.args[arrow + 1 :])),
             command.place,
@@ -88,7 +88,7 @@ def _table_add(builder: _Builder, command: SwitchCommand) -> None:
 
 def _table_set_default(builder: _Builder, command: SwitchCommand) -> None:
     table, action, *params = _at_least(command, 2, "table_set_default TABLE ACTION PARAM...")
-    builder.entries.append(RuntimeEntry(table, (), action, tuple(enumerate(params)), command.place, default=True))
+    builder.entries.append(WrittenEntry(table, (), action, tuple(enumerate(params)), command.place, default=True))
 
 
 def _key(text: str) -> tuple[Value, ...]:
@@ -123,7 +123,7 @@ def _node_associate(builder: _Builder, command: SwitchCommand) -> None:
 
 def _mirroring_add(builder: _Builder, command: SwitchCommand) -> None:
     session, port = (_number(command, word) for word in _at_least(command, 2, "mirroring_add SESSION PORT")[:2])
-    builder.sessions.append(RuntimeSession(session, ((port, 0),), 0, command.place))
+    builder.sessions.append(_session(session, [(port, 0)], command.place))
 
 
 def _mirroring_add_group(builder: _Builder, command: SwitchCommand) -> None:

@@ -11,9 +11,12 @@ from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import EcnSettings, PlanError, Profile, Thresholds, convert, plan_network, program, same_thresholds
+from controller import EcnSettings, PlanError, Profile, Thresholds, codec, same_thresholds
 from controller.entities import (
     ActionCall,
+    ActionSet,
+    CloneKey,
+    CloneSession,
     Entity,
     Entry,
     EntryKey,
@@ -24,12 +27,16 @@ from controller.entities import (
     Member,
     MemberKey,
     MemberRef,
+    MulticastGroup,
+    MulticastKey,
     Range,
     Update,
     UpdateKind,
 )
 from controller.pipeline import Pipeline, load_pipeline
 from controller.translation import Translation
+from tests.controller import own_program as program
+from tests.controller.planned import planned
 from topos import generate
 
 GOLDEN = Path(__file__).resolve().parents[2] / "p4src" / "golden" / "ecn_dual.p4info.txtpb"
@@ -63,36 +70,40 @@ def route(address: int, prefix_len: int) -> Entry:
     return Entry(EntryKey(program.ROUTES, (Lpm(program.ROUTES_KEY, address, prefix_len),)), MemberRef(1))
 
 
+HOP = ActionCall(program.SET_NEXT_HOP, (("dst_mac", 1), ("port", 1)))
 SAMPLES: list[Entity] = [
     threshold(3, k=8, k_dc=65),
     route(0x0A000000, 8),
     Group(GroupKey(program.NEXT_HOPS, 7), ((1, 1), (3, 2))),
     Group(GroupKey(program.NEXT_HOPS, 8), ((1, 1), (300, 2)), watching=True),
-    Member(MemberKey(program.NEXT_HOPS, 2), ActionCall(program.SET_NEXT_HOP, (("dst_mac", 1), ("port", 1)))),
+    Member(MemberKey(program.NEXT_HOPS, 2), HOP),
+    Entry(EntryKey(program.THRESHOLDS, (), is_default=True), ActionCall("NoAction")),
+    MulticastGroup(MulticastKey(4), ((1, 0), (1, 2))),
+    CloneSession(CloneKey(5), ((3, 1),), 64, 7),
 ]
 
 
 def test_a_whole_plan_survives_the_round_trip(schema: P4Schema) -> None:
     topology = generate("dumbbell", {"pairs": 3})
-    plans = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(0, 524_287))))
+    plans = planned(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(0, 524_287))))
     group = Group(GroupKey(program.NEXT_HOPS, 7), ((1, 1), (3, 2)))
     for entity in (*plans[0].entities, *plans[1].entities, group, route(0x0A000000, 8)):
-        assert convert.from_entity(convert.to_entity(entity, schema), schema) == entity
+        assert codec.from_entity(codec.to_entity(entity, schema), schema) == entity
 
 
 def test_what_comes_back_as_it_was_sent_is_the_entity_itself(schema: P4Schema) -> None:
     topology = generate("dumbbell", {"pairs": 3})
-    plans = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(33, 65))))
+    plans = planned(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(33, 65))))
     translation = Translation(schema)
     for entity in plans[0].entities:
         message = translation.to_update(Update(UpdateKind.INSERT, entity))
-        assert message == convert.to_update(Update(UpdateKind.INSERT, entity), schema)
+        assert message == codec.to_update(Update(UpdateKind.INSERT, entity), schema)
         assert translation.to_update(Update(UpdateKind.INSERT, entity)) is message
         assert translation.from_entity(message.entity) is entity
 
 
 def test_the_message_of_an_entry(schema: P4Schema) -> None:
-    message = convert.to_update(Update(UpdateKind.INSERT, threshold(3, k=8, k_dc=300)), schema)
+    message = codec.to_update(Update(UpdateKind.INSERT, threshold(3, k=8, k_dc=300)), schema)
     assert message.type == p4r.Update.INSERT
     entry = message.entity.table_entry
     assert entry.table_id == schema.tables[program.THRESHOLDS].id
@@ -102,22 +113,22 @@ def test_the_message_of_an_entry(schema: P4Schema) -> None:
 
 
 def test_zero_is_one_byte(schema: P4Schema) -> None:
-    message = convert.to_entity(threshold(0, k=0, k_dc=0), schema)
+    message = codec.to_entity(threshold(0, k=0, k_dc=0), schema)
     assert message.table_entry.match[0].exact.value == b"\x00"
 
 
 def test_a_group_asks_for_the_bound_of_its_selector(schema: P4Schema) -> None:
     group = Group(GroupKey(program.NEXT_HOPS, 1), ((1, 1),))
-    message = convert.to_entity(group, schema).action_profile_group
+    message = codec.to_entity(group, schema).action_profile_group
     assert message.max_size == schema.action_profiles[program.NEXT_HOPS].max_group_size == 32
-    assert convert.to_entity(group, schema, whole=False).action_profile_group.max_size == 0
+    assert codec.to_entity(group, schema, whole=False).action_profile_group.max_size == 0
 
 
 def test_a_delete_carries_the_identity_only(schema: P4Schema) -> None:
     group = Group(GroupKey(program.NEXT_HOPS, 1), ((1, 1),))
     member = Member(MemberKey(program.NEXT_HOPS, 2), ActionCall(program.SET_NEXT_HOP, (("dst_mac", 1), ("port", 1))))
     updates = [Update(UpdateKind.DELETE, entity) for entity in (threshold(3, k=1, k_dc=2), group, member)]
-    deleted = [convert.to_update(update, schema).entity for update in updates]
+    deleted = [codec.to_update(update, schema).entity for update in updates]
     assert not deleted[0].table_entry.HasField("action")
     assert list(deleted[1].action_profile_group.members) == []
     assert not deleted[2].action_profile_member.HasField("action")
@@ -125,13 +136,13 @@ def test_a_delete_carries_the_identity_only(schema: P4Schema) -> None:
 
 
 def test_padded_values_and_any_order_read_back_as_equal(schema: P4Schema) -> None:
-    message = convert.to_entity(threshold(3, k=8, k_dc=65), schema)
+    message = codec.to_entity(threshold(3, k=8, k_dc=65), schema)
     entry = message.table_entry
     entry.match[0].exact.value = b"\x00\x03"
     params = [p4r.Action.Param(param_id=p.param_id, value=b"\x00" + p.value) for p in entry.action.action.params]
     del entry.action.action.params[:]
     entry.action.action.params.extend(reversed(params))
-    assert convert.from_entity(message, schema) == threshold(3, k=8, k_dc=65)
+    assert codec.from_entity(message, schema) == threshold(3, k=8, k_dc=65)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +166,7 @@ def test_padded_values_and_any_order_read_back_as_equal(schema: P4Schema) -> Non
 )
 def test_what_does_not_fit_the_program_is_refused(schema: P4Schema, entity: Entity, words: list[str]) -> None:
     with pytest.raises(PlanError) as caught:
-        convert.to_entity(entity, schema)
+        codec.to_entity(entity, schema)
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
@@ -187,49 +198,53 @@ def _meter(message: p4r.Entity) -> None:
 def test_an_answer_that_does_not_fit_the_program_is_an_error(
     schema: P4Schema, spoil: Callable[[p4r.Entity], None]
 ) -> None:
-    message = convert.to_entity(threshold(1, k=1, k_dc=2), schema)
+    message = codec.to_entity(threshold(1, k=1, k_dc=2), schema)
     spoil(message)
     with pytest.raises(PlanError, match="read answer"):
-        convert.from_entity(message, schema)
+        codec.from_entity(message, schema)
 
 
 def test_entries_that_no_controller_can_change_are_left_out(schema: P4Schema) -> None:
-    message = convert.to_entity(threshold(1, k=1, k_dc=2), schema)
+    message = codec.to_entity(threshold(1, k=1, k_dc=2), schema)
     message.table_entry.is_const = True
-    assert convert.from_entity(message, schema) is None
+    assert not codec.comes_and_goes(message)
+    message.table_entry.is_const = False
+    assert codec.comes_and_goes(message)
 
 
 def test_an_action_set_of_another_controller_differs_from_any_plan(schema: P4Schema) -> None:
-    message = convert.to_entity(route(1, 32), schema)
-    message.table_entry.action.action_profile_action_set.action_profile_actions.add(weight=1)
-    found = convert.from_entity(message, schema)
+    message = codec.to_entity(route(1, 32), schema)
+    call = codec.to_entity(Member(MemberKey(program.NEXT_HOPS, 1), HOP), schema).action_profile_member.action
+    message.table_entry.action.action_profile_action_set.action_profile_actions.add(action=call, weight=2)
+    found = codec.from_entity(message, schema)
     assert isinstance(found, Entry)
     assert found.key == route(1, 32).key
-    assert found.action == convert.FOREIGN_ACTION_SET
+    assert found.action == ActionSet(((HOP, 2, 0),))
+    assert codec.to_entity(found, schema) == message
 
 
 def test_requests_name_what_they_read(schema: P4Schema) -> None:
-    request = convert.read_request(program.SCOPE, schema, 7)
+    request = codec.read_request(program.SCOPE, schema, 7)
     kinds = [entity.WhichOneof("entity") for entity in request.entities]
     assert kinds == ["action_profile_member", "action_profile_group", *["table_entry"] * 4]
     assert request.device_id == 7
-    counters = convert.counter_request(program.LEVEL_PACKETS, [4, 6], schema, 1)
+    counters = codec.counter_request(program.LEVEL_PACKETS, [4, 6], schema, 1)
     assert [entity.counter_entry.index.index for entity in counters.entities] == [4, 6]
-    registers = convert.register_request("egress.peak", [7], schema, 1)
+    registers = codec.register_request("egress.peak", [7], schema, 1)
     assert registers.entities[0].register_entry.register_id == 0x16000001
 
 
 @pytest.mark.parametrize("cell", [-1, 2048])
 def test_a_cell_outside_the_array_is_refused(schema: P4Schema, cell: int) -> None:
     with pytest.raises(PlanError, match="the array has 2048 cells"):
-        convert.counter_request(program.LEVEL_PACKETS, [cell], schema, 1)
+        codec.counter_request(program.LEVEL_PACKETS, [cell], schema, 1)
 
 
 def test_unknown_counters_and_registers_list_the_known(schema: P4Schema) -> None:
     with pytest.raises(PlanError, match=r"only: egress\.ecn\.level_packets"):
-        convert.counter_request("drops", [0], schema, 1)
+        codec.counter_request("drops", [0], schema, 1)
     with pytest.raises(PlanError, match=r"only: egress\.peak"):
-        convert.register_request("drops", [0], schema, 1)
+        codec.register_request("drops", [0], schema, 1)
 
 
 def test_the_cookie_names_p4info_and_config(pipeline: Pipeline) -> None:
@@ -266,7 +281,7 @@ def test_a_pipeline_too_large_to_send_is_refused() -> None:
 @given(st.sampled_from(SAMPLES), st.lists(st.tuples(st.integers(0, 200), st.integers(0, 255)), max_size=4))
 def test_a_garbled_answer_raises_nothing_but_plan_error(sample: Entity, changes: list[tuple[int, int]]) -> None:
     schema = load_pipeline(P4INFO, b"").schema
-    data = bytearray(convert.to_entity(sample, schema).SerializeToString())
+    data = bytearray(codec.to_entity(sample, schema).SerializeToString())
     for at, value in changes:
         data[at % len(data)] = value
     message = p4r.Entity()
@@ -275,8 +290,8 @@ def test_a_garbled_answer_raises_nothing_but_plan_error(sample: Entity, changes:
     except DecodeError:
         return
     with contextlib.suppress(PlanError):
-        entity = convert.from_entity(message, schema)
-        assert entity is None or convert.from_entity(convert.to_entity(entity, schema), schema) == entity
+        entity = codec.from_entity(message, schema)
+        assert codec.from_entity(codec.to_entity(entity, schema), schema) == entity
 
 
 def step(low: int, high: int, priority: int = 1) -> Entry:
@@ -287,14 +302,14 @@ def step(low: int, high: int, priority: int = 1) -> Entry:
 def test_ranges_go_there_and_back_with_their_priority() -> None:
     golden = GOLDEN.parent / "tna" / "ecn_red.p4info.txtpb"
     schema = load_pipeline(golden.read_text(encoding="utf-8"), b"program").schema
-    message = convert.to_entity(step(5, 9, 12), schema)
+    message = codec.to_entity(step(5, 9, 12), schema)
     assert (message.table_entry.priority, len(message.table_entry.match)) == (12, 2)
-    assert convert.from_entity(message, schema) == step(5, 9, 12)
+    assert codec.from_entity(message, schema) == step(5, 9, 12)
     with pytest.raises(PlanError, match="holds no value"):
-        convert.to_entity(step(9, 5), schema)
+        codec.to_entity(step(9, 5), schema)
     with pytest.raises(PlanError, match="needs 20 bits"):
-        convert.to_entity(step(5, 1 << 19), schema)
+        codec.to_entity(step(5, 1 << 19), schema)
     exact = Entry(EntryKey(program.THRESHOLDS, (Range("egress_port", 1, 2),)), ActionCall("NoAction"))
     marks = load_pipeline(GOLDEN.read_text(encoding="utf-8"), b"program").schema
     with pytest.raises(PlanError, match="not matched by range"):
-        convert.to_entity(exact, marks)
+        codec.to_entity(exact, marks)

@@ -3,46 +3,39 @@
 from collections.abc import Iterable
 from typing import Any, cast
 
+from controller.entities import CloneKey, CloneSession, MulticastGroup, MulticastKey
+from controller.written import Value, Written, WrittenCopies, WrittenEntry
 from topos.errors import fail
 from topos.loaders.reading import as_bool, as_int, as_list, as_object, as_text
-from topos.loaders.runtime import (
-    Runtime,
-    RuntimeEntry,
-    RuntimeGroup,
-    RuntimeSession,
-    Value,
-    WholeMatch,
-)
 
 MAX_ENTRIES = 1_000_000
 MAX_REPLICAS = 512
 
 
-def runtime(data: object, place: str) -> Runtime:
-    """The runtime state of a file's JSON; raises TopologyError that names the entry."""
+def read_runtime(data: object, place: str) -> Written:
+    """What a file's JSON says; raises TopologyError that names the entry."""
     top = as_object(data, place)
     target = top.get("target", "bmv2")
     if target != "bmv2":
         raise fail(f"{place}: target", f"{target!r} is not known", "write bmv2, which stands for any v1model switch")
-    groups = tuple(_group(item, where) for item, where in _items(top, "multicast_group_entries", place))
-    _once("multicast group", ((group.group_id, group.place) for group in groups))
-    sessions = tuple(_session(item, where) for item, where in _items(top, "clone_session_entries", place))
-    _once("clone session", ((session.session_id, session.place) for session in sessions))
-    return Runtime(
+    groups = [_group(item, where) for item, where in _items(top, "multicast_group_entries", place)]
+    sessions = [_session(item, where) for item, where in _items(top, "clone_session_entries", place)]
+    for kind in (groups, sessions):
+        _once(kind)
+    return Written(
         entries=tuple(_entry(item, where) for item, where in _items(top, "table_entries", place)),
-        groups=groups,
-        sessions=sessions,
+        copies=(*groups, *sessions),
         p4info=as_text(top["p4info"], f"{place}: p4info") if "p4info" in top else None,
         device_config=as_text(top["bmv2_json"], f"{place}: bmv2_json") if "bmv2_json" in top else None,
     )
 
 
-def _once(kind: str, ids: Iterable[tuple[int, str]]) -> None:
+def _once(found: Iterable[WrittenCopies]) -> None:
     """Two of one id are an error, as the switch would refuse the second."""
-    places: dict[int, str] = {}
-    for number, place in ids:
-        if (first := places.setdefault(number, place)) is not place:
-            raise fail(place, f"there is a {kind} {number} already, from {first}", "remove one of the two")
+    places: dict[object, str] = {}
+    for one in found:
+        if (first := places.setdefault(one.entity.key, one.place)) is not one.place:
+            raise fail(one.place, f"there is a {one.entity.key} already, from {first}", "remove one of the two")
 
 
 def _items(top: dict[str, Any], key: str, place: str) -> list[tuple[dict[str, Any], str]]:
@@ -53,7 +46,7 @@ def _items(top: dict[str, Any], key: str, place: str) -> list[tuple[dict[str, An
     return [(as_object(item, where), where) for item, where in zip(items, places, strict=True)]
 
 
-def _entry(item: dict[str, Any], place: str) -> RuntimeEntry:
+def _entry(item: dict[str, Any], place: str) -> WrittenEntry:
     match = item.get("match")
     fields = as_object(match, f"{place}.match") if match is not None else {}
     default = as_bool(item.get("default_action") or False, f"{place}.default_action")
@@ -61,9 +54,9 @@ def _entry(item: dict[str, Any], place: str) -> RuntimeEntry:
         raise fail(place, "is a default action with a match", "remove one of the two")
     params = as_object(item.get("action_params") or {}, f"{place}.action_params")
     priority = item.get("priority")
-    return RuntimeEntry(
+    return WrittenEntry(
         table=as_text(item.get("table"), f"{place}.table"),
-        match=tuple(WholeMatch(name, _values(value, f"{place}.match.{name}")) for name, value in fields.items()),
+        match=tuple((name, _values(value, f"{place}.match.{name}")) for name, value in fields.items()),
         action=as_text(item.get("action_name"), f"{place}.action_name"),
         params=tuple((name, _value(_single(value), f"{place}.action_params.{name}")) for name, value in params.items()),
         place=place,
@@ -89,18 +82,15 @@ def _value(value: object, place: str) -> Value:
     return value if isinstance(value, str) else as_int(value, place)
 
 
-def _group(item: dict[str, Any], place: str) -> RuntimeGroup:
+def _group(item: dict[str, Any], place: str) -> WrittenCopies:
     group_id = as_int(item.get("multicast_group_id"), f"{place}.multicast_group_id")
-    return RuntimeGroup(group_id, _replicas(item, place), place)
+    return WrittenCopies(MulticastGroup(MulticastKey(group_id), _replicas(item, place)), place)
 
 
-def _session(item: dict[str, Any], place: str) -> RuntimeSession:
-    return RuntimeSession(
-        session_id=as_int(item.get("clone_session_id"), f"{place}.clone_session_id"),
-        replicas=_replicas(item, place),
-        packet_length_bytes=as_int(item.get("packet_length_bytes", 0), f"{place}.packet_length_bytes"),
-        place=place,
-    )
+def _session(item: dict[str, Any], place: str) -> WrittenCopies:
+    session_id = as_int(item.get("clone_session_id"), f"{place}.clone_session_id")
+    length = as_int(item.get("packet_length_bytes", 0), f"{place}.packet_length_bytes")
+    return WrittenCopies(CloneSession(CloneKey(session_id), _replicas(item, place), length), place)
 
 
 def _replicas(item: dict[str, Any], place: str) -> tuple[tuple[int, int], ...]:

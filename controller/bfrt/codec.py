@@ -12,6 +12,8 @@ from controller.bfrt import wire, wred
 from controller.bfrt.schema import Action, Field, KeyField, Schema, Table, missing
 from controller.entities import (
     ActionCall,
+    ActionSet,
+    CloneSession,
     Entity,
     Entry,
     EntryAction,
@@ -26,10 +28,14 @@ from controller.entities import (
     Member,
     MemberKey,
     MemberRef,
+    MulticastGroup,
+    OptionalMatch,
     Range,
     Scope,
+    Ternary,
     Update,
     UpdateKind,
+    Verbatim,
 )
 from controller.errors import PlanError
 
@@ -49,7 +55,7 @@ def to_update(update: Update, schema: Schema) -> wire.Message:
     if wred.is_wred(table):
         # Cells are there at all times: one that comes or goes is a cell that changes.
         call = None
-        if kind is not UpdateKind.DELETE and not isinstance(entity, Group) and isinstance(entity.action, ActionCall):
+        if kind is not UpdateKind.DELETE and isinstance(entity, Entry) and isinstance(entity.action, ActionCall):
             call = entity.action
         made = wire.Update(type=wire.Update.MODIFY)
         made.entity.table_entry.CopyFrom(wred.to_cell(entity.key, call, table))
@@ -68,6 +74,8 @@ def table_of(key: Key, schema: Schema) -> Table:
             return schema.selector_of(schema.find(key.profile, "action profile"))
         case EntryKey():
             return schema.find(key.table)
+        case _:
+            raise _of_p4runtime(str(key) if not isinstance(key, bytes) else "entity of a file")
 
 
 def to_entry(entity: Entity, schema: Schema, *, whole: bool = True) -> wire.Message:
@@ -87,7 +95,14 @@ def to_entry(entity: Entity, schema: Schema, *, whole: bool = True) -> wire.Mess
             _put_key(row, table, entity.key)
             if whole:
                 _put_action(row, table, entity)
+        case MulticastGroup() | CloneSession() | Verbatim():
+            raise _of_p4runtime(str(entity.key))
     return row
+
+
+def _of_p4runtime(place: str) -> PlanError:
+    remedy = "install it over P4Runtime, or write a row of the chip's own table ($mirror.cfg, $pre.mgid)"
+    return PlanError(place, "is P4Runtime's", remedy)
 
 
 def read_request(scope: Scope, schema: Schema) -> wire.Message:
@@ -201,15 +216,19 @@ def _put_key(row: wire.Message, table: Table, key: EntryKey) -> None:
         if name not in table.keys:
             missing(f"{key}: key", name, table.keys)
     by_priority = names.MATCH_PRIORITY in table.keys
+    if key.is_default:
+        row.is_default_entry = True
+        return
     if not (1 if by_priority else 0) <= key.priority <= (PRIORITIES if by_priority else 0):
         cause = f"the table takes priorities from 1 to {PRIORITIES}" if by_priority else "the table has no priorities"
         raise PlanError(str(key), cause, "make program and controller agree")
     for name, of in table.keys.items():
         wanted = Exact(name, PRIORITIES - key.priority) if name == names.MATCH_PRIORITY else given.get(name)
-        _put_match(row.key.fields.add(field_id=of.field.id), of, wanted, key)
+        put_match(row.key.fields.add(field_id=of.field.id), of, wanted, key)
 
 
-def _put_match(made: wire.Message, key: KeyField, wanted: Match | None, place: EntryKey) -> None:
+def put_match(made: wire.Message, key: KeyField, wanted: Match | None, place: object) -> None:
+    """Puts a match of a key, or that anything matches; raises PlanError."""
     field = key.field
     where = place, ": key ", field.name
     match key.match, wanted:
@@ -222,6 +241,10 @@ def _put_match(made: wire.Message, key: KeyField, wanted: Match | None, place: E
                 remedy = "use a length of 1 to the width, with zeros behind the prefix"
                 raise PlanError(str(place), cause, remedy)
             made.lpm.value, made.lpm.prefix_len = value_bytes(value, field, *where), prefix_len
+        case "Ternary", Ternary(_, value, mask):
+            made.ternary.value, made.ternary.mask = value_bytes(value, field, *where), value_bytes(mask, field, *where)
+        case "Optional", OptionalMatch(_, value):
+            made.optional.value, made.optional.is_valid = value_bytes(value, field, *where), True
         case "Range", Range(_, low, high):
             if low > high:
                 raise PlanError(str(place), f"{wanted} holds no value", "give the lower end first")
@@ -231,6 +254,8 @@ def _put_match(made: wire.Message, key: KeyField, wanted: Match | None, place: E
         case "Range", None:
             made.range.low = bytes(field.width_bytes)
             made.range.high = ((1 << field.width_bits) - 1).to_bytes(field.width_bytes, "big")
+        case "Optional", None:
+            made.optional.value, made.optional.is_valid = bytes(field.width_bytes), False
         case "Ternary", None:
             made.ternary.value = made.ternary.mask = bytes(field.width_bytes)
         case _, None:
@@ -267,6 +292,8 @@ def _put_action(row: wire.Message, table: Table, entry: Entry) -> None:
             _put_number(row, table.data_field(names.ACTION_MEMBER_ID), member_id, entry.key)
         case GroupRef(group_id):
             _put_number(row, table.data_field(names.SELECTOR_GROUP_ID), group_id, entry.key)
+        case ActionSet():
+            raise _of_p4runtime(f"{entry.key}: action set")
 
 
 def _put_number(row: wire.Message, field: Field, value: int, place: object) -> None:
@@ -341,8 +368,11 @@ def _from_action(row: wire.Message, table: Table) -> EntryAction:
 
 def _from_match(found: wire.Message, key: KeyField, table: Table) -> Match | None:
     """A match field from its message; None for one that matches anything."""
-    field = key.field
-    match found.WhichOneof("match_type"):
+    field, kind = key.field, found.WhichOneof("match_type")
+    if kind != key.match.lower():
+        cause = f"{table.name} key {field.name} has a match of kind {kind}"
+        raise PlanError("read answer", cause, "see that the switch still runs the program")
+    match kind:
         case "exact":
             return Exact(field.name, int.from_bytes(found.exact.value, "big"))
         case "lpm":
@@ -351,11 +381,15 @@ def _from_match(found: wire.Message, key: KeyField, table: Table) -> Match | Non
         case "range":
             low, high = int.from_bytes(found.range.low, "big"), int.from_bytes(found.range.high, "big")
             return Range(field.name, low, high) if (low, high) != (0, (1 << field.width_bits) - 1) else None
-        case "ternary" if not any(found.ternary.mask):
+        case "ternary":
+            value, mask = (int.from_bytes(part, "big") for part in (found.ternary.value, found.ternary.mask))
+            return Ternary(field.name, value & mask, mask) if mask else None
+        case "optional" if not found.optional.is_valid:
             return None
-        case other:
-            cause = f"{table.name} key {field.name} has a match of kind {other}"
-            raise PlanError("read answer", cause, "use a program whose tables match exactly, by prefix or by range")
+        case "optional":
+            return OptionalMatch(field.name, int.from_bytes(found.optional.value, "big"))
+        case _:
+            raise _wrong(f"{table.name} key {field.name} has a match of kind {kind}")
 
 
 def _wrong(cause: str) -> PlanError:

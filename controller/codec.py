@@ -1,4 +1,7 @@
-"""Entities to and from P4Runtime messages, by the names, ids and widths of a P4Info. Pure, no I/O.
+"""Values of `entities` to and from P4Runtime messages, by the names, ids and widths of a P4Info. Pure, no I/O.
+
+Ours rather than finsy's (`P4TableEntry` and its like): those are mutable and hold dicts, so plans could neither
+share nor compare them, and their errors name neither place nor remedy.
 
 Values travel as the shortest big-endian bytes (P4Runtime 8.4). A name the program lacks or a value wider than its
 field is a PlanError before anything is sent.
@@ -13,6 +16,9 @@ from finsy.proto import p4r
 
 from controller.entities import (
     ActionCall,
+    ActionSet,
+    CloneKey,
+    CloneSession,
     Entity,
     Entry,
     EntryAction,
@@ -27,16 +33,20 @@ from controller.entities import (
     Member,
     MemberKey,
     MemberRef,
+    MulticastGroup,
+    MulticastKey,
+    OptionalMatch,
     Range,
     Scope,
+    Ternary,
     Update,
     UpdateKind,
+    Verbatim,
 )
 from controller.errors import PlanError
 
-# Stands for an action set that another controller wrote in
-# place; it equals no desired action, so it is replaced.
-FOREIGN_ACTION_SET = ActionCall("one-shot action set")
+NO_ACTION = ActionCall("NoAction")
+"""What a switch means that names no action: a table's default where nobody set one."""
 
 _KINDS = {
     UpdateKind.INSERT: p4r.Update.INSERT,
@@ -54,6 +64,10 @@ def to_update(update: Update, schema: P4Schema) -> p4r.Update:
 def to_entity(entity: Entity, schema: P4Schema, *, whole: bool = True) -> p4r.Entity:
     """The message of one entity, with its action or members if `whole`."""
     match entity:
+        case Verbatim():
+            return p4r.Entity.FromString(entity.message)
+        case MulticastGroup() | CloneSession():
+            return p4r.Entity(packet_replication_engine_entry=_to_copies(entity, whole=whole))
         case Member():
             profile = find_profile(schema, entity.key.profile)
             member = p4r.ActionProfileMember(action_profile_id=profile.id, member_id=entity.key.member_id)
@@ -72,19 +86,46 @@ def to_entity(entity: Entity, schema: P4Schema, *, whole: bool = True) -> p4r.En
                     group.members.add(member_id=member_id, weight=weight, watch_port=watched)
             return p4r.Entity(action_profile_group=group)
         case Entry():
-            table = find_table(schema, entity.key.table)
-            message = p4r.TableEntry(table_id=table.id, priority=entity.key.priority)
-            message.match.extend(_to_match(match, table, entity.key) for match in entity.key.match)
+            message = to_key(entity.key, schema)
             if whole:
-                message.action.CopyFrom(_to_table_action(entity, schema))
-            return p4r.Entity(table_entry=message)
+                message.table_entry.action.CopyFrom(_to_table_action(entity, schema))
+            return message
 
 
-def from_entity(message: p4r.Entity, schema: P4Schema) -> Entity | None:
-    """The entity of a message that a switch sent; None for what no controller can change (const entries).
+def to_key(key: EntryKey, schema: P4Schema) -> p4r.Entity:
+    """The message that names one entry: to read it, or to delete it."""
+    table = find_table(schema, key.table)
+    message = p4r.TableEntry(table_id=table.id, priority=key.priority, is_default_action=key.is_default)
+    message.match.extend(_to_match(match, table, key) for match in key.match)
+    return p4r.Entity(table_entry=message)
 
-    Raises PlanError for a message that does not fit the P4Info.
-    """
+
+def _to_copies(entity: MulticastGroup | CloneSession, *, whole: bool) -> p4r.PacketReplicationEngineEntry:
+    # The numeric field is deprecated in favour of bytes; BMv2 and older servers know only this one.
+    replicas = [p4r.Replica(egress_port=port, instance=instance) for port, instance in entity.replicas if whole]
+    match entity:
+        case MulticastGroup():
+            group = p4r.MulticastGroupEntry(multicast_group_id=entity.key.group_id, replicas=replicas)
+            return p4r.PacketReplicationEngineEntry(multicast_group_entry=group)
+        case CloneSession():
+            session = p4r.CloneSessionEntry(session_id=entity.key.session_id, replicas=replicas)
+            if whole:
+                session.packet_length_bytes = entity.packet_length_bytes
+                session.class_of_service = entity.class_of_service
+            return p4r.PacketReplicationEngineEntry(clone_session_entry=session)
+
+
+def of_file(message: p4r.Entity, schema: P4Schema) -> Entity:
+    """The value of a message that a file gives, or the message itself where a value would not say all of it."""
+    try:
+        entity = from_entity(message, schema)
+    except PlanError:
+        return Verbatim(message.SerializeToString(deterministic=True))
+    return entity if to_entity(entity, schema) == message else Verbatim(message.SerializeToString(deterministic=True))
+
+
+def from_entity(message: p4r.Entity, schema: P4Schema) -> Entity:
+    """The value of a message that a switch sent; raises PlanError for one that does not fit the P4Info."""
     match message.WhichOneof("entity"):
         case "action_profile_member":
             member = message.action_profile_member
@@ -98,15 +139,43 @@ def from_entity(message: p4r.Entity, schema: P4Schema) -> Entity | None:
             return Group(GroupKey(profile.name, group.group_id), tuple(members), bool(watched) and all(watched))
         case "table_entry":
             entry = message.table_entry
-            if entry.is_const or entry.is_default_action:
-                return None
             table = schema.tables.get(entry.table_id)
             if table is None:
                 _unknown("table id", entry.table_id)
             match = sorted((_from_match(field, table) for field in entry.match), key=lambda found: found.field)
-            return Entry(EntryKey(table.name, tuple(match), entry.priority), _from_table_action(entry.action, schema))
+            key = EntryKey(table.name, tuple(match), entry.priority, entry.is_default_action)
+            return Entry(key, _from_table_action(entry.action, schema))
+        case "packet_replication_engine_entry":
+            return _from_copies(message.packet_replication_engine_entry)
         case other:
             raise PlanError("read answer", f"holds an entity of kind {other}", "report this as a fault of the switch")
+
+
+def comes_and_goes(message: p4r.Entity) -> bool:
+    """Whether a controller can add and remove it: it is neither constant nor a default action."""
+    return not (message.table_entry.is_const or message.table_entry.is_default_action)
+
+
+def _from_copies(message: p4r.PacketReplicationEngineEntry) -> MulticastGroup | CloneSession:
+    match message.WhichOneof("type"):
+        case "multicast_group_entry":
+            group = message.multicast_group_entry
+            return MulticastGroup(MulticastKey(group.multicast_group_id), _from_replicas(group.replicas))
+        case "clone_session_entry":
+            session = message.clone_session_entry
+            replicas = _from_replicas(session.replicas)
+            key = CloneKey(session.session_id)
+            return CloneSession(key, replicas, session.packet_length_bytes, session.class_of_service)
+        case other:
+            raise PlanError("read answer", f"holds copies of kind {other}", "report this as a fault of the switch")
+
+
+def _from_replicas(replicas: Iterable[p4r.Replica]) -> tuple[tuple[int, int], ...]:
+    """Ports and instances; a server may say ports in bytes or as a number."""
+    return tuple(
+        (int.from_bytes(one.port, "big") or one.egress_port, one.instance)  # pyright: ignore[reportDeprecated]
+        for one in replicas
+    )
 
 
 def read_request(scope: Scope, schema: P4Schema, device_id: int) -> p4r.ReadRequest:
@@ -162,7 +231,13 @@ def find_profile(schema: P4Schema, name: str) -> P4ActionProfile:
 
 
 def encode_value(value: int, width_bits: int, *place: object) -> bytes:
-    """Shortest big-endian bytes of a value; raises PlanError if it needs more than `width_bits`.
+    """Shortest big-endian bytes of a value; raises PlanError if it needs more than `width_bits`."""
+    check_width(value, width_bits, *place)
+    return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
+
+
+def check_width(value: int, width_bits: int, *place: object) -> None:
+    """Raises PlanError if a value needs more than `width_bits`.
 
     The parts of `place` become text for the error only: a network has very many values.
     """
@@ -170,7 +245,6 @@ def encode_value(value: int, width_bits: int, *place: object) -> bytes:
         needs = "is negative" if value < 0 else f"needs {value.bit_length()} bits"
         where = "".join(map(str, place))
         raise PlanError(where, f"{value:#x} {needs}, the P4 program has {width_bits}", "give a value that fits")
-    return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
 def _to_action(call: ActionCall, actions: P4EntityMap[P4Action], place: Key) -> p4r.Action:
@@ -194,6 +268,13 @@ def _to_action(call: ActionCall, actions: P4EntityMap[P4Action], place: Key) -> 
 def _to_table_action(entry: Entry, schema: P4Schema) -> p4r.TableAction:
     """The message of an entry's action."""
     match entry.action:
+        case ActionSet(members):
+            made = p4r.TableAction()
+            for call, weight, watched in members:
+                action = _to_action(call, schema.actions, entry.key)
+                port = _port(watched) if watched else None
+                made.action_profile_action_set.action_profile_actions.add(action=action, weight=weight, watch_port=port)
+            return made
         case MemberRef(member_id):
             return p4r.TableAction(action_profile_member_id=member_id)
         case GroupRef(group_id):
@@ -228,6 +309,18 @@ def _to_match(match: Match, table: P4Table, place: Key) -> p4r.FieldMatch:
                 low=encode_value(low, field.bitwidth, *where), high=encode_value(high, field.bitwidth, *where)
             )
             return p4r.FieldMatch(field_id=field.id, range=ends)
+        case Ternary(value=value, mask=mask):
+            _check_kind(field, P4MatchType.TERNARY, place)
+            if value & ~mask:
+                raise PlanError(str(place), f"{match} has bits outside of its mask", "leave them 0")
+            masked = p4r.FieldMatch.Ternary(
+                value=encode_value(value, field.bitwidth, *where), mask=encode_value(mask, field.bitwidth, *where)
+            )
+            return p4r.FieldMatch(field_id=field.id, ternary=masked)
+        case OptionalMatch(value=value):
+            _check_kind(field, P4MatchType.OPTIONAL, place)
+            encoded = encode_value(value, field.bitwidth, *where)
+            return p4r.FieldMatch(field_id=field.id, optional=p4r.FieldMatch.Optional(value=encoded))
 
 
 def _check_kind(field: P4MatchField, kind: P4MatchType, place: Key) -> None:
@@ -272,8 +365,16 @@ def _from_table_action(message: p4r.TableAction, schema: P4Schema) -> EntryActio
             return MemberRef(message.action_profile_member_id)
         case "action_profile_group_id":
             return GroupRef(message.action_profile_group_id)
+        case "action_profile_action_set":
+            members = message.action_profile_action_set.action_profile_actions
+            return ActionSet(
+                tuple(
+                    (_from_action(one.action, schema), one.weight, int.from_bytes(one.watch_port, "big"))
+                    for one in members
+                )
+            )
         case _:
-            return FOREIGN_ACTION_SET
+            return NO_ACTION
 
 
 def _from_match(message: p4r.FieldMatch, table: P4Table) -> Match:
@@ -281,7 +382,11 @@ def _from_match(message: p4r.FieldMatch, table: P4Table) -> Match:
     field = table.match_fields.get(message.field_id)
     if field is None:
         _unknown(f"{table.name} key id", message.field_id)
-    match message.WhichOneof("field_match_type"):
+    kind = message.WhichOneof("field_match_type")
+    if kind is None or field.match_type is not P4MatchType.__members__.get(kind.upper()):
+        cause = f"{table.name} key {field.name} has a match of kind {kind}"
+        raise PlanError("read answer", cause, "push the pipeline again")
+    match kind:
         case "exact":
             return Exact(field.name, int.from_bytes(message.exact.value, "big"))
         case "lpm":
@@ -289,9 +394,13 @@ def _from_match(message: p4r.FieldMatch, table: P4Table) -> Match:
         case "range":
             low, high = (int.from_bytes(end, "big") for end in (message.range.low, message.range.high))
             return Range(field.name, low, high)
-        case other:
-            cause = f"{table.name} key {field.name} has a match of kind {other}"
-            raise PlanError("read answer", cause, "use a program whose tables match exactly, by prefix or by range")
+        case "ternary":
+            value, mask = (int.from_bytes(part, "big") for part in (message.ternary.value, message.ternary.mask))
+            return Ternary(field.name, value, mask)
+        case "optional":
+            return OptionalMatch(field.name, int.from_bytes(message.optional.value, "big"))
+        case _:
+            raise PlanError("read answer", f"holds a match of kind {kind}", "use P4Runtime's own kinds of match")
 
 
 def _profile_by_id(schema: P4Schema, profile_id: int) -> P4ActionProfile:
