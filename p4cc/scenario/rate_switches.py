@@ -32,8 +32,8 @@ class D3SwitchSettings(Model):
     epoch_ns: PositiveNs | None = Field(
         default=None,
         description="A flow that did not ask for one to two of these is forgotten, and so is what a lost request "
-        "leaves in the counters. Absent: 64 of the network's longest round trips, or 4 with its longest queue full, up to "
-        "100 ms; at least 4 round trips.",
+        "leaves in the counters. Absent: 64 of the network's longest round trips, or 4 with its longest queue full, up "
+        "to 100 ms; at least 4 round trips.",
     )
     capacity_share: Annotated[float, Field(gt=0, le=1, description="C as a share of the link's rate.")] = 1.0
     grants: Literal["published", "clamped"] = Field(
