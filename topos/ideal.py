@@ -46,6 +46,8 @@ class AloneIdeal:
     """IP bytes of an ACK."""
     sprayed: bool = False
     """Packets may take several paths at the same time: links between switches then add up and bound no flow."""
+    segment_bytes: int | None = None
+    """Payload of a segment, where flows are made of those: its packets are full but for its last."""
 
     def fct_ns(self, paths: Paths, src: str, dst: str, size_bytes: int) -> float:
         """Completion time of a flow of this size between two hosts of the network."""
@@ -55,20 +57,49 @@ class AloneIdeal:
 
     def _data_ps(self, links: Sequence[Link], size_bytes: int) -> int:
         """From the start to the arrival of the last byte."""
-        full_pkts, rest_bytes = divmod(size_bytes - 1, self.mss_bytes)
-        last = [_time_ps(link, self.header_bytes + rest_bytes + 1) for link in links]
         delays_ps = sum(link.delay_ns for link in links) * _PS_PER_NS
+        if self.segment_bytes is not None and self.segment_bytes < size_bytes and self.segment_bytes % self._full_bytes:
+            return delays_ps + self._segments_ps(links, size_bytes, self.segment_bytes)
+        full_pkts, rest_bytes = divmod(size_bytes - 1, self._full_bytes)
+        last = self._times_ps(links, rest_bytes + 1)
         if full_pkts == 0:
             return delays_ps + sum(last)
-        full = [_time_ps(link, self.header_bytes + self.mss_bytes) for link in links]
+        full = self._times_ps(links, self._full_bytes)
         # The last packet catches up with the one before it at some link `at`: until there the full
         # packets need their time on each link, and all but one of them that of the slowest link so far;
         # from there on only the last one.
         before, slowest = list(accumulate(full)), list(accumulate(full, max))
-        places = (0, len(links) - 1) if self.sprayed else range(len(links))
         if self.sprayed:
             slowest[-1] = max(full[0], full[-1])
-        return delays_ps + max((full_pkts - 1) * slowest[at] + before[at] + sum(last[at:]) for at in places)
+        return delays_ps + max(
+            (full_pkts - 1) * slowest[at] + before[at] + sum(last[at:]) for at in self._places(links)
+        )
+
+    def _segments_ps(self, links: Sequence[Link], size_bytes: int, segment_bytes: int) -> int:
+        """Of segments that end in a short packet: at one link all packets follow each other, or it takes longer."""
+        segments, rest_bytes = divmod(size_bytes, segment_bytes)
+        of_segment, of_rest = divmod(segment_bytes, self._full_bytes), divmod(rest_bytes, self._full_bytes)
+        full = self._times_ps(links, self._full_bytes)
+        short = self._times_ps(links, of_segment[1])
+        end = self._times_ps(links, of_rest[1]) if of_rest[1] else [0] * len(links)
+        last = end if of_rest[1] else full if rest_bytes else short
+        full_pkts = segments * of_segment[0] + of_rest[0]
+        return max(
+            sum(full[:at]) + full_pkts * full[at] + segments * short[at] + end[at] + sum(last[at + 1 :])
+            for at in self._places(links)
+        )
+
+    @property
+    def _full_bytes(self) -> int:
+        """Payload of the largest packet."""
+        return self.mss_bytes if self.segment_bytes is None else min(self.mss_bytes, self.segment_bytes)
+
+    def _times_ps(self, links: Sequence[Link], payload_bytes: int) -> list[int]:
+        return [_time_ps(link, self.header_bytes + payload_bytes) for link in links]
+
+    def _places(self, links: Sequence[Link]) -> Sequence[int]:
+        """Links that may bound a flow."""
+        return (0, len(links) - 1) if self.sprayed else range(len(links))
 
 
 @dataclass(frozen=True)

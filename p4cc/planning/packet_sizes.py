@@ -33,6 +33,8 @@ class PacketSize:
 
     mss_bytes: int
     header_bytes: int
+    segment_bytes: int | None = None
+    """Payload of a segment, where flows are made of those."""
 
     @property
     def packet_bytes(self) -> int:
@@ -52,7 +54,8 @@ def _size_of(case: Case, sender: Sender) -> PacketSize:
     def setting(field: str) -> Any:
         return sender.transport.get(field, getattr(transport, field, None))
 
-    return PacketSize(int(setting("mss_bytes")), header_bytes(setting("packets"), setting("ip")))
+    headers = header_bytes(setting("packets"), setting("ip"))
+    return PacketSize(int(setting("mss_bytes")), headers, setting("segment_bytes"))
 
 
 def most_bytes(case: Case, own_header_bytes: int, traffic: TrafficPlan) -> int:
@@ -73,7 +76,9 @@ def ideals(case: Case, own_header_bytes: int, *, sprayed: bool) -> Mapping[str, 
     if case.scenario.record.ideal_fct == "hpcc_ns3":
         return dict.fromkeys(sizes, _hpcc(case, own_header_bytes))
     return {
-        name: AloneIdeal(size.mss_bytes, size.header_bytes + own_header_bytes, size.header_bytes, sprayed)
+        name: AloneIdeal(
+            size.mss_bytes, size.header_bytes + own_header_bytes, size.header_bytes, sprayed, size.segment_bytes
+        )
         for name, size in sizes.items()
     }
 

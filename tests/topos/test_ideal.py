@@ -70,6 +70,30 @@ def test_a_formula_for_what_packets_do_one_by_one(
     assert ideal.fct_ns(Paths(topology), "h1", "h2", size_bytes) == expected / 1_000
 
 
+@given(
+    links=st.lists(st.tuples(st.sampled_from((10**7, 10**8, 10**9)), st.integers(0, 10**6)), min_size=2, max_size=5),
+    mss_bytes=st.integers(1, 9_000),
+    segment_bytes=st.integers(1, 20_000),
+    size_bytes=st.integers(1, 200_000),
+)
+def test_packets_end_with_their_segments(
+    links: list[tuple[int, int]], mss_bytes: int, segment_bytes: int, size_bytes: int
+) -> None:
+    mss_bytes, segment_bytes = (max(given, -(-size_bytes // 200)) for given in (mss_bytes, segment_bytes))
+    topology = chain([rate for rate, _ in links], [delay for _, delay in links])
+    segments, rest = divmod(size_bytes, segment_bytes)
+    packets: list[int] = []
+    for segment in [segment_bytes] * segments + [rest]:
+        whole, short = divmod(segment, mss_bytes)
+        packets += [mss_bytes + 64] * whole + ([short + 64] if short else [])
+    expected = packet_by_packet_ps(topology.links, packets, 64) / 1_000
+    ideal = AloneIdeal(mss_bytes, 64, 64, segment_bytes=segment_bytes)
+    found = ideal.fct_ns(Paths(topology), "h1", "h2", size_bytes)
+    assert found <= expected
+    if len({rate for rate, _ in links}) == 1 or segment_bytes <= mss_bytes or segment_bytes % mss_bytes == 0:
+        assert found == expected
+
+
 def test_a_flow_shorter_than_a_packet_counts_its_own_bytes() -> None:
     """331 B in packets of 9,000 B at 1 Gb/s, four links of 1 ns in a round trip: 395 B there, 64 B back, twice each."""
     paths = Paths(generate("star", {"senders": 1, "rate_bps": 10**9, "rtt_ns": 4}))

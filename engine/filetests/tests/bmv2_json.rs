@@ -236,7 +236,7 @@ fn what_would_grow_without_bound_is_refused() {
     document["actions"][0]["primitives"] = json!(vec![copy; 10_000]);
     let (program, errors) = bmv2::read(&document.to_string());
     assert!(program.is_none());
-    assert!(errors.iter().any(|error| error.cause.contains("more than")), "{errors:#?}");
+    assert!(errors.iter().any(|error| error.cause.contains("at most")), "{errors:#?}");
 }
 
 /// All places of a document.

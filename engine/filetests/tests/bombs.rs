@@ -69,6 +69,16 @@ fn native_code_of_large_selects_is_made_soon() {
     assert!(cost.peak_bytes < MAX_BYTES, "{} bytes", cost.peak_bytes);
 }
 
+/// Each write to a stack at a variable index is a block for each element.
+#[test]
+fn stacks_of_unions_are_refused_before_they_fill_the_memory() {
+    let large = bomb(203);
+    assert_eq!(large.name, "203-unions");
+    let cost = cost::of(&large.text, false);
+    assert!(cost.refused.is_some_and(|message| message.contains("instructions")));
+    assert!(cost.peak_bytes < MAX_BYTES, "{} bytes", cost.peak_bytes);
+}
+
 fn refusal(text: &str) -> String {
     cost::of(text, false).refused.unwrap_or_default()
 }

@@ -43,6 +43,10 @@ impl FuncBuilder {
         if let Some(block) = self.blocks.get_mut(self.current)
             && block.terminator.is_none()
         {
+            if block.insts.is_empty() {
+                // Code for each element of a stack makes very many blocks of one instruction.
+                block.insts.reserve_exact(1);
+            }
             block.insts.push(inst);
         }
     }

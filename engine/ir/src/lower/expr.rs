@@ -10,7 +10,7 @@ use crate::types::ty::Ty;
 use crate::types::value::{self, Value};
 use crate::{BinOp, Bits, Inst, Operand, Terminator, UnOp, VarKind, VarType};
 use p4cc_syntax::ast::{BinaryOp, UnaryOp};
-use p4cc_syntax::{Diagnostic, Span};
+use p4cc_syntax::{Diagnostic, Resource, Span};
 
 impl Lowerer<'_> {
     /// The scalar that an expression gives.
@@ -223,8 +223,9 @@ impl Lowerer<'_> {
         let Operand::Var(var) = index else { return None };
         let width = self.out.vars.get(var.index())?.ty.width();
         let fits = |at: usize| width >= usize::BITS || at >> width == 0;
-        let blocks: Vec<crate::BlockId> =
-            (0..count).take_while(|at| fits(*at)).map(|_| self.func.block("")).collect();
+        let reached = (0..count).take_while(|at| fits(*at)).count();
+        self.charge(Resource::Instructions, reached as u64, self.place)?;
+        let blocks: Vec<crate::BlockId> = (0..reached).map(|_| self.func.block("")).collect();
         let end = self.func.block("");
         let numbers = (0u128..).map(|at| Bits::from_u128(width, at));
         let cases = numbers.zip(blocks.iter().copied()).collect();
