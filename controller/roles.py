@@ -9,16 +9,19 @@ form (`@p4cc_role["k_min"]`) too; bf-rt.json carries the plain one only, which t
 Pure, no I/O.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
-
-from finsy import P4Schema
-from finsy.p4schema import P4Annotation, P4MatchField
+from typing import TYPE_CHECKING, Protocol
 
 from controller.entities import ActionCall, Entry, EntryKey, Exact, Match, Range
 from controller.errors import PlanError
+
+if TYPE_CHECKING:
+    from finsy import P4Schema
+    from finsy.p4schema import P4Annotation, P4MatchField
 
 _ANNOTATION = re.compile(r'@p4cc_(role|unit)\s*\(\s*"([^"]{1,100})"\s*\)')
 
@@ -144,7 +147,7 @@ class Roles:
             raise PlanError("P4 program", f'no table of it is @p4cc_role("{role}")', "run a program that has one")
         return found
 
-    def with_table(self, table: TablePart) -> "Roles":
+    def with_table(self, table: TablePart) -> Roles:
         """These with one more."""
         return Roles({**self.tables, table.role: table}, self.counters)
 

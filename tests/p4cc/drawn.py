@@ -69,7 +69,8 @@ def drawn(number: int) -> Plain:
     queue_ns = int(topology["queue_capacity_pkts"] * 8e9 * (transport["mss_bytes"] + 128) / rate_bps)
     noise_ns = transport.get("host_delay_exp_ns", 0) + transport.get("rtt_noise_exp_ns", 0)
     busy_ns = int(8e9 * total_bytes / rate_bps)
-    # `dualpi2.p4` serves L4S packets first as long as there are any: ACKs, which are classic, wait for all of them.
+    # `dualpi2.p4` serves L4S packets first as long as there are any: ACKs, which are classic, wait for
+    # all of them.
     starved_ns = busy_ns if switch["program"].endswith("dualpi2.p4") else 0
     rto_ns = 4 * rtt_ns + 6 * queue_ns + 100 * noise_ns + starved_ns
     if is_paced:

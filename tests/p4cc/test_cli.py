@@ -135,7 +135,7 @@ def test_a_user_s_mistake_is_one_message(
 @pytest.mark.parametrize(
     ("old", "new", "texts"),
     [
-        ("level = LEVEL_K_DC;", "level = LEVEL_K_DC", ("controls/ecn_dual.p4:82:", "expected `;`")),
+        ("level = LEVEL_K_DC;", "level = LEVEL_K_DC", ("controls/ecn_dual.p4:85:", "expected `;`")),
         ("level = LEVEL_NONE;", "level = 16w1;", ("bit<2>", "bit<16>")),
         ("thresholds.apply();", "threshold.apply();", ("threshold", "did you mean")),
     ],

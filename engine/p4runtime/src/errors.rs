@@ -203,8 +203,8 @@ impl Outcomes {
         Err(Status::with_details(Code::Unknown, message, status.encode_to_vec().into()))
     }
 
-    /// How many members fit without their texts. Their messages are made once and only as far as they can fit,
-    /// as a batch may have very many.
+    /// How many members fit without their texts. Their messages are made once and only as far as they can
+    /// fit, as a batch may have very many.
     fn told_without_texts<E: UpdateError>(&self, limit: usize) -> usize {
         let mut bytes = vec![0];
         for result in &self.kept {

@@ -1,7 +1,8 @@
 //! Functions in the making, and temporaries.
 //!
 //! Invariants: every block gets exactly one terminator (those left open return or accept); temporaries live
-//! for one statement; variables and instructions never pass the limits of the budget, whatever the input says.
+//! for one statement; variables and instructions never pass the limits of the budget, whatever the input
+//! says.
 
 use std::collections::{BTreeMap, BTreeSet};
 

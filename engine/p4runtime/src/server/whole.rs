@@ -1,5 +1,5 @@
-//! Answers that are one long message: what one client and all clients may hold of them, and how a client takes
-//! them piece by piece.
+//! Answers that are one long message: what one client and all clients may hold of them, and how a client
+//! takes them piece by piece.
 
 use std::pin::Pin;
 use std::sync::Arc;
