@@ -1,7 +1,13 @@
 //! The name that a mistyped one was meant to be.
 
-/// The candidate nearest to `name`, if it is near enough to be meant.
+/// Longest name that is compared: the time grows with the square of the length.
+const MAX_NAME_BYTES: usize = 128;
+
+/// The candidate nearest to `name`, if it is near enough to be meant; none for very long names.
 pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > MAX_NAME_BYTES {
+        return None;
+    }
     let limit = (name.chars().count() / 3).clamp(1, 3);
     candidates
         .filter(|candidate| candidate.len().abs_diff(name.len()) <= limit)
@@ -45,5 +51,8 @@ mod tests {
         assert_eq!(distance("", "ab"), 2);
         assert_eq!(closest("ipv4_lmp", ["ipv4_lpm", "ipv6_lpm"].into_iter()), Some("ipv4_lpm"));
         assert_eq!(closest("x", ["abc"].into_iter()), None);
+        let long = "a".repeat(MAX_NAME_BYTES);
+        assert_eq!(closest(&long, [long.as_str()].into_iter()), Some(long.as_str()));
+        assert_eq!(closest(&format!("{long}a"), [long.as_str()].into_iter()), None);
     }
 }

@@ -152,7 +152,9 @@ impl Lexer<'_> {
 
     fn mark(&mut self) -> Tok {
         let rest = &self.text[self.at..];
-        if let Some((text, tok)) = MARKS.iter().find(|(text, _)| rest.starts_with(text)) {
+        let first = rest.as_bytes().first();
+        let fits = |text: &str| text.as_bytes().first() == first && rest.starts_with(text);
+        if let Some((text, tok)) = MARKS.iter().find(|(text, _)| fits(text)) {
             self.at += text.len();
             return *tok;
         }
