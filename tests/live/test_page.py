@@ -118,26 +118,40 @@ def points(page: Page, figure: str) -> int:
     return page.evaluate("id => document.getElementById(id).data.reduce((n, line) => n + line.x.length, 0)", figure)
 
 
-def hover(page: Page, figure: str, trace: int, point: int) -> str:
-    """Points at a point of a figure; what the label there says."""
-    node = page.locator(f"#{figure}")
-    node.scroll_into_view_if_needed()
+def place(page: Page, figure: str, trace: int, point: int) -> tuple[float, float]:
+    """Where a point of a figure stands in the window, in pixels."""
     x, y = page.evaluate(
         """([id, trace, point]) => {
             const figure = document.getElementById(id);
             const { xaxis, yaxis } = figure._fullLayout;
+            const { left, top } = figure.getBoundingClientRect();
             const line = figure.data[trace];
-            return [xaxis._offset + xaxis.d2p(line.x.at(point)), yaxis._offset + yaxis.d2p(line.y.at(point))];
+            return [
+                left + xaxis._offset + xaxis.d2p(line.x.at(point)),
+                top + yaxis._offset + yaxis.d2p(line.y.at(point)),
+            ];
         }""",
         [figure, trace, point],
     )
-    box = node.bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + x - 3, box["y"] + y)
-    page.mouse.move(box["x"] + x, box["y"] + y)
+    return x, y
+
+
+def hover(page: Page, figure: str, trace: int, point: int) -> str:
+    """Points at a point of a figure; what the label there says.
+
+    A figure that comes into view is drawn again, which takes its label away and may move its axes: as a person
+    would, this points again until the label stays.
+    """
+    page.locator(f"#{figure}").scroll_into_view_if_needed()
     label = page.locator(f"#{figure} .hoverlayer .hovertext").first
-    label.wait_for()
-    return label.text_content() or ""
+    for _ in range(60):
+        x, y = place(page, figure, trace, point)
+        page.mouse.move(x - 3, y)
+        page.mouse.move(x, y)
+        page.wait_for_timeout(250)
+        if label.is_visible():
+            return label.text_content() or ""
+    pytest.fail(f"{figure}: no label at point {point} of line {trace}")
 
 
 def assert_calm(visited: Visited, origin: str) -> None:

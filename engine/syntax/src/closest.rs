@@ -1,6 +1,8 @@
 //! The name that a mistyped one was meant to be.
 
-/// Longest name that is compared: the time grows with the square of the length.
+use std::str::Chars;
+
+/// Longest name that is compared.
 const MAX_NAME_BYTES: usize = 128;
 
 /// The candidate nearest to `name`, if it is near enough to be meant; none for very long names.
@@ -8,37 +10,37 @@ pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     if name.len() > MAX_NAME_BYTES {
         return None;
     }
-    let limit = (name.chars().count() / 3).clamp(1, 3);
-    candidates
-        .filter(|candidate| candidate.len().abs_diff(name.len()) <= limit)
-        .map(|candidate| (distance(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
-/// Edit distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let above = row.get(j + 1).copied().unwrap_or(usize::MAX - 1);
-            let substituted = diagonal + usize::from(x != *y);
-            let best = substituted.min(above + 1).min(left + 1);
-            diagonal = above;
-            if let Some(cell) = row.get_mut(j) {
-                *cell = left;
-            }
-            left = best;
-        }
-        if let Some(cell) = row.last_mut() {
-            *cell = left;
+    let mut limit = (name.chars().count() / 3).clamp(1, 3);
+    let mut nearest = None;
+    for candidate in candidates.filter(|candidate| candidate.len().abs_diff(name.len()) <= MAX_EDIT_BYTES) {
+        if let Some(distance) = distance_within(limit, name.chars(), candidate.chars()) {
+            nearest = Some(candidate);
+            // Only a nearer one takes its place.
+            let Some(nearer) = distance.checked_sub(1) else { break };
+            limit = nearer;
         }
     }
-    row.last().copied().unwrap_or(0)
+    nearest
+}
+
+/// Bytes by which the lengths of two names differ at most that are three edits apart.
+const MAX_EDIT_BYTES: usize = 3 * 4;
+
+/// Edit distance, if it is at most `limit`: in time linear in the length, for a limit of a few edits.
+fn distance_within(limit: usize, mut a: Chars<'_>, mut b: Chars<'_>) -> Option<usize> {
+    let (mut shorter_a, mut shorter_b) = (a.clone(), b.clone());
+    loop {
+        match (shorter_a.next(), shorter_b.next()) {
+            (None, None) => return Some(0),
+            (x, y) if x == y => (a, b) = (shorter_a.clone(), shorter_b.clone()),
+            _ => break,
+        }
+    }
+    let limit = limit.checked_sub(1)?;
+    let replaced = distance_within(limit, shorter_a.clone(), shorter_b.clone());
+    let deleted = distance_within(limit, shorter_a, b);
+    let inserted = distance_within(limit, a, shorter_b);
+    [replaced, deleted, inserted].into_iter().flatten().min().map(|rest| rest + 1)
 }
 
 #[cfg(test)]
@@ -47,8 +49,13 @@ mod tests {
 
     #[test]
     fn near_names_are_found_and_far_ones_not() {
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "ab"), 2);
+        let distance_within = |limit, a: &str, b: &str| distance_within(limit, a.chars(), b.chars());
+        assert_eq!(distance_within(3, "kitten", "sitting"), Some(3));
+        assert_eq!(distance_within(2, "kitten", "sitting"), None);
+        assert_eq!(distance_within(3, "", "ab"), Some(2));
+        assert_eq!(distance_within(3, "ab", ""), Some(2));
+        assert_eq!(distance_within(1, "größe", "grösse"), None);
+        assert_eq!(distance_within(2, "größe", "grösse"), Some(2));
         assert_eq!(closest("ipv4_lmp", ["ipv4_lpm", "ipv6_lpm"].into_iter()), Some("ipv4_lpm"));
         assert_eq!(closest("x", ["abc"].into_iter()), None);
         let long = "a".repeat(MAX_NAME_BYTES);
