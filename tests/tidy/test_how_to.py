@@ -8,31 +8,65 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("docs/how-to/add-a-p4-control.md",)
+PAGES = sorted((ROOT / "docs/how-to").glob("add-*.md"))
+CONTROL = ROOT / "docs/how-to/add-a-p4-control.md"
 MOST_FILES = 8
 """That a control without settings of a scenario touches."""
-_ROW = re.compile(r"^\| `([^`|]+)` \|[^|]*\| ([^|]+) \|$", re.MULTILINE)
-_SYMBOL = re.compile(r"`([^`]+)`")
+_ROW = re.compile(r"^\| (?!file \|)([^|]*`[^|]*/[^|]*) \| (.+) \|$", re.MULTILINE)
+_CODE = re.compile(r"`([^`]+)`")
+_FILE = re.compile(r"[\w./*-]+\.(?:rs|py|p4|md|yaml|yml|toml|txtpb)|[\w./-]+/[\w-]+/?")
+_SYMBOL = re.compile(r"(?:[A-Za-z_]\w*(?:::|\.))*([A-Za-z_]\w{2,})")
 
 
-def rows(page: str) -> list[tuple[Path, list[str]]]:
-    """Files of a page's tables with the symbols named for them."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return [(ROOT / file, _SYMBOL.findall(symbols)) for file, symbols in _ROW.findall(text)]
+def files(cell: str) -> list[Path]:
+    """Files and folders that a cell names; one without its folder stands beside the one before it."""
+    found: list[Path] = []
+    for name in filter(_FILE.fullmatch, _CODE.findall(cell)):
+        beside = "/" not in name and found and not (ROOT / name).is_file()
+        pattern = str((found[-1].parent / name).relative_to(ROOT)) if beside else name
+        # NAME stands for what the reader adds: any file there has the shape.
+        found += sorted(ROOT.glob(pattern.replace("NAME", "*"))) or [ROOT / pattern]
+    return found
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_symbol_of_a_how_to_is_where_it_says(page: str) -> None:
-    found = rows(page)
-    assert len(found) > 5
-    for file, symbols in found:
-        assert file.is_file(), f"{page} names {file}"
-        assert symbols, f"{page} names no symbol of {file}"
-        text = file.read_text(encoding="utf-8")
-        missing = [symbol for symbol in symbols if re.search(rf"\b{re.escape(symbol)}\b", text) is None]
-        assert not missing, f"{file} has no {missing}, which {page} names"
+def symbols(cell: str) -> list[str]:
+    """Identifiers that a cell names; commands, literals and files are none."""
+    named = [code for code in _CODE.findall(cell) if "NAME" not in code and not _FILE.fullmatch(code)]
+    return [found[1] for code in named if (found := _SYMBOL.fullmatch(code))]
+
+
+def text_of(path: Path) -> str:
+    """A file, or all files of a folder."""
+    parts = sorted(path.rglob("*.*")) if path.is_dir() else [path]
+    return "\n".join(
+        part.read_text(encoding="utf-8") for part in parts if part.suffix in (".rs", ".py", ".p4") or part == path
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_file_and_symbol_of_a_how_to_is_where_it_says(page: Path) -> None:
+    rows = _ROW.findall(page.read_text(encoding="utf-8"))
+    assert len(rows) >= 5
+    wrong: list[str] = []
+    for where, what in rows:
+        named = files(where)
+        wrong += [f"no {path.relative_to(ROOT)}" for path in named if not path.exists()]
+        text = "\n".join(text_of(path) for path in named if path.exists())
+        wrong += [
+            f"no {symbol} in {where}"
+            for symbol in symbols(where) + symbols(what)
+            if re.search(rf"\b{re.escape(symbol)}\b", text) is None
+        ]
+    assert not wrong, f"{page.name}: {wrong}"
 
 
 def test_a_control_touches_few_files() -> None:
-    first = (ROOT / PAGES[0]).read_text(encoding="utf-8").partition("touches three more")[0]
+    first = CONTROL.read_text(encoding="utf-8").partition("touches three more")[0]
     assert len(_ROW.findall(first)) <= MOST_FILES
+
+
+def test_a_missing_symbol_is_found() -> None:
+    row = "| `tests/tidy/test_how_to.py` (`files`) | new: `NAME.p4`, `Absent::symbol` | `case X():` |"
+    [(where, what)] = _ROW.findall(row)
+    assert files(where) == [Path(__file__)]
+    assert symbols(where) + symbols(what) == ["files", "symbol"]

@@ -60,7 +60,7 @@ fn main() -> ExitCode {
 fn measured(program: &str) -> Option<(f64, u64, String, String)> {
     let output = Command::new(std::env::current_exe().ok()?).args([SINGLE, program]).output().ok()?;
     let line = String::from_utf8(output.stdout).ok()?;
-    let mut parts = line.trim_end().splitn(4, '\t');
+    let mut parts = line.trim_end_matches('\n').splitn(4, '\t');
     let (seconds, mib) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     Some((seconds, mib, parts.next()?.to_owned(), parts.next()?.to_owned()))
 }
