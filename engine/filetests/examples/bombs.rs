@@ -5,9 +5,9 @@
 //! cargo run --release -p p4cc-filetests --features p4info --example bombs -- FILE.p4...
 //! ```
 //!
-//! Without the feature P4Info is left out. Each program is compiled by a process of its own: what an allocator keeps
-//! of one is not counted with the next. The sums come last: the longest, the largest, and how many programs ended
-//! with which error.
+//! Without the feature P4Info is left out. Each program is compiled by a process of its own: what an
+//! allocator keeps of one is not counted with the next. The sums come last: the longest, the largest, and
+//! how many programs ended with which error.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 

@@ -144,3 +144,13 @@ fn the_reference_lists_the_limits() {
         assert_eq!(documented(table, name), Some(limit), "{name}");
     }
 }
+
+/// The end of a line is not looked for from each literal of it anew.
+#[test]
+fn a_long_line_of_literals_is_read_soon() {
+    for literal in ["\"a\" ", "'a' ", "L\"a\" ", "1 "] {
+        let cost = cost::of(&literal.repeat(500_000), false);
+        assert!(cost.refused.is_some());
+        assert!(cost.processor_time < MAX_TIME, "{literal} takes {:?}", cost.processor_time);
+    }
+}

@@ -46,7 +46,9 @@ use ty::Ty;
 const MAX_DIAGNOSTICS: usize = 1_000;
 
 /// Longest message: types and names that it quotes may be of any length.
-const MAX_MESSAGE_BYTES: usize = 2_000;
+const MAX_MESSAGE_BYTES: usize = 600;
+/// What is left of each of them in a longer message.
+const MAX_QUOTE_BYTES: usize = 120;
 
 /// Nesting of expressions and statements that the checker follows.
 const MAX_DEPTH: u32 = 200;
@@ -70,13 +72,22 @@ pub fn check(program: &ast::Program, budget: &Budget) -> (Program, Vec<Diagnosti
     (checker.hir, checker.diagnostics)
 }
 
-/// Cuts a message that is longer than anybody would read.
+/// Cuts what a message quotes, such as a type of types, where the message is longer than anybody would read.
 fn shorten(message: &mut String) {
     if message.len() > MAX_MESSAGE_BYTES {
-        let end = (0..=MAX_MESSAGE_BYTES).rev().find(|at| message.is_char_boundary(*at)).unwrap_or(0);
-        message.truncate(end);
-        message.push_str(" ...");
+        let parts = message.split('`').enumerate();
+        let cut = parts.map(|(at, part)| if at % 2 == 1 { head(part, MAX_QUOTE_BYTES) } else { part.to_owned() });
+        *message = head(&cut.collect::<Vec<_>>().join("`"), MAX_MESSAGE_BYTES);
     }
+}
+
+/// The first bytes of a text, and dots where it goes on.
+fn head(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let end = (0..=bytes).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{} ...", text.get(..end).unwrap_or_default())
 }
 
 /// Whether this is the declaration that core.p4 makes.
@@ -322,5 +333,23 @@ impl Checker {
         let result = body(self);
         self.depth -= 1;
         Some(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_long_message_quotes_is_cut_and_the_sentence_stays() {
+        let mut message = format!("`{}` has itself as a type argument", "G<".repeat(1_000));
+        shorten(&mut message);
+        assert_eq!(message, format!("`{} ...` has itself as a type argument", "G<".repeat(60)));
+        let mut message = "é".repeat(1_000);
+        shorten(&mut message);
+        assert_eq!(message, format!("{} ...", "é".repeat(300)));
+        let mut message = format!("`{}`", "n".repeat(500));
+        shorten(&mut message);
+        assert_eq!(message.len(), 502);
     }
 }

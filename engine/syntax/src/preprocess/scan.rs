@@ -131,19 +131,21 @@ impl<'t> Scanner<'t> {
         }
     }
 
+    /// A literal, to its closing quote; without one, to the end of the line. A line may be long and full of
+    /// literals: the end is looked for once.
     fn quoted(&self, start: usize, at: usize, kind: Kind) -> (Kind, usize) {
         let bytes = self.text.as_bytes();
-        let end = self.line_end(start);
         let mut escaped = false;
-        for (offset, byte) in bytes[..end].iter().enumerate().skip(at + 1) {
+        for (offset, byte) in bytes.iter().enumerate().skip(at + 1) {
             match byte {
+                b'\n' => break,
                 _ if escaped => escaped = false,
                 b'\\' => escaped = true,
                 _ if *byte == bytes[at] => return (kind, offset + 1),
                 _ => {}
             }
         }
-        (Kind::Other, end)
+        (Kind::Other, self.line_end(start))
     }
 
     fn header_end(&self, at: usize) -> Option<usize> {

@@ -1,0 +1,93 @@
+"""ARCHITECTURE.md is true: folders import none of what the map says, and each invariant names a test that is there."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+_CODE = re.compile(r"`([^`]+)`")
+_ROW = re.compile(r"^\| (`[^|]+) \| [^|]+ \| ([^|]+) \|$", re.MULTILINE)
+_INVARIANT = re.compile(r"^\d+\. (.+?)(?=^\d+\. |\Z)", re.MULTILINE | re.DOTALL)
+_TEST = re.compile(r"`([\w/]+\.(?:py|rs))::(\w+)`")
+
+
+def section(title: str) -> str:
+    """A section of the document."""
+    return TEXT.partition(f"## {title}\n")[2].partition("\n## ")[0]
+
+
+RULES = [
+    (folder, _CODE.findall(never))
+    for folders, never in _ROW.findall(section("The map"))
+    for folder in _CODE.findall(folders)
+    if "/" in folder or (ROOT / folder).is_dir()
+]
+INVARIANTS = _INVARIANT.findall(section("Invariants"))
+
+
+def crate_folders() -> dict[str, str]:
+    """Folders of the workspace's crates by their names."""
+    manifests = [*ROOT.glob("engine/*/Cargo.toml"), *ROOT.glob("host_agents/*/Cargo.toml")]
+    return {
+        tomllib.loads(path.read_text(encoding="utf-8"))["package"]["name"]: str(path.parent.relative_to(ROOT))
+        for path in manifests
+    }
+
+
+def imports(folder: Path) -> set[str]:
+    """What a folder imports: of a crate its dependencies, ours by their folders; else Python's packages."""
+    manifest = folder / "Cargo.toml"
+    if manifest.is_file():
+        ours = crate_folders()
+        dependencies = tomllib.loads(manifest.read_text(encoding="utf-8"))["dependencies"]
+        return {ours.get(str(name), str(name)) for name in dependencies}
+    found: set[str] = set()
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add(str(node.module).split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize(("folder", "never"), RULES, ids=[folder for folder, _ in RULES])
+def test_a_folder_imports_none_of_what_the_map_says(folder: str, never: list[str]) -> None:
+    if folder.startswith("p4src"):
+        pytest.skip("tests/tidy/test_rules.py reads P4")
+    found = imports(ROOT / folder)
+    wrong = sorted(name for name in found if any(fnmatch(name, pattern) for pattern in never))
+    assert not wrong, f"{folder} imports {wrong}"
+
+
+def test_every_crate_and_package_is_in_the_map() -> None:
+    there = {*crate_folders().values(), *(path.parent.name for path in ROOT.glob("*/__init__.py"))} - {"tests"}
+    assert there <= {folder for folder, _ in RULES}
+    assert {pattern for _, never in RULES for pattern in never if "/" in pattern and "*" not in pattern} <= there
+
+
+@pytest.mark.parametrize("invariant", INVARIANTS, ids=[text.partition(",")[0][:40] for text in INVARIANTS])
+def test_an_invariant_names_a_test_that_is_there(invariant: str) -> None:
+    named = _TEST.findall(invariant)
+    assert named, "no test keeps it"
+    missing = [
+        f"{file}::{name}"
+        for file, name in named
+        if not (path := ROOT / file).is_file()
+        or re.search(rf"\b(?:def|fn) {name}\(", path.read_text(encoding="utf-8")) is None
+    ]
+    assert not missing
+
+
+def test_the_document_is_read() -> None:
+    assert len(RULES) > 20
+    assert len(INVARIANTS) == 9
+    assert {"engine/exec", "engine/units"} <= imports(ROOT / "engine/switch")
+    assert {"pydantic", "controller"} & imports(ROOT / "topos") == {"pydantic"}
