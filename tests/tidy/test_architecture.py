@@ -32,6 +32,24 @@ RULES = [
 INVARIANTS = _INVARIANT.findall(section("Invariants"))
 
 
+_WALK = re.compile(r"^\| [\w ]*\| (`[^|]+) \| [^|]+ \|$", re.MULTILINE)
+_HOP = re.compile(r"((?:`[\w:]+`(?:, )?)+) \(`([\w./]+)`\)")
+NETSIM = "engine/netsim/src"
+
+
+def hops(title: str) -> list[tuple[str, Path]]:
+    """Functions of a way, each with its file; one without a file stands in that of the one before."""
+    found: list[tuple[str, Path]] = []
+    for cell in _WALK.findall(section(title)):
+        named = _HOP.findall(cell)
+        for names, file in named:
+            path = ROOT / file if (ROOT / file).is_file() else ROOT / NETSIM / file
+            found += [(name.split("::")[-1], path) for name in _CODE.findall(names)]
+        if not named:
+            found += [(name.split("::")[-1], found[-1][1]) for name in _CODE.findall(cell)]
+    return found
+
+
 def crate_folders() -> dict[str, str]:
     """Folders of the workspace's crates by their names."""
     manifests = [*ROOT.glob("engine/*/Cargo.toml"), *ROOT.glob("host_agents/*/Cargo.toml")]
@@ -84,6 +102,21 @@ def test_an_invariant_names_a_test_that_is_there(invariant: str) -> None:
         or re.search(rf"\b(?:def|fn) {name}\(", path.read_text(encoding="utf-8")) is None
     ]
     assert not missing
+
+
+@pytest.mark.parametrize(
+    ("title", "most_hops", "most_files"), [("The way of a packet", 22, 10), ("The way of a threshold", 13, 12)]
+)
+def test_a_way_is_short_and_true(title: str, most_hops: int, most_files: int) -> None:
+    found = hops(title)
+    missing = [
+        f"{file}: {name}"
+        for name, file in found
+        if not file.is_file() or re.search(rf"\b(?:fn|def|table) {name}\b", file.read_text(encoding="utf-8")) is None
+    ]
+    assert not missing
+    assert 10 <= len(found) <= most_hops
+    assert len({file for _, file in found}) <= most_files
 
 
 def test_the_document_is_read() -> None:
