@@ -20,14 +20,14 @@ use crate::tables::shadow::ShadowOf;
 use crate::target::{Before, Entry, Target};
 
 /// One copy.
-enum Step {
-    Member(MemberStep),
-    Table(Box<TableStep>),
+enum Undo {
+    Member(MemberBefore),
+    Table(Box<TableBefore>),
     Everything(Box<Before>),
 }
 
 /// A member of a profile in one pipe.
-struct MemberStep {
+struct MemberBefore {
     pipe: usize,
     profile: ProfileId,
     id: u32,
@@ -35,7 +35,7 @@ struct MemberStep {
 }
 
 /// A table of the program in one pipe.
-struct TableStep {
+struct TableBefore {
     pipe: usize,
     table: u32,
     object: Object,
@@ -49,7 +49,7 @@ struct TableStep {
 /// Copies so far.
 #[derive(Default)]
 pub struct Journal {
-    steps: Vec<Step>,
+    undos: Vec<Undo>,
     /// Tables that were copied, by pipe.
     copied: BTreeSet<(usize, u32)>,
     is_whole: bool,
@@ -77,13 +77,13 @@ impl Journal {
             target.enter(pipe);
             if let (Some((profile, id)), Ok(state)) = (member, target.state()) {
                 let old = state.member(profile, id).cloned();
-                self.steps.push(Step::Member(MemberStep { pipe, profile, id, old }));
+                self.undos.push(Undo::Member(MemberBefore { pipe, profile, id, old }));
                 target.enter(home);
                 continue;
             }
             self.copied.insert((pipe, table.id));
             match copy(target, table) {
-                Some(step) => self.steps.push(Step::Table(Box::new(step))),
+                Some(before) => self.undos.push(Undo::Table(Box::new(before))),
                 None => self.keep_all(target),
             }
             target.enter(home);
@@ -94,18 +94,18 @@ impl Journal {
     pub fn keep_all(&mut self, target: &Target<'_>) {
         if !self.is_whole {
             self.is_whole = true;
-            self.steps.push(Step::Everything(Box::new(target.before())));
+            self.undos.push(Undo::Everything(Box::new(target.before())));
         }
     }
 
     /// Goes back to how the batch began.
     pub fn undo(self, target: &mut Target<'_>) {
         let home = target.pipe();
-        for step in self.steps.into_iter().rev() {
-            match step {
-                Step::Everything(before) => target.restore(*before),
-                Step::Member(step) => put_member_back(target, step),
-                Step::Table(step) => put_back(target, *step),
+        for undo in self.undos.into_iter().rev() {
+            match undo {
+                Undo::Everything(before) => target.restore(*before),
+                Undo::Member(before) => put_member_back(target, before),
+                Undo::Table(before) => put_back(target, *before),
             }
         }
         target.enter(home);
@@ -123,21 +123,21 @@ fn member_of(entry: &Entry<'_>) -> Option<u32> {
 }
 
 /// What used the member later is back as it was, so that nothing stands in the way.
-fn put_member_back(target: &mut Target<'_>, step: MemberStep) {
-    target.enter(step.pipe);
+fn put_member_back(target: &mut Target<'_>, before: MemberBefore) {
+    target.enter(before.pipe);
     let Ok(state) = target.state_mut() else { return };
-    let is_there = state.member(step.profile, step.id).is_some();
-    let done = match step.old {
-        Some(old) if is_there => state.member_modify(step.profile, old),
-        Some(old) => state.member_insert(step.profile, old),
-        None if is_there => state.member_delete(step.profile, step.id),
+    let is_there = state.member(before.profile, before.id).is_some();
+    let done = match before.old {
+        Some(old) if is_there => state.member_modify(before.profile, old),
+        Some(old) => state.member_insert(before.profile, old),
+        None if is_there => state.member_delete(before.profile, before.id),
         None => Ok(()),
     };
     debug_assert!(done.is_ok(), "{done:?}");
 }
 
 /// What writes to a table change in the pipe that is written; none if that is anything.
-fn copy(target: &Target<'_>, table: &Table) -> Option<TableStep> {
+fn copy(target: &Target<'_>, table: &Table) -> Option<TableBefore> {
     let state = target.state().ok()?;
     let part = part_of(state, table.object)?;
     let kept = &*target.kept;
@@ -149,7 +149,7 @@ fn copy(target: &Target<'_>, table: &Table) -> Option<TableStep> {
         Object::Groups(profile) => Some(kept.groups.of_profile(profile)),
         _ => None,
     };
-    Some(TableStep {
+    Some(TableBefore {
         pipe: target.pipe(),
         table: table.id,
         object: table.object,
@@ -174,21 +174,21 @@ fn part_of(state: &State, object: Object) -> Option<Part> {
     }
 }
 
-fn put_back(target: &mut Target<'_>, step: TableStep) {
-    target.enter(step.pipe);
+fn put_back(target: &mut Target<'_>, before: TableBefore) {
+    target.enter(before.pipe);
     if let Ok(state) = target.state_mut() {
-        state.put_back(step.part);
+        state.put_back(before.part);
     }
     let kept = &mut *target.kept;
-    match step.handles {
-        Some(handles) => drop(kept.handles.insert(step.table, handles)),
-        None => drop(kept.handles.remove(&step.table)),
+    match before.handles {
+        Some(handles) => drop(kept.handles.insert(before.table, handles)),
+        None => drop(kept.handles.remove(&before.table)),
     }
-    kept.shadow.put_back(step.table, step.shadow);
-    if let Object::Match(table) = step.object {
-        kept.ageing.put_back(table, step.ages);
+    kept.shadow.put_back(before.table, before.shadow);
+    if let Object::Match(table) = before.object {
+        kept.ageing.put_back(table, before.ages);
     }
-    if let (Object::Groups(profile), Some(groups)) = (step.object, step.groups) {
+    if let (Object::Groups(profile), Some(groups)) = (before.object, before.groups) {
         kept.groups.put_back(profile, groups);
     }
 }

@@ -21,4 +21,4 @@ pub mod server;
 pub mod tables;
 pub mod target;
 
-pub use server::{Local, Options, Server, StartError};
+pub use server::{Local, Options, Server};

@@ -59,7 +59,7 @@ impl From<Scope> for wire::TargetDevice {
 
 /// What BF Runtime keeps of a program beside the switch's state; gone with the program.
 #[derive(Clone, Debug, Default)]
-pub struct Kept {
+pub struct DeviceState {
     /// Numbers of entries, by table. What stands here up to the ages is of the pipe that is written or read
     /// ([`Target::enter`]).
     pub handles: BTreeMap<u32, Handles>,
@@ -78,7 +78,7 @@ pub struct Kept {
     /// Names of hash algorithms that clients chose, by the hash's place in the program.
     pub hash_names: BTreeMap<u32, String>,
     /// Of the chip's own tables.
-    pub fixed: fixed::Kept,
+    pub fixed: fixed::FixedState,
     /// What is kept of the other pipes; in the place of the one that stands above is nothing.
     parked: Vec<OfPipe>,
     /// The pipe that stands above.
@@ -94,7 +94,7 @@ struct OfPipe {
     ageing: Ageing,
 }
 
-impl Kept {
+impl DeviceState {
     /// Changes to what is kept of a pipe.
     pub fn enter(&mut self, pipe: usize) {
         if pipe == self.pipe {
@@ -159,7 +159,7 @@ pub struct Target<'a> {
     /// The device.
     pub switch: &'a mut Switch,
     /// What is kept beside it.
-    pub kept: &'a mut Kept,
+    pub kept: &'a mut DeviceState,
     /// The network's time.
     pub now: Time,
     /// The part of the device in question.
@@ -174,7 +174,7 @@ pub struct Before {
     states: Vec<State>,
     pre: ReplicationEngine,
     chip: Chip,
-    kept: Kept,
+    kept: DeviceState,
 }
 
 impl<'a> Target<'a> {

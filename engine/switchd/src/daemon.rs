@@ -44,7 +44,7 @@ pub enum StartError {
     Server(#[from] p4cc_p4runtime::StartError),
     /// The BF Runtime server.
     #[error("BF Runtime: {0}")]
-    Bfrt(#[from] p4cc_bfrt::StartError),
+    Bfrt(p4cc_p4runtime::StartError),
     /// The Thrift server.
     #[error("Thrift: {0}")]
     Thrift(#[from] p4cc_thrift::StartError),
@@ -258,7 +258,8 @@ fn start_bfrt(options: &Options, shared: &Arc<Shared>) -> Result<Option<Arc<p4cc
     let Some(addr) = options.bfrt_addr().map_err(StartError::Option)? else { return Ok(None) };
     let file = options.general.program.as_deref().and_then(std::path::Path::file_stem);
     let p4_name = file.map(|stem| stem.to_string_lossy().into_owned());
-    let server = p4cc_bfrt::Server::start(addr, Arc::clone(shared) as _, p4cc_bfrt::Options { p4_name })?;
+    let server = p4cc_bfrt::Server::start(addr, Arc::clone(shared) as _, p4cc_bfrt::Options { p4_name })
+        .map_err(StartError::Bfrt)?;
     announce("BF Runtime", server.local_addr(), Proof::Never);
     Ok(Some(Arc::new(server)))
 }

@@ -3,7 +3,7 @@
 use p4cc_p4runtime::errors::Failure;
 
 use super::ports::PORTS;
-use super::rows::{Change, KEPT, Kept, RowKey, Rule, id_of};
+use super::rows::{Change, FixedEntry, KEPT, RowKey, Rule, id_of};
 use crate::fields::Value;
 use crate::schema::{Chip, Table};
 use crate::target::Target;
@@ -35,7 +35,7 @@ fn cpu_ports(chip: Chip) -> ([u32; 4], u32) {
     }
 }
 
-fn numbers(target: &Target<'_>, table: &Table, _: &RowKey, row: &mut Kept) {
+fn numbers(target: &Target<'_>, table: &Table, _: &RowKey, row: &mut FixedEntry) {
     let chip = chip_of(table);
     let (ethernet, bus) = cpu_ports(chip);
     let front = FRONT_PORTS_OF_A_PIPE / 4 * PIPES;

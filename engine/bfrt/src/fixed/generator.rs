@@ -4,7 +4,7 @@ use p4cc_ir::Bits;
 use p4cc_p4runtime::errors::Failure;
 use p4cc_switch::chip::{App, GeneratorPort, PIPES, Trigger};
 
-use super::rows::{Change, KEPT, Kept, RowKey, Rule, id_of, key_number};
+use super::rows::{Change, FixedEntry, KEPT, RowKey, Rule, id_of, key_number};
 use crate::fields::Value;
 use crate::schema::Table;
 use crate::target::{ALL_PIPES, Target};
@@ -35,7 +35,7 @@ fn pipes(target: &Target<'_>) -> Result<Vec<u8>, Failure> {
     }
 }
 
-fn number_of<T: TryFrom<u64>>(table: &Table, row: &Kept, name: &str) -> Result<T, Failure> {
+fn number_of<T: TryFrom<u64>>(table: &Table, row: &FixedEntry, name: &str) -> Result<T, Failure> {
     let value = row.number(id_of(table, name));
     T::try_from(value)
         .map_err(|_| Failure::invalid(format!("table {}: {name} is {value}, which is too large", table.name)))
@@ -61,7 +61,7 @@ fn set_app(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> 
     Ok(())
 }
 
-fn app(table: &Table, row: &Kept, given: &[u32], old: &App) -> Result<App, Failure> {
+fn app(table: &Table, row: &FixedEntry, given: &[u32], old: &App) -> Result<App, Failure> {
     let flag = |name: &str| row.flag(id_of(table, name));
     let has = |name: &str| given.contains(&id_of(table, name));
     let source = id_of(table, "pipe_local_source_port");
@@ -91,7 +91,7 @@ fn app(table: &Table, row: &Kept, given: &[u32], old: &App) -> Result<App, Failu
     })
 }
 
-fn trigger(table: &Table, row: &Kept) -> Result<Trigger, Failure> {
+fn trigger(table: &Table, row: &FixedEntry) -> Result<Trigger, Failure> {
     let Some(action) = table.action(row.action) else { return Ok(Trigger::None) };
     let timer_ns = number_of(table, row, "timer_nanosec")?;
     let pattern = |name: &str| pattern(table, row, name);
@@ -115,7 +115,7 @@ fn trigger(table: &Table, row: &Kept) -> Result<Trigger, Failure> {
 }
 
 /// The first bytes of a packet, as the number is written.
-fn pattern(table: &Table, row: &Kept, name: &str) -> [u8; PATTERN_BYTES] {
+fn pattern(table: &Table, row: &FixedEntry, name: &str) -> [u8; PATTERN_BYTES] {
     let mut out = [0; PATTERN_BYTES];
     if let Some(Value::Number(value)) = row.data.get(&id_of(table, name)) {
         let bytes = value.to_be_bytes();
@@ -126,7 +126,7 @@ fn pattern(table: &Table, row: &Kept, name: &str) -> [u8; PATTERN_BYTES] {
 }
 
 /// Counts of the pipes that are asked for, added up.
-fn app_state(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept) {
+fn app_state(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
     let (Ok(pipes), Ok(id)) = (pipes(target), u8::try_from(key_number(key, 0))) else { return };
     let apps = || pipes.iter().filter_map(|pipe| target.switch.chip().generator.app(*pipe, id));
     // Clients write them as they like; they go round like each of them.

@@ -3,7 +3,7 @@
 use p4cc_p4runtime::errors::Failure;
 use p4cc_switch::chip::mirror::{MirrorDirection, MirrorSession, no_coalescing};
 
-use super::rows::{Change, ENTRIES, Kept, Rule, id_of};
+use super::rows::{Change, ENTRIES, FixedEntry, Rule, id_of};
 use crate::schema::Table;
 use crate::target::Target;
 
@@ -24,7 +24,7 @@ fn set_session(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failu
     Ok(sessions.put(session(change.table, id, new)?)?)
 }
 
-fn session(table: &Table, id: u16, row: &Kept) -> Result<MirrorSession, Failure> {
+fn session(table: &Table, id: u16, row: &FixedEntry) -> Result<MirrorSession, Failure> {
     let number = |name: &str| row.number(id_of(table, name));
     let flag = |name: &str| row.flag(id_of(table, name));
     let fit = |name: &str, most: u64| match number(name) {

@@ -25,7 +25,7 @@ use rows::{RowKey, Rows, Rule};
 
 /// What is kept of the chip's tables beside the switch.
 #[derive(Clone, Debug, Default)]
-pub struct Kept {
+pub struct FixedState {
     /// Entries as they were written.
     pub rows: Rows,
     /// How far a port's statistics are off the switch's own counts, by field.

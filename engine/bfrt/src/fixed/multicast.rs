@@ -3,7 +3,7 @@
 use p4cc_p4runtime::errors::Failure;
 use p4cc_switch::chip::{Ecmp, Group, L1Node, Lag, Member, MulticastPort};
 
-use super::rows::{Change, ENTRIES, KEPT, Kept, Rule, id_of};
+use super::rows::{Change, ENTRIES, FixedEntry, KEPT, Rule, id_of};
 use crate::schema::Table;
 use crate::target::Target;
 
@@ -36,7 +36,7 @@ fn u32_of(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-fn members(table: &Table, row: &Kept, names: [&str; 3]) -> Vec<Member> {
+fn members(table: &Table, row: &FixedEntry, names: [&str; 3]) -> Vec<Member> {
     let [ids, valid, xids] = names.map(|name| id_of(table, name));
     let (ids, valid, xids) = (row.numbers(ids), row.flags(valid), row.numbers(xids));
     let member = |(at, id): (usize, &u32)| {

@@ -3,7 +3,7 @@
 use p4cc_ir::Bits;
 use p4cc_p4runtime::errors::Failure;
 
-use super::rows::{Change, KEPT, Kept, Rule};
+use super::rows::{Change, FixedEntry, KEPT, Rule};
 use crate::fields::Value;
 use crate::schema::{Table, Type};
 use crate::target::Target;
@@ -18,7 +18,7 @@ fn set_bytes(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure
 }
 
 /// The fields one behind the other, the first in the highest bits.
-fn packed(table: &Table, row: &Kept) -> Vec<u8> {
+fn packed(table: &Table, row: &FixedEntry) -> Vec<u8> {
     let mut bits: Vec<bool> = Vec::new();
     for field in table.data.iter().flat_map(|data| &data.fields) {
         let value = match (row.data.get(&field.id), &field.ty) {

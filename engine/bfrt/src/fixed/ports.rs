@@ -8,7 +8,7 @@ use p4cc_p4runtime::errors::Failure;
 use p4cc_switch::PortCounters;
 use p4cc_units::Rate;
 
-use super::rows::{Change, ENTRIES, Kept, RowKey, Rule, id_of, key_number, key_of};
+use super::rows::{Change, ENTRIES, FixedEntry, RowKey, Rule, id_of, key_number, key_of};
 use crate::fields::{Match, Row, Value};
 use crate::schema::Table;
 use crate::target::{Entry, Target, Verb};
@@ -61,9 +61,10 @@ pub fn rate_of(speed: &str) -> Option<Rate> {
     digits.parse::<u64>().ok().map(|gigabits| Rate::from_bps(gigabits * 1_000_000_000))
 }
 
-fn port_state(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept) {
+fn port_state(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
     let port = key_number(key, 0) as u32;
-    let flag = |row: &mut Kept, name, value| drop(row.data.insert(id_of(table, name), Value::Bool(value)));
+    let flag =
+        |row: &mut FixedEntry, name, value| drop(row.data.insert(id_of(table, name), Value::Bool(value)));
     let is_up = row.flag(id_of(table, "$PORT_ENABLE")) && target.switch.is_port_up(port);
     flag(row, "$PORT_UP", is_up);
     flag(row, "$IS_VALID", true);

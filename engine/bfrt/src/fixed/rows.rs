@@ -24,7 +24,7 @@ pub type RowKey = Vec<Match>;
 
 /// An entry.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
+pub struct FixedEntry {
     /// The action's number; 0 for none.
     pub action: u32,
     /// Data fields by their numbers.
@@ -33,16 +33,16 @@ pub struct Kept {
 
 /// Entries by table and key. A table without key fields has one, under the empty key.
 #[derive(Clone, Debug, Default)]
-pub struct Rows(BTreeMap<u32, BTreeMap<RowKey, Kept>>);
+pub struct Rows(BTreeMap<u32, BTreeMap<RowKey, FixedEntry>>);
 
 impl Rows {
     /// An entry that was written.
-    pub fn get(&self, table: u32, key: &RowKey) -> Option<&Kept> {
+    pub fn get(&self, table: u32, key: &RowKey) -> Option<&FixedEntry> {
         self.0.get(&table)?.get(key)
     }
 
     /// All entries that were written, by key.
-    pub fn of(&self, table: u32) -> impl Iterator<Item = (&RowKey, &Kept)> {
+    pub fn of(&self, table: u32) -> impl Iterator<Item = (&RowKey, &FixedEntry)> {
         self.0.get(&table).into_iter().flatten()
     }
 
@@ -60,7 +60,7 @@ impl Rows {
         }
     }
 
-    fn set(&mut self, table: u32, key: RowKey, row: Option<Kept>) {
+    fn set(&mut self, table: u32, key: RowKey, row: Option<FixedEntry>) {
         let rows = self.0.entry(table).or_default();
         match row {
             Some(row) => drop(rows.insert(key, row)),
@@ -76,9 +76,9 @@ pub struct Change<'a> {
     /// Which entry.
     pub key: &'a RowKey,
     /// What it was; none if it was not there.
-    pub old: Option<&'a Kept>,
+    pub old: Option<&'a FixedEntry>,
     /// What it becomes; none if it goes, or a cell begins anew.
-    pub new: Option<&'a Kept>,
+    pub new: Option<&'a FixedEntry>,
     /// What the request gives, where it writes.
     pub given: &'a [u32],
 }
@@ -99,7 +99,7 @@ pub struct Rule {
     /// What the switch does with a change.
     pub effect: fn(&mut Target<'_>, &Change<'_>) -> Result<(), Failure>,
     /// What is read of the switch itself, over what was written.
-    pub live: fn(&Target<'_>, &Table, &RowKey, &mut Kept),
+    pub live: fn(&Target<'_>, &Table, &RowKey, &mut FixedEntry),
 }
 
 impl Change<'_> {
@@ -117,7 +117,7 @@ pub fn key_number(key: &RowKey, at: usize) -> u64 {
     }
 }
 
-impl Kept {
+impl FixedEntry {
     /// A number, by the field's number; 0 if there is none.
     pub fn number(&self, id: u32) -> u64 {
         match self.data.get(&id) {
@@ -191,11 +191,11 @@ fn unset(ty: &Type, repeated: bool) -> Value {
 }
 
 /// An entry of which nothing is set.
-pub fn unset_row(table: &Table, action: Option<&Action>) -> Kept {
+pub fn unset_row(table: &Table, action: Option<&Action>) -> FixedEntry {
     let fields = action.into_iter().flat_map(|action| &action.data).chain(&table.data);
     let fields = fields.flat_map(|data| &data.fields);
     let data = fields.map(|field| (field.id, unset(&field.ty, field.repeated))).collect();
-    Kept { action: action.map_or(0, |action| action.id), data }
+    FixedEntry { action: action.map_or(0, |action| action.id), data }
 }
 
 /// The key of a request, fields that are left out at their default, 0 or no text.
@@ -294,7 +294,7 @@ fn absent(table: &Table) -> Failure {
 }
 
 /// Sets a field, or adds to its list and takes from it.
-fn apply(table: &Table, verb: Verb, row: &mut Kept, id: u32, given: &Value) -> Result<(), Failure> {
+fn apply(table: &Table, verb: Verb, row: &mut FixedEntry, id: u32, given: &Value) -> Result<(), Failure> {
     let value = match (verb, row.data.get(&id), given) {
         (Verb::Add, Some(Value::Numbers(old)), Value::Numbers(more)) => {
             let fresh = more.iter().filter(|one| !old.contains(one));
@@ -319,7 +319,7 @@ fn apply(table: &Table, verb: Verb, row: &mut Kept, id: u32, given: &Value) -> R
 fn apply_lists<'a>(
     table: &Table,
     verb: Verb,
-    row: &mut Kept,
+    row: &mut FixedEntry,
     list: &[u32],
     given: &dyn Fn(u32) -> Option<&'a Value>,
 ) -> Result<(), Failure> {
@@ -384,7 +384,7 @@ fn filler(like: Option<&Value>, count: usize) -> Value {
     }
 }
 
-fn retain_in(row: &mut Kept, lists: &[u32], keep: &[bool]) {
+fn retain_in(row: &mut FixedEntry, lists: &[u32], keep: &[bool]) {
     for id in lists {
         match row.data.get_mut(id) {
             Some(Value::Numbers(values)) => retain(values, keep),
@@ -407,7 +407,7 @@ fn change(
     target: &mut Target<'_>,
     table: &Table,
     key: &RowKey,
-    new: Option<Kept>,
+    new: Option<FixedEntry>,
     given: &[u32],
     rule: Rule,
 ) -> Result<(), Failure> {
@@ -423,7 +423,7 @@ fn change(
 /// An entry that is not there.
 pub fn read(target: &Target<'_>, entry: &Entry<'_>, rule: Rule) -> Result<Vec<Row>, Failure> {
     let table = entry.table;
-    let shown = |key: &RowKey, row: &Kept| {
+    let shown = |key: &RowKey, row: &FixedEntry| {
         let mut row = row.clone();
         (rule.live)(target, table, key, &mut row);
         let fields = table.key.iter().map(|field| field.id).zip(key.iter().cloned()).collect();
@@ -458,7 +458,7 @@ pub fn no_effect(_: &mut Target<'_>, _: &Change<'_>) -> Result<(), Failure> {
 }
 
 /// Nothing is read but what was written.
-pub fn as_written(_: &Target<'_>, _: &Table, _: &RowKey, _: &mut Kept) {}
+pub fn as_written(_: &Target<'_>, _: &Table, _: &RowKey, _: &mut FixedEntry) {}
 
 /// Keeps what is written, to be read back; the switch does nothing with it.
 pub const KEPT: Rule = Rule {

@@ -8,7 +8,7 @@ use p4cc_ir::{Bits, ControlView};
 use p4cc_p4runtime::errors::Failure;
 use p4cc_switch::chip::{PIPES, SnapshotCondition, SnapshotId, SnapshotState};
 
-use super::rows::{Change, ENTRIES, Kept, RowKey, Rule, id_of, key_number, key_of, unset_row};
+use super::rows::{Change, ENTRIES, FixedEntry, RowKey, Rule, id_of, key_number, key_of, unset_row};
 use crate::fields::{Match, Row, Value};
 use crate::schema::{SNAPSHOT_MASK, Table, chip_of};
 use crate::tables::needs_key;
@@ -76,7 +76,7 @@ fn full(target: &Target<'_>, id: SnapshotId) -> Vec<u32> {
 }
 
 /// Which halves a configuration is for: ingress, egress.
-fn halves(table: &Table, row: &Kept) -> [bool; 2] {
+fn halves(table: &Table, row: &FixedEntry) -> [bool; 2] {
     match row.text(id_of(table, "thread")) {
         "INGRESS" => [true, false],
         "EGRESS" => [false, true],
@@ -125,7 +125,7 @@ fn configure(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure
 }
 
 /// Pipes in which the snapshot has a packet, where there are some.
-fn captured(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept) {
+fn captured(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
     row.data.remove(&id_of(table, "ghost_capture"));
     for (is_egress, name) in [(false, "ingress_capture"), (true, "egress_capture")] {
         let pipes = match snapshot_id(target, table, is_egress, key_number(key, 0)) {
@@ -197,7 +197,7 @@ fn arm(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
 }
 
 /// What each pipe does.
-fn states(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept) {
+fn states(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
     let id = snapshot_id(target, table, is_of_egress(table), key_number(key, 0));
     let state = |pipe: u8| {
         let state = id.map(|id| target.switch.chip().snapshots.state(id, pipe));

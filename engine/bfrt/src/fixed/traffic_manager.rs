@@ -8,7 +8,7 @@ use p4cc_units::Rate;
 
 use super::device::chip_of;
 use super::ports::rate_of;
-use super::rows::{Change, ENTRIES, KEPT, Kept, RowKey, Rule, id_of, key_number, unset_row};
+use super::rows::{Change, ENTRIES, FixedEntry, KEPT, RowKey, Rule, id_of, key_number, unset_row};
 use crate::fields::Value;
 use crate::schema::{Chip, Table};
 use crate::target::{ALL_PIPES, Target};
@@ -168,7 +168,7 @@ fn shape_queue(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failu
     Ok(())
 }
 
-fn port_layout(_: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept) {
+fn port_layout(_: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
     let chip = chip_of(table);
     let (ports, queues) = (ports_of_a_group(chip), queues_of_a_port(chip));
     let at = key_number(key, 0) as u32 & 0x7f;
@@ -181,7 +181,7 @@ fn port_layout(_: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept) {
     row.data.insert(id_of(table, "egress_qid_queues"), Value::Numbers(of_group));
 }
 
-fn queue_layout(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept) {
+fn queue_layout(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
     let Ok((port, queue)) = queue_of(target, table, key) else { return };
     let last = queues_of_a_port(chip_of(table)) - 1;
     for (name, number) in
@@ -192,7 +192,7 @@ fn queue_layout(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept
     row.data.insert(id_of(table, "ingress_qid_list"), Value::Numbers(vec![queue]));
 }
 
-fn device_layout(target: &Target<'_>, table: &Table, _: &RowKey, row: &mut Kept) {
+fn device_layout(target: &Target<'_>, table: &Table, _: &RowKey, row: &mut FixedEntry) {
     let cell = cell_bytes(chip_of(table));
     row.set_number(table, id_of(table, "cell_size_bytes"), cell);
     let buffer = target.switch.config().buffer.map_or(0, |buffer| buffer.bytes);
@@ -233,12 +233,12 @@ fn drops_of(target: &Target<'_>, port: u32, queue: Option<u32>) -> u64 {
     }
 }
 
-fn show_drops(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept, live: u64) {
+fn show_drops(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry, live: u64) {
     let offset = target.kept.fixed.drop_offsets.get(&(table.id, key.clone())).copied().unwrap_or(0);
     row.set_number(table, id_of(table, "drop_count_packets"), live.wrapping_add(offset));
 }
 
-fn port_counter(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept) {
+fn port_counter(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
     let port = key_number(key, 0) as u32;
     let cell = cell_bytes(chip_of(table));
     show_drops(target, table, key, row, drops_of(target, port, None));
@@ -248,7 +248,7 @@ fn port_counter(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept
     row.set_number(table, id_of(table, "watermark_cells"), peak.div_ceil(cell));
 }
 
-fn queue_counter(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Kept) {
+fn queue_counter(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
     let Ok((port, queue)) = queue_of(target, table, key) else { return };
     let cell = cell_bytes(chip_of(table));
     show_drops(target, table, key, row, drops_of(target, port, Some(queue)));

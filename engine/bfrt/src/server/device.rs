@@ -9,7 +9,7 @@ use p4cc_switch::Switch;
 use p4cc_units::Time;
 
 use crate::schema::{self, Schema};
-use crate::target::{Kept, Scope, Target, Window};
+use crate::target::{DeviceState, Scope, Target, Window};
 
 /// A program as clients see it.
 pub(super) struct Loaded {
@@ -48,7 +48,7 @@ fn stem(name: &str) -> String {
 #[derive(Default)]
 pub(super) struct Device {
     loaded: Option<Arc<Loaded>>,
-    pub(super) kept: Kept,
+    pub(super) kept: DeviceState,
 }
 
 impl Device {
@@ -62,7 +62,7 @@ impl Device {
     pub(super) fn load(&mut self, switch: &Switch, loaded: &Arc<Loaded>) {
         if switch.pipeline().is_some_and(|pipeline| Arc::ptr_eq(&loaded.pipeline, pipeline)) {
             self.loaded = Some(Arc::clone(loaded));
-            self.kept = Kept::default();
+            self.kept = DeviceState::default();
         }
     }
 
@@ -90,7 +90,7 @@ impl Device {
     /// staged for it. The other gets what ran before.
     pub(super) fn start_anew(&mut self, switch: &mut Switch, staged: &mut Switch) {
         switch.take_over(staged);
-        self.kept = Kept::default();
+        self.kept = DeviceState::default();
     }
 }
 

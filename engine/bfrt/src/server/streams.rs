@@ -16,7 +16,7 @@ use crate::schema::Object;
 use crate::tables::ageing::Change;
 use crate::tables::profiles::GroupChange;
 use crate::tables::{matching, parts};
-use crate::target::{Kept, Scope, Target};
+use crate::target::{DeviceState, Scope, Target};
 use wire::idle_timeout_notification::NotificationType;
 use wire::stream_message_request::Update;
 use wire::stream_message_response::Update as Reply;
@@ -134,7 +134,7 @@ pub(super) fn idle(
 }
 
 /// Members that came into groups or left them since clients were last told.
-pub(super) fn group_changes(kept: &mut Kept) -> Vec<Reply> {
+pub(super) fn group_changes(kept: &mut DeviceState) -> Vec<Reply> {
     let changes = std::mem::take(&mut kept.changes).into_iter();
     let update = |change: GroupChange| {
         Reply::SelectorUpdateChangeNotification(wire::SelectorUpdateChgNotification {

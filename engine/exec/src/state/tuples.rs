@@ -41,7 +41,7 @@ pub(super) struct Tuples {
     /// Masks of the tuples, `words` each.
     masks: Vec<u64>,
     /// The tuples in use, the best one last.
-    order: Vec<Step>,
+    order: Vec<RankedTuple>,
     /// By tuple.
     counts: Vec<Count>,
     free: Vec<u32>,
@@ -59,7 +59,7 @@ pub(super) struct Tuples {
 
 /// A tuple in the order of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Step {
+pub(super) struct RankedTuple {
     best: u32,
     tuple: u32,
 }
@@ -253,8 +253,8 @@ impl Tuples {
         if let Some(&tuple) = self.by_mask.get(mask) {
             let best = self.counts[tuple as usize].best;
             if rank > best {
-                self.unplace(Step { best, tuple });
-                self.enter(Step { best: rank, tuple });
+                self.unplace(RankedTuple { best, tuple });
+                self.enter(RankedTuple { best: rank, tuple });
             }
             return tuple;
         }
@@ -266,18 +266,18 @@ impl Tuples {
         let at = tuple as usize * self.words;
         self.masks[at..at + self.words].copy_from_slice(mask);
         self.by_mask.insert(mask.into(), tuple);
-        self.enter(Step { best: rank, tuple });
+        self.enter(RankedTuple { best: rank, tuple });
         tuple
     }
 
-    fn enter(&mut self, step: Step) {
+    fn enter(&mut self, step: RankedTuple) {
         self.counts[step.tuple as usize].best = step.best;
         let at = self.order.partition_point(|known| *known < step);
         self.order.insert(at, step);
         self.set_first();
     }
 
-    fn unplace(&mut self, step: Step) {
+    fn unplace(&mut self, step: RankedTuple) {
         if let Ok(at) = self.order.binary_search(&step) {
             self.order.remove(at);
             self.set_first();
@@ -326,7 +326,7 @@ impl Tuples {
         count.blocks -= 1;
         if count.blocks == 0 {
             let best = count.best;
-            self.unplace(Step { best, tuple });
+            self.unplace(RankedTuple { best, tuple });
             self.by_mask.remove(mask);
             self.free.push(tuple);
         }

@@ -76,7 +76,8 @@ pub fn check(program: &ast::Program, budget: &Budget) -> (Program, Vec<Diagnosti
 fn shorten(message: &mut String) {
     if message.len() > MAX_MESSAGE_BYTES {
         let parts = message.split('`').enumerate();
-        let cut = parts.map(|(at, part)| if at % 2 == 1 { head(part, MAX_QUOTE_BYTES) } else { part.to_owned() });
+        let cut =
+            parts.map(|(at, part)| if at % 2 == 1 { head(part, MAX_QUOTE_BYTES) } else { part.to_owned() });
         *message = head(&cut.collect::<Vec<_>>().join("`"), MAX_MESSAGE_BYTES);
     }
 }

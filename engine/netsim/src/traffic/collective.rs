@@ -279,7 +279,7 @@ fn check(path: &str, spec: &CollectiveSpec) -> Result<(), SpecError> {
 
 /// One step of a rank as it went; times in the rank's own iteration.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Step {
+pub(crate) struct StepTimes {
     /// When its piece left the application.
     pub sent: Option<Time>,
     /// When the piece that it receives was whole.
@@ -300,7 +300,7 @@ struct Rank {
 #[derive(Clone, Debug)]
 pub(crate) struct Collective {
     /// Steps by rank, iteration and step.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepTimes>,
     ranks: Vec<Rank>,
     /// Pieces that arrived on each connection.
     pieces: Vec<u64>,
@@ -311,14 +311,14 @@ impl Collective {
         let rank = Rank { begin: Time::from_ns(plan.spec.start_ns), ..Rank::default() };
         let all = plan.sends.len() * plan.spec.iterations as usize;
         Self {
-            steps: vec![Step::default(); all],
+            steps: vec![StepTimes::default(); all],
             ranks: vec![rank; plan.spec.ranks.len()],
             pieces: vec![0; plan.connections.len()],
         }
     }
 
     /// The steps of a rank in all iterations.
-    pub fn of_rank<'a>(&'a self, plan: &CollectivePlan, rank: u32) -> &'a [Step] {
+    pub fn of_rank<'a>(&'a self, plan: &CollectivePlan, rank: u32) -> &'a [StepTimes] {
         let all = plan.steps as usize * plan.spec.iterations as usize;
         &self.steps[rank as usize * all..][..all]
     }
@@ -524,7 +524,7 @@ mod tests {
         }
     }
 
-    fn follows_its_window(plan: &CollectivePlan, steps: &[Step]) {
+    fn follows_its_window(plan: &CollectivePlan, steps: &[StepTimes]) {
         let compute = Span::from_ns(plan.spec.compute_ns);
         for (number, one) in steps.iter().enumerate() {
             let (sent, step) = (one.sent.expect("sent"), number % plan.steps as usize);

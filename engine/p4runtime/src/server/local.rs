@@ -4,13 +4,11 @@
 
 use std::sync::Arc;
 
-use prost::Message;
-use tokio::runtime::Runtime;
-use tokio_stream::StreamExt;
-use tonic::{Request, Status};
+use tonic::Status;
 
 use super::arbitration::Rule;
 use super::device::Link;
+use super::in_process::{self, Calls};
 use super::outbox::{Outgoing, outbox};
 use super::service::Service;
 use super::stream::Controller;
@@ -24,7 +22,7 @@ type Replies = Outgoing<p4::StreamMessageResponse>;
 /// A P4Runtime server that nothing connects to.
 pub struct Local {
     service: Service,
-    runtime: Runtime,
+    calls: Calls,
     streams: Vec<Option<(Controller, Replies)>>,
 }
 
@@ -34,11 +32,11 @@ impl Local {
     /// # Errors
     /// No threads can be made.
     pub fn new(devices: Arc<dyn Devices>) -> Result<Self, StartError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .build()
-            .map_err(StartError::Threads)?;
-        Ok(Self { service: Service::new(devices, Rule::default()), runtime, streams: Vec::new() })
+        Ok(Self {
+            service: Service::new(devices, Rule::default()),
+            calls: Calls::start()?,
+            streams: Vec::new(),
+        })
     }
 
     /// The call of a method of the service by its name and the
@@ -49,42 +47,17 @@ impl Local {
     pub fn call(&self, method: &str, message: &[u8]) -> Result<Vec<Vec<u8>>, Status> {
         let service = &self.service;
         match method {
-            "Write" => self.unary(message, |request| service.write(request)),
+            "Write" => self.calls.unary(message, |request| service.write(request)),
             "SetForwardingPipelineConfig" => {
-                self.unary(message, |request| service.set_forwarding_pipeline_config(request))
+                self.calls.unary(message, |request| service.set_forwarding_pipeline_config(request))
             }
             "GetForwardingPipelineConfig" => {
-                self.unary(message, |request| service.get_forwarding_pipeline_config(request))
+                self.calls.unary(message, |request| service.get_forwarding_pipeline_config(request))
             }
-            "Capabilities" => self.unary(message, |request| service.capabilities(request)),
-            "Read" => {
-                let request = Request::new(decode::<p4::ReadRequest>(message)?);
-                self.runtime.block_on(async {
-                    let mut answers = service.read(request).await?.into_inner();
-                    let mut read = Vec::new();
-                    while let Some(answer) = answers.next().await {
-                        read.push(answer?.encode_to_vec());
-                    }
-                    Ok(read)
-                })
-            }
+            "Capabilities" => self.calls.unary(message, |request| service.capabilities(request)),
+            "Read" => self.calls.stream(message, |request| service.read(request)),
             other => Err(Status::unimplemented(format!("the service has no method {other}"))),
         }
-    }
-
-    fn unary<M, A, F>(
-        &self,
-        message: &[u8],
-        call: impl FnOnce(Request<M>) -> F,
-    ) -> Result<Vec<Vec<u8>>, Status>
-    where
-        M: Message + Default,
-        A: Message,
-        F: Future<Output = Result<tonic::Response<A>, Status>>,
-    {
-        let request = Request::new(decode(message)?);
-        let answer = self.runtime.block_on(call(request))?;
-        Ok(vec![answer.into_inner().encode_to_vec()])
     }
 
     /// Opens a stream; its number.
@@ -104,26 +77,22 @@ impl Local {
     /// # Errors
     /// The status with which the stream ended, or `InvalidArgument` where the bytes are no such message.
     pub fn send(&mut self, stream: usize, message: &[u8]) -> Result<Vec<p4::StreamMessageResponse>, Status> {
-        let message = decode::<p4::StreamMessageRequest>(message)?;
+        let message = in_process::decode::<p4::StreamMessageRequest>(message)?;
         let Some(Some((controller, replies))) = self.streams.get_mut(stream) else {
             return Err(Status::failed_precondition("the stream has ended"));
         };
-        let handled = self.runtime.block_on(controller.handle(message.update));
+        let handled = self.calls.wait(controller.handle(message.update));
         if let Err(failure) = handled {
             self.close(stream);
             return Err(failure.status());
         }
-        let mut come = Vec::new();
-        while let Some(reply) = replies.try_next() {
-            come.push(reply?);
-        }
-        Ok(come)
+        in_process::replies(replies)
     }
 
     /// Ends a stream.
     pub fn close(&mut self, stream: usize) {
         if let Some((controller, _)) = self.streams.get_mut(stream).and_then(Option::take) {
-            self.runtime.block_on(controller.close());
+            self.calls.wait(controller.close());
         }
     }
 
@@ -139,8 +108,4 @@ impl Local {
     pub fn deliver(&self, now: Time) -> Delivered {
         self.service.deliver(now)
     }
-}
-
-fn decode<M: Message + Default>(message: &[u8]) -> Result<M, Status> {
-    M::decode(message).map_err(|error| Status::invalid_argument(error.to_string()))
 }

@@ -6,11 +6,13 @@ mod carry;
 pub mod connections;
 mod device;
 mod epochs;
+pub mod frame;
+pub mod in_process;
 mod local;
 pub mod outbox;
 mod pipeline;
 mod reads;
-pub mod requests;
+mod requests;
 mod roles;
 mod service;
 mod snapshot;
@@ -19,7 +21,7 @@ mod stream;
 pub mod whole;
 pub(crate) mod work;
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,31 +30,20 @@ use p4cc_exec::{DigestMessage, Pipeline};
 use p4cc_ir::TableId;
 use p4cc_switch::{Packet, Switch};
 use p4cc_units::Time;
-use tokio::runtime::Runtime;
-use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
 use crate::proto::p4::v1::p4_runtime_server::P4RuntimeServer;
+use frame::Frame;
 use service::Service;
 
 pub use arbitration::Rule;
 pub use epochs::Epoch;
+pub use frame::{StartError, Tls};
 pub use local::Local;
 
 /// Largest request: a program's source, a P4Info or a batch of updates.
 pub const MAX_REQUEST_BYTES: usize = 64 << 20;
 /// Largest response.
 const MAX_RESPONSE_BYTES: usize = 64 << 20;
-/// Requests of one connection that wait or run at once; further ones wait in the connection.
-const MAX_REQUESTS_IN_FLIGHT: usize = 64;
-/// Open calls of one connection.
-const MAX_CALLS: u32 = 256;
-/// Silent connections are probed after this time, so that a dead primary is noticed.
-const KEEPALIVE: Duration = Duration::from_secs(20);
-/// Requests are applied one at a time; a second thread keeps streams alive meanwhile.
-const THREADS: usize = 2;
-/// How long stopping waits for a request that is being applied until its next look; what compiles is left
-/// to itself.
-const STOP_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// No device has this id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -106,58 +97,6 @@ pub struct Delivered {
     pub sent: Vec<(u64, usize)>,
 }
 
-/// Why the server did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The address cannot be listened on.
-    #[error("cannot listen on {addr}: {cause}; choose another address, or port 0 for any free port")]
-    Listen {
-        /// Address asked for.
-        addr: SocketAddr,
-        /// What the system said.
-        cause: std::io::Error,
-    },
-    /// Keys or certificates.
-    #[error("TLS: {0}; give PEM files of a certificate and its key")]
-    Tls(String),
-    /// No threads.
-    #[error("cannot start the server's threads: {0}")]
-    Threads(std::io::Error),
-}
-
-impl StartError {
-    /// With what lies behind: the library's own words name only where it happened.
-    fn tls(error: tonic::transport::Error) -> Self {
-        let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
-        Self::Tls(causes.map(ToString::to_string).collect::<Vec<_>>().join(": "))
-    }
-}
-
-/// PEM texts for serving over TLS.
-#[derive(Clone)]
-pub struct Tls {
-    /// The server's certificate, with those that lead to its authority.
-    pub certificate: String,
-    /// The certificate's private key.
-    pub key: String,
-    /// The authority that clients' certificates must come from, if they may have any.
-    pub client_authority: Option<String>,
-    /// Whether clients without a certificate are refused.
-    pub client_certificate_required: bool,
-}
-
-impl Tls {
-    fn config(self) -> ServerTlsConfig {
-        let config = ServerTlsConfig::new().identity(Identity::from_pem(self.certificate, self.key));
-        match self.client_authority {
-            Some(authority) => config
-                .client_ca_root(Certificate::from_pem(authority))
-                .client_auth_optional(!self.client_certificate_required),
-            None => config,
-        }
-    }
-}
-
 /// What a server is told beside its address.
 #[derive(Clone)]
 pub struct Options {
@@ -178,9 +117,8 @@ impl Default for Options {
 
 /// A running P4Runtime server; stops when dropped.
 pub struct Server {
-    local_addr: SocketAddr,
     service: Service,
-    runtime: Option<Runtime>,
+    frame: Frame,
 }
 
 impl Server {
@@ -215,41 +153,17 @@ impl Server {
     }
 
     fn start_service(addr: SocketAddr, service: Service, options: Options) -> Result<Self, StartError> {
-        let listen = |cause| StartError::Listen { addr, cause };
-        let listener = TcpListener::bind(addr).map_err(listen)?;
-        listener.set_nonblocking(true).map_err(listen)?;
-        let local_addr = listener.local_addr().map_err(listen)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .thread_name("p4runtime")
-            .enable_all()
-            .build()
-            .map_err(StartError::Threads)?;
-        let incoming = {
-            let _in_runtime = runtime.enter();
-            connections::incoming(listener).map_err(listen)?
-        };
         let server = P4RuntimeServer::new(service.clone())
             .max_decoding_message_size(MAX_REQUEST_BYTES)
             .max_encoding_message_size(MAX_RESPONSE_BYTES);
-        let mut builder = tonic::transport::Server::builder();
-        if let Some(tls) = options.tls {
-            builder = builder.tls_config(tls.config()).map_err(StartError::tls)?;
-        }
-        let serve = builder
-            .concurrency_limit_per_connection(MAX_REQUESTS_IN_FLIGHT)
-            .max_concurrent_streams(MAX_CALLS)
-            .http2_keepalive_interval(Some(KEEPALIVE))
-            .add_service(requests::Counted::new(server))
-            .serve_with_incoming(incoming);
-        runtime.spawn(serve);
-        runtime.spawn(service.reads().room.clone().end_stalled(options.read_patience));
-        Ok(Self { local_addr, service, runtime: Some(runtime) })
+        let frame = Frame::start(addr, options.tls, server)?;
+        frame.spawn(service.reads().room.clone().end_stalled(options.read_patience));
+        Ok(Self { service, frame })
     }
 
     /// The address it listens on, the port resolved.
     pub fn local_addr(&self) -> SocketAddr {
-        self.local_addr
+        self.frame.local_addr()
     }
 
     /// Installs a program before any controller does: BMv2 JSON or P4-16 source. Controllers find it as if it
@@ -319,20 +233,13 @@ impl Server {
     }
 
     /// Closes all streams and stops serving.
-    pub fn stop(mut self) {
-        self.shut_down();
-    }
-
-    fn shut_down(&mut self) {
-        self.begin_stop();
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_timeout(STOP_TIMEOUT);
-        }
+    pub fn stop(self) {
+        drop(self);
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.shut_down();
+        self.begin_stop();
     }
 }

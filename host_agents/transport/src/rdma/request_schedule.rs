@@ -17,7 +17,7 @@ use crate::wire::IP_HEADERS_LEN;
 
 /// What leaves next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
+enum NextSend {
     /// Nothing: the return of the request on its way will not come.
     GiveUp,
     /// A request alone.
@@ -33,28 +33,28 @@ enum Step {
 impl RdmaSender {
     /// When the next packet may leave, or a request is to be given up.
     pub(super) fn next_request_at(&self) -> Option<Time> {
-        self.next_step().map(|(at, _)| at)
+        self.next_send().map(|(at, _)| at)
     }
 
-    fn next_step(&self) -> Option<(Time, Step)> {
+    fn next_send(&self) -> Option<(Time, NextSend)> {
         let requests = self.requests.as_ref().filter(|_| self.started)?;
         let give_up = requests.give_up_at();
         if !self.is_closed() && self.has_data() {
             let data_at = (self.rate_bps() > 0.0 && self.has_window()).then_some(self.pacer.next_send());
             let due = requests.due();
             return match (give_up, data_at) {
-                (None, Some(at)) if self.is_last_round(due) => Some((at, Step::Data)),
+                (None, Some(at)) if self.is_last_round(due) => Some((at, NextSend::Data)),
                 (None, Some(at)) if at <= due + self.smooth_rtt() => {
-                    Some((at.max(due), Step::DataAndRequest))
+                    Some((at.max(due), NextSend::DataAndRequest))
                 }
-                (None, _) => Some((due, Step::Request)),
-                (Some(until), Some(at)) if at < until => Some((at, Step::Data)),
-                (Some(until), _) => Some((until, Step::GiveUp)),
+                (None, _) => Some((due, NextSend::Request)),
+                (Some(until), Some(at)) if at < until => Some((at, NextSend::Data)),
+                (Some(until), _) => Some((until, NextSend::GiveUp)),
             };
         }
         match give_up {
-            Some(until) => Some((until, Step::GiveUp)),
-            None => requests.brings_back().then(|| (requests.due(), Step::Fin)),
+            Some(until) => Some((until, NextSend::GiveUp)),
+            None => requests.brings_back().then(|| (requests.due(), NextSend::Fin)),
         }
     }
 
@@ -79,25 +79,25 @@ impl RdmaSender {
     pub(super) fn take_asked(&mut self, now: Time) -> Option<(Segment, RequestBytes)> {
         // A request that is given up makes room for another step, and there is no third.
         for _ in 0..2 {
-            let (_, step) = self.next_step().filter(|(at, _)| *at <= now)?;
+            let (_, step) = self.next_send().filter(|(at, _)| *at <= now)?;
             match step {
-                Step::GiveUp => {
+                NextSend::GiveUp => {
                     if let Some(requests) = &mut self.requests {
                         requests.give_up(now);
                     }
                     self.repace(now);
                 }
-                Step::Request => {
+                NextSend::Request => {
                     let bytes = self.request_bytes(now);
                     return Some((self.bare(), bytes));
                 }
-                Step::DataAndRequest => {
+                NextSend::DataAndRequest => {
                     let bytes = self.request_bytes(now);
                     let segment = if self.quenched { self.bare() } else { self.data(now, bytes.len()) };
                     return Some((segment, bytes));
                 }
-                Step::Data => return Some(self.data_or_last(now)),
-                Step::Fin => {
+                NextSend::Data => return Some(self.data_or_last(now)),
+                NextSend::Fin => {
                     let bytes = self.fin_bytes(now);
                     return Some((self.bare(), bytes));
                 }
