@@ -16,8 +16,9 @@ pub mod stf;
 pub mod tofino;
 pub mod twin;
 
+use p4cc_budget::Budget;
 use p4cc_ir::{Lacking, Library, Program, Strict, Unit};
-use p4cc_syntax::{Budget, Diagnostic, Options, Severity, Source};
+use p4cc_syntax::{Diagnostic, Options, Severity, Source};
 use std::path::{Path, PathBuf};
 
 /// What compiling a file gave.

@@ -40,7 +40,8 @@ pub use tna::*;
 pub use tna_view::*;
 
 use crate::types::hir::Constructed;
-use p4cc_syntax::{Budget, Diagnostic, Severity, ast};
+use p4cc_budget::Budget;
+use p4cc_syntax::{Diagnostic, Severity, ast};
 
 /// What a source without errors is made into.
 #[derive(Clone, Debug)]

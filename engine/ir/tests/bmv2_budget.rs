@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use p4cc_budget::{Budget, Resource};
 use p4cc_ir::{bmv2, limits};
-use p4cc_syntax::{Budget, Resource};
 
 const TABLES: &str = include_str!("../../filetests/cases/bmv2/tables.json");
 

@@ -1,7 +1,8 @@
 //! What all counters, meters and registers of a program take of memory is bounded.
 
+use p4cc_budget::{Budget, Resource};
 use p4cc_ir::{Program, Strict};
-use p4cc_syntax::{Budget, Memory, Options, Resource, Source};
+use p4cc_syntax::{Memory, Options, Source};
 
 fn compiled(declared: &str, applied: &str, budget: &Budget) -> (Option<Program>, Vec<(u32, String)>) {
     let text = format!(

@@ -225,7 +225,7 @@ fn compile(
     let failed = |found: &[p4cc_syntax::Diagnostic]| found.iter().any(|one| one.severity == Severity::Error);
     let mut unit = None;
     if !failed(&found) {
-        let budget = p4cc_syntax::Budget::default();
+        let budget = p4cc_budget::Budget::default();
         let (tree, syntax) = p4cc_syntax::parse_within(&source, &budget);
         found.extend(syntax);
         if !failed(&found) {

@@ -26,7 +26,7 @@ pub fn device_config(path: &Path, options: &Options, strict: Strict) -> Result<S
         return Err(source.render(&found, false));
     }
     if strict != Strict::Off {
-        let budget = p4cc_syntax::Budget::default();
+        let budget = p4cc_budget::Budget::default();
         let (tree, _) = p4cc_syntax::parse_within(&source, &budget);
         let (program, found) = p4cc_ir::compile_within(&tree, strict, &budget);
         if program.is_none() {

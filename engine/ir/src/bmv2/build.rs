@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use p4cc_syntax::{Budget, Overrun, Resource};
+use p4cc_budget::{Budget, Overrun, Resource};
 
 use crate::{BinOp, Bits, Block, BlockId, Func, Inst, Operand, Terminator, Var, VarId, VarKind, VarType};
 

@@ -3,7 +3,7 @@
 //! BMv2 leaves fields of invalid headers out of a calculation. Operands of the IR are always there, so that
 //! code is made for each combination of valid headers, chosen when the packet is there.
 
-use p4cc_syntax::Resource;
+use p4cc_budget::Resource;
 use serde_json::Value;
 
 use super::Reader;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use p4cc_syntax::{Budget, Overrun, Resource};
+use p4cc_budget::{Budget, Overrun, Resource};
 use serde::Deserialize;
 use serde_json::Value;
 

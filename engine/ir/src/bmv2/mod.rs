@@ -28,7 +28,7 @@ mod table;
 use core::fmt;
 use std::collections::BTreeMap;
 
-use p4cc_syntax::{Budget, Overrun, Resource};
+use p4cc_budget::{Budget, Overrun, Resource};
 use serde_json::Value;
 
 use action::Actions;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use p4cc_syntax::Resource;
+use p4cc_budget::Resource;
 use serde_json::Value;
 
 use super::Reader;

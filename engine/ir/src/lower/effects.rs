@@ -6,7 +6,7 @@ use crate::check::walk::each_part;
 use crate::types::hir::{Callee, Expr, ExprKind, LocalId};
 use crate::types::stmt::has_call;
 use crate::{HeaderId, VarId};
-use p4cc_syntax::Resource;
+use p4cc_budget::Resource;
 use p4cc_syntax::ast::Direction;
 use std::collections::BTreeSet;
 

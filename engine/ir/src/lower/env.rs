@@ -16,7 +16,8 @@ use crate::{
     ValueSetId, VarId,
 };
 use num_traits::ToPrimitive;
-use p4cc_syntax::{Diagnostic, Resource, Span};
+use p4cc_budget::Resource;
+use p4cc_syntax::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Position of an environment.

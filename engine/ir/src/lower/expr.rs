@@ -9,8 +9,9 @@ use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
 use crate::types::value::{self, Value};
 use crate::{BinOp, Bits, Inst, Operand, Terminator, UnOp, VarKind, VarType};
+use p4cc_budget::Resource;
 use p4cc_syntax::ast::{BinaryOp, UnaryOp};
-use p4cc_syntax::{Diagnostic, Resource, Span};
+use p4cc_syntax::{Diagnostic, Span};
 
 impl Lowerer<'_> {
     /// The scalar that an expression gives.

@@ -56,7 +56,8 @@ use crate::{
 };
 use build::FuncBuilder;
 use env::{Env, EnvId, GLOBAL, Owner};
-use p4cc_syntax::{Budget, Diagnostic, Resource, Severity, Span};
+use p4cc_budget::{Budget, Resource};
+use p4cc_syntax::{Diagnostic, Severity, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use storage::{CopyOut, StaticStorage};
 
@@ -247,7 +248,7 @@ impl Lowerer<'_> {
     fn charge(&mut self, resource: Resource, amount: u64, span: Span) -> Option<()> {
         let overrun = self.budget.charge(resource, amount).err();
         if let Some(overrun) = overrun {
-            self.push(overrun.diagnostic(span));
+            self.push(Diagnostic::over_budget(span, overrun));
             self.stopped = true;
         }
         if self.stopped { None } else { Some(()) }

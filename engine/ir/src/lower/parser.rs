@@ -9,7 +9,7 @@ use crate::{
     BinOp, BlockId, ControlPlaneName, Inst, Keyset, MatchKind, Operand, Terminator, ValueSet, ValueSetId,
     VarType,
 };
-use p4cc_syntax::Resource;
+use p4cc_budget::Resource;
 
 impl Lowerer<'_> {
     /// The states of a parser, entered from the open block; `accept` is how the parser ends well.

@@ -6,8 +6,9 @@ use crate::types::hir::{ActId, Expr, ExprKind, LocalId, Stmt, StmtKind, TabId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{BinOp, Bits, BlockId, Inst, Operand, Terminator, VarType};
+use p4cc_budget::Resource;
+use p4cc_syntax::Span;
 use p4cc_syntax::ast::{BinaryOp, UnaryOp};
-use p4cc_syntax::{Resource, Span};
 
 impl Lowerer<'_> {
     /// Lowers statements in order. What stands behind an end is dropped.

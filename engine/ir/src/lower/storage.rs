@@ -8,7 +8,8 @@ use crate::{
     Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Operand, Stack, StackId, Union, UnionId, Var,
     VarId, VarKind, VarType,
 };
-use p4cc_syntax::{Diagnostic, Resource, Span};
+use p4cc_budget::Resource;
+use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

@@ -12,7 +12,8 @@ use crate::{
     ActionCall, ActionId, ActionScope, Bits, ChipMatch, Inst, Key, MatchKind, MatchValue, Operand,
     SourceEntry, Table, TableAction, TableId, VarId, VarKind,
 };
-use p4cc_syntax::{Diagnostic, Resource, Span};
+use p4cc_budget::Resource;
+use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeSet;
 
 /// Entries of a table that does not say how many it holds, as p4c has it.

@@ -5,8 +5,9 @@ use super::hir::{Expr, ExprKind, Sig, SigParam, TypeVar};
 use super::order::Order;
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::{BlockType, Substitution, Ty};
+use p4cc_budget::Resource;
 use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Type};
-use p4cc_syntax::{Diagnostic, Resource, Span};
+use p4cc_syntax::{Diagnostic, Span};
 
 /// A call's arguments checked against a signature.
 pub(super) struct Bound {

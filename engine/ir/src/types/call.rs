@@ -8,9 +8,10 @@ use super::ty::{Substitution, Ty};
 use super::value::Value;
 use super::{Checker, CodeContext};
 use num_bigint::BigInt;
+use p4cc_budget::Resource;
 use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Ident, Path, Type, TypeKind};
 use p4cc_syntax::closest;
-use p4cc_syntax::{Diagnostic, Resource, Span};
+use p4cc_syntax::{Diagnostic, Span};
 
 /// What a look at a signature takes of the budget: it is copied and compared.
 const STEPS_A_SIGNATURE: u64 = 250;

@@ -12,10 +12,11 @@ use super::{BlockSig, Checker, CodeContext, GenericAggregate};
 use crate::limits::MAX_STACK;
 use indexmap::IndexMap;
 use num_bigint::BigInt;
+use p4cc_budget::Resource;
 use p4cc_syntax::ast::{
     self, Annotation, Argument, Decl, DeclKind, EnumMember, ExternMethod, Ident, Param, Type, TypeKind,
 };
-use p4cc_syntax::{Diagnostic, Resource, Span};
+use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeSet;
 use std::collections::btree_map::Entry;
 use std::rc::Rc;

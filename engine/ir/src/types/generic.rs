@@ -9,10 +9,11 @@ use super::scope::{FnSymbol, Symbol, TypeSymbol};
 use super::ty::{BlockType, Substitution, Ty};
 use super::{Checker, CodeContext};
 use indexmap::IndexMap;
+use p4cc_budget::Resource;
 use p4cc_syntax::ast::{
     Annotation, Block, ControlDecl, FunctionSignature, Ident, Param, ParserDecl, Type as AstType,
 };
-use p4cc_syntax::{Diagnostic, Resource, Span};
+use p4cc_syntax::{Diagnostic, Span};
 
 use std::rc::Rc;
 

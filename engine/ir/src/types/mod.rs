@@ -36,8 +36,9 @@ mod wellformed;
 use crate::limits::MAX_SHOWN;
 use hir::{Expr, ExprKind, InstId, Local, LocalId, LocalKind, Program, Sig, TypeVar};
 use indexmap::IndexMap;
+use p4cc_budget::{Budget, Resource};
 use p4cc_syntax::ast::{self, Decl};
-use p4cc_syntax::{Budget, Diagnostic, Resource, Span};
+use p4cc_syntax::{Diagnostic, Span};
 use scope::{Scopes, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 use ty::Ty;
@@ -165,7 +166,7 @@ impl Checker {
     fn charge(&mut self, resource: Resource, amount: u64, span: Span) -> Option<()> {
         let overrun = self.budget.charge(resource, amount).err();
         if let Some(overrun) = overrun {
-            self.push(overrun.diagnostic(span));
+            self.push(Diagnostic::over_budget(span, overrun));
             self.stopped = true;
         }
         if self.stopped { None } else { Some(()) }

@@ -9,7 +9,8 @@ use super::hir::{Expr, ExprKind, Field};
 use super::ty::Ty;
 use super::{Checker, MAX_DEPTH};
 use crate::limits::{MAX_TYPE_DEPTH, MAX_TYPE_LEAVES, MAX_TYPE_NODES};
-use p4cc_syntax::{Diagnostic, Resource, Span};
+use p4cc_budget::Resource;
+use p4cc_syntax::{Diagnostic, Span};
 
 /// Size of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

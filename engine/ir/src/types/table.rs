@@ -5,11 +5,12 @@ use super::scope::Symbol;
 use super::ty::Ty;
 use super::value::Value;
 use super::{Checker, hir};
+use p4cc_budget::Resource;
 use p4cc_syntax::ast::{
     self, Annotation, Argument, Direction, ExprKind as Ast, KeyElement, TableDecl, TableEntry,
     TablePropertyKind,
 };
-use p4cc_syntax::{Diagnostic, Resource, Span};
+use p4cc_syntax::{Diagnostic, Span};
 
 impl Checker {
     /// Checks a table.

@@ -7,8 +7,9 @@ use super::value::Value;
 use super::{Checker, hir};
 use crate::limits::{MAX_STACK, MAX_VARBIT, MAX_WIDTH};
 use num_traits::ToPrimitive;
+use p4cc_budget::Resource;
 use p4cc_syntax::ast::{self, AggregateKind, DeclKind, Path, Type, TypeKind};
-use p4cc_syntax::{Diagnostic, Resource, Span};
+use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

@@ -6,8 +6,6 @@
 //!
 //! Invariant: one [`Budget`] serves one compilation, from the first token to the last instruction.
 
-use crate::diag::Diagnostic;
-use crate::span::Span;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -135,15 +133,6 @@ pub enum Overrun {
 }
 
 impl Overrun {
-    /// The error at the place that asked for too much.
-    pub fn diagnostic(self, span: Span) -> Diagnostic {
-        let diagnostic = Diagnostic::error(span, self.cause());
-        match self.remedy() {
-            Some(remedy) => diagnostic.with_help(remedy),
-            None => diagnostic,
-        }
-    }
-
     /// What is wrong.
     pub fn cause(self) -> String {
         match self {
@@ -255,8 +244,7 @@ mod tests {
         assert!(!budget.is_over());
         let overrun = budget.charge(Resource::TableKeys, 3).unwrap_err();
         assert_eq!(overrun, Overrun::Limit { resource: Resource::TableKeys, needed: 13, limit: 10 });
-        let message = overrun.diagnostic(Span::default()).message;
-        assert_eq!(message, "the program needs 13 table keys; at most 10 are allowed");
+        assert_eq!(overrun.cause(), "the program needs 13 table keys; at most 10 are allowed");
         assert_eq!(budget.charge(Resource::Steps, 1), Err(overrun));
         assert!(budget.is_over());
     }
