@@ -5,7 +5,8 @@
 //! anything whose body is not known, or that is a type of the architecture, is left alone.
 
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{AggId, Builtin, Call, Callee, Expr, ExprKind, Program, Stmt, StmtKind, Transition};
+use p4cc_types::hir::{Builtin, Call, Callee, Expr, ExprKind, Program, Stmt, StmtKind, Transition};
+use p4cc_types::ids::AggId;
 use p4cc_types::ty::Ty;
 use p4cc_types::walk::{each_part, stmt_parts};
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,8 @@
 //! table names the one that follows.
 
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{Call, Callee, Constructed, Expr, ExprKind, Program, Stmt, StmtKind, TabId};
+use p4cc_types::hir::{Call, Callee, Constructed, Expr, ExprKind, Program, Stmt, StmtKind};
+use p4cc_types::ids::TabId;
 use p4cc_types::walk::{each_part, stmt_parts};
 use std::collections::BTreeMap;
 

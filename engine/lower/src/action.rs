@@ -8,7 +8,8 @@ use p4cc_ir::{
 };
 use p4cc_syntax::ast::Direction;
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{self, ActId, ActionRef, Call, Expr, LocalId, LocalKind};
+use p4cc_types::hir::{self, ActionRef, Call, Expr, LocalKind};
+use p4cc_types::ids::{ActId, LocalId};
 use p4cc_types::ty::Ty;
 
 impl Lowerer<'_> {

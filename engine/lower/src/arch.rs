@@ -9,7 +9,8 @@ use p4cc_ir::{
     StandardMetadata, Terminator, V1Model, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{ActId, Constructed, Expr, Field, Instance, LocalId};
+use p4cc_types::hir::{Constructed, Expr, Field, Instance};
+use p4cc_types::ids::{ActId, LocalId};
 use p4cc_types::ty::Ty;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -464,7 +465,7 @@ impl Lowerer<'_> {
     pub(super) fn controller_headers(&mut self) -> Option<()> {
         for (at, agg) in self.hir.aggregates.iter().enumerate() {
             let Some(name) = &agg.annotations.controller_header else { continue };
-            let ty = self.header_type(p4cc_types::hir::AggId::from_index(at))?;
+            let ty = self.header_type(p4cc_types::ids::AggId::from_index(at))?;
             let mut annotations = agg.annotations.clone();
             annotations.name = None;
             let cp = Self::cp_name_in("", name, &annotations);

@@ -7,7 +7,8 @@ use super::Lowerer;
 use super::storage::{Binding, CopyOut, Target};
 use p4cc_ir::VarKind;
 use p4cc_syntax::ast::Direction;
-use p4cc_types::hir::{Call, Expr, ExprKind, LocalId};
+use p4cc_types::hir::{Call, Expr, ExprKind};
+use p4cc_types::ids::LocalId;
 use p4cc_types::ty::Ty;
 use p4cc_types::walk::has_call;
 

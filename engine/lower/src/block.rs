@@ -4,7 +4,8 @@ use super::Lowerer;
 use super::env::{EnvId, Owner};
 use super::inline::Passing;
 use p4cc_ir::Terminator;
-use p4cc_types::hir::{Call, ControlId, ParserId};
+use p4cc_types::hir::Call;
+use p4cc_types::ids::{ControlId, ParserId};
 
 impl Lowerer<'_> {
     /// `instance.apply(args)`

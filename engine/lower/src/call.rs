@@ -9,7 +9,8 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use p4cc_ir::{Bits, HeaderId, Inst, Operand, Terminator, VarKind, VarType};
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{Builtin, Call, Callee, Expr, FnId};
+use p4cc_types::hir::{Builtin, Call, Callee, Expr};
+use p4cc_types::ids::FnId;
 use p4cc_types::ty::Ty;
 use p4cc_types::value::Value;
 

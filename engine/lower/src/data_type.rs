@@ -3,7 +3,7 @@
 use super::{Kind, Lowerer};
 use p4cc_ir::{ControlPlaneName, DataType, NewType, VarType};
 use p4cc_syntax::ast::AggregateKind;
-use p4cc_types::hir::{AggId, EnumId, NewTypeId};
+use p4cc_types::ids::{AggId, EnumId, NewTypeId};
 use p4cc_types::ty::Ty;
 
 impl Lowerer<'_> {

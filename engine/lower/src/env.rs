@@ -13,9 +13,8 @@ use p4cc_ir::{
     ValueSetId, VarId,
 };
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{
-    ActId, Annotations, Construct, Constructed, ControlId, Expr, InstId, LocalId, ParserId, SetId, TabId,
-};
+use p4cc_types::hir::{Annotations, Construct, Constructed, Expr};
+use p4cc_types::ids::{ActId, ControlId, InstId, LocalId, ParserId, SetId, TabId};
 use p4cc_types::ty::Ty;
 use p4cc_types::value::Value;
 use std::collections::{BTreeMap, BTreeSet};

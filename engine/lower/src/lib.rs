@@ -57,7 +57,8 @@ use p4cc_ir::{
     Register, Stack, Table, Terminator, Union, ValueSet, Var, VarId,
 };
 use p4cc_syntax::{Diagnostic, Severity, Span};
-use p4cc_types::hir::{ActId, AggId, Program};
+use p4cc_types::hir::Program;
+use p4cc_types::ids::{ActId, AggId};
 use std::collections::{BTreeMap, BTreeSet};
 use storage::{CopyOut, StaticStorage};
 

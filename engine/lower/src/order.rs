@@ -9,7 +9,7 @@ use super::Lowerer;
 use super::env::{EnvId, GLOBAL, Object};
 use super::tna_objects::TnaObject;
 use p4cc_ir::{ActionId, ControlPlaneName, TableId, ValueSetId};
-use p4cc_types::hir::ActId;
+use p4cc_types::ids::ActId;
 use std::collections::BTreeSet;
 
 /// An object of the program.

@@ -7,7 +7,8 @@ use p4cc_ir::{
     BinOp, BlockId, ControlPlaneName, Inst, Keyset, MatchKind, Operand, Terminator, ValueSet, ValueSetId,
     VarType,
 };
-use p4cc_types::hir::{Expr, ExprKind, ParserId, SelectCase, SelectKeyset, SetId, Target, Transition};
+use p4cc_types::hir::{Expr, ExprKind, SelectCase, SelectKeyset, Target, Transition};
+use p4cc_types::ids::{ParserId, SetId};
 use p4cc_types::ty::Ty;
 use p4cc_types::walk::has_call;
 

@@ -6,7 +6,8 @@ use p4cc_budget::Resource;
 use p4cc_ir::{BinOp, Bits, BlockId, Inst, Operand, Terminator, VarType};
 use p4cc_syntax::Span;
 use p4cc_syntax::ast::{BinaryOp, UnaryOp};
-use p4cc_types::hir::{ActId, Expr, ExprKind, LocalId, Stmt, StmtKind, TabId};
+use p4cc_types::hir::{Expr, ExprKind, Stmt, StmtKind};
+use p4cc_types::ids::{ActId, LocalId, TabId};
 use p4cc_types::ty::Ty;
 use p4cc_types::value::Value;
 

@@ -7,7 +7,7 @@ use p4cc_ir::{
     VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{AggId, LocalId};
+use p4cc_types::ids::{AggId, LocalId};
 use p4cc_types::ty::Ty;
 use p4cc_types::value::Value;
 use std::collections::BTreeSet;

@@ -11,7 +11,8 @@ use p4cc_ir::{
     SourceEntry, Table, TableAction, TableId, VarId, VarKind,
 };
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{self, ActionRef, Annotations, Attached, Expr, ExprKind, TabId};
+use p4cc_types::hir::{self, ActionRef, Annotations, Attached, Expr, ExprKind};
+use p4cc_types::ids::TabId;
 use p4cc_types::ty::Ty;
 use p4cc_types::walk::has_call;
 use std::collections::BTreeSet;

@@ -13,7 +13,8 @@ use p4cc_ir::{
     TofinoChip, VarId, VarKind, VarType, WrittenVar,
 };
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{AggId, Constructed, Expr, Instance};
+use p4cc_types::hir::{Constructed, Expr, Instance};
+use p4cc_types::ids::AggId;
 use p4cc_types::ty::Ty;
 use std::collections::BTreeMap;
 

@@ -5,7 +5,8 @@ use super::storage::Rvalue;
 use super::tna_objects::TnaObject;
 use p4cc_ir::{BinOp, Bits, Inst, Operand, VarType};
 use p4cc_syntax::Span;
-use p4cc_types::hir::{Call, Expr, FnId};
+use p4cc_types::hir::{Call, Expr};
+use p4cc_types::ids::FnId;
 use p4cc_types::ty::Ty;
 
 /// Bits of a word of a register's memory.

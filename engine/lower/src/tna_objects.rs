@@ -12,7 +12,8 @@ use p4cc_ir::{
     Profile, ProfileId, RegisterId, SELECTOR_LINE_MEMBERS, SelectorView, TofinoChip, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{Annotations, Construct, Expr, FnId};
+use p4cc_types::hir::{Annotations, Construct, Expr};
+use p4cc_types::ids::FnId;
 use p4cc_types::ty::Ty;
 use std::collections::BTreeSet;
 

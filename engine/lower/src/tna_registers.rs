@@ -15,7 +15,8 @@ use p4cc_ir::{
     RegisterId, RegisterKind, SELECTOR_LINE_BITS, Terminator, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{Call, Construct, Expr, FnId, LocalId, Stmt};
+use p4cc_types::hir::{Call, Construct, Expr, Stmt};
+use p4cc_types::ids::{FnId, LocalId};
 use p4cc_types::ty::Ty;
 use p4cc_types::value::Value;
 

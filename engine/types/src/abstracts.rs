@@ -6,7 +6,8 @@
 //! it.
 
 use super::Checker;
-use super::hir::{Construct, Constructed, FnId, Sig};
+use super::hir::{Construct, Constructed, Sig};
+use super::ids::FnId;
 use super::ty::{Substitution, Ty};
 use p4cc_syntax::Diagnostic;
 use p4cc_syntax::ast::{Block, Decl, DeclKind, FunctionSignature, Ident};

@@ -1,7 +1,8 @@
 //! Arguments: matching them to parameters, inferring type arguments, checking directions.
 
 use super::Checker;
-use super::hir::{Expr, ExprKind, Sig, SigParam, TypeVar};
+use super::hir::{Expr, ExprKind, Sig, SigParam};
+use super::ids::TypeVar;
 use super::order::Order;
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::{BlockType, Substitution, Ty};

@@ -1,7 +1,8 @@
 //! Controls.
 
 use super::generic::BlockDecl;
-use super::hir::{Control, ControlId, LocalKind, Sig, Stmt};
+use super::hir::{Control, LocalKind, Sig, Stmt};
+use super::ids::ControlId;
 use super::scope::{Symbol, TypeSymbol};
 use super::{BlockSigs, Checker, CodeContext};
 use p4cc_syntax::ast::{Annotation, ControlDecl, Decl, DeclKind, Ident, Param};

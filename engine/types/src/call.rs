@@ -1,7 +1,8 @@
 //! Calls: functions, actions, methods, `apply`.
 
 use super::arguments::Bound;
-use super::hir::{Builtin, Call, Callee, Construct, Expr, ExprKind, InstId, Instance, Sig, SigParam};
+use super::hir::{Builtin, Call, Callee, Construct, Expr, ExprKind, Instance, Sig, SigParam};
+use super::ids::InstId;
 use super::order::Order;
 use super::scope::{FnSymbol, Symbol};
 use super::ty::{Substitution, Ty};
@@ -268,7 +269,7 @@ impl Checker {
         }
     }
 
-    fn apply_table(&mut self, id: super::hir::TabId, name: &Ident, args: &[Argument], span: Span) -> Expr {
+    fn apply_table(&mut self, id: super::ids::TabId, name: &Ident, args: &[Argument], span: Span) -> Expr {
         if name.name != "apply" {
             let near = closest(&name.name, ["apply"].into_iter());
             let help = if near.is_some() { "did you mean `apply`?" } else { "it has `apply` only" };
@@ -403,7 +404,7 @@ impl Checker {
     fn call_method(
         &mut self,
         object: Expr,
-        id: super::hir::ExternId,
+        id: super::ids::ExternId,
         extern_args: &[Ty],
         name: &Ident,
         type_args: &[Type],

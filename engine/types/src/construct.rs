@@ -3,7 +3,8 @@
 use super::Checker;
 use super::arguments::Bound;
 use super::generic::BlockId;
-use super::hir::{Construct, Constructed, Expr, ExprKind, InstId, Sig, TypeVar};
+use super::hir::{Construct, Constructed, Expr, ExprKind, Sig};
+use super::ids::{InstId, TypeVar};
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::{Substitution, Ty};
 use p4cc_syntax::ast::{Argument, Type, TypeKind};
@@ -180,7 +181,7 @@ impl Checker {
 
     fn construct_extern(
         &mut self,
-        id: super::hir::ExternId,
+        id: super::ids::ExternId,
         written: Vec<Ty>,
         args: &[Argument],
         span: Span,

@@ -2,9 +2,10 @@
 //! inside parsers and controls: constants, variables, instances.
 
 use super::hir::{
-    Callee, Construct, Constructed, EnumDef, EnumId, Expr, ExprKind, ExternDef, ExternId, InstId, Instance,
-    LocalKind, NewType, NewTypeId, Stmt, StmtKind,
+    Callee, Construct, Constructed, EnumDef, Expr, ExprKind, ExternDef, Instance, LocalKind, NewType, Stmt,
+    StmtKind,
 };
+use super::ids::{EnumId, ExternId, InstId, NewTypeId};
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
 use super::value::Value;

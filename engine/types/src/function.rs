@@ -1,6 +1,7 @@
 //! Signatures, functions and actions.
 
-use super::hir::{ActId, Action, FnId, Function, LocalId, LocalKind, Sig, SigParam, Stmt, StmtKind};
+use super::hir::{Action, Function, LocalKind, Sig, SigParam, Stmt, StmtKind};
+use super::ids::{ActId, FnId, LocalId};
 use super::scope::{FnSymbol, Symbol};
 use super::ty::Ty;
 use super::{Checker, CodeContext};

@@ -4,7 +4,8 @@
 //! for types, so that whatever is allowed for those types is allowed in
 //! it. Invariant: none is made inside itself, since P4 has no recursion.
 
-use super::hir::{Constructed, ControlId, FnId, ParserId, Sig, TypeVar};
+use super::hir::{Constructed, Sig};
+use super::ids::{ControlId, FnId, ParserId, TypeVar};
 use super::scope::{FnSymbol, Symbol, TypeSymbol};
 use super::ty::{BlockType, Substitution, Ty};
 use super::{Checker, CodeContext};

@@ -7,6 +7,7 @@
 //! reports and goes on: an expression in error becomes a poison that silences what follows from it.
 
 pub mod hir;
+pub mod ids;
 pub mod order;
 pub mod ty;
 pub mod value;
@@ -28,6 +29,7 @@ mod keyset;
 mod member;
 mod operator;
 mod parser;
+mod program;
 mod scope;
 mod size;
 mod stmt;
@@ -36,7 +38,8 @@ mod typexpr;
 mod unused;
 mod wellformed;
 
-use hir::{Expr, ExprKind, InstId, Local, LocalId, LocalKind, Program, Sig, TypeVar};
+use hir::{Expr, ExprKind, Local, LocalKind, Program, Sig};
+use ids::{InstId, LocalId, TypeVar};
 use indexmap::IndexMap;
 use p4cc_budget::{Budget, Resource};
 use p4cc_ir::limits::MAX_SHOWN;
@@ -142,7 +145,7 @@ struct Checker {
     match_kinds: BTreeSet<String>,
     /// Positions of the program's errors.
     error_names: BTreeMap<String, u32>,
-    aggregate_names: BTreeMap<String, hir::AggId>,
+    aggregate_names: BTreeMap<String, ids::AggId>,
     next_type_var: u32,
     place: CodeContext,
     /// Result type of the function being checked.

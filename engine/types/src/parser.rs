@@ -1,9 +1,8 @@
 //! Parsers: states, transitions, selects, value sets.
 
 use super::generic::BlockDecl;
-use super::hir::{
-    LocalKind, Parser, ParserId, SelectCase, SelectKeyset, SetId, State, Stmt, Target, Transition, ValueSet,
-};
+use super::hir::{LocalKind, Parser, SelectCase, SelectKeyset, State, Stmt, Target, Transition, ValueSet};
+use super::ids::{ParserId, SetId};
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
 use super::{BlockSigs, Checker, CodeContext, hir};

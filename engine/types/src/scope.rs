@@ -3,7 +3,8 @@
 //! Types and values share one name space, as in P4. Invariant: a symbol is entered before anything that may
 //! name it is checked, so that a use before the declaration is an undeclared name.
 
-use super::hir::{ActId, ControlId, Expr, ExternId, FnId, InstId, LocalId, ParserId, SetId, TabId};
+use super::hir::Expr;
+use super::ids::{ActId, ControlId, ExternId, FnId, InstId, LocalId, ParserId, SetId, TabId};
 use super::ty::Ty;
 use indexmap::IndexMap;
 use p4cc_syntax::{Diagnostic, Span};

@@ -1,6 +1,7 @@
 //! Statements.
 
-use super::hir::{ActId, Expr, ExprKind, Local, LocalKind, Stmt, StmtKind, TabId};
+use super::hir::{Expr, ExprKind, Local, LocalKind, Stmt, StmtKind};
+use super::ids::{ActId, TabId};
 use super::scope::Symbol;
 use super::ty::Ty;
 use super::walk::has_call;

@@ -1,6 +1,7 @@
 //! Tables: keys, actions, default action, entries, properties.
 
-use super::hir::{ActId, ActionRef, Annotations, Attached, Callee, Entry, Expr, ExprKind, Key, TabId, Table};
+use super::hir::{ActionRef, Annotations, Attached, Callee, Entry, Expr, ExprKind, Key, Table};
+use super::ids::{ActId, TabId};
 use super::scope::Symbol;
 use super::ty::Ty;
 use super::value::Value;

@@ -1,6 +1,7 @@
 //! Types as written: names, widths, type arguments.
 
-use super::hir::{AggId, Aggregate, Expr, ExprKind, Field};
+use super::hir::{Aggregate, Expr, ExprKind, Field};
+use super::ids::AggId;
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::{BlockType, Substitution, Ty};
 use super::value::Value;

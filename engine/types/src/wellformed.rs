@@ -1,7 +1,8 @@
 //! Which types may stand where, beyond what a type is: parameters, results, parts of tuples, type arguments.
 
 use super::Checker;
-use super::hir::{ExternId, Sig};
+use super::hir::Sig;
+use super::ids::ExternId;
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
 use p4cc_syntax::ast::{Direction, Param, Type, TypeKind};

@@ -3,7 +3,8 @@
 use super::Flow;
 use super::state::{State, Validity, join};
 use p4cc_syntax::ast::Direction;
-use p4cc_types::hir::{ActId, ActionRef, Builtin, Call, Callee, Constructed, Expr, ExprKind, LocalId, TabId};
+use p4cc_types::hir::{ActionRef, Builtin, Call, Callee, Constructed, Expr, ExprKind};
+use p4cc_types::ids::{ActId, LocalId, TabId};
 use p4cc_types::order::Order;
 use p4cc_types::ty::Ty;
 

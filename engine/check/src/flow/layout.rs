@@ -1,7 +1,8 @@
 //! Which leaves and which headers a variable is made of, counted from its start.
 
 use num_traits::ToPrimitive;
-use p4cc_types::hir::{AggId, Expr, ExprKind, LocalId, Program};
+use p4cc_types::hir::{Expr, ExprKind, Program};
+use p4cc_types::ids::{AggId, LocalId};
 use p4cc_types::ty::Ty;
 use p4cc_types::value::Value;
 use std::ops::Range;

@@ -19,7 +19,8 @@ mod stmt;
 use layout::Layouts;
 use p4cc_syntax::ast::Direction;
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{LocalId, LocalKind, Parser, Program, Target, Transition};
+use p4cc_types::hir::{LocalKind, Parser, Program, Target, Transition};
+use p4cc_types::ids::LocalId;
 use state::{State, Validity, join};
 use std::collections::BTreeSet;
 

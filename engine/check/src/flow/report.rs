@@ -5,7 +5,8 @@ use super::layout::{Region, Size};
 use super::state::{State, Validity};
 use p4cc_syntax::ast::Direction;
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{Expr, ExprKind, LocalId, LocalKind};
+use p4cc_types::hir::{Expr, ExprKind, LocalKind};
+use p4cc_types::ids::LocalId;
 use p4cc_types::ty::Ty;
 
 /// Names of unset parts that one warning lists.

@@ -1,7 +1,7 @@
 //! What is known of the variables at one point of a program.
 
 use super::layout::Region;
-use p4cc_types::hir::LocalId;
+use p4cc_types::ids::LocalId;
 use std::collections::BTreeMap;
 
 /// Whether a header is valid.

@@ -3,7 +3,8 @@
 use super::state::{State, Validity, join};
 use super::{Flow, Loop, MAX_STEPS};
 use p4cc_ir::limits::MAX_CODE_DEPTH;
-use p4cc_types::hir::{ActId, Expr, LocalId, Stmt, StmtKind};
+use p4cc_types::hir::{Expr, Stmt, StmtKind};
+use p4cc_types::ids::{ActId, LocalId};
 
 /// Rounds of a loop until nothing changes: the state can only lose, one leaf at least in each.
 const MAX_ROUNDS: u32 = 64;

@@ -7,7 +7,8 @@ use p4cc_syntax::Diagnostic;
 use p4cc_syntax::ast::BinaryOp;
 
 use super::{conditions, is_constant, refused};
-use p4cc_types::hir::{Callee, Expr, ExprKind, FnId, Program, Stmt, StmtKind};
+use p4cc_types::hir::{Callee, Expr, ExprKind, Program, Stmt, StmtKind};
+use p4cc_types::ids::FnId;
 use p4cc_types::ty::Ty;
 use p4cc_types::value::Value;
 use p4cc_types::walk::{calls, each_part, stmt_parts};

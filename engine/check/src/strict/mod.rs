@@ -19,7 +19,8 @@ use std::str::FromStr;
 
 use p4cc_syntax::{Diagnostic, Span};
 
-use p4cc_types::hir::{Constructed, Expr, ExprKind, FnId, LocalKind, Program};
+use p4cc_types::hir::{Constructed, Expr, ExprKind, LocalKind, Program};
+use p4cc_types::ids::FnId;
 
 /// The chip whose rules a program is held to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use p4cc_syntax::{Diagnostic, Span};
 
 use super::refused;
 use p4cc_types::hir::{
-    ActId, ActionRef, Call, Callee, Constructed, Control, Expr, ExprKind, InstId, Program, Stmt, StmtKind,
-    TabId,
+    ActionRef, Call, Callee, Constructed, Control, Expr, ExprKind, Program, Stmt, StmtKind,
 };
+use p4cc_types::ids::{ActId, InstId, TabId};
 use p4cc_types::walk::{each_part, stmt_parts};
 
 /// A register: the controls around it, and its instance.

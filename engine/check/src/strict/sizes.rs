@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use p4cc_syntax::Diagnostic;
 
 use super::refused;
-use p4cc_types::hir::{Callee, Constructed, ExprKind, InstId, Program, Stmt, StmtKind};
+use p4cc_types::hir::{Callee, Constructed, ExprKind, Program, Stmt, StmtKind};
+use p4cc_types::ids::InstId;
 use p4cc_types::ty::Ty;
 use p4cc_types::walk::{calls, stmt_parts};
 
