@@ -4,8 +4,8 @@ use crate::corpus;
 
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = core::str::from_utf8(input) else { return };
-    let _ = p4cc_ir::bmv2::is_document(text);
-    let (program, errors) = p4cc_ir::bmv2::read(text);
+    let _ = p4cc_bmv2json::is_document(text);
+    let (program, errors) = p4cc_bmv2json::read(text);
     match program {
         Some(program) => {
             let violations = p4cc_ir::verify::verify(&program);

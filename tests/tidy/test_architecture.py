@@ -64,7 +64,7 @@ def imports(folder: Path) -> set[str]:
     manifest = folder / "Cargo.toml"
     if manifest.is_file():
         ours = crate_folders()
-        dependencies = tomllib.loads(manifest.read_text(encoding="utf-8"))["dependencies"]
+        dependencies = tomllib.loads(manifest.read_text(encoding="utf-8")).get("dependencies", {})
         return {ours.get(str(name), str(name)) for name in dependencies}
     found: set[str] = set()
     for path in folder.rglob("*.py"):

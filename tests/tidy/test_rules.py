@@ -20,7 +20,13 @@ SANS_IO = (
     "engine/switch",
     "engine/netsim",
     "engine/exec",
+    "engine/budget",
     "engine/ir",
+    "engine/types",
+    "engine/check",
+    "engine/lower",
+    "engine/compile",
+    "engine/bmv2json",
     "host_agents/cc",
     "host_agents/transport",
 )

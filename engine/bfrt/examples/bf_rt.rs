@@ -28,7 +28,7 @@ fn main() {
     let (source, mut found) = p4cc_syntax::Source::load(std::path::Path::new(&path), &options);
     let (tree, more) = p4cc_syntax::parse(&source);
     found.extend(more);
-    let (program, more) = p4cc_ir::compile(&tree);
+    let (program, more) = p4cc_compile::compile(&tree);
     found.extend(more);
     let Some(program) = program else {
         eprintln!("{}", source.render(&found, false));

@@ -100,7 +100,7 @@ fn program(ingress: &str) -> Program {
     let (source, mut found) = Source::from_text("test.p4", &text, &FileSystem, &Options::default());
     let (tree, more) = p4cc_syntax::parse(&source);
     found.extend(more);
-    let (program, more) = p4cc_ir::compile(&tree);
+    let (program, more) = p4cc_compile::compile(&tree);
     found.extend(more);
     program.unwrap_or_else(|| panic!("{}", source.render(&found, false)))
 }
@@ -351,7 +351,7 @@ fn other_architectures_have_none() {
         control D(packet_out p, in h a) { apply {} }\nV1Switch(P(), C(), I(), I(), C(), D()) main;";
     let (source, _) = Source::from_text("v1.p4", text, &FileSystem, &Options::default());
     let (tree, _) = p4cc_syntax::parse(&source);
-    let program = p4cc_ir::compile(&tree).0.unwrap();
+    let program = p4cc_compile::compile(&tree).0.unwrap();
     let error = schema::of_program(&program, Chip::Tofino1).unwrap_err();
     assert!(error.to_string().contains("v1model"), "{error}");
 }

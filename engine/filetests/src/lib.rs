@@ -16,8 +16,10 @@ pub mod stf;
 pub mod tofino;
 pub mod twin;
 
-use p4cc_ir::{Lacking, Library, Program, Strict, Unit};
-use p4cc_syntax::{Budget, Diagnostic, Options, Severity, Source};
+use p4cc_budget::Budget;
+use p4cc_compile::{Lacking, Strict, Unit};
+use p4cc_ir::{Library, Program};
+use p4cc_syntax::{Diagnostic, Options, Severity, Source};
 use std::path::{Path, PathBuf};
 
 /// What compiling a file gave.
@@ -76,7 +78,7 @@ fn compile_by(source: Source, mut diagnostics: Vec<Diagnostic>, strict: Strict) 
     diagnostics.extend(found);
     let (mut program, mut library, mut lacking) = (None, None, None);
     if !diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        let (made, found) = p4cc_ir::compile_unit_within(&ast, strict, &budget);
+        let (made, found) = p4cc_compile::compile_unit_within(&ast, strict, &budget);
         diagnostics.extend(found);
         match made {
             Some(Unit::Program(made)) => program = Some(*made),

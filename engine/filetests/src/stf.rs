@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use p4cc_ir::{Program, bmv2};
+use p4cc_ir::Program;
 use p4cc_switch::ExecChoice;
 
 pub use p4cc_stf::{Cause, Problem, Report, run};
@@ -14,8 +14,8 @@ pub use p4cc_stf::{Cause, Problem, Report, run};
 /// The file cannot be read, or the diagnostics.
 pub fn load(path: &Path) -> Result<Program, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    if bmv2::is_document(&text) {
-        let (program, errors) = bmv2::read(&text);
+    if p4cc_bmv2json::is_document(&text) {
+        let (program, errors) = p4cc_bmv2json::read(&text);
         return program.ok_or_else(|| errors.iter().map(|error| format!("{error}\n")).collect());
     }
     let compiled = crate::compile(path);

@@ -9,7 +9,6 @@
 //! does not take yet).
 
 use p4cc_filetests::{runner, stf};
-use p4cc_ir::bmv2;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -40,7 +39,7 @@ fn corpus() -> &'static [(String, String)] {
 fn cases_behave_as_their_source_does() {
     let mut ran = 0;
     for (name, text) in corpus() {
-        let (program, errors) = bmv2::read(text);
+        let (program, errors) = p4cc_bmv2json::read(text);
         let program = program.unwrap_or_else(|| panic!("{name}: {errors:#?}"));
         if let Err(failure) = runner::run_program(&folder("run").join(format!("{name}.p4")), program) {
             panic!("{failure}");
@@ -81,7 +80,7 @@ fn validity_is_set_in_parsers_and_constants_stand_in_field_lists() {
         let kept = json!({ "type": "field", "value": ["standard_metadata", "priority"] });
         document["field_lists"] =
             json!([{ "id": 1, "name": "fl", "elements": [{ "type": "hexstr", "value": "0x07" }, kept] }]);
-        let (program, errors) = bmv2::read(&document.to_string());
+        let (program, errors) = p4cc_bmv2json::read(&document.to_string());
         let program = program.unwrap_or_else(|| panic!("{errors:?}"));
         assert_eq!(program.field_lists[0].vars.len(), 1, "the constant is no field");
         let sets = |inst: &p4cc_ir::Inst| match inst {
@@ -104,7 +103,7 @@ fn lengths_in_bits_of_older_compilers_are_told_by_their_value() {
         let id = document["header_types"].as_array().expect("a list").len();
         let ty = json!({ "name": "long_h", "id": id, "fields": fields, "max_length": length });
         document["header_types"].as_array_mut().expect("a list").push(ty);
-        let (program, errors) = bmv2::read(&document.to_string());
+        let (program, errors) = p4cc_bmv2json::read(&document.to_string());
         let program = program.unwrap_or_else(|| panic!("{errors:?}"));
         let long = program.header_types.iter().find(|ty| ty.name == "long_h").expect("just added");
         long.fields.last().expect("a varbit").ty.width()
@@ -174,7 +173,7 @@ fn every_fault_names_its_path_and_a_remedy() {
     for (pointer, value, path, cause) in edits {
         let mut document = document();
         *document.pointer_mut(pointer).expect("a place in the document") = value;
-        let (program, errors) = bmv2::read(&document.to_string());
+        let (program, errors) = p4cc_bmv2json::read(&document.to_string());
         assert!(program.is_none(), "{pointer}");
         let found = errors.iter().any(|error| {
             error.path.starts_with(path) && error.cause.contains(cause) && !error.remedy.is_empty()
@@ -195,7 +194,7 @@ fn hostile_documents_are_refused() {
         let marker = document();
         marker.to_string().replacen(r#"{"type":"hexstr","value":"0xff"}"#, &text, 1)
     };
-    assert!(bmv2::read(&sum(200)).0.is_some(), "a long sum is read");
+    assert!(p4cc_bmv2json::read(&sum(200)).0.is_some(), "a long sum is read");
     for text in [
         sum(5_000),
         "[".repeat(1 << 20),
@@ -207,7 +206,7 @@ fn hostile_documents_are_refused() {
         "\u{0}".to_owned(),
         r#"{"pipelines": 3}"#.to_owned(),
     ] {
-        let (program, errors) = bmv2::read(&text);
+        let (program, errors) = p4cc_bmv2json::read(&text);
         assert!(program.is_none() && !errors.is_empty(), "{:.40}", text);
     }
 }
@@ -234,7 +233,7 @@ fn what_would_grow_without_bound_is_refused() {
     // Each of these is a million copies.
     let copy = json!({"op": "assign_header", "parameters": [element("s"), element("t")]});
     document["actions"][0]["primitives"] = json!(vec![copy; 10_000]);
-    let (program, errors) = bmv2::read(&document.to_string());
+    let (program, errors) = p4cc_bmv2json::read(&document.to_string());
     assert!(program.is_none());
     assert!(errors.iter().any(|error| error.cause.contains("at most")), "{errors:#?}");
 }
@@ -289,7 +288,7 @@ proptest! {
         for (place, other, kind) in edits {
             mutate(&mut mutant, place, other, kind);
         }
-        let (program, errors) = bmv2::read(&mutant.to_string());
+        let (program, errors) = p4cc_bmv2json::read(&mutant.to_string());
         prop_assert_eq!(program.is_none(), !errors.is_empty());
         if let Some(program) = program {
             prop_assert!(p4cc_ir::verify::verify(&program).is_empty());

@@ -1,9 +1,9 @@
 //! Programs that ask for more than a compiler can give end within a moment and within bounded memory; each
 //! limit is one that the reference names.
 
+use p4cc_budget::Resource;
 use p4cc_filetests::bombs::{bomb, cost, kind_names};
 use p4cc_ir::limits;
-use p4cc_syntax::Resource;
 use std::time::Duration;
 
 /// Twice what is promised of an optimised build.

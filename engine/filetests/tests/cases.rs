@@ -39,7 +39,7 @@ fn programs_for_tofino_are_taken_by_its_rules() {
     let programs = p4cc_filetests::cases(&folder).expect("the programs are part of the repository");
     let failures: Vec<String> = programs
         .iter()
-        .map(|program| p4cc_filetests::compile_strict(program, p4cc_ir::Strict::Tofino))
+        .map(|program| p4cc_filetests::compile_strict(program, p4cc_compile::Strict::Tofino))
         .filter(|compiled| compiled.program.is_none())
         .map(|compiled| compiled.source.render(&compiled.diagnostics, false))
         .collect();

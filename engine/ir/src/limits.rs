@@ -1,8 +1,8 @@
 //! Bounds on what a program may ask for; what exceeds one is a diagnostic, never growth without limit.
 //!
-//! What adds up over a whole program is counted by [`Budget`](p4cc_syntax::Budget) while it is compiled.
+//! What adds up over a whole program is counted by [`Budget`](p4cc_budget::Budget) while it is compiled.
 
-use p4cc_syntax::Resource;
+use p4cc_budget::Resource;
 
 /// Widest variable, in bits (BMv2 and p4c allow 2048).
 pub const MAX_WIDTH: u32 = 2048;

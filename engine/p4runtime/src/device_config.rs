@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
+use p4cc_compile::Strict;
 use p4cc_exec::Pipeline;
-use p4cc_ir::{Program, Strict, bmv2};
+use p4cc_ir::Program;
 use p4cc_syntax::{Diagnostic, Memory, Options, Severity, Source};
 use parking_lot::Mutex;
 use prost::Message;
@@ -73,7 +74,7 @@ pub(crate) fn load(
 
 fn read(device_config: &[u8], given: Option<&P4Info>, cancel: &Cancel) -> Result<Loaded, Failure> {
     let text = text(device_config)?;
-    let is_json = bmv2::is_document(text);
+    let is_json = p4cc_bmv2json::is_document(text);
     let mut program = if is_json { read_json(text, cancel)? } else { compile(text, cancel)? };
     cancel.check()?;
     let p4info = match given {
@@ -125,7 +126,7 @@ fn payload(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 fn read_json(text: &str, cancel: &Cancel) -> Result<Program, Failure> {
-    let (program, errors) = bmv2::read_within(text, cancel.budget());
+    let (program, errors) = p4cc_bmv2json::read_within(text, cancel.budget());
     cancel.check()?;
     program.ok_or_else(|| {
         let lines: String = errors.iter().map(|error| format!("\n{error}")).collect();
@@ -143,7 +144,7 @@ fn compile(text: &str, cancel: &Cancel) -> Result<Program, Failure> {
     if has_errors(&found) {
         return Err(refused(&source, &found));
     }
-    let (program, diagnostics) = p4cc_ir::compile_within(&tree, Strict::Off, cancel.budget());
+    let (program, diagnostics) = p4cc_compile::compile_within(&tree, Strict::Off, cancel.budget());
     cancel.check()?;
     found.extend(diagnostics);
     program.filter(|_| !has_errors(&found)).ok_or_else(|| refused(&source, &found))

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use p4cc_budget::{Budget, Overrun, Resource};
 use p4cc_ir::limits::{MAX_ARRAY_CELLS, MAX_TABLE_SIZE};
 use p4cc_ir::{CountUnit, Program};
-use p4cc_syntax::{Budget, Overrun, Resource};
 
 use crate::errors::Failure;
 use crate::proto::p4::config::v1 as p4;

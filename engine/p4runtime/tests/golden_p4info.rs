@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use p4cc_ir::Unit;
+use p4cc_compile::Unit;
 use p4cc_p4runtime::proto::p4::config::v1::P4Info;
 use p4cc_syntax::{Diagnostic, FileSystem, Options, Source};
 
@@ -22,7 +22,7 @@ fn p4info_of(path: &Path) -> String {
 
 fn compiled((source, mut found): (Source, Vec<Diagnostic>)) -> P4Info {
     let (tree, syntax) = p4cc_syntax::parse(&source);
-    let (unit, checks) = p4cc_ir::compile_unit(&tree);
+    let (unit, checks) = p4cc_compile::compile_unit(&tree);
     found.extend(syntax.into_iter().chain(checks));
     let info = match unit {
         Some(Unit::Program(program)) => p4cc_p4runtime::p4info(&program),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use p4cc_ir::{Lacking, Strict, Unit, bmv2};
+use p4cc_compile::{Lacking, Strict, Unit};
 use p4cc_syntax::{FileSystem, Options, Severity, Source};
 use prost::Message;
 use pyo3::exceptions::PyValueError;
@@ -191,7 +191,7 @@ fn rules(strict: &str) -> PyResult<Strict> {
 
 /// The text of a file that holds BMv2 JSON. Of a file that cannot be read the compiler says why.
 fn document(path: &Path) -> Option<String> {
-    std::fs::read_to_string(path).ok().filter(|text| bmv2::is_document(text))
+    std::fs::read_to_string(path).ok().filter(|text| p4cc_bmv2json::is_document(text))
 }
 
 /// Compiles source text, or reads BMv2 JSON.
@@ -207,7 +207,7 @@ pub(crate) fn compile_p4_text(
 ) -> PyResult<Program> {
     let options = options(include_dirs, defines);
     let strict = rules(strict)?;
-    Ok(py.detach(|| match bmv2::is_document(text) {
+    Ok(py.detach(|| match p4cc_bmv2json::is_document(text) {
         true => read_json(name, text.to_owned()),
         false => compile(name, Source::from_text(name, text, &FileSystem, &options), strict),
     }))
@@ -225,11 +225,11 @@ fn compile(
     let failed = |found: &[p4cc_syntax::Diagnostic]| found.iter().any(|one| one.severity == Severity::Error);
     let mut unit = None;
     if !failed(&found) {
-        let budget = p4cc_syntax::Budget::default();
+        let budget = p4cc_budget::Budget::default();
         let (tree, syntax) = p4cc_syntax::parse_within(&source, &budget);
         found.extend(syntax);
         if !failed(&found) {
-            let (compiled, checks) = p4cc_ir::compile_unit_within(&tree, strict, &budget);
+            let (compiled, checks) = p4cc_compile::compile_unit_within(&tree, strict, &budget);
             found.extend(checks);
             unit = compiled.filter(|_| !failed(&found));
         }
@@ -241,7 +241,7 @@ fn compile(
 
 /// Reads BMv2 JSON. Its places are paths in the document, not lines.
 fn read_json(name: &str, text: String) -> Program {
-    let (program, errors) = bmv2::read(&text);
+    let (program, errors) = p4cc_bmv2json::read(&text);
     let mut rendered = String::new();
     let mut diagnostics = Vec::new();
     for error in errors {

@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "the exceptions are documented in the stub")]
 
-use p4cc_ir::Lacking;
+use p4cc_compile::Lacking;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::{PyTypeInfo, create_exception};

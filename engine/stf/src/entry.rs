@@ -281,7 +281,7 @@ mod tests {
         assert!(found.is_empty(), "{}", source.render(&found, false));
         let (tree, found) = p4cc_syntax::parse(&source);
         assert!(found.is_empty(), "{}", source.render(&found, false));
-        let program = Arc::new(p4cc_ir::compile(&tree).0.expect("a right program"));
+        let program = Arc::new(p4cc_compile::compile(&tree).0.expect("a right program"));
         let report = run(&program, &format!("# a comment\n{line}\n"), ExecChoice::Interp);
         let problem = report.problems.first()?;
         assert_eq!(problem.line, 2);

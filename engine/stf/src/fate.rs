@@ -200,7 +200,7 @@ mod tests {
         assert!(found.is_empty(), "{}", source.render(&found, false));
         let (tree, found) = p4cc_syntax::parse(&source);
         assert!(found.is_empty(), "{}", source.render(&found, false));
-        run(&Arc::new(p4cc_ir::compile(&tree).0.expect("a right program")), test, exec)
+        run(&Arc::new(p4cc_compile::compile(&tree).0.expect("a right program")), test, exec)
     }
 
     /// Where the packets ended that did not come, as the test is told.

@@ -41,7 +41,7 @@ fn measured(architecture: &str, exec: ExecChoice) -> f64 {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../p4src/{architecture}/ecn_dual.p4"));
     let (source, _) = Source::load(&path, &Options::default());
     let (tree, _) = p4cc_syntax::parse(&source);
-    let (program, found) = p4cc_ir::compile(&tree);
+    let (program, found) = p4cc_compile::compile(&tree);
     let program = Arc::new(program.unwrap_or_else(|| panic!("{}", source.render(&found, false))));
     let port = |port| PortConfig {
         port,

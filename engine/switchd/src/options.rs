@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
-use p4cc_ir::Strict;
+use p4cc_compile::Strict;
 use p4cc_p4runtime::Rule;
 use p4cc_switch::config::{DEFAULT_DROP_PORT, PRIORITIES};
 use p4cc_switch::{

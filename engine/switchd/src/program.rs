@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use p4cc_ir::{Strict, bmv2};
+use p4cc_compile::Strict;
 use p4cc_syntax::{Options, Severity, Source};
 
 /// Reads a program as the device config that a controller would
@@ -14,7 +14,7 @@ use p4cc_syntax::{Options, Severity, Source};
 pub fn device_config(path: &Path, options: &Options, strict: Strict) -> Result<String, String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("program {}: {error}; give BMv2 JSON or P4-16 source", path.display()))?;
-    if bmv2::is_document(&text) {
+    if p4cc_bmv2json::is_document(&text) {
         if strict != Strict::Off {
             let path = path.display();
             return Err(format!("program {path}: rules of a chip are for P4-16 source; leave --strict out"));
@@ -26,9 +26,9 @@ pub fn device_config(path: &Path, options: &Options, strict: Strict) -> Result<S
         return Err(source.render(&found, false));
     }
     if strict != Strict::Off {
-        let budget = p4cc_syntax::Budget::default();
+        let budget = p4cc_budget::Budget::default();
         let (tree, _) = p4cc_syntax::parse_within(&source, &budget);
-        let (program, found) = p4cc_ir::compile_within(&tree, strict, &budget);
+        let (program, found) = p4cc_compile::compile_within(&tree, strict, &budget);
         if program.is_none() {
             return Err(source.render(&found, false));
         }
@@ -68,7 +68,7 @@ pub(crate) mod testing {
         assert!(found.is_empty(), "{}", source.render(&found, false));
         let (tree, found) = p4cc_syntax::parse(&source);
         assert!(found.is_empty(), "{}", source.render(&found, false));
-        let (program, found) = p4cc_ir::compile(&tree);
+        let (program, found) = p4cc_compile::compile(&tree);
         let program = program.unwrap_or_else(|| panic!("{}", source.render(&found, false)));
         Arc::new(Pipeline::compile(Arc::new(program)).expect("a checked program"))
     }

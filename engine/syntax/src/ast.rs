@@ -1,7 +1,7 @@
 //! The syntax tree of P4-16 (language version 1.2.5, grammar of its appendix), one noun per type.
 //!
-//! Names are kept as written; types, constants and directions are resolved by `p4cc-ir`, not here. The only
-//! semantic knowledge the parser has is which identifiers name types, since the grammar needs it.
+//! Names are kept as written; types, constants and directions are resolved by `p4cc-types`, not here. The
+//! only semantic knowledge the parser has is which identifiers name types, since the grammar needs it.
 
 use std::collections::BTreeMap;
 

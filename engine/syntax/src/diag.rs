@@ -1,6 +1,7 @@
 //! Diagnostics: what is wrong, where, why, and what to do about it.
 
 use crate::span::Span;
+use p4cc_budget::Overrun;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +53,11 @@ impl Diagnostic {
     /// A construct of the language that the engine does not run yet.
     pub fn not_supported(span: Span, what: impl core::fmt::Display) -> Self {
         Self::error(span, format!("not supported yet: {what}"))
+    }
+
+    /// The error at the place that asked for more than the compilation's budget has left.
+    pub fn over_budget(span: Span, overrun: Overrun) -> Self {
+        Self { help: overrun.remedy().map(str::to_owned), ..Self::error(span, overrun.cause()) }
     }
 
     /// Adds the text beside the caret.

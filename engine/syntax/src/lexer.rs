@@ -5,9 +5,9 @@
 //! the words `actions`, `apply`, `entries`, `key`, `list`, `priority`, `state` and `type` are identifiers,
 //! since the grammar reserves them by place only.
 
-use crate::budget::{Budget, Resource};
 use crate::diag::Diagnostic;
 use crate::span::Span;
+use p4cc_budget::{Budget, Resource};
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,8 @@ impl Lexer<'_> {
             }
             if let Err(overrun) = self.budget.charge(Resource::Tokens, 1) {
                 let length = self.text[start..].chars().next().map_or(1, char::len_utf8);
-                self.diags.push(overrun.diagnostic(Span::new(start as u32, (start + length) as u32)));
+                self.diags
+                    .push(Diagnostic::over_budget(Span::new(start as u32, (start + length) as u32), overrun));
                 // What half a program would be told hides this.
                 self.tokens.clear();
                 break;

@@ -7,7 +7,6 @@
 //! readers return a result *plus* all diagnostics, never only the first.
 
 pub mod ast;
-pub mod budget;
 pub mod diag;
 pub mod loader;
 pub mod span;
@@ -22,7 +21,6 @@ mod print;
 mod render;
 mod source;
 
-pub use budget::{Budget, Overrun, Resource};
 pub use closest::closest;
 pub use diag::{Diagnostic, Severity};
 pub use lexer::tokens;

@@ -3,11 +3,11 @@
 //! Invariants: `segments` is sorted by `out_start` and its first segment starts at 0; every span handed out
 //! lies in the text; a span outside the text is clamped, never a panic.
 
-use crate::budget::Budget;
 use crate::diag::Diagnostic;
 use crate::loader::{FileSystem, SourceLoader};
 use crate::preprocess;
 use crate::span::Span;
+use p4cc_budget::Budget;
 use std::path::{Path, PathBuf};
 
 /// How to preprocess.

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use p4cc_syntax::{Budget, Options, Source, SourceLoader};
+use p4cc_budget::Budget;
+use p4cc_syntax::{Options, Source, SourceLoader};
 
 /// Cancels when a file is read, and then gives it.
 struct Cancelling {

@@ -13,7 +13,7 @@ use p4cc_syntax::{Diagnostic, Severity, Source};
 /// The program has an error: a bench is no place for one.
 pub fn compile((source, mut found): (Source, Vec<Diagnostic>)) -> Arc<Program> {
     let (tree, syntax) = p4cc_syntax::parse(&source);
-    let (program, checks) = p4cc_ir::compile(&tree);
+    let (program, checks) = p4cc_compile::compile(&tree);
     found.extend(syntax.into_iter().chain(checks));
     found.retain(|diagnostic| diagnostic.severity == Severity::Error);
     Arc::new(program.unwrap_or_else(|| panic!("{}", source.render(&found, false))))

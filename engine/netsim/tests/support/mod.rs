@@ -90,7 +90,7 @@ pub fn compile(path: &Path) -> Arc<Pipeline> {
     let (source, mut found) = Source::load(path, &Options::default());
     let (tree, more) = p4cc_syntax::parse(&source);
     found.extend(more);
-    let (program, more) = p4cc_ir::compile(&tree);
+    let (program, more) = p4cc_compile::compile(&tree);
     found.extend(more);
     let program = program.unwrap_or_else(|| panic!("{}", source.render(&found, false)));
     Arc::new(Pipeline::compile(Arc::new(program)).expect("a checked program compiles"))

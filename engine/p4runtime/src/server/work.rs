@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use p4cc_syntax::Budget;
+use p4cc_budget::Budget;
 use parking_lot::Mutex as Quick;
 use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore, oneshot};
 use tonic::Code;

@@ -44,13 +44,13 @@ pub fn compile(name: &str) -> Arc<Program> {
         let path = Path::new(&folder).join(format!("{name}.json"));
         let text =
             std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let (program, errors) = p4cc_ir::bmv2::read(&text);
+        let (program, errors) = p4cc_bmv2json::read(&text);
         return Arc::new(program.unwrap_or_else(|| panic!("{}: {errors:?}", path.display())));
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../p4src/{below}.p4"));
     let (source, mut found) = Source::load(&path, &Options::default());
     let (tree, syntax) = p4cc_syntax::parse(&source);
-    let (program, checks) = p4cc_ir::compile(&tree);
+    let (program, checks) = p4cc_compile::compile(&tree);
     found.extend(syntax.into_iter().chain(checks));
     found.retain(|diagnostic| diagnostic.severity == Severity::Error);
     Arc::new(program.unwrap_or_else(|| panic!("{}", source.render(&found, false))))

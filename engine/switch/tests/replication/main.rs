@@ -65,7 +65,7 @@ fn compiled(name: &str, text: &str) -> Arc<Pipeline> {
     assert!(found.is_empty(), "{}", source.render(&found, false));
     let (tree, found) = p4cc_syntax::parse(&source);
     assert!(found.is_empty(), "{}", source.render(&found, false));
-    let (program, found) = p4cc_ir::compile(&tree);
+    let (program, found) = p4cc_compile::compile(&tree);
     let program = program.unwrap_or_else(|| panic!("{}", source.render(&found, false)));
     Arc::new(Pipeline::compile(Arc::new(program)).expect("a checked program"))
 }

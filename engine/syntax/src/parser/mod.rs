@@ -18,11 +18,11 @@ mod table;
 mod types;
 
 use crate::ast::{Ident, Program};
-use crate::budget::Budget;
 use crate::diag::{Diagnostic, Severity};
 use crate::lexer::{Tok, Token, lex};
 use crate::source::Source;
 use crate::span::Span;
+use p4cc_budget::Budget;
 use scope::Scopes;
 use std::collections::{BTreeMap, BTreeSet};
 

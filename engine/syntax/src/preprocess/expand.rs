@@ -9,7 +9,7 @@ use super::macros::{BuiltIn, Definition, Element, Macro, What};
 use super::scan::{Kind, Scanner};
 use super::token::{NOWHERE, Token, pasted, stringized};
 use super::{FileJob, Job};
-use crate::budget::Overrun;
+use p4cc_budget::Overrun;
 use std::rc::Rc;
 
 /// Longest token that `#` and `##` may make; chains of them can double it at every step.

@@ -1,7 +1,6 @@
 //! What concerns the whole switch: its program, its ports, itself.
 
 use md5::{Digest, Md5};
-use p4cc_ir::bmv2;
 
 use super::{Entry, of_daemon};
 use crate::config::of_program;
@@ -45,7 +44,7 @@ fn source(target: &dyn Target) -> Outcome<String> {
 /// BMv2 JSON of the program: as it was given, or what a controller needs of a program given as P4-16 source.
 pub(crate) fn config(target: &dyn Target) -> Outcome<String> {
     let text = source(target)?;
-    if bmv2::is_document(&text) {
+    if p4cc_bmv2json::is_document(&text) {
         return Ok(text);
     }
     let mut described = Err(Fault::Internal("the switch has no program yet".to_owned()));

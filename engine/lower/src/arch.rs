@@ -1,0 +1,498 @@
+//! From `main` to the entry points: what all architectures share, and v1model.
+
+use super::env::{EnvId, Object, Owner};
+use super::storage::{Binding, StaticStorage};
+use super::{Flow, Kind, Lowerer};
+use p4cc_ir::limits::MAX_FRAME_BITS;
+use p4cc_ir::{
+    Action, ActionParam, Architecture, ControlPlaneName, ControllerHeader, FieldList, FuncId, Program,
+    StandardMetadata, Terminator, V1Model, VarId, VarKind, VarType,
+};
+use p4cc_syntax::{Diagnostic, Span};
+use p4cc_types::hir::{Constructed, Expr, Field, Instance};
+use p4cc_types::ids::{ActId, LocalId};
+use p4cc_types::ty::Ty;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+/// What a package wants of a block.
+pub(super) struct BlockShape {
+    /// For messages.
+    pub what: &'static str,
+    /// A parser, not a control.
+    pub is_parser: bool,
+    /// Number of parameters.
+    pub params: RangeInclusive<usize>,
+}
+
+pub(super) const V1_BLOCKS: [BlockShape; 6] = [
+    BlockShape { what: "parser", is_parser: true, params: 4..=4 },
+    BlockShape { what: "checksum verification", is_parser: false, params: 2..=2 },
+    BlockShape { what: "ingress", is_parser: false, params: 3..=3 },
+    BlockShape { what: "egress", is_parser: false, params: 3..=3 },
+    BlockShape { what: "checksum computation", is_parser: false, params: 2..=2 },
+    BlockShape { what: "deparser", is_parser: false, params: 2..=2 },
+];
+
+/// State that the blocks of the pipeline share.
+struct Shared {
+    headers: StaticStorage,
+    metadata: StaticStorage,
+    standard: StaticStorage,
+}
+
+impl Lowerer<'_> {
+    /// Lowers the program from its `main`.
+    pub(super) fn program(&mut self, name: &str) -> Option<Program> {
+        let hir = self.hir;
+        let main = hir.main.and_then(|id| hir.instances.get(id.index()))?;
+        let package =
+            match &main.construct.what {
+                Constructed::Package(package) => package.as_str(),
+                _ => {
+                    self.push(Diagnostic::error(main.span, "`main` is not a package").with_help(
+                        "make it an instance of the architecture's package: `V1Switch(...) main;`",
+                    ));
+                    return None;
+                }
+            };
+        self.kind = match package {
+            "PSA_Switch" => Kind::Psa,
+            "Switch" => Kind::Tna,
+            _ => Kind::V1Model,
+        };
+        self.tna.chip = self.tofino_chip();
+        self.core_errors(main.span)?;
+        for id in &hir.global_instances {
+            let instance = hir.instances.get(id.index())?;
+            if !matches!(instance.construct.what, Constructed::Package(_)) {
+                self.elaborate(*id)?;
+            }
+        }
+        let (architecture, blocks) = match self.kind {
+            Kind::V1Model => self.v1model(main)?,
+            Kind::Psa => self.psa(main)?,
+            Kind::Tna => self.tna(main)?,
+        };
+        self.declare_inlined()?;
+        self.controller_headers()?;
+        self.rank_objects(&blocks);
+        self.unique_names(main.span)?;
+        let package_annotations = main.annotations.texts.clone();
+        let program = self.assemble(name, architecture, package_annotations);
+        self.frame_fits(&program, main.span)?;
+        Some(program)
+    }
+
+    /// A packet's variables have a bound, whatever their widths and numbers.
+    fn frame_fits(&mut self, program: &Program, span: Span) -> Option<()> {
+        let bits = program.frame_bits();
+        if bits <= MAX_FRAME_BITS {
+            return Some(());
+        }
+        let widest = program.vars.iter().max_by_key(|var| var.ty.width())?;
+        let message = format!(
+            "the program's variables have {bits} bits; at most {MAX_FRAME_BITS} are allowed (the widest is `{}`)",
+            widest.name
+        );
+        self.push(
+            Diagnostic::error(span, message)
+                .with_help("make header stacks and varbits smaller, or copy large structs less"),
+        );
+        None
+    }
+
+    /// The architecture's name, for messages.
+    pub(super) fn architecture(&self) -> &'static str {
+        match self.kind {
+            Kind::V1Model => "v1model",
+            Kind::Psa => "PSA",
+            Kind::Tna => self.tna.chip.architecture(),
+        }
+    }
+
+    /// The entry points of `V1Switch(...) main`, and its blocks in order.
+    fn v1model(&mut self, main: &Instance) -> Option<(Architecture, Vec<EnvId>)> {
+        let blocks = self.blocks("V1Switch", &main.construct.args, &V1_BLOCKS, main.span)?;
+        let [parser, verify, ingress, egress, compute, deparser] = blocks.as_slice() else {
+            return self.shape_error(main.span);
+        };
+        let shared = self.shared(parser.0, parser.1)?;
+        let metadata = self.standard_metadata(&shared, parser.1)?;
+        let places = [&shared.headers, &shared.metadata, &shared.standard];
+        let v1model = V1Model {
+            parser: self.entry(parser.0, &places, parser.1)?,
+            verify_checksum: self.entry(verify.0, &places, verify.1)?,
+            ingress: self.entry(ingress.0, &places, ingress.1)?,
+            egress: self.entry(egress.0, &places, egress.1)?,
+            compute_checksum: self.entry(compute.0, &places, compute.1)?,
+            deparser: self.deparser(deparser.0, &places, deparser.1)?,
+            metadata,
+        };
+        let envs = blocks.iter().map(|(env, _)| *env).collect();
+        Some((Architecture::V1Model(v1model), envs))
+    }
+
+    /// The blocks of a package, their number and kinds checked:
+    /// a program may declare its own package of that name.
+    pub(super) fn blocks(
+        &mut self,
+        package: &str,
+        args: &[Option<Expr>],
+        shapes: &[BlockShape],
+        span: Span,
+    ) -> Option<Vec<(EnvId, Span)>> {
+        let wanted = shapes.iter().map(|shape| shape.what).collect::<Vec<_>>().join(", ");
+        let file = format!("{}.p4", self.architecture().to_lowercase());
+        let help = format!("use `{package}` as {file} declares it: {wanted}");
+        let has = args.iter().flatten().count();
+        if has != shapes.len() {
+            let message = format!(
+                "`{package}` has {has} block{} here; that of {} has {}",
+                if has == 1 { "" } else { "s" },
+                self.architecture(),
+                shapes.len()
+            );
+            self.push(Diagnostic::error(span, message).with_help(help));
+            return None;
+        }
+        let mut blocks = Vec::with_capacity(shapes.len());
+        for (arg, shape) in args.iter().flatten().zip(shapes) {
+            let fault = match self.object(arg)? {
+                Object::Block(env) => {
+                    blocks.push((env, arg.span));
+                    self.misfit(env, shape)?
+                }
+                _ => Some("it is neither a parser nor a control".to_owned()),
+            };
+            if let Some(fault) = fault {
+                let message = format!("this cannot be the {} of `{package}`: {fault}", shape.what);
+                self.push(Diagnostic::error(arg.span, message).with_help(help));
+                return None;
+            }
+        }
+        Some(blocks)
+    }
+
+    /// What keeps a block from being of a shape.
+    fn misfit(&self, env: EnvId, shape: &BlockShape) -> Option<Option<String>> {
+        let is_parser = matches!(self.envs.get(env.0)?.owner, Owner::Parser(_));
+        let kind = |parser: bool| if parser { "a parser" } else { "a control" };
+        if is_parser != shape.is_parser {
+            return Some(Some(format!("it is {}, not {}", kind(is_parser), kind(shape.is_parser))));
+        }
+        let params = self.params(env)?.len();
+        let fits = shape.params.contains(&params);
+        Some((!fits).then(|| format!("it has {params} parameters, not {}", shape.params.end())))
+    }
+
+    /// The control plane finds objects by name, so that no two of a kind may share one.
+    fn unique_names(&mut self, span: Span) -> Option<()> {
+        self.unique_actions()?;
+        let out = &self.out;
+        let others = [
+            ("tables", twice(out.tables.iter().map(|table| &table.cp))),
+            ("counters", twice(out.counters.iter().map(|counter| &counter.cp))),
+            ("meters", twice(out.meters.iter().map(|meter| &meter.cp))),
+            ("registers", twice(out.registers.iter().map(|register| &register.cp))),
+            ("action profiles", twice(out.profiles.iter().map(|profile| &profile.cp))),
+            ("value sets", twice(out.value_sets.iter().map(|set| &set.cp))),
+        ];
+        let shared = others.into_iter().find_map(|(kind, name)| Some((kind, name?)));
+        if let Some((kind, name)) = shared {
+            self.push(
+                Diagnostic::error(span, format!("two {kind} have the control-plane name `{name}`"))
+                    .with_help("rename one, with `@name` or where it is declared"),
+            );
+            return None;
+        }
+        Some(())
+    }
+
+    /// Actions that the program uses and whose names are one. P4Runtime names an action apart from its table,
+    /// so that it could not tell them apart. BF Runtime names a table with each action: there they are one
+    /// action to the control plane, as p4c's back end for the chip makes them, if they take the same data.
+    fn unique_actions(&mut self) -> Option<()> {
+        let made = self.out.actions.iter().zip(&self.action_sources);
+        let mut used: Vec<_> = made.collect();
+        // An action bound to different arguments is several here and one in the source.
+        used.sort_by_key(|(_, (id, env))| (self.hir.actions.get(id.index()).map(|one| one.span), *env));
+        let mut firsts: BTreeMap<&str, (&Action, (ActId, usize))> = BTreeMap::new();
+        let mut found = Vec::new();
+        for (action, source) in used {
+            let (first, of) = *firsts.entry(&action.cp.name).or_insert((action, *source));
+            let shares = self.kind == Kind::Tna && self.same_data(first, action);
+            // A block that is used twice declares its actions once.
+            if of.0 != source.0 && !shares {
+                found.push((action.cp.name.clone(), *source, of));
+            }
+        }
+        if found.is_empty() {
+            return Some(());
+        }
+        let help = match self.kind {
+            Kind::Tna => "give one of them another `@name`, or both the same parameters",
+            Kind::V1Model | Kind::Psa => "give one of them another `@name`",
+        };
+        for (name, (second, _), (first, _)) in found {
+            let span = |id: ActId| self.hir.actions.get(id.index()).map(|one| one.span).unwrap_or_default();
+            let message = format!("two actions have the control-plane name `{name}`");
+            let (second, first) = (span(second), span(first));
+            let found = Diagnostic::error(second, message).with_help(help);
+            self.push(found.with_related(first, "the other is declared here"));
+        }
+        None
+    }
+
+    /// Whether the control plane gives two actions the same data.
+    fn same_data(&self, a: &Action, b: &Action) -> bool {
+        let data = |action: &Action| -> Vec<(String, Option<VarType>)> {
+            let ty = |param: &ActionParam| self.out.vars.get(param.var.index()).map(|var| var.ty);
+            action.params.iter().map(|param| (param.cp.name.clone(), ty(param))).collect()
+        };
+        data(a) == data(b)
+    }
+
+    /// The engine sets core.p4's errors by their positions.
+    fn core_errors(&mut self, span: Span) -> Option<()> {
+        const NAMES: [&str; 7] = [
+            "NoError",
+            "PacketTooShort",
+            "NoMatch",
+            "StackOutOfBounds",
+            "HeaderTooShort",
+            "ParserTimeout",
+            "ParserInvalidArgument",
+        ];
+        if self.hir.errors.iter().map(String::as_str).take(NAMES.len()).eq(NAMES) {
+            return Some(());
+        }
+        self.push(
+            Diagnostic::error(span, "the program's first errors are not those of core.p4, in their order")
+                .with_help("include the core.p4 that comes with the engine before declaring errors"),
+        );
+        None
+    }
+
+    fn assemble(
+        &mut self,
+        name: &str,
+        architecture: Architecture,
+        package_annotations: Vec<String>,
+    ) -> Program {
+        let out = std::mem::take(&mut self.out);
+        Program {
+            name: name.to_owned(),
+            architecture,
+            vars: out.vars,
+            header_types: out.header_types,
+            headers: out.headers,
+            stacks: out.stacks,
+            unions: out.unions,
+            funcs: out.funcs,
+            actions: out.actions,
+            tables: out.tables,
+            counters: out.counters,
+            meters: out.meters,
+            registers: out.registers,
+            profiles: out.profiles,
+            digests: out.digests,
+            value_sets: out.value_sets,
+            custom_crcs: out.custom_crcs,
+            filters: out.filters,
+            hashes: out.hashes,
+            controller_headers: out.controller_headers,
+            field_lists: out.field_lists,
+            data_types: out.data_types,
+            errors: self.hir.errors.clone(),
+            package_annotations,
+        }
+    }
+
+    pub(super) fn params(&self, env: EnvId) -> Option<Vec<LocalId>> {
+        match self.envs.get(env.0)?.owner {
+            Owner::Control(id) => self.hir.controls.get(id.index()).map(|control| control.params.clone()),
+            Owner::Parser(id) => self.hir.parsers.get(id.index()).map(|parser| parser.params.clone()),
+            Owner::None => None,
+        }
+    }
+
+    /// Storage of headers, user metadata and standard metadata, by the parser's parameters.
+    fn shared(&mut self, parser: EnvId, span: Span) -> Option<Shared> {
+        let params = self.params(parser)?;
+        let [_, headers, metadata, standard] = params.as_slice() else { return self.shape_error(span) };
+        let place = |this: &mut Self, id: LocalId| {
+            let local = this.hir.locals.get(id.index())?;
+            this.alloc(&local.ty, &local.name, VarKind::Metadata, local.span)
+        };
+        let headers_place = place(self, *headers)?;
+        let metadata_place = place(self, *metadata)?;
+        let standard_place = place(self, *standard)?;
+        self.standard = Some(standard_place.clone());
+        let ty = self.hir.locals.get(metadata.index())?.ty.clone();
+        let mut lists = BTreeMap::new();
+        self.field_lists(&ty, &metadata_place, &mut lists);
+        self.out.field_lists = lists
+            .into_iter()
+            .map(|(index, vars)| FieldList { index, vars: vars.into_iter().collect() })
+            .collect();
+        Some(Shared { headers: headers_place, metadata: metadata_place, standard: standard_place })
+    }
+
+    /// Collects `@field_list` annotations on fields of the user metadata, nested structs included.
+    fn field_lists(&self, ty: &Ty, place: &StaticStorage, lists: &mut BTreeMap<u32, BTreeSet<VarId>>) {
+        let StaticStorage::Struct(parts) = place else { return };
+        let fields: &[Field] = self.hir.fields(ty);
+        for (field, part) in fields.iter().zip(parts.iter()) {
+            for index in &field.annotations.field_lists {
+                let (mut vars, mut headers) = (BTreeSet::new(), BTreeSet::new());
+                self.footprint(part, &mut vars, &mut headers);
+                lists.entry(*index).or_default().extend(vars);
+            }
+            self.field_lists(&field.ty, part, lists);
+        }
+    }
+
+    fn standard_metadata(&mut self, shared: &Shared, span: Span) -> Option<StandardMetadata> {
+        let StaticStorage::Struct(parts) = &shared.standard else { return self.shape_error(span) };
+        let ty = self.hir.aggregates.iter().find(|agg| agg.name == "standard_metadata_t")?;
+        let names: Vec<&str> = ty.fields.iter().map(|field| field.name.as_str()).collect();
+        let mut missing = None;
+        let mut field = |name: &'static str| {
+            let at = names.iter().position(|other| *other == name);
+            match at.and_then(|at| parts.get(at)) {
+                Some(StaticStorage::Scalar(var)) => *var,
+                _ => {
+                    missing = Some(name);
+                    VarId(0)
+                }
+            }
+        };
+        let metadata = StandardMetadata {
+            ingress_port: field("ingress_port"),
+            egress_spec: field("egress_spec"),
+            egress_port: field("egress_port"),
+            instance_type: field("instance_type"),
+            packet_length: field("packet_length"),
+            enq_timestamp: field("enq_timestamp"),
+            enq_qdepth: field("enq_qdepth"),
+            deq_timedelta: field("deq_timedelta"),
+            deq_qdepth: field("deq_qdepth"),
+            ingress_global_timestamp: field("ingress_global_timestamp"),
+            egress_global_timestamp: field("egress_global_timestamp"),
+            mcast_grp: field("mcast_grp"),
+            egress_rid: field("egress_rid"),
+            checksum_error: field("checksum_error"),
+            parser_error: field("parser_error"),
+            priority: field("priority"),
+        };
+        if let Some(name) = missing {
+            self.push(
+                Diagnostic::error(ty.span, format!("`standard_metadata_t` has no field `{name}`"))
+                    .with_help("include the v1model.p4 that comes with the engine"),
+            );
+            return None;
+        }
+        for (field, part) in ty.fields.iter().zip(parts.iter()) {
+            let least = if field.name == "parser_error" { 32 } else { 1 };
+            if let StaticStorage::Scalar(var) = part {
+                self.switch_sets(*var, least, &field.name, ty.span)?;
+            }
+        }
+        Some(metadata)
+    }
+
+    /// Whether the switch can set a variable: as one word.
+    pub(super) fn switch_sets(&mut self, var: VarId, least: u32, name: &str, span: Span) -> Option<()> {
+        let ty = self.out.vars.get(var.index())?.ty;
+        if !matches!(ty, VarType::Varbit(_)) && (least..=64).contains(&ty.width()) {
+            return Some(());
+        }
+        let message = format!("the switch cannot set field `{name}`, which has {} bits", ty.width());
+        self.push(
+            Diagnostic::error(span, message)
+                .with_help("include the declarations of the architecture that come with the engine"),
+        );
+        None
+    }
+
+    /// As [`Self::entry`], for a block that emits.
+    pub(super) fn deparser(&mut self, env: EnvId, places: &[&StaticStorage], span: Span) -> Option<FuncId> {
+        self.in_deparser = true;
+        let made = self.entry(env, places, span);
+        self.in_deparser = false;
+        made
+    }
+
+    /// Binds a block's parameters, but for the packet, to places in their order, and makes its function.
+    pub(super) fn entry(&mut self, env: EnvId, places: &[&StaticStorage], span: Span) -> Option<FuncId> {
+        let params = self.params(env)?;
+        let owner = self.envs.get(env.0)?.owner;
+        if self.envs.get(env.0)?.bound {
+            self.not_supported(span, "one instance as two blocks of the pipeline");
+            return None;
+        }
+        let mut rest = places.iter().copied();
+        for param in params {
+            let binding = match &self.hir.locals.get(param.index())?.ty {
+                Ty::Extern(id, _) => match self.hir.externs.get(id.index())?.name.as_str() {
+                    "packet_in" => Binding::Object(Object::PacketIn),
+                    "packet_out" => Binding::Object(Object::PacketOut),
+                    _ => return self.shape_error(span),
+                },
+                _ => Binding::StaticStorage(rest.next()?.clone()),
+            };
+            let env = self.envs.get_mut(env.0)?;
+            env.locals.insert(param, binding);
+            env.bound = true;
+        }
+        let name = self.envs.get(env.0)?.prefix.clone();
+        let outer = std::mem::replace(&mut self.env, env);
+        let flow = Flow { in_parser: matches!(owner, Owner::Parser(_)), ..Flow::default() };
+        let made = match owner {
+            Owner::Parser(id) => self
+                .function(name, flow, &Terminator::Reject, |this| this.parser_body(id, &Terminator::Accept)),
+            Owner::Control(id) => {
+                let control = self.hir.controls.get(id.index())?;
+                self.function(name, flow, &Terminator::Return, |this| this.stmts(&control.body))
+            }
+            Owner::None => self.shape_error(span),
+        };
+        self.env = outer;
+        made
+    }
+
+    pub(super) fn controller_headers(&mut self) -> Option<()> {
+        for (at, agg) in self.hir.aggregates.iter().enumerate() {
+            let Some(name) = &agg.annotations.controller_header else { continue };
+            let ty = self.header_type(p4cc_types::ids::AggId::from_index(at))?;
+            let mut annotations = agg.annotations.clone();
+            annotations.name = None;
+            let cp = Self::cp_name_in("", name, &annotations);
+            let mut fields = Vec::with_capacity(agg.fields.len());
+            for field in &agg.fields {
+                let cp = Self::cp_name_in("", &field.name, &field.annotations);
+                if let Some(ty) = self.var_type(&field.ty) {
+                    let cp = if cp.hidden { cp } else { self.typed(cp, &field.ty) };
+                    fields.push((cp, ty));
+                    continue;
+                }
+                // A struct inside: its parts stand in for it.
+                let mut leaves = Vec::new();
+                self.leaves(&field.ty, &cp.name, &mut leaves)?;
+                let named = leaves.into_iter().map(|leaf| {
+                    (ControlPlaneName { name: leaf.name, ..ControlPlaneName::default() }, leaf.ty)
+                });
+                fields.extend(named);
+            }
+            self.out.controller_headers.push(ControllerHeader { cp, ty, fields });
+        }
+        Some(())
+    }
+}
+
+/// A name that occurs twice among visible objects.
+fn twice<'n>(names: impl Iterator<Item = &'n ControlPlaneName>) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    names.filter(|cp| !seen.insert(cp.name.as_str())).map(|cp| cp.name.clone()).next()
+}
