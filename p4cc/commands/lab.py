@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from p4cc.lab.plan import LabRequest
     from p4cc.lab.run import LabOptions, LabReport
-    from p4cc.lab.standing import Lab
+    from p4cc.lab.lab import Lab
 
 FAILED = 1
 

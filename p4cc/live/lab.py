@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from p4cc.lab.plan import LabRequest
-    from p4cc.lab.standing import Lab
+    from p4cc.lab.lab import Lab
     from p4cc.planning.network import NetworkPlan
     from p4cc.scenario.expand import Case
 
@@ -39,7 +39,7 @@ _GOODBYE_S = 10.0
 
 @dataclass
 class LabPage:
-    """Serves the page of one lab (`p4cc.lab.standing.LabOptions.beside`)."""
+    """Serves the page of one lab (`p4cc.lab.lab.LabOptions.beside`)."""
 
     request: LabRequest
     port: int = 0

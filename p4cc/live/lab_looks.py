@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from controller.install import PortState
-    from p4cc.lab.standing import Lab
+    from p4cc.lab.lab import Lab
     from p4cc.live.network import DrawnLink, DrawnNetwork
 
 ETHERNET_BYTES = 14
