@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -273,7 +273,7 @@ def _tier_plans(
     )
 
 
-def _rows_to_plain(rows: Sequence[TierPlan], warnings: Sequence[str]) -> dict[str, Any]:
+def _rows_to_plain(rows: Sequence[TierPlan], warnings: Sequence[str]) -> dict[str, object]:
     """Plain data of a network's plan."""
     tiers = [{"tier": row.tier.name, "ports": row.tier.ports, **row.link.to_plain()} for row in rows]
     return {"tiers": tiers, "warnings": list(warnings)}
@@ -350,7 +350,7 @@ def _warn(warnings: Sequence[str]) -> None:
         print(f"warning: {warning}", file=sys.stderr)
 
 
-def _diff_to_plain(switch: SwitchDiff) -> dict[str, Any]:
+def _diff_to_plain(switch: SwitchDiff) -> dict[str, object]:
     """Plain data of one switch's difference."""
     updates = [str(update) for update in switch.updates]
     return {"switch": switch.switch, "pipeline_differs": switch.pipeline_differs, "updates": updates}
@@ -363,7 +363,7 @@ def _print_diff(switch: SwitchDiff) -> None:
         print(f"  {update}")
 
 
-def _port_to_plain(port: PortState, unit: str) -> dict[str, Any]:
+def _port_to_plain(port: PortState, unit: str) -> dict[str, object]:
     """Plain data of a port, with thresholds in the switch's own unit."""
     thresholds = {"k_pkts": f"k_{unit}", "k_dc_pkts": f"k_dc_{unit}"}
     return {thresholds.get(name, name): value for name, value in asdict(port).items()}

@@ -9,3 +9,18 @@ if TYPE_CHECKING:
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 JsonObject: TypeAlias = "Mapping[str, JsonValue]"
+
+
+def mapping(value: JsonValue) -> JsonObject:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: JsonValue) -> Sequence[JsonValue]:
+    """The values of a list; none where it is no list."""
+    return value if isinstance(value, list) else []
+
+
+def number(value: JsonValue) -> float | None:
+    """The value where it is a number."""
+    return value if isinstance(value, int | float) else None

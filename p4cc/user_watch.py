@@ -20,7 +20,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO
 
 from p4cc import _engine
 from p4cc.leftovers import LEFT, Process
@@ -119,7 +119,7 @@ class _Watch:
         """The interpreter runs."""
         guard.alive(self.limit_s if Process.is_ours else None, sorted(self._files), sorted(map(str, LEFT)))
 
-    def _work(self, guard: _engine.Guard, stacks: Any) -> None:
+    def _work(self, guard: _engine.Guard, stacks: TextIO) -> None:
         # What was interrupted before is over.
         self._interrupted_at = None
         while True:

@@ -14,8 +14,6 @@ shows any. Lengths and the extension's type and length are filled in when a pack
 
 from __future__ import annotations
 
-from typing import Any
-
 from scapy.fields import (
     BitEnumField,
     BitField,
@@ -218,7 +216,7 @@ def data_packet(
     ttl: int = 64,
     payload_bytes: int = 100,
     extension: Extension | None = None,
-    **transport: Any,
+    **transport: object,
 ) -> Packet:
     """A packet as a host of ours sends it; `transport` are fields of `P4cc`. The payload is zeros."""
     packet = Ether(src=src_mac, dst=dst_mac) / IP(src=src, dst=dst, tos=ecn, ttl=ttl, id=0, flags="DF")

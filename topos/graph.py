@@ -16,7 +16,7 @@ from functools import cached_property
 from ipaddress import IPv4Interface
 from itertools import count as counting
 from itertools import filterfalse
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -210,7 +210,7 @@ class Topology:
             return port
         raise fail(f"switch {switch!r}", f"no link leads to {peer!r}", "name two nodes that a link joins")
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, list[dict[str, object]]]:
         """The description as plain data, in the form that `topology_from_plain` reads."""
         return {
             "hosts": [host.model_dump(exclude_none=True) for host in self.hosts],

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
 import grpc
 import grpc.aio
@@ -49,7 +48,7 @@ class Session:
         self.timeout_s = timeout_s
         self._service = service
         self._client_id = DEFAULT_BFRT_CLIENT_ID
-        self._stream: Any = None
+        self._stream: wire.Message = None
         self._bound: str | None = None
 
     async def become_primary(self, bid: int = DEFAULT_BFRT_CLIENT_ID) -> None:
@@ -231,7 +230,7 @@ class Session:
                         raise SwitchError(place, f"sends more than {MAX_ROWS} rows", "see the log of the switch")
         return found
 
-    def _request(self, kind: Any, program: Program) -> wire.Message:
+    def _request(self, kind: wire.Message, program: Program) -> wire.Message:
         request = wire.on_all_pipes(kind(client_id=self._client_id), self.target.device_id)
         if self._bound != program.p4_name:
             request.p4_name = program.p4_name

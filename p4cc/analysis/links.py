@@ -7,12 +7,12 @@ Source: docs/algorithms/metrics.md#metrics.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from p4cc.scenario.figures import Window
 
@@ -80,13 +80,13 @@ def depths(histogram: pl.DataFrame) -> dict[str, float]:
     return found
 
 
-def outcome(summary: dict[str, Any]) -> str:
+def outcome(summary: Mapping[str, float | None]) -> str:
     """How a run ended: `finished`, `deadlock`, `stalled`, or `not finished` though bytes still move.
 
     Source: docs/algorithms/pfc.md#deadlock.
     """
     if summary["flows_completed"] == summary["flows_finite"]:
         return "finished"
-    if summary["deadlocks"] > 0:
+    if summary["deadlocks"]:
         return "deadlock"
     return "stalled" if summary["stalled_ns"] is not None else "not finished"

@@ -10,7 +10,7 @@ Sums are taken in the order of the rows, so that the same run gives the same bit
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -64,16 +64,16 @@ class Measures:
 
 
 def derive(
-    measures: Measures, summary: dict[str, Any], tables: Mapping[str, AnyTable]
-) -> tuple[dict[str, Any], dict[str, AnyTable]]:
-    """The summary and the tables with what is worked out from them; long ones stay out of memory."""
+    measures: Measures, summary: Mapping[str, float | None], tables: Mapping[str, AnyTable]
+) -> tuple[dict[str, object], dict[str, AnyTable]]:
+    """The summary and the tables with derived values; long tables stay out of memory."""
     flows = with_slowdowns(_frame(tables["flows"]), measures.paths, measures.ideals)
     flows = flows.with_columns(pl.col(ALGORITHM).replace_strict(dict(measures.senders), return_dtype=pl.String))
     found = {**tables, **{name: changed(tables[name], _named(measures.topology)) for name in BY_PORT}}
     pods = measures.topology.roles.pods
     if pods:
         flows = with_pods(flows, pods)
-    end_ns = int(summary["end_ns"])
+    end_ns = int(summary["end_ns"] or 0)
     more: dict[str, pl.DataFrame] = {
         "flows": flows,
         "queue_stats": queue_stats(map(_frame, parts_of(found["queues"])), end_ns),
@@ -84,7 +84,7 @@ def derive(
         more["goodput"] = goodput_of_parts(map(_frame, parts_of(tables["windows"])), measures.goodput_interval_ns)
     if measures.slowdown_by_size:
         more["slowdown"] = pl.DataFrame(by_size(flows, TABLE_BINS), schema=BIN_SCHEMA)
-    numbers = {
+    numbers: dict[str, object] = {
         **summary,
         "outcome": outcome(summary),
         **_of_windows(measures.windows, _frame(tables["checkpoints"]), flows, end_ns),
@@ -198,17 +198,17 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
     `goodput_bps` is what its flows had acknowledged from the first start to the last finish, or to the end of the run;
     null where no time passed between them.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for (label,), group in flows.group_by("class", maintain_order=True):
         begun = group.filter(pl.col("start_ns").is_not_null())
         ended = pl.col("finish_ns").fill_null(end_ns)
         ends = begun.select(ended.alias("end_ns"))["end_ns"]
         starts, acked = begun["start_ns"], begun["acked_bytes"].cast(pl.Int64)
-        span = 0 if begun.is_empty() else int(ends.max()) - int(starts.min())  # pyright: ignore[reportArgumentType]
+        span = 0 if begun.is_empty() else max(ends.to_list()) - min(starts.to_list())
         done = begun.filter(pl.col("fct_ns").is_not_null())
         with_deadline = begun.filter(pl.col("deadline_ns").is_not_null())
         in_time = with_deadline.filter(pl.col("deadline_met") == 1)
-        row: dict[str, Any] = {
+        row: dict[str, object] = {
             "class": label,
             "flows": group.height,
             "completed": done.height,

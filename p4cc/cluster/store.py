@@ -14,7 +14,7 @@ import os
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
 
 from p4cc.cluster.extra import needs
@@ -42,7 +42,7 @@ class RunStore:
             system, root = fsspec.core.url_to_fs(self.url, skip_instance_cache=True)
         except (ImportError, ValueError) as error:
             self._fail(error)
-        self._system: Any = system
+        self._system = system
         self._root = str(root).rstrip("/")
         self.threads = ThreadPoolExecutor(THREADS, "p4cc store")
 

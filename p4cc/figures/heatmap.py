@@ -79,7 +79,7 @@ def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
     return save(page, folder / figure.file)
 
 
-Point = tuple[object, ...]
+Point = tuple[float | str, ...]
 
 
 def cells(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point], float]:
@@ -133,8 +133,8 @@ def points_of(runs: pl.DataFrame, columns: Sequence[str]) -> list[Point]:
 
 def label_of(columns: Sequence[str], point: Point) -> str:
     """The values of a row or column of cells, in words of a narrow column."""
-    said = " ".join(swept(name, value) for name, value in zip(columns, point, strict=True))
-    return textwrap.fill(said, _LABEL_LETTERS)
+    text = " ".join(swept(name, value) for name, value in zip(columns, point, strict=True))
+    return textwrap.fill(text, _LABEL_LETTERS)
 
 
 def _value(value: float) -> str:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -57,8 +56,9 @@ def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: SweepFigur
     label_axes(axes, panel, figure.x_label or figure.x)
 
 
-def _name_points(axes: Axes, name: str, values: list[Any]) -> None:
+def _name_points(axes: Axes, name: str, values: list[float | str]) -> None:
     """The swept values themselves at a logarithmic axis, in their unit, where there is room for each."""
-    if len(values) <= _NAMED_POINTS and all(isinstance(value, int | float) and value > 0 for value in values):
-        axes.set_xticks(sorted(values), [swept(name, value) for value in sorted(values)], fontsize=7)
+    numbers = sorted(value for value in values if isinstance(value, int | float) and value > 0)
+    if len(values) == len(numbers) <= _NAMED_POINTS:
+        axes.set_xticks(numbers, [swept(name, value) for value in numbers], fontsize=7)
         axes.xaxis.set_minor_locator(NullLocator())

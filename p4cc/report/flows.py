@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -17,7 +17,7 @@ from p4cc.report.summary import leading, point_column
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from p4cc.report.document import Block
+    from p4cc.report.document import Block, Cell
     from p4cc.report.runs import Key, Runs
 
 MAX_FLOWS = 1_500
@@ -161,7 +161,7 @@ def _table(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Table:
     ]
     every = pl.concat(parts, how="vertical_relaxed")
     worst = every.sort("slowdown", descending=True, nulls_last=False, maintain_order=True).head(MAX_FLOWS)
-    rows: list[list[Any]] = []
+    rows: list[list[Cell]] = []
     for row in worst.iter_rows(named=True):
         values = [_cell(row[name], factor) for name, factor, _ in _SHOWN]
         rows.append([*leading(runs, (row["_series"], row["_point"], row["_seed"])), *values])
@@ -185,7 +185,7 @@ def _table(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Table:
     )
 
 
-def _cell(value: Any, factor: float) -> Any:
+def _cell(value: Cell, factor: float) -> Cell:
     return short(value if factor == 1 else value * factor) if isinstance(value, int | float) else value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.report.document import Load, Network, Text
 from p4cc.report.document import Topology as Drawing
@@ -32,7 +32,7 @@ class _End:
 def blocks(runs: Runs) -> list[Block]:
     """The drawing; why, where the results do not say what the network was."""
     networks: list[Network] = []
-    known: dict[tuple[Any, ...], int] = {}
+    known: dict[tuple[object, ...], int] = {}
     loads: list[Load] = []
     ports = dict(runs.frames("ports", detailed=True))
     counters = dict(runs.frames("counters", detailed=True))

@@ -9,24 +9,25 @@ A value holds from its sample to the next one.
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
     import polars as pl
 
     from p4cc.report.document import Number
 
-Array = np.ndarray[Any, np.dtype[Any]]
+Array: TypeAlias = "npt.NDArray[np.float64] | npt.NDArray[np.int64]"
 _DIGITS = 8
-"""Digits of a number in a page: below what a reader can tell, and less text."""
+"""Digits of a number in a page: more than a reader can see, and less text."""
 
 
-def short(value: Any) -> Number:
-    """A number as a page has it; whole numbers stay whole, and nothing is None."""
+def short(value: Number) -> Number:
+    """A number of at most `_DIGITS` digits; None for NaN and infinity. Whole numbers stay whole."""
     if value is None or (isinstance(value, float) and not isfinite(value)):
         return None
     if isinstance(value, int):
@@ -35,13 +36,13 @@ def short(value: Any) -> Number:
     return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
 
 
-def numbers(values: Sequence[Any] | pl.Series) -> list[Number]:
-    """All of them as `short` has them."""
+def numbers(values: Sequence[Number] | pl.Series) -> list[Number]:
+    """`short` of each."""
     return [short(one) for one in values]
 
 
-def envelope(times: Array, values: Array, bins: int) -> Array:
-    """Places of the samples that stay: the first, last, least and largest of each of `bins` equal spans of time.
+def envelope(times: Array, values: Array, bins: int) -> npt.NDArray[np.int64]:
+    """Indices of the samples to keep: the first, last, least and largest of each of `bins` equal spans of time.
 
     All places where there are not more than four for each span. NaN counts as no value: it is kept where a span begins
     or ends with it.

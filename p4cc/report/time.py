@@ -9,22 +9,24 @@ A page holds a bounded number of samples: spans of time keep their extremes (`re
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from p4cc.analysis.metrics import goodput_bins
 from p4cc.figures.traces import filled
+from p4cc.json_data import mapping
 from p4cc.report.document import Chart, HeatMap, Line, Map, Panel, Text
-from p4cc.report.folders import mapping
 from p4cc.report.reduce import envelope, largest_in_bins, numbers, spread_over
 from topos.units import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from p4cc.report.document import Block
+    import numpy.typing as npt
+
+    from p4cc.report.document import Block, Number
     from p4cc.report.runs import Key, Runs
 
 MAX_PORTS = 40
@@ -51,15 +53,15 @@ _WHAT = {
 class Steps:
     """A value over time that holds until the next sample."""
 
-    times_ns: np.ndarray[Any, Any]
-    values: np.ndarray[Any, Any]
+    times_ns: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
 
     def since(self, begin_ns: int) -> Steps:
         """From an instant on, with what held then."""
         first = max(int(np.searchsorted(self.times_ns, begin_ns, side="right")) - 1, 0)
         return Steps(np.maximum(self.times_ns[first:], begin_ns), self.values[first:])
 
-    def reduced(self, spans: int, scale: float = 1.0) -> tuple[list[Any], list[Any]]:
+    def reduced(self, spans: int, scale: float = 1.0) -> tuple[list[Number], list[Number]]:
         """Times in ms and values, as a page has them."""
         kept = envelope(self.times_ns, self.values, spans)
         return numbers((self.times_ns[kept] / 1e6).tolist()), numbers((self.values[kept] * scale).tolist())
@@ -76,13 +78,16 @@ def spans_for(lines: int) -> int:
 
 
 def _no_samples(runs: Runs, field: str) -> str:
-    """Why a table of samples is empty: nobody asked for it, or nothing was there when samples were taken."""
+    """Why a table of samples is empty: it was not recorded, or there was nothing to sample."""
     what, nothing = _WHAT[field]
     records = (mapping(folder.ran.told.scenario.model_dump().get("record")) for folder in runs.folders)
-    asked = {one for record in records if (one := record.get(field)) is not None}
-    if not asked:
+    intervals = {interval for record in records if isinstance(interval := record.get(field), int | str)}
+    if not intervals:
         return f"{what} were not recorded. Set record.{field}, such as --set record.{field}=10000."
-    texts = sorted("every round trip, 100 us at most" if one == "rtt" else f"every {shown('ns', one)}" for one in asked)
+    texts = sorted(
+        f"every {shown('ns', interval)}" if isinstance(interval, int) else "every round trip, 100 us at most"
+        for interval in intervals
+    )
     begins, ends = zip(*runs.spans.values(), strict=True)
     lasted = shown("ns", max(ends) - min(begins))
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -61,9 +62,9 @@ def measure_flows(runs: pl.DataFrame, table: Table, how: FLOW_MEASURES) -> float
 
 
 def median(values: Iterable[float]) -> float | None:
-    """Of what there is."""
+    """The median; None without values."""
     found = list(values)
-    return float(pl.Series(found).median()) if found else None  # pyright: ignore[reportArgumentType]
+    return statistics.median(found) if found else None
 
 
 def _percentile(flows: pl.DataFrame, variant: str, where: Where, sizes: Sizes, of: tuple[str, float]) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from p4cc.analysis.tables import TABLE_NAMES, table
 from p4cc.errors import UserError
 from p4cc.reproduce import distributions, models
 from p4cc.reproduce.beside import count_off
-from p4cc.reproduce.flows import measure_flows
+from p4cc.reproduce.flows import measure_flows, median
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.beside_claims import BesideMeasure
 from p4cc.scenario.claims import (
@@ -250,14 +250,18 @@ def _rise(runs: FigureRuns, how: RiseMeasure) -> float | None:
     samples = _chosen(runs.windows, how).filter(pl.col("flow_id") == how.flow_id)
     times: list[float] = []
     for (_,), one in samples.group_by("seed", maintain_order=True):
-        until = one.filter(pl.col("cwnd_segments") >= how.to_segments)["time_ns"].min()
-        since = 0
-        if how.from_segments is not None:
-            since = one.filter(pl.col("cwnd_segments") >= how.from_segments)["time_ns"].min()
+        until, since = (_first_ns(one, segments) for segments in (how.to_segments, how.from_segments))
         if until is None or since is None:
             return None
-        times.append((int(until) - int(since)) / 1e9)  # pyright: ignore[reportArgumentType]
-    return float(pl.Series(times).median()) if times else None  # pyright: ignore[reportArgumentType]
+        times.append((until - since) / 1e9)
+    return median(times)
+
+
+def _first_ns(samples: pl.DataFrame, segments: float | None) -> int | None:
+    """When a window first has this many segments; 0 for None."""
+    if segments is None:
+        return 0
+    return min(samples.filter(pl.col("cwnd_segments") >= segments)["time_ns"].to_list(), default=None)
 
 
 def _longest_wait(runs: FigureRuns, how: TraceMeasure) -> float | None:
@@ -270,7 +274,7 @@ def _longest_wait(runs: FigureRuns, how: TraceMeasure) -> float | None:
             return None
         longest = max(waits, key=lambda wait: wait["wait_ms"])
         found.append(longest[how.give])
-    return float(pl.Series(found).median()) if found else None  # pyright: ignore[reportArgumentType]
+    return median(found)
 
 
 def _wait_of(flow: pl.DataFrame) -> dict[str, float] | None:
@@ -289,8 +293,8 @@ def _wait_of(flow: pl.DataFrame) -> dict[str, float] | None:
     )
     return {
         "wait_ms": float(gaps["gap"][place]) / 1e6,
-        "peak_segments_before": float(before["cwnd_segments"].max() or 0.0),  # pyright: ignore[reportArgumentType]
-        "segments_after": float(within["cwnd_segments"].min() or 0.0),  # pyright: ignore[reportArgumentType]
+        "peak_segments_before": max(before["cwnd_segments"].drop_nulls().to_list(), default=0.0),
+        "segments_after": min(within["cwnd_segments"].drop_nulls().to_list(), default=0.0),
     }
 
 
@@ -308,5 +312,5 @@ def _readings(runs: FigureRuns, how: ReadingsMeasure) -> Measured:
     return Measured(float(len(matching)), f"{len(matching)} of {total} readings: {'; '.join(matching) or 'none'}")
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.reproduce.items import place
 from p4cc.reproduce.league import leagues_of
@@ -117,7 +117,7 @@ def counts(claims: Iterable[ClaimRecord]) -> Counter[str]:
 def _marker(results: StudyResults, placed: Sequence[Placed]) -> str:
     every = counts(claim for record in results.records.values() for claim in record["claims"])
     study = results.study.study
-    held: dict[str, Any] = {
+    facts = {
         "study": study.name,
         "source": study.source,
         "title": study.title,
@@ -125,8 +125,8 @@ def _marker(results: StudyResults, placed: Sequence[Placed]) -> str:
         "not_reproduced": sum(not one.claims for one in placed),
         **{verdict: every[verdict] for verdict in (WITHIN, OUTSIDE, REPORTED)},
     }
-    # Within a comment no `-->` may come but its end.
-    text = json.dumps(held).replace(">", "\\u003e")
+    # A comment ends at the first `-->`.
+    text = json.dumps(facts).replace(">", "\\u003e")
     return f"{MARKER}{text} -->"
 
 

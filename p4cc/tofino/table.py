@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from p4cc.tofino.report import Outcome
 from p4cc.tofino.usage import Usage
@@ -87,8 +86,8 @@ def as_markdown(outcomes: Sequence[Outcome], version: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_records(outcomes: Sequence[Outcome], version: str) -> list[dict[str, Any]]:
-    """Plain data of all that was read."""
+def as_records(outcomes: Sequence[Outcome], version: str) -> list[dict[str, object]]:
+    """Plain data of all outcomes."""
     return [
         {
             "program": str(outcome.job.program),

@@ -2,7 +2,7 @@
 
 `manifest.json` lists the pipes and their files. `context.json` holds the tables with the stages that they came to,
 `resources.json` the memories and units of each stage and the parsers' rows, `phv.json` the containers of the packet
-header vector (PHV). All of them are checked as they are read: what is not there is an error with its file.
+header vector (PHV). All are checked as they are read: what is missing is an error with its file.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeVar, cast
 
 from p4cc.errors import UserError
 
 MAX_BYTES = 1 << 30
 """A report of more bytes is not read."""
 REMEDY = "read the reports of a p4c whose Tofino back end is of 2025 or newer"
-Object = dict[str, Any]
+Object = dict[str, object]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -223,18 +224,18 @@ def _named(files: Object, group: str, key: str, wanted: str, place: str) -> str:
     raise UserError(f"no report {wanted} among {group}", place=place, remedy=REMEDY)
 
 
-def _get(node: object, key: str, place: str) -> Any:
+def _get(node: object, key: str, place: str) -> object:
     if not isinstance(node, dict) or key not in node:
         raise UserError(f"no {key} where one should be", place=place, remedy=REMEDY)
     return cast("Object", node)[key]
 
 
 def _object(node: object, key: str, place: str) -> Object:
-    return _of(dict, _get(node, key, place), key, place)
+    return cast("Object", _of(dict, _get(node, key, place), key, place))
 
 
 def _list(node: object, key: str, place: str) -> list[Object]:
-    return _of(list, _get(node, key, place), key, place)
+    return cast("list[Object]", _of(list, _get(node, key, place), key, place))
 
 
 def _text(node: object, key: str, place: str) -> str:
@@ -248,7 +249,7 @@ def _number(node: object, key: str, place: str) -> int:
     return value
 
 
-def _of(kind: type[Any], value: object, key: str, place: str) -> Any:
+def _of(kind: type[T], value: object, key: str, place: str) -> T:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise UserError(f"{key} is {type(value).__name__}, not {kind.__name__}", place=place, remedy=REMEDY)
     return value
