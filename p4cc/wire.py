@@ -9,9 +9,6 @@ shows any. Lengths and the extension's type and length are filled in when a pack
     data_packet(src="10.0.0.1", dst="10.0.0.2", flow_id=7, payload_bytes=1000).show2()
 """
 
-# Scapy has no types: the tests check its output against the bytes of docs/reference/wire-format.md.
-# pyright: basic
-
 from __future__ import annotations
 
 from scapy.fields import (

@@ -4,9 +4,6 @@ A test class is one behaviour. It names its program; `setUp` pushes that program
 Where the switch is, and what it can do, stands in PTF's test parameters, which `ptf_tests.run` writes.
 """
 
-# PTF and scapy have no types.
-# pyright: basic
-
 from __future__ import annotations
 
 import time

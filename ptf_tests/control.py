@@ -4,7 +4,6 @@ PTF's tests are synchronous; the event loop runs on a thread of its own, which a
 itself (packet-ins, digests) until a test asks for it.
 """
 
-# pyright: basic
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Distributions of values with weights: percentiles, the distance of two, a correlation."""
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -18,9 +15,9 @@ if TYPE_CHECKING:
 def weighted_percentile(values: Values, weights: Values, percent: float) -> float:
     """A percentile of values with weights: the smallest value with more than the share of weight up to it."""
     order = np.argsort(values, kind="stable")
-    passed = np.cumsum(weights[order])
-    place = np.searchsorted(passed, passed[-1] * percent / 100, side="right")
-    return float(values[order][min(int(place), values.size - 1)])
+    passed: Values = np.cumsum(weights[order])
+    place = int(np.searchsorted(passed, float(passed[-1]) * percent / 100, side="right"))
+    return float(values[order][min(place, values.size - 1)])
 
 
 def kolmogorov(first: tuple[Values, Values], second: tuple[Values, Values]) -> float:

@@ -1,8 +1,5 @@
 """Round-trip times and RPCs of a run: tables in, numbers out."""
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

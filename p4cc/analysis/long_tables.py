@@ -5,7 +5,7 @@ takes them by parts, of which a table in memory is one.
 """
 
 # pyarrow's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 

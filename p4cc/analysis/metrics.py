@@ -5,7 +5,7 @@ Sums are taken in the order of the rows, so that the same run gives the same bit
 """
 
 # pyarrow's and numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 

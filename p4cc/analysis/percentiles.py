@@ -1,8 +1,5 @@
 """Percentiles and the number of values behind them: one definition and one rule for tables, summaries and figures."""
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import re

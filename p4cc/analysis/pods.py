@@ -6,9 +6,6 @@ only, those with as many hosts as the largest: the last pod of a fat-tree may ha
 Source: docs/algorithms/traffic.md#skewed, docs/algorithms/metrics.md#metrics.
 """
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

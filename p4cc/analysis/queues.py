@@ -3,9 +3,6 @@
 Source: docs/algorithms/metrics.md#metrics.
 """
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field

@@ -5,8 +5,7 @@ checked like those of a store. The cluster is joined when the first run is missi
 """
 
 # Ray is typed in part only.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Bars in groups along x, one per variant: medians with the 5-95 % range of the seeds, or limits of a swept column."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import textwrap

@@ -1,8 +1,5 @@
 """Maps of pods by pods, and one pair of pods looked at closely."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

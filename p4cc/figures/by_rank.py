@@ -1,8 +1,5 @@
 """Flows by rank and by size: paired completion times, slowdowns over bins of size, depths of queues."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from itertools import pairwise

@@ -1,8 +1,5 @@
 """Cumulative distributions over all flows (or rounds) of a variant, all seeds together."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

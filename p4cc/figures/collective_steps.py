@@ -1,8 +1,5 @@
 """Pieces of a collective over time: a line of bars for each rank, coloured by step."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

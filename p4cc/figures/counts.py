@@ -1,8 +1,5 @@
 """The number behind a drawn value: marks for percentiles of few values, and for medians that leave runs out."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

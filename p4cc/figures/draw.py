@@ -1,8 +1,5 @@
 """A scenario's figure to the file that draws its kind; tables are read from the folder of results."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import warnings

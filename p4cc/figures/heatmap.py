@@ -1,8 +1,5 @@
 """A value over two groups of swept parameters as a map, one per variant."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import textwrap

@@ -1,8 +1,5 @@
 """Medians over the swept parameter, one line per variant, with the 5-95 % band of the seeds."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,8 +1,5 @@
 """Pause frames by port over time, and who waits for whom."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

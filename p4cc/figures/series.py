@@ -1,8 +1,5 @@
 """What figures over time share: the point of a sweep that they show, and goodput against the rate of the line."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from dataclasses import dataclass, replace

@@ -1,8 +1,5 @@
 """How packets or bytes are shared among ports of switches: a bar for each variant and swept value."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,5 @@
 """One look for all figures: readable at column width, safe for colour-blind readers, the same bytes for one input."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import textwrap

@@ -1,8 +1,5 @@
 """Windows and goodput of single flows over time, one seed: a line per flow, a column per variant."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from dataclasses import replace

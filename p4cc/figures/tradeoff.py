@@ -1,8 +1,5 @@
 """The trade-off between two metrics: every setting with its range over the seeds, the Pareto front drawn."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -3,9 +3,6 @@
 A value holds from its sample to the next one.
 """
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from math import isfinite

@@ -3,9 +3,6 @@
 A page holds a bounded number of samples: spans of time keep their extremes (`reduce.envelope`).
 """
 
-# polars' and numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,8 +1,5 @@
 """Measures of distributions read off the tables of a figure's runs: seed by seed, then the median."""
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
