@@ -167,8 +167,8 @@ def roles_of(schema: P4Schema) -> Roles:
             for action in (schema.actions[ref.id] for ref in table.actions)
         ]
         profile = table.action_profile
-        made_of = (None, False) if profile is None else (profile.name, profile.with_selector)
-        tables.append(table_part(role, table.name, keys, actions, made_of))
+        name, selects = (None, False) if profile is None else (profile.name, profile.with_selector)
+        tables.append(table_part(role, table.name, keys, actions, name, selects=selects))
     found = ((role_of(counter), counter.name) for counter in schema.counters)
     return made(tables, ((role, name) for role, name in found if role is not None))
 
@@ -178,12 +178,11 @@ def table_part(
     name: str,
     keys: Iterable[tuple[Iterable[str], KeyPart]],
     actions: Iterable[tuple[Iterable[str], str, Iterable[tuple[Iterable[str], str, int]]]],
-    profile: tuple[str | None, bool] = (None, False),
+    profile: str | None = None,
+    *,
+    selects: bool = False,
 ) -> TablePart:
-    """A table of its keys, its actions and their parameters (name and bits), each behind its annotations.
-
-    `profile` is the name of its action profile, and whether that is a selector.
-    """
+    """A table of its keys, its actions and their parameters (name and bits), each after its annotations."""
     by_role: dict[str, ActionPart] = {}
     for texts, action, params in actions:
         parts: dict[str, ParamPart] = {}
@@ -192,7 +191,7 @@ def table_part(
             parts[role_in(said) or param] = ParamPart(param, bits, unit_in(said))
         by_role[role_in(texts) or last(action)] = ActionPart(action, parts)
     of_keys = {role_in(texts) or last(key.name): key for texts, key in keys}
-    return TablePart(role, name, of_keys, by_role, *profile)
+    return TablePart(role, name, of_keys, by_role, profile, selects)
 
 
 def made(tables: Iterable[TablePart], counters: Iterable[tuple[str, str]]) -> Roles:

@@ -87,7 +87,7 @@ def _part(role: str, name: str, table: Table, schema: Schema) -> TablePart:
         for one in (profile or table).actions.values()
     ]
     selects = any(one.kind == "Selector" for one in others)
-    return table_part(role, name, keys, actions, (profile and profile.name.partition(".")[2], selects))
+    return table_part(role, name, keys, actions, profile and profile.name.partition(".")[2], selects=selects)
 
 
 def program_in(answer: wire.Message, p4_name: str, place: str) -> Program:

@@ -176,7 +176,7 @@ def compare(a: Ran, b: Ran, matched: Mapping[str, str] | None = None, only: Sequ
             place=f"{a.folder} and {b.folder}",
             remedy="run the same variants and points, or name what to compare with --match VARIANT_OF_A=VARIANT_OF_B",
         )
-    settings = [*_differences(sides), *_installed(sides, pairs, paths)]
+    settings = [*_differences(*sides), *_installed(*sides, pairs, paths)]
     chosen = [_filtered(pair, only) for pair in pairs]
     return Comparison(settings, chosen, alone[0], alone[1], list(_warnings(a, b)))
 
@@ -267,12 +267,12 @@ def _flat(name: str, node: JsonValue) -> Iterator[tuple[str, JsonValue]]:
         yield name, node
 
 
-def _differences(sides: tuple[_Folder, _Folder]) -> Iterator[Difference]:
+def _differences(side_a: _Folder, side_b: _Folder) -> Iterator[Difference]:
     """Names whose values differ, in A's order, then those that only B has; a variant of one side is one line."""
-    a, b = (side.settings() for side in sides)
+    a, b = side_a.settings(), side_b.settings()
     alone = {
         name: side
-        for side, of, other in (("a", *sides), ("b", *reversed(sides)))
+        for side, of, other in (("a", side_a, side_b), ("b", side_b, side_a))
         for name in of.variants
         if name not in other.variants
     }
@@ -286,13 +286,13 @@ def _differences(sides: tuple[_Folder, _Folder]) -> Iterator[Difference]:
             yield Difference(name, values)
 
 
-def _installed(sides: tuple[_Folder, _Folder], pairs: Sequence[Pair], paths: Sequence[str]) -> Iterator[Difference]:
+def _installed(a: _Folder, b: _Folder, pairs: Sequence[Pair], paths: Sequence[str]) -> Iterator[Difference]:
     """K and K_dc as installed, where they differ for what both ran."""
 
     def of(side: _Folder) -> dict[tuple[str, Point], RecordedCase]:
         return {(case.variant, side.point(case.model_extra or {}, paths)): case for case in side.ran.told.cases}
 
-    of_a, of_b = map(of, sides)
+    of_a, of_b = of(a), of(b)
     for pair in pairs:
         first, second = of_a.get((pair.variant_a, pair.point)), of_b.get((pair.variant_b, pair.point))
         if first is not None and second is not None and first.installed != second.installed:

@@ -70,7 +70,7 @@ def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: BarFigure,
                 if figure.limit_over is not None:
                     axes.annotate(f"{middle:g}", (place, middle), ha="center", va="bottom", fontsize=7)
             if row["valued"] < row["runs"]:
-                mark_left_out(axes, (place, row["high"]), row["valued"], row["runs"], 0, colour)
+                mark_left_out(axes, place, row["high"], f"{row['valued']}/{row['runs']}", 0, colour)
         axes.plot([], [], ls="", marker="s", ms=7, color=colour, label=label)
     say_marks(page, points, panel.y, "hatched")
     if points["median"].is_null().all():

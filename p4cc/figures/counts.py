@@ -69,10 +69,8 @@ def mark_few(axes: Axes, points: Sequence[tuple[float, float]], colour: str, mar
         axes.plot(x, y, ls="", marker=marker, ms=5, mfc="white", mec=colour, zorder=3)
 
 
-def mark_left_out(axes: Axes, place: tuple[float, float | None], valued: int, runs: int, at: int, colour: str) -> None:
-    """`1/2` at a median that leaves runs out; on the axis, in the row `at`, where no run has a value."""
-    x, y = place
-    text = f"{valued}/{runs}"
+def mark_left_out(axes: Axes, x: float, y: float | None, text: str, at: int, colour: str) -> None:
+    """Marks a median that leaves runs out by `1/2`; without a median on the axis, in the row `at`."""
     if y is None:
         across = axes.get_xaxis_transform()
         axes.text(x, 0.02 + 0.07 * at, text, transform=across, ha="center", fontsize=7, color=colour)

@@ -42,7 +42,7 @@ def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: SweepFigur
         few = line.filter(pl.col("few") & pl.col("median").is_not_null())
         mark_few(axes, list(few.select(figure.x, "median").iter_rows()), colour, marker)
         for row in line.filter(pl.col("valued") < pl.col("runs")).iter_rows(named=True):
-            mark_left_out(axes, (row[figure.x], row["median"]), row["valued"], row["runs"], number, colour)
+            mark_left_out(axes, row[figure.x], row["median"], f"{row['valued']}/{row['runs']}", number, colour)
         axes.fill_between(x, line["low"].to_numpy(), line["high"].to_numpy(), color=colour, alpha=0.2, linewidth=0)
     say_marks(page, points, panel.y, "hollow")
     if points["median"].is_null().all():

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from p4cc.lab.plan import LabRequest
     from p4cc.lab.lab import Lab
+    from p4cc.lab.plan import LabRequest
     from p4cc.planning.network import NetworkPlan
     from p4cc.scenario.expand import Case
 

@@ -264,7 +264,7 @@ class Looks:
             self._reached = virtual_s / real_s
             self._hops_per_s = (look.packet_hops - before.packet_hops) / real_s
             if virtual_s > 0:
-                self._load = list(_loads(self._network, (before.link_bytes, look.link_bytes), virtual_s))
+                self._load = list(_loads(self._network, before, look))
         self._sent, self._sent_at = look, now
 
 
@@ -287,12 +287,12 @@ def _flow_counts(look: Look) -> FlowCounts | None:
     return FlowCounts(active=active, completed=completed, finite=finite, timeouts=timeouts)
 
 
-def _loads(network: DrawnNetwork, carried: tuple[Sequence[int], Sequence[int]], span_s: float) -> Iterable[int]:
-    """By link and way: percent of the line rate, IP bytes."""
-    before, after = carried
+def _loads(network: DrawnNetwork, before: Look, after: Look) -> Iterable[int]:
+    """By link and direction: percent of the line rate, in IP bytes."""
+    span_s = (after.now_ps - before.now_ps) / _PS_PER_S
     for place, link in enumerate(network.links):
         for way in (2 * place, 2 * place + 1):
-            yield min(100, round(100 * (after[way] - before[way]) * 8 / (link.rate_bps * span_s)))
+            yield min(100, round(100 * (after.link_bytes[way] - before.link_bytes[way]) * 8 / (link.rate_bps * span_s)))
 
 
 def _numbers(chosen: Sequence[int], known: Iterable[int], what: str) -> list[int]:

@@ -18,16 +18,15 @@ from p4cc.live.pace import ENDED
 from p4cc.running.advance import Advancing
 
 if TYPE_CHECKING:
-    from p4cc import _engine
     from p4cc.live.pace import Pace
     from p4cc.live.requests import JumpTarget
     from p4cc.running.progress import Runs
 
-STRETCH_S = 0.095
+STEP_S = 0.095
 """Real time that one step should take: each gathers the network's events, which takes milliseconds."""
 _LOOK_S = 0.02
 """Between two steps of a run that is ahead of its pace."""
-_LEAST_STRETCH_PS, _MOST_STRETCH_PS = 1_000, 1_000_000_000_000
+_LEAST_STEP_PS, _MOST_STEP_PS = 1_000, 1_000_000_000_000
 _IDLE_S = 1.0
 """Between two messages while time stands still."""
 _PS_PER_NS = 1_000
@@ -57,7 +56,7 @@ class PendingCall:
 
 
 @dataclass(frozen=True)
-class Stretches(Advancing):
+class Steps(Advancing):
     """A network that advances in steps."""
 
     async def to_news(
@@ -76,28 +75,26 @@ class Stretches(Advancing):
 class Mover:
     """Virtual time of a watched run."""
 
-    def __init__(
-        self, network: _engine.Network, progress: tuple[str, Runs], pace: Pace, observe: Callable[[], None]
-    ) -> None:
+    def __init__(self, steps: Steps, pace: Pace, observe: Callable[[], None]) -> None:
         """`observe` is called after each step, and now and then while time is stopped."""
         self.pace = pace
-        self._network = network
-        self._stretches = Stretches(network, *progress)
+        self._network = steps.network
+        self._steps = steps
         self._observe = observe
         self._calls: deque[PendingCall] = deque()
-        self._stretch_ps = 1_000_000
+        self._step_ps = 1_000_000
         self.has_left: Callable[[], Awaitable[None]] | None = None
         """Awaited after the end of the run, before its switches go."""
 
     @property
     def label(self) -> str:
         """The run, for people."""
-        return self._stretches.label
+        return self._steps.label
 
     @property
     def runs(self) -> Runs:
         """Shows how far the run is."""
-        return self._stretches.runs
+        return self._steps.runs
 
     async def call(self, call: Callable[[int, bool], Awaitable[T]], *, at_next_ns: bool = False) -> T:
         """Calls while the network is stopped and returns the result; raises UserError."""
@@ -136,7 +133,7 @@ class Mover:
     async def _move(self, until_ps: int, to_message: bool) -> bool:
         """Makes one step; returns whether a switch may have a message."""
         network, pace, before = self._network, self.pace, self._network.now_ps
-        target = min(until_ps, before + self._stretch_ps)
+        target = min(until_ps, before + self._step_ps)
         if pace.until_ps is not None:
             target = min(target, max(pace.until_ps, before))
         if (due := pace.due_ps(before)) is not None:
@@ -148,9 +145,9 @@ class Mover:
         began, jump = time.monotonic(), pace.jump
         has_news = False
         if jump is not None:
-            has_news = await self._stretches.to_news(target, to_message, jump)
+            has_news = await self._steps.to_news(target, to_message, jump)
         else:
-            await self._stretches.to_message(target, to_message)
+            await self._steps.to_message(target, to_message)
         self._adapt(time.monotonic() - began)
         self._observe()
         now = network.now_ps
@@ -162,8 +159,8 @@ class Mover:
 
     def _adapt(self, took_s: float) -> None:
         """Fits the next step's length to the time that it may take."""
-        factor = min(2.0, max(0.25, STRETCH_S / max(took_s, 1e-6)))
-        self._stretch_ps = min(_MOST_STRETCH_PS, max(_LEAST_STRETCH_PS, int(self._stretch_ps * factor)))
+        factor = min(2.0, max(0.25, STEP_S / max(took_s, 1e-6)))
+        self._step_ps = min(_MOST_STEP_PS, max(_LEAST_STEP_PS, int(self._step_ps * factor)))
 
     async def _serve(self, until_ps: int, to_message: bool) -> bool:
         """Runs the first call; returns whether a switch may have a message first."""
@@ -171,7 +168,7 @@ class Mover:
         if pending.at_next_ns:
             at_ps = (network.now_ps // _PS_PER_NS + 1) * _PS_PER_NS
             target = min(until_ps, at_ps)
-            await self._stretches.to_message(target, to_message)
+            await self._steps.to_message(target, to_message)
             if network.has_ended or target != at_ps or network.now_ps != at_ps:
                 return to_message and network.now_ps < target
         self._calls.popleft()
@@ -194,7 +191,7 @@ class Mover:
                 cause = "this run follows packets from their hosts"
                 raise UserError(cause, place="trace", remedy="run it without record.trace")
             until_ps = min(until_ps, network.now_ps + FOLLOW_PS)
-            await self._stretches.to_news(until_ps, to_message, "followed", (device_id, packets))
+            await self._steps.to_news(until_ps, to_message, "followed", (device_id, packets))
             self.pace.pause("the switch was through with the packets")
             return network.take_followed(device_id, packets)
 

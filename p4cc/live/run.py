@@ -14,7 +14,7 @@ from rich.console import Console
 from p4cc.errors import UserError
 from p4cc.live.desk import Desk
 from p4cc.live.looks import AUTOMATIC, Looks
-from p4cc.live.mover import Mover
+from p4cc.live.mover import Mover, Steps
 from p4cc.live.network import draw
 from p4cc.live.pace import ENDED, FAILED, PAUSED, Pace
 from p4cc.live.record import Recorder, free_file, run_source
@@ -97,7 +97,8 @@ class LiveRun:
         progress: tuple[str, Runs],
     ) -> Left:
         """Serves the page and runs to the end; raises UserError, ControllerError."""
-        session = _Session(networks[1], PlannedCase(*planned), Pace(self.speed), progress, self._recorder())
+        steps = Steps(networks[1], *progress)
+        session = _Session(steps, PlannedCase(*planned), Pace(self.speed), self._recorder())
         self.server = session.server
         async with session.server.served(self.port):
             Console(stderr=True, soft_wrap=True, highlight=False).print(
@@ -122,21 +123,20 @@ class _Session:
 
     def __init__(
         self,
-        network: _engine.Network,
+        steps: Steps,
         planned: PlannedCase,
         pace: Pace,
-        progress: tuple[str, Runs],
         recorder: Recorder,
     ) -> None:
-        self._network = network
+        self._network = steps.network
         self._pace = pace
         self._sent_at = 0.0
         self._sent_state: tuple[str, str | None] = ("", None)
         pace.pause(_WAITS)
         shape = draw(planned.plan)
-        self.mover = Mover(network, progress, pace, self._observe)
+        self.mover = Mover(steps, pace, self._observe)
         self.mover.has_left = self._linger
-        self.desk = Desk(network, planned, shape, self.mover, recorder)
+        self.desk = Desk(steps.network, planned, shape, self.mover, recorder)
         self._looks: Looks = self.desk.looks
         self.server = PageServer(self.desk)
         self._look()

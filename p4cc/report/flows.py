@@ -12,13 +12,14 @@ from p4cc.analysis.tables import table as described
 from p4cc.figures.cdf import distribution
 from p4cc.report.document import Chart, Column, Line, Panel, Table, Text
 from p4cc.report.reduce import numbers, short
+from p4cc.report.runs import Key
 from p4cc.report.summary import leading, point_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from p4cc.report.document import Block, Cell
-    from p4cc.report.runs import Key, Runs
+    from p4cc.report.runs import Runs
 
 MAX_FLOWS = 1_500
 """Rows of the table of flows."""
@@ -164,7 +165,7 @@ def _table(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Table:
     rows: list[list[Cell]] = []
     for row in worst.iter_rows(named=True):
         values = [_cell(row[name], factor) for name, factor, _ in _SHOWN]
-        rows.append([*leading(runs, (row["_series"], row["_point"], row["_seed"])), *values])
+        rows.append([*leading(runs, Key(row["_series"], row["_point"], row["_seed"])), *values])
     left = every.height - worst.height
     caption = (
         f"Of {every.height:,} flows these {worst.height:,}: those that did not finish, then by slowdown; {left:,} are "

@@ -60,7 +60,7 @@ def envelope(times: Array, values: Array, bins: int) -> npt.NDArray[np.int64]:
     return np.array(sorted(kept))
 
 
-def largest_in_bins(times: Array, values: Array, span_ns: tuple[int, int], bins: int) -> Array:
+def largest_in_bins(times: Array, values: Array, begin: int, end: int, bins: int) -> Array:
     """The largest value in each of `bins` equal parts of a span, of one that holds until the next sample.
 
     0 before the first sample.
@@ -68,7 +68,6 @@ def largest_in_bins(times: Array, values: Array, span_ns: tuple[int, int], bins:
     found = np.zeros(bins)
     if not len(times):
         return found
-    begin, end = span_ns
     width = max(end - begin, 1) / bins
     inside = times >= begin
     bin_of = np.minimum(((times[inside] - begin) / width).astype(np.int64), bins - 1)

@@ -12,7 +12,7 @@ from p4cc.report.reduce import short
 if TYPE_CHECKING:
     from p4cc.json_data import JsonValue
     from p4cc.report.document import Block, Cell
-    from p4cc.report.runs import Runs
+    from p4cc.report.runs import Key, Runs
 
 MAX_RUNS = 2_000
 """Rows of the table of runs."""
@@ -136,7 +136,6 @@ def point_column(runs: Runs) -> list[Column]:
     return [Column("point", numeric=False)] if len(runs.points) > 1 else []
 
 
-def leading(runs: Runs, key: tuple[int, int, int]) -> list[Cell]:
+def leading(runs: Runs, key: Key) -> list[Cell]:
     """The first cells of a run's row: its series, its point where there are several, its seed."""
-    series, point, seed = key
-    return [runs.series[series].label, *([runs.points[point]] if len(runs.points) > 1 else []), seed]
+    return [runs.series[key.series].label, *([runs.points[key.point]] if len(runs.points) > 1 else []), key.seed]

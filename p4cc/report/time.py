@@ -124,7 +124,7 @@ def _map(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> HeatMap:
         # Where all has ended long before the run did, the rest of the time is empty.
         end_ns = max(begin_ns + 1, min(end_ns, last + (last - begin_ns) // 50 + 1))
         shown = of[:most]
-        z = [numbers(largest_in_bins(one.times_ns, one.values, (begin_ns, end_ns), bins).tolist()) for _, one in shown]
+        z = [numbers(largest_in_bins(one.times_ns, one.values, begin_ns, end_ns, bins).tolist()) for _, one in shown]
         x = numbers([(begin_ns + (end_ns - begin_ns) * place / bins) / 1e6 for place in range(bins)])
         maps.append(Map(key.series, x, [name for name, _ in shown], z, key.point, key.seed))
     hidden = max(len(of) for of in ports.values()) - most
@@ -184,7 +184,7 @@ def window_blocks(runs: Runs) -> list[Block]:
     rate: list[Line] = []
     goodput: list[Line] = []
     for key, rows in samples.items():
-        bin_ns = bin_of(runs.spans[key])
+        bin_ns = bin_of(runs.spans[key][1] - runs.spans[key][0])
         ours = rows.filter(pl.col("flow_id").is_in(list(chosen[key])))
         rates = goodput_bins(ours, bin_ns).partition_by("flow_id", as_dict=True, maintain_order=True)
         for (flow,), of in ours.partition_by("flow_id", as_dict=True, maintain_order=True).items():
@@ -225,9 +225,9 @@ def window_blocks(runs: Runs) -> list[Block]:
     ]
 
 
-def bin_of(span_ns: tuple[int, int]) -> int:
-    """Bins for goodput over a run: not so many that a line is a blur."""
-    return max(BIN_NS, (span_ns[1] - span_ns[0]) // MAX_SPANS)
+def bin_of(span_ns: int) -> int:
+    """The bin of goodput over a run of this length: few enough to see each."""
+    return max(BIN_NS, span_ns // MAX_SPANS)
 
 
 def _chosen_of(

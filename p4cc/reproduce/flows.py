@@ -27,9 +27,6 @@ from p4cc.scenario.flow_claims import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from p4cc.scenario.flow_claims import Sizes
-    from p4cc.scenario.where import Where
-
     Table = Callable[[str], pl.DataFrame]
 
 
@@ -37,7 +34,7 @@ def measure_flows(runs: pl.DataFrame, table: Table, how: FLOW_MEASURES) -> float
     """One measure; `table` reads a table of the results. None where the runs have no such flows."""
     match how:
         case FlowPercentileMeasure():
-            return _percentile(table("flows"), how.variant, how.where, how, (how.column, how.percent))
+            return _percentile(table("flows"), how.variant, how)
         case FlowRankMeasure():
             return _rank(table("flows"), how)
         case PairedFctMeasure():
@@ -67,23 +64,23 @@ def median(values: Iterable[float]) -> float | None:
     return statistics.median(found) if found else None
 
 
-def _percentile(flows: pl.DataFrame, variant: str, where: Where, sizes: Sizes, of: tuple[str, float]) -> float | None:
-    column, percent = of
-    rows = of_variant(flows, variant, where)
+def _percentile(flows: pl.DataFrame, variant: str, how: FlowPercentileMeasure | FlowRankMeasure) -> float | None:
+    column = how.column
+    rows = of_variant(flows, variant, how.where)
     need(rows, column, "size_bytes")
     size = pl.col("size_bytes")
-    chosen = rows.filter(pl.col(column).is_not_null() & (size >= sizes.min_bytes))
-    if sizes.max_bytes is not None:
-        chosen = chosen.filter(size <= sizes.max_bytes)
+    chosen = rows.filter(pl.col(column).is_not_null() & (size >= how.min_bytes))
+    if how.max_bytes is not None:
+        chosen = chosen.filter(size <= how.max_bytes)
     seeds = chosen.group_by("seed", maintain_order=True)
-    return median(percentile(one[column].cast(pl.Float64).to_numpy(), percent) for _, one in seeds)
+    return median(percentile(one[column].cast(pl.Float64).to_numpy(), how.percent) for _, one in seeds)
 
 
 def _rank(flows: pl.DataFrame, how: FlowRankMeasure) -> float | None:
     values = {
         name: value
         for name in dict.fromkeys([how.variant, *how.among])
-        if (value := _percentile(flows, name, how.where, how, (how.column, how.percent))) is not None
+        if (value := _percentile(flows, name, how)) is not None
     }
     own = values.get(how.variant)
     return None if own is None else 1.0 + sum(value < own for value in values.values())

@@ -23,7 +23,7 @@ from p4cc.lab.agents import run_agents
 from p4cc.lab.plan import LabRequest
 from p4cc.lab.processes import events
 from p4cc.lab.report import LabReport
-from p4cc.lab.run import Lab, LabOptions, clean, run_lab, open_lab
+from p4cc.lab.run import Lab, LabOptions, clean, open_lab, run_lab
 from p4cc.lab.state import bears, processes
 from p4cc.lab.switches import kind_named, own_program
 from tests.lab.ports import GRPC, THRIFT

@@ -18,7 +18,7 @@ from p4cc.cli import app
 from p4cc.errors import UserError
 from p4cc.lab.agents import run_agents
 from p4cc.lab.plan import LabRequest, plan_lab
-from p4cc.lab.run import Lab, LabOptions, run_lab, open_lab
+from p4cc.lab.run import Lab, LabOptions, open_lab, run_lab
 from p4cc.lab.switches import kind_named
 from p4cc.live.lab import LabPage
 from tests.lab.ports import GRPC, THRIFT
