@@ -228,15 +228,15 @@ class Session:
 
     async def _read(self, what: str, request: p4r.ReadRequest) -> list[p4r.Entity]:
         """All entities of the answers, over as many requests as the limit makes of one."""
-        found: list[p4r.Entity] = []
+        result: list[p4r.Entity] = []
         wanted = list(request.entities)
         for start in range(0, len(wanted), MAX_READ_ENTITIES):
             part = p4r.ReadRequest(device_id=request.device_id)
             part.entities.extend(wanted[start : start + MAX_READ_ENTITIES])
             async with self._bounded(what):
                 async for answer in self._client.request_iter(part):
-                    found.extend(answer.entities)
-        return found
+                    result.extend(answer.entities)
+        return result
 
     def _primary_id(self, what: str) -> p4r.Uint128:
         """The election id won; raises SwitchError before `become_primary`."""

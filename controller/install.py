@@ -204,7 +204,7 @@ async def diff_network(
     server: AnyServer[P], pipelines: Pipelines[P], plans: Sequence[SwitchPlan]
 ) -> tuple[SwitchDiff, ...]:
     """What `install_network` would write; needs no arbitration and changes nothing."""
-    found: list[SwitchDiff] = []
+    result: list[SwitchDiff] = []
     async with server.line() as line:
         for plan in plans:
             pipeline = _of(pipelines, plan)
@@ -212,22 +212,22 @@ async def diff_network(
                 loaded = await session.has_pipeline(pipeline)
                 actual: tuple[Entity, ...] = await session.read(plan.scope, pipeline) if loaded else ()
                 updates = tuple(update for batch in diff(plan.entities, actual) for update in batch)
-                found.append(SwitchDiff(plan.switch, not loaded, updates))
-    return tuple(found)
+                result.append(SwitchDiff(plan.switch, not loaded, updates))
+    return tuple(result)
 
 
 async def read_ports(
     server: AnyServer[P], pipelines: Pipelines[P], plans: Sequence[SwitchPlan]
 ) -> tuple[PortState, ...]:
     """Thresholds and level counters of every port of every switch whose program has them, read from the switches."""
-    found: list[PortState] = []
+    result: list[PortState] = []
     async with server.line() as line:
         for plan in plans:
             if not plan.marks:
                 continue
             async with line.session(server.target(plan), server.timeout_s) as session:
-                found.extend(await read_switch_ports(session, _of(pipelines, plan), plan))
-    return tuple(found)
+                result.extend(await read_switch_ports(session, _of(pipelines, plan), plan))
+    return tuple(result)
 
 
 async def read_switch_ports(session: AnySession[P], pipeline: P, plan: SwitchPlan) -> list[PortState]:

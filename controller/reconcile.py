@@ -50,18 +50,18 @@ def _is_same(desired: Sequence[Entity], actual: Sequence[Entity]) -> bool:
 
 def by_key(entities: Iterable[Entity]) -> Mapping[Key, Entity]:
     """Entities by their identity, in order; raises ValueError if one occurs twice."""
-    found: dict[Key, Entity] = {}
+    result: dict[Key, Entity] = {}
     for count, entity in enumerate(entities, start=1):
-        found.setdefault(entity.key, entity)
-        if len(found) != count:
+        result.setdefault(entity.key, entity)
+        if len(result) != count:
             raise ValueError(f"{entity.key} occurs twice")
-    return found
+    return result
 
 
 def _by_kind(updates: Iterable[Update]) -> Mapping[type[Entity], list[Update]]:
     """The updates of each kind of entity, in order."""
-    found: dict[type[Entity], list[Update]] = {Member: [], Group: [], Entry: []}
+    result: dict[type[Entity], list[Update]] = {Member: [], Group: [], Entry: []}
     for update in updates:
         kind = type(update.entity)
-        found[kind if kind in found else Entry].append(update)
-    return found
+        result[kind if kind in result else Entry].append(update)
+    return result

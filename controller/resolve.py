@@ -142,7 +142,7 @@ def _matches(written: WrittenEntry, table: P4Table) -> tuple[Match, ...]:
         if position in given:
             raise PlanError(written.place, f"key {fields[position].name} is given twice", "remove one")
         given[position] = values
-    found: list[Match] = []
+    result: list[Match] = []
     for position, field in enumerate(fields):
         if position not in given:
             if field.match_type is P4MatchType.EXACT:
@@ -152,8 +152,8 @@ def _matches(written: WrittenEntry, table: P4Table) -> tuple[Match, ...]:
         at = f"{written.place}: key {field.name}"
         match = match_of(field.name, kind, field.bitwidth, given[position], at)
         if match is not None:
-            found.append(match)
-    return tuple(sorted(found, key=lambda match: match.field))
+            result.append(match)
+    return tuple(sorted(result, key=lambda match: match.field))
 
 
 def _position(key: Name, names: list[str], place: str) -> int:

@@ -108,14 +108,14 @@ class TablePart:
 
     def param(self, action: str, role: str, unit: str | None = None) -> ParamPart:
         """A parameter of an action; raises PlanError where there is none, or where it takes another unit."""
-        found = self.actions[action].params.get(role) if action in self.actions else None
-        if found is None:
+        result = self.actions[action].params.get(role) if action in self.actions else None
+        if result is None:
             remedy = f'name the parameter so, or write @p4cc_role("{role}") at it'
             raise self._wrong(f"its action {action} lacks parameter {role}", remedy)
-        if unit is not None and found.unit not in (None, unit):
-            cause = f"parameter {found.name} of {action} takes {found.unit}, and is given in {unit}"
+        if unit is not None and result.unit not in (None, unit):
+            cause = f"parameter {result.name} of {action} takes {result.unit}, and is given in {unit}"
             raise self._wrong(cause, f'compare it in {unit}, and write @p4cc_unit("{unit}")')
-        return found
+        return result
 
     def _match(self, role: str, value: int | tuple[int, int]) -> Match:
         key, kind = self.keys.get(role), "exact" if isinstance(value, int) else "range"
@@ -142,10 +142,10 @@ class Roles:
 
     def table(self, role: str) -> TablePart:
         """The table of a role; raises PlanError where the program has none."""
-        found = self.tables.get(role)
-        if found is None:
+        result = self.tables.get(role)
+        if result is None:
             raise PlanError("P4 program", f'no table of it is @p4cc_role("{role}")', "run a program that has one")
-        return found
+        return result
 
     def with_table(self, table: TablePart) -> Roles:
         """These with one more."""
@@ -169,8 +169,8 @@ def roles_of(schema: P4Schema) -> Roles:
         profile = table.action_profile
         name, selects = (None, False) if profile is None else (profile.name, profile.with_selector)
         tables.append(table_part(role, table.name, keys, actions, name, selects=selects))
-    found = ((role_of(counter), counter.name) for counter in schema.counters)
-    return made(tables, ((role, name) for role, name in found if role is not None))
+    result = ((role_of(counter), counter.name) for counter in schema.counters)
+    return made(tables, ((role, name) for role, name in result if role is not None))
 
 
 def table_part(
@@ -225,7 +225,7 @@ def last(name: str) -> str:
 
 
 def _of(kind: str, annotations: Iterable[str]) -> Iterator[str]:
-    return (found[2] for text in annotations if (found := _ANNOTATION.match(text)) is not None and found[1] == kind)
+    return (match[2] for text in annotations if (match := _ANNOTATION.match(text)) is not None and match[1] == kind)
 
 
 def _texts(of: Annotated) -> Iterator[str]:

@@ -119,12 +119,12 @@ class Routing:
         """The entry of a place; looked for by numbers, which are hashed faster than what is made of them."""
         table = self.table.table, self.table.key
         key = (*table, place, action)
-        if (found := self.shared.get(key)) is None:
+        if (result := self.shared.get(key)) is None:
             value, length = place
             match = Exact(table[1], value) if length is None else Lpm(table[1], value, length)
             does = action if isinstance(action, ActionCall) else action[0](action[1])
-            found = self.shared[key] = Entry(EntryKey(table[0], (match,)), does)
-        return found
+            result = self.shared[key] = Entry(EntryKey(table[0], (match,)), does)
+        return result
 
     def _by_host(self) -> Iterator[tuple[_Place, tuple[int, ...], str | None]]:
         for host, ports in self.routes.items():

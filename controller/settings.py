@@ -76,10 +76,10 @@ class LinkPlan:
 
     def chosen(self, name: str) -> Setting:
         """The chosen reading of a setting; raises KeyError."""
-        found = next((one for one in self.settings if one.chosen and one.name == name), None)
-        if found is None:
+        result = next((one for one in self.settings if one.chosen and one.name == name), None)
+        if result is None:
             raise KeyError(name)
-        return found
+        return result
 
     def to_plain(self) -> dict[str, object]:
         """Plain data for JSON; units end the names."""
@@ -149,18 +149,18 @@ def plan_link(at: Bottleneck, rule: ThresholdRule | None = None) -> LinkPlan:
 
 def falling(plans: list[tuple[str, LinkPlan]]) -> tuple[str, ...]:
     """Says where a faster link has a smaller threshold than a slower one of the same or a smaller buffer."""
-    found: list[str] = []
+    result: list[str] = []
     for name, fast in plans:
         for slower, slow in plans:
             if fast.at.rate_bps <= slow.at.rate_bps or fast.at.buffer_pkts < slow.at.buffer_pkts:
                 continue
             if fast.thresholds.k_pkts < slow.thresholds.k_pkts:
-                found.append(
+                result.append(
                     f"{name} is faster than {slower} and has a smaller K ({fast.thresholds.k_pkts} and "
                     f"{slow.thresholds.k_pkts} packets): k_rule {fast.rule.value} takes the pipe's packets off the "
                     f"buffer; k_rule proportional grows with the rate"
                 )
-    return tuple(found)
+    return tuple(result)
 
 
 def _dctcp(at: Bottleneck, k_dc_pkts: int, *, given: bool) -> list[Setting]:

@@ -53,9 +53,9 @@ class Switches(Generic[P]):
 
     def left(self, plans: Sequence[SwitchPlan]) -> list[str]:
         """Warnings of tables with a role that these plans leave as they are."""
-        found = {table.name for table in self.roles.tables.values()}
-        found.difference_update(*(plan.scope.tables for plan in plans))
-        return [f"table {table} is left as it is: this command has no plan for it" for table in sorted(found)]
+        result = {table.name for table in self.roles.tables.values()}
+        result.difference_update(*(plan.scope.tables for plan in plans))
+        return [f"table {table} is left as it is: this command has no plan for it" for table in sorted(result)]
 
     def of(self, plans: Sequence[SwitchPlan]) -> tuple[SwitchPlan, ...]:
         """The plans of those that are meant."""

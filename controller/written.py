@@ -80,17 +80,17 @@ class Written:
 
     def remarks(self) -> tuple[str, ...]:
         """What is written and probably not meant, with its place: numbers below zero."""
-        found: list[str] = []
+        result: list[str] = []
         for entry in self.entries:
             given = [(f"match {name}", value) for name, values in entry.match for value in values]
             given += [(f"parameter {name}", value) for name, value in entry.params if isinstance(value, int | str)]
-            found += [
+            result += [
                 f"{entry.place}: {what} of {entry.table} is {value}, which is sent in two's complement: a port or an "
                 "address is never negative"
                 for what, value in given
                 if (value.strip().startswith("-") if isinstance(value, str) else value < 0)
             ]
-        return tuple(found)
+        return tuple(result)
 
 
 NOTHING = Written()

@@ -162,14 +162,14 @@ class _Watch:
     def _under_way(self) -> dict[int, FrameType]:
         """By thread: the first frame of the user's code that p4cc or the engine calls."""
         others = {one.ident: one.name for one in threading.enumerate() if type(one).__name__ != "_DummyThread"}
-        found: dict[int, FrameType] = {}
+        result: dict[int, FrameType] = {}
         for thread, innermost in sys._current_frames().items():  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
             if thread == threading.get_ident() or others.get(thread) == CONTROLLERS:
                 continue
             # Threads of the engine begin with what it calls.
             if (frame := self._first(innermost, is_called=thread not in others)) is not None:
-                found[thread] = frame
-        return found
+                result[thread] = frame
+        return result
 
     def _first(self, innermost: FrameType, *, is_called: bool) -> FrameType | None:
         stack: list[FrameType] = []

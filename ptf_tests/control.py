@@ -4,7 +4,6 @@ PTF's tests are synchronous; the event loop runs on a thread of its own, which a
 itself (packet-ins, digests) until a test asks for it.
 """
 
-
 from __future__ import annotations
 
 import asyncio
@@ -141,7 +140,7 @@ class ControlPlane:
             await asyncio.wait(rest, timeout=CLOSE_TIMEOUT_S)
 
     async def _read(self, request: p4r.ReadRequest) -> list[p4r.Entity]:
-        found: list[p4r.Entity] = []
+        result: list[p4r.Entity] = []
         async for answer in self._client.request_iter(request):
-            found.extend(answer.entities)
-        return found
+            result.extend(answer.entities)
+        return result

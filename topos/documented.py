@@ -39,12 +39,12 @@ class Documented(BaseModel):
 
 def texts_of(model: type[BaseModel]) -> dict[str, str]:
     """Texts below the fields of a class and its bases; those of a redefined field are replaced."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if issubclass(base, BaseModel) and base not in (BaseModel, Documented):
-            found = {name: text for name, text in found.items() if name not in base.__annotations__}
-            found.update(_own_texts(base))
-    return found
+            result = {name: text for name, text in result.items() if name not in base.__annotations__}
+            result.update(_own_texts(base))
+    return result
 
 
 @cache
@@ -57,11 +57,11 @@ def _own_texts(model: type[BaseModel]) -> dict[str, str]:
         return {}
     (statement,) = ast.parse(textwrap.dedent(source)).body
     body = statement.body if isinstance(statement, ast.ClassDef) else []
-    found: dict[str, str] = {}
+    own_texts: dict[str, str] = {}
     for field, text in pairwise(body):
         match field, text:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str() as doc)):
-                found[name] = inspect.cleandoc(doc)
+                own_texts[name] = inspect.cleandoc(doc)
             case _:
                 pass
-    return found
+    return own_texts

@@ -230,7 +230,7 @@ def topology_from_plain(data: object) -> Topology:
 
 def problems_of(error: ValidationError, prefix: str = "") -> tuple[Problem, ...]:
     """Turn a pydantic error into problems with a place such as `links[2].rate_bps`."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for detail in error.errors():
         place = prefix
         for step in detail["loc"]:
@@ -238,8 +238,8 @@ def problems_of(error: ValidationError, prefix: str = "") -> tuple[Problem, ...]
         cause = detail["msg"][:1].lower() + detail["msg"][1:]
         if detail["type"] not in ("missing", "extra_forbidden"):
             cause += f", got {_short(detail['input'])}"
-        found.append(Problem(place or "topology", cause, _remedy(detail["type"])))
-    return tuple(found)
+        problems.append(Problem(place or "topology", cause, _remedy(detail["type"])))
+    return tuple(problems)
 
 
 def check_graph(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: tuple[Link, ...]) -> None:

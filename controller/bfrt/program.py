@@ -45,8 +45,8 @@ class Program:
         """Bytes of a cell of the chip's traffic manager; None for a chip that is not known. Raises PlanError."""
         if not self.chip_text:
             return None
-        found = {name.partition(".")[0] for name in self.chip_schema.tables}
-        sizes = {CHIP_CELL_BYTES[arch] for prefix, arch in CHIPS.items() if prefix in found}
+        result = {name.partition(".")[0] for name in self.chip_schema.tables}
+        sizes = {CHIP_CELL_BYTES[arch] for prefix, arch in CHIPS.items() if prefix in result}
         return sizes.pop() if len(sizes) == 1 else None
 
     @cached_property

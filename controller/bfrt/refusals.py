@@ -55,13 +55,13 @@ def code_name(code: int) -> str:
 
 def _errors(error: grpc.aio.AioRpcError) -> list[wire.Message]:
     """The errors of a write's updates that the server reports."""
-    found: list[wire.Message] = []
+    errors: list[wire.Message] = []
     for name, value in error.trailing_metadata() or ():
         if name != DETAILS or not isinstance(value, bytes):
             continue
         try:
             status = rpc_status.Status.FromString(value)
-            found.extend(wire.Error.FromString(detail.value) for detail in status.details)
+            errors.extend(wire.Error.FromString(detail.value) for detail in status.details)
         except (DecodeError, TypeError):
             return []
-    return found
+    return errors

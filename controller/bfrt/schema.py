@@ -91,10 +91,10 @@ class Table:
 
     def data_field(self, name: str) -> Field:
         """A field of its data; raises PlanError."""
-        found = self.data.get(name)
-        if found is None:
+        result = self.data.get(name)
+        if result is None:
             missing(f"table {self.name}: field", name, self.data)
-        return found
+        return result
 
 
 class Schema:
@@ -115,21 +115,21 @@ class Schema:
         """The table of a name, whole or without the pipe's; raises PlanError that lists those there are."""
         if (whole := self.tables.get(name)) is not None:
             return whole
-        found = self._short.get(name, [])
-        if len(found) > 1:
-            cause = f"several pipes have one: {', '.join(table.name for table in found)}"
+        result = self._short.get(name, [])
+        if len(result) > 1:
+            cause = f"several pipes have one: {', '.join(table.name for table in result)}"
             raise PlanError(f"{what} {name!r}", cause, "load one program on all pipes")
-        if not found:
+        if not result:
             missing(what, name, (short for short, of in self._short.items() if of[0].kind.startswith(_OF_PROGRAMS)))
-        return found[0]
+        return result[0]
 
     def selector_of(self, profile: Table) -> Table:
         """The table of an action profile's groups; raises PlanError where it has none."""
-        found = [table for table in self.tables.values() if table.kind == "Selector" and profile.id in table.depends_on]
-        if len(found) != 1:
-            cause = f"{len(found)} selectors depend on it"
+        selectors = [one for one in self.tables.values() if one.kind == "Selector" and profile.id in one.depends_on]
+        if len(selectors) != 1:
+            cause = f"{len(selectors)} selectors depend on it"
             raise PlanError(f"action profile {profile.name}", cause, "load a program with one selector for it")
-        return found[0]
+        return selectors[0]
 
 
 def missing(what: str, name: object, known: Iterable[object]) -> NoReturn:
@@ -217,11 +217,11 @@ def _annotations(plain: Mapping[str, object], where: str) -> tuple[str, ...]:
 
 
 def _once(pairs: Iterable[tuple[K, V]], where: str) -> dict[K, V]:
-    found: dict[K, V] = {}
+    result: dict[K, V] = {}
     for key, value in pairs:
-        if found.setdefault(key, value) is not value:
+        if result.setdefault(key, value) is not value:
             raise _wrong(where, f"has {key!r} twice")
-    return found
+    return result
 
 
 def _map(plain: object, where: str) -> Mapping[str, object]:
@@ -231,17 +231,17 @@ def _map(plain: object, where: str) -> Mapping[str, object]:
 
 
 def _list(plain: Mapping[str, object], name: str, where: str, *, needed: bool = True) -> list[object]:
-    found = plain.get(name, None if needed else [])
-    if not isinstance(found, list):
+    result = plain.get(name, None if needed else [])
+    if not isinstance(result, list):
         raise _wrong(where, f"{name} is no list")
-    return cast("list[object]", found)
+    return cast("list[object]", result)
 
 
 def _text(plain: Mapping[str, object], name: str, where: str) -> str:
-    found = plain.get(name)
-    if not isinstance(found, str):
+    result = plain.get(name)
+    if not isinstance(result, str):
         raise _wrong(where, f"{name} is no text")
-    return found
+    return result
 
 
 def _id(plain: Mapping[str, object], where: str) -> int:

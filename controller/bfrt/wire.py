@@ -40,8 +40,8 @@ def _classes() -> dict[str, Message]:
         pool.AddSerializedFile(imported.serialized_pb)
     file = description()
     pool.Add(file)
-    found = (pool.FindMessageTypeByName(f"{PACKAGE}.{message.name}") for message in file.message_type)
-    return {message.name: message_factory.GetMessageClass(message) for message in found}
+    result = (pool.FindMessageTypeByName(f"{PACKAGE}.{message.name}") for message in file.message_type)
+    return {message.name: message_factory.GetMessageClass(message) for message in result}
 
 
 _CLASSES = _classes()

@@ -20,15 +20,15 @@ _PORT_SEPARATOR = "|"
 
 def parse(text: str, place: str) -> tuple[SwitchCommand, ...]:
     """The commands of a file; raises TopologyError when there are too many."""
-    found: list[SwitchCommand] = []
+    result: list[SwitchCommand] = []
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.partition("#")[0].split()
         if not words or words[0].startswith("//"):
             continue
-        if len(found) == MAX_COMMANDS:
+        if len(result) == MAX_COMMANDS:
             raise fail(f"{place}:{number}", f"more than {MAX_COMMANDS} commands", "split the file")
-        found.append(SwitchCommand(words[0], tuple(words[1:]), f"{place}:{number}"))
-    return tuple(found)
+        result.append(SwitchCommand(words[0], tuple(words[1:]), f"{place}:{number}"))
+    return tuple(result)
 
 
 @dataclass

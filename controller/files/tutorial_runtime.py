@@ -94,11 +94,11 @@ def _session(item: dict[str, object], place: str) -> WrittenCopies:
 
 
 def _replicas(item: dict[str, object], place: str) -> tuple[tuple[int, int], ...]:
-    found = as_list(item.get("replicas"), f"{place}.replicas")
-    if len(found) > MAX_REPLICAS:
-        raise fail(f"{place}.replicas", f"{len(found)} are too many", f"give at most {MAX_REPLICAS}")
+    result = as_list(item.get("replicas"), f"{place}.replicas")
+    if len(result) > MAX_REPLICAS:
+        raise fail(f"{place}.replicas", f"{len(result)} are too many", f"give at most {MAX_REPLICAS}")
     replicas: list[tuple[int, int]] = []
-    for index, replica in enumerate(found):
+    for index, replica in enumerate(result):
         where = f"{place}.replicas[{index}]"
         one = as_object(replica, where)
         port = as_int(one.get("egress_port"), f"{where}.egress_port")

@@ -164,9 +164,9 @@ def compare(a: Ran, b: Ran, matched: Mapping[str, str] | None = None, only: Sequ
     pairs: list[Pair] = []
     for (variant, point), runs in of_a.items():
         other = names.get(variant, variant)
-        if (found := of_b.get((other, point))) is not None:
-            metrics = list(_metrics(runs, found, {*sides[0].keys, *sides[1].keys}))
-            pairs.append(Pair(variant, other, point, chance(len(runs), len(found)), metrics))
+        if (result := of_b.get((other, point))) is not None:
+            metrics = list(_metrics(runs, result, {*sides[0].keys, *sides[1].keys}))
+            pairs.append(Pair(variant, other, point, chance(len(runs), len(result)), metrics))
     met_a = {(pair.variant_a, pair.point) for pair in pairs}
     met_b = {(pair.variant_b, pair.point) for pair in pairs}
     alone = [[_label(*key) for key in of if key not in met] for of, met in ((of_a, met_a), (of_b, met_b))]
@@ -349,19 +349,19 @@ def _side(values: Mapping[int, float | None]) -> Side:
 
 
 def _verdict(a: Mapping[int, float | None], b: Mapping[int, float | None]) -> Verdict:
-    held = [[value for value in side.values() if value is not None] for side in (a, b)]
-    if not held[0]:
+    values = [[value for value in side.values() if value is not None] for side in (a, b)]
+    if not values[0]:
         return Verdict.ONLY_B
-    if not held[1]:
+    if not values[1]:
         return Verdict.ONLY_A
-    whole = len(held[0]) == len(a) and len(held[1]) == len(b)
-    if a == b or (whole and len({*held[0], *held[1]}) == 1):
+    whole = len(values[0]) == len(a) and len(values[1]) == len(b)
+    if a == b or (whole and len({*values[0], *values[1]}) == 1):
         return Verdict.SAME
     if not whole:
         return Verdict.SOME_SEEDS
-    if min(map(len, held)) < 2:
+    if min(map(len, values)) < 2:
         return Verdict.ONE_SEED
-    apart = max(held[0]) < min(held[1]) or max(held[1]) < min(held[0])
+    apart = max(values[0]) < min(values[1]) or max(values[1]) < min(values[0])
     return Verdict.BEYOND if apart else Verdict.WITHIN
 
 

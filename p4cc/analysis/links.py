@@ -68,16 +68,16 @@ def depths(histogram: pl.DataFrame) -> dict[str, float]:
     whole = sum(samples)
     if whole == 0:
         return {}
-    found: dict[str, float] = {"queue_mean_bytes": int(histogram["sum_bytes"].sum()) / whole}
+    result: dict[str, float] = {"queue_mean_bytes": int(histogram["sum_bytes"].sum()) / whole}
     for percent in DEPTH_PERCENTILES:
         place = min(int(whole * percent / 100), whole - 1)
         passed = 0
         for depth, count in zip(bins, samples, strict=True):
             passed += count
             if passed > place:
-                found[f"queue_p{percent}_bytes"] = float(depth)
+                result[f"queue_p{percent}_bytes"] = float(depth)
                 break
-    return found
+    return result
 
 
 def outcome(summary: Mapping[str, float | None]) -> str:

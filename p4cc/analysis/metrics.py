@@ -235,15 +235,15 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
 
 def _of_flows(flows: pl.DataFrame) -> dict[str, float]:
     """Number, mean and percentiles of completion times and slowdowns of the flows that finished."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for name, column in (("fct", "fct_ns"), ("slowdown", "slowdown")):
         values = flows[column].drop_nulls().cast(pl.Float64).to_numpy()
         suffix = "_ns" if name == "fct" else ""
-        found[f"{name}_count"] = int(values.size)
-        found[f"{name}_mean{suffix}"] = float(values.mean()) if values.size else float("nan")
+        result[f"{name}_count"] = int(values.size)
+        result[f"{name}_mean{suffix}"] = float(values.mean()) if values.size else float("nan")
         for percent in PERCENTILES:
-            found[f"{name}_p{percent}{suffix}"] = percentile(values, percent)
-    return found
+            result[f"{name}_p{percent}{suffix}"] = percentile(values, percent)
+    return result
 
 
 def jain(rates: Iterable[float]) -> float:
@@ -270,13 +270,13 @@ def _of_windows(
     windows: Sequence[Window], checkpoints: pl.DataFrame, of_flows: pl.DataFrame, end_ns: int
 ) -> dict[str, float]:
     """Goodput and fairness within each span of time, of all flows that began and were not over before it."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     finishes = dict(zip(of_flows["flow_id"].to_list(), of_flows["finish_ns"].to_list(), strict=True))
     flows = checkpoints["flow_id"].unique(maintain_order=True).to_list()
     for window in windows:
         if window.end_ns > end_ns:
             # The run ended before the span did.
-            found[f"goodput_bps_{window.name}"] = found[f"jain_{window.name}"] = float("nan")
+            result[f"goodput_bps_{window.name}"] = result[f"jain_{window.name}"] = float("nan")
             continue
         start, end = (
             dict(zip(*(at[name].to_list() for name in ("flow_id", "acked_bytes")), strict=True))
@@ -287,9 +287,9 @@ def _of_windows(
         )
         gains = [end[flow] - start.get(flow, 0) for flow in under_way]
         seconds = (window.end_ns - window.start_ns) / 1e9
-        found[f"goodput_bps_{window.name}"] = sum(gains) * 8 / seconds
-        found[f"jain_{window.name}"] = jain(float(gain) for gain in gains)
-    return found
+        result[f"goodput_bps_{window.name}"] = sum(gains) * 8 / seconds
+        result[f"jain_{window.name}"] = jain(float(gain) for gain in gains)
+    return result
 
 
 def _goodputs(acked: list[int], starts: list[int], ends: list[int]) -> list[float]:

@@ -95,7 +95,7 @@ def with_front(rows: pl.DataFrame, points: Sequence[str], objectives: tuple[str,
     Only settings that may be compared can be on it: every seed has a value of both, and no other setting of the point
     leaves fewer flows unfinished.
     """
-    found: list[pl.DataFrame] = []
+    result: list[pl.DataFrame] = []
     for _, group in by_point(rows, points):
         fewest = group[UNFINISHED].min()
         compared = [
@@ -106,8 +106,8 @@ def with_front(rows: pl.DataFrame, points: Sequence[str], objectives: tuple[str,
         signs = [-1.0 if METRICS[name] else 1.0 for name in objectives]
         costs = [(signs[0] * pair[0], signs[1] * pair[1]) for pair, fits in zip(pairs, compared, strict=True) if fits]
         best = iter(pareto_front(costs))
-        found.append(group.with_columns(pl.Series(ON_FRONT, [fits and next(best) for fits in compared], pl.Boolean)))
-    return pl.concat(found) if found else rows.with_columns(pl.lit(False).alias(ON_FRONT))
+        result.append(group.with_columns(pl.Series(ON_FRONT, [fits and next(best) for fits in compared], pl.Boolean)))
+    return pl.concat(result) if result else rows.with_columns(pl.lit(False).alias(ON_FRONT))
 
 
 def pareto_front(costs: Sequence[tuple[float, float]]) -> list[bool]:

@@ -101,9 +101,9 @@ def limits(runs: pl.DataFrame, x: str, over: str, column: str) -> pl.DataFrame:
 def _below(points: pl.DataFrame, variants: list[str]) -> list[str]:
     """Names along x, with the number of values behind percentiles."""
     of = [points.filter(pl.col("variant") == variant) for variant in variants]
-    said: list[str] = []
+    texts: list[str] = []
     for name, line in zip(variants, of, strict=True):
         count = numbered(name, [*line["least"], *line["most"]]).removeprefix(name).strip()
         lines = textwrap.wrap(name, _NAME_LETTERS, break_long_words=False)
-        said.append("\n".join([*lines, *filter(None, [count])]))
-    return said
+        texts.append("\n".join([*lines, *filter(None, [count])]))
+    return texts

@@ -57,9 +57,9 @@ def runs_behind(runs: pl.DataFrame, y: str) -> list[pl.Expr]:
 def numbered(label: str, counts: Iterable[int | None], unfinished: int = 0) -> str:
     """A label with the number of values behind its percentiles: `DCTCP (n = 4 to 40)`."""
     known = [count for count in counts if count is not None]
-    said = [f"n = {min(known)}" if min(known) == max(known) else f"n = {min(known)} to {max(known)}"] if known else []
-    said += [f"{unfinished} unfinished"] if unfinished else []
-    return f"{label} ({', '.join(said)})" if said else label
+    text = [f"n = {min(known)}" if min(known) == max(known) else f"n = {min(known)} to {max(known)}"] if known else []
+    text += [f"{unfinished} unfinished"] if unfinished else []
+    return f"{label} ({', '.join(text)})" if text else label
 
 
 def mark_few(axes: Axes, points: Sequence[tuple[float, float]], colour: str, marker: str) -> None:

@@ -143,7 +143,7 @@ def _series(folder: Path) -> Series:
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:
-    found = read_table(folder, name)
-    if found is None:
+    result = read_table(folder, name)
+    if result is None:
         raise _NoRowsError(name)
-    return found
+    return result

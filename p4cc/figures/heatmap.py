@@ -85,34 +85,34 @@ def cells(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point]
     medians = runs.group_by(*figure.x, *figure.y, *along, maintain_order=True).agg(
         pl.col(figure.value).cast(pl.Float64).median()
     )
-    found: dict[tuple[Point, Point], float] = {}
+    result: dict[tuple[Point, Point], float] = {}
     reached: dict[tuple[Point, Point], list[tuple[float, bool]]] = {}
     for row in medians.iter_rows(named=True):
         cell = (tuple(row[name] for name in figure.x), tuple(row[name] for name in figure.y))
         value = row[figure.value]
         if figure.limit_over is None:
             if value is not None:
-                found[cell] = value
+                result[cell] = value
         else:
             # Where no run has a value, the point is not fine.
             fine = value == 0 if figure.at_least is None else value is not None and value >= figure.at_least
             reached.setdefault(cell, []).append((float(row[figure.limit_over]), fine))
-    found.update({cell: supported(points) for cell, points in reached.items()})
-    return found
+    result.update({cell: supported(points) for cell, points in reached.items()})
+    return result
 
 
 def _marks(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point], str]:
     """Cells whose median leaves runs out, or is of percentiles of few values."""
     if figure.limit_over is not None:
         return {}
-    found: dict[tuple[Point, Point], str] = {}
+    marks: dict[tuple[Point, Point], str] = {}
     cell = runs.group_by(*figure.x, *figure.y, maintain_order=True).agg(runs_behind(runs, figure.value))
     for row in cell.iter_rows(named=True):
         at = (tuple(row[name] for name in figure.x), tuple(row[name] for name in figure.y))
         left_out = f"\n{row['valued']}/{row['runs']}" if row["valued"] < row["runs"] else ""
         if mark := ("*" if row["few"] else "") + left_out:
-            found[at] = mark
-    return found
+            marks[at] = mark
+    return marks
 
 
 def _say_marks(page: Figure, figure: HeatMapFigure, marks: set[str]) -> None:

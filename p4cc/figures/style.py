@@ -72,10 +72,10 @@ def say(axes: Axes, text: str) -> None:
 
 def note(page: Figure, text: str) -> None:
     """Says something of the figure below its panels, once."""
-    said = page.get_supxlabel()
+    message = page.get_supxlabel()
     wrapped = textwrap.fill(text, max(40, int(page.get_figwidth() * _NOTE_LETTERS_PER_INCH)))
-    if wrapped not in said:
-        page.supxlabel("\n".join(filter(None, (said, wrapped))), x=0.01, ha="left", fontsize=_NOTE_SIZE)
+    if wrapped not in message:
+        page.supxlabel("\n".join(filter(None, (message, wrapped))), x=0.01, ha="left", fontsize=_NOTE_SIZE)
 
 
 def axis_label(column: str, label: str) -> str:
@@ -117,8 +117,8 @@ class _PlainLog(LogFormatterSciNotation):
     """Numbers at a logarithmic axis: 0.5 and 200 as such, powers of ten where there are many zeros."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        said = super().__call__(x, pos)
-        return f"{x:g}" if said and 1e-3 <= abs(x) <= 1e4 else said
+        text = super().__call__(x, pos)
+        return f"{x:g}" if text and 1e-3 <= abs(x) <= 1e4 else text
 
 
 def log_scale(axes: Axes, *, x: bool = False) -> None:

@@ -58,11 +58,11 @@ def _seal(folder: Path, identity: dict[str, str]) -> None:
 
 def _files(folder: Path) -> list[str]:
     """Files that are a lab's by their place, by name relative to the folder."""
-    found = [name for name in REPORTS if os.path.lexists(folder / name)]
+    matches = [name for name in REPORTS if os.path.lexists(folder / name)]
     for own in OWN:
         for place, _, names in os.walk(folder / own):
-            found += [str((Path(place) / name).relative_to(folder)) for name in names]
-    return sorted(found)
+            matches += [str((Path(place) / name).relative_to(folder)) for name in names]
+    return sorted(matches)
 
 
 def _set_aside(folder: Path) -> str:

@@ -130,9 +130,9 @@ class LiveWorld:
 
     async def news(self) -> list[News]:
         """What happened since."""
-        found = list(self._news)
+        news = list(self._news)
         self._news.clear()
-        return found
+        return news
 
     async def install(self, switch: str) -> bool:
         """The switch's own connection does."""

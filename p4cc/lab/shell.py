@@ -60,8 +60,8 @@ def _check_syntax(line: Line) -> None:
         # Named with the other tools that are missing.
         return
     if done.returncode != 0:
-        said = (done.stderr.strip().splitlines() or ["is not a line of bash"])[0]
-        cause = said.removeprefix("bash: ").removeprefix("-c: ")
+        text = (done.stderr.strip().splitlines() or ["is not a line of bash"])[0]
+        cause = text.removeprefix("bash: ").removeprefix("-c: ")
         raise UserError(cause, place=f"--run {line.host} {line.text!r}", remedy="write it as in a shell")
 
 

@@ -145,9 +145,9 @@ class SwitchKind(Protocol):
 
 def own_program(name: str) -> str:
     """A program of this project: where a variable says, beside Python or on PATH; raises UserError."""
-    if (found := _find_own(name)) is None:
+    if (result := _find_own(name)) is None:
         raise UserError(f"{name} is not built", place="p4cc lab", remedy=BUILD)
-    return found
+    return result
 
 
 def own_missing(*names: str) -> list[Missing]:
@@ -365,8 +365,8 @@ def run_command_line(program: str, launch: Launch, lines: Sequence[str]) -> None
     log.write_text(done.stdout + done.stderr, encoding="utf-8")
     refused = [line for line in done.stdout.splitlines() if "Invalid" in line or "Error" in line]
     if done.returncode != 0 or refused:
-        said = refused[0] if refused else (done.stderr.strip().splitlines() or ["no answer"])[-1]
-        raise UserError(said, place=place, remedy=f"see {log}")
+        text = refused[0] if refused else (done.stderr.strip().splitlines() or ["no answer"])[-1]
+        raise UserError(text, place=place, remedy=f"see {log}")
 
 
 def _delay_by_kernel(port: PortShape) -> bool:

@@ -82,18 +82,18 @@ def _commands(line: str, hosts: frozenset[str]) -> set[str]:
     words = shlex.shlex(line, posix=True, punctuation_chars="();&|`")
     words.whitespace_split = True
     words.commenters = ""
-    found: set[str] = set()
+    commands: set[str] = set()
     begins = True
     try:
         for word in words:
             operator = not word.strip("();&|`")
             if begins and not operator:
-                found.add(word)
+                commands.add(word)
             # The name of a host stands in front of a command.
             begins = operator or (begins and (word in _BEGINS_COMMAND | hosts or bool(_ASSIGNMENT.match(word))))
     except ValueError:
         return set()
-    return found
+    return commands
 
 
 def is_root() -> bool:

@@ -74,19 +74,19 @@ def _of_runs(runs: Runs) -> Document:
 
 
 def _what(runs: Runs) -> list[Section]:
-    found: list[Section] = []
+    sections: list[Section] = []
     for number, one in enumerate(runs.folders):
         letter = runs.letter(number)
         title = f"What was run: {letter} {one.shown}" if letter else "What was run"
-        found.append(Section(f"what{letter.lower()}", title, overview.blocks(one)))
-    return found
+        sections.append(Section(f"what{letter.lower()}", title, overview.blocks(one)))
+    return sections
 
 
 def _counted(runs: Runs) -> str:
     """How much was run, in one line."""
     parts = [(len(runs.series), "variant"), (len(runs.points), "point"), (len(runs.seeds), "seed")]
-    said = [f"{count} {word}{'s' if count > 1 else ''}" for count, word in parts if word != "point" or count > 1]
-    return f"{', '.join(said)}: {len(runs.numbers)} run{'s' if len(runs.numbers) > 1 else ''}"
+    texts = [f"{count} {word}{'s' if count > 1 else ''}" for count, word in parts if word != "point" or count > 1]
+    return f"{', '.join(texts)}: {len(runs.numbers)} run{'s' if len(runs.numbers) > 1 else ''}"
 
 
 def _unfinished(one: Unfinished) -> Document:
@@ -94,7 +94,7 @@ def _unfinished(one: Unfinished) -> Document:
     identity = one.manifest.identity
     facts = Facts([(name, value) for name, value in identity.items() if value])
     what = "lab" if identity.get("kind") == "lab" else "run"
-    said: list[Block] = [
+    texts: list[Block] = [
         Text(
             f"This {what} is not finished: it is under way, or it was interrupted or killed. There are no results yet.",
             "warning",
@@ -108,7 +108,7 @@ def _unfinished(one: Unfinished) -> Document:
         facts,
     ]
     if one.manifest.replaced:
-        said.insert(1, Text("A call was killed while it put its results in place: run it once more.", "warning"))
+        texts.insert(1, Text("A call was killed while it put its results in place: run it once more.", "warning"))
     return Document(
-        identity.get("scenario") or one.shown, f"{what} without results", [Section("notes", "Unfinished", said)]
+        identity.get("scenario") or one.shown, f"{what} without results", [Section("notes", "Unfinished", texts)]
     )

@@ -40,7 +40,7 @@ _NO_CAUSES = (
 
 def blocks(runs: Runs) -> list[Block]:
     """Counts, causes of drops, who paused whom, and the ports."""
-    found: list[Block] = []
+    result: list[Block] = []
     counts = {name: words for name, words in _COUNTS if any(row.get(name) for row in runs.numbers.values())}
     if counts:
         values = {
@@ -48,10 +48,10 @@ def blocks(runs: Runs) -> list[Block]:
             for key, row in runs.numbers.items()
         }
         caption = "Of a whole run. Packets marked at K_dc are beyond the second threshold of a dual threshold."
-        found.append(_bars("How many", caption, values, list(counts.values()), apart=True))
+        result.append(_bars("How many", caption, values, list(counts.values()), apart=True))
     else:
-        found.append(Text(_NOTHING, "why"))
-    return [*found, *_drops(runs), *_pauses(runs), *_ports(runs)]
+        result.append(Text(_NOTHING, "why"))
+    return [*result, *_drops(runs), *_pauses(runs), *_ports(runs)]
 
 
 def _bars(
@@ -94,12 +94,12 @@ def _drops(runs: Runs) -> list[Block]:
             {name.removeprefix(_DROPPED): int(one or 0) for name, one in zip(names, sums, strict=True)}
         )
     words = list(dict.fromkeys(word for of in causes.values() for word, count in of.items() if count))
-    found: list[Block] = []
+    result: list[Block] = []
     if words:
         caption = "Packets dropped at queues of switches, by cause, over all ports."
-        found.append(_bars("Causes of drops", caption, {key: dict(of) for key, of in causes.items()}, words))
+        result.append(_bars("Causes of drops", caption, {key: dict(of) for key, of in causes.items()}, words))
     recorded = list(runs.frames("drops"))
-    return [*found, _programs(runs, recorded) if recorded else Text(_NO_CAUSES, "why")]
+    return [*result, _programs(runs, recorded) if recorded else Text(_NO_CAUSES, "why")]
 
 
 def _programs(runs: Runs, recorded: list[tuple[Key, pl.DataFrame]]) -> Table:
@@ -125,20 +125,20 @@ def _pauses(runs: Runs) -> list[Block]:
         rows = rows.sort("paused_ns", descending=True, maintain_order=True)
         chosen = rows.select("node", "port", "priority", "pauses_sent", "pauses_received", "paused_ns", "paused_share")
         ports += [(key, [*row[:5], short(row[5] / 1e3), short(100 * row[6])]) for row in chosen.rows()]
-    found: list[Block] = []
+    result: list[Block] = []
     if ports:
         columns = [Column("node", numeric=False), *map(Column, ("port", "priority", "pauses sent", "pauses received"))]
         columns += [Column("paused (us)"), Column("paused (% of the run)")]
         about = "Ports that were paused or paused a neighbour: those that stood still for longest first."
-        found.append(_table(runs, "Pauses by port", columns, ports, about))
+        result.append(_table(runs, "Pauses by port", columns, ports, about))
     if frames:
         columns = [Column("switch", numeric=False), Column("port"), Column("stops", numeric=False), Column("priority")]
         columns += [Column("for packets towards", numeric=False), Column("pause frames")]
         about = "Which neighbour a switch stopped, and where the packet was to go that asked for it."
-        found.append(_table(runs, "Who paused whom", columns, frames, about))
+        result.append(_table(runs, "Who paused whom", columns, frames, about))
     elif ports:
-        found.append(Text("Single pause frames were not recorded. Set record.pauses: true.", "why"))
-    return found
+        result.append(Text("Single pause frames were not recorded. Set record.pauses: true.", "why"))
+    return result
 
 
 def _ports(runs: Runs) -> list[Block]:

@@ -24,23 +24,23 @@ MAX_ROWS = 3_000
 def blocks(runs: Runs) -> list[Block]:
     """Compares the first folder with each of the others."""
     first, *others = runs.folders
-    found: list[Block] = []
+    result: list[Block] = []
     for number, other in enumerate(others, start=1):
         letter, title = runs.letter(number), f"A {first.shown} beside {runs.letter(number)} {other.shown}"
         try:
             compared = compare(first.ran, other.ran)
         except UserError as error:
-            found.append(Text(f"{title}: {error.cause}", "why"))
+            result.append(Text(f"{title}: {error.cause}", "why"))
             continue
-        found.append(Text(title))
-        found += [Text(one, "warning") for one in compared.warnings]
-        found += [
+        result.append(Text(title))
+        result += [Text(one, "warning") for one in compared.warnings]
+        result += [
             Text(f"Only in {side}: {', '.join(labels)}.", "note")
             for side, labels in (("A", compared.only_a), (letter, compared.only_b))
             if labels
         ]
-        found += [_settings(compared, letter), _metrics(compared, letter)]
-    return found
+        result += [_settings(compared, letter), _metrics(compared, letter)]
+    return result
 
 
 def _settings(compared: Comparison, letter: str) -> Block:

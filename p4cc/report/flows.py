@@ -36,14 +36,14 @@ def blocks(runs: Runs) -> list[Block]:
     if not flows:
         return [Text("There were no flows in these runs.", "why")]
     sized = {key: one.filter(pl.col("size_bytes").is_not_null()) for key, one in flows.items()}
-    found: list[Block] = []
+    result: list[Block] = []
     if not any(one.height for one in sized.values()):
-        found.append(Text(_NO_FLOWS, "why"))
+        result.append(Text(_NO_FLOWS, "why"))
     elif not any(one["fct_ns"].count() for one in sized.values()):
-        found.append(Text(_NOTHING, "why"))
+        result.append(Text(_NOTHING, "why"))
     else:
-        found += [_distributions(sized), _by_size(sized)]
-    return [*found, _table(runs, flows)]
+        result += [_distributions(sized), _by_size(sized)]
+    return [*result, _table(runs, flows)]
 
 
 def _distributions(flows: Mapping[Key, pl.DataFrame]) -> Chart:
@@ -76,13 +76,13 @@ def cdf_panel(
         grouped.setdefault((key.series, key.point, name), []).append((key.seed, rows[column]))
     lines: list[Line] = []
     for (series, point, name), of in grouped.items():
-        found = [distribution(values, scale, points) for _, values in of]
+        result = [distribution(values, scale, points) for _, values in of]
         lines.append(
             Line(
                 series,
                 "cdf",
-                [numbers(values) for values, _ in found],
-                [numbers(shares) for _, shares in found],
+                [numbers(values) for values, _ in result],
+                [numbers(shares) for _, shares in result],
                 point=point,
                 seeds=[seed for seed, _ in of],
                 rows=[values.len() for _, values in of],
@@ -124,12 +124,12 @@ def _binned(flows: pl.DataFrame, edges: list[int]) -> list[pl.Series]:
     done = flows.filter(pl.col("slowdown").is_not_null()).select(
         size=pl.col("size_bytes").cast(pl.Int64), slowdown=pl.col("slowdown").clip(lower_bound=FLOOR)
     )
-    found: list[pl.Series] = []
+    result: list[pl.Series] = []
     low = -1
     for high in edges:
-        found.append(done.filter((pl.col("size") > low) & (pl.col("size") <= high))["slowdown"])
+        result.append(done.filter((pl.col("size") > low) & (pl.col("size") <= high))["slowdown"])
         low = high
-    return found
+    return result
 
 
 _SHOWN: tuple[tuple[str, float, str], ...] = (

@@ -52,16 +52,16 @@ def document(folder: LabFolder) -> Document:
 
 def comparison(folder: LabComparison) -> Document:
     """The report of `p4cc lab --compare`: virtual time beside the lab."""
-    found: list[Block] = [*_rows("Virtual time beside the lab", folder.rows, "No variant was run.")]
+    blocks: list[Block] = [*_rows("Virtual time beside the lab", folder.rows, "No variant was run.")]
     picture = folder.folder / FIGURE
     if picture.is_file():
         address = f"data:image/png;base64,{base64.b64encode(picture.read_bytes()).decode('ascii')}"
-        found.append(
+        blocks.append(
             Image("Queues and windows", "As the lab drew it: each variant in virtual time and in the lab.", address)
         )
-    found.append(Text("Each variant's lab has a folder, and a report, of its own inside this one.", "note"))
+    blocks.append(Text("Each variant's lab has a folder, and a report, of its own inside this one.", "note"))
     return Document(
-        f"Lab comparison: {folder.shown}", "one machine, one case", [Section("beside", "Side by side", found)]
+        f"Lab comparison: {folder.shown}", "one machine, one case", [Section("beside", "Side by side", blocks)]
     )
 
 
@@ -74,15 +74,15 @@ def _subtitle(plain: JsonObject) -> str:
 
 def _notes(folder: LabFolder) -> list[Block]:
     plain = folder.plain
-    found: list[Block] = []
+    notes: list[Block] = []
     if plain.get("ended") is None:
         under_way = " Or it is under way still." if folder.is_under_way else ""
-        found.append(Text(f"This lab has no end: it was killed, and what it left is incomplete.{under_way}", "warning"))
+        notes.append(Text(f"This lab has no end: it was killed, and what it left is incomplete.{under_way}", "warning"))
     else:
-        found.append(Text(f"How it ended: {plain['ended']}.", "note" if plain.get("ok") else "warning"))
+        notes.append(Text(f"How it ended: {plain['ended']}.", "note" if plain.get("ok") else "warning"))
     for name in ("failed", "restarts", "warnings"):
-        found += [Text(str(one), "warning") for one in items(plain.get(name))]
-    return found
+        notes += [Text(str(one), "warning") for one in items(plain.get(name))]
+    return notes
 
 
 def _what(folder: LabFolder) -> list[Block]:
@@ -118,22 +118,22 @@ def _summary(plain: JsonObject) -> list[Block]:
 def _flows(flows: pl.DataFrame) -> list[Block]:
     if flows.is_empty():
         return [Text(_NO_AGENTS, "why")]
-    found: list[Block] = []
+    blocks: list[Block] = []
     if "fct_ns" in flows.columns and flows["fct_ns"].count():
         named = [(Key(0, 0, 0), "", flows)]
         panel = cdf_panel(named, "fct_ns", 1e-6, 400, x_label="completion time (ms)", x_log=False)
-        found.append(Chart("Completion times", "Share of flows that were complete within a time.", [panel]))
+        blocks.append(Chart("Completion times", "Share of flows that were complete within a time.", [panel]))
     else:
-        found.append(Text("No flow finished: there are no completion times.", "why"))
-    return [*found, *_rows("Flows", flows.to_dicts(), _NO_AGENTS)]
+        blocks.append(Text("No flow finished: there are no completion times.", "why"))
+    return [*blocks, *_rows("Flows", flows.to_dicts(), _NO_AGENTS)]
 
 
 def _lines(plain: JsonObject) -> list[Block]:
-    found: list[Block] = []
+    lines: list[Block] = []
     for title, name in (("Lines in hosts (--run)", "commands"), ("Faults", "faults")):
         if items(plain.get(name)):
-            found += _rows(title, plain.get(name), "")
-    return found
+            lines += _rows(title, plain.get(name), "")
+    return lines
 
 
 def _frame(value: JsonValue) -> pl.DataFrame:

@@ -24,14 +24,14 @@ _MAX_VALUES = 40
 
 def warnings(runs: Runs) -> list[Block]:
     """Warnings of the runs, and runs that did not finish."""
-    found: list[Block] = []
+    result: list[Block] = []
     for place, folder in enumerate(runs.folders):
         letter = f"{runs.letter(place)}: " if runs.letter(place) else ""
         texts = [str(warning) for warning in items(folder.plain.get("warnings"))]
-        found += [Text(f"{letter}{text}", "warning") for text in [*texts, *_outcomes(folder)]]
+        result += [Text(f"{letter}{text}", "warning") for text in [*texts, *_outcomes(folder)]]
     if not any(row.get("flows_finite") for row in runs.numbers.values()):
-        found.append(Text("No flow of these runs has an end: there are no completion times.", "note"))
-    return found
+        result.append(Text("No flow of these runs has an end: there are no completion times.", "note"))
+    return result
 
 
 def _outcomes(folder: RunFolder) -> Iterator[str]:
@@ -83,13 +83,13 @@ def _topology(topology: JsonObject) -> str:
 
 
 def _thresholds(folder: RunFolder) -> str:
-    found = {
+    matches = {
         f"K {one.k_pkts}, K_dc {one.k_dc_pkts} packets"
         for case in folder.ran.told.cases
         for one in case.installed
         if one.k_pkts is not None or one.k_dc_pkts is not None
     }
-    return "; ".join(sorted(found)).replace("None", "none")
+    return "; ".join(sorted(matches)).replace("None", "none")
 
 
 def _commit(commit: str | None) -> str:

@@ -65,17 +65,17 @@ def largest_in_bins(times: Array, values: Array, begin: int, end: int, bins: int
 
     0 before the first sample.
     """
-    found = np.zeros(bins)
+    result = np.zeros(bins)
     if not len(times):
-        return found
+        return result
     width = max(end - begin, 1) / bins
     inside = times >= begin
     bin_of = np.minimum(((times[inside] - begin) / width).astype(np.int64), bins - 1)
-    np.maximum.at(found, bin_of, values[inside])
+    np.maximum.at(result, bin_of, values[inside])
     # What held when a part began: the last sample before it.
     before = np.searchsorted(times, begin + np.arange(bins) * width, side="right") - 1
     held = np.where(before >= 0, values[np.maximum(before, 0)], 0)
-    return np.maximum(found, held)
+    return np.maximum(result, held)
 
 
 def spread_over(count: int, most: int) -> list[int]:

@@ -59,19 +59,19 @@ def blocks(runs: Runs) -> list[Block]:
         figures = _FIGURES.validate_python(specs)
     except ValidationError:
         return [Text("The scenario's figures are of another version of p4cc; they stand in the folder.", "why")]
-    found: list[Block] = []
+    result: list[Block] = []
     room = _IMAGE_BYTES
     for figure in figures:
         try:
             block = _interactive(runs, figure)
         except (UserError, KeyError, pl.exceptions.PolarsError) as error:
-            found.append(Text(f"{figure.title or figure.file}: not drawn: {error}", "why"))
+            result.append(Text(f"{figure.title or figure.file}: not drawn: {error}", "why"))
             continue
         if block is None:
             block, size = _picture(folder, figure, room)
             room -= size
-        found.append(block)
-    return found
+        result.append(block)
+    return result
 
 
 def _interactive(runs: Runs, figure: Figure) -> Block | None:

@@ -79,7 +79,7 @@ def _metrics(runs: Runs) -> list[Metric]:
     # Runs without finite flows have the goodput of all flows: 0 would mislead.
     endless = all(not row.get("flows_finite") for row in rows)
     shown = [name for name in _SHOWN if name != ("goodput_bps" if endless else "total_goodput_bps")]
-    found: list[Metric] = []
+    metrics: list[Metric] = []
     for name in shown:
         sizes = [abs(value) for row in rows if (value := number(row.get(name))) is not None]
         if not any(sizes) and name not in _ALWAYS:
@@ -87,8 +87,8 @@ def _metrics(runs: Runs) -> list[Metric]:
         factor, unit = scale(name, max(sizes, default=0))
         digits = 0 if all(float(one).is_integer() for one in sizes) and factor == 1 else 3
         words = _NAMES.get(name, heading(name, unit).replace("_", " "))
-        found.append(Metric(name, words, 1 / factor, digits, f"{name} of summary.json"))
-    return found
+        metrics.append(Metric(name, words, 1 / factor, digits, f"{name} of summary.json"))
+    return metrics
 
 
 def table(runs: Runs) -> Table:

@@ -106,12 +106,12 @@ def queue_blocks(runs: Runs) -> list[Block]:
 
 def _deepest(rows: pl.DataFrame) -> list[tuple[str, Steps]]:
     """Ports in which something waited, the deepest first."""
-    found: list[tuple[int, str, Steps]] = []
+    result: list[tuple[int, str, Steps]] = []
     for (switch, peer), of in rows.group_by("switch", "peer", maintain_order=True):
         depth = of["depth_pkts"].max()
         if isinstance(depth, int) and depth > 0:
-            found.append((depth, f"{switch} to {peer}", steps(of, "depth_pkts")))
-    return [(name, one) for _, name, one in sorted(found, key=lambda port: -port[0])]
+            result.append((depth, f"{switch} to {peer}", steps(of, "depth_pkts")))
+    return [(name, one) for _, name, one in sorted(result, key=lambda port: -port[0])]
 
 
 def _map(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> HeatMap:
@@ -235,14 +235,14 @@ def _chosen_of(
 ) -> dict[Key, dict[int, str]]:
     """Flows of each run: those of the first variant at a point and seed, so that variants stand beside each other."""
     first: dict[tuple[int, int, int], dict[int, str]] = {}
-    found: dict[Key, dict[int, str]] = {}
+    result: dict[Key, dict[int, str]] = {}
     for key, rows in samples.items():
         at = (runs.series[key.series].folder, key.point, key.seed)
         own = _chosen(rows, flows.get(key))
         known = set(rows["flow_id"].unique().to_list())
         both = {flow: name for flow, name in first.setdefault(at, own).items() if flow in known}
-        found[key] = both or own
-    return found
+        result[key] = both or own
+    return result
 
 
 def _chosen(windows: pl.DataFrame, flows: pl.DataFrame | None) -> dict[int, str]:

@@ -60,8 +60,8 @@ def measure_flows(runs: pl.DataFrame, table: Table, how: FLOW_MEASURES) -> float
 
 def median(values: Iterable[float]) -> float | None:
     """The median; None without values."""
-    found = list(values)
-    return statistics.median(found) if found else None
+    result = list(values)
+    return statistics.median(result) if result else None
 
 
 def _percentile(flows: pl.DataFrame, variant: str, how: FlowPercentileMeasure | FlowRankMeasure) -> float | None:
@@ -101,32 +101,32 @@ def _paired(flows: pl.DataFrame, how: PairedFctMeasure) -> float | None:
 def _cells(rows: pl.DataFrame, how: PodCellsMeasure) -> float | None:
     need(rows, how.column)
     used = rows.filter(pl.col("is_full") & (pl.col("flows_completed") > 0))
-    found: list[float] = []
+    result: list[float] = []
     for _, one in used.group_by("seed", maintain_order=True):
         values = sorted(float(value) for value in one[how.column].drop_nulls().to_list())
         positive = [value for value in values if value > 0]
         match how.give:
             case "min":
-                found.append(values[0])
+                result.append(values[0])
             case "max":
-                found.append(values[-1])
+                result.append(values[-1])
             case "median":
-                found.append(values[len(values) // 2])
+                result.append(values[len(values) // 2])
             case "spread":
-                found.append(values[-1] - values[0])
+                result.append(values[-1] - values[0])
             case "ratio":
                 if positive:
-                    found.append(positive[-1] / positive[0])
-    return median(found)
+                    result.append(positive[-1] / positive[0])
+    return median(result)
 
 
 def _largest_flow(flows: pl.DataFrame, how: LargestFlowMeasure) -> float | None:
     need(flows, how.column, "src_pod", "dst_pod")
-    found: list[float] = []
+    result: list[float] = []
     for _, one in flows.group_by("seed", maintain_order=True):
         cell = one.filter((pl.col("src_pod") == how.src_pod) & (pl.col("dst_pod") == how.dst_pod))
-        found += [float(value) for value in without_largest(cell, how.column)[how.give].drop_nulls().to_list()]
-    middle = median(found)
+        result += [float(value) for value in without_largest(cell, how.column)[how.give].drop_nulls().to_list()]
+    middle = median(result)
     return None if middle is None else middle * how.scale
 
 

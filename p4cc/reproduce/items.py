@@ -78,12 +78,12 @@ def place(items: Iterable[SourceItem], known: Mapping[str, Sequence[str]]) -> tu
 
 
 def _all_chosen(by: Iterable[str], known: Mapping[str, Sequence[str]]) -> ClaimsByFigure:
-    found: ClaimsByFigure = {}
+    result: ClaimsByFigure = {}
     for wanted in by:
         figure, claims = wanted.partition(".")[0], _chosen(wanted, known)
-        before = found.setdefault(figure, [])
+        before = result.setdefault(figure, [])
         before += [claim for claim in claims if claim not in before]
-    return found
+    return result
 
 
 def _chosen(wanted: str, known: Mapping[str, Sequence[str]]) -> list[str]:

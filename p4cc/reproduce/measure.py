@@ -72,11 +72,11 @@ class FigureRuns:
         """A table of the results; raises UserError when the scenario does not record it."""
         if self.folder is None:
             raise UserError(f"no table {name!r} was kept")
-        found = read_table(self.folder, name)
-        if found is None:
+        result = read_table(self.folder, name)
+        if result is None:
             when = table(name).when if name in TABLE_NAMES else "nothing: there is no such table"
             raise UserError(f"table {name!r} has no rows", place=str(self.folder), remedy=f"what it needs: {when}")
-        return found
+        return result
 
     @cached_property
     def windows(self) -> pl.DataFrame:
@@ -86,13 +86,13 @@ class FigureRuns:
 
 def measure_all(runs: FigureRuns, claims: list[Claim]) -> dict[str, Measured]:
     """All claims of a figure, in order: one may combine those before it. Raises UserError for what names nothing."""
-    found: dict[str, Measured] = {}
+    result: dict[str, Measured] = {}
     for claim in claims:
         try:
-            found[claim.name] = measure(runs, claim.measure, found)
+            result[claim.name] = measure(runs, claim.measure, result)
         except UserError as error:
             raise UserError(error.cause, place=f"claim {claim.name}", remedy=error.remedy) from error
-    return found
+    return result
 
 
 def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Measured:
@@ -267,14 +267,14 @@ def _first_ns(samples: pl.DataFrame, segments: float | None) -> int | None:
 def _longest_wait(runs: FigureRuns, how: TraceMeasure) -> float | None:
     """The median over the seeds of what the flow with the longest wait shows."""
     samples = _chosen(runs.windows, how)
-    found: list[float] = []
+    result: list[float] = []
     for _, one in samples.group_by("seed", maintain_order=True):
         waits = [wait for _, flow in one.group_by("flow_id", maintain_order=True) if (wait := _wait_of(flow))]
         if not waits:
             return None
         longest = max(waits, key=lambda wait: wait["wait_ms"])
-        found.append(longest[how.give])
-    return median(found)
+        result.append(longest[how.give])
+    return median(result)
 
 
 def _wait_of(flow: pl.DataFrame) -> dict[str, float] | None:

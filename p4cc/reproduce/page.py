@@ -197,8 +197,8 @@ def _verdict(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> str:
     if not found:
         return "not part of these runs"
     parts = [f"{found[verdict]} {verdict}" for verdict in (WITHIN, OUTSIDE, REPORTED) if found[verdict]]
-    said = ", ".join(f"**{part}**" if part.endswith(OUTSIDE) else part for part in parts)
-    return f"{said}; in part" if item.not_reproduced else said
+    text = ", ".join(f"**{part}**" if part.endswith(OUTSIDE) else part for part in parts)
+    return f"{text}; in part" if item.not_reproduced else text
 
 
 def _item(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> Iterator[str]:
@@ -237,13 +237,13 @@ def _figure(
         yield from table(
             ("claim", "paper", "ours", "band", "verdict"), (_row(maker, cells_of(record, one)) for one in listed)
         )
-    said = [
+    texts = [
         f"- {_said(maker, claim, cells_of(record, claim))}"
         for claim in chosen
         if claim["note"] or claim["within_band"] is False
     ]
-    if said:
-        yield from ("", *said)
+    if texts:
+        yield from ("", *texts)
 
 
 def _row(maker: _Maker, cells: Sequence[str]) -> list[str]:

@@ -153,11 +153,11 @@ def _agree(then: JsonValue, now: JsonValue, without_defaults: JsonValue) -> bool
 
 
 def _drawn(folder: Path, figure: Figure, again: str) -> list[Path]:
-    found = [folder / one.file for one in figure.scenario.figures]
-    for path in found:
+    result = [folder / one.file for one in figure.scenario.figures]
+    for path in result:
         if not path.is_file():
             raise UserError("a picture is missing", place=str(path), remedy=again)
-    return found
+    return result
 
 
 def _json(path: Path, again: str) -> JsonObject:

@@ -95,7 +95,7 @@ class ReproduceOutcome:
 
 def figures_of(study: StudyFile) -> list[Figure]:
     """All figures of a study, checked; raises UserError for a scenario that claims nothing."""
-    found: list[Figure] = []
+    figures: list[Figure] = []
     for entry in study.study.figures:
         path = study.scenario(entry)
         document = read_document(path)
@@ -103,13 +103,13 @@ def figures_of(study: StudyFile) -> list[Figure]:
         if scenario.reproduces is None:
             cause = "the scenario does not say what it reproduces"
             raise UserError(cause, place=str(path), remedy="add `reproduces` to it, or take it out of the study")
-        found.append(Figure(entry, path, scenario, _of_variants(path, scenario, scenario.reproduces)))
-    names = [figure.name for figure in found] + [one.figure for one in study.study.over_all]
+        figures.append(Figure(entry, path, scenario, _of_variants(path, scenario, scenario.reproduces)))
+    names = [figure.name for figure in figures] + [one.figure for one in study.study.over_all]
     if twice := {name for name in names if names.count(name) > 1}:
         raise UserError(f"figures with one name: {', '.join(sorted(twice))}", place=str(study.path))
-    check(study.path, study.study.items, claims_of(study, found))
-    check_leagues(study, found)
-    return found
+    check(study.path, study.study.items, claims_of(study, figures))
+    check_leagues(study, figures)
+    return figures
 
 
 def _of_variants(path: Path, scenario: Scenario, reproduction: Reproduction) -> Reproduction:
@@ -242,13 +242,13 @@ def _run(figure: Figure, prepared: Prepared, shown: Runs) -> tuple[RunOutcome, F
 
 
 def _over_all(reproduction: Reproduction, measured: dict[str, Measured]) -> dict[str, Measured]:
-    found: dict[str, Measured] = {}
+    result: dict[str, Measured] = {}
     for claim in reproduction.claims:
         if not isinstance(claim.measure, CombineMeasure):
             cause = f"claim {claim.name}: {claim.measure.kind} needs the runs of one figure"
             raise UserError(cause, place=reproduction.figure, remedy="use ratio, difference or increase")
-        found[claim.name] = combine(claim.measure, {**measured, **found})
-    return found
+        result[claim.name] = combine(claim.measure, {**measured, **result})
+    return result
 
 
 def _write(path: Path, text: str) -> None:

@@ -71,12 +71,12 @@ def experiments_folders() -> list[Path]:
 
 def known_studies() -> dict[str, StudyFile]:
     """All studies by name, in order."""
-    found: dict[str, StudyFile] = {}
+    result: dict[str, StudyFile] = {}
     for folder in experiments_folders():
         for path in sorted(folder.glob(f"*/{FILE}")):
             study = read_study(path)
-            found.setdefault(study.study.name, study)
-    return found
+            result.setdefault(study.study.name, study)
+    return result
 
 
 def find_study(name: str) -> StudyFile:

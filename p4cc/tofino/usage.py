@@ -93,17 +93,17 @@ def read_usage(folder: Path) -> list[Usage]:
     """The pipes of a compilation that came to its end; raises UserError where a report is not as it should be."""
     manifest = _load(folder / "manifest.json")
     place = str(folder / "manifest.json")
-    found: list[Usage] = []
+    usages: list[Usage] = []
     for program in _list(manifest, "programs", place):
         for pipe in _list(program, "pipes", place):
             files = _object(pipe, "files", place)
             resources = _named(files, "resources", "type", "resources", place)
             phv = _named(files, "logs", "log_type", "phv", place)
             context = _text(_object(files, "context", place), "path", place)
-            found.append(_usage(_text(pipe, "pipe_name", place), folder / context, folder / resources, folder / phv))
-    if not found:
+            usages.append(_usage(_text(pipe, "pipe_name", place), folder / context, folder / resources, folder / phv))
+    if not usages:
         raise UserError("no pipe in it", place=place, remedy=REMEDY)
-    return found
+    return usages
 
 
 def _usage(pipe: str, context: Path, resources: Path, phv: Path) -> Usage:
@@ -192,13 +192,13 @@ def _phv(report: Object, place: str, containers: Object, containers_place: str) 
             taken |= ((1 << (high - low + 1)) - 1) << low
         if taken:
             used.setdefault((_text(one, "container_type", place), width), []).append(taken.bit_count())
-    found: list[Containers] = []
+    result: list[Containers] = []
     for kind in ("normal", "tagalong", "mocha", "dark"):
         for group in _list(containers, kind, containers_place) if kind in containers else ():
             width = _number(group, "width", containers_place)
             bits = used.get((kind, width), [])
-            found.append(Containers(kind, width, len(bits), sum(bits), _number(group, "units", containers_place)))
-    return tuple(found)
+            result.append(Containers(kind, width, len(bits), sum(bits), _number(group, "units", containers_place)))
+    return tuple(result)
 
 
 def _load(path: Path) -> Object:

@@ -95,13 +95,13 @@ def _key(name: str) -> list[tuple[bool, str]]:
 
 
 def _switches(nodes: Mapping[str, object], warnings: list[str]) -> dict[str, LabSwitch]:
-    found: dict[str, LabSwitch] = {}
+    switches: dict[str, LabSwitch] = {}
     for index, name in enumerate(_natural(nodes)):
         node = as_object(nodes[name], f"switches.{name}")
         place = f"switches.{name}"
         warnings += [f"{place}.{key} is left out" for key in node if key not in _KNOWN_SWITCH]
         cpu = as_bool(node.get("cpu_port", False), f"{place}.cpu_port")
-        found[name] = LabSwitch(
+        switches[name] = LabSwitch(
             name=name,
             device_id=as_int(node.get("device_id", index + 1), f"{place}.device_id"),
             grpc_port=as_int(node.get("grpc_port", GRPC_BASE + index), f"{place}.grpc_port"),
@@ -115,7 +115,7 @@ def _switches(nodes: Mapping[str, object], warnings: list[str]) -> dict[str, Lab
                 else None
             ),
         )
-    return found
+    return switches
 
 
 def _ends(link: object, index: int, default: Mapping[str, object]) -> _Ends:
@@ -166,7 +166,7 @@ def _assign(
     strategy: str | None, switches: dict[str, LabSwitch], hosts: Mapping[str, object], links: list[_Ends]
 ) -> dict[str, _Addresses]:
     """Addresses of every host that has a link to a switch."""
-    found: dict[str, _Addresses] = {}
+    result: dict[str, _Addresses] = {}
     numbers = _host_numbers(hosts)
     used: set[str] = set()
     for link in sorted(links, key=lambda link: [_key(name) for name in link.nodes]):
@@ -186,13 +186,13 @@ def _assign(
             tail = ":".join(f"{byte:02x}" for byte in ip.packed)
             mac = as_text(link.settings.get(f"addr{side}", f"00:00:{tail}"), f"{link.place}.addr{side}")
             other = as_text(link.settings.get(f"addr{3 - side}", f"00:01:{tail}"), f"{link.place}.addr{3 - side}")
-            found[host] = _Addresses(ipv4, mac, gateway, other)
-    return found
+            result[host] = _Addresses(ipv4, mac, gateway, other)
+    return result
 
 
 def _host_numbers(hosts: Mapping[str, object]) -> dict[str, int]:
     """The number of every host: the one in its name, else the lowest that no name has."""
-    named = {host: int(found[1]) for host in hosts if (found := _HOST_NUMBER.match(host))}
+    named = {host: int(match[1]) for host in hosts if (match := _HOST_NUMBER.match(host))}
     free = (number for number in range(1, 65_536) if number not in set(named.values()))
     return {host: named[host] if host in named else next(free) for host in hosts}
 

@@ -34,12 +34,12 @@ def parse_json(text: str, place: str) -> object:
     """JSON text; raises TopologyError."""
 
     def pairs(items: list[tuple[str, object]]) -> dict[str, object]:
-        found: dict[str, object] = {}
+        result: dict[str, object] = {}
         for key, value in items:
-            if key in found:
+            if key in result:
                 raise fail(place, f"key {key!r} is given twice", "remove one")
-            found[key] = value
-        return found
+            result[key] = value
+        return result
 
     def constant(name: str) -> NoReturn:
         raise fail(place, f"{name} is not a number of JSON", "give a number")

@@ -90,7 +90,7 @@ def _link(link: Sequence[object], hosts: frozenset[str], place: str) -> LabLink:
 def _end(text: str, hosts: frozenset[str], place: str) -> LabEnd:
     if text in hosts:
         return LabEnd(text)
-    found = _PORT.match(text)
-    if found is None:
+    match = _PORT.match(text)
+    if match is None:
         raise fail(place, f"{text[:60]!r} is no host and no port of a switch", "write h1, or s1-p2 for port 2 of s1")
-    return LabEnd(found["switch"], int(found["port"]))
+    return LabEnd(match["switch"], int(match["port"]))
