@@ -34,7 +34,7 @@ _DESTINATION = ("dst", "dest", "daddr", "dip", "target")
 
 @dataclass(frozen=True)
 class NamedRoutes:
-    """What a user says of the table: names may be short, `key` may be left out where there is one only."""
+    """The user's choice of a table: names may be short, `key` may be left out where there is only one."""
 
     table: str
     action: str

@@ -219,7 +219,7 @@ def longest_rtt_ns(topology: Topology, packet_bytes: int, paths: Paths | None = 
 
 @dataclass(frozen=True)
 class _Network:
-    """What the plans of all switches share."""
+    """The common parts of all switches' plans."""
 
     topology: Topology
     addresses: AddressPlan

@@ -69,7 +69,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What a port is told: level 1 above `k_pkts`, level 2 above `k_dc_pkts`, in packets, the arriving one counted."""
+    """Thresholds of a port, in packets with the arriving one: level 1 above `k_pkts`, level 2 above `k_dc_pkts`."""
 
     k_pkts: int
     k_dc_pkts: int

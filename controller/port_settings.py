@@ -1,4 +1,4 @@
-"""What every port of a network is told beside thresholds: RED's curve, and what INT stamps."""
+"""Settings of every port besides thresholds: RED's curve and INT's values."""
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from fractions import Fraction
@@ -55,7 +55,7 @@ def host_rates_bps(topology: Topology) -> list[int]:
 
 
 def int_ports(topology: Topology, depth_bytes: DepthBytes) -> dict[PortName, IntPort]:
-    """What INT stamps at every port; raises PlannerError for what a field cannot hold."""
+    """INT's values of every port; raises PlannerError for a value that its field cannot hold."""
     rates, of_hosts = {link.rate_bps for link in topology.links}, host_rates_bps(topology)
     result: dict[PortName, IntPort] = {}
     for number, switch in enumerate(topology.switch_names, start=1):
@@ -75,7 +75,7 @@ def int_ports(topology: Topology, depth_bytes: DepthBytes) -> dict[PortName, Int
 def features_by_roles(
     roles: Roles, topology: Topology, curve: PublishedCurve, depth_bytes: DepthBytes
 ) -> tuple[Feature, ...]:
-    """What `p4cc controller` tells a program by the roles of its tables, beside thresholds; raises PlannerError."""
+    """The features that `p4cc controller` installs by the roles of a program's tables; raises PlannerError."""
     result: list[Feature] = []
     if any(role in roles for role in (CURVES, RED_STEPS, WRED_FILTER)):
         result += marking_by_curves(roles, red_curves(topology, curve, depth_bytes))

@@ -1,4 +1,4 @@
-"""Routes of many hosts as few prefixes: what an LPM table holds of them. Pure, no I/O.
+"""Routes of many hosts as few prefixes, for LPM tables. Pure, no I/O.
 
 A prefix stands for hosts that lie one after another by address and have the same way. It may cover addresses that no
 host has; what is sent there goes the way of its hosts, which ends at the last switch before them: that one has a route

@@ -1,4 +1,4 @@
-"""The difference between what a switch should hold and what it holds, as the fewest writes that remove it.
+"""The difference between desired and present state, as the fewest writes that remove it.
 
 Pure: no I/O. Writes come in batches; a server may reorder within a batch (P4Runtime 12.2), so no write depends on
 another of its own batch. Order: entries that go (they free room and refer to others), then members, groups and
@@ -43,7 +43,7 @@ def diff(
 
 
 def _is_same(desired: Sequence[Entity], actual: Sequence[Entity]) -> bool:
-    """Whether both are the very same objects, each once, as a switch sends them that holds what it was told."""
+    """Whether both have the identical objects, each once, as with a switch that is up to date."""
     known = set(map(id, desired))
     return len(known) == len(desired) == len(actual) and known == set(map(id, actual))
 

@@ -1,4 +1,4 @@
-"""What was written to what a switch holds: names and values resolved against a P4Info, before anything is sent."""
+"""Resolves names and values of written entries against a P4Info, before anything is sent."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -96,7 +96,7 @@ def resolve_key(written: WrittenEntry, schema: P4Schema) -> EntryKey:
 
 
 def number_of(value: AnyValue, width_bits: int, place: str) -> int:
-    """The number that a value stands for: itself, an address, or digits; a negative one in two's complement."""
+    """The number of a value: itself, an address, or digits; negative numbers in two's complement."""
     if not isinstance(value, int | str):
         raise PlanError(place, f"{value!r:.60} is no value", _VALUES)
     number = value if isinstance(value, int) else _parsed(value.strip(), place)

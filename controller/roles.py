@@ -1,4 +1,4 @@
-"""What a program's tables are for, as its own annotations say: the contract between a P4 program and whoever fills it.
+"""The roles of a program's tables by its annotations: the contract between a P4 program and its controller.
 
     @p4cc_role("ecn_dual.thresholds")          a table or counter: FEATURE.PART
     @p4cc_role("k_min") queue_depth_t low      a parameter, key or action whose own name is another
@@ -93,7 +93,7 @@ class TablePart:
     """Whether the profile chooses among the members of groups."""
 
     def entry(self, row: Row) -> Entry:
-        """The entry of a row by the program's names; raises PlanError for what the table does not take."""
+        """The entry of a row by the program's names; raises PlanError for a row that does not fit the table."""
         match = sorted((self._match(role, value) for role, value in row.key.items()), key=lambda one: one.field)
         if missing := self.keys.keys() - row.key.keys():
             raise self._wrong(f"key {', '.join(sorted(missing))} has no value", "leave such keys out of the program")
@@ -210,7 +210,7 @@ def role_of(of: Annotated) -> str | None:
 
 
 def role_in(annotations: Iterable[str]) -> str | None:
-    """The role that annotations give, as they stand in the program."""
+    """The role in annotations, as written in the program."""
     return next(_of("role", annotations), None)
 
 

@@ -51,11 +51,11 @@ def ordered(plan: AddressPlan) -> Ordered:
 
 
 Shared: TypeAlias = dict[tuple[object, ...], Entry]
-"""Routes by prefix or host and by what they lead to: one value for all switches that have the same one."""
+"""Routes by prefix or host and by next hop: one value for all switches that have the same one."""
 
 
 _Place: TypeAlias = tuple[int, int | None]
-"""What an entry is for: an address, and the length of the prefix where the table matches by prefixes."""
+"""The key of an entry: an address, and the prefix length where the table matches by prefixes."""
 
 
 @dataclass(frozen=True)

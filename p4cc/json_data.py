@@ -12,15 +12,15 @@ JsonObject: TypeAlias = "Mapping[str, JsonValue]"
 
 
 def mapping(value: JsonValue) -> JsonObject:
-    """The value where it is an object, else an empty one."""
+    """The value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def items(value: JsonValue) -> Sequence[JsonValue]:
-    """The values of a list; none where it is no list."""
+    """The items of a list; none of another value."""
     return value if isinstance(value, list) else []
 
 
 def number(value: JsonValue) -> float | None:
-    """The value where it is a number."""
+    """The value if it is a number."""
     return value if isinstance(value, int | float) else None

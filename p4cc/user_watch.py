@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT_S = 60.0
 CONTROLLERS = "p4cc controller"
-"""Name of threads whose calls have a limit of their own."""
+"""Name of threads whose calls have a separate limit."""
 REMEDY = "look for a loop that does not end, or raise control.handler_limit_s"
 _LOOK_S = 0.1
 _SILENT_S = 0.5
 """After so long without a look of this thread, where all threads are is written down."""
 _GRACE_S = 0.2
-"""How long a call may go on after Ctrl-C."""
+"""How long a call may continue after Ctrl-C."""
 _END_S = 1.0
 """How long it may go on after an exception was raised in it, again and again."""
 _P4CC = str(Path(__file__).parent) + os.sep

@@ -137,7 +137,7 @@ class Topology:
     links: tuple[Link, ...]
     roles: Roles = Roles()
     addresses: Addressing = "in_order"
-    """How hosts without addresses of their own get them (`topos.addresses`)."""
+    """How hosts without addresses get them (`topos.addresses`)."""
 
     def __post_init__(self) -> None:
         """Raise TopologyError with every fault of the graph."""

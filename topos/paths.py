@@ -121,7 +121,7 @@ class Paths:
 
 
 def _rtt_ns(link: Link, packet_bytes: int) -> int:
-    """What a link adds to a round-trip time."""
+    """A link's part of a round-trip time."""
     return 2 * link.delay_ns + 8_000_000_000 * packet_bytes // link.rate_bps
 
 

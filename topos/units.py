@@ -1,4 +1,4 @@
-"""Values with units, as people write them: `25G`, `8us`, `1.5MB`, `150pkt`, `30%`; what is kept are plain numbers.
+"""Parses values with units: `25G`, `8us`, `1.5MB`, `150pkt`, `30%`; the results are plain numbers.
 
 The unit that a field is kept in ends its name (`rate_bps`, `delay_ns`, `buffer.bytes`, `k_pkts`): a time given for a
 rate is an error. Plain numbers stay as they are.

@@ -295,7 +295,7 @@ async def line_to(address: str) -> AsyncGenerator[Line]:
 
 @dataclass(frozen=True)
 class BfrtServer:
-    """A switch with BF Runtime and how to talk to it: each has a server of its own, in which it is one device."""
+    """A switch with BF Runtime and its address: each has a separate server, with one device."""
 
     address: str
     bid: int = DEFAULT_BFRT_CLIENT_ID

@@ -13,7 +13,7 @@ from controller.roles import KeyPart, Roles, TablePart, made, role_in, table_par
 from controller.units import CHIP_CELL_BYTES
 
 CHIPS = {"tf1": "tna", "tf2": "t2na"}
-"""Architectures by what the names of a chip's own tables begin with."""
+"""Architectures by the prefix of the chip's fixed tables."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Program:
         return made(tables, counters)
 
     def fills(self, scope: Scope) -> bool:
-        """Whether it may have entries of its own: nobody but the switch knows."""
+        """Whether it may have constant entries, which only the switch knows."""
         return bool(scope.tables)
 
 
@@ -91,7 +91,7 @@ def _part(role: str, name: str, table: Table, schema: Schema) -> TablePart:
 
 
 def program_in(answer: wire.Message, p4_name: str, place: str) -> Program:
-    """The program of this name in what a server says that it runs; raises SwitchError where it does not run."""
+    """The program of this name among those of a server; raises SwitchError where it does not run."""
     for config in answer.config:
         if config.p4_name == p4_name:
             chip_text = bytes(answer.non_p4_config.bfruntime_info)

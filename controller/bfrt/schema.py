@@ -28,7 +28,7 @@ REGISTER_INDEX = "$REGISTER_INDEX"
 SELECTOR_GROUP_ID = "$SELECTOR_GROUP_ID"
 
 _OF_PROGRAMS = ("Action", "Counter", "Lpf", "MatchAction", "Meter", "Register", "Wred")
-"""Kinds of tables that a message names: what a program's author knows."""
+"""Kinds of tables to name in messages: those that a program's author knows."""
 _INTEGER_BITS = {"uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64, "int32": 32, "int64": 64, "bool": 1}
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from p4cc.json_data import JsonValue
 
 WIDE = 140
-"""Characters of a line where there is no terminal."""
+"""Characters of a line without a terminal."""
 
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")),

@@ -1,4 +1,4 @@
-"""What is worked out from a run's tables: slowdowns, queue percentiles, goodput in bins, figures by label of traffic.
+"""Derives metrics from a run's tables: slowdowns, queue percentiles, goodput in bins, metrics by label of traffic.
 
 All of docs/algorithms/metrics.md#metrics, and pure: tables in, tables and numbers out.
 Sums are taken in the order of the rows, so that the same run gives the same bits.
@@ -45,7 +45,7 @@ FLOW_PERCENTILES = (1, 5, *PERCENTILES)
 
 @dataclass(frozen=True)
 class Measures:
-    """What to work out, and what it needs to know of the network."""
+    """Which metrics to derive, and their inputs about the network."""
 
     topology: Topology
     paths: Paths
@@ -54,9 +54,9 @@ class Measures:
     windows: Sequence[Window]
     goodput_interval_ns: int | None
     by_label: bool
-    """Whether figures of each label of traffic stand in the summary."""
+    """Whether the summary has metrics of each label of traffic."""
     slowdown_by_size: bool
-    """Whether slowdowns by flow size stand in the summary (ten bins) and in a table (twenty)."""
+    """Whether the summary (ten bins) and a table (twenty) have slowdowns by flow size."""
     algorithm: str
     """The variant's, by the registry's names."""
     senders: Mapping[str, str]
@@ -140,7 +140,7 @@ def _of_own_senders(table: AnyTable, flows: pl.DataFrame, algorithm: str) -> Any
 
 
 def _named(topology: Topology) -> Callable[[pa.Table], pa.Table]:
-    """Gives a table by device id and port the switch and what the port leads to instead."""
+    """Replaces device id and port of a table by switch and neighbour."""
     ids = plan_addresses(topology).device_ids
     places = [(ids[name], port.number, name, port.peer) for name, ports in topology.ports.items() for port in ports]
     schema = {"device_id": pl.UInt64, "port": pl.UInt64, "switch": pl.String, "peer": pl.String}
@@ -161,7 +161,7 @@ def _rates(topology: Topology) -> dict[str, int]:
 
 
 def goodput_bins(windows: pl.DataFrame, interval_ns: int) -> pl.DataFrame:
-    """Goodput of each flow in bins of time, from what it had acknowledged: `flow_id`, `time_ns` (start), `rate_bps`.
+    """Goodput of each flow in bins of time, from its acknowledged bytes: `flow_id`, `time_ns` (start), `rate_bps`.
 
     Bins in which nothing was acknowledged have no row.
     """

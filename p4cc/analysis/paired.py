@@ -1,4 +1,4 @@
-"""Completion times of two runs of unlike flows beside each other, by rank. Pure.
+"""Compares completion times of two runs of different flows by rank. Pure.
 
 Source: docs/algorithms/metrics.md#metrics.
 """

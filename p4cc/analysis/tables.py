@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NONE = -1
-"""What the engine writes into a column of integers where there is nothing; it never leaves `without_sentinels`."""
+"""The engine's null of integer columns; `without_sentinels` replaces it."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ SEEDS = "seeds"
 FLOWS = "flows"
 """The number behind percentiles: the fewest flows that finished in a run."""
 SPREAD = ("low", "high", "seeds")
-"""Endings of a metric's columns beside its median: smallest and largest value, and how many seeds have one."""
+"""Suffixes of a metric's other columns: smallest and largest value, and how many seeds have one."""
 
 
 def measured(runs: pl.DataFrame, flows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

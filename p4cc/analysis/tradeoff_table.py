@@ -31,7 +31,7 @@ class Group:
     variant: str
     point: JsonObject
     settings: tuple[str, ...]
-    """Names of what is swept."""
+    """Names of swept fields."""
     rows: Sequence[JsonObject]
     """From `tradeoff.with_front`."""
 

@@ -33,7 +33,7 @@ class Bundle:
 
     @property
     def name(self) -> str:
-        """The description's hash, which stands for all of it: it has the hashes of the contents."""
+        """The manifest's hash, which identifies the bundle: the manifest has the hashes of the contents."""
         return sha256(self.manifest)
 
 
@@ -62,7 +62,7 @@ class Contents:
 
 
 def bundle_of(study: Study, inputs: Mapping[str, Path], known: Contents) -> Bundle:
-    """What the runs of a case need that reads these files; raises UserError."""
+    """The inputs of a case's runs, with these files; raises UserError."""
     files = {name: path.resolve() for name, path in sorted(inputs.items())}
     hashes = {name: known.add_file(path) for name, path in files.items()}
     programs = {name: _program_spec(one, known) for name, one in study.programs.items()}
@@ -79,7 +79,7 @@ def bundle_of(study: Study, inputs: Mapping[str, Path], known: Contents) -> Bund
 
 
 def laid_out(bundle: Bundle, folder: Path) -> Study:
-    """The study of a bundle, its files below `folder`; raises UserError for content that is not what it says."""
+    """The study of a bundle, its files below `folder`; raises UserError for content with another hash."""
     for name, content in bundle.contents.items():
         if sha256(content) != name:
             cause = f"an input has other bytes than were sent (SHA-256 {name[:16]}…)"

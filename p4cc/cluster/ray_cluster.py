@@ -173,7 +173,7 @@ class RayCluster:
         return await self._of_loop().make(asked)
 
     def note(self) -> str | None:
-        """What the user should know of how the runs were made; it changes no result."""
+        """A remark about how the runs were made, which has no effect on results."""
         reserved = self._settings.memory_bytes or self._most_reserved
         if self.peak_bytes <= reserved:
             return None
@@ -181,7 +181,7 @@ class RayCluster:
         return f"{took} {'each run' if self._settings.memory_bytes else 'the largest run'}: give --memory"
 
     def close(self) -> None:
-        """Leaves the cluster: what it still works on for this caller ends."""
+        """Leaves the cluster, which ends this caller's tasks."""
         if self._joined is not None:
             self._joined.ray.shutdown()
             self._joined = None
@@ -196,7 +196,7 @@ class RayCluster:
         return self._joined
 
     def _of_loop(self) -> Batches:
-        """Tasks of the loop that runs: each call of a study has one of its own."""
+        """The batches of the running loop: each call of a study has a separate one."""
         loop = asyncio.get_running_loop()
         if self._batches is None or self._batches[0] is not loop:
             most = max(LEAST_TASKS, TASKS_PER_CORE * self._cores)
@@ -237,7 +237,7 @@ class RayCluster:
         return self._with_needs(runs).remote(name, [bundle], tasks, store)
 
     async def _died(self, runs: list[Waiting], error: Exception) -> None:
-        """What a task died of: runs that died together are tried one by one, to tell which it is; raises UserError."""
+        """Retries runs that died together one by one, to find the cause; raises UserError."""
         meaning = self._meaning(error, runs[0])
         if isinstance(meaning, LostClusterError):
             if self._loss is None:
@@ -354,7 +354,7 @@ class RayCluster:
         return self._put[name]
 
     async def _answer(self, reference: Reference) -> Answer:
-        """What a task gives; one that nobody waits for any more is cancelled."""
+        """The answer of a task, which is cancelled when nobody waits for it any more."""
         try:
             return await asyncio.wrap_future(reference.future())
         except asyncio.CancelledError:
@@ -386,7 +386,7 @@ class RayCluster:
         raise UserError(cause, place=where, remedy="check that the workers write to the store that this URL names")
 
     def _meaning(self, error: Exception, one: Waiting) -> Exception:
-        """What an error of Ray's means for the user."""
+        """The user's error for one of Ray's."""
         from ray import exceptions
 
         place = f"case {one.asked.label}"

@@ -1,4 +1,4 @@
-"""Finished runs in a store that several machines share, named by a URL: `s3://bucket/folder`, `file:///shared/runs`.
+"""Finished runs in a store that several machines share, given by a URL: `s3://bucket/folder`, `file:///shared/runs`.
 
 Each run is one object with its content's hash in front (`content`). What the store holds is checked before it is
 believed. Nothing is removed from it: how long runs stay is the store's own business.
@@ -34,7 +34,7 @@ class RunStore:
     """The runs of a store; raises UserError for one that cannot be used."""
 
     def __init__(self, url: str) -> None:
-        """Opens the store; `url` holds no password, as it stands in messages."""
+        """Opens the store; `url` has no password, as it appears in messages."""
         self.url = checked_url(url)
         with needs("--store"):
             import fsspec

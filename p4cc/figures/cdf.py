@@ -47,7 +47,7 @@ def draw(table: pl.DataFrame, figure: CdfFigure, folder: Path) -> Path:
 
 
 def _name(line: tuple[object, ...], split: str | None) -> str:
-    """What a line is of: the variant and, if there is one, the value of the column that splits its rows."""
+    """The label of a line: the variant and, if there is one, the value of the column that splits its rows."""
     return f"{line[0]}" if split is None else f"{line[0]}, {split} {line[1]}"
 
 

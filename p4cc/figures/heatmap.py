@@ -17,9 +17,9 @@ from p4cc.figures.counts import LEFT_OUT, runs_behind, say_few
 from p4cc.figures.style import axis_label, need_columns, note, save, say, use_style
 
 _LABEL_LETTERS = 28
-"""Letters of a line beside a map."""
+"""Letters of a line next to a map."""
 _IN_A_ROW = 4
-"""Maps beside each other: more would be small on a page."""
+"""Maps in a row: more would be small on a page."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +124,7 @@ def _say_marks(page: Figure, figure: HeatMapFigure, marks: set[str]) -> None:
 
 
 def points_of(runs: pl.DataFrame, columns: Sequence[str]) -> list[Point]:
-    """Values of swept columns, in order of appearance: what stands along an axis."""
+    """Values of swept columns, in order of appearance, for an axis."""
     return [tuple(row) for row in runs.select(columns).unique(maintain_order=True).iter_rows()]
 
 

@@ -97,7 +97,7 @@ def lines(links: pl.DataFrame | None, flows: pl.DataFrame | None) -> Lines:
 
 
 def bins(page: Figure, wanted_ns: int, samples_ns: int | None) -> int:
-    """Bins for goodput: not shorter than the samples, each of which holds what was acknowledged since the last."""
+    """Bins for goodput: not shorter than the intervals of samples."""
     if samples_ns is None or samples_ns <= wanted_ns:
         return wanted_ns
     note(page, f"bins of {samples_ns / 1e3:g} us, as long as the samples")

@@ -79,7 +79,7 @@ def note(page: Figure, text: str) -> None:
 
 
 def axis_label(column: str, label: str) -> str:
-    """What an axis shows: the scenario's words, the one label of slowdowns, or the column's name."""
+    """The label of an axis: the scenario's, that of slowdowns, or the column's name."""
     if label or not column.startswith("slowdown") or column.startswith("slowdown_rate_only"):
         return label or column
     rest = column.removeprefix("slowdown").strip("_")

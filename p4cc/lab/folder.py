@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 OWN = ("agents", "build", "logs", "pcaps")
 """Folders in it that only labs write into."""
 REPORTS = ("lab.json", "lab.json.partial")
-"""Files of a lab beside them; a kill may leave the second."""
+"""Other files of a lab; a kill may leave the second."""
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def _files(folder: Path) -> list[str]:
 
 
 def _set_aside(folder: Path) -> str:
-    """Moves what a killed lab left, and what somebody put there since, to a folder of its own."""
+    """Moves the files of a killed lab, and any that were added since, to a separate folder."""
     number = 1
     while os.path.lexists(folder / f"killed-{number}"):
         number += 1

@@ -219,7 +219,7 @@ class LiveLine(SwitchLine):
             self._bids.popleft().cancel()
 
     async def send(self, message: p4r.StreamMessageRequest) -> p4r.StreamError | None:
-        """Sends a stream message; what the switch has against it."""
+        """Sends a stream message; returns the switch's error, if any."""
         async with self._sending:
             self.recorder(message)
             return await super().send(message)

@@ -38,7 +38,7 @@ _GRACE_S = 3.0
 
 @dataclass(frozen=True)
 class LabRecord:
-    """A lab as its file has it."""
+    """The record of a lab."""
 
     token: str
     owner_pid: int
@@ -50,7 +50,7 @@ class LabRecord:
 
 @dataclass(frozen=True)
 class Cleaned:
-    """What was left of labs that have gone."""
+    """The remains of labs."""
 
     labs: int
     processes: int

@@ -73,7 +73,7 @@ def _remedies(missing: Iterable[Missing]) -> list[str]:
 
 
 def called(lines: Sequence[str], hosts: frozenset[str] = frozenset()) -> list[str]:
-    """Those of the tools that exercises run which stand in shell lines where a command does."""
+    """The tools of exercises that shell lines use as commands."""
     return [tool for tool in IN_HOSTS if any(tool in _commands(line, hosts) for line in lines)]
 
 

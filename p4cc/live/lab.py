@@ -145,7 +145,7 @@ def no_scenario() -> UserError:
 
 
 def _run_source(lab: Lab, case: Case, request: LabRequest) -> RunSource:
-    """What the lab is made from; planned once more to learn which files it reads."""
+    """The inputs of the lab; planned once more to learn which files it reads."""
     inputs: dict[str, Path] = {}
     token = inputs_read.set(inputs)
     try:

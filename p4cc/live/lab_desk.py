@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class LabLine(SwitchLine):
-    """A connection beside that of the lab's controller, for one switch; made by `beside_controller`.
+    """A connection to one switch in addition to that of the lab's controller; made by `beside_controller`.
 
     P4Runtime identifies the primary by the election id of a request: with the id of the lab's controller, a write is
     accepted while that controller is primary and refused otherwise. Nobody takes its place.

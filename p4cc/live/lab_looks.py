@@ -201,7 +201,7 @@ def _sum(counts: Collection[Count]) -> int | None:
 
 
 def _counters() -> dict[str, tuple[int, ...]]:
-    """By interface: 8 numbers of what it received, 8 of what it sent, each beginning with bytes and packets."""
+    """By interface: 8 counters of received and 8 of sent traffic, each beginning with bytes and packets."""
     lines = (line.partition(":") for line in _COUNTERS.read_text(encoding="ascii").splitlines())
     return {name.strip(): tuple(map(int, numbers.split())) for name, colon, numbers in lines if colon}
 

@@ -1,4 +1,4 @@
-"""From looks at a run to messages for the page: loads of links, depths, samples of what is watched; all bounded."""
+"""Turns looks at a run into messages for the page: link loads, depths, watched samples; all bounded."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _LOOK_S = 0.02
 """Between two steps of a run that is ahead of its pace."""
 _LEAST_STEP_PS, _MOST_STEP_PS = 1_000, 1_000_000_000_000
 _IDLE_S = 1.0
-"""Between two messages while time stands still."""
+"""Between two messages while time is stopped."""
 _PS_PER_NS = 1_000
 FOLLOW_PS = 10_000_000_000
 """How long a switch waits for packets to trace."""

@@ -27,7 +27,7 @@ _LEFT_OUT = ("sweep", "figures", "reproduces")
 
 @dataclass(frozen=True)
 class RunSource:
-    """What a run was made from."""
+    """The inputs of a run."""
 
     data: JsonObject
     """The scenario after `extends` and the command line's overrides."""

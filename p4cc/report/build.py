@@ -1,4 +1,4 @@
-"""From folders to a document."""
+"""Builds a document from folders."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from p4cc.report.folders import Folder
 
 MAX_FOLDERS = 8
-"""Folders of one report: more colours and letters than these nobody tells apart."""
+"""Folders of one report: more colours and letters would be hard to tell apart."""
 
 
 def build(folders: Sequence[Folder]) -> Document:
-    """The report of a folder, or of several runs side by side; raises UserError for what goes not together."""
+    """The report of a folder, or of several runs; raises UserError for folders that cannot be combined."""
     if len(folders) == 1:
         match folders[0]:
             case LabFolder() as one:
@@ -90,7 +90,7 @@ def _counted(runs: Runs) -> str:
 
 
 def _unfinished(one: Unfinished) -> Document:
-    """What a folder without results is: a run under way, or one that was killed."""
+    """The report of a folder without results: its run is under way or was killed."""
     identity = one.manifest.identity
     facts = Facts([(name, value) for name, value in identity.items() if value])
     what = "lab" if identity.get("kind") == "lab" else "run"

@@ -70,7 +70,7 @@ def cdf_panel(
     x_log: bool,
     title: str = "",
 ) -> Panel:
-    """The distribution of a column: a line for each series, point and name, its seeds beside each other in it."""
+    """The distribution of a column: a line with all seeds for each series, point and name."""
     grouped: dict[tuple[int, int, str], list[tuple[int, pl.Series]]] = {}
     for key, name, rows in frames:
         grouped.setdefault((key.series, key.point, name), []).append((key.seed, rows[column]))

@@ -51,7 +51,7 @@ def document(folder: LabFolder) -> Document:
 
 
 def comparison(folder: LabComparison) -> Document:
-    """The report of `p4cc lab --compare`: virtual time beside the lab."""
+    """The report of `p4cc lab --compare`: virtual time and lab."""
     blocks: list[Block] = [*_rows("Virtual time beside the lab", folder.rows, "No variant was run.")]
     picture = folder.folder / FIGURE
     if picture.is_file():

@@ -43,7 +43,7 @@ _WHAT = {
     "queues_interval_ns": ("Depths of queues", "no packet waited in a queue"),
     "windows_interval_ns": ("Windows and rates", "no flow was under way"),
 }
-"""By the field of a record: what it samples, and when there is no sample."""
+"""By field of a record: its subject, and when there is no sample."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def bin_of(span_ns: int) -> int:
 def _chosen_of(
     runs: Runs, samples: Mapping[Key, pl.DataFrame], flows: Mapping[Key, pl.DataFrame]
 ) -> dict[Key, dict[int, str]]:
-    """Flows of each run: those of the first variant at a point and seed, so that variants stand beside each other."""
+    """Flows of each run: those of the first variant at a point and seed, so that variants can be compared."""
     first: dict[tuple[int, int, int], dict[int, str]] = {}
     result: dict[Key, dict[int, str]] = {}
     for key, rows in samples.items():

@@ -59,7 +59,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class FigureRuns:
-    """What a figure's scenario left."""
+    """The results of a figure's scenario."""
 
     scenario: Scenario
     runs: pl.DataFrame
@@ -265,7 +265,7 @@ def _first_ns(samples: pl.DataFrame, segments: float | None) -> int | None:
 
 
 def _longest_wait(runs: FigureRuns, how: TraceMeasure) -> float | None:
-    """The median over the seeds of what the flow with the longest wait shows."""
+    """The median over the seeds of a value of the flow with the longest wait."""
     samples = _chosen(runs.windows, how)
     result: list[float] = []
     for _, one in samples.group_by("seed", maintain_order=True):

@@ -1,4 +1,4 @@
-"""A study's page: what its source shows, in its order, each with ours beside it. Pure: results in, text out."""
+"""A study's page: the items of its source in order, each with our results. Pure: results in, text out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from p4cc.reproduce.verdict import ClaimRecord
 
 MARKER = "<!-- Written by p4cc reproduce --report. "
-"""How the first line of a page begins; what the page holds in short follows as JSON."""
+"""The beginning of a page's first line; a summary follows as JSON."""
 
 WITHIN, OUTSIDE, REPORTED = "within", "outside", "reported"
 _VERDICT = {True: WITHIN, False: OUTSIDE, None: REPORTED}
@@ -43,7 +43,7 @@ class _Maker:
 
     results: StudyResults
     folder: Path
-    """Where the page will stand; links lead from there."""
+    """The page's folder, to which links are relative."""
     pictures: dict[str, Path] = field(default_factory=dict[str, "Path"])
     shown: dict[Path, str] = field(default_factory=dict["Path", str])
     """Pictures that the page shows already, to the anchor of the item that shows them."""
@@ -67,7 +67,7 @@ class _Maker:
 
 
 def study_page(results: StudyResults, folder: Path) -> Page:
-    """The page of a study, as it stands in `folder`."""
+    """The page of a study, for `folder`."""
     maker = _Maker(results, folder)
     study = results.study.study
     placed, rest = place(study.items, claims_of(results.study, results.figures.values()))
@@ -97,7 +97,7 @@ def study_page(results: StudyResults, folder: Path) -> Page:
 
 
 def _leagues(maker: _Maker) -> list[str]:
-    """The study's league tables; the claims in them stand nowhere else."""
+    """The study's league tables, the only place of their claims."""
     results = maker.results
     lines: list[str] = []
     for league in leagues_of(results.study.study, list(results.figures.values()), results.records):
@@ -247,7 +247,7 @@ def _figure(
 
 
 def _row(maker: _Maker, cells: Sequence[str]) -> list[str]:
-    """A claim's row; the figure stands above the table, and the deviation beside our number."""
+    """A claim's row; the figure is above the table, and the deviation follows our number."""
     of = dict(zip(HEADINGS, map(maker.words, cells), strict=True))
     deviation = of["deviation"].replace(" ", "&nbsp;")
     ours = f"{of['ours']} ({deviation})" if deviation else of["ours"]
@@ -317,7 +317,7 @@ def _anchor(item: SourceItem) -> str:
 
 
 def _called(name: str) -> str:
-    """A figure by its name, such as figure 9a; names that begin with a word say what they are."""
+    """A figure by its name, such as figure 9a; names that begin with a word stay as they are."""
     return f"figure {name}" if name[:1].isdigit() else name
 
 

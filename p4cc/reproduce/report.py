@@ -79,7 +79,7 @@ def _write_page(results: StudyResults, folder: Path) -> Path:
 
 
 def _may_replace(path: Path) -> str:
-    """What stands there now; raises UserError where p4cc did not write it."""
+    """The present text of a page; raises UserError where p4cc did not write it."""
     if not path.exists():
         return ""
     text = read_text(path, "page")

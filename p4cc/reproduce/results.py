@@ -1,4 +1,4 @@
-"""What a run of a study left in its folder: records, pictures, and what it cost."""
+"""Reads the folder of a study's run: records, pictures, and cost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TEXTS = {"name", _TITLE, "source", "reproduces"}
 
 @dataclass
 class Cost:
-    """What the runs of a study took; runs that several figures share count once."""
+    """The cost of a study's runs; runs that several figures share count once."""
 
     runs: dict[str, Run] = field(default_factory=dict[str, "Run"])
     seeds: dict[int, int] = field(default_factory=dict[int, int])
@@ -99,7 +99,7 @@ def _records(path: Path, again: str) -> dict[str, Record]:
 
 
 def _is_of(records: Iterable[ClaimRecord], claims: Iterable[Claim]) -> bool:
-    """Whether records say of claims what a run of today would, but for the numbers measured."""
+    """Whether records have the scenarios' present claims, whatever was measured."""
     wanted = [(one.name, one.text, one.unit, one.paper, one.band and one.band.model_dump()) for one in claims]
     return wanted == [(one["name"], one["text"], one["unit"], one["paper"], one["band"]) for one in records]
 

@@ -50,7 +50,7 @@ TABLE_FILE = "table.md"
 
 @dataclass(frozen=True)
 class ReproduceRequest:
-    """What the command line asks for."""
+    """The command line's request."""
 
     study: StudyFile
     only: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class ReproduceRequest:
     elsewhere: Elsewhere | None = None
     """Machines that make the runs, in place of this one."""
     store: KeptRuns | None = None
-    """Where finished runs are kept, in place of a folder beside the results."""
+    """The cache of finished runs, in place of a folder next to the results."""
 
     @property
     def folder(self) -> Path:
@@ -76,7 +76,7 @@ class ReproduceRequest:
 
     @property
     def claim(self) -> Claim:
-        """What is written there, beside the figures' own folders."""
+        """Files there, in addition to the figures' folders."""
         settings = "full" if self.full else SETTINGS_AS_WRITTEN
         identity = {"kind": "reproduce", "study": self.study.study.name, "settings": settings}
         identity = of_file(identity, self.study.path, self.folder)
@@ -144,7 +144,7 @@ class Listing(TypedDict):
 
 
 def listing(study: StudyFile) -> Listing:
-    """What a study holds; raises UserError."""
+    """The figures of a study; raises UserError."""
     figures = [
         ListedFigure(figure=one.name, title=one.scenario.title, on_request=one.entry.on_request)
         for one in figures_of(study)
@@ -154,7 +154,7 @@ def listing(study: StudyFile) -> Listing:
 
 
 def reproduce(request: ReproduceRequest) -> ReproduceOutcome:
-    """Runs, measures and judges; raises UserError for what the user can mend, and when a run fails."""
+    """Runs, measures and judges; raises UserError for the user's errors, and when a run fails."""
     try:
         with results_into(request.claim) as folder:
             return _reproduce(request, folder)

@@ -45,7 +45,7 @@ def _rest(records: Sequence[Record], leagues: Sequence[League]) -> list[Record]:
 
 
 def _claims_table(title: str, records: Sequence[Record]) -> Table:
-    """What is outside its band stands out, its likely cause stands below."""
+    """Emphasises values outside their bands; their likely causes are below the table."""
     out = Table(title=title, title_justify="left", show_lines=False)
     for heading in HEADINGS:
         out.add_column(heading, justify="right" if heading in ("paper", "ours", "deviation") else "left")
@@ -110,7 +110,7 @@ def number(value: float | None) -> str:
 
 
 def cells_of(record: Record, claim: ClaimRecord) -> list[str]:
-    """What the table says of a claim, in the order of `HEADINGS`."""
+    """A claim's cells, in the order of `HEADINGS`."""
     unit = f" {claim['unit']}" if claim["unit"] else ""
     deviation = "" if claim["deviation"] is None else f"{100 * claim['deviation']:+.1f} %"
     return [

@@ -26,7 +26,7 @@ class Outcome:
 
     @property
     def job(self) -> Job:
-        """What was compiled."""
+        """A compiled program."""
         return self.compilation.job
 
 
@@ -51,7 +51,7 @@ def compile_all(
     at_once: int,
     advance: Callable[[str], None],
 ) -> list[Outcome]:
-    """Outcomes in the order of the jobs; each job has a folder of its own below `scratch`."""
+    """Outcomes in the order of the jobs; each job has a separate folder below `scratch`."""
     outcomes: dict[Job, Outcome] = {}
     with ThreadPoolExecutor(max_workers=at_once) as pool:
         waiting = {pool.submit(_one, compiler, job, folder, options): job for job, folder in _folders(jobs, scratch)}

@@ -1,4 +1,4 @@
-"""What a pipe takes of the chip, read from the reports that p4c's Tofino back end writes beside the binary.
+"""A pipe's use of the chip, read from the reports that p4c's Tofino back end writes next to the binary.
 
 `manifest.json` lists the pipes and their files. `context.json` holds the tables with the stages that they came to,
 `resources.json` the memories and units of each stage and the parsers' rows, `phv.json` the containers of the packet
@@ -147,7 +147,7 @@ def _directions(context: Object, context_place: str, parser: Object, place: str)
 
 
 def _stages_of(node: object) -> Iterator[int]:
-    """Stages of a table and of what belongs to it, wherever they stand in it; not the ingress buffer (phase 0)."""
+    """Stages of a table and its parts, at any depth; without the ingress buffer (phase 0)."""
     if isinstance(node, list):
         for one in cast("list[object]", node):
             yield from _stages_of(one)
