@@ -1,4 +1,4 @@
-"""What the switches are told: threshold planner, desired state, and its installation over P4Runtime or BF Runtime.
+"""The controller: threshold planner, desired state, and its installation over P4Runtime or BF Runtime.
 
 Named here is what is pure; `controller.pipeline` and `controller.install` bring in gRPC and are imported by name.
 

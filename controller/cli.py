@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -49,7 +49,7 @@ from topos import Topology, TopologyError, generate, topology_from_plain
 from topos.units import UnitError, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from controller.bfrt.program import Program
     from controller.install import PortState, SwitchDiff
@@ -123,7 +123,9 @@ def plan_command(
             link = plan_link(at, of.rule)
             links, rows = [("the link", link)], ()
         else:
-            rows = _tier_plans(topology, assignments, (buffer_pkts, rate_bps), of, (senders, rto_ns))
+            _refuse_with_topology({"--buffer-pkts": buffer_pkts, "--rate-bps": rate_bps})
+            network = _topology(Shape(topology, list(assignments or ())))
+            rows = plan_tiers(network, of.rule, packet_bytes=of.packet_bytes, senders=senders, rto_ns=rto_ns)
             links = [(f"{row.tier.name} at {row.tier.rate_bps / 1e9:g} Gb/s", row.link) for row in rows]
     if as_json:
         _print_json(_rows_to_plain(rows, falling(links)) if rows else links[0][1].to_plain())
@@ -252,28 +254,14 @@ def show_command(
         _print_ports(ports, unit)
 
 
-def _tier_plans(
-    source: str,
-    settings: Sequence[str] | None,
-    link: tuple[int | None, int | None],
-    of: ThresholdOptions,
-    model: tuple[int, int],
-) -> tuple[TierPlan, ...]:
-    """The classes of a network's ports; raises PlanError where the command line says what the network says."""
-    for option, value in zip(("--buffer-pkts", "--rate-bps"), link, strict=True):
+def _refuse_with_topology(options: Mapping[str, int | None]) -> None:
+    """Raises PlanError for an option whose value a topology has for each link."""
+    for option, value in options.items():
         if value is not None:
             raise PlanError(option, "the topology says it for each link", "leave it out, or leave out --topology")
-    senders, rto_ns = model
-    return plan_tiers(
-        _topology(Shape(source, list(settings or ()))),
-        of.rule,
-        packet_bytes=of.packet_bytes,
-        senders=senders,
-        rto_ns=rto_ns,
-    )
 
 
-def _rows_to_plain(rows: Sequence[TierPlan], warnings: Sequence[str]) -> dict[str, Any]:
+def _rows_to_plain(rows: Sequence[TierPlan], warnings: Sequence[str]) -> dict[str, object]:
     """Plain data of a network's plan."""
     tiers = [{"tier": row.tier.name, "ports": row.tier.ports, **row.link.to_plain()} for row in rows]
     return {"tiers": tiers, "warnings": list(warnings)}
@@ -350,7 +338,7 @@ def _warn(warnings: Sequence[str]) -> None:
         print(f"warning: {warning}", file=sys.stderr)
 
 
-def _diff_to_plain(switch: SwitchDiff) -> dict[str, Any]:
+def _diff_to_plain(switch: SwitchDiff) -> dict[str, object]:
     """Plain data of one switch's difference."""
     updates = [str(update) for update in switch.updates]
     return {"switch": switch.switch, "pipeline_differs": switch.pipeline_differs, "updates": updates}
@@ -363,7 +351,7 @@ def _print_diff(switch: SwitchDiff) -> None:
         print(f"  {update}")
 
 
-def _port_to_plain(port: PortState, unit: str) -> dict[str, Any]:
+def _port_to_plain(port: PortState, unit: str) -> dict[str, object]:
     """Plain data of a port, with thresholds in the switch's own unit."""
     thresholds = {"k_pkts": f"k_{unit}", "k_dc_pkts": f"k_dc_{unit}"}
     return {thresholds.get(name, name): value for name, value in asdict(port).items()}

@@ -194,7 +194,7 @@ class Session:
                 await self._client.request(request)
 
     async def watch(self) -> AsyncGenerator[p4r.StreamMessageResponse]:
-        """What the switch sends on the stream, until it ends: then SwitchError."""
+        """Messages of the stream, until it ends with SwitchError."""
         place = f"{self.target}: stream"
         while True:
             try:
@@ -228,15 +228,15 @@ class Session:
 
     async def _read(self, what: str, request: p4r.ReadRequest) -> list[p4r.Entity]:
         """All entities of the answers, over as many requests as the limit makes of one."""
-        found: list[p4r.Entity] = []
+        result: list[p4r.Entity] = []
         wanted = list(request.entities)
         for start in range(0, len(wanted), MAX_READ_ENTITIES):
             part = p4r.ReadRequest(device_id=request.device_id)
             part.entities.extend(wanted[start : start + MAX_READ_ENTITIES])
             async with self._bounded(what):
                 async for answer in self._client.request_iter(part):
-                    found.extend(answer.entities)
-        return found
+                    result.extend(answer.entities)
+        return result
 
     def _primary_id(self, what: str) -> p4r.Uint128:
         """The election id won; raises SwitchError before `become_primary`."""
@@ -262,7 +262,7 @@ class Session:
 
 
 class _Sharing(P4Client):
-    """A client with the channel of another one: a stream of its own, as each switch asks for, and the same wire."""
+    """A client with the channel of another one but a separate stream, as each switch needs one."""
 
     def __init__(self, address: str, line: P4Client) -> None:
         super().__init__(address, wait_for_ready=False)
@@ -279,7 +279,7 @@ class _Sharing(P4Client):
 
 
 class Line:
-    """A channel to a server that stands for many switches, which sessions share; made by `line_to`."""
+    """A channel to a server of many switches, which sessions share; made by `line_to`."""
 
     def __init__(self, address: str, client: P4Client) -> None:
         self._address = address
@@ -297,7 +297,7 @@ class Line:
 
 @asynccontextmanager
 async def line_to(address: str) -> AsyncGenerator[Line]:
-    """Open a channel for sessions one after another: to open one for each costs as much as what is then said."""
+    """Opens a channel for successive sessions: opening one for each would cost as much as its requests."""
     client = P4Client(address, wait_for_ready=False)
     await client.open()
     try:

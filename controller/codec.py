@@ -46,7 +46,7 @@ from controller.entities import (
 from controller.errors import PlanError
 
 NO_ACTION = ActionCall("NoAction")
-"""What a switch means that names no action: a table's default where nobody set one."""
+"""The default action of a table that has none."""
 
 _KINDS = {
     UpdateKind.INSERT: p4r.Update.INSERT,

@@ -13,7 +13,7 @@ D3_STAMPED = "d3_stamp.ports"
 
 RECIPROCAL_BITS = 32
 MAX_FLOWS = 4095
-"""Flows of a port that have a reciprocal; beyond it there is no fair share (p4src/include/sizes.p4)."""
+"""Flows of a port that have a reciprocal; with more there is no fair share (p4src/include/sizes.p4)."""
 
 MAX_CAPACITY_KBPS = (1 << 29) - 1
 """With it the demand of 65535 flows fits its register."""

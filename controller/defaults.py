@@ -1,4 +1,4 @@
-"""What the command line says before the controller is imported, which takes long.
+"""Defaults of the command line, separate from the controller, whose import is slow.
 
 How switches are talked to where nobody says otherwise, and what the commands are for.
 """

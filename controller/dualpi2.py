@@ -19,7 +19,7 @@ BETA_HZ = Fraction(32, 10)
 COUPLING_SHIFT = 1
 STEP_NS = 1_000_000
 STEP_PKTS = 2
-"""A step is no shorter than the time of so many packets on the link: behind one there is always one to wait for."""
+"""The shortest step in packet times of the link: a packet always waits for the one before it."""
 _MAX_32 = (1 << 32) - 1
 
 

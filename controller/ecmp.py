@@ -9,7 +9,7 @@ _WORD = 1 << 32
 
 @dataclass(frozen=True)
 class FiveTuple:
-    """What the choice follows from: addresses as integers, IP protocol, ports."""
+    """The input of the choice: addresses as integers, IP protocol, ports."""
 
     src: int
     dst: int

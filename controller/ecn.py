@@ -26,7 +26,7 @@ class Level(IntEnum):
 
 
 class Profile(StrEnum):
-    """Which codepoints stand for which marks."""
+    """Codepoints by mark."""
 
     GST = "gst"
     RFC3168 = "rfc3168"

@@ -1,4 +1,4 @@
-"""What a switch can be told over P4Runtime or BF Runtime, as plain comparable values by the program's names.
+"""Entities of P4Runtime and BF Runtime as plain comparable values, by the program's names.
 
 Invariants: values are non-negative integers; the fields of a match and the members of a group are in canonical
 (ascending) order, so that equality of two values is equality of the state they describe; a field that matches
@@ -44,7 +44,7 @@ class GroupRef:
 
 @dataclass(frozen=True, order=True, slots=True)
 class ActionSet:
-    """An entry's actions by selector without a group of its own: (action, weight, port that it watches or 0)."""
+    """An entry's actions by selector without a separate group: (action, weight, watched port or 0)."""
 
     members: tuple[tuple[ActionCall, int, int], ...]
 
@@ -247,7 +247,7 @@ class Scope:
 
 
 class UpdateKind(Enum):
-    """What a write does to an entity."""
+    """The operation of a write."""
 
     INSERT = "insert"
     MODIFY = "modify"
@@ -266,7 +266,7 @@ class Update:
 
 
 def describe(entity: Entity) -> str:
-    """One line that names an entity and what it does."""
+    """One line that names an entity and its action."""
     match entity:
         case Verbatim():
             return f"a P4Runtime message of {len(entity.message)} bytes"

@@ -1,4 +1,4 @@
-"""What programs beside routes are told: rows of the tables that have a role, for each switch.
+"""Entries besides routes: rows of tables with a role, for each switch.
 
 A feature names the roles that it fills; a plan writes its rows in the tables of the switch's program (`roles`).
 """

@@ -34,7 +34,7 @@ _DESTINATION = ("dst", "dest", "daddr", "dip", "target")
 
 @dataclass(frozen=True)
 class NamedRoutes:
-    """What a user says of the table: names may be short, `key` may be left out where there is one only."""
+    """The user's choice of a table: names may be short, `key` may be left out where there is only one."""
 
     table: str
     action: str
@@ -48,13 +48,13 @@ def find_routes(schema: P4Schema, filled: Iterable[str] = (), ip: int = 4) -> Ro
     Tables of `filled` get their entries elsewhere and are left out; `ip` is the version of hosts' packets. Raises
     PlanError that lists the candidates where more than one fits, and where the program's own takes other addresses.
     """
-    said = said_routes(roles_of(schema))
-    if said is not None and said.key_bits not in _WIDTHS[ip]:
-        cause = f"routes go to {said.table}, whose key has {said.key_bits} bits; {_NAMES[ip]}"
+    text = said_routes(roles_of(schema))
+    if text is not None and text.key_bits not in _WIDTHS[ip]:
+        cause = f"routes go to {text.table}, whose key has {text.key_bits} bits; {_NAMES[ip]}"
         remedy = "give a program that routes IPv6 or forwards by MAC addresses, or leave ip out"
         raise PlanError("transport.ip", cause, remedy)
-    if said is not None:
-        return said
+    if text is not None:
+        return text
     taken = frozenset(filled)
     of_tables = [route for table in schema.tables if table.name not in taken for route in _fits(table, ip)]
     # A router that writes MAC addresses may have a table of them beside its routes.
@@ -119,12 +119,12 @@ def candidates(schema: P4Schema, ip: int = 4) -> Sequence[str]:
 
 def _key(table: P4Table, name: str | None, ip: int) -> P4MatchField:
     fields = list(table.match_fields)
-    found = [field for field in fields if name in (None, field.name, field.alias, field.name.rsplit(".", 1)[-1])]
+    matches = [field for field in fields if name in (None, field.name, field.alias, field.name.rsplit(".", 1)[-1])]
     listed = ", ".join(field.name for field in fields) or "none"
-    if len(found) != 1:
+    if len(matches) != 1:
         cause = f"{table.name} has no one key {name!r}" if name else f"{table.name} has {len(fields)} keys"
         raise PlanError("switch.routes.key", cause, f"name one: {listed}")
-    field = found[0]
+    field = matches[0]
     by_hand = "write its entries in switch.entries, and routes: none"
     if others := [other.name for other in fields if other is not field]:
         raise PlanError("switch.routes.key", f"{table.name} matches {', '.join(others)} too", by_hand)
@@ -169,14 +169,14 @@ def _roles(ref: P4ActionRef) -> tuple[Param, ...] | None:
     port = _port_param(ref)
     if port is None:
         return None
-    found: list[Param] = [(port, Role.EGRESS_PORT)]
+    result: list[Param] = [(port, Role.EGRESS_PORT)]
     for param in ref.params:
         if param.name == port:
             continue
-        if param.bitwidth != MAC_BITS or len(found) > 1 or "src" in param.name.lower():
+        if param.bitwidth != MAC_BITS or len(result) > 1 or "src" in param.name.lower():
             return None
-        found.append((param.name, Role.NEXT_HOP_MAC))
-    return tuple(sorted(found))
+        result.append((param.name, Role.NEXT_HOP_MAC))
+    return tuple(sorted(result))
 
 
 def _port_param(ref: P4ActionRef) -> str | None:

@@ -49,7 +49,7 @@ class Server:
 
     @property
     def bid(self) -> int:
-        """What a session becomes primary with."""
+        """The bid of a session to become primary."""
         return self.election_id
 
     def target(self, plan: SwitchPlan) -> Target:
@@ -63,7 +63,7 @@ class Server:
 
 @dataclass(frozen=True)
 class InstallReport:
-    """What was done to one switch: whether the pipeline was pushed, and the updates written."""
+    """The changes of one switch: whether the pipeline was pushed, and the number of updates."""
 
     switch: str
     pipeline_pushed: bool
@@ -72,7 +72,7 @@ class InstallReport:
 
 @dataclass(frozen=True)
 class SwitchDiff:
-    """What an installation would do to one switch; without the pipeline its tables count as empty."""
+    """The changes that an installation would make to one switch; without the pipeline its tables count as empty."""
 
     switch: str
     pipeline_differs: bool
@@ -81,7 +81,7 @@ class SwitchDiff:
 
 @dataclass(frozen=True)
 class PortState:
-    """A port as its switch has it: thresholds (None: never marks), and packets sent by queue level at enqueue.
+    """The state of a port: thresholds (None: never marks), and packets sent by queue level at enqueue.
 
     Thresholds are in packets; in the switch's own unit where the plan does not say how many of it a packet takes.
     """
@@ -176,7 +176,7 @@ _COME_AND_GO = {"table_entry", "action_profile_member", "action_profile_group", 
 
 
 async def _write_one(session: Session, pipeline: Pipeline, entity: Entity) -> int:
-    """What is no table entry, inserted, or changed where it is there; the number of updates."""
+    """Writes entities other than table entries; returns the number of updates."""
     kinds = UpdateKind.INSERT, UpdateKind.MODIFY
     if isinstance(entity, Verbatim):
         message = codec.to_entity(entity, pipeline.schema)
@@ -204,7 +204,7 @@ async def diff_network(
     server: AnyServer[P], pipelines: Pipelines[P], plans: Sequence[SwitchPlan]
 ) -> tuple[SwitchDiff, ...]:
     """What `install_network` would write; needs no arbitration and changes nothing."""
-    found: list[SwitchDiff] = []
+    result: list[SwitchDiff] = []
     async with server.line() as line:
         for plan in plans:
             pipeline = _of(pipelines, plan)
@@ -212,22 +212,22 @@ async def diff_network(
                 loaded = await session.has_pipeline(pipeline)
                 actual: tuple[Entity, ...] = await session.read(plan.scope, pipeline) if loaded else ()
                 updates = tuple(update for batch in diff(plan.entities, actual) for update in batch)
-                found.append(SwitchDiff(plan.switch, not loaded, updates))
-    return tuple(found)
+                result.append(SwitchDiff(plan.switch, not loaded, updates))
+    return tuple(result)
 
 
 async def read_ports(
     server: AnyServer[P], pipelines: Pipelines[P], plans: Sequence[SwitchPlan]
 ) -> tuple[PortState, ...]:
     """Thresholds and level counters of every port of every switch whose program has them, read from the switches."""
-    found: list[PortState] = []
+    result: list[PortState] = []
     async with server.line() as line:
         for plan in plans:
             if not plan.marks:
                 continue
             async with line.session(server.target(plan), server.timeout_s) as session:
-                found.extend(await read_switch_ports(session, _of(pipelines, plan), plan))
-    return tuple(found)
+                result.extend(await read_switch_ports(session, _of(pipelines, plan), plan))
+    return tuple(result)
 
 
 async def read_switch_ports(session: AnySession[P], pipeline: P, plan: SwitchPlan) -> list[PortState]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, get_type_hints
 
 import typer
 
@@ -22,10 +22,10 @@ from topos import GENERATORS, Topology
 from topos.units import UnitError, held, parse
 
 
-def _number(field: str) -> Callable[[Any], int]:
-    """Reads what an option of this name is given: a whole number, or one with a unit."""
+def _number(field: str) -> Callable[[str | int], int]:
+    """A reader for options of this name: a whole number, or one with a unit."""
 
-    def read(text: Any) -> int:
+    def read(text: str | int) -> int:
         try:
             found = parse(field, str(text))
         except UnitError as error:
@@ -43,7 +43,7 @@ def _number(field: str) -> Callable[[Any], int]:
 
 
 rate_bps, time_ns, packets, size_bytes = (_number(name) for name in ("rate_bps", "time_ns", "pkts", "bytes"))
-"""What reads options with these units."""
+"""Readers of options with these units."""
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 TOPOLOGY_HELP = f"A shape ({', '.join(GENERATORS)}), a JSON file (hosts, switches, links) or a scenario (YAML)."
@@ -58,7 +58,7 @@ P4InfoOption = Annotated[
 
 
 topology_readers: dict[str, Callable[[Path, Sequence[str]], Topology]] = {}
-"""What reads other files than JSON as a topology, by the name's ending; `p4cc` adds scenarios."""
+"""Readers of topologies in files other than JSON, by suffix; `p4cc` adds scenarios."""
 
 
 _USUAL = ThresholdRule()
@@ -122,7 +122,7 @@ class Curve:
 
 
 class Wire(StrEnum):
-    """What switches are spoken to in."""
+    """Protocols of switches."""
 
     P4RUNTIME = "p4runtime"
     BFRT = "bfrt"
@@ -130,7 +130,7 @@ class Wire(StrEnum):
 
 @dataclass(frozen=True)
 class Connection:
-    """Where the switches are, and what they speak."""
+    """Addresses and protocol of the switches."""
 
     server: Annotated[
         str | None,
@@ -177,34 +177,30 @@ def read_file(path: Path, what: str) -> bytes:
 
 
 def command_of(function: Callable[..., None]) -> Callable[..., None]:
-    """The function with its groups spread into their fields, for typer."""
+    """The function with each group replaced by its fields, for typer."""
     hints = get_type_hints(function, include_extras=True)
-    groups: dict[str, type[Any]] = {}
+    groups: dict[str, tuple[Callable[..., object], list[str]]] = {}
     spread: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
         hint = hints[name]
         if not is_dataclass(hint) or not isinstance(hint, type):
             spread.append(parameter.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
             continue
-        groups[name] = hint
+        groups[name] = hint, [field.name for field in fields(hint)]
         of_fields = get_type_hints(hint, include_extras=True)
         for field in fields(hint):
             default = inspect.Parameter.empty if field.default is MISSING else field.default
             kind = inspect.Parameter.KEYWORD_ONLY
             spread.append(inspect.Parameter(field.name, kind, default=default, annotation=of_fields[field.name]))
 
-    def command(**values: Any) -> None:
-        made = {
-            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
-            for name, group in groups.items()
-        }
+    def command(**values: object) -> None:
+        made = {name: group(**{field: values.pop(field) for field in names}) for name, (group, names) in groups.items()}
         function(**made, **values)
 
     command.__doc__ = function.__doc__
     command.__name__ = function.__name__
     command.__module__ = function.__module__
-    # typer reads a command's options from its signature;
-    # the type checker knows no such attribute of functions.
-    command.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
+    # typer reads a command's options from its signature.
+    setattr(command, "__signature__", inspect.Signature(spread))  # noqa: B010 - functions declare no such attribute
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
     return command

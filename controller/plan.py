@@ -184,11 +184,11 @@ def bound_warnings(
     topology: Topology, rule: ThresholdRule | RuleOf, *, packet_bytes: int, paths: Paths | None = None
 ) -> tuple[str, ...]:
     """What follows at ports whose queues end before DCTCP's bound, one line for each text."""
-    found: list[PortWarning] = []
+    result: list[PortWarning] = []
     for switch, port, of, at in marking_ports(topology, rule, packet_bytes=packet_bytes, paths=paths):
         if (text := bound_warning(at, of.k_dc_pkts)) is not None:
-            found.append(PortWarning(_place(switch, port), text))
-    return one_line_each(found)
+            result.append(PortWarning(_place(switch, port), text))
+    return one_line_each(result)
 
 
 def _place(switch: str, port: Port) -> str:
@@ -219,7 +219,7 @@ def longest_rtt_ns(topology: Topology, packet_bytes: int, paths: Paths | None = 
 
 @dataclass(frozen=True)
 class _Network:
-    """What the plans of all switches share."""
+    """The common parts of all switches' plans."""
 
     topology: Topology
     addresses: AddressPlan

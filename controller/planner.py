@@ -69,7 +69,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What a port is told: level 1 above `k_pkts`, level 2 above `k_dc_pkts`, in packets, the arriving one counted."""
+    """Thresholds of a port, in packets with the arriving one: level 1 above `k_pkts`, level 2 above `k_dc_pkts`."""
 
     k_pkts: int
     k_dc_pkts: int
@@ -195,20 +195,20 @@ def threshold_warnings(thresholds: Thresholds, buffer_pkts: int) -> tuple[str, .
     A packet is enqueued behind at most `buffer_pkts - 1` others, so a threshold at or above the buffer is never met.
     """
     k, k_dc = thresholds.k_pkts, thresholds.k_dc_pkts
-    found: list[str] = []
+    result: list[str] = []
     if k >= buffer_pkts and k_dc >= buffer_pkts:
         cause = f"K {k} and K_dc {k_dc} are not below the buffer of {buffer_pkts} packets"
-        found.append(f"{cause}: no packet is ever marked, and senders grow until the queue overflows")
+        result.append(f"{cause}: no packet is ever marked, and senders grow until the queue overflows")
     elif k_dc >= buffer_pkts:
-        found.append(
+        result.append(
             f"K_dc {k_dc} is not below the buffer of {buffer_pkts} packets: level 2 never occurs, and DCTCP "
             "and its like cut for losses alone"
         )
     if k_dc <= k and k_dc < buffer_pkts:
-        found.append(
+        result.append(
             f"K_dc {k_dc} is not above K {k}: level 1 never occurs, and senders that heed it (GST) "
             "learn of a queue at K_dc only"
         )
     if k == 0 or k_dc == 0:
-        found.append("a threshold of 0 marks every packet")
-    return tuple(found)
+        result.append("a threshold of 0 marks every packet")
+    return tuple(result)

@@ -1,4 +1,4 @@
-"""What every port of a network is told beside thresholds: RED's curve, and what INT stamps."""
+"""Settings of every port besides thresholds: RED's curve and INT's values."""
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from fractions import Fraction
@@ -55,13 +55,13 @@ def host_rates_bps(topology: Topology) -> list[int]:
 
 
 def int_ports(topology: Topology, depth_bytes: DepthBytes) -> dict[PortName, IntPort]:
-    """What INT stamps at every port; raises PlannerError for what a field cannot hold."""
+    """INT's values of every port; raises PlannerError for a value that its field cannot hold."""
     rates, of_hosts = {link.rate_bps for link in topology.links}, host_rates_bps(topology)
-    found: dict[PortName, IntPort] = {}
+    result: dict[PortName, IntPort] = {}
     for number, switch in enumerate(topology.switch_names, start=1):
         for port in topology.ports[switch]:
             link = topology.links[port.link_index]
-            found[switch, port.peer] = int_port(
+            result[switch, port.peer] = int_port(
                 switch_id=scattered_id(number),
                 rate_bps=link.rate_bps,
                 network_rates_bps=rates,
@@ -69,21 +69,21 @@ def int_ports(topology: Topology, depth_bytes: DepthBytes) -> dict[PortName, Int
                 depth_bytes=depth_bytes(switch),
                 framing_bytes=link.framing_bytes,
             )
-    return found
+    return result
 
 
 def features_by_roles(
     roles: Roles, topology: Topology, curve: PublishedCurve, depth_bytes: DepthBytes
 ) -> tuple[Feature, ...]:
-    """What `p4cc controller` tells a program by the roles of its tables, beside thresholds; raises PlannerError."""
-    found: list[Feature] = []
+    """The features that `p4cc controller` installs by the roles of a program's tables; raises PlannerError."""
+    result: list[Feature] = []
     if any(role in roles for role in (CURVES, RED_STEPS, WRED_FILTER)):
-        found += marking_by_curves(roles, red_curves(topology, curve, depth_bytes))
+        result += marking_by_curves(roles, red_curves(topology, curve, depth_bytes))
     if INT_PORTS in roles:
-        found.append(PortTable(INT_PORTS, int_ports(topology, depth_bytes)))
+        result.append(PortTable(INT_PORTS, int_ports(topology, depth_bytes)))
     if PRIORITIES in roles:
-        found.append(QueueSettings())
-    return tuple(found)
+        result.append(QueueSettings())
+    return tuple(result)
 
 
 def marking_by_curves(roles: Container[str], curves: Mapping[PortName, RedCurve]) -> Iterator[Feature]:

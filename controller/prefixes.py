@@ -1,4 +1,4 @@
-"""Routes of many hosts as few prefixes: what an LPM table holds of them. Pure, no I/O.
+"""Routes of many hosts as few prefixes, for LPM tables. Pure, no I/O.
 
 A prefix stands for hosts that lie one after another by address and have the same way. It may cover addresses that no
 host has; what is sent there goes the way of its hosts, which ends at the last switch before them: that one has a route
@@ -40,19 +40,19 @@ def prefixes(addresses: Addresses, ways: Ids) -> Iterator[Prefix]:
         way = int(ways[start])
         above = int(addresses[start - 1]) if start else -1
         below = int(addresses[end]) if end < len(addresses) else 1 << _BITS
-        yield from _cover(addresses, (start, end), (above, below), way)
+        yield from _cover(addresses[start:end], above, below, way)
 
 
-def _cover(addresses: Addresses, run: tuple[int, int], others: tuple[int, int], way: int) -> Iterator[Prefix]:
-    """Prefixes over the hosts of a run, without the addresses of the hosts before and behind it."""
-    (here, end), (above, below) = run, others
-    while here < end:
+def _cover(addresses: Addresses, above: int, below: int, way: int) -> Iterator[Prefix]:
+    """Prefixes over these hosts, without the addresses of the hosts before and after them."""
+    here = 0
+    while here < len(addresses):
         first = int(addresses[here])
         size = 1
         while (first & -(2 * size)) > above and (first & -(2 * size)) + 2 * size <= below and 2 * size <= 1 << _BITS:
             size *= 2
         begin = first & -size
-        behind = here + int(np.searchsorted(addresses[here:end], begin + size))
+        behind = here + int(np.searchsorted(addresses[here:], begin + size))
         last = int(addresses[behind - 1])
         # No wider than its hosts: one host is one address.
         length = _BITS - (first ^ last).bit_length()

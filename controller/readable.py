@@ -118,8 +118,8 @@ def _action(action: EntryAction, schema: P4Schema) -> tuple[str, dict[str, Shown
             if known is None:
                 return name, {}
             given = dict(args)
-            found = (param for param in known.params if param.name in given)
-            return known.alias, {one.name: shown(given[one.name], one.bitwidth, one.name) for one in found}
+            matches = (param for param in known.params if param.name in given)
+            return known.alias, {one.name: shown(given[one.name], one.bitwidth, one.name) for one in matches}
         case ActionSet():
             return "action set", {}
         case _:

@@ -1,4 +1,4 @@
-"""The difference between what a switch should hold and what it holds, as the fewest writes that remove it.
+"""The difference between desired and present state, as the fewest writes that remove it.
 
 Pure: no I/O. Writes come in batches; a server may reorder within a batch (P4Runtime 12.2), so no write depends on
 another of its own batch. Order: entries that go (they free room and refer to others), then members, groups and
@@ -43,25 +43,25 @@ def diff(
 
 
 def _is_same(desired: Sequence[Entity], actual: Sequence[Entity]) -> bool:
-    """Whether both are the very same objects, each once, as a switch sends them that holds what it was told."""
+    """Whether both have the identical objects, each once, as with a switch that is up to date."""
     known = set(map(id, desired))
     return len(known) == len(desired) == len(actual) and known == set(map(id, actual))
 
 
 def by_key(entities: Iterable[Entity]) -> Mapping[Key, Entity]:
     """Entities by their identity, in order; raises ValueError if one occurs twice."""
-    found: dict[Key, Entity] = {}
+    result: dict[Key, Entity] = {}
     for count, entity in enumerate(entities, start=1):
-        found.setdefault(entity.key, entity)
-        if len(found) != count:
+        result.setdefault(entity.key, entity)
+        if len(result) != count:
             raise ValueError(f"{entity.key} occurs twice")
-    return found
+    return result
 
 
 def _by_kind(updates: Iterable[Update]) -> Mapping[type[Entity], list[Update]]:
     """The updates of each kind of entity, in order."""
-    found: dict[type[Entity], list[Update]] = {Member: [], Group: [], Entry: []}
+    result: dict[type[Entity], list[Update]] = {Member: [], Group: [], Entry: []}
     for update in updates:
         kind = type(update.entity)
-        found[kind if kind in found else Entry].append(update)
-    return found
+        result[kind if kind in result else Entry].append(update)
+    return result

@@ -19,7 +19,7 @@ RED_STEPS = "ecn_red_steps.steps"
 WRED_FILTER = "ecn_wred.filter"
 """The chip's own filter in `ecn_wred.p4`, which only BF Runtime sets."""
 WRED_P_UNIT = 1_000_000
-"""What a certain mark is in `p_max`."""
+"""The value of `p_max` for a certain mark."""
 
 SLOPE_BITS = 32
 """The slope is in units of 2^-32 for one unit of the queue's depth."""

@@ -1,4 +1,4 @@
-"""What was written to what a switch holds: names and values resolved against a P4Info, before anything is sent."""
+"""Resolves names and values of written entries against a P4Info, before anything is sent."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -96,7 +96,7 @@ def resolve_key(written: WrittenEntry, schema: P4Schema) -> EntryKey:
 
 
 def number_of(value: AnyValue, width_bits: int, place: str) -> int:
-    """The number that a value stands for: itself, an address, or digits; a negative one in two's complement."""
+    """The number of a value: itself, an address, or digits; negative numbers in two's complement."""
     if not isinstance(value, int | str):
         raise PlanError(place, f"{value!r:.60} is no value", _VALUES)
     number = value if isinstance(value, int) else _parsed(value.strip(), place)
@@ -142,7 +142,7 @@ def _matches(written: WrittenEntry, table: P4Table) -> tuple[Match, ...]:
         if position in given:
             raise PlanError(written.place, f"key {fields[position].name} is given twice", "remove one")
         given[position] = values
-    found: list[Match] = []
+    result: list[Match] = []
     for position, field in enumerate(fields):
         if position not in given:
             if field.match_type is P4MatchType.EXACT:
@@ -152,8 +152,8 @@ def _matches(written: WrittenEntry, table: P4Table) -> tuple[Match, ...]:
         at = f"{written.place}: key {field.name}"
         match = match_of(field.name, kind, field.bitwidth, given[position], at)
         if match is not None:
-            found.append(match)
-    return tuple(sorted(found, key=lambda match: match.field))
+            result.append(match)
+    return tuple(sorted(result, key=lambda match: match.field))
 
 
 def _position(key: Name, names: list[str], place: str) -> int:

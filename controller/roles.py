@@ -1,4 +1,4 @@
-"""What a program's tables are for, as its own annotations say: the contract between a P4 program and whoever fills it.
+"""The roles of a program's tables by its annotations: the contract between a P4 program and its controller.
 
     @p4cc_role("ecn_dual.thresholds")          a table or counter: FEATURE.PART
     @p4cc_role("k_min") queue_depth_t low      a parameter, key or action whose own name is another
@@ -93,7 +93,7 @@ class TablePart:
     """Whether the profile chooses among the members of groups."""
 
     def entry(self, row: Row) -> Entry:
-        """The entry of a row by the program's names; raises PlanError for what the table does not take."""
+        """The entry of a row by the program's names; raises PlanError for a row that does not fit the table."""
         match = sorted((self._match(role, value) for role, value in row.key.items()), key=lambda one: one.field)
         if missing := self.keys.keys() - row.key.keys():
             raise self._wrong(f"key {', '.join(sorted(missing))} has no value", "leave such keys out of the program")
@@ -108,14 +108,14 @@ class TablePart:
 
     def param(self, action: str, role: str, unit: str | None = None) -> ParamPart:
         """A parameter of an action; raises PlanError where there is none, or where it takes another unit."""
-        found = self.actions[action].params.get(role) if action in self.actions else None
-        if found is None:
+        result = self.actions[action].params.get(role) if action in self.actions else None
+        if result is None:
             remedy = f'name the parameter so, or write @p4cc_role("{role}") at it'
             raise self._wrong(f"its action {action} lacks parameter {role}", remedy)
-        if unit is not None and found.unit not in (None, unit):
-            cause = f"parameter {found.name} of {action} takes {found.unit}, and is given in {unit}"
+        if unit is not None and result.unit not in (None, unit):
+            cause = f"parameter {result.name} of {action} takes {result.unit}, and is given in {unit}"
             raise self._wrong(cause, f'compare it in {unit}, and write @p4cc_unit("{unit}")')
-        return found
+        return result
 
     def _match(self, role: str, value: int | tuple[int, int]) -> Match:
         key, kind = self.keys.get(role), "exact" if isinstance(value, int) else "range"
@@ -142,10 +142,10 @@ class Roles:
 
     def table(self, role: str) -> TablePart:
         """The table of a role; raises PlanError where the program has none."""
-        found = self.tables.get(role)
-        if found is None:
+        result = self.tables.get(role)
+        if result is None:
             raise PlanError("P4 program", f'no table of it is @p4cc_role("{role}")', "run a program that has one")
-        return found
+        return result
 
     def with_table(self, table: TablePart) -> Roles:
         """These with one more."""
@@ -167,10 +167,10 @@ def roles_of(schema: P4Schema) -> Roles:
             for action in (schema.actions[ref.id] for ref in table.actions)
         ]
         profile = table.action_profile
-        made_of = (None, False) if profile is None else (profile.name, profile.with_selector)
-        tables.append(table_part(role, table.name, keys, actions, made_of))
-    found = ((role_of(counter), counter.name) for counter in schema.counters)
-    return made(tables, ((role, name) for role, name in found if role is not None))
+        name, selects = (None, False) if profile is None else (profile.name, profile.with_selector)
+        tables.append(table_part(role, table.name, keys, actions, name, selects=selects))
+    result = ((role_of(counter), counter.name) for counter in schema.counters)
+    return made(tables, ((role, name) for role, name in result if role is not None))
 
 
 def table_part(
@@ -178,12 +178,11 @@ def table_part(
     name: str,
     keys: Iterable[tuple[Iterable[str], KeyPart]],
     actions: Iterable[tuple[Iterable[str], str, Iterable[tuple[Iterable[str], str, int]]]],
-    profile: tuple[str | None, bool] = (None, False),
+    profile: str | None = None,
+    *,
+    selects: bool = False,
 ) -> TablePart:
-    """A table of its keys, its actions and their parameters (name and bits), each behind its annotations.
-
-    `profile` is the name of its action profile, and whether that is a selector.
-    """
+    """A table of its keys, its actions and their parameters (name and bits), each after its annotations."""
     by_role: dict[str, ActionPart] = {}
     for texts, action, params in actions:
         parts: dict[str, ParamPart] = {}
@@ -192,7 +191,7 @@ def table_part(
             parts[role_in(said) or param] = ParamPart(param, bits, unit_in(said))
         by_role[role_in(texts) or last(action)] = ActionPart(action, parts)
     of_keys = {role_in(texts) or last(key.name): key for texts, key in keys}
-    return TablePart(role, name, of_keys, by_role, *profile)
+    return TablePart(role, name, of_keys, by_role, profile, selects)
 
 
 def made(tables: Iterable[TablePart], counters: Iterable[tuple[str, str]]) -> Roles:
@@ -211,7 +210,7 @@ def role_of(of: Annotated) -> str | None:
 
 
 def role_in(annotations: Iterable[str]) -> str | None:
-    """The role that annotations give, as they stand in the program."""
+    """The role in annotations, as written in the program."""
     return next(_of("role", annotations), None)
 
 
@@ -226,7 +225,7 @@ def last(name: str) -> str:
 
 
 def _of(kind: str, annotations: Iterable[str]) -> Iterator[str]:
-    return (found[2] for text in annotations if (found := _ANNOTATION.match(text)) is not None and found[1] == kind)
+    return (match[2] for text in annotations if (match := _ANNOTATION.match(text)) is not None and match[1] == kind)
 
 
 def _texts(of: Annotated) -> Iterator[str]:

@@ -51,11 +51,11 @@ def ordered(plan: AddressPlan) -> Ordered:
 
 
 Shared: TypeAlias = dict[tuple[object, ...], Entry]
-"""Routes by prefix or host and by what they lead to: one value for all switches that have the same one."""
+"""Routes by prefix or host and by next hop: one value for all switches that have the same one."""
 
 
 _Place: TypeAlias = tuple[int, int | None]
-"""What an entry is for: an address, and the length of the prefix where the table matches by prefixes."""
+"""The key of an entry: an address, and the prefix length where the table matches by prefixes."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +119,12 @@ class Routing:
         """The entry of a place; looked for by numbers, which are hashed faster than what is made of them."""
         table = self.table.table, self.table.key
         key = (*table, place, action)
-        if (found := self.shared.get(key)) is None:
+        if (result := self.shared.get(key)) is None:
             value, length = place
             match = Exact(table[1], value) if length is None else Lpm(table[1], value, length)
             does = action if isinstance(action, ActionCall) else action[0](action[1])
-            found = self.shared[key] = Entry(EntryKey(table[0], (match,)), does)
-        return found
+            result = self.shared[key] = Entry(EntryKey(table[0], (match,)), does)
+        return result
 
     def _by_host(self) -> Iterator[tuple[_Place, tuple[int, ...], str | None]]:
         for host, ports in self.routes.items():

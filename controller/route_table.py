@@ -19,7 +19,7 @@ MAC_BITS = 48
 
 
 class Role(StrEnum):
-    """What a parameter of a route's action may stand for."""
+    """The meaning of a parameter of a route's action."""
 
     EGRESS_PORT = "egress_port"
     NEXT_HOP_MAC = "next_hop_mac"
@@ -34,7 +34,7 @@ OF_THE_HOST = frozenset({Role.HOST_IPV4, Role.HOST_MAC})
 """Roles whose value differs from host to host, so that no member of an action profile can hold them."""
 
 Param = tuple[str, Role | int]
-"""A parameter and what it is set to: a role, or a number that all routes share."""
+"""A parameter and its value: a role, or a number that all routes share."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class RouteTable:
     key_bits: int = IPV4_BITS
     """Width of the key: an IPv4 or IPv6 address, or a MAC address in a program that forwards on layer 2."""
     by_host: bool = False
-    """Whether each host has an entry of its own also where prefixes would serve."""
+    """Whether each host has a separate entry although prefixes would do."""
     is_said: bool = False
     """Whether the program says so itself, as `p4src/controls/forward.p4` does; it may take a seed of choices too."""
 

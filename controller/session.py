@@ -1,4 +1,4 @@
-"""What an installation asks of a switch, whichever protocol it speaks: P4Runtime (`client`) or BF Runtime (`bfrt`).
+"""The interface of an installation to a switch, over P4Runtime (`client`) or BF Runtime (`bfrt`).
 
 `P_contra` is how a protocol knows a program: P4Runtime pushes one with its P4Info, BF Runtime names one that runs.
 """
@@ -16,7 +16,7 @@ class AnyProgram(Protocol):
     """A program, as a session takes it."""
 
     def fills(self, scope: Scope) -> bool:
-        """Whether it may have entries of its own in these tables."""
+        """Whether it may have constant entries in these tables."""
         ...
 
 
@@ -75,7 +75,7 @@ class AnyServer(Protocol[P_contra]):
 
     @property
     def bid(self) -> int:
-        """What a session becomes primary with."""
+        """The bid of a session to become primary."""
         ...
 
     def target(self, plan: SwitchPlan, /) -> Target:

@@ -1,4 +1,4 @@
-"""What a link asks of its switch port and of senders, for four schemes: every reading, the one chosen, and why.
+"""Settings of a link's switch port and senders, for four schemes: every reading, the chosen one, and why.
 
 Sources: DCTCP (Alizadeh et al., SIGCOMM 2010), the GST paper (docs/algorithms/slow-start.md#gst), DCQCN (Zhu et al.,
 SIGCOMM 2015), HPCC (Li et al., SIGCOMM 2019) with its authors' simulation script (docs/algorithms/marking.md#red,
@@ -7,7 +7,6 @@ docs/algorithms/hpcc.md#hpcc-parameters). Pure: figures of a link in, settings o
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from controller.model import Bottleneck, argmax_window_pkts, utilisation
 from controller.planner import (
@@ -57,7 +56,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class LinkPlan:
-    """The answer for one link: thresholds, every reading of every setting, why each was chosen, what to beware of."""
+    """The plan of one link: thresholds, every reading of every setting, reasons and warnings."""
 
     at: Bottleneck
     rule: KRule
@@ -72,17 +71,17 @@ class LinkPlan:
         return size_bytes / self.at.packet_bytes
 
     def queue_us(self, size_bytes: float) -> float:
-        """How long the link takes to send so much, in microseconds."""
+        """How long the link takes to send this, in microseconds."""
         return 8e6 * size_bytes / self.at.rate_bps
 
     def chosen(self, name: str) -> Setting:
         """The chosen reading of a setting; raises KeyError."""
-        found = next((one for one in self.settings if one.chosen and one.name == name), None)
-        if found is None:
+        result = next((one for one in self.settings if one.chosen and one.name == name), None)
+        if result is None:
             raise KeyError(name)
-        return found
+        return result
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, object]:
         """Plain data for JSON; units end the names."""
         at, peak = self.at, argmax_window_pkts(self.at)
         return {
@@ -104,8 +103,8 @@ class LinkPlan:
             "warnings": list(self.warnings),
         }
 
-    def _plain_setting(self, one: Setting) -> dict[str, Any]:
-        size: dict[str, Any] = {"value": one.value}
+    def _plain_setting(self, one: Setting) -> dict[str, object]:
+        size: dict[str, float | None] = {"value": one.value}
         if one.size_bytes is not None:
             size = {
                 "size_pkts": self.pkts(one.size_bytes),
@@ -150,18 +149,18 @@ def plan_link(at: Bottleneck, rule: ThresholdRule | None = None) -> LinkPlan:
 
 def falling(plans: list[tuple[str, LinkPlan]]) -> tuple[str, ...]:
     """Says where a faster link has a smaller threshold than a slower one of the same or a smaller buffer."""
-    found: list[str] = []
+    result: list[str] = []
     for name, fast in plans:
         for slower, slow in plans:
             if fast.at.rate_bps <= slow.at.rate_bps or fast.at.buffer_pkts < slow.at.buffer_pkts:
                 continue
             if fast.thresholds.k_pkts < slow.thresholds.k_pkts:
-                found.append(
+                result.append(
                     f"{name} is faster than {slower} and has a smaller K ({fast.thresholds.k_pkts} and "
                     f"{slow.thresholds.k_pkts} packets): k_rule {fast.rule.value} takes the pipe's packets off the "
                     f"buffer; k_rule proportional grows with the rate"
                 )
-    return tuple(found)
+    return tuple(result)
 
 
 def _dctcp(at: Bottleneck, k_dc_pkts: int, *, given: bool) -> list[Setting]:

@@ -37,7 +37,7 @@ class Switches(Generic[P]):
     server: AnyServer[P]
     program: P
     roles: Roles
-    """What the program's tables are for."""
+    """The roles of the program's tables."""
     cell_bytes: int | None
     """Of the chip's traffic manager; None for a switch that counts packets."""
 
@@ -53,9 +53,9 @@ class Switches(Generic[P]):
 
     def left(self, plans: Sequence[SwitchPlan]) -> list[str]:
         """Warnings of tables with a role that these plans leave as they are."""
-        found = {table.name for table in self.roles.tables.values()}
-        found.difference_update(*(plan.scope.tables for plan in plans))
-        return [f"table {table} is left as it is: this command has no plan for it" for table in sorted(found)]
+        result = {table.name for table in self.roles.tables.values()}
+        result.difference_update(*(plan.scope.tables for plan in plans))
+        return [f"table {table} is left as it is: this command has no plan for it" for table in sorted(result)]
 
     def of(self, plans: Sequence[SwitchPlan]) -> tuple[SwitchPlan, ...]:
         """The plans of those that are meant."""
@@ -122,7 +122,7 @@ def _over_bfrt(topology: Topology, connection: Connection, files: ProgramFiles) 
 
 
 def _p4_name(connection: Connection, files: ProgramFiles) -> str:
-    """What the switch calls the program: as the compilers do, its file's name without the ending."""
+    """The switch's name of the program: its file's name without the suffix, as compilers do."""
     if connection.p4_name is not None:
         return connection.p4_name
     if files.config is not None:

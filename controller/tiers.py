@@ -67,7 +67,7 @@ def plan_tiers(
     Raises PlannerError that names the class for which a rule has no answer.
     """
     rtt_ns = longest_rtt_ns(topology, packet_bytes) if rule.rtt_ns is None else rule.rtt_ns
-    found: list[TierPlan] = []
+    result: list[TierPlan] = []
     for tier in tiers(topology):
         try:
             at = Bottleneck(tier.buffer_pkts, tier.rate_bps, rtt_ns, packet_bytes, senders, rto_ns)
@@ -75,8 +75,8 @@ def plan_tiers(
         except PlannerError as error:
             place = f"ports {tier.name} at {tier.rate_bps / 1e9:g} Gb/s: {error.place}"
             raise PlannerError(place, error.cause, error.remedy) from None
-        found.append(TierPlan(tier, link))
-    return tuple(found)
+        result.append(TierPlan(tier, link))
+    return tuple(result)
 
 
 def _classes(topology: Topology) -> dict[str, str]:

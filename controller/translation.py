@@ -4,14 +4,16 @@ Plans share what is equal, so an entity is known by its identity, which needs no
 switch sends back is the entity that was sent: a comparison of both ends at once.
 """
 
-from collections.abc import MutableMapping
-from typing import Any
+from typing import TypeVar
 
 from finsy import P4Schema
 from finsy.proto import p4r
 
 from controller import codec
 from controller.entities import Entity, Update, UpdateKind
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 MAX_KEPT = 1 << 16
 """Translations kept of each direction; past that all are forgotten."""
@@ -49,6 +51,6 @@ class Translation:
         return self._entities[raw]
 
 
-def _make_room(kept: MutableMapping[Any, Any]) -> None:
-    if len(kept) >= MAX_KEPT:
-        kept.clear()
+def _make_room(cache: dict[K, V]) -> None:
+    if len(cache) >= MAX_KEPT:
+        cache.clear()

@@ -1,4 +1,4 @@
-"""What a switch is to hold as a user or a file writes it: values and names as they stand, nothing resolved.
+"""Entries as a user or a file writes them: names and values that are not resolved yet.
 
 A name may be short (`ipv4_lpm`); keys and parameters go by name or by position. `resolve` finds what they mean to a
 program by its P4Info, `bfrt.rows` by its bf-rt.json.
@@ -56,7 +56,7 @@ class SwitchCommand:
 
 @dataclass(frozen=True)
 class Written:
-    """Everything that one switch is to hold; `commands` are those that no P4Runtime request stands for."""
+    """All entries of one switch; `commands` are those without a P4Runtime request."""
 
     entries: tuple[WrittenEntry, ...] = ()
     copies: tuple[WrittenCopies, ...] = ()
@@ -79,18 +79,18 @@ class Written:
         )
 
     def remarks(self) -> tuple[str, ...]:
-        """What is written and probably not meant, with its place: numbers below zero."""
-        found: list[str] = []
+        """Warnings about probable mistakes, with their places: negative numbers."""
+        result: list[str] = []
         for entry in self.entries:
             given = [(f"match {name}", value) for name, values in entry.match for value in values]
             given += [(f"parameter {name}", value) for name, value in entry.params if isinstance(value, int | str)]
-            found += [
+            result += [
                 f"{entry.place}: {what} of {entry.table} is {value}, which is sent in two's complement: a port or an "
                 "address is never negative"
                 for what, value in given
                 if (value.strip().startswith("-") if isinstance(value, str) else value < 0)
             ]
-        return tuple(found)
+        return tuple(result)
 
 
 NOTHING = Written()

@@ -57,8 +57,8 @@ def find_scenario(name: str | Path) -> Path:
         return scenario
     with_suffix = scenario if scenario.suffix == _SCENARIO else scenario.with_name(f"{scenario.name}{_SCENARIO}")
     for place in (with_suffix, Path("experiments") / with_suffix):
-        if (found := bundled(place)) is not None:
-            return found
+        if (result := bundled(place)) is not None:
+            return result
     raise UserError("no such scenario", place=str(scenario), remedy=_remedy(scenario))
 
 

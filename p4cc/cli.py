@@ -139,7 +139,7 @@ def _fail(error: UserError) -> int:
 
 
 def _write_nothing_more() -> None:
-    """What is left in the buffer of standard output goes nowhere: writing it at the end would fail again."""
+    """Discards the buffer of standard output, which would fail again at the end."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

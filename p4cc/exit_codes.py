@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 DIFFERS = 1
-"""Done, and the answer is no: what was compared differs."""
+"""Done, and the compared results differ."""
 EVERYWHERE: Mapping[int, str] = {
     0: "done",
     DIFFERS: "done, and the answer is no (below)",

@@ -1,4 +1,4 @@
-"""Files that a scenario names: beside the scenario, in the working folder, or among those that p4cc brings."""
+"""Files of a scenario: next to it, in the working folder, or among p4cc's own."""
 
 from __future__ import annotations
 

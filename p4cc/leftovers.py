@@ -1,4 +1,4 @@
-"""What a process that has to end at once leaves undone: folders that are there for a while."""
+"""Temporary folders that a process leaves when it has to end at once."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What prints the help, loaded without its slow half.
+"""Loads the printer of the help without its slow half.
 
-typer prints help by rich, and imports with it listings of code and coloured tracebacks: pygments and what that needs
-take as long as all the rest. Help has neither. So while typer's printer is imported, two modules of rich are stood in
-for; a name of theirs is looked up when it is first called. All that is imported later gets the modules themselves.
+typer prints help by rich, and also imports rich's syntax highlighting and tracebacks, which take as long as the rest
+and which help does not use. While typer's printer is imported, two modules of rich are replaced by proxies that import
+them at the first call; later imports get the modules themselves.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 HELP = ("--help", "-h")
 _SLOW = {"rich.syntax": "Syntax", "rich.traceback": "Traceback"}
@@ -21,7 +21,7 @@ _SLOW = {"rich.syntax": "Syntax", "rich.traceback": "Traceback"}
 
 
 def prepare(words: Sequence[str]) -> None:
-    """Imports what prints help if these words of a command line ask for it."""
+    """Imports the printer of help if these words of a command line ask for it."""
     if words and not any(word in HELP for word in words):
         return
     absent = [name for name in _SLOW if name not in sys.modules]
@@ -48,11 +48,11 @@ class _Late:
     def __init__(self, module: str) -> None:
         self._module = module
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: object, **named: object) -> object:
         return self._class()(*arguments, **named)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._class(), name)
 
-    def _class(self) -> Any:
+    def _class(self) -> Callable[..., object]:
         return getattr(import_module(self._module), _SLOW[self._module])

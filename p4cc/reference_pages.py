@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -106,7 +105,7 @@ def _python_lines() -> Iterator[str]:
         yield f"| `{name}` | {_cell(_documented(getattr(parts, name)).partition(chr(10))[0])} |"
 
 
-def _python_entry(name: str, value: Any) -> Iterator[str]:
+def _python_entry(name: str, value: Callable[..., object]) -> Iterator[str]:
     """A function, or a class with its public methods."""
     from p4cc.api.tables import TableOf
 
@@ -128,7 +127,7 @@ def _python_entry(name: str, value: Any) -> Iterator[str]:
         yield _documented(one if isinstance(one, property) else getattr(value, held))
 
 
-def _members(kind: type) -> Iterator[tuple[str, Any]]:
+def _members(kind: type) -> Iterator[tuple[str, object]]:
     """Public methods and properties of p4cc's own classes, in the order of the code."""
     own = [base for base in reversed(kind.__mro__) if base.__module__.startswith("p4cc.")]
     found = {name: one for base in own for name, one in vars(base).items() if not name.startswith(("_", "model_"))}
@@ -137,7 +136,7 @@ def _members(kind: type) -> Iterator[tuple[str, Any]]:
             yield name, one
 
 
-def _signature(name: str, value: Any) -> str:
+def _signature(name: str, value: Callable[..., object]) -> str:
     """A call as one would write it, a parameter on each line where it is long."""
     try:
         found = inspect.signature(value)
@@ -156,7 +155,7 @@ def _signature(name: str, value: Any) -> str:
     return line if len(line) <= TEXT_WIDTH else f"{name}(\n" + "".join(f"    {text},\n" for text in texts) + f"){end}"
 
 
-def _documented(value: Any) -> str:
+def _documented(value: object) -> str:
     return inspect.getdoc(value) or ""
 
 

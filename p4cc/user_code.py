@@ -93,11 +93,11 @@ def told(error: BaseException, file: str, last_line: str | None = None) -> str:
 
 def _beside(folder: Path) -> list[str]:
     """Loaded modules of the user's whose files are in a folder or below it."""
-    found: list[str] = []
+    result: list[str] = []
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if file is None or name.partition(".")[0] in _OURS or "site-packages" in file:
             continue
         if Path(file).resolve().is_relative_to(folder):
-            found.append(name)
-    return found
+            result.append(name)
+    return result

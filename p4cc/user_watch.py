@@ -20,7 +20,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO
 
 from p4cc import _engine
 from p4cc.leftovers import LEFT, Process
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT_S = 60.0
 CONTROLLERS = "p4cc controller"
-"""Name of threads whose calls have a limit of their own."""
+"""Name of threads whose calls have a separate limit."""
 REMEDY = "look for a loop that does not end, or raise control.handler_limit_s"
 _LOOK_S = 0.1
 _SILENT_S = 0.5
 """After so long without a look of this thread, where all threads are is written down."""
 _GRACE_S = 0.2
-"""How long a call may go on after Ctrl-C."""
+"""How long a call may continue after Ctrl-C."""
 _END_S = 1.0
 """How long it may go on after an exception was raised in it, again and again."""
 _P4CC = str(Path(__file__).parent) + os.sep
@@ -119,7 +119,7 @@ class _Watch:
         """The interpreter runs."""
         guard.alive(self.limit_s if Process.is_ours else None, sorted(self._files), sorted(map(str, LEFT)))
 
-    def _work(self, guard: _engine.Guard, stacks: Any) -> None:
+    def _work(self, guard: _engine.Guard, stacks: TextIO) -> None:
         # What was interrupted before is over.
         self._interrupted_at = None
         while True:
@@ -162,14 +162,14 @@ class _Watch:
     def _under_way(self) -> dict[int, FrameType]:
         """By thread: the first frame of the user's code that p4cc or the engine calls."""
         others = {one.ident: one.name for one in threading.enumerate() if type(one).__name__ != "_DummyThread"}
-        found: dict[int, FrameType] = {}
+        result: dict[int, FrameType] = {}
         for thread, innermost in sys._current_frames().items():  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
             if thread == threading.get_ident() or others.get(thread) == CONTROLLERS:
                 continue
             # Threads of the engine begin with what it calls.
             if (frame := self._first(innermost, is_called=thread not in others)) is not None:
-                found[thread] = frame
-        return found
+                result[thread] = frame
+        return result
 
     def _first(self, innermost: FrameType, *, is_called: bool) -> FrameType | None:
         stack: list[FrameType] = []

@@ -1,4 +1,4 @@
-"""Which p4cc this is, for `p4cc --version` and for what is kept of a run; imports nothing that takes long."""
+"""The version of p4cc, for `p4cc --version` and for results; imports nothing slow."""
 
 from __future__ import annotations
 

@@ -9,12 +9,7 @@ shows any. Lengths and the extension's type and length are filled in when a pack
     data_packet(src="10.0.0.1", dst="10.0.0.2", flow_id=7, payload_bytes=1000).show2()
 """
 
-# Scapy has no types: the tests check its output against the bytes of docs/reference/wire-format.md.
-# pyright: basic
-
 from __future__ import annotations
-
-from typing import Any
 
 from scapy.fields import (
     BitEnumField,
@@ -218,7 +213,7 @@ def data_packet(
     ttl: int = 64,
     payload_bytes: int = 100,
     extension: Extension | None = None,
-    **transport: Any,
+    **transport: object,
 ) -> Packet:
     """A packet as a host of ours sends it; `transport` are fields of `P4cc`. The payload is zeros."""
     packet = Ether(src=src_mac, dst=dst_mac) / IP(src=src, dst=dst, tos=ecn, ttl=ttl, id=0, flags="DF")

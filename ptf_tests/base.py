@@ -4,19 +4,16 @@ A test class is one behaviour. It names its program; `setUp` pushes that program
 Where the switch is, and what it can do, stands in PTF's test parameters, which `ptf_tests.run` writes.
 """
 
-# PTF and scapy have no types.
-# pyright: basic
-
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable
 from copy import copy
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import ptf.testutils
-from finsy import Action, IndirectAction, Match, P4TableEntry
+from finsy import Action, IndirectAction, Match, P4CloneSessionEntry, P4MulticastGroupEntry, P4TableEntry
 from ptf.base_tests import BaseTest
 from scapy.layers.inet import IP
 from scapy.layers.l2 import Ether
@@ -43,7 +40,7 @@ ARRIVES_S = 5.0
 SETTLES_S = 0.2
 
 
-def parameter(name: str) -> Any:
+def parameter(name: str) -> str:
     """One of PTF's test parameters."""
     return ptf.testutils.test_params_get()[name]
 
@@ -90,16 +87,16 @@ class SwitchTest(BaseTest):
         """Let a port send what it has."""
         self.queues.set_rate(OPEN_PPS, port)
 
-    def create(self, entity: Any) -> None:
+    def create(self, entity: P4MulticastGroupEntry | P4CloneSessionEntry) -> None:
         """Add an entity that outlives its program on some switches; it is taken away at the end of the test."""
         self.control.write(+copy(entity))
         self.addCleanup(self.control.write, -copy(entity))
 
-    def insert(self, table: str, keys: dict[str, Any], action: str, **arguments: Any) -> None:
+    def insert(self, table: str, keys: dict[str, object], action: str, **arguments: object) -> None:
         """Add a table entry."""
         self.control.write(+P4TableEntry(table, match=Match(**keys), action=Action(action, **arguments)))
 
-    def insert_by_port(self, table: str, action: str, port: int | None = None, **arguments: Any) -> None:
+    def insert_by_port(self, table: str, action: str, port: int | None = None, **arguments: object) -> None:
         """Add the entry of an egress port (`OUT` if None)."""
         self.insert(table, {"egress_port": OUT if port is None else port}, action, **arguments)
 
@@ -113,7 +110,7 @@ class SwitchTest(BaseTest):
         """Put a packet on a port."""
         ptf.testutils.send_packet(self, port, packet)
 
-    def packet(self, **fields: Any) -> Packet:
+    def packet(self, **fields: object) -> Packet:
         """A data packet to the destination that `route` forwards."""
         return data_packet(src="10.0.0.1", dst=fields.pop("dst", DESTINATION), **fields)
 
@@ -142,7 +139,7 @@ class SwitchTest(BaseTest):
         time.sleep(SETTLES_S)
 
 
-def hop(packet: Packet, mac: str = NEXT_HOP, **ip: Any) -> Packet:
+def hop(packet: Packet, mac: str = NEXT_HOP, **ip: object) -> Packet:
     """A packet as it leaves a switch that forwards it; `ip` are IPv4 fields that change beside the TTL."""
     left = packet.copy()
     left[Ether].src, left[Ether].dst = packet[Ether].dst, mac

@@ -4,15 +4,13 @@ PTF's tests are synchronous; the event loop runs on a thread of its own, which a
 itself (packet-ins, digests) until a test asks for it.
 """
 
-# pyright: basic
-
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar
 
 from finsy import P4Client, P4PacketIn, P4PacketOut, P4Schema
 from finsy.proto import U128, p4r
@@ -22,6 +20,22 @@ T = TypeVar("T")
 TIMEOUT_S = 20.0
 CLOSE_TIMEOUT_S = 2.0
 ELECTION_ID = 1
+
+
+class Writable(Protocol):
+    """An entity of finsy's, marked by its operation."""
+
+    def encode_update(self, schema: P4Schema) -> p4r.Update:
+        """Its message."""
+        ...
+
+
+class Readable(Protocol):
+    """An entity of finsy's."""
+
+    def encode(self, schema: P4Schema) -> p4r.Entity:
+        """Its message."""
+        ...
 
 
 class ControlPlane:
@@ -49,13 +63,13 @@ class ControlPlane:
             self._thread.join(TIMEOUT_S)
             self._loop.close()
 
-    def write(self, *updates: Any) -> None:
+    def write(self, *updates: Writable) -> None:
         """Write finsy entities marked `+` (insert), `~` (modify) or `-` (delete); raises P4ClientError."""
         request = p4r.WriteRequest(device_id=self.device_id, election_id=U128.encode(ELECTION_ID))
         request.updates.extend(update.encode_update(self.schema) for update in updates)
         self._wait(self._client.request(request))
 
-    def read(self, *entities: Any) -> list[p4r.Entity]:
+    def read(self, *entities: Readable) -> list[p4r.Entity]:
         """The messages of what the switch holds of these finsy entities."""
         request = p4r.ReadRequest(device_id=self.device_id)
         request.entities.extend(entity.encode(self.schema) for entity in entities)
@@ -85,7 +99,7 @@ class ControlPlane:
             return True
         return False
 
-    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+    def _wait(self, work: Coroutine[object, object, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(TIMEOUT_S)
 
     async def _start(self) -> None:
@@ -126,7 +140,7 @@ class ControlPlane:
             await asyncio.wait(rest, timeout=CLOSE_TIMEOUT_S)
 
     async def _read(self, request: p4r.ReadRequest) -> list[p4r.Entity]:
-        found: list[p4r.Entity] = []
+        result: list[p4r.Entity] = []
         async for answer in self._client.request_iter(request):
-            found.extend(answer.entities)
-        return found
+            result.extend(answer.entities)
+        return result

@@ -31,10 +31,10 @@ class Target:
     def program(self, name: str) -> str:
         """Where a program of this target is: beside this Python, or on PATH; raises UserError."""
         beside = Path(sys.executable).parent / name
-        found = str(beside) if beside.is_file() else shutil.which(name)
-        if found is None:
+        result = str(beside) if beside.is_file() else shutil.which(name)
+        if result is None:
             raise UserError(f"{name} is not installed", place=f"target {self.name}", remedy=self.remedy)
-        return found
+        return result
 
     def command(
         self, *, device_id: int, grpc_port: int, thrift_port: int, cpu_port: int, ports: list[str]

@@ -1,4 +1,4 @@
-"""What the network is: graph model, addresses, routes and generators. Plain data, no I/O.
+"""The network: graph model, addresses, routes and generators. Plain data, no I/O.
 
 Names load when they are first used: who asks for one of them does not wait for numpy and all shapes.
 """

@@ -27,7 +27,7 @@ _BYTE_BITS = 8
 
 @dataclass(frozen=True)
 class HostAddress:
-    """What a host needs to send: its own addresses, and the MAC of the switch port it hangs on."""
+    """The addresses of a host, and the MAC of its switch port."""
 
     ipv4: int
     mac: int

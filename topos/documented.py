@@ -11,7 +11,7 @@ import inspect
 import textwrap
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
@@ -27,41 +27,41 @@ class Documented(BaseModel):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /) -> JsonSchemaValue:
         """The class's schema, with descriptions of its fields."""
-        made = handler(core_schema)
-        properties: dict[str, Any] = handler.resolve_ref_schema(made).get("properties", {})
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
         for name, text in texts_of(cls).items():
             field = cls.model_fields.get(name)
-            said = name if field is None or field.alias is None else field.alias
-            if said in properties:
-                properties[said].setdefault("description", text)
-        return made
+            key = name if field is None or field.alias is None else field.alias
+            if key in properties:
+                properties[key].setdefault("description", text)
+        return schema
 
 
 def texts_of(model: type[BaseModel]) -> dict[str, str]:
-    """Texts below the fields of a class and of its bases; a field that a class has anew has its own, or none."""
-    found: dict[str, str] = {}
+    """Texts below the fields of a class and its bases; those of a redefined field are replaced."""
+    result: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if issubclass(base, BaseModel) and base not in (BaseModel, Documented):
-            found = {name: text for name, text in found.items() if name not in base.__annotations__}
-            found.update(_own_texts(base))
-    return found
+            result = {name: text for name, text in result.items() if name not in base.__annotations__}
+            result.update(_own_texts(base))
+    return result
 
 
 @cache
 def _own_texts(model: type[BaseModel]) -> dict[str, str]:
-    """Texts below the fields that a class has itself."""
+    """Texts below the fields that a class defines."""
     try:
         source = inspect.getsource(model)
     except OSError:
         # Without its source a class has no texts.
         return {}
-    (made,) = ast.parse(textwrap.dedent(source)).body
-    body = made.body if isinstance(made, ast.ClassDef) else []
-    found: dict[str, str] = {}
+    (statement,) = ast.parse(textwrap.dedent(source)).body
+    body = statement.body if isinstance(statement, ast.ClassDef) else []
+    own_texts: dict[str, str] = {}
     for field, text in pairwise(body):
         match field, text:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str() as said)):
-                found[name] = inspect.cleandoc(said)
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str() as doc)):
+                own_texts[name] = inspect.cleandoc(doc)
             case _:
                 pass
-    return found
+    return own_texts

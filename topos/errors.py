@@ -1,4 +1,4 @@
-"""The one error of this package: where in the topology, what is wrong, what to do about it."""
+"""The error of this package: place in the topology, cause and remedy."""
 
 from dataclasses import dataclass
 

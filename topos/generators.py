@@ -31,7 +31,7 @@ class Generator(Generic[_P]):
     params: type[_P]
     build: Callable[[_P], Topology]
 
-    def run(self, values: Mapping[str, Any]) -> Topology:
+    def run(self, values: Mapping[str, object]) -> Topology:
         """Check the values and build; raises TopologyError."""
         try:
             params = self.params.model_validate(dict(values))
@@ -51,7 +51,7 @@ GENERATORS: Mapping[str, Generator[Any]] = {
 }
 
 
-def generate(name: str, params: Mapping[str, Any]) -> Topology:
+def generate(name: str, params: Mapping[str, object]) -> Topology:
     """Build the topology `name` with these parameters; raises TopologyError for an unknown name or a bad value."""
     generator = GENERATORS.get(name)
     if generator is None:

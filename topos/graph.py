@@ -16,7 +16,7 @@ from functools import cached_property
 from ipaddress import IPv4Interface
 from itertools import count as counting
 from itertools import filterfalse
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -137,7 +137,7 @@ class Topology:
     links: tuple[Link, ...]
     roles: Roles = Roles()
     addresses: Addressing = "in_order"
-    """How hosts without addresses of their own get them (`topos.addresses`)."""
+    """How hosts without addresses get them (`topos.addresses`)."""
 
     def __post_init__(self) -> None:
         """Raise TopologyError with every fault of the graph."""
@@ -210,7 +210,7 @@ class Topology:
             return port
         raise fail(f"switch {switch!r}", f"no link leads to {peer!r}", "name two nodes that a link joins")
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, list[dict[str, object]]]:
         """The description as plain data, in the form that `topology_from_plain` reads."""
         return {
             "hosts": [host.model_dump(exclude_none=True) for host in self.hosts],
@@ -230,7 +230,7 @@ def topology_from_plain(data: object) -> Topology:
 
 def problems_of(error: ValidationError, prefix: str = "") -> tuple[Problem, ...]:
     """Turn a pydantic error into problems with a place such as `links[2].rate_bps`."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for detail in error.errors():
         place = prefix
         for step in detail["loc"]:
@@ -238,8 +238,8 @@ def problems_of(error: ValidationError, prefix: str = "") -> tuple[Problem, ...]
         cause = detail["msg"][:1].lower() + detail["msg"][1:]
         if detail["type"] not in ("missing", "extra_forbidden"):
             cause += f", got {_short(detail['input'])}"
-        found.append(Problem(place or "topology", cause, _remedy(detail["type"])))
-    return tuple(found)
+        problems.append(Problem(place or "topology", cause, _remedy(detail["type"])))
+    return tuple(problems)
 
 
 def check_graph(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: tuple[Link, ...]) -> None:

@@ -1,4 +1,4 @@
-"""The network of a lab: what real hosts and switches on one machine need to know beside the graph.
+"""The network of a lab: the graph, and what real hosts and switches on one machine need in addition.
 
 `topos.graph` numbers ports by the order of links and plans every address; a lab that was written for other tools comes
 with its own port numbers, addresses, TCP ports and files. Plain data, checked once on construction and immutable.
@@ -43,7 +43,7 @@ _MAC = re.compile(r"^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$")
 
 @dataclass(frozen=True)
 class LabHost:
-    """A host: one interface with its addresses, and what is known to it from the start.
+    """A host: one interface with its addresses, and its initial routes and neighbours.
 
     `ipv4` has the form `10.0.1.1/24`; `neighbours` are permanent ARP entries (address, MAC); `commands` run in the
     host's own network namespace, as root, when the lab has started.
@@ -99,7 +99,7 @@ class LabLink:
 
 @dataclass(frozen=True)
 class LabPort:
-    """A port of a switch, its link and what is at the far end."""
+    """A port of a switch, its link and the far end."""
 
     number: int
     link: LabLink

@@ -1,4 +1,4 @@
-"""Where the nodes of a network stand in a drawing: hosts at the bottom, switches in layers above them."""
+"""Coordinates of nodes in a drawing: hosts at the bottom, switches in layers above them."""
 
 from __future__ import annotations
 

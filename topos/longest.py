@@ -43,14 +43,14 @@ def _ends(topology: Topology, names: Sequence[str], costs: Sequence[int]) -> _En
     places = {name: place for place, name in enumerate(topology.host_names)}
     numbers = {name: number for number, name in enumerate(topology.switch_names)}
     seen: dict[tuple[str, int], int] = {}
-    found: list[tuple[int, int, int]] = []
+    result: list[tuple[int, int, int]] = []
     for name in names:
         switch, port = topology.attachments[name]
         cost = costs[port.link_index]
         seen[switch, cost] = seen.get((switch, cost), 0) + 1
         if seen[switch, cost] <= 2:
-            found.append((places[name], numbers[switch], cost))
-    return _Ends(found)
+            result.append((places[name], numbers[switch], cost))
+    return _Ends(result)
 
 
 def _between(topology: Topology, routes: Routes, costs: Sequence[int]) -> Costs:
@@ -70,6 +70,6 @@ def _between(topology: Topology, routes: Routes, costs: Sequence[int]) -> Costs:
     while (step := steps[at, columns]).any() or (at != peers[at, columns]).any():
         total += step
         at = peers[at, columns]
-    found = np.zeros((len(numbers), len(numbers)), dtype=np.int64)
-    found[:, [numbers[switch] for switch in homes]] = total
-    return found
+    result = np.zeros((len(numbers), len(numbers)), dtype=np.int64)
+    result[:, [numbers[switch] for switch in homes]] = total
+    return result

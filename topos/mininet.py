@@ -1,25 +1,24 @@
-"""Builds a lab with Debian's Mininet: a network namespace per host, a veth pair per link, nothing else touched.
+"""Builds a lab with Debian's Mininet: a network namespace per host and a veth pair per link.
 
-Mininet itself comes from the system (`apt-get install mininet`, 2.3.0): this adapter appends the system's packages last
-to the search path, so that nothing of ours is taken from there. Nodes and command line are Mininet's; links and
-addresses are made here, because Mininet deletes interfaces of the same name before it makes its own, and leaves
-offloads and IPv6 on. Switch ports stay in the root namespace under names with our prefix; a host's end is born in its
-namespace. Every interface of the root namespace carries an alias with the lab's token, so that it can be told from
-others of its name.
+Mininet comes from the system (`apt-get install mininet`, 2.3.0): the system's packages are appended to the search path,
+so that ours come first. Nodes and command line are Mininet's; links and addresses are made here, because Mininet
+deletes interfaces of the same name first, and leaves offloads and IPv6 on. Switch ports stay in the root namespace
+under names with our prefix; a host's end is created in its namespace. Every interface of the root namespace has an
+alias with the lab's token, which distinguishes it from others of the same name.
 """
 
 import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Interface
 from pathlib import Path
 from socket import gethostname
 from tempfile import TemporaryFile
 from types import SimpleNamespace
-from typing import Any
+from typing import Protocol
 
 from topos.errors import fail
 from topos.lab import LabEnd, LabHost, LabNetwork
@@ -31,14 +30,14 @@ ALIAS = "p4cc-lab"
 MAX_INTERFACE_CHARS = 15
 # Room for a full packet of 1500 B and what switches push into it (docs/reference/wire-format.md).
 MTU_BYTES = 1600
-# What hosts send, so that the room stays free.
+# The MTU of hosts, which leaves that room free.
 ROUTE_MTU_BYTES = 1500
 # All that a veth would leave to a network card which is
 # not there; a switch must see real packets and checksums.
 HOSTS_FILE = "/etc/hosts"
 OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "rxvlan", "txvlan")
 
-# What is called here and by Mininet, with Debian's package of each.
+# Tools of this module and of Mininet, with Debian's packages.
 TOOLS = {
     "mnexec": "mininet",
     "ip": "iproute2",
@@ -88,18 +87,42 @@ def interface_names(lab: LabNetwork) -> dict[LabEnd, str]:
     return names
 
 
+class Node(Protocol):
+    """What is used of Mininet's nodes."""
+
+    pid: int
+    params: Mapping[str, str | None]
+    inNamespace: bool  # noqa: N815 - Mininet's name
+
+    def terminate(self) -> None:
+        """Ends its shell."""
+        ...
+
+
+class Network(Protocol):
+    """What is used of Mininet's network."""
+
+    hosts: Sequence[Node]
+    switches: Sequence[Node]
+    links: list[object]
+
+    def get(self, name: str, /) -> Node:
+        """A node."""
+        ...
+
+
 @dataclass
 class Built:
-    """A lab that stands: Mininet's network, and the interface of every switch port."""
+    """A lab that is up: Mininet's network, and the interface of every switch port."""
 
-    net: Any
+    net: Network
     lab: LabNetwork
     interfaces: dict[LabEnd, str]
     problems: list[str] = field(default_factory=list[str])
-    """What hosts' own commands complained of."""
+    """Errors of hosts' commands."""
 
     def enter(self, host: str) -> list[str]:
-        """The words in front of a command that put it into a host's namespace."""
+        """The words before a command that run it in a host's namespace."""
         return ["mnexec", "-a", str(self.net.get(host).pid)]
 
     def release(self) -> None:
@@ -112,7 +135,7 @@ class Built:
 
 
 def build(lab: LabNetwork, token: str) -> Built:
-    """Make every node and link; raises TopologyError. What was made before a failure bears the token."""
+    """Makes every node and link, with the token as the links' alias; raises TopologyError."""
     mininet = load()
     kinds = _kinds(mininet)
     names = interface_names(lab)
@@ -142,34 +165,34 @@ _IPV6 = ("all", "default", "lo")
 
 
 def _kinds(mininet: SimpleNamespace) -> SimpleNamespace:
-    """Mininet's classes, told that interfaces and addresses are there already."""
+    """Subclasses of Mininet's for interfaces and addresses that exist already."""
 
     class Quiet(mininet.Intf):  # pyright: ignore[reportUntypedBaseClass]
-        """An interface that was made and configured before."""
+        """An interface that exists and is configured."""
 
-        def config(self, **_params: Any) -> dict[str, Any]:
+        def config(self, **_params: object) -> dict[str, object]:
             return {}
 
     class QuietHost(mininet.Host):  # pyright: ignore[reportUntypedBaseClass]
         """A host whose interface is configured by `_configure`."""
 
-        def config(self, **_params: Any) -> dict[str, Any]:
+        def config(self, **_params: object) -> dict[str, object]:
             return {}
 
     class Idle(mininet.Switch):  # pyright: ignore[reportUntypedBaseClass]
         """A switch whose program the lab starts."""
 
-        def start(self, _controllers: Any) -> None:
+        def start(self, _controllers: object) -> None:
             """Nothing: the lab starts it."""
 
     class Join(mininet.Link):  # pyright: ignore[reportUntypedBaseClass]
-        """A link whose two interfaces are there."""
+        """A link whose two interfaces exist."""
 
         @classmethod
-        def makeIntfPair(cls, *_names: Any, **_where: Any) -> None:  # noqa: N802 - Mininet's name
+        def makeIntfPair(cls, *_names: object, **_where: object) -> None:  # noqa: N802 - Mininet's name
             """Nothing: `_make_links` made them."""
 
-    def join(net: Any, ends: Sequence[tuple[LabEnd, Any, str]]) -> None:
+    def join(net: Network, ends: Sequence[tuple[LabEnd, Node, str]]) -> None:
         (a, node_a, name_a), (b, node_b, name_b) = ends
         link = Join(
             node_a, node_b, port1=a.port or 0, port2=b.port or 0, intfName1=name_a, intfName2=name_b, intf=Quiet
@@ -222,7 +245,7 @@ def _configure(built: Built, host: LabHost) -> None:
 
 
 def name_hosts(built: Built, file: Path) -> None:
-    """Write an `/etc/hosts` with every host, and lay it over the machine's in each host's own view of files."""
+    """Writes an `/etc/hosts` with every host and mounts it over the machine's in each host's namespace."""
     lines = ["127.0.0.1 localhost", f"127.0.1.1 {gethostname()}"]
     lines += [f"{IPv4Interface(host.ipv4).ip} {host.name}" for host in built.lab.hosts]
     file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -234,20 +257,20 @@ def name_hosts(built: Built, file: Path) -> None:
 
 
 def run_host_commands(built: Built) -> None:
-    """The commands that the topology gives to hosts, in their namespaces; what fails is kept in `problems`."""
+    """Runs the topology's commands for hosts, in their namespaces; failures go into `problems`."""
     for host in built.lab.hosts:
         for command in host.commands:
-            status, said = _host_command([*built.enter(host.name), "sh", "-c", command])
-            # A route that the address brought along is there twice: that is what was wanted.
-            if status != 0 and "File exists" not in said:
-                first = (said.strip().splitlines() or [f"status {status}"])[0]
+            status, output = _host_command([*built.enter(host.name), "sh", "-c", command])
+            # The address has added this route already.
+            if status != 0 and "File exists" not in output:
+                first = (output.strip().splitlines() or [f"status {status}"])[0]
                 built.problems.append(f"{host.name}: `{command}` failed: {first}")
         if host.commands:
-            _leave_room(built, host.name)
+            _limit_routes(built, host.name)
 
 
 def _host_command(words: Sequence[str]) -> tuple[int, str]:
-    """A command's status and output; it may leave programs running, whose output then goes nowhere."""
+    """A command's status and output; background processes may continue, without output."""
     with TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
         try:
             done = subprocess.run(
@@ -264,8 +287,8 @@ def _host_command(words: Sequence[str]) -> tuple[int, str]:
         return done.returncode, output.read()
 
 
-def _leave_room(built: Built, host: str) -> None:
-    """Routes that a host's commands made send full packets too, not the interface's."""
+def _limit_routes(built: Built, host: str) -> None:
+    """Sets the MTU of routes that a host's commands made."""
     enter = built.enter(host)
     shown = subprocess.run([*enter, "ip", "route", "show"], capture_output=True, text=True, check=False).stdout
     lines = [line.strip() for line in shown.splitlines() if " mtu " not in line]
@@ -280,7 +303,7 @@ def _in_namespace(pid: int, command: Sequence[str]) -> None:
 
 
 def _run(command: Sequence[str], text: str | None = None) -> None:
-    """A command that must succeed; raises TopologyError with what it said."""
+    """Runs a command; raises TopologyError with its output where it fails."""
     try:
         done = subprocess.run(
             list(command), input=text, capture_output=True, text=True, timeout=_COMMAND_TIMEOUT_S, check=False
@@ -288,11 +311,11 @@ def _run(command: Sequence[str], text: str | None = None) -> None:
     except subprocess.TimeoutExpired:
         raise fail(" ".join(command), f"no end within {_COMMAND_TIMEOUT_S} s", "see `p4cc lab --clean`") from None
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip()
-        raise fail(" ".join(command), said or f"ended with {done.returncode}", "see `p4cc lab --clean`")
+        output = (done.stderr or done.stdout).strip()
+        raise fail(" ".join(command), output or f"ended with {done.returncode}", "see `p4cc lab --clean`")
 
 
 def which(tool: str) -> str | None:
-    """Where a tool is; root's tools count, which may not be on the path of a plain user."""
+    """The path of a tool; also root's tools, which may not be on a user's path."""
     folders = [*os.get_exec_path(), "/usr/sbin", "/sbin"]
     return next((str(Path(folder) / tool) for folder in folders if (Path(folder) / tool).is_file()), None)

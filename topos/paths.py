@@ -59,10 +59,10 @@ class Paths:
 
     def between(self, src: str, dst: str) -> Path:
         """The path from one host to another; both must be hosts of the topology."""
-        found = self._found.get((src, dst))
-        if found is None:
-            found = self._found[src, dst] = self._search(src, dst)
-        return found
+        result = self._found.get((src, dst))
+        if result is None:
+            result = self._found[src, dst] = self._search(src, dst)
+        return result
 
     def _search(self, src: str, dst: str) -> Path:
         here, port = self._topology.attachments[src]
@@ -78,20 +78,20 @@ class Paths:
 
         In a network of many different links, the first `MAX_WAYS` kinds by the delay of one way.
         """
-        found = self._ways.get((src, dst))
-        if found is None:
+        result = self._ways.get((src, dst))
+        if result is None:
             (here, out), (home, into) = self._topology.attachments[src], self._topology.attachments[dst]
             first, last = (self._topology.links[port.link_index] for port in (out, into))
             between = self._between_switches(here, home, dst)
-            found = self._ways[src, dst] = tuple(Path((first, *way.links, last)) for way in between)
-        return found
+            result = self._ways[src, dst] = tuple(Path((first, *way.links, last)) for way in between)
+        return result
 
     def _between_switches(self, here: str, home: str, dst: str) -> tuple[Path, ...]:
         """Ways between two switches, on which all hosts of the second are reached."""
         if here == home:
             return (Path(()),)
-        found = self._onward.get((here, home))
-        if found is None:
+        result = self._onward.get((here, home))
+        if result is None:
             kinds: dict[tuple[Kind, ...], Path] = {}
             for number in self.routes[here][dst]:
                 step = self._topology.port(here, number)
@@ -100,8 +100,8 @@ class Paths:
                     longer = Path((link, *way.links))
                     kinds.setdefault(longer.kind, longer)
             best = sorted(_unbeaten(kinds), key=lambda way: way.delay_ns)[:MAX_WAYS]
-            found = self._onward[here, home] = tuple(best)
-        return found
+            result = self._onward[here, home] = tuple(best)
+        return result
 
     def longest_rtt_ns(self, packet_bytes: int = 0) -> int:
         """The longest base round-trip time between a host that sends and one that receives.
@@ -121,7 +121,7 @@ class Paths:
 
 
 def _rtt_ns(link: Link, packet_bytes: int) -> int:
-    """What a link adds to a round-trip time."""
+    """A link's part of a round-trip time."""
     return 2 * link.delay_ns + 8_000_000_000 * packet_bytes // link.rate_bps
 
 

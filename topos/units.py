@@ -1,4 +1,4 @@
-"""Values with units, as people write them: `25G`, `8us`, `1.5MB`, `150pkt`, `30%`; what is kept are plain numbers.
+"""Parses values with units: `25G`, `8us`, `1.5MB`, `150pkt`, `30%`; the results are plain numbers.
 
 The unit that a field is kept in ends its name (`rate_bps`, `delay_ns`, `buffer.bytes`, `k_pkts`): a time given for a
 rate is an error. Plain numbers stay as they are.
@@ -50,12 +50,12 @@ class UnitError(ValueError):
 
 def parse(field: str, text: str) -> int | float | None:
     """The number that `text` is for a field of this name; None if it has no unit. Raises UnitError for a wrong one."""
-    found = _VALUE.fullmatch(text)
-    if found is None or len(text) > MAX_DIGITS:
+    match = _VALUE.fullmatch(text)
+    if match is None or len(text) > MAX_DIGITS:
         return None
-    if abs(int(found[2] or 0)) > MAX_EXPONENT:
+    if abs(int(match[2] or 0)) > MAX_EXPONENT:
         raise UnitError(f"{text.strip()!r} is beyond all that {field} can hold")
-    value, unit = Fraction(found[1].replace("_", "")), found[3]
+    value, unit = Fraction(match[1].replace("_", "")), match[3]
     ending = _ending(field)
     if unit == "%":
         return None if ending in _TEXTS else _number(value / 100)
@@ -66,15 +66,15 @@ def parse(field: str, text: str) -> int | float | None:
     what, units, example = _KINDS[ending]
     if unit not in units:
         other = next((kind for kind, known, _ in _KINDS.values() if unit in known), None)
-        said = f"{text.strip()!r} is {other}" if other else f"{unit!r} is no unit"
-        raise UnitError(f"{said}; {field} holds {what}, such as {example}")
+        message = f"{text.strip()!r} is {other}" if other else f"{unit!r} is no unit"
+        raise UnitError(f"{message}; {field} holds {what}, such as {example}")
     return _number(value * units[unit])
 
 
 def held(field: str) -> tuple[str, str] | None:
     """What a field of this name holds, and examples of it with a unit; None where it has no unit."""
-    found = _KINDS.get(_ending(field))
-    return None if found is None else (found[0], found[2])
+    result = _KINDS.get(_ending(field))
+    return None if result is None else (result[0], result[2])
 
 
 def shown(field: str, value: float) -> str:

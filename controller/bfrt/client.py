@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
 import grpc
 import grpc.aio
@@ -49,7 +48,7 @@ class Session:
         self.timeout_s = timeout_s
         self._service = service
         self._client_id = DEFAULT_BFRT_CLIENT_ID
-        self._stream: Any = None
+        self._stream: wire.Message = None
         self._bound: str | None = None
 
     async def become_primary(self, bid: int = DEFAULT_BFRT_CLIENT_ID) -> None:
@@ -187,13 +186,13 @@ class Session:
         """Values of these cells of a register of bit strings; raises SwitchError for one that pipes differ in."""
         values: dict[int, int] = {}
         for cell, fields in (await self._cells(name, names.REGISTER_INDEX, cells, program)).items():
-            found = {value for of_field in fields.values() for value in of_field}
-            if len(fields) != 1 or len(found) != 1:
-                cause = f"cell {cell} holds {sorted(found)[:8]}: pipes or halves differ"
+            result = {value for of_field in fields.values() for value in of_field}
+            if len(fields) != 1 or len(result) != 1:
+                cause = f"cell {cell} holds {sorted(result)[:8]}: pipes or halves differ"
                 raise SwitchError(
                     f"{self.target}: read of {name}", cause, "read it pipe by pipe with a client of yours"
                 )
-            values[cell] = found.pop()
+            values[cell] = result.pop()
         return values
 
     async def _cells(
@@ -206,32 +205,32 @@ class Session:
             row = request.entities.add().table_entry
             row.CopyFrom(codec.index_row(table, index, cell))
             row.table_flags.from_hw = True
-        found: dict[int, dict[str, list[int]]] = {}
+        result: dict[int, dict[str, list[int]]] = {}
         place = f"{self.target}: read of {name}"
         try:
             for row in await self._read(place, request, program):
-                fields = found.setdefault(codec.key_value(row, table, index), {})
+                fields = result.setdefault(codec.key_value(row, table, index), {})
                 for field, value in codec.data_fields(row, table):
                     fields.setdefault(field.name, []).append(int.from_bytes(value.stream, "big"))
         except PlanError as error:
             raise SwitchError(f"{place}: {error.place}", error.cause, error.remedy) from None
-        return found
+        return result
 
     async def _read(self, place: str, request: wire.Message, program: Program) -> list[wire.Message]:
         """All rows of the answers, over as many requests as the limit makes of one."""
-        found: list[wire.Message] = []
+        result: list[wire.Message] = []
         wanted = list(request.entities)
         for start in range(0, len(wanted), MAX_BATCH):
             part = self._request(wire.ReadRequest, program)
             part.entities.extend(wanted[start : start + MAX_BATCH])
             async with self._bounded(place):
                 async for answer in self._service.read(part, timeout=self.timeout_s):
-                    found.extend(one.table_entry for one in answer.entities if one.HasField("table_entry"))
-                    if len(found) > MAX_ROWS:
+                    result.extend(one.table_entry for one in answer.entities if one.HasField("table_entry"))
+                    if len(result) > MAX_ROWS:
                         raise SwitchError(place, f"sends more than {MAX_ROWS} rows", "see the log of the switch")
-        return found
+        return result
 
-    def _request(self, kind: Any, program: Program) -> wire.Message:
+    def _request(self, kind: wire.Message, program: Program) -> wire.Message:
         request = wire.on_all_pipes(kind(client_id=self._client_id), self.target.device_id)
         if self._bound != program.p4_name:
             request.p4_name = program.p4_name
@@ -296,7 +295,7 @@ async def line_to(address: str) -> AsyncGenerator[Line]:
 
 @dataclass(frozen=True)
 class BfrtServer:
-    """A switch with BF Runtime and how to talk to it: each has a server of its own, in which it is one device."""
+    """A switch with BF Runtime and its address: each has a separate server, with one device."""
 
     address: str
     bid: int = DEFAULT_BFRT_CLIENT_ID

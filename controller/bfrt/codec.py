@@ -210,7 +210,7 @@ def _exact(row: wire.Message, table: Table, name: str, value: int, place: object
 
 
 def _put_key(row: wire.Message, table: Table, key: EntryKey) -> None:
-    """All fields of a key, with those that match anything: the chip's driver has defaults of its own for them."""
+    """All fields of a key, also those that match anything, for which the chip's driver has other defaults."""
     given = {match.field: match for match in key.match}
     for name in given:
         if name not in table.keys:

@@ -13,7 +13,7 @@ from controller.roles import KeyPart, Roles, TablePart, made, role_in, table_par
 from controller.units import CHIP_CELL_BYTES
 
 CHIPS = {"tf1": "tna", "tf2": "t2na"}
-"""Architectures by what the names of a chip's own tables begin with."""
+"""Architectures by the prefix of the chip's fixed tables."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Program:
         """Bytes of a cell of the chip's traffic manager; None for a chip that is not known. Raises PlanError."""
         if not self.chip_text:
             return None
-        found = {name.partition(".")[0] for name in self.chip_schema.tables}
-        sizes = {CHIP_CELL_BYTES[arch] for prefix, arch in CHIPS.items() if prefix in found}
+        result = {name.partition(".")[0] for name in self.chip_schema.tables}
+        sizes = {CHIP_CELL_BYTES[arch] for prefix, arch in CHIPS.items() if prefix in result}
         return sizes.pop() if len(sizes) == 1 else None
 
     @cached_property
@@ -66,7 +66,7 @@ class Program:
         return made(tables, counters)
 
     def fills(self, scope: Scope) -> bool:
-        """Whether it may have entries of its own: nobody but the switch knows."""
+        """Whether it may have constant entries, which only the switch knows."""
         return bool(scope.tables)
 
 
@@ -87,11 +87,11 @@ def _part(role: str, name: str, table: Table, schema: Schema) -> TablePart:
         for one in (profile or table).actions.values()
     ]
     selects = any(one.kind == "Selector" for one in others)
-    return table_part(role, name, keys, actions, (profile and profile.name.partition(".")[2], selects))
+    return table_part(role, name, keys, actions, profile and profile.name.partition(".")[2], selects=selects)
 
 
 def program_in(answer: wire.Message, p4_name: str, place: str) -> Program:
-    """The program of this name in what a server says that it runs; raises SwitchError where it does not run."""
+    """The program of this name among those of a server; raises SwitchError where it does not run."""
     for config in answer.config:
         if config.p4_name == p4_name:
             chip_text = bytes(answer.non_p4_config.bfruntime_info)

@@ -1,11 +1,11 @@
-"""What a BF Runtime server refuses, as one message with place, cause and remedy.
+"""Errors of a BF Runtime server as one message with place, cause and remedy.
 
 A write of several updates ends with UNKNOWN; its details then hold one `bfrt_proto.Error` for each update.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+import grpc.aio
 from finsy import GRPCStatusCode
 from finsy.proto import rpc_status
 from google.protobuf.message import DecodeError
@@ -30,7 +30,7 @@ REMEDIES: Mapping[str, str] = {
 }
 
 
-def refusal(place: str, error: Any, batch: Sequence[Update] = ()) -> SwitchError:
+def refusal(place: str, error: grpc.aio.AioRpcError, batch: Sequence[Update] = ()) -> SwitchError:
     """One message for a refused call; for a write, of the first update refused, with the number of the others."""
     code, cause = str(error.code().name), str(error.details() or "")
     refused = [(at, one) for at, one in enumerate(_errors(error)) if one.canonical_code != 0]
@@ -53,15 +53,15 @@ def code_name(code: int) -> str:
         return "UNKNOWN"
 
 
-def _errors(error: Any) -> list[wire.Message]:
-    """What became of each update, as far as the server says it."""
-    found: list[wire.Message] = []
+def _errors(error: grpc.aio.AioRpcError) -> list[wire.Message]:
+    """The errors of a write's updates that the server reports."""
+    errors: list[wire.Message] = []
     for name, value in error.trailing_metadata() or ():
-        if name != DETAILS:
+        if name != DETAILS or not isinstance(value, bytes):
             continue
         try:
             status = rpc_status.Status.FromString(value)
-            found.extend(wire.Error.FromString(detail.value) for detail in status.details)
+            errors.extend(wire.Error.FromString(detail.value) for detail in status.details)
         except (DecodeError, TypeError):
             return []
-    return found
+    return errors

@@ -107,10 +107,10 @@ def put_value(made: wire.Message, field: Field, value: AnyValue, where: str) -> 
 
 
 def _each(values: Sequence[object], kind: type[T], field: Field, where: str) -> list[T]:
-    found = [value for value in values if type(value) is kind]
-    if len(found) != len(values):
+    result = [value for value in values if type(value) is kind]
+    if len(result) != len(values):
         raise _not_of_type(field, values, where)
-    return found
+    return result
 
 
 def _not_of_type(field: Field, value: object, where: str) -> PlanError:

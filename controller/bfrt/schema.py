@@ -1,15 +1,18 @@
-"""The tables of a program as a server's bf-rt.json has them: names, ids, types. Pure, no I/O.
+"""The tables of a program in a server's bf-rt.json: names, ids, types. Pure, no I/O.
 
-The text comes from the other end of a connection, so whatever is used of it is checked first; what plans have no use
-for (kinds of tables) is not looked at. Nothing is guessed: a name or id that is not there is an error.
+The text is untrusted: what is used of it is checked first, and kinds of tables that plans do not use are skipped.
+Nothing is guessed: a missing name or id is an error.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn, TypeVar, cast
 
 from controller.errors import PlanError
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 MAX_SCHEMA_BYTES = 64 << 20
 """Of one bf-rt.json; the largest programs that we know have a few MiB."""
@@ -25,7 +28,7 @@ REGISTER_INDEX = "$REGISTER_INDEX"
 SELECTOR_GROUP_ID = "$SELECTOR_GROUP_ID"
 
 _OF_PROGRAMS = ("Action", "Counter", "Lpf", "MatchAction", "Meter", "Register", "Wred")
-"""Kinds of tables that a message names: what a program's author knows."""
+"""Kinds of tables to name in messages: those that a program's author knows."""
 _INTEGER_BITS = {"uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64, "int32": 32, "int64": 64, "bool": 1}
 
 
@@ -41,7 +44,7 @@ class Field:
     repeated: bool = False
     default: int | None = None
     annotations: tuple[str, ...] = ()
-    """As they stand in the program."""
+    """As written in the program."""
 
     @property
     def width_bytes(self) -> int:
@@ -88,10 +91,10 @@ class Table:
 
     def data_field(self, name: str) -> Field:
         """A field of its data; raises PlanError."""
-        found = self.data.get(name)
-        if found is None:
+        result = self.data.get(name)
+        if result is None:
             missing(f"table {self.name}: field", name, self.data)
-        return found
+        return result
 
 
 class Schema:
@@ -99,7 +102,7 @@ class Schema:
 
     def __init__(self, tables: Iterable[Table]) -> None:
         self.tables: dict[str, Table] = {}
-        """By the names of bf-rt.json: the pipe's stands in front."""
+        """By the names of bf-rt.json, which begin with the pipe's."""
         self.by_id: dict[int, Table] = {}
         self._short: dict[str, list[Table]] = {}
         for table in tables:
@@ -112,21 +115,21 @@ class Schema:
         """The table of a name, whole or without the pipe's; raises PlanError that lists those there are."""
         if (whole := self.tables.get(name)) is not None:
             return whole
-        found = self._short.get(name, [])
-        if len(found) > 1:
-            cause = f"several pipes have one: {', '.join(table.name for table in found)}"
+        result = self._short.get(name, [])
+        if len(result) > 1:
+            cause = f"several pipes have one: {', '.join(table.name for table in result)}"
             raise PlanError(f"{what} {name!r}", cause, "load one program on all pipes")
-        if not found:
+        if not result:
             missing(what, name, (short for short, of in self._short.items() if of[0].kind.startswith(_OF_PROGRAMS)))
-        return found[0]
+        return result[0]
 
     def selector_of(self, profile: Table) -> Table:
         """The table of an action profile's groups; raises PlanError where it has none."""
-        found = [table for table in self.tables.values() if table.kind == "Selector" and profile.id in table.depends_on]
-        if len(found) != 1:
-            cause = f"{len(found)} selectors depend on it"
+        selectors = [one for one in self.tables.values() if one.kind == "Selector" and profile.id in one.depends_on]
+        if len(selectors) != 1:
+            cause = f"{len(selectors)} selectors depend on it"
             raise PlanError(f"action profile {profile.name}", cause, "load a program with one selector for it")
-        return found[0]
+        return selectors[0]
 
 
 def missing(what: str, name: object, known: Iterable[object]) -> NoReturn:
@@ -147,7 +150,7 @@ def parse_schema(data: bytes) -> Schema:
     return Schema(_table(_map(table, f"table {at}")) for at, table in enumerate(tables))
 
 
-def _table(plain: Mapping[str, Any]) -> Table:
+def _table(plain: Mapping[str, object]) -> Table:
     name = _text(plain, "name", "a table")
     where = f"table {name}"
     keys = [_key(_map(key, where), where) for key in _list(plain, "key", where)]
@@ -170,12 +173,12 @@ def _table(plain: Mapping[str, Any]) -> Table:
     )
 
 
-def _key(plain: Mapping[str, Any], where: str) -> KeyField:
+def _key(plain: Mapping[str, object], where: str) -> KeyField:
     field = _field(plain, where)
     return KeyField(field, _text(plain, "match_type", f"{where}, key {field.name}"))
 
 
-def _action(plain: Mapping[str, Any], where: str) -> Action:
+def _action(plain: Mapping[str, object], where: str) -> Action:
     name = _text(plain, "name", where)
     at = f"{where}, action {name}"
     fields = list(_data(_list(plain, "data", at, needed=False), at))
@@ -184,7 +187,7 @@ def _action(plain: Mapping[str, Any], where: str) -> Action:
     return Action(name, _id(plain, at), params, by_id, _annotations(plain, at))
 
 
-def _data(plain: Iterable[Any], where: str) -> Iterator[Field]:
+def _data(plain: Iterable[object], where: str) -> Iterator[Field]:
     """Fields of data: each stands alone, as a `singleton`, or is one of several that exclude each other."""
     for one in plain:
         entry = _map(one, where)
@@ -194,7 +197,7 @@ def _data(plain: Iterable[Any], where: str) -> Iterator[Field]:
             yield _field(_map(entry.get("singleton", entry), where), where)
 
 
-def _field(plain: Mapping[str, Any], where: str) -> Field:
+def _field(plain: Mapping[str, object], where: str) -> Field:
     name = _text(plain, "name", where)
     at = f"{where}, field {name}"
     # A field with fields of its own has no type; plans have no use for one.
@@ -208,40 +211,40 @@ def _field(plain: Mapping[str, Any], where: str) -> Field:
     return Field(name, _id(plain, at), word, width, plain.get("repeated") is True, number, _annotations(plain, at))
 
 
-def _annotations(plain: Mapping[str, Any], where: str) -> tuple[str, ...]:
+def _annotations(plain: Mapping[str, object], where: str) -> tuple[str, ...]:
     """Names of annotations, which are their whole text."""
     return tuple(_text(_map(one, where), "name", where) for one in _list(plain, "annotations", where, needed=False))
 
 
-def _once(pairs: Iterable[tuple[Any, Any]], where: str) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
+def _once(pairs: Iterable[tuple[K, V]], where: str) -> dict[K, V]:
+    result: dict[K, V] = {}
     for key, value in pairs:
-        if found.setdefault(key, value) is not value:
+        if result.setdefault(key, value) is not value:
             raise _wrong(where, f"has {key!r} twice")
-    return found
+    return result
 
 
-def _map(plain: object, where: str) -> Mapping[str, Any]:
+def _map(plain: object, where: str) -> Mapping[str, object]:
     if not isinstance(plain, dict):
         raise _wrong(where, "is no object")
-    return plain  # pyright: ignore[reportUnknownVariableType]
+    return cast("dict[str, object]", plain)
 
 
-def _list(plain: Mapping[str, Any], name: str, where: str, *, needed: bool = True) -> list[Any]:
-    found = plain.get(name, None if needed else [])
-    if not isinstance(found, list):
+def _list(plain: Mapping[str, object], name: str, where: str, *, needed: bool = True) -> list[object]:
+    result = plain.get(name, None if needed else [])
+    if not isinstance(result, list):
         raise _wrong(where, f"{name} is no list")
-    return found  # pyright: ignore[reportUnknownVariableType]
+    return cast("list[object]", result)
 
 
-def _text(plain: Mapping[str, Any], name: str, where: str) -> str:
-    found = plain.get(name)
-    if not isinstance(found, str):
+def _text(plain: Mapping[str, object], name: str, where: str) -> str:
+    result = plain.get(name)
+    if not isinstance(result, str):
         raise _wrong(where, f"{name} is no text")
-    return found
+    return result
 
 
-def _id(plain: Mapping[str, Any], where: str) -> int:
+def _id(plain: Mapping[str, object], where: str) -> int:
     return _number(plain.get("id"), f"{where}: id")
 
 

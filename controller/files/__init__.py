@@ -16,6 +16,6 @@ _BY_SUFFIX: dict[str, Callable[[str, str], Written]] = {
 
 
 def read_entries(text: str, name: str) -> Written:
-    """What a file of this name says, by its ending; raises TopologyError that names the place in it."""
+    """The entities of a file, read by its suffix; raises TopologyError that names the place in it."""
     reader = _BY_SUFFIX.get(PurePath(name).suffix)
     return reader(text, name) if reader is not None else read_commands(parse(text, name))

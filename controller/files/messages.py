@@ -8,7 +8,7 @@ from topos.errors import fail
 
 
 def read_messages(text: str, place: str) -> Written:
-    """The entities of a request; what it deletes is an error, as nothing is there yet. Raises TopologyError."""
+    """The entities of a request; raises TopologyError, also for deletions, as there is nothing to delete yet."""
     request = p4r.WriteRequest()
     try:
         text_format.Parse(text, request)

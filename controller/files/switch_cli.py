@@ -1,4 +1,4 @@
-"""Command files of BMv2's command line: what of it is tables, multicast and mirroring becomes a `Written`.
+"""Command files of BMv2's command line: tables, multicast and mirroring become a `Written`.
 
 One command on a line, words between spaces, `#` and `//` begin comments. Keys and parameters go by position. An entry
 is `table_add TABLE ACTION KEY... => PARAM... [PRIORITY]`; a key is a value, `value/length`, `value&&&mask` or
@@ -20,20 +20,20 @@ _PORT_SEPARATOR = "|"
 
 def parse(text: str, place: str) -> tuple[SwitchCommand, ...]:
     """The commands of a file; raises TopologyError when there are too many."""
-    found: list[SwitchCommand] = []
+    result: list[SwitchCommand] = []
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.partition("#")[0].split()
         if not words or words[0].startswith("//"):
             continue
-        if len(found) == MAX_COMMANDS:
+        if len(result) == MAX_COMMANDS:
             raise fail(f"{place}:{number}", f"more than {MAX_COMMANDS} commands", "split the file")
-        found.append(SwitchCommand(words[0], tuple(words[1:]), f"{place}:{number}"))
-    return tuple(found)
+        result.append(SwitchCommand(words[0], tuple(words[1:]), f"{place}:{number}"))
+    return tuple(result)
 
 
 @dataclass
 class _Builder:
-    """Collects what the commands say."""
+    """Collects the entities of commands."""
 
     entries: list[WrittenEntry] = field(default_factory=list[WrittenEntry])
     nodes: list[tuple[int, tuple[int, ...]]] = field(default_factory=list[tuple[int, tuple[int, ...]]])
@@ -48,7 +48,7 @@ class _Builder:
 
 
 def read_commands(commands: Sequence[SwitchCommand]) -> Written:
-    """What the commands amount to; raises TopologyError that names the line."""
+    """The entities of the commands; raises TopologyError that names the line."""
     builder = _Builder()
     for command in commands:
         handler = _HANDLERS.get(command.name)

@@ -1,7 +1,7 @@
 """Runtime files of the P4 tutorials: `table_entries`, `multicast_group_entries`, `clone_session_entries`."""
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import cast
 
 from controller.entities import CloneKey, CloneSession, MulticastGroup, MulticastKey
 from controller.written import Value, Written, WrittenCopies, WrittenEntry
@@ -13,7 +13,7 @@ MAX_REPLICAS = 512
 
 
 def read_runtime(data: object, place: str) -> Written:
-    """What a file's JSON says; raises TopologyError that names the entry."""
+    """The entries of a file's JSON; raises TopologyError that names the entry."""
     top = as_object(data, place)
     target = top.get("target", "bmv2")
     if target != "bmv2":
@@ -31,14 +31,14 @@ def read_runtime(data: object, place: str) -> Written:
 
 
 def _once(found: Iterable[WrittenCopies]) -> None:
-    """Two of one id are an error, as the switch would refuse the second."""
+    """Raises TopologyError for two with the same id, as the switch would refuse the second."""
     places: dict[object, str] = {}
     for one in found:
         if (first := places.setdefault(one.entity.key, one.place)) is not one.place:
             raise fail(one.place, f"there is a {one.entity.key} already, from {first}", "remove one of the two")
 
 
-def _items(top: dict[str, Any], key: str, place: str) -> list[tuple[dict[str, Any], str]]:
+def _items(top: dict[str, object], key: str, place: str) -> list[tuple[dict[str, object], str]]:
     items = as_list(top.get(key, []), f"{place}: {key}")
     if len(items) > MAX_ENTRIES:
         raise fail(f"{place}: {key}", f"{len(items)} entries are too many", f"give at most {MAX_ENTRIES}")
@@ -46,7 +46,7 @@ def _items(top: dict[str, Any], key: str, place: str) -> list[tuple[dict[str, An
     return [(as_object(item, where), where) for item, where in zip(items, places, strict=True)]
 
 
-def _entry(item: dict[str, Any], place: str) -> WrittenEntry:
+def _entry(item: dict[str, object], place: str) -> WrittenEntry:
     match = item.get("match")
     fields = as_object(match, f"{place}.match") if match is not None else {}
     default = as_bool(item.get("default_action") or False, f"{place}.default_action")
@@ -82,23 +82,23 @@ def _value(value: object, place: str) -> Value:
     return value if isinstance(value, str) else as_int(value, place)
 
 
-def _group(item: dict[str, Any], place: str) -> WrittenCopies:
+def _group(item: dict[str, object], place: str) -> WrittenCopies:
     group_id = as_int(item.get("multicast_group_id"), f"{place}.multicast_group_id")
     return WrittenCopies(MulticastGroup(MulticastKey(group_id), _replicas(item, place)), place)
 
 
-def _session(item: dict[str, Any], place: str) -> WrittenCopies:
+def _session(item: dict[str, object], place: str) -> WrittenCopies:
     session_id = as_int(item.get("clone_session_id"), f"{place}.clone_session_id")
     length = as_int(item.get("packet_length_bytes", 0), f"{place}.packet_length_bytes")
     return WrittenCopies(CloneSession(CloneKey(session_id), _replicas(item, place), length), place)
 
 
-def _replicas(item: dict[str, Any], place: str) -> tuple[tuple[int, int], ...]:
-    found = as_list(item.get("replicas"), f"{place}.replicas")
-    if len(found) > MAX_REPLICAS:
-        raise fail(f"{place}.replicas", f"{len(found)} are too many", f"give at most {MAX_REPLICAS}")
+def _replicas(item: dict[str, object], place: str) -> tuple[tuple[int, int], ...]:
+    result = as_list(item.get("replicas"), f"{place}.replicas")
+    if len(result) > MAX_REPLICAS:
+        raise fail(f"{place}.replicas", f"{len(result)} are too many", f"give at most {MAX_REPLICAS}")
     replicas: list[tuple[int, int]] = []
-    for index, replica in enumerate(found):
+    for index, replica in enumerate(result):
         where = f"{place}.replicas[{index}]"
         one = as_object(replica, where)
         port = as_int(one.get("egress_port"), f"{where}.egress_port")

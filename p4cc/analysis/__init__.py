@@ -1,1 +1,1 @@
-"""What is worked out from the tables of runs: pure functions of frames, the tables' descriptions, tables for people."""
+"""Derives results from the tables of runs: pure functions of frames, the tables' descriptions, tables for people."""

@@ -1,14 +1,11 @@
-"""Cells of pods by pods whose 95th percentile hangs on one flow. Pure: frames in, frames out.
+"""Cells of pods by pods whose 95th percentile depends on one flow. Pure: frames in, frames out.
 
 Source: docs/algorithms/reproductions.md#u-cells.
 """
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -38,7 +35,7 @@ def without_largest(flows: pl.DataFrame, column: str) -> pl.DataFrame:
     are null in a cell of one flow. The largest ratio stands first.
     """
     done = flows.filter(pl.col(column).is_not_null() & pl.col("size_bytes").is_not_null())
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for (src, dst), cell in done.group_by("src_pod", "dst_pod", maintain_order=True):
         ordered = cell.sort(["size_bytes", "start_ns"], descending=[True, False])
         values = ordered[column].cast(pl.Float64).to_numpy()

@@ -1,7 +1,7 @@
-"""Two folders of results beside each other: what differs in settings, and each metric with its spread over seeds. Pure.
+"""Compares two folders of results: settings that differ, and each metric with its spread over seeds. Pure.
 
 Runs are compared where both folders have the variant at the same values of every field that either sweeps; a field
-that only one sweeps has, in the other, the value of its scenario. The rule for a difference is `RULE`.
+that only one sweeps has, in the other, the value of its scenario. `RULE` says when a metric differs.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from enum import StrEnum
 from functools import cached_property
 from math import comb
 from statistics import median
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
+from p4cc.json_data import items, mapping, number
 from p4cc.scenario.expand import as_key, column_names
 from p4cc.scenario.overrides import set_path, values_at
 from p4cc.scenario.variants import KINDS
@@ -23,16 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from p4cc.analysis.recorded import Ran, RecordedCase
+    from p4cc.json_data import JsonObject, JsonValue
 
 RULE = (
     "a metric differs beyond the spread where every seed has a value, each side has two seeds or more, and the "
     "ranges from the smallest to the largest value over the seeds do not overlap; n and m seeds of one distribution "
     "do so with probability 2 n! m! / (n + m)!"
 )
-"""Said by --json and docs/reference/results.md."""
+"""Printed by --json; also in docs/reference/results.md."""
 
 NOT_METRICS = ("seed", "wall_s", "few_values", "algorithm")
-"""Columns of summary.json that are no result of a run; `wall_s` is the machine's time."""
+"""Columns of summary.json that are not results of a run; `wall_s` is the machine's time."""
 _NO_SETTINGS = ("figures", "reproduces", "extends", "title", "source")
 """Parts of a scenario that change no number."""
 
@@ -43,14 +45,14 @@ Point = tuple[tuple[str, str | int | float | bool], ...]
 
 
 class Verdict(StrEnum):
-    """What is said of a metric on two sides."""
+    """How a metric compares on two sides."""
 
     SAME = "same"
     WITHIN = "within"
     BEYOND = "beyond"
     ONE_SEED = "one seed"
     SOME_SEEDS = "some seeds"
-    """Not every seed has a value: those that have are no fair sample."""
+    """Only some seeds have a value: they are no fair sample."""
     ONLY_A = "only in A"
     ONLY_B = "only in B"
 
@@ -61,7 +63,7 @@ TELLS = (Verdict.BEYOND, Verdict.ONLY_A, Verdict.ONLY_B)
 
 @dataclass(frozen=True)
 class Side:
-    """A metric over the seeds of one folder; of the seeds that have a value."""
+    """A metric over those seeds of one folder that have a value."""
 
     seeds: int
     values: int
@@ -103,13 +105,13 @@ class Difference:
     """A setting that differs; a side that lacks it has no value in `values`."""
 
     name: str
-    values: dict[str, Any]
+    values: Mapping[str, JsonValue]
     """By side, `a` and `b`."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `p4cc compare` says."""
+    """The result of `p4cc compare`."""
 
     settings: list[Difference]
     pairs: list[Pair]
@@ -122,7 +124,7 @@ class Comparison:
         """Whether something differs that the seeds do not explain."""
         return any(one.verdict in TELLS for pair in self.pairs for one in pair.metrics)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """As `--json` prints it."""
         return {
             "rule": RULE,
@@ -146,7 +148,7 @@ class Comparison:
 def compare(a: Ran, b: Ran, matched: Mapping[str, str] | None = None, only: Sequence[str] = ()) -> Comparison:
     """Compares two folders; `matched` names the variant of B for one of A, `only` the metrics wanted.
 
-    Raises UserError where nothing can be compared, or where a name is nobody's.
+    Raises UserError where nothing can be compared, or for an unknown name.
     """
     sides = (_Folder(a), _Folder(b))
     names = dict(matched or {})
@@ -162,9 +164,9 @@ def compare(a: Ran, b: Ran, matched: Mapping[str, str] | None = None, only: Sequ
     pairs: list[Pair] = []
     for (variant, point), runs in of_a.items():
         other = names.get(variant, variant)
-        if (found := of_b.get((other, point))) is not None:
-            metrics = list(_metrics(runs, found, {*sides[0].keys, *sides[1].keys}))
-            pairs.append(Pair(variant, other, point, chance(len(runs), len(found)), metrics))
+        if (result := of_b.get((other, point))) is not None:
+            metrics = list(_metrics(runs, result, {*sides[0].keys, *sides[1].keys}))
+            pairs.append(Pair(variant, other, point, chance(len(runs), len(result)), metrics))
     met_a = {(pair.variant_a, pair.point) for pair in pairs}
     met_b = {(pair.variant_b, pair.point) for pair in pairs}
     alone = [[_label(*key) for key in of if key not in met] for of, met in ((of_a, met_a), (of_b, met_b))]
@@ -174,7 +176,7 @@ def compare(a: Ran, b: Ran, matched: Mapping[str, str] | None = None, only: Sequ
             place=f"{a.folder} and {b.folder}",
             remedy="run the same variants and points, or name what to compare with --match VARIANT_OF_A=VARIANT_OF_B",
         )
-    settings = [*_differences(sides), *_installed(sides, pairs, paths)]
+    settings = [*_differences(*sides), *_installed(*sides, pairs, paths)]
     chosen = [_filtered(pair, only) for pair in pairs]
     return Comparison(settings, chosen, alone[0], alone[1], list(_warnings(a, b)))
 
@@ -196,20 +198,22 @@ class _Folder:
         self.columns = column_names(self.swept)
         self.keys = {"variant", *star, *self.columns}
         """Columns of runs that say which run it is."""
-        self.scenario: dict[str, Any] = told.scenario.model_dump()
+        self.scenario: dict[str, JsonValue] = told.scenario.model_dump()
         first = {case.variant: case for case in reversed(told.cases)}
-        for variant in self.scenario["variants"]:
-            if (case := first.get(variant["name"])) is not None:
-                variant.update({kind: case.algorithms.get(kind) for kind in KINDS})
+        self.scenario["variants"] = [
+            {**variant, **({} if case is None else {kind: case.algorithms.get(kind) for kind in KINDS})}
+            for variant in map(mapping, items(self.scenario["variants"]))
+            for case in [first.get(str(variant["name"]))]
+        ]
 
-    def by_point(self, paths: Sequence[str]) -> dict[tuple[str, Point], dict[int, dict[str, Any]]]:
+    def by_point(self, paths: Sequence[str]) -> dict[tuple[str, Point], dict[int, JsonObject]]:
         """Runs by variant and point, then by seed."""
-        found: dict[tuple[str, Point], dict[int, dict[str, Any]]] = {}
-        for run in self.ran.runs:
-            found.setdefault((run["variant"], self.point(run, paths)), {})[run["seed"]] = run
-        return found
+        runs: dict[tuple[str, Point], dict[int, JsonObject]] = {}
+        for row in self.ran.rows:
+            runs.setdefault((row.variant, self.point(row.columns, paths)), {})[row.seed] = row.columns
+        return runs
 
-    def point(self, row: Mapping[str, Any], paths: Sequence[str]) -> Point:
+    def point(self, row: JsonObject, paths: Sequence[str]) -> Point:
         """The values of the swept fields of a run or case."""
         names = self._names
         values = ((path, row.get(names[path]) if path in names else self._fixed(path)) for path in paths)
@@ -219,59 +223,56 @@ class _Folder:
     def _names(self) -> dict[str, str]:
         return {path: name for name, path in self.columns.items()}
 
-    def _fixed(self, path: str) -> Any:
-        """What a field is where this side does not sweep it; all places that the path means have it."""
+    def _fixed(self, path: str) -> JsonValue:
+        """A field's value where this side does not sweep it, if the path means the same value everywhere."""
         values = values_at(self.scenario, path)
         return values[0] if values and all(one == values[0] for one in values) else None
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, JsonValue]:
         """By dotted name: this p4cc, the input files' hashes, the scenario as it applied, without swept fields."""
         told = self.ran.told
-        found: dict[str, Any] = {f"p4cc.{name}": value for name, value in told.p4cc.items()}
-        found |= {f"inputs.{one.name}.sha256": one.sha256 for one in told.inputs}
+        settings: dict[str, JsonValue] = {f"p4cc.{name}": value for name, value in told.p4cc.items()}
+        settings |= {f"inputs.{file.name}.sha256": file.sha256 for file in told.inputs}
         scenario = copy.deepcopy(self.scenario)
         for path in self.swept:
             set_path(scenario, path, _SWEPT, str(self.ran.folder))
-        scenario["variants"] = [one for one in scenario["variants"] if one["name"] in self.variants]
-        rest = {name: value for name, value in scenario.items() if name not in _NO_SETTINGS}
-        found.update(_flat("", rest))
-        return found
+        variants = map(mapping, items(scenario["variants"]))
+        scenario["variants"] = [variant for variant in variants if variant["name"] in self.variants]
+        settings.update(_flat("", {name: value for name, value in scenario.items() if name not in _NO_SETTINGS}))
+        return settings
 
 
-class _Swept:
-    """In place of a value that the sweep says."""
+class _Swept(str):
+    """Replaces a value that the sweep sets; known by its identity."""
 
-    def __deepcopy__(self, memo: object) -> _Swept:
-        return self
+    __slots__ = ()
 
 
 _SWEPT = _Swept()
 
 
-def _flat(name: str, node: Any) -> Iterator[tuple[str, Any]]:
-    """Leaves with their dotted names; items of lists go by their own names where all have one."""
-    at = f"{name}." if name else ""
+def _flat(name: str, node: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+    """Leaves with their dotted names; list items by their own names where all have one."""
+    prefix = f"{name}." if name else ""
     if isinstance(node, dict):
-        for key, value in cast("dict[str, Any]", node).items():
-            yield from _flat(f"{at}{key}", value)
+        for key, value in node.items():
+            yield from _flat(f"{prefix}{key}", value)
         return
-    items = cast("list[Any]", node) if isinstance(node, list) else []
-    mappings = [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
-    if mappings:
-        names = [str(item.get("name")) for item in mappings if isinstance(item.get("name"), str)]
-        named = len(set(names)) == len(items)
-        for position, item in enumerate(items):
-            yield from _flat(f"{at}{names[position] if named else position}", item)
+    if any(isinstance(item, dict) for item in items(node)):
+        names = [own for item in items(node) if isinstance(own := mapping(item).get("name"), str)]
+        named = len(set(names)) == len(items(node))
+        for position, item in enumerate(items(node)):
+            yield from _flat(f"{prefix}{names[position] if named else position}", item)
     elif node is not _SWEPT:
         yield name, node
 
 
-def _differences(sides: tuple[_Folder, _Folder]) -> Iterator[Difference]:
+def _differences(side_a: _Folder, side_b: _Folder) -> Iterator[Difference]:
     """Names whose values differ, in A's order, then those that only B has; a variant of one side is one line."""
-    a, b = (side.settings() for side in sides)
+    a, b = side_a.settings(), side_b.settings()
     alone = {
         name: side
-        for side, of, other in (("a", *sides), ("b", *reversed(sides)))
+        for side, of, other in (("a", side_a, side_b), ("b", side_b, side_a))
         for name in of.variants
         if name not in other.variants
     }
@@ -285,16 +286,13 @@ def _differences(sides: tuple[_Folder, _Folder]) -> Iterator[Difference]:
             yield Difference(name, values)
 
 
-def _installed(sides: tuple[_Folder, _Folder], pairs: Sequence[Pair], paths: Sequence[str]) -> Iterator[Difference]:
+def _installed(a: _Folder, b: _Folder, pairs: Sequence[Pair], paths: Sequence[str]) -> Iterator[Difference]:
     """K and K_dc as installed, where they differ for what both ran."""
 
     def of(side: _Folder) -> dict[tuple[str, Point], RecordedCase]:
-        found: dict[tuple[str, Point], RecordedCase] = {}
-        for case in side.ran.told.cases:
-            found[case.variant, side.point(case.model_extra or {}, paths)] = case
-        return found
+        return {(case.variant, side.point(case.model_extra or {}, paths)): case for case in side.ran.told.cases}
 
-    of_a, of_b = map(of, sides)
+    of_a, of_b = of(a), of(b)
     for pair in pairs:
         first, second = of_a.get((pair.variant_a, pair.point)), of_b.get((pair.variant_b, pair.point))
         if first is not None and second is not None and first.installed != second.installed:
@@ -302,11 +300,9 @@ def _installed(sides: tuple[_Folder, _Folder], pairs: Sequence[Pair], paths: Seq
             yield Difference(f"installed.{pair.label}", values)
 
 
-def _metrics(
-    a: Mapping[int, Mapping[str, Any]], b: Mapping[int, Mapping[str, Any]], keys: set[str]
-) -> Iterator[Compared]:
+def _metrics(a: Mapping[int, JsonObject], b: Mapping[int, JsonObject], keys: set[str]) -> Iterator[Compared]:
     rows = [{seed: dict(_numbers(run, keys)) for seed, run in runs.items()} for runs in (a, b)]
-    # A word counts for the runs that say it, so runs that say another have 0 of it.
+    # A word counts 1 in runs that have it and 0 in the others.
     words = [name for of in rows for row in of.values() for name in row if "=" in name]
     of_a, of_b = (_by_metric(of, words) for of in rows)
     for metric in dict.fromkeys((*of_a, *of_b)):
@@ -326,23 +322,23 @@ def _by_metric(
     return {name: {seed: row.get(name, absent[name]) for seed, row in rows.items()} for name in names}
 
 
-def _numbers(run: Mapping[str, Any], keys: set[str]) -> Iterator[tuple[str, float | None]]:
+def _numbers(run: JsonObject, keys: set[str]) -> Iterator[tuple[str, float | None]]:
     for name, value in run.items():
         if name in keys or name in NOT_METRICS:
             continue
         if isinstance(value, list):
-            for number, item in enumerate(cast("list[Any]", value), start=1):
-                for inner, one in cast("dict[str, Any]", item).items() if isinstance(item, dict) else ():
-                    yield f"{name}.{number}.{inner}", _number(one)
+            for position, item in enumerate(value, start=1):
+                for inner, leaf in mapping(item).items():
+                    yield f"{name}.{position}.{inner}", _comparable(leaf)
         elif isinstance(value, str):
             yield f"{name}={value}", 1.0
         elif value is None or isinstance(value, int | float):
-            yield name, _number(value)
+            yield name, _comparable(value)
 
 
-def _number(value: Any) -> float | None:
-    """A number that can be compared; None for all else, such as what a file that was edited may hold."""
-    return value if isinstance(value, int | float) and abs(value) < _LARGEST else None
+def _comparable(value: JsonValue) -> float | None:
+    """A number that can be compared; None for anything else, such as in a file that was edited."""
+    return found if (found := number(value)) is not None and abs(found) < _LARGEST else None
 
 
 def _side(values: Mapping[int, float | None]) -> Side:
@@ -353,19 +349,19 @@ def _side(values: Mapping[int, float | None]) -> Side:
 
 
 def _verdict(a: Mapping[int, float | None], b: Mapping[int, float | None]) -> Verdict:
-    held = [[value for value in side.values() if value is not None] for side in (a, b)]
-    if not held[0]:
+    values = [[value for value in side.values() if value is not None] for side in (a, b)]
+    if not values[0]:
         return Verdict.ONLY_B
-    if not held[1]:
+    if not values[1]:
         return Verdict.ONLY_A
-    whole = len(held[0]) == len(a) and len(held[1]) == len(b)
-    if a == b or (whole and len({*held[0], *held[1]}) == 1):
+    whole = len(values[0]) == len(a) and len(values[1]) == len(b)
+    if a == b or (whole and len({*values[0], *values[1]}) == 1):
         return Verdict.SAME
     if not whole:
         return Verdict.SOME_SEEDS
-    if min(map(len, held)) < 2:
+    if min(map(len, values)) < 2:
         return Verdict.ONE_SEED
-    apart = max(held[0]) < min(held[1]) or max(held[1]) < min(held[0])
+    apart = max(values[0]) < min(values[1]) or max(values[1]) < min(values[0])
     return Verdict.BEYOND if apart else Verdict.WITHIN
 
 

@@ -1,10 +1,8 @@
 """Distributions of values with weights: percentiles, the distance of two, a correlation."""
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,33 +13,38 @@ if TYPE_CHECKING:
     from p4cc.analysis.percentiles import Values
 
 
-def weighted_percentile(values: Values, weights: Values, percent: float) -> float:
-    """A percentile of values with weights: the smallest value with more than the share of weight up to it."""
-    order = np.argsort(values, kind="stable")
-    passed = np.cumsum(weights[order])
-    place = np.searchsorted(passed, passed[-1] * percent / 100, side="right")
-    return float(values[order][min(int(place), values.size - 1)])
+@dataclass(frozen=True)
+class Sample:
+    """Values with their weights."""
+
+    values: Values
+    weights: Values
+
+    def percentile(self, percent: float) -> float:
+        """The smallest value with more than this share of weight up to it."""
+        order = np.argsort(self.values, kind="stable")
+        passed: Values = np.cumsum(self.weights[order])
+        place = int(np.searchsorted(passed, float(passed[-1]) * percent / 100, side="right"))
+        return float(self.values[order][min(place, self.values.size - 1)])
+
+    def cumulative(self, points: Values) -> Values:
+        """The share of weight up to each point."""
+        order = np.argsort(self.values, kind="stable")
+        passed = np.concatenate([[0.0], np.cumsum(self.weights[order])])
+        return passed[np.searchsorted(self.values[order], points, side="right")] / passed[-1]
 
 
-def kolmogorov(first: tuple[Values, Values], second: tuple[Values, Values]) -> float:
-    """The largest difference of two cumulative distributions, each values with their weights."""
-    points = np.sort(np.concatenate([first[0], second[0]]))
-    return float(np.max(np.abs(_cumulative(*first, points) - _cumulative(*second, points))))
+def kolmogorov(first: Sample, second: Sample) -> float:
+    """The largest difference of two cumulative distributions."""
+    points = np.sort(np.concatenate([first.values, second.values]))
+    return float(np.max(np.abs(first.cumulative(points) - second.cumulative(points))))
 
 
-def largest_shift(first: tuple[Values, Values], second: tuple[Values, Values], percents: Iterable[float]) -> float:
+def largest_shift(first: Sample, second: Sample, percents: Iterable[float]) -> float:
     """The largest distance of equal percentiles of two samples, in the values' unit; NaN where one has no values."""
-    if first[0].size == 0 or second[0].size == 0:
+    if first.values.size == 0 or second.values.size == 0:
         return float("nan")
-    return max(
-        abs(weighted_percentile(*first, percent) - weighted_percentile(*second, percent)) for percent in percents
-    )
-
-
-def _cumulative(values: Values, weights: Values, points: Values) -> Values:
-    order = np.argsort(values, kind="stable")
-    passed = np.concatenate([[0.0], np.cumsum(weights[order])])
-    return passed[np.searchsorted(values[order], points, side="right")] / passed[-1]
+    return max(abs(first.percentile(percent) - second.percentile(percent)) for percent in percents)
 
 
 def correlation(first: Values, second: Values) -> float:

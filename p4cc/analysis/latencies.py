@@ -1,8 +1,5 @@
 """Round-trip times and RPCs of a run: tables in, numbers out."""
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -47,13 +44,13 @@ def of_rtts(rtts: Iterable[pl.DataFrame], windows: Sequence[Window]) -> dict[str
             inside = inside if end_ns is None else inside & (pl.col("time_ns") < end_ns)
             of_part = part.filter(inside).group_by("rtt_ns").agg(count=pl.len().cast(pl.Int64))
             counts[suffix] = [pl.concat([*counts[suffix], of_part]).group_by("rtt_ns").agg(pl.col("count").sum())]
-    whole = {suffix: found[0].sort("rtt_ns") for suffix, found in counts.items() if found}
+    whole = {suffix: result[0].sort("rtt_ns") for suffix, result in counts.items() if result}
     if not whole or whole[""].is_empty():
         return {}
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for suffix, of_span in whole.items():
-        found |= _statistics_of_counts("rtt", suffix, of_span["rtt_ns"].to_list(), of_span["count"].to_list())
-    return found
+        result |= _statistics_of_counts("rtt", suffix, of_span["rtt_ns"].to_list(), of_span["count"].to_list())
+    return result
 
 
 def of_rounds(rounds: pl.DataFrame) -> dict[str, float]:
@@ -72,11 +69,11 @@ def of_collectives(collectives: pl.DataFrame) -> dict[str, float]:
 
 
 def _statistics(name: str, suffix: str, values: Values) -> dict[str, float]:
-    found: dict[str, float] = {f"{name}_count{suffix}": int(values.size)}
-    found[f"{name}_mean_ns{suffix}"] = float(values.mean()) if values.size else float("nan")
+    statistics: dict[str, float] = {f"{name}_count{suffix}": int(values.size)}
+    statistics[f"{name}_mean_ns{suffix}"] = float(values.mean()) if values.size else float("nan")
     for percent in PERCENTILES:
-        found[f"{name}_p{percent}_ns{suffix}"] = percentile(values, percent)
-    return found
+        statistics[f"{name}_p{percent}_ns{suffix}"] = percentile(values, percent)
+    return statistics
 
 
 def _statistics_of_counts(name: str, suffix: str, values: list[int], counts: list[int]) -> dict[str, float]:
@@ -84,12 +81,12 @@ def _statistics_of_counts(name: str, suffix: str, values: list[int], counts: lis
     passed = np.cumsum(np.array(counts, dtype=np.int64))
     number = int(passed[-1]) if counts else 0
     total = sum(value * count for value, count in zip(values, counts, strict=True))
-    found = {f"{name}_count{suffix}": number, f"{name}_mean_ns{suffix}": total / number if number else float("nan")}
+    result = {f"{name}_count{suffix}": number, f"{name}_mean_ns{suffix}": total / number if number else float("nan")}
     for percent in PERCENTILES:
         place = min(int(number * percent / 100), number - 1)
         at = int(np.searchsorted(passed, place, side="right"))
-        found[f"{name}_p{percent}_ns{suffix}"] = float(values[at]) if number else float("nan")
-    return found
+        result[f"{name}_p{percent}_ns{suffix}"] = float(values[at]) if number else float("nan")
+    return result
 
 
 def _floats(column: pl.Series) -> Values:

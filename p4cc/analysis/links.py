@@ -7,12 +7,12 @@ Source: docs/algorithms/metrics.md#metrics.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from p4cc.scenario.figures import Window
 
@@ -68,25 +68,25 @@ def depths(histogram: pl.DataFrame) -> dict[str, float]:
     whole = sum(samples)
     if whole == 0:
         return {}
-    found: dict[str, float] = {"queue_mean_bytes": int(histogram["sum_bytes"].sum()) / whole}
+    result: dict[str, float] = {"queue_mean_bytes": int(histogram["sum_bytes"].sum()) / whole}
     for percent in DEPTH_PERCENTILES:
         place = min(int(whole * percent / 100), whole - 1)
         passed = 0
         for depth, count in zip(bins, samples, strict=True):
             passed += count
             if passed > place:
-                found[f"queue_p{percent}_bytes"] = float(depth)
+                result[f"queue_p{percent}_bytes"] = float(depth)
                 break
-    return found
+    return result
 
 
-def outcome(summary: dict[str, Any]) -> str:
+def outcome(summary: Mapping[str, float | None]) -> str:
     """How a run ended: `finished`, `deadlock`, `stalled`, or `not finished` though bytes still move.
 
     Source: docs/algorithms/pfc.md#deadlock.
     """
     if summary["flows_completed"] == summary["flows_finite"]:
         return "finished"
-    if summary["deadlocks"] > 0:
+    if summary["deadlocks"]:
         return "deadlock"
     return "stalled" if summary["stalled_ns"] is not None else "not finished"

@@ -5,7 +5,7 @@ takes them by parts, of which a table in memory is one.
 """
 
 # pyarrow's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROW_GROUP_ROWS = 1 << 20
 
 @dataclass(frozen=True)
 class LongTable:
-    """A table in a Parquet file that is open, and what is done with each part when it is read."""
+    """A table in an open Parquet file, and a function to apply to each part that is read."""
 
     file: IO[bytes]
     changes: tuple[Callable[[pa.Table], pa.Table], ...] = ()

@@ -1,16 +1,16 @@
-"""What is worked out from a run's tables: slowdowns, queue percentiles, goodput in bins, figures by label of traffic.
+"""Derives metrics from a run's tables: slowdowns, queue percentiles, goodput in bins, metrics by label of traffic.
 
 All of docs/algorithms/metrics.md#metrics, and pure: tables in, tables and numbers out.
 Sums are taken in the order of the rows, so that the same run gives the same bits.
 """
 
 # pyarrow's and numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -45,7 +45,7 @@ FLOW_PERCENTILES = (1, 5, *PERCENTILES)
 
 @dataclass(frozen=True)
 class Measures:
-    """What to work out, and what it needs to know of the network."""
+    """Which metrics to derive, and their inputs about the network."""
 
     topology: Topology
     paths: Paths
@@ -54,9 +54,9 @@ class Measures:
     windows: Sequence[Window]
     goodput_interval_ns: int | None
     by_label: bool
-    """Whether figures of each label of traffic stand in the summary."""
+    """Whether the summary has metrics of each label of traffic."""
     slowdown_by_size: bool
-    """Whether slowdowns by flow size stand in the summary (ten bins) and in a table (twenty)."""
+    """Whether the summary (ten bins) and a table (twenty) have slowdowns by flow size."""
     algorithm: str
     """The variant's, by the registry's names."""
     senders: Mapping[str, str]
@@ -64,16 +64,16 @@ class Measures:
 
 
 def derive(
-    measures: Measures, summary: dict[str, Any], tables: Mapping[str, AnyTable]
-) -> tuple[dict[str, Any], dict[str, AnyTable]]:
-    """The summary and the tables with what is worked out from them; long ones stay out of memory."""
+    measures: Measures, summary: Mapping[str, float | None], tables: Mapping[str, AnyTable]
+) -> tuple[dict[str, object], dict[str, AnyTable]]:
+    """The summary and the tables with derived values; long tables stay out of memory."""
     flows = with_slowdowns(_frame(tables["flows"]), measures.paths, measures.ideals)
     flows = flows.with_columns(pl.col(ALGORITHM).replace_strict(dict(measures.senders), return_dtype=pl.String))
     found = {**tables, **{name: changed(tables[name], _named(measures.topology)) for name in BY_PORT}}
     pods = measures.topology.roles.pods
     if pods:
         flows = with_pods(flows, pods)
-    end_ns = int(summary["end_ns"])
+    end_ns = int(summary["end_ns"] or 0)
     more: dict[str, pl.DataFrame] = {
         "flows": flows,
         "queue_stats": queue_stats(map(_frame, parts_of(found["queues"])), end_ns),
@@ -84,7 +84,7 @@ def derive(
         more["goodput"] = goodput_of_parts(map(_frame, parts_of(tables["windows"])), measures.goodput_interval_ns)
     if measures.slowdown_by_size:
         more["slowdown"] = pl.DataFrame(by_size(flows, TABLE_BINS), schema=BIN_SCHEMA)
-    numbers = {
+    numbers: dict[str, object] = {
         **summary,
         "outcome": outcome(summary),
         **_of_windows(measures.windows, _frame(tables["checkpoints"]), flows, end_ns),
@@ -140,7 +140,7 @@ def _of_own_senders(table: AnyTable, flows: pl.DataFrame, algorithm: str) -> Any
 
 
 def _named(topology: Topology) -> Callable[[pa.Table], pa.Table]:
-    """Gives a table by device id and port the switch and what the port leads to instead."""
+    """Replaces device id and port of a table by switch and neighbour."""
     ids = plan_addresses(topology).device_ids
     places = [(ids[name], port.number, name, port.peer) for name, ports in topology.ports.items() for port in ports]
     schema = {"device_id": pl.UInt64, "port": pl.UInt64, "switch": pl.String, "peer": pl.String}
@@ -161,7 +161,7 @@ def _rates(topology: Topology) -> dict[str, int]:
 
 
 def goodput_bins(windows: pl.DataFrame, interval_ns: int) -> pl.DataFrame:
-    """Goodput of each flow in bins of time, from what it had acknowledged: `flow_id`, `time_ns` (start), `rate_bps`.
+    """Goodput of each flow in bins of time, from its acknowledged bytes: `flow_id`, `time_ns` (start), `rate_bps`.
 
     Bins in which nothing was acknowledged have no row.
     """
@@ -198,17 +198,17 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
     `goodput_bps` is what its flows had acknowledged from the first start to the last finish, or to the end of the run;
     null where no time passed between them.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for (label,), group in flows.group_by("class", maintain_order=True):
         begun = group.filter(pl.col("start_ns").is_not_null())
         ended = pl.col("finish_ns").fill_null(end_ns)
         ends = begun.select(ended.alias("end_ns"))["end_ns"]
         starts, acked = begun["start_ns"], begun["acked_bytes"].cast(pl.Int64)
-        span = 0 if begun.is_empty() else int(ends.max()) - int(starts.min())  # pyright: ignore[reportArgumentType]
+        span = 0 if begun.is_empty() else max(ends.to_list()) - min(starts.to_list())
         done = begun.filter(pl.col("fct_ns").is_not_null())
         with_deadline = begun.filter(pl.col("deadline_ns").is_not_null())
         in_time = with_deadline.filter(pl.col("deadline_met") == 1)
-        row: dict[str, Any] = {
+        row: dict[str, object] = {
             "class": label,
             "flows": group.height,
             "completed": done.height,
@@ -235,15 +235,15 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
 
 def _of_flows(flows: pl.DataFrame) -> dict[str, float]:
     """Number, mean and percentiles of completion times and slowdowns of the flows that finished."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for name, column in (("fct", "fct_ns"), ("slowdown", "slowdown")):
         values = flows[column].drop_nulls().cast(pl.Float64).to_numpy()
         suffix = "_ns" if name == "fct" else ""
-        found[f"{name}_count"] = int(values.size)
-        found[f"{name}_mean{suffix}"] = float(values.mean()) if values.size else float("nan")
+        result[f"{name}_count"] = int(values.size)
+        result[f"{name}_mean{suffix}"] = float(values.mean()) if values.size else float("nan")
         for percent in PERCENTILES:
-            found[f"{name}_p{percent}{suffix}"] = percentile(values, percent)
-    return found
+            result[f"{name}_p{percent}{suffix}"] = percentile(values, percent)
+    return result
 
 
 def jain(rates: Iterable[float]) -> float:
@@ -270,13 +270,13 @@ def _of_windows(
     windows: Sequence[Window], checkpoints: pl.DataFrame, of_flows: pl.DataFrame, end_ns: int
 ) -> dict[str, float]:
     """Goodput and fairness within each span of time, of all flows that began and were not over before it."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     finishes = dict(zip(of_flows["flow_id"].to_list(), of_flows["finish_ns"].to_list(), strict=True))
     flows = checkpoints["flow_id"].unique(maintain_order=True).to_list()
     for window in windows:
         if window.end_ns > end_ns:
             # The run ended before the span did.
-            found[f"goodput_bps_{window.name}"] = found[f"jain_{window.name}"] = float("nan")
+            result[f"goodput_bps_{window.name}"] = result[f"jain_{window.name}"] = float("nan")
             continue
         start, end = (
             dict(zip(*(at[name].to_list() for name in ("flow_id", "acked_bytes")), strict=True))
@@ -287,9 +287,9 @@ def _of_windows(
         )
         gains = [end[flow] - start.get(flow, 0) for flow in under_way]
         seconds = (window.end_ns - window.start_ns) / 1e9
-        found[f"goodput_bps_{window.name}"] = sum(gains) * 8 / seconds
-        found[f"jain_{window.name}"] = jain(float(gain) for gain in gains)
-    return found
+        result[f"goodput_bps_{window.name}"] = sum(gains) * 8 / seconds
+        result[f"jain_{window.name}"] = jain(float(gain) for gain in gains)
+    return result
 
 
 def _goodputs(acked: list[int], starts: list[int], ends: list[int]) -> list[float]:

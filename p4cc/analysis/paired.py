@@ -1,10 +1,7 @@
-"""Completion times of two runs of unlike flows beside each other, by rank. Pure.
+"""Compares completion times of two runs of different flows by rank. Pure.
 
 Source: docs/algorithms/metrics.md#metrics.
 """
-
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 

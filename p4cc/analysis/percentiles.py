@@ -1,20 +1,18 @@
 """Percentiles and the number of values behind them: one definition and one rule for tables, summaries and figures."""
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import re
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import numpy as np
+    import numpy.typing as npt
 
-    Values = np.ndarray[Any, np.dtype[np.float64]]
+    Values = npt.NDArray[np.float64]
 
 PERCENTILES = (50, 95, 99)
 """Those that tables and summaries have."""
@@ -41,7 +39,7 @@ def percentile(values: Values, percent: float) -> float:
 def fewest(percent: float) -> int:
     """How many values a percentile needs so that one of them is expected beyond it; the extremes need one."""
     share = min(percent, 100 - percent) / 100
-    # 1 / 0.01 is to be 100, whatever 1 - 0.99 is in binary.
+    # Rounded so that 1 / 0.01 is 100, whatever 1 - 0.99 is in binary.
     return 1 if share <= 0 else ceil(round(1 / share, 6))
 
 
@@ -52,27 +50,27 @@ def is_few(count: int, percent: float) -> bool:
 
 def percent_of(column: str) -> float | None:
     """Which percentile a column holds by its name: 99 for `incast.fct_p99_ns`; None for other columns."""
-    found = _NAME.fullmatch(column)
-    return None if found is None else float(found["percent"])
+    match = _NAME.fullmatch(column)
+    return None if match is None else float(match["percent"])
 
 
 def count_column(column: str) -> str | None:
     """The column of a run's numbers with the count behind a percentile; None for other columns."""
-    found = _NAME.fullmatch(column)
-    if found is None:
+    match = _NAME.fullmatch(column)
+    if match is None:
         return None
     label, dot, _ = column.rpartition(".")
-    return f"{label}{dot}completed" if dot else f"{found['of']}_count{found['span'] or ''}"
+    return f"{label}{dot}completed" if dot else f"{match['of']}_count{match['span'] or ''}"
 
 
-def of_few(numbers: Mapping[str, Any]) -> list[str]:
-    """Names of percentiles among a run's numbers that are of few values, by the counts beside them."""
+def of_few(numbers: Mapping[str, object]) -> list[str]:
+    """Names of the percentiles among a run's numbers whose counts are small."""
     return [name for name, value in numbers.items() if value is not None and _is_of_few(name, numbers)]
 
 
-def _is_of_few(name: str, numbers: Mapping[str, Any]) -> bool:
-    percent, counted = percent_of(name), count_column(name)
-    count = None if counted is None else numbers.get(counted)
+def _is_of_few(name: str, numbers: Mapping[str, object]) -> bool:
+    percent, column = percent_of(name), count_column(name)
+    count = None if column is None else numbers.get(column)
     return percent is not None and isinstance(count, int) and is_few(count, percent)
 
 

@@ -6,12 +6,9 @@ only, those with as many hosts as the largest: the last pod of a fat-tree may ha
 Source: docs/algorithms/traffic.md#skewed, docs/algorithms/metrics.md#metrics.
 """
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -61,14 +58,14 @@ def pod_pairs(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFram
     leaves = {int(pod): int(sum_) for pod, sum_ in leaving.iter_rows()}
     cells = dict(flows.group_by("src_pod", "dst_pod"))
     none = flows.clear()
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for src in range(len(pods)):
         for dst in range(len(pods)):
             cell = cells.get((src, dst), none)
             done = cell.filter(pl.col("fct_ns").is_not_null())
             sent = int(cell["size_bytes"].sum())
             away = leaves.get(src, 0) if src != dst else 0
-            row: dict[str, Any] = {
+            row: dict[str, object] = {
                 "src_pod": src,
                 "dst_pod": dst,
                 "is_full": len(pods[src]) == len(pods[dst]) == full,
@@ -85,7 +82,7 @@ def pod_pairs(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFram
     return pl.DataFrame(rows, schema=CELL_SCHEMA)
 
 
-def skew(flows: pl.DataFrame, cells: pl.DataFrame) -> dict[str, Any]:
+def skew(flows: pl.DataFrame, cells: pl.DataFrame) -> dict[str, float | None]:
     """How uneven the offered traffic is: over pairs of hosts that carry anything, and over cells of full pods.
 
     Shares of nothing are None.

@@ -3,15 +3,13 @@
 Source: docs/algorithms/metrics.md#metrics.
 """
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from p4cc.analysis.percentiles import PERCENTILES
@@ -19,7 +17,7 @@ from p4cc.analysis.percentiles import PERCENTILES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_Whole = np.ndarray[Any, np.dtype[np.int64]]
+_Integers = npt.NDArray[np.int64]
 
 
 @dataclass
@@ -30,14 +28,14 @@ class _Port:
     last: tuple[int, int] | None = None
     """Time and depth."""
 
-    def add(self, times: _Whole, depths: _Whole) -> None:
+    def add(self, times: _Integers, depths: _Integers) -> None:
         """Adds samples: a depth holds until the next."""
         if self.last is not None:
             times, depths = np.append(self.last[0], times), np.append(self.last[1], depths)
         self._hold(depths[:-1], np.diff(times))
         self.last = int(times[-1]), int(depths[-1])
 
-    def end(self, end_ns: int) -> tuple[_Whole, _Whole]:
+    def end(self, end_ns: int) -> tuple[_Integers, _Integers]:
         """Rising depths and how long each held, until the end of the run."""
         if self.last is not None:
             (time, depth), self.last = self.last, None
@@ -45,7 +43,7 @@ class _Port:
         rising = sorted(self.held_ns.items())
         return np.array([depth for depth, _ in rising]), np.array([held for _, held in rising])
 
-    def _hold(self, depths: _Whole, held_ns: _Whole) -> None:
+    def _hold(self, depths: _Integers, held_ns: _Integers) -> None:
         values, places = np.unique(depths, return_inverse=True)
         sums = np.zeros(len(values), dtype=np.int64)
         np.add.at(sums, places, held_ns)
@@ -63,17 +61,17 @@ def queue_stats(queues: Iterable[pl.DataFrame], end_ns: int) -> pl.DataFrame:
         **{f"p{percent}_pkts": pl.UInt64 for percent in PERCENTILES},
         "max_pkts": pl.UInt64,
     }
-    ports: dict[tuple[Any, ...], _Port] = {}
+    ports: dict[tuple[object, ...], _Port] = {}
     for part in queues:
         for key, group in part.group_by("switch", "port", "peer", maintain_order=True):
             times, depths = (group[name].to_numpy().astype(np.int64) for name in ("time_ns", "depth_pkts"))
             ports.setdefault(key, _Port()).add(times, depths)
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for (switch, port, peer), of_port in ports.items():
         depths, held_ns = of_port.end(end_ns)
         passed = np.cumsum(held_ns)
         whole = int(passed[-1])
-        row: dict[str, Any] = {
+        row: dict[str, object] = {
             "switch": switch,
             "port": port,
             "peer": peer,

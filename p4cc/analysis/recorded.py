@@ -1,15 +1,16 @@
-"""A folder of results read back: its tables, and run.json and summary.json, checked."""
+"""Reads a folder of results: tables, and run.json and summary.json, validated."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import polars as pl
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
 
 from p4cc.errors import UserError
+from p4cc.json_data import mapping
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,19 +18,19 @@ if TYPE_CHECKING:
 RUN_FILE = "run.json"
 """What was run."""
 SUMMARY = "summary.json"
-"""What came of each run."""
+"""The numbers of each run."""
 _OURS = "name a folder that p4cc run wrote"
 
 
 class RecordedInput(BaseModel):
-    """A file that decided the runs."""
+    """An input file of the runs."""
 
     name: str
     sha256: str
 
 
 class RecordedThresholds(BaseModel):
-    """Thresholds of so many ports."""
+    """Thresholds, and how many ports have them."""
 
     k_pkts: int | None
     k_dc_pkts: int | None
@@ -43,25 +44,25 @@ class RecordedVariant(BaseModel, extra="allow"):
 
 
 class RecordedScenario(BaseModel, extra="allow"):
-    """The scenario as resolved, of this p4cc or another: what it is looked into for."""
+    """The parts that are read of a resolved scenario, of this version of p4cc or another."""
 
     name: str
-    topology: dict[str, Any]
+    topology: dict[str, JsonValue]
     variants: list[RecordedVariant]
-    sweep: dict[str, list[Any]] = {}
+    sweep: dict[str, list[JsonValue]] = {}
 
 
 class RecordedCase(BaseModel, extra="allow"):
-    """One case as it ran, with its point of the sweep beside (`model_extra`)."""
+    """One case as it ran; `model_extra` has its point of the sweep."""
 
     variant: str
     program: str
-    algorithms: dict[str, dict[str, Any]]
+    algorithms: dict[str, dict[str, JsonValue]]
     installed: list[RecordedThresholds]
 
 
 class RecordedRun(BaseModel):
-    """run.json, as far as p4cc reads it again."""
+    """The parts of run.json that p4cc reads."""
 
     format: Literal["p4cc run 1"]
     p4cc: dict[str, str | None]
@@ -78,6 +79,11 @@ class RecordedRow(BaseModel, extra="allow"):
     variant: str
     seed: int
 
+    @property
+    def columns(self) -> dict[str, JsonValue]:
+        """All columns."""
+        return {"variant": self.variant, "seed": self.seed, **(self.model_extra or {})}
+
 
 _RUNS = TypeAdapter(Annotated[list[RecordedRow], Field(min_length=1)])
 
@@ -88,8 +94,13 @@ class Ran:
 
     folder: Path
     told: RecordedRun
-    runs: list[dict[str, Any]]
-    """One row per run, as in summary.json."""
+    rows: list[RecordedRow]
+    """One row per run, from summary.json."""
+
+    @property
+    def runs(self) -> list[dict[str, JsonValue]]:
+        """The columns of each row."""
+        return [row.columns for row in self.rows]
 
 
 def read_table(folder: Path, name: str) -> pl.DataFrame | None:
@@ -99,11 +110,10 @@ def read_table(folder: Path, name: str) -> pl.DataFrame | None:
 
 
 def read_run(folder: Path) -> RecordedRun:
-    """run.json of a folder; raises UserError where there is none, or one that does not say what was run."""
+    """Reads run.json of a folder; raises UserError where it is missing or invalid."""
     path = folder / RUN_FILE
-    held = _read_json(path)
     try:
-        return RecordedRun.model_validate(held)
+        return RecordedRun.model_validate(_read_json(path))
     except ValidationError as error:
         first = error.errors()[0]
         at = ".".join(str(step) for step in first["loc"])
@@ -112,7 +122,7 @@ def read_run(folder: Path) -> RecordedRun:
 
 
 def read_ran(folder: Path) -> Ran:
-    """What was run and what came of it; raises UserError for a folder that is not there or does not say."""
+    """Reads a folder of results; raises UserError where it is missing or invalid."""
     if not folder.is_dir():
         raise UserError("there is no such folder", place=str(folder), remedy=_OURS)
     if not (folder / RUN_FILE).exists():
@@ -121,15 +131,14 @@ def read_ran(folder: Path) -> Ran:
         raise UserError(f"holds no {RUN_FILE}", place=str(folder), remedy=remedy)
     told, path = read_run(folder), folder / SUMMARY
     summary = _read_json(path)
-    runs: Any = cast("dict[str, Any]", summary).get("runs") if isinstance(summary, dict) else None
     try:
-        rows = _RUNS.validate_python(runs)
+        rows = _RUNS.validate_python(mapping(summary).get("runs"))
     except ValidationError as error:
         raise UserError("holds no runs", place=str(path), remedy=_OURS) from error
-    return Ran(folder, told, [{"variant": row.variant, "seed": row.seed, **(row.model_extra or {})} for row in rows])
+    return Ran(folder, told, rows)
 
 
-def _read_json(path: Path) -> Any:
+def _read_json(path: Path) -> JsonValue:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -8,7 +8,7 @@ Source: docs/algorithms/metrics.md#metrics.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -85,7 +85,7 @@ def with_slowdowns(flows: pl.DataFrame, paths: Paths, formulas: Mapping[str, Ide
     )
 
 
-def by_size(flows: pl.DataFrame, bins: int = SUMMARY_BINS) -> list[dict[str, Any]]:
+def by_size(flows: pl.DataFrame, bins: int = SUMMARY_BINS) -> list[dict[str, float]]:
     """Slowdowns by bins of flow size, the same number of complete flows in each; rows as `BIN_SCHEMA`.
 
     `flows` has `size_bytes` and `slowdown`; only complete flows count, what is below `FLOOR` counts as it.
@@ -93,7 +93,7 @@ def by_size(flows: pl.DataFrame, bins: int = SUMMARY_BINS) -> list[dict[str, Any
 
     Source: docs/algorithms/metrics.md#metrics.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, float]] = []
     for one in size_bins(flows, bins):
         values = one["slowdown"].to_numpy()
         rows.append(

@@ -1,41 +1,44 @@
-"""The result table people read: one row per variant and point, medians over the seeds.
+"""The table of results for people: one row per variant and point, medians over the seeds.
 
-Columns follow what was measured: one in which nothing ever happened is left out. Where the terminal is too narrow,
-whole columns go, the least telling first, and the caption names them; digits are never cut.
+Columns without any value are left out. Where the terminal is too narrow, the least important columns are left out
+whole, and the caption names them; digits are never cut.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
 from p4cc.analysis.percentiles import of_few_text, percent_of
 from p4cc.digits import digits
+from p4cc.json_data import number
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from p4cc.json_data import JsonObject, JsonValue
+
 NARROW = 80
-"""Columns of a terminal that everybody has."""
+"""Columns of any terminal."""
 _PADDING = 3
-"""Characters of a border and the spaces beside it."""
+"""Characters of a border with its spaces."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One column: its heading, what it shows, how, and how soon it goes where there is no room (0 never)."""
+    """A column; those with the largest `goes` are left out first, those with 0 never."""
 
     heading: str
     name: str
     digits: int
     goes: int
     of: str = ""
-    """The numbers of runs that it is the median of; empty where it is no percentile."""
+    """For a percentile, the column of the runs."""
     always: bool = False
-    """Also where it is nothing in every row."""
+    """Shown even without values."""
 
 
 _COLUMNS = (
@@ -54,14 +57,14 @@ _COLUMNS = (
 )
 
 
-def aggregate(runs: Sequence[dict[str, Any]], keys: Sequence[str]) -> list[dict[str, Any]]:
+def aggregate(runs: Sequence[JsonObject], keys: Sequence[str]) -> list[dict[str, JsonValue]]:
     """Medians and counts over seeds; `keys` (variant and swept values) identify a row, in order of appearance.
 
     `finish_ms` is the median over the seeds in which every flow finished, `finished` their number; completion times and
     slowdowns are of the flows that finished. Of percentiles, `NAME_seeds` counts the seeds that have it and `NAME_few`
     those in which it is of few values. `goodput_gbps` is of the flows with a size; of all flows in runs that have none.
     """
-    # Tables whose rows are known need not wait for it.
+    # A slow import, which `table` does not need.
     import polars as pl
 
     frame = pl.DataFrame(list(runs), infer_schema_length=None)
@@ -71,13 +74,13 @@ def aggregate(runs: Sequence[dict[str, Any]], keys: Sequence[str]) -> list[dict[
             return pl.lit(None, pl.Float64)
         return pl.col(name).cast(pl.Float64).median() * scale
 
-    told = [one for one in _COLUMNS if one.of and one.of in frame.columns]
-    # Runs without a flow that ends have the goodput of all flows: the 0 of those that end would mislead.
+    percentiles = [column for column in _COLUMNS if column.of and column.of in frame.columns]
+    # Runs without finite flows have the goodput of all flows: 0 would mislead.
     of_all = pl.when(pl.col("flows_finite") == 0).then("total_goodput_bps").otherwise("goodput_bps")
     of_few = pl.col("few_values") if "few_values" in frame.columns else pl.lit([], pl.List(pl.String))
     grouped = frame.group_by(*keys, maintain_order=True).agg(
-        *(pl.col(one.of).count().alias(f"{one.name}_seeds") for one in told),
-        *(of_few.list.contains(one.of).sum().alias(f"{one.name}_few") for one in told),
+        *(pl.col(column.of).count().alias(f"{column.name}_seeds") for column in percentiles),
+        *(of_few.list.contains(column.of).sum().alias(f"{column.name}_few") for column in percentiles),
         seeds=pl.len(),
         goodput_gbps=of_all.cast(pl.Float64).median() * 1e-9,
         finish_ms=median("finish_ns", 1e-6),
@@ -96,55 +99,55 @@ def aggregate(runs: Sequence[dict[str, Any]], keys: Sequence[str]) -> list[dict[
     return grouped.to_dicts()
 
 
-def table(title: str, plain: Sequence[dict[str, Any]], keys: Sequence[str], width: int = NARROW) -> Table:
+def table(title: str, rows: Sequence[JsonObject], keys: Sequence[str], width: int = NARROW) -> Table:
     """A rich table of `aggregate`'s rows within `width` characters; seeds with a timeout stand out."""
-    told = [one for one in _COLUMNS if one.always or any(row[one.name] for row in plain)]
-    cells = {one.name: [_cell(one, row) for row in plain] for one in told}
-    leading = {key: [str(row[key]) for row in plain] for key in keys}
+    columns = [column for column in _COLUMNS if column.always or any(row[column.name] for row in rows)]
+    cells = {column.name: [_cell(column, row) for row in rows] for column in columns}
+    leading = {key: [str(row[key]) for row in rows] for key in keys}
     fixed = sum(_width(key, texts) for key, texts in leading.items())
-    kept = fitting(told, cells, width - 1 - fixed)
-    left = [one.heading for one in told if one not in kept]
+    fit = fitting(columns, cells, width - 1 - fixed)
+    left = [column.heading for column in columns if column not in fit]
     caption = "medians over the seeds" + (f"; in summary.json also: {', '.join(left)}" if left else "")
     if few := [
-        percent for one in kept if (percent := percent_of(one.of)) and any(row.get(f"{one.name}_few") for row in plain)
+        percent for one in fit if (percent := percent_of(one.of)) and any(row.get(f"{one.name}_few") for row in rows)
     ]:
         caption += f"\n* of {of_few_text(few)} in a run"
     out = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     for key in keys:
         out.add_column(key, justify="left" if key == "variant" else "right", no_wrap=True)
-    for one in kept:
+    for one in fit:
         out.add_column(one.heading, justify="right", no_wrap=True)
-    for number, row in enumerate(plain):
-        texts = [cells[one.name][number] for one in kept]
+    for place, row in enumerate(rows):
+        texts = [cells[one.name][place] for one in fit]
         styled = [
             f"[red]{text}[/red]" if one.name == "seeds_with_timeout" and row[one.name] else text
-            for one, text in zip(kept, texts, strict=True)
+            for one, text in zip(fit, texts, strict=True)
         ]
-        out.add_row(*(leading[key][number] for key in keys), *styled)
+        out.add_row(*(leading[key][place] for key in keys), *styled)
     return out
 
 
-def fitting(told: Sequence[Shown], cells: dict[str, list[str]], room: int, padding: int = _PADDING) -> list[Shown]:
-    """The columns that fit, in their order; each takes `padding` characters beside its text."""
-    kept = list(told)
-    for one in sorted((one for one in told if one.goes), key=lambda one: -one.goes):
-        if sum(_width(each.heading, cells[each.name], padding) for each in kept) <= room:
+def fitting(columns: Sequence[Shown], cells: dict[str, list[str]], room: int, padding: int = _PADDING) -> list[Shown]:
+    """The columns that fit, in their order; each takes `padding` characters in addition to its text."""
+    fit = list(columns)
+    for column in sorted((column for column in columns if column.goes), key=lambda column: -column.goes):
+        if sum(_width(one.heading, cells[one.name], padding) for one in fit) <= room:
             break
-        kept.remove(one)
-    return kept
+        fit.remove(column)
+    return fit
 
 
 def _width(heading: str, texts: Sequence[str], padding: int = _PADDING) -> int:
     return max(len(heading), *(len(text) for text in texts)) + padding
 
 
-def _cell(column: Shown, row: dict[str, Any]) -> str:
+def _cell(column: Shown, row: JsonObject) -> str:
+    value = number(row[column.name])
     if column.name == "seeds_with_timeout":
-        return f"{row['seeds_with_timeout']}/{row['seeds']}"
-    if column.name == "finish_ms" and row["finished"] < row["seeds"]:
+        return f"{value}/{row['seeds']}"
+    if column.name == "finish_ms" and row["finished"] != row["seeds"]:
         of = f"{row['finished']} of {row['seeds']} finished"
-        return f"{row['finish_ms']:.2f}, {of}" if row["finished"] else of
-    value = row[column.name]
+        return f"{value:.2f}, {of}" if row["finished"] else of
     if value is None:
         return "-"
     small = column.digits and 0 < abs(value) < 0.5 * 10**-column.digits

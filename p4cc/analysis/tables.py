@@ -10,7 +10,7 @@ null: no number stands for "none". Engine and derived tables keep to the columns
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NONE = -1
-"""What the engine writes into a column of integers where there is nothing; it never leaves `without_sentinels`."""
+"""The engine's null of integer columns; `without_sentinels` replaces it."""
 
 
 @dataclass(frozen=True)
@@ -689,7 +689,8 @@ def without_sentinels(name: str, columns: pa.Table) -> pa.Table:
 
 def described(name: str, columns: pa.Table, swept: Mapping[str, str]) -> pa.Schema:
     """The schema of a table with texts and units in its metadata; `swept` has the path of each swept field."""
-    known, fields = table(name), list[Any]()
+    known = table(name)
+    fields: list[pa.Field[pa.DataType]] = []
     keys = {key.name: key for key in KEYS}
     for field in columns.schema:
         column = known.column(field.name) or keys.get(field.name)

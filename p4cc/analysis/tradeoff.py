@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -15,6 +15,8 @@ from p4cc.analysis.percentiles import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from p4cc.json_data import JsonValue
 
 METRICS: Mapping[str, bool] = {
     "slowdown_mean": False,
@@ -37,7 +39,7 @@ SEEDS = "seeds"
 FLOWS = "flows"
 """The number behind percentiles: the fewest flows that finished in a run."""
 SPREAD = ("low", "high", "seeds")
-"""Endings of a metric's columns beside its median: smallest and largest value, and how many seeds have one."""
+"""Suffixes of a metric's other columns: smallest and largest value, and how many seeds have one."""
 
 
 def measured(runs: pl.DataFrame, flows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -66,13 +68,13 @@ def measured(runs: pl.DataFrame, flows: pl.DataFrame, keys: Sequence[str]) -> pl
     return whole.group_by(*keys, maintain_order=True).agg(*counts, *spread)
 
 
-def _runs_of(flows: pl.DataFrame, keyed: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], pl.DataFrame]]:
+def _runs_of(flows: pl.DataFrame, keyed: Sequence[str]) -> Iterator[tuple[tuple[object, ...], pl.DataFrame]]:
     wanted = flows.select(*keyed, "size_bytes", "fct_ns", "slowdown")
     yield from wanted.group_by(*keyed, maintain_order=True)
 
 
-def _of_flows(row: dict[str, Any], flows: pl.DataFrame) -> dict[str, Any]:
-    """What the flows of one run say."""
+def _of_flows(row: Mapping[str, object], flows: pl.DataFrame) -> dict[str, object]:
+    """Metrics of one run's flows, after the columns of `row`."""
     sized = flows.filter(pl.col("size_bytes").is_not_null())
     done = sized.filter(pl.col("fct_ns").is_not_null())
     slowdowns, times = (done[name].cast(pl.Float64).to_numpy() for name in ("slowdown", "fct_ns"))
@@ -93,7 +95,7 @@ def with_front(rows: pl.DataFrame, points: Sequence[str], objectives: tuple[str,
     Only settings that may be compared can be on it: every seed has a value of both, and no other setting of the point
     leaves fewer flows unfinished.
     """
-    found: list[pl.DataFrame] = []
+    result: list[pl.DataFrame] = []
     for _, group in by_point(rows, points):
         fewest = group[UNFINISHED].min()
         compared = [
@@ -104,8 +106,8 @@ def with_front(rows: pl.DataFrame, points: Sequence[str], objectives: tuple[str,
         signs = [-1.0 if METRICS[name] else 1.0 for name in objectives]
         costs = [(signs[0] * pair[0], signs[1] * pair[1]) for pair, fits in zip(pairs, compared, strict=True) if fits]
         best = iter(pareto_front(costs))
-        found.append(group.with_columns(pl.Series(ON_FRONT, [fits and next(best) for fits in compared], pl.Boolean)))
-    return pl.concat(found) if found else rows.with_columns(pl.lit(False).alias(ON_FRONT))
+        result.append(group.with_columns(pl.Series(ON_FRONT, [fits and next(best) for fits in compared], pl.Boolean)))
+    return pl.concat(result) if result else rows.with_columns(pl.lit(False).alias(ON_FRONT))
 
 
 def pareto_front(costs: Sequence[tuple[float, float]]) -> list[bool]:
@@ -125,13 +127,13 @@ def pareto_front(costs: Sequence[tuple[float, float]]) -> list[bool]:
 
 def best_settings(
     rows: pl.DataFrame, variant: str, points: Sequence[str], settings: Sequence[str], metrics: Sequence[str]
-) -> list[dict[str, Any]]:
-    """The best setting of a variant for each point and metric, with the worst beside it.
+) -> list[dict[str, object]]:
+    """The best and the worst setting of a variant for each point and metric.
 
-    Settings that leave more flows unfinished than others do are not compared: what is left out would flatter them; nor
-    are those without a value in some seed. What nothing is left of is None.
+    Settings that leave more flows unfinished than others are not compared, which would flatter them; nor are those
+    without a value in some seed. None where no setting remains.
     """
-    found: list[dict[str, Any]] = []
+    rows_of_best: list[dict[str, object]] = []
     for key, group in by_point(rows, points):
         whole = group.filter(pl.col(UNFINISHED) == pl.col(UNFINISHED).min())
         for metric in metrics:
@@ -141,7 +143,7 @@ def best_settings(
             ends = [values.row(place, named=True) for place in (0, -1)] if values.height else [None, None]
             best, worst = ({name: one[name] for name in settings} if one else None for one in ends)
             value, worst_value = (one[metric] if one else None for one in ends)
-            found.append(
+            rows_of_best.append(
                 {
                     "variant": variant,
                     **dict(zip(points, key, strict=True)),
@@ -154,10 +156,10 @@ def best_settings(
                     "left_out": group.height - values.height,
                 }
             )
-    return found
+    return rows_of_best
 
 
-def by_point(rows: pl.DataFrame, points: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], pl.DataFrame]]:
+def by_point(rows: pl.DataFrame, points: Sequence[str]) -> Iterator[tuple[tuple[JsonValue, ...], pl.DataFrame]]:
     """The rows of each point of the scenario's sweep; all of them where it has none."""
     if points:
         yield from rows.group_by(*points, maintain_order=True)

@@ -1,22 +1,60 @@
-"""What a worker answers for a run, as bytes: JSON, and behind it the pieces of tables and captures that it tells of."""
+"""A worker's answer for runs, as bytes: JSON, followed by pieces of tables and captures."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from p4cc.errors import UserError
 from p4cc.running.pieces import Group, Piece
 from p4cc.running.worked import Facts, Worked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+    from p4cc.json_data import JsonValue
 
 _LENGTH_BYTES = 8
 
 
+class _GroupHead(TypedDict):
+    lengths: list[int]
+    offsets: list[int]
+    at: list[int]
+
+
+class _PieceHead(TypedDict):
+    """`before`, `after` and `pages` are begin and end in the bytes that follow."""
+
+    before: list[int]
+    after: list[int]
+    pages: list[int]
+    rows: int
+    groups: list[_GroupHead]
+
+
+class _FactsHead(TypedDict):
+    warnings: list[str]
+    captures: list[str]
+    drops: list[tuple[str, str, int]]
+    refused: tuple[int, list[str]]
+    installed: list[dict[str, JsonValue]]
+    lossless: list[tuple[str, int, str, int]]
+    ending: str | None
+
+
+class _RunHead(TypedDict):
+    seed: int
+    summary: dict[str, JsonValue]
+    numbers: dict[str, JsonValue]
+    facts: _FactsHead
+    notes: list[str]
+    pieces: dict[str, _PieceHead]
+    captures: dict[str, list[int]]
+
+
 class _Blobs:
-    """Bytes one behind the other; those that were there before are not repeated."""
+    """Parts in sequence, each once."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -24,7 +62,7 @@ class _Blobs:
         self._at = 0
 
     def add(self, part: bytes) -> list[int]:
-        """Where a part begins and ends."""
+        """Adds a part; returns where it begins and ends."""
         if part not in self._places:
             self.parts.append(part)
             self._places[part] = [self._at, self._at + len(part)]
@@ -33,54 +71,53 @@ class _Blobs:
 
 
 def packed_answers(answers: Iterable[tuple[Worked, Iterable[str]]]) -> bytes:
-    """Runs that are worked out with the notes of each; what their tables have in common is there once."""
+    """Packs derived runs with their notes; parts that their tables share are packed once."""
     blobs = _Blobs()
-    told = [_plain(worked, notes, blobs) for worked, notes in answers]
-    head = json.dumps(told).encode()
+    head = json.dumps([_run_head(worked, notes, blobs) for worked, notes in answers]).encode()
     return b"".join([len(head).to_bytes(_LENGTH_BYTES, "big"), head, *blobs.parts])
 
 
 def unpacked_answers(data: bytes, place: str) -> list[tuple[Worked, tuple[str, ...]]]:
-    """What was packed; raises UserError for what cannot be read."""
+    """Unpacks runs; raises UserError for invalid bytes."""
     try:
         begin = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "big")
-        told = json.loads(data[_LENGTH_BYTES:begin])
+        heads: list[_RunHead] = json.loads(data[_LENGTH_BYTES:begin])
         whole = memoryview(data)[begin:]
-        return [(_worked(one, whole), tuple(map(str, one["notes"]))) for one in told]
+        return [(_worked(head, whole), tuple(map(str, head["notes"]))) for head in heads]
     except (ValueError, LookupError, TypeError) as error:
         cause = f"a worker's answer cannot be read: {type(error).__name__}"
         raise UserError(cause, place=place, remedy="give the workers this very p4cc, and run again") from error
 
 
-def _plain(worked: Worked, notes: Iterable[str], blobs: _Blobs) -> dict[str, Any]:
+def _run_head(worked: Worked, notes: Iterable[str], blobs: _Blobs) -> dict[str, object]:
     return {
         "seed": worked.seed,
         "summary": worked.summary,
         "numbers": worked.numbers,
         "facts": worked.facts.plain(),
         "notes": list(notes),
-        "pieces": {name: _plain_piece(piece, blobs) for name, piece in worked.pieces.items()},
+        "pieces": {name: _piece_head(piece, blobs) for name, piece in worked.pieces.items()},
         "captures": {name: blobs.add(data) for name, data in worked.captures.items()},
     }
 
 
-def _plain_piece(piece: Piece, blobs: _Blobs) -> dict[str, Any]:
+def _piece_head(piece: Piece, blobs: _Blobs) -> dict[str, object]:
     parts = {name: blobs.add(getattr(piece, name)) for name in ("before", "after", "pages")}
-    groups = [_plain_group(group, blobs) for group in piece.groups]
+    groups = [_group_head(group, blobs) for group in piece.groups]
     return {**parts, "rows": piece.rows, "groups": groups}
 
 
-def _plain_group(group: Group, blobs: _Blobs) -> dict[str, Any]:
+def _group_head(group: Group, blobs: _Blobs) -> _GroupHead:
     lengths = [len(part) for part in group.parts]
-    return {"lengths": lengths, "offsets": group.offsets, "at": blobs.add(b"".join(group.parts))}
+    return _GroupHead(lengths=lengths, offsets=list(group.offsets), at=blobs.add(b"".join(group.parts)))
 
 
-def _worked(told: Mapping[str, Any], whole: memoryview) -> Worked:
-    facts = told["facts"]
+def _worked(head: _RunHead, whole: memoryview) -> Worked:
+    facts = head["facts"]
     return Worked(
-        seed=int(told["seed"]),
-        summary=dict(told["summary"]),
-        numbers=dict(told["numbers"]),
+        seed=int(head["seed"]),
+        summary=dict(head["summary"]),
+        numbers=dict(head["numbers"]),
         facts=Facts(
             warnings=list(facts["warnings"]),
             captures=list(facts["captures"]),
@@ -90,28 +127,28 @@ def _worked(told: Mapping[str, Any], whole: memoryview) -> Worked:
             lossless=[(switch, priority, cause, pkts) for switch, priority, cause, pkts in facts["lossless"]],
             ending=facts["ending"],
         ),
-        pieces={name: _piece(one, whole) for name, one in told["pieces"].items()},
-        captures={name: _blob(one, whole) for name, one in told["captures"].items()},
+        pieces={name: _piece(one, whole) for name, one in head["pieces"].items()},
+        captures={name: _blob(one, whole) for name, one in head["captures"].items()},
     )
 
 
-def _piece(told: Mapping[str, Any], whole: memoryview) -> Piece:
+def _piece(head: _PieceHead, whole: memoryview) -> Piece:
     return Piece(
-        before=_blob(told["before"], whole),
-        after=_blob(told["after"], whole),
-        rows=int(told["rows"]),
-        pages=_blob(told["pages"], whole),
-        groups=tuple(_group(one, whole) for one in told["groups"]),
+        before=_blob(head["before"], whole),
+        after=_blob(head["after"], whole),
+        rows=int(head["rows"]),
+        pages=_blob(head["pages"], whole),
+        groups=tuple(_group(one, whole) for one in head["groups"]),
     )
 
 
-def _group(told: Mapping[str, Any], whole: memoryview) -> Group:
-    joined, at = _blob(told["at"], whole), 0
+def _group(head: _GroupHead, whole: memoryview) -> Group:
+    joined, at = _blob(head["at"], whole), 0
     parts: list[bytes] = []
-    for length in told["lengths"]:
+    for length in head["lengths"]:
         parts.append(joined[at : at + length])
         at += length
-    return Group(tuple(parts), tuple(told["offsets"]))
+    return Group(tuple(parts), tuple(head["offsets"]))
 
 
 def _blob(place: list[int], whole: memoryview) -> bytes:

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from p4cc.running.elsewhere import AskedRun, MadeRun
 
 TASK_S = 2.0
-"""What a task of several runs shall take: what is lost when its worker dies."""
+"""The duration of a task of several runs, which is lost when its worker dies."""
 MAX_BATCH = 64
 MAX_BATCH_BYTES = 32 << 20
 """Of what comes back of a task, as far as that is known."""
 FIRST_TASKS = 8
 """Before it is known how long runs take, on a small cluster."""
 _FORGETS = 0.2
-"""How much of what a run takes is of the last task."""
+"""The weight of the last task in the average duration of a run."""
 
 
 @dataclass(eq=False)
@@ -94,7 +94,7 @@ class Batches:
                 self._leave(one)
 
     def took(self, of: AskedRun, runs: int, seconds: float, size_bytes: int) -> None:
-        """Notes what a task of so many runs took."""
+        """Records the duration and the size of a task."""
         if not runs:
             return
         known = self._known.setdefault(self.like(of), _Known())

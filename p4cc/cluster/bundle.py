@@ -10,7 +10,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from p4cc.errors import UserError
 from p4cc.planning.execution import Exec
@@ -33,7 +33,7 @@ class Bundle:
 
     @property
     def name(self) -> str:
-        """The description's hash, which stands for all of it: it has the hashes of the contents."""
+        """The manifest's hash, which identifies the bundle: the manifest has the hashes of the contents."""
         return sha256(self.manifest)
 
 
@@ -62,10 +62,10 @@ class Contents:
 
 
 def bundle_of(study: Study, inputs: Mapping[str, Path], known: Contents) -> Bundle:
-    """What the runs of a case need that reads these files; raises UserError."""
+    """The inputs of a case's runs, with these files; raises UserError."""
     files = {name: path.resolve() for name, path in sorted(inputs.items())}
     hashes = {name: known.add_file(path) for name, path in files.items()}
-    programs = {name: _plain_program(one, known) for name, one in study.programs.items()}
+    programs = {name: _program_spec(one, known) for name, one in study.programs.items()}
     manifest = {
         "scenario": str(study.scenario.resolve()),
         "data": study.data,
@@ -74,12 +74,12 @@ def bundle_of(study: Study, inputs: Mapping[str, Path], known: Contents) -> Bund
         "threads": study.threads,
         "back_end": None if study.back_end is None else study.back_end.value,
     }
-    named = [*hashes.values(), *(str(one[part]) for one in programs.values() for part in ("config", "p4info"))]
+    named = [*hashes.values(), *(name for one in programs.values() for name in (one["config"], one["p4info"]))]
     return Bundle(json.dumps(manifest).encode(), {name: known.by_hash[name] for name in named})
 
 
 def laid_out(bundle: Bundle, folder: Path) -> Study:
-    """The study of a bundle, its files below `folder`; raises UserError for content that is not what it says."""
+    """The study of a bundle, its files below `folder`; raises UserError for content with another hash."""
     for name, content in bundle.contents.items():
         if sha256(content) != name:
             cause = f"an input has other bytes than were sent (SHA-256 {name[:16]}…)"
@@ -113,19 +113,34 @@ def _below(folder: Path, path: str) -> Path:
     return folder.joinpath(*whole.parts[1:])
 
 
-def _plain_program(program: ProgramContent, known: Contents) -> dict[str, Any]:
+_FieldSpec: TypeAlias = tuple[str, Literal["bool", "bit", "int", "varbit"], int]
+"""Name, kind and bits."""
+
+
+class _ProgramSpec(TypedDict):
+    """A program in a manifest, with the hashes of its contents."""
+
+    config: str
+    p4info: str
+    p4info_is: str
+    header_types: dict[str, list[_FieldSpec]]
+
+
+def _program_spec(program: ProgramContent, known: Contents) -> _ProgramSpec:
     is_text = isinstance(program.p4info, str)
     p4info = program.p4info.encode() if isinstance(program.p4info, str) else program.p4info
-    types = {name: [[one.name, one.kind, one.bits] for one in fields] for name, fields in program.header_types.items()}
-    return {
-        "config": known.add(program.config),
-        "p4info": known.add(p4info),
-        "p4info_is": _TEXT if is_text else _BINARY,
-        "header_types": types,
+    types: dict[str, list[_FieldSpec]] = {
+        name: [(one.name, one.kind, one.bits) for one in fields] for name, fields in program.header_types.items()
     }
+    return _ProgramSpec(
+        config=known.add(program.config),
+        p4info=known.add(p4info),
+        p4info_is=_TEXT if is_text else _BINARY,
+        header_types=types,
+    )
 
 
-def _program(plain: Mapping[str, Any], contents: Mapping[str, bytes]) -> ProgramContent:
+def _program(plain: _ProgramSpec, contents: Mapping[str, bytes]) -> ProgramContent:
     p4info = contents[plain["p4info"]]
     types = {name: tuple(HeaderField(*one) for one in fields) for name, fields in plain["header_types"].items()}
     return ProgramContent(contents[plain["config"]], p4info.decode() if plain["p4info_is"] == _TEXT else p4info, types)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def needs(option: str) -> Generator[None]:
-    """Imports what an option needs; raises UserError where it is not installed."""
+    """Guards the imports of an option; raises UserError where a package is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:

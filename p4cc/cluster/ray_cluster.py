@@ -1,12 +1,11 @@
-"""Runs as tasks of Ray: inputs go once, short runs go several to a task, which is tried again when its worker dies.
+"""Runs as tasks of Ray: inputs are sent once, short runs share a task, and a task is retried when its worker dies.
 
-The caller plans every case, so that it knows the name of each run, and asks only for runs that are nowhere kept. What
-comes back is checked as what a store holds is. The cluster is joined when the first run is missing.
+The caller plans every case, so that it knows the key of each run, and asks only for runs that no cache has. Results are
+checked like those of a store. The cluster is joined when the first run is missing.
 """
 
 # Ray is typed in part only.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ import socket
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol, cast
 from urllib.parse import urlsplit
 
 from p4cc.cluster.answer import unpacked_answers
@@ -35,10 +34,16 @@ from p4cc.running.kept_run import unpacked
 from p4cc.running.provenance import this_p4cc
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import concurrent.futures
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+
+    from ray import ObjectRef
 
     from p4cc.cluster.bundle import Bundle
     from p4cc.cluster.store import RunStore
+    from p4cc.cluster.tasks import Answer
+    from p4cc.cluster.worker import TaskFields
     from p4cc.running.elsewhere import Study
     from p4cc.running.worked import Worked
 
@@ -71,19 +76,45 @@ _WHEEL = re.compile(r"p4cc-[0-9A-Za-z_.+]+-cp\d+-\w+-[\w.]+\.whl")
 
 @dataclass(frozen=True)
 class ClusterSettings:
-    """What the command line says of the cluster."""
+    """The command line's settings of the cluster."""
 
     address: str
     memory_bytes: int | None = None
-    """That Ray reserves for each run; as much as its network needs if not given."""
+    """Reserved by Ray for each run; by default as much as its network needs."""
     wheel: Path | None = None
     """A wheel of p4cc that workers install."""
 
 
 class WorkerDiedError(UserError):
-    """A task whose workers died each time that it was tried."""
+    """A task whose workers died at each attempt."""
 
     lacked_memory = False
+
+
+class Reference(Protocol):
+    """A task of Ray's that runs."""
+
+    def future(self) -> concurrent.futures.Future[Answer]:
+        """Its answer."""
+        ...
+
+
+class RemoteFunction(Protocol):
+    """A function of Ray's."""
+
+    def options(self, **options: object) -> RemoteFunction:
+        """The function with other options."""
+        ...
+
+    def remote(self, *arguments: object) -> Reference:
+        """Starts a task."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Joined:
+    ray: ModuleType
+    function: RemoteFunction
 
 
 class RayCluster:
@@ -93,8 +124,7 @@ class RayCluster:
         """Joins nothing yet; raises UserError for settings that cannot be."""
         self._settings = settings
         self._store = store
-        self._ray: Any = None
-        self._function: Any = None
+        self._joined: _Joined | None = None
         self._refused: UserError | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._cores = 0
@@ -104,8 +134,8 @@ class RayCluster:
         self._batches: tuple[asyncio.AbstractEventLoop, Batches] | None = None
         self._loss: asyncio.Future[LostClusterError] | None = None
         self._contents = Contents()
-        self._put: dict[str, Any] = {}
-        self._sent_bundles: dict[tuple[int, Any], tuple[str, Any]] = {}
+        self._put: dict[str, object] = {}
+        self._sent_bundles: dict[tuple[int, tuple[tuple[str, Path], ...]], tuple[str, object]] = {}
         self._studies: list[Study] = []
         self._sender: dict[str, str | None] = {}
         self.peak_bytes = 0
@@ -138,12 +168,12 @@ class RayCluster:
         if self._refused is not None:
             # Others of this call came first: they have said it.
             raise self._refused
-        if self._ray is None:
+        if self._joined is None:
             self._join(asked)
         return await self._of_loop().make(asked)
 
     def note(self) -> str | None:
-        """What the user should know of how the runs were made; it changes no result."""
+        """A remark about how the runs were made, which has no effect on results."""
         reserved = self._settings.memory_bytes or self._most_reserved
         if self.peak_bytes <= reserved:
             return None
@@ -151,16 +181,22 @@ class RayCluster:
         return f"{took} {'each run' if self._settings.memory_bytes else 'the largest run'}: give --memory"
 
     def close(self) -> None:
-        """Leaves the cluster: what it still works on for this caller ends."""
-        if self._ray is not None:
-            self._ray.shutdown()
-            self._ray = None
+        """Leaves the cluster, which ends this caller's tasks."""
+        if self._joined is not None:
+            self._joined.ray.shutdown()
+            self._joined = None
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
 
+    @property
+    def _cluster(self) -> _Joined:
+        if self._joined is None:
+            raise RuntimeError("the cluster is joined before its first task")
+        return self._joined
+
     def _of_loop(self) -> Batches:
-        """Tasks of the loop that runs: each call of a study has one of its own."""
+        """The batches of the running loop: each call of a study has a separate one."""
         loop = asyncio.get_running_loop()
         if self._batches is None or self._batches[0] is not loop:
             most = max(LEAST_TASKS, TASKS_PER_CORE * self._cores)
@@ -188,7 +224,7 @@ class RayCluster:
             for one in runs:
                 one.fail(error)
 
-    def _task(self, runs: list[Waiting]) -> Any:
+    def _task(self, runs: list[Waiting]) -> Reference:
         """A task of Ray's for runs with the same inputs; raises UserError."""
         name, bundle = self._sent(runs[0].asked)
         tasks = [
@@ -201,7 +237,7 @@ class RayCluster:
         return self._with_needs(runs).remote(name, [bundle], tasks, store)
 
     async def _died(self, runs: list[Waiting], error: Exception) -> None:
-        """What a task died of: runs that died together are tried one by one, to tell which it is; raises UserError."""
+        """Retries runs that died together one by one, to find the cause; raises UserError."""
         meaning = self._meaning(error, runs[0])
         if isinstance(meaning, LostClusterError):
             if self._loss is None:
@@ -234,10 +270,10 @@ class RayCluster:
         address = self._settings.address
         if address == LOCAL:
             address = os.environ.get("RAY_ADDRESS") or "local"
-        environment: dict[str, Any] = {"env_vars": {VARIABLE: with_large_pages(os.environ.get(VARIABLE, ""))}}
+        environment: dict[str, object] = {"env_vars": {VARIABLE: with_large_pages(os.environ.get(VARIABLE, ""))}}
         if self._settings.wheel is not None:
             environment["py_modules"] = [str(self._named_wheel(self._settings.wheel))]
-        options: dict[str, Any] = {"runtime_env": environment, "log_to_driver": False, "logging_level": "ERROR"}
+        options: dict[str, object] = {"runtime_env": environment, "log_to_driver": False, "logging_level": "ERROR"}
         if address == "local":
             options |= {"include_dashboard": False}
             # Ray listens on all interfaces: who does not know the token gets nothing done.
@@ -254,7 +290,7 @@ class RayCluster:
             remedy = "check the address and that the head runs (docs/how-to/run-on-a-cluster.md)"
             self._refused = UserError(cause, place=self.place, remedy=remedy)
             raise self._refused from error
-        self._ray, self._sender = ray, this_p4cc()
+        self._sender = this_p4cc()
         cores = int(sum(node.get("CPU", 0) for node in nodes))
         threads, reserved = asked.study.threads, self._settings.memory_bytes or 0
         fits = [node.get("memory", 0) for node in nodes if node.get("CPU", 0) >= threads]
@@ -267,7 +303,7 @@ class RayCluster:
             self._refused = UserError(cause, place=self.place, remedy=remedy)
             raise self._refused
         self._cores = cores
-        self._function = ray.remote(_remote_function())
+        self._joined = _Joined(ray, cast("RemoteFunction", ray.remote(_remote_function())))
 
     def _named_wheel(self, wheel: Path) -> Path:
         """A copy of the wheel with its content's hash as its build tag: Ray takes wheels of one name for the same."""
@@ -279,9 +315,9 @@ class RayCluster:
         copy.write_bytes(content)
         return copy
 
-    def _with_needs(self, runs: list[Waiting]) -> Any:
+    def _with_needs(self, runs: list[Waiting]) -> RemoteFunction:
         """The function with what Ray reserves for a call."""
-        return self._function.options(
+        return self._cluster.function.options(
             num_cpus=runs[0].asked.study.threads,
             memory=max(self._reserved(one) for one in runs),
             max_retries=MAX_RETRIES,
@@ -303,29 +339,29 @@ class RayCluster:
         place = next(place for place, known in enumerate(self._studies) if known is asked.study)
         return (place, tuple(sorted(asked.inputs.items())), asked.memory_bytes)
 
-    def _sent(self, asked: AskedRun) -> tuple[str, Any]:
+    def _sent(self, asked: AskedRun) -> tuple[str, object]:
         """The inputs of a run at Ray, by name: each content goes there once."""
         known = self._alike(asked)[:2]
         if known not in self._sent_bundles:
             bundle: Bundle = bundle_of(asked.study, asked.inputs, self._contents)
             references = {name: self._at_ray(name, content) for name, content in bundle.contents.items()}
-            self._sent_bundles[known] = (bundle.name, self._ray.put((bundle.manifest, references)))
+            self._sent_bundles[known] = (bundle.name, self._cluster.ray.put((bundle.manifest, references)))
         return self._sent_bundles[known]
 
-    def _at_ray(self, name: str, content: bytes) -> Any:
+    def _at_ray(self, name: str, content: bytes) -> object:
         if name not in self._put:
-            self._put[name] = self._ray.put(content)
+            self._put[name] = self._cluster.ray.put(content)
         return self._put[name]
 
-    async def _answer(self, reference: Any) -> Mapping[str, Any]:
-        """What a task gives; one that nobody waits for any more is cancelled."""
+    async def _answer(self, reference: Reference) -> Answer:
+        """The answer of a task, which is cancelled when nobody waits for it any more."""
         try:
             return await asyncio.wrap_future(reference.future())
         except asyncio.CancelledError:
-            self._ray.cancel(reference)
+            self._cluster.ray.cancel(reference)
             raise
 
-    def _made(self, runs: list[Waiting], answer: Mapping[str, Any]) -> list[MadeRun]:
+    def _made(self, runs: list[Waiting], answer: Answer) -> list[MadeRun]:
         """The runs of a task, checked; raises UserError."""
         place = f"{self.place}: the result of {runs[0].asked.label}"
         worked = dict(zip(answer["made"], unpacked_answers(answer["worked"], place), strict=True))
@@ -350,7 +386,7 @@ class RayCluster:
         raise UserError(cause, place=where, remedy="check that the workers write to the store that this URL names")
 
     def _meaning(self, error: Exception, one: Waiting) -> Exception:
-        """What an error of Ray's means for the user."""
+        """The user's error for one of Ray's."""
         from ray import exceptions
 
         place = f"case {one.asked.label}"
@@ -379,7 +415,7 @@ class RayCluster:
         return error
 
 
-def _begin(ray: Any, address: str, options: Mapping[str, Any]) -> None:
+def _begin(ray: ModuleType, address: str, options: Mapping[str, object]) -> None:
     """Connects; raises what Ray raises, or OSError where nothing listens."""
     if not address.startswith(CLIENT):
         ray.init(address, **options)
@@ -399,10 +435,15 @@ def _begin(ray: Any, address: str, options: Mapping[str, Any]) -> None:
             return
 
 
-def _remote_function() -> Any:
+def _remote_function() -> Callable[..., Answer]:
     """What Ray sends by value, as the head need not have p4cc; a worker finds the rest in its own."""
 
-    def run_all(name: str, bundle: list[Any], tasks: list[dict[str, Any]], store: str | None) -> Any:
+    def run_all(
+        name: str,
+        bundle: list[ObjectRef[tuple[bytes, dict[str, ObjectRef[bytes]]]]],
+        tasks: list[TaskFields],
+        store: str | None,
+    ) -> Answer:
         import ray
 
         from p4cc.cluster.tasks import run_task

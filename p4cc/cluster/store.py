@@ -1,4 +1,4 @@
-"""Finished runs in a store that several machines share, named by a URL: `s3://bucket/folder`, `file:///shared/runs`.
+"""Finished runs in a store that several machines share, given by a URL: `s3://bucket/folder`, `file:///shared/runs`.
 
 Each run is one object with its content's hash in front (`content`). What the store holds is checked before it is
 believed. Nothing is removed from it: how long runs stay is the store's own business.
@@ -14,7 +14,7 @@ import os
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
 
 from p4cc.cluster.extra import needs
@@ -34,7 +34,7 @@ class RunStore:
     """The runs of a store; raises UserError for one that cannot be used."""
 
     def __init__(self, url: str) -> None:
-        """Opens the store; `url` holds no password, as it stands in messages."""
+        """Opens the store; `url` has no password, as it appears in messages."""
         self.url = checked_url(url)
         with needs("--store"):
             import fsspec
@@ -42,7 +42,7 @@ class RunStore:
             system, root = fsspec.core.url_to_fs(self.url, skip_instance_cache=True)
         except (ImportError, ValueError) as error:
             self._fail(error)
-        self._system: Any = system
+        self._system = system
         self._root = str(root).rstrip("/")
         self.threads = ThreadPoolExecutor(THREADS, "p4cc store")
 

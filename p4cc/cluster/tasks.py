@@ -1,10 +1,10 @@
-"""The function that Ray calls in a worker's process, in plain values: the head that passes them on needs no p4cc."""
+"""The function that Ray calls in a worker's process. Its values are plain, so that the head needs no p4cc."""
 
 from __future__ import annotations
 
 import time
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from p4cc.cluster.answer import packed_answers
 from p4cc.cluster.bundle import Bundle
@@ -16,12 +16,14 @@ from p4cc.running.kept_run import packed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from p4cc.cluster.worker import TaskFields
+
 STUDIES = Studies()
 """Of this process."""
 
 
 class Failed(TypedDict):
-    """What the user can mend."""
+    """An error that the user can fix."""
 
     cause: str
     place: str
@@ -29,33 +31,33 @@ class Failed(TypedDict):
 
 
 class Answer(TypedDict):
-    """What a task gives back for runs of one command."""
+    """A task's answer for runs of one command."""
 
     failed: Failed | None
-    """Of all of them: what a run says is wrong."""
+    """The first error of a run."""
     worked: bytes
-    """Runs that were made (`answer`)."""
+    """Finished runs (`answer`)."""
     made: list[str]
-    """Keys of these, in their order."""
+    """Their keys, in order."""
     data: list[bytes]
-    """The same as they are kept; empty where they are in the store."""
+    """The same, as in a cache; empty where they are in the store."""
     seconds: float
-    """That they took."""
+    """Their duration."""
     peak_bytes: int
 
 
 def run_task(
     bundle: str,
     fetch: Callable[[], tuple[bytes, Mapping[str, bytes]]],
-    tasks: Sequence[Mapping[str, Any]],
+    tasks: Sequence[TaskFields],
     store: str | None,
 ) -> Answer:
-    """Makes runs, those excepted that the store holds: a task that is tried again goes on where its worker died."""
-    asked = [Task(**task) for task in tasks]
+    """Makes the runs that the store lacks, so that a retried task continues where its worker died."""
+    wanted = [Task(**fields) for fields in tasks]
     begun = time.monotonic()
     try:
         kept = None if store is None else _store(store)
-        missing = [task for task in asked if kept is None or not kept.holds(task.key)]
+        missing = [task for task in wanted if kept is None or not kept.holds(task.key)]
         study = STUDIES.get(bundle, lambda: Bundle(*fetch()))
         done = made(study, missing, None if kept is None else kept.store)
     except UserError as error:

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from p4cc.cluster.bundle import Bundle, laid_out
 from p4cc.errors import UserError
@@ -30,6 +30,7 @@ from p4cc.scenario.yaml import document_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from p4cc.json_data import JsonValue
     from p4cc.running.elsewhere import Study
     from p4cc.running.kept_run import SeedRun
     from p4cc.running.traced import Traced
@@ -38,25 +39,36 @@ if TYPE_CHECKING:
     from p4cc.scenario.schema import Scenario
 
 KEPT_STUDIES = 4
-"""Inputs that a worker keeps for the runs to come."""
+"""Inputs that a worker keeps for later runs."""
 
 
-@dataclass(frozen=True)
-class Task:
-    """One run, as plain values."""
+class TaskFields(TypedDict):
+    """A task as plain values."""
 
     variant: str
-    point: dict[str, Any]
+    point: dict[str, JsonValue]
     seed: int
     key: str
     label: str
     sender: dict[str, str | None]
-    """What identifies the p4cc that asks."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run."""
+
+    variant: str
+    point: dict[str, JsonValue]
+    seed: int
+    key: str
+    label: str
+    sender: dict[str, str | None]
+    """Identifies the caller's p4cc."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """What a worker made."""
+    """A finished run."""
 
     run: SeedRun
     worked: Worked
@@ -132,7 +144,7 @@ async def _made(study: Study, tasks: list[Task], keep: Callable[[str, SeedRun], 
 
 
 class _Keeping(RunCache):
-    """Tells each run that is finished, and holds none."""
+    """Passes each finished run on and keeps none."""
 
     def __init__(self, keep: Callable[[str, SeedRun], None]) -> None:
         super().__init__(None)
@@ -147,7 +159,7 @@ def _case(study: Study, task: Task) -> Case:
     """The task's case, checked again: its classes of the user's are loaded here."""
     document = document_of("{}", study.scenario)
 
-    def check(data: dict[str, Any], origins: Origins) -> Scenario:
+    def check(data: dict[str, JsonValue], origins: Origins) -> Scenario:
         return validate(document, data, origins)
 
     return next(one for one in cases_at(study.data, task.point, check) if one.variant.name == task.variant)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -16,9 +16,10 @@ from p4cc.analysis.human import WIDE
 from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.exit_codes import DIFFERS
+from p4cc.json_data import items, mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from p4cc.analysis.comparison import Compared, Comparison, Difference, Pair, Side
 
@@ -116,7 +117,8 @@ def _value(one: Difference, side: str) -> str:
         return "-"
     value = one.values[side]
     if one.name.startswith("installed."):
-        return ", ".join(f"K {port['k_pkts']}, K_dc {port['k_dc_pkts']} on {port['ports']} ports" for port in value)
+        rows = map(mapping, items(value))
+        return ", ".join(f"K {row['k_pkts']}, K_dc {row['k_dc_pkts']} on {row['ports']} ports" for row in rows)
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -150,7 +152,9 @@ def _table(pair: Pair, width: int, *, everything: bool) -> Table:
     return table
 
 
-def _cells(sides: Sequence[Side | None], scales: Sequence[tuple[float, str]], cell: Any) -> list[str]:
+def _cells(
+    sides: Sequence[Side | None], scales: Sequence[tuple[float, str]], cell: Callable[[Side | None, float], str]
+) -> list[str]:
     return [cell(side, scale) for side, (scale, _) in zip(sides, scales, strict=True)]
 
 
@@ -165,7 +169,7 @@ def _remarks(pair: Pair, *, everything: bool) -> Iterator[str]:
 
 
 def _scale(one: Compared) -> tuple[float, str]:
-    """What a metric's numbers are divided by, and the unit then."""
+    """The divisor of a metric's numbers, and the unit."""
     largest = max((abs(side.high) for side in (one.a, one.b) if side is not None and side.high is not None), default=0)
     return human.scale(one.metric, largest)
 

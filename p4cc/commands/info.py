@@ -97,10 +97,10 @@ def algorithms(
 
 def _named(name: str, entries: Sequence[Entry]) -> list[Entry]:
     """The algorithms of a name; raises UserError with names that are near."""
-    found = [entry for entry in entries if entry.name == name]
-    if not found:
+    result = [entry for entry in entries if entry.name == name]
+    if not result:
         names = [entry.name for entry in entries]
         near = get_close_matches(name, names, n=3) or names
         remedy = f"such as {', '.join(near)}; a class of your own is FILE.py:CLASS"
         raise UserError("there is no such algorithm", place=name, remedy=remedy)
-    return found
+    return result

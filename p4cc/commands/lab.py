@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from p4cc.lab.lab import Lab
     from p4cc.lab.plan import LabRequest
     from p4cc.lab.run import LabOptions, LabReport
-    from p4cc.lab.standing import Lab
 
 FAILED = 1
 

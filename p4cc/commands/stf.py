@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -91,7 +91,7 @@ def stf(
         raise typer.Exit(1)
 
 
-def _record(result: Result) -> dict[str, Any]:
+def _record(result: Result) -> dict[str, object]:
     """Plain data of one test."""
     report = result.report
     fields = ("line", "kind", "message", "port", "packet", "expected", "got", "first_byte")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from p4cc.dissector import lua
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+    from p4cc.json_data import JsonObject, JsonValue
 
 MAX_FIELDS = 20_000
 """Of all header types, as Wireshark registers each."""
@@ -18,14 +20,36 @@ _MAX_NAME = 60
 """Characters of a name that become part of a filter's name."""
 
 
+class _FieldSpec(TypedDict):
+    name: str
+    var: JsonValue
+    width: int
+    varbit: JsonValue
+
+
+class _HeaderSpec(TypedDict):
+    name: str
+    type: str
+    fields: list[_FieldSpec]
+
+
+class _ParserSpec(TypedDict):
+    """A program's parser (`CompiledProgram.parser`)."""
+
+    headers: list[_HeaderSpec]
+    stacks: list[dict[str, JsonValue]]
+    widths: JsonValue
+    blocks: list[dict[str, JsonValue]]
+
+
 def transport_dissector() -> str:
     """The dissector of p4cc's transport header."""
     return _source("transport.lua")
 
 
-def program_dissector(parser: Mapping[str, Any], name: str) -> str:
+def program_dissector(parser: JsonObject, name: str) -> str:
     """The dissector of a program (`CompiledProgram.parser`) of this name; raises UserError."""
-    graph = _graph(parser, name)
+    graph = _graph(cast("_ParserSpec", parser), name)
     return f"local graph = {lua.literal(graph)}\n\n{_source('runtime.lua')}"
 
 
@@ -33,10 +57,10 @@ def _source(file: str) -> str:
     return (resources.files("p4cc.dissector") / file).read_text(encoding="utf-8")
 
 
-def _graph(parser: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _graph(parser: _ParserSpec, name: str) -> dict[str, JsonValue]:
     types: dict[str, int] = {}
-    listed: list[dict[str, Any]] = []
-    headers: list[dict[str, Any]] = []
+    listed: list[JsonObject] = []
+    headers: list[JsonObject] = []
     abbreviation = f"p4_{_word(name)}"
     type_words, count = _Words(), 0
     for header in parser["headers"]:
@@ -61,7 +85,7 @@ def _graph(parser: Mapping[str, Any], name: str) -> dict[str, Any]:
     }
 
 
-def _fields(fields: Iterable[Mapping[str, Any]], prefix: str) -> list[dict[str, Any]]:
+def _fields(fields: Iterable[_FieldSpec], prefix: str) -> list[JsonObject]:
     words = _Words()
     return [
         {

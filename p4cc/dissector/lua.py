@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from p4cc.json_data import JsonValue
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _.-[]()/,:")
 
 
-def literal(value: Any) -> str:
+def literal(value: JsonValue) -> str:
     """A number, text, truth value, list or mapping as Lua; None is `false`, so that lists keep their length."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -18,12 +21,13 @@ def literal(value: Any) -> str:
     if isinstance(value, str):
         return text(value)
     if isinstance(value, dict):
-        items = cast("dict[str, Any]", value).items()
-        return "{" + ", ".join(f"[{text(key)}]={literal(one)}" for key, one in items) + "}"
-    return "{" + ", ".join(map(literal, cast("list[Any]", value))) + "}"
+        return "{" + ", ".join(f"[{text(key)}]={literal(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "{" + ", ".join(map(literal, value)) + "}"
+    raise TypeError(f"{value!r} is not a value of Lua tables")
 
 
 def text(value: str) -> str:
-    """A text; each byte that Lua could take for something else stands as a decimal escape."""
+    """A text; bytes with a special meaning in Lua become decimal escapes."""
     letters = ((byte, chr(byte)) for byte in value.encode("utf-8", "surrogatepass"))
     return '"' + "".join(letter if letter in _PLAIN else f"\\{byte:03}" for byte, letter in letters) + '"'

@@ -1,8 +1,5 @@
 """Bars in groups along x, one per variant: medians with the 5-95 % range of the seeds, or limits of a swept column."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import textwrap
@@ -73,7 +70,7 @@ def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: BarFigure,
                 if figure.limit_over is not None:
                     axes.annotate(f"{middle:g}", (place, middle), ha="center", va="bottom", fontsize=7)
             if row["valued"] < row["runs"]:
-                mark_left_out(axes, (place, row["high"]), row["valued"], row["runs"], 0, colour)
+                mark_left_out(axes, place, row["high"], f"{row['valued']}/{row['runs']}", 0, colour)
         axes.plot([], [], ls="", marker="s", ms=7, color=colour, label=label)
     say_marks(page, points, panel.y, "hatched")
     if points["median"].is_null().all():
@@ -104,9 +101,9 @@ def limits(runs: pl.DataFrame, x: str, over: str, column: str) -> pl.DataFrame:
 def _below(points: pl.DataFrame, variants: list[str]) -> list[str]:
     """Names along x, with the number of values behind percentiles."""
     of = [points.filter(pl.col("variant") == variant) for variant in variants]
-    said: list[str] = []
+    texts: list[str] = []
     for name, line in zip(variants, of, strict=True):
         count = numbered(name, [*line["least"], *line["most"]]).removeprefix(name).strip()
         lines = textwrap.wrap(name, _NAME_LETTERS, break_long_words=False)
-        said.append("\n".join([*lines, *filter(None, [count])]))
-    return said
+        texts.append("\n".join([*lines, *filter(None, [count])]))
+    return texts

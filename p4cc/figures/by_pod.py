@@ -1,11 +1,8 @@
 """Maps of pods by pods, and one pair of pods looked at closely."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -66,7 +63,7 @@ def draw_matrix(cells: pl.DataFrame, figure: PodMatrixFigure, folder: Path) -> P
             say(axes, "nothing finished")
             continue
         # Each map has its own colours: the numbers in the cells compare maps.
-        image: Any = axes.imshow(grid, cmap="viridis")
+        image = axes.imshow(grid, cmap="viridis")
         middle = (min(values.values(), default=0.0) + max(values.values(), default=0.0)) / 2
         for row, line in enumerate(grid):
             for column, value in enumerate(line):

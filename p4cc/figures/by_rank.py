@@ -1,8 +1,5 @@
 """Flows by rank and by size: paired completion times, slowdowns over bins of size, depths of queues."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from itertools import pairwise
@@ -105,7 +102,7 @@ def _draw_bins(page: Figure, axes: Axes, figure: BySizeFigure, flows: pl.DataFra
     bins = by_size(flows, figure.bins)
     if not bins:
         return
-    counts = [row["flows"] for row in bins]
+    counts = [int(row["flows"]) for row in bins]
     label = numbered(
         flows["variant"][0], counts, flows.filter(pl.col("size_bytes").is_not_null())["slowdown"].null_count()
     )

@@ -1,8 +1,5 @@
 """Cumulative distributions over all flows (or rounds) of a variant, all seeds together."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -50,7 +47,7 @@ def draw(table: pl.DataFrame, figure: CdfFigure, folder: Path) -> Path:
 
 
 def _name(line: tuple[object, ...], split: str | None) -> str:
-    """What a line is of: the variant and, if there is one, the value of the column that splits its rows."""
+    """The label of a line: the variant and, if there is one, the value of the column that splits its rows."""
     return f"{line[0]}" if split is None else f"{line[0]}, {split} {line[1]}"
 
 

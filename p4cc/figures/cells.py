@@ -1,8 +1,5 @@
 """Cells of pods by pods that one flow decides: the 95th percentile with and without it."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

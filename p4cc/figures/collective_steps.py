@@ -1,8 +1,5 @@
 """Pieces of a collective over time: a line of bars for each rank, coloured by step."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -41,7 +38,7 @@ def draw(steps: pl.DataFrame, figure: CollectiveStepsFigure, folder: Path) -> Pa
     rows = -(-max(len(parts), 1) // columns)
     ranks = max((part["src"].n_unique() for _, _, part in parts), default=1)
     page = Figure(figsize=(4.6 * columns, rows * (1.2 + _INCHES_PER_RANK * ranks)), layout="constrained")
-    colours = ScalarMappable(Normalize(0, max(int(steps["step"].max() or 0), 1)), mpl.colormaps["viridis"])  # pyright: ignore[reportArgumentType]
+    colours = ScalarMappable(Normalize(0, max([1, *steps["step"].to_list()])), mpl.colormaps["viridis"])
     axes: list[Axes] = []
     for number, (variant, value, part) in enumerate(parts):
         axes.append(page.add_subplot(rows, columns, number + 1, sharex=axes[0] if axes else None))

@@ -1,8 +1,5 @@
 """The number behind a drawn value: marks for percentiles of few values, and for medians that leave runs out."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -60,9 +57,9 @@ def runs_behind(runs: pl.DataFrame, y: str) -> list[pl.Expr]:
 def numbered(label: str, counts: Iterable[int | None], unfinished: int = 0) -> str:
     """A label with the number of values behind its percentiles: `DCTCP (n = 4 to 40)`."""
     known = [count for count in counts if count is not None]
-    said = [f"n = {min(known)}" if min(known) == max(known) else f"n = {min(known)} to {max(known)}"] if known else []
-    said += [f"{unfinished} unfinished"] if unfinished else []
-    return f"{label} ({', '.join(said)})" if said else label
+    text = [f"n = {min(known)}" if min(known) == max(known) else f"n = {min(known)} to {max(known)}"] if known else []
+    text += [f"{unfinished} unfinished"] if unfinished else []
+    return f"{label} ({', '.join(text)})" if text else label
 
 
 def mark_few(axes: Axes, points: Sequence[tuple[float, float]], colour: str, marker: str) -> None:
@@ -72,10 +69,8 @@ def mark_few(axes: Axes, points: Sequence[tuple[float, float]], colour: str, mar
         axes.plot(x, y, ls="", marker=marker, ms=5, mfc="white", mec=colour, zorder=3)
 
 
-def mark_left_out(axes: Axes, place: tuple[float, float | None], valued: int, runs: int, at: int, colour: str) -> None:
-    """`1/2` at a median that leaves runs out; on the axis, in the row `at`, where no run has a value."""
-    x, y = place
-    text = f"{valued}/{runs}"
+def mark_left_out(axes: Axes, x: float, y: float | None, text: str, at: int, colour: str) -> None:
+    """Marks a median that leaves runs out by `1/2`; without a median on the axis, in the row `at`."""
     if y is None:
         across = axes.get_xaxis_transform()
         axes.text(x, 0.02 + 0.07 * at, text, transform=across, ha="center", fontsize=7, color=colour)

@@ -1,8 +1,5 @@
 """A scenario's figure to the file that draws its kind; tables are read from the folder of results."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import warnings
@@ -146,7 +143,7 @@ def _series(folder: Path) -> Series:
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:
-    found = read_table(folder, name)
-    if found is None:
+    result = read_table(folder, name)
+    if result is None:
         raise _NoRowsError(name)
-    return found
+    return result

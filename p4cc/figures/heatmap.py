@@ -1,8 +1,5 @@
 """A value over two groups of swept parameters as a map, one per variant."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import textwrap
@@ -20,9 +17,9 @@ from p4cc.figures.counts import LEFT_OUT, runs_behind, say_few
 from p4cc.figures.style import axis_label, need_columns, note, save, say, use_style
 
 _LABEL_LETTERS = 28
-"""Letters of a line beside a map."""
+"""Letters of a line next to a map."""
 _IN_A_ROW = 4
-"""Maps beside each other: more would be small on a page."""
+"""Maps in a row: more would be small on a page."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +76,7 @@ def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
     return save(page, folder / figure.file)
 
 
-Point = tuple[object, ...]
+Point = tuple[float | str, ...]
 
 
 def cells(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point], float]:
@@ -88,34 +85,34 @@ def cells(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point]
     medians = runs.group_by(*figure.x, *figure.y, *along, maintain_order=True).agg(
         pl.col(figure.value).cast(pl.Float64).median()
     )
-    found: dict[tuple[Point, Point], float] = {}
+    result: dict[tuple[Point, Point], float] = {}
     reached: dict[tuple[Point, Point], list[tuple[float, bool]]] = {}
     for row in medians.iter_rows(named=True):
         cell = (tuple(row[name] for name in figure.x), tuple(row[name] for name in figure.y))
         value = row[figure.value]
         if figure.limit_over is None:
             if value is not None:
-                found[cell] = value
+                result[cell] = value
         else:
             # Where no run has a value, the point is not fine.
             fine = value == 0 if figure.at_least is None else value is not None and value >= figure.at_least
             reached.setdefault(cell, []).append((float(row[figure.limit_over]), fine))
-    found.update({cell: supported(points) for cell, points in reached.items()})
-    return found
+    result.update({cell: supported(points) for cell, points in reached.items()})
+    return result
 
 
 def _marks(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point], str]:
     """Cells whose median leaves runs out, or is of percentiles of few values."""
     if figure.limit_over is not None:
         return {}
-    found: dict[tuple[Point, Point], str] = {}
+    marks: dict[tuple[Point, Point], str] = {}
     cell = runs.group_by(*figure.x, *figure.y, maintain_order=True).agg(runs_behind(runs, figure.value))
     for row in cell.iter_rows(named=True):
         at = (tuple(row[name] for name in figure.x), tuple(row[name] for name in figure.y))
         left_out = f"\n{row['valued']}/{row['runs']}" if row["valued"] < row["runs"] else ""
         if mark := ("*" if row["few"] else "") + left_out:
-            found[at] = mark
-    return found
+            marks[at] = mark
+    return marks
 
 
 def _say_marks(page: Figure, figure: HeatMapFigure, marks: set[str]) -> None:
@@ -127,14 +124,14 @@ def _say_marks(page: Figure, figure: HeatMapFigure, marks: set[str]) -> None:
 
 
 def points_of(runs: pl.DataFrame, columns: Sequence[str]) -> list[Point]:
-    """Values of swept columns, in order of appearance: what stands along an axis."""
+    """Values of swept columns, in order of appearance, for an axis."""
     return [tuple(row) for row in runs.select(columns).unique(maintain_order=True).iter_rows()]
 
 
 def label_of(columns: Sequence[str], point: Point) -> str:
     """The values of a row or column of cells, in words of a narrow column."""
-    said = " ".join(swept(name, value) for name, value in zip(columns, point, strict=True))
-    return textwrap.fill(said, _LABEL_LETTERS)
+    text = " ".join(swept(name, value) for name, value in zip(columns, point, strict=True))
+    return textwrap.fill(text, _LABEL_LETTERS)
 
 
 def _value(value: float) -> str:

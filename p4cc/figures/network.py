@@ -1,8 +1,5 @@
 """A picture of a topology: hosts at the bottom, switches in layers by their distance from hosts."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

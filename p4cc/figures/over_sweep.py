@@ -1,12 +1,8 @@
 """Medians over the swept parameter, one line per variant, with the 5-95 % band of the seeds."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -46,7 +42,7 @@ def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: SweepFigur
         few = line.filter(pl.col("few") & pl.col("median").is_not_null())
         mark_few(axes, list(few.select(figure.x, "median").iter_rows()), colour, marker)
         for row in line.filter(pl.col("valued") < pl.col("runs")).iter_rows(named=True):
-            mark_left_out(axes, (row[figure.x], row["median"]), row["valued"], row["runs"], number, colour)
+            mark_left_out(axes, row[figure.x], row["median"], f"{row['valued']}/{row['runs']}", number, colour)
         axes.fill_between(x, line["low"].to_numpy(), line["high"].to_numpy(), color=colour, alpha=0.2, linewidth=0)
     say_marks(page, points, panel.y, "hollow")
     if points["median"].is_null().all():
@@ -57,8 +53,9 @@ def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: SweepFigur
     label_axes(axes, panel, figure.x_label or figure.x)
 
 
-def _name_points(axes: Axes, name: str, values: list[Any]) -> None:
+def _name_points(axes: Axes, name: str, values: list[float | str]) -> None:
     """The swept values themselves at a logarithmic axis, in their unit, where there is room for each."""
-    if len(values) <= _NAMED_POINTS and all(isinstance(value, int | float) and value > 0 for value in values):
-        axes.set_xticks(sorted(values), [swept(name, value) for value in sorted(values)], fontsize=7)
+    numbers = sorted(value for value in values if isinstance(value, int | float) and value > 0)
+    if len(values) == len(numbers) <= _NAMED_POINTS:
+        axes.set_xticks(numbers, [swept(name, value) for value in numbers], fontsize=7)
         axes.xaxis.set_minor_locator(NullLocator())

@@ -1,8 +1,5 @@
 """Time series of one seed: a column per variant, a row per panel."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from dataclasses import replace

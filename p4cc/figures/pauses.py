@@ -1,11 +1,8 @@
 """Pause frames by port over time, and who waits for whom."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -58,7 +55,7 @@ def _draw_ports(page: Figure, axes: Axes, pauses: pl.DataFrame, figure: PausesFi
     edges = np.linspace(0.0, until_ms, figure.bins + 1)
     grid = np.array([np.histogram(times[(port == name).to_numpy()], bins=edges)[0] for name in names], dtype=float)
     grid[grid == 0] = np.nan
-    image: Any = axes.imshow(
+    image = axes.imshow(
         grid,
         aspect="auto",
         cmap="viridis",

@@ -1,8 +1,5 @@
 """Percentiles of the flows over a swept parameter, such as the load; one line per variant and percentile."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,5 @@
 """What figures over time share: the point of a sweep that they show, and goodput against the rate of the line."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -100,7 +97,7 @@ def lines(links: pl.DataFrame | None, flows: pl.DataFrame | None) -> Lines:
 
 
 def bins(page: Figure, wanted_ns: int, samples_ns: int | None) -> int:
-    """Bins for goodput: not shorter than the samples, each of which holds what was acknowledged since the last."""
+    """Bins for goodput: not shorter than the intervals of samples."""
     if samples_ns is None or samples_ns <= wanted_ns:
         return wanted_ns
     note(page, f"bins of {samples_ns / 1e3:g} us, as long as the samples")

@@ -1,8 +1,5 @@
 """How packets or bytes are shared among ports of switches: a bar for each variant and swept value."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -76,5 +73,5 @@ def shared(rows: pl.DataFrame, column: str) -> dict[str, float]:
 
 
 def _name(variant: str, over: str | None, rows: pl.DataFrame) -> str:
-    """What stands beside a bar: the variant, or the swept value as well."""
+    """The label of a bar: the variant, and the swept value if there is one."""
     return variant if over is None else f"{variant}, {swept(over, rows[over][0])}"

@@ -1,8 +1,5 @@
 """Counters and registers of the programs over time: a line for each cell, a panel for each variant."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,13 +1,10 @@
 """One look for all figures: readable at column width, safe for colour-blind readers, the same bytes for one input."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import textwrap
 from math import isfinite
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
@@ -29,40 +26,34 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", "*", ">")
 """One more than colours, so that the first 90 lines differ in one or the other."""
 
-_SETTINGS: dict[str, Any] = {
-    "font.size": 9,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "lines.linewidth": 1.4,
-    "svg.hashsalt": "p4cc",
-}
-
-
 _NOTE_SIZE = 7
 _NOTE_LETTERS_PER_INCH = 17
-"""About as many as fit in that size."""
+"""Roughly, at that size."""
 
 _LABELS_INSIDE = 5
 """Labels that leave room for the lines of a panel."""
 _LEGEND_LETTERS = 64
-"""About as many as fit below a panel."""
+"""Letters that roughly fit below a panel."""
 _LEGEND_LINE = 0.17
 """Inches of a line of a legend in small letters."""
 
-_UNDATED: dict[str, dict[str, Any]] = {
+_UNDATED: dict[str, dict[str, None]] = {
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     ".svg": {"Date": None, "Creator": None},
 }
-"""What a file of each format would else hold of when and by what it was made."""
+"""Metadata to leave out of each format: when and by what program a file was made."""
 
 
 def use_style() -> None:
     """Sets the style for the figures made next."""
-    mpl.rcParams.update(cast("Any", _SETTINGS))
+    mpl.rc("font", size=9)
+    mpl.rc("axes", grid=True)
+    mpl.rc("axes.spines", top=False, right=False)
+    mpl.rc("grid", alpha=0.3)
+    mpl.rc("legend", frameon=False)
+    mpl.rc("lines", linewidth=1.4)
+    mpl.rc("svg", hashsalt="p4cc")
 
 
 def need_columns(file: str, frame: pl.DataFrame, *columns: str) -> None:
@@ -81,14 +72,14 @@ def say(axes: Axes, text: str) -> None:
 
 def note(page: Figure, text: str) -> None:
     """Says something of the figure below its panels, once."""
-    said = page.get_supxlabel()
+    message = page.get_supxlabel()
     wrapped = textwrap.fill(text, max(40, int(page.get_figwidth() * _NOTE_LETTERS_PER_INCH)))
-    if wrapped not in said:
-        page.supxlabel("\n".join(filter(None, (said, wrapped))), x=0.01, ha="left", fontsize=_NOTE_SIZE)
+    if wrapped not in message:
+        page.supxlabel("\n".join(filter(None, (message, wrapped))), x=0.01, ha="left", fontsize=_NOTE_SIZE)
 
 
 def axis_label(column: str, label: str) -> str:
-    """What an axis shows: the scenario's words, the one label of slowdowns, or the column's name."""
+    """The label of an axis: the scenario's, that of slowdowns, or the column's name."""
     if label or not column.startswith("slowdown") or column.startswith("slowdown_rate_only"):
         return label or column
     rest = column.removeprefix("slowdown").strip("_")
@@ -126,8 +117,8 @@ class _PlainLog(LogFormatterSciNotation):
     """Numbers at a logarithmic axis: 0.5 and 200 as such, powers of ten where there are many zeros."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        said = super().__call__(x, pos)
-        return f"{x:g}" if said and 1e-3 <= abs(x) <= 1e4 else said
+        text = super().__call__(x, pos)
+        return f"{x:g}" if text and 1e-3 <= abs(x) <= 1e4 else text
 
 
 def log_scale(axes: Axes, *, x: bool = False) -> None:

@@ -1,8 +1,5 @@
 """Windows and goodput of single flows over time, one seed: a line per flow, a column per variant."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -58,7 +55,7 @@ def draw(series: Series, figure: TracesFigure, folder: Path, samples_ns: int | N
         for row, panel in enumerate(figure.panels):
             axes = page.add_subplot(rows, columns, row * columns + column + 1)
             for number, flow in enumerate(ids):
-                _draw_flow(page, axes, (run, flow), panel, number)
+                _draw_flow(page, axes, run, flow, panel, number)
             if not axes.get_lines():
                 say(
                     axes,
@@ -77,8 +74,7 @@ def draw(series: Series, figure: TracesFigure, folder: Path, samples_ns: int | N
     return save(page, folder / figure.file)
 
 
-def _draw_flow(page: Figure, axes: Axes, of: tuple[Series, int], panel: Panel, number: int) -> None:
-    run, flow = of
+def _draw_flow(page: Figure, axes: Axes, run: Series, flow: int, panel: Panel, number: int) -> None:
     windows = run.windows.filter(pl.col("flow_id") == flow)
     is_rate = panel.y == "rate_bps"
     series = whole_bins(windows, run.bin_ns) if is_rate else _values(run, windows, flow, panel.y)

@@ -1,16 +1,14 @@
 """The trade-off between two metrics: every setting with its range over the seeds, the Pareto front drawn."""
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
 from p4cc.analysis import human
 from p4cc.analysis.tradeoff import ON_FRONT, SEEDS
+from p4cc.analysis.tradeoff_table import value_of
 from p4cc.figures.style import COLOURS, legend, save, say, use_style
 
 if TYPE_CHECKING:
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from p4cc.analysis.tradeoff_table import Group
+    from p4cc.json_data import JsonObject
 
 _MAX_LABELS = 8
 """Settings on a front that are named; more would cover each other."""
@@ -50,7 +49,7 @@ def _panel(axes: Axes, group: Group, objectives: tuple[str, str], factors: tuple
     if not whole:
         say(axes, "no setting has a value of both in every seed")
         return
-    front = sorted((row for row in whole if row[ON_FRONT]), key=lambda row: row[objectives[0]])
+    front = sorted((row for row in whole if row[ON_FRONT]), key=lambda row: value_of(row, objectives[0]))
     others = [row for row in whole if not row[ON_FRONT]]
     for rows, colour, line, label in ((others, "0.6", "", "other settings"), (front, COLOURS[1], "-", "Pareto front")):
         if not rows:
@@ -60,7 +59,7 @@ def _panel(axes: Axes, group: Group, objectives: tuple[str, str], factors: tuple
     if len(front) <= _MAX_LABELS:
         named: dict[tuple[float, float], list[str]] = {}
         for row in front:
-            at = (row[objectives[0]] / factors[0], row[objectives[1]] / factors[1])
+            at = (value_of(row, objectives[0]) / factors[0], value_of(row, objectives[1]) / factors[1])
             named.setdefault(at, []).append(group.label(row))
         for at, labels in named.items():
             axes.annotate("\n".join(labels), at, xytext=(5, 5), textcoords="offset points", fontsize=7)
@@ -70,13 +69,13 @@ def _panel(axes: Axes, group: Group, objectives: tuple[str, str], factors: tuple
     axes.margins(0.15)
 
 
-def _bars(rows: Sequence[dict[str, Any]], name: str, factor: float) -> tuple[list[float], list[list[float]]]:
-    middle = [row[name] / factor for row in rows]
-    below = [(row[name] - row[f"{name}_low"]) / factor for row in rows]
-    above = [(row[f"{name}_high"] - row[name]) / factor for row in rows]
+def _bars(rows: Sequence[JsonObject], name: str, factor: float) -> tuple[list[float], list[list[float]]]:
+    middle = [value_of(row, name) / factor for row in rows]
+    below = [(value_of(row, name) - value_of(row, f"{name}_low")) / factor for row in rows]
+    above = [(value_of(row, f"{name}_high") - value_of(row, name)) / factor for row in rows]
     return middle, [below, above]
 
 
 def _largest(groups: Sequence[Group], name: str) -> float:
-    values = [abs(row[f"{name}_high"]) for group in groups for row in group.rows if row[name] is not None]
+    values = [abs(value_of(row, f"{name}_high")) for group in groups for row in group.rows if row[name] is not None]
     return max(values, default=0.0)

@@ -3,9 +3,6 @@
 Source: docs/algorithms/slow-start.md#gst-model.
 """
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
     from pathlib import Path
 
-    from p4cc.lab.standing import Lab
+    from p4cc.lab.lab import Lab
     from p4cc.own_algorithms.load import OwnSender
 
 SETTLE_NS = 1_000_000_000

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -26,6 +26,8 @@ from p4cc.running.result_folder import Claim, results_into
 from p4cc.running.runner import RunRequest, run_scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
 
     from p4cc.lab.plan import LabRequest
@@ -42,13 +44,13 @@ class Side:
 
     variant: str
     clock: str
-    numbers: dict[str, Any]
+    numbers: Mapping[str, float | None]
     windows: pl.DataFrame
     queues: pl.DataFrame
 
 
 def compare(request: LabRequest, options: LabOptions, variants: tuple[str, ...]) -> tuple[list[Side], LabReport, Path]:
-    """Run every variant in virtual time and in a lab; the sides, what the labs report, and the figure's path."""
+    """Runs every variant in virtual time and in a lab; returns the sides, the labs' reports and the figure's path."""
     if request.is_import:
         raise UserError("an import has no virtual time", place="--compare", remedy="give a scenario")
     identity = of_file(request.identity(COMPARISON), Path(request.file), options.folder)
@@ -70,7 +72,7 @@ def _both(request: LabRequest, options: LabOptions, variants: tuple[str, ...]) -
         report.switches += one.switches
         report.failed += [f"{variant}: {failure}" for failure in one.failed]
         report.restarts += one.restarts
-        # Which case the lab is of is known here, and each lab says the rest anew.
+        # Each lab repeats the warnings that do not depend on its variant.
         report.warnings = list(dict.fromkeys([*report.warnings, *one.warnings]))
         if one.agents is not None:
             sides.append(Side(variant, "lab", one.agents.summary, one.agents.windows, one.agents.queues))
@@ -82,7 +84,7 @@ def _folder(variant: str) -> str:
 
 
 def _virtual(request: LabRequest, options: LabOptions, variants: tuple[str, ...]) -> list[Side]:
-    """The first seed of every variant, as `p4cc run` has it."""
+    """The first seed of every variant, run by `p4cc run`."""
     folder = options.folder / "virtual"
     outcome = run_scenario(
         RunRequest(
@@ -149,7 +151,7 @@ def draw(sides: list[Side], path: Path) -> Path:
 
 def _last_ms(side: Side) -> float:
     finish = side.numbers.get("finish_ns")
-    return float(finish) / 1e6 if finish else 1.0
+    return finish / 1e6 if finish else 1.0
 
 
 def _panel(axes: Axes, side: Side, column: str) -> None:

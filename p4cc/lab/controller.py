@@ -1,11 +1,10 @@
-"""The lab's controller, a process of its own: `python -m p4cc.lab.controller JOB.json`.
+"""The lab's controller, a separate process: `python -m p4cc.lab.controller JOB.json`.
 
-It pushes programs and brings every switch into its planned state. For a scenario it stays, primary at every switch:
-when a switch comes back, or the controller itself was started anew, it reads what is there and writes only what
-differs, so that nothing that forwards is taken away. For an import it leaves after installing, so that a controller of
-the user's can be primary.
+It pushes programs and brings every switch into its planned state. For a scenario it stays primary at every switch:
+after a restart of a switch or of itself, it reads the state and writes only the differences, so that forwarding is not
+interrupted. For an import it exits after installing, so that the user's controller can become primary.
 
-What it does it says as JSON lines on the standard output; every request goes to a file per switch.
+It reports events as JSON lines on the standard output; every request goes to a file per switch.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import sys
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from controller.client import Target, connect
 from controller.errors import ControllerError, SwitchError
@@ -31,22 +30,23 @@ if TYPE_CHECKING:
 
     from controller import SwitchPlan
     from controller.entities import Entity
+    from p4cc.json_data import JsonValue
 
-# How long to wait before a switch that has gone is looked for again.
+# Before connecting to a lost switch again.
 PAUSE_S = 0.2
 
 
 @dataclass(frozen=True)
 class Job:
-    """What the process is told, as JSON."""
+    """The process's task, as JSON."""
 
-    request: dict[str, Any]
+    request: LabRequest
     pipelines: dict[str, list[str]]
     """By switch: files of P4Info (binary) and device config."""
     requests: str
-    """Folder for what is sent to each switch."""
+    """Folder for the requests to each switch."""
     switches: list[str]
-    """Those to serve."""
+    """Switches to serve."""
 
     def write(self, path: Path) -> None:
         """As a file."""
@@ -55,7 +55,8 @@ class Job:
     @classmethod
     def read(cls, path: Path) -> Job:
         """From a file."""
-        return cls(**json.loads(path.read_text(encoding="utf-8")))
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        return cls(LabRequest.from_plain(plain.pop("request")), **plain)
 
     def loaded_pipelines(self) -> dict[str, Pipeline]:
         """Pipelines by switch, from the files."""
@@ -75,7 +76,7 @@ def store_pipeline(pipeline: Pipeline, folder: Path, name: str) -> list[str]:
 
 
 async def wait_for_port(address: str) -> None:
-    """Return once somebody listens: gRPC's own retries back off for seconds."""
+    """Returns once the port is open: the retries of gRPC back off for seconds."""
     host, _, port = address.rpartition(":")
     while True:
         try:
@@ -87,14 +88,14 @@ async def wait_for_port(address: str) -> None:
             return
 
 
-def say(event: str, switch: str, **more: Any) -> None:
+def say(event: str, switch: str, **more: JsonValue) -> None:
     """Writes an event for the lab."""
     print(json.dumps({"event": event, "switch": switch, **more}), flush=True)
 
 
 @dataclass(frozen=True)
-class _Served:
-    """A switch and what it shall hold."""
+class _SwitchJob:
+    """A switch and its desired state."""
 
     target: Target
     pipeline: Pipeline
@@ -103,7 +104,7 @@ class _Served:
     holds: bool
 
     async def serve(self) -> None:
-        """Install, and again whenever the switch comes back; once only where the controller does not stay."""
+        """Installs the switch, again after each restart unless the controller is to exit."""
         while True:
             try:
                 await wait_for_port(self.target.address)
@@ -131,14 +132,14 @@ class _Served:
                         say("message", self.target.name, kind=message.WhichOneof("update"))
 
 
-def _served(job: Job) -> list[_Served]:
+def _switch_jobs(job: Job) -> list[_SwitchJob]:
     """The switches of a job; raises UserError and ControllerError."""
-    plan = plan_lab(LabRequest.from_plain(job.request))
+    plan = plan_lab(job.request)
     pipelines = job.loaded_pipelines()
     desired = plan.desired(pipelines)
     switches = [plan.switch(name) for name in job.switches]
     return [
-        _Served(
+        _SwitchJob(
             Target(f"127.0.0.1:{switch.grpc_port}", switch.device_id, switch.name),
             pipelines[switch.name],
             desired[switch.name],
@@ -149,9 +150,9 @@ def _served(job: Job) -> list[_Served]:
     ]
 
 
-async def _all(served: list[_Served]) -> None:
+async def _serve_all(jobs: list[_SwitchJob]) -> None:
     """Serve every switch; the first error ends the others."""
-    tasks = [asyncio.create_task(one.serve()) for one in served]
+    tasks = [asyncio.create_task(job.serve()) for job in jobs]
     try:
         await asyncio.gather(*tasks)
     finally:
@@ -160,8 +161,8 @@ async def _all(served: list[_Served]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def ends(work: Callable[[Job], Coroutine[Any, Any, None]]) -> int:
-    """Runs the job of the command line; the process's exit code: 0 when done, 2 where something is wrong."""
+def run_job(work: Callable[[Job], Coroutine[object, object, None]]) -> int:
+    """Runs the job of the command line; returns the exit code, 0 when done and 2 after an error."""
     try:
         asyncio.run(work(Job.read(Path(sys.argv[1]))))
     except (UserError, ControllerError) as error:
@@ -173,8 +174,8 @@ def ends(work: Callable[[Job], Coroutine[Any, Any, None]]) -> int:
 
 
 def main() -> int:
-    """The process: 0 when done, 2 with a message where something is wrong."""
-    return ends(lambda job: _all(_served(job)))
+    """The process: exit code 0 when done, 2 with a message after an error."""
+    return run_job(lambda job: _serve_all(_switch_jobs(job)))
 
 
 if __name__ == "__main__":

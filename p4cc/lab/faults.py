@@ -1,7 +1,7 @@
-"""Faults of a scenario in a lab, at their times: links go down and come up, switches end and are started again.
+"""Faults of a scenario in a lab, at their times: links go down and up, switches stop and restart.
 
-A link is down as an interface of it is (`ip link set down`); a switch that is down has ended, and all its links are
-down with it. Who installs it again is the lab's controller (p4cc.lab.live).
+A link goes down by one of its interfaces (`ip link set down`); a switch goes down with all its links, and the lab's
+controller installs it again (p4cc.lab.live).
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import subprocess
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.digits import digits
 from p4cc.errors import UserError
+from p4cc.lab.report import FaultReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,23 +29,19 @@ _NEVER = 1 << 63
 
 @dataclass(frozen=True)
 class Parts:
-    """What of a lab can fail, and who is told."""
+    """The parts of a lab that can fail, and where faults are reported."""
 
     links: Mapping[str, LabLink]
-    """By an interface of theirs in the root namespace."""
+    """By the interface in the root namespace."""
     programs: Mapping[str, Program]
-    """Those of switches by their names."""
+    """By switch."""
     report: LabReport
     say: Callable[[str], None]
 
 
 def links_by_interface(network: LabNetwork, interfaces: Mapping[LabEnd, str]) -> dict[str, LabLink]:
-    """Links by an interface of theirs in the root namespace."""
-    found: dict[str, LabLink] = {}
-    for link in network.links:
-        near = link.a if link.a.port is not None else link.b
-        found[interfaces[near]] = link
-    return found
+    """Links by their interface in the root namespace."""
+    return {interfaces[link.a if link.a.port is not None else link.b]: link for link in network.links}
 
 
 class FaultSchedule:
@@ -58,13 +55,13 @@ class FaultSchedule:
         self._down_links: set[str] = set()
         self._down_switches: set[str] = set()
         self._thread = threading.Thread(target=self._work, name="lab faults", daemon=True)
-        self._waiting: list[threading.Thread] = []
+        self._restarts: list[threading.Thread] = []
         self._thread.start()
 
     def end(self) -> None:
-        """No fault happens after this."""
+        """Stops making faults."""
         self._ended.set()
-        for thread in (self._thread, *self._waiting):
+        for thread in (self._thread, *self._restarts):
             thread.join()
 
     def _work(self) -> None:
@@ -100,13 +97,13 @@ class FaultSchedule:
             program.start()
             program.keeps_running = True
             self._say(at_ns, f"{switch} is started again")
-            waits = threading.Thread(target=self._shape, args=(switch,), name=f"lab restart of {switch}", daemon=True)
-            waits.start()
-            self._waiting.append(waits)
+            restart = threading.Thread(target=self._shape, args=(switch,), name=f"lab restart of {switch}", daemon=True)
+            restart.start()
+            self._restarts.append(restart)
         self._down_links, self._down_switches = links, switches
 
     def _shape(self, switch: str) -> None:
-        """What a switch is told when it answers again."""
+        """Shapes the links of a switch that answers again."""
         again = self._parts.programs[switch].after_restart
         try:
             if again is not None:
@@ -119,8 +116,8 @@ class FaultSchedule:
         return f"{link.a.node}-{link.b.node}"
 
     def _say(self, at_ns: int, what: str) -> None:
-        entry: dict[str, Any] = {"at_ns": at_ns, "late_ns": max(0, self._clock.now_ns() - at_ns), "what": what}
-        self._parts.report.faults.append(entry)
+        late_ns = max(0, self._clock.now_ns() - at_ns)
+        self._parts.report.faults.append(FaultReport(at_ns=at_ns, late_ns=late_ns, what=what))
         self._parts.say(f"{digits(at_ns / 1e6, 6)} ms: {what}")
 
 

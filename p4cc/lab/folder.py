@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 OWN = ("agents", "build", "logs", "pcaps")
 """Folders in it that only labs write into."""
 REPORTS = ("lab.json", "lab.json.partial")
-"""Files of a lab beside them; a kill may leave the second."""
+"""Other files of a lab; a kill may leave the second."""
 
 
 @contextmanager
@@ -58,15 +58,15 @@ def _seal(folder: Path, identity: dict[str, str]) -> None:
 
 def _files(folder: Path) -> list[str]:
     """Files that are a lab's by their place, by name relative to the folder."""
-    found = [name for name in REPORTS if os.path.lexists(folder / name)]
+    matches = [name for name in REPORTS if os.path.lexists(folder / name)]
     for own in OWN:
         for place, _, names in os.walk(folder / own):
-            found += [str((Path(place) / name).relative_to(folder)) for name in names]
-    return sorted(found)
+            matches += [str((Path(place) / name).relative_to(folder)) for name in names]
+    return sorted(matches)
 
 
 def _set_aside(folder: Path) -> str:
-    """Moves what a killed lab left, and what somebody put there since, to a folder of its own."""
+    """Moves the files of a killed lab, and any that were added since, to a separate folder."""
     number = 1
     while os.path.lexists(folder / f"killed-{number}"):
         number += 1

@@ -1,4 +1,4 @@
-"""`transport.packets: tcp` in a lab: the kernel's congestion controls for the scenario's, and what hosts are told."""
+"""`transport.packets: tcp` in a lab: the kernel's congestion controls, settings of hosts, plans of flows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
+from p4cc.lab.tcp_host import FlowPlan, TcpPlan, TcpSettings
 from topos.mininet import MTU_BYTES, ROUTE_MTU_BYTES
 
 if TYPE_CHECKING:
@@ -23,21 +24,21 @@ if TYPE_CHECKING:
 PORT = 5_001
 """As in virtual time (docs/reference/wire-format.md#tcp)."""
 _ECN = {"reno_ecn": "reno", "cubic_ecn": "cubic", "dctcp": "dctcp"}
-"""Algorithms that read marks, and the kernel's of them."""
+"""Algorithms that read marks, with the kernel's names."""
 _NO_ECN = {name: name for name in ("reno", "cubic")}
 KNOWN = {**_NO_ECN, **_ECN}
-"""The kernel's congestion control for the scenario's."""
+"""The kernel's names by the scenario's."""
 _FRAME_BYTES = MTU_BYTES + 14
 _BURST_NS = 50_000
-"""A host may send so much of its rate at once: timers for each frame would cost too much at high rates."""
-_HELD_BYTES = 1 << 24
-"""What may wait at a host's interface, which drops nothing; TCP holds far less there."""
+"""A host may send in bursts of this length: at high rates, a timer per frame would cost too much."""
+_BACKLOG_BYTES = 1 << 24
+"""Limit of a host's interface queue; TCP queues far less there, so that nothing is dropped."""
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 @dataclass(frozen=True)
 class HostSettings:
-    """What the kernel of a host is told before its flows."""
+    """Settings of a host's kernel before its flows start."""
 
     asks_for_ecn: bool
     iw: int
@@ -45,40 +46,40 @@ class HostSettings:
 
 
 def remark(labels: Sequence[str]) -> str:
-    """What a reader of the results must know."""
+    """A remark for readers of the results."""
     return (
         f"flows of {', '.join(labels)} are the kernel's TCP: of transport only mss_bytes, iw, rwnd and rto_min_ns are "
-        "its own; slow start, loss recovery and timers are as the kernel has them"
+        "applied; slow start, loss recovery and timers are the kernel's"
     )
 
 
-def kernel_labels(case: Case, asked: Sequence[str]) -> frozenset[str]:
-    """Labels of the traffic that the kernel sends: all with `packets: tcp`, or those asked for; raises UserError."""
+def kernel_labels(case: Case, chosen: Sequence[str]) -> frozenset[str]:
+    """Labels of the traffic that the kernel sends: all with `packets: tcp`, else those chosen; raises UserError."""
     labels = {item.label for item in case.scenario.flow_items.values()}
-    if unknown := [label for label in asked if label not in labels]:
+    if unknown := [label for label in chosen if label not in labels]:
         known = ", ".join(sorted(labels)) or "none"
         remedy = f"labels of this scenario's flows: {known}"
         raise UserError(f"no flows have the label {unknown[0]!r}", place="--kernel-tcp", remedy=remedy)
-    return frozenset(labels if case.packets == "tcp" else asked)
+    return frozenset(labels if case.packets == "tcp" else chosen)
 
 
 def check_senders(case: Case, labels: Container[str], place: str) -> None:
-    """Raises UserError for a sender of the labels' traffic that the kernel has not."""
+    """Raises UserError for a sender of these labels' traffic that the kernel lacks."""
     for sender in _senders(case, labels):
         window = sender.congestion_avoidance
         if window is None:
-            raise _refused("the kernel's TCP has no paced senders", place)
+            raise _unsupported("the kernel's TCP has no paced senders", place)
         _check(window, "congestion control for", KNOWN, place)
         kernel = KNOWN[window.name or ""]
         if not kernel_has(kernel):
-            raise _refused(f"this machine's kernel has no congestion control {kernel}", place)
-        # The kernel's CUBIC has a HyStart of its own.
+            raise _unsupported(f"this machine's kernel has no congestion control {kernel}", place)
+        # The kernel's CUBIC includes HyStart.
         _check(sender.slow_start, "slow start", ("standard", *(["hystart"] if kernel == "cubic" else [])), place)
 
 
 def _check(algorithm: Algorithm, what: str, known: Container[str], place: str) -> None:
     if algorithm.python is not None or algorithm.name not in known:
-        raise _refused(f"the kernel's TCP has no {what} {algorithm.python or algorithm.name}", place)
+        raise _unsupported(f"the kernel's TCP has no {what} {algorithm.python or algorithm.name}", place)
 
 
 def _senders(case: Case, labels: Container[str]) -> Iterator[Sender]:
@@ -87,7 +88,7 @@ def _senders(case: Case, labels: Container[str]) -> Iterator[Sender]:
             yield item.sender or case.variant
 
 
-def _refused(cause: str, place: str) -> UserError:
+def _unsupported(cause: str, place: str) -> UserError:
     has = _AVAILABLE.read_text(encoding="ascii").split() if _AVAILABLE.exists() else []
     known = ", ".join(name for name, kernel in KNOWN.items() if kernel in has)
     remedy = f"a lab's TCP is the kernel's: use one of {known}; or --set transport.packets=udp, or p4cc run"
@@ -95,7 +96,7 @@ def _refused(cause: str, place: str) -> UserError:
 
 
 def kernel_has(name: str) -> bool:
-    """Whether a socket takes this congestion control; the kernel loads its module where it can."""
+    """Whether a socket accepts this congestion control; the kernel loads its module if needed."""
     with socket.socket() as probe:
         try:
             probe.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
@@ -111,44 +112,44 @@ def tcp_plan(
     start_ns: int,
     stop_ns: int,
     sample_ms: int | None,
-) -> dict[str, Any]:
-    """What hosts with the kernel's TCP are told: addresses by host, flows with the kernel's names, times."""
+) -> TcpPlan:
+    """The plan for hosts with the kernel's TCP."""
     windows: list[int] = []
-    told: list[dict[str, Any]] = []
+    plans: list[FlowPlan] = []
     for flow in flows:
         sender = spec["algorithms"][flow["algorithm"]]
         congestion = KNOWN[sender["cc"]["congestion_avoidance"]["name"]]
-        told.append({**flow, "congestion": congestion, "mss_bytes": sender["mss_bytes"]})
+        plans.append(FlowPlan(**flow, congestion=congestion, mss_bytes=sender["mss_bytes"]))
         windows.append(sender["rwnd"] * sender["mss_bytes"])
-    tcp = {
-        "start_ns": start_ns,
-        "stop_ns": stop_ns,
-        "sample_ns": None if sample_ms is None else sample_ms * 1_000_000,
-        "port": PORT,
-        "window_bytes": min(windows, default=1),
-    }
-    return {"hosts": hosts, "flows": told, "tcp": tcp}
+    tcp = TcpSettings(
+        start_ns=start_ns,
+        stop_ns=stop_ns,
+        sample_ns=None if sample_ms is None else sample_ms * 1_000_000,
+        port=PORT,
+        window_bytes=min(windows, default=1),
+    )
+    return TcpPlan(hosts=hosts, flows=plans, tcp=tcp)
 
 
 def configure(built: Built, place: str, flows: Sequence[dict[str, Any]], spec: dict[str, Any]) -> None:
-    """Tells each host's kernel of ECN, initial window and least timeout; raises UserError."""
+    """Sets ECN, initial window and least timeout in each host's kernel; raises UserError."""
     by_host: dict[str, set[HostSettings]] = {}
     for flow in flows:
         sender = spec["algorithms"][flow["algorithm"]]
         asks = sender["cc"]["congestion_avoidance"]["name"] in _ECN
-        one = HostSettings(asks, sender["iw"], sender["rto_min_ns"])
-        by_host.setdefault(flow["src"], set()).add(one)
-    for host, wanted in by_host.items():
-        if len(wanted) > 1:
+        settings = HostSettings(asks, sender["iw"], sender["rto_min_ns"])
+        by_host.setdefault(flow["src"], set()).add(settings)
+    for host, all_settings in by_host.items():
+        if len(all_settings) > 1:
             raise UserError(
                 f"flows of {host} differ in ECN, iw or rto_min_ns, which are a host's in the kernel",
                 place=place,
                 remedy="give each host senders of one kind",
             )
-        _tell(built, host, next(iter(wanted)))
+        _set_up(built, host, next(iter(all_settings)))
 
 
-def _tell(built: Built, name: str, settings: HostSettings) -> None:
+def _set_up(built: Built, name: str, settings: HostSettings) -> None:
     host = next(one for one in built.lab.hosts if one.name == name)
     address = IPv4Interface(host.ipv4)
     # 1 asks for ECN and grants it, 2 grants it only.
@@ -165,11 +166,11 @@ def _tell(built: Built, name: str, settings: HostSettings) -> None:
 
 
 def shape(built: Built, rates_bps: dict[str, int]) -> list[str]:
-    """Has each host send at its link's rate, as agents do by themselves; what the kernel cannot, in words."""
+    """Limits each host to its link's rate, as agents do by themselves; returns what the kernel cannot do."""
     for name, rate_bps in rates_bps.items():
         host = next(one for one in built.lab.hosts if one.name == name)
         burst = max(_FRAME_BYTES, rate_bps * _BURST_NS // 8_000_000_000)
-        limits = ["rate", str(rate_bps), "burst", str(burst), "limit", str(_HELD_BYTES)]
+        limits = ["rate", str(rate_bps), "burst", str(burst), "limit", str(_BACKLOG_BYTES)]
         words = ["tc", "qdisc", "replace", "dev", host.interface, "root", "tbf", *limits]
         done = subprocess.run([*built.enter(name), *words], capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -178,5 +179,5 @@ def shape(built: Built, rates_bps: dict[str, int]) -> list[str]:
 
 
 def tcp_command(plan: Path, host: str, metrics: Path) -> list[str]:
-    """The words that start a host's flows."""
+    """The command that starts a host's flows."""
     return [sys.executable, "-m", "p4cc.lab.tcp_host", str(plan), host, str(metrics)]

@@ -31,6 +31,8 @@ from p4cc.lab.controller import PAUSE_S, say, wait_for_port
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from google.protobuf.message import Message as ProtobufMessage
+
     from controller import SwitchPlan
     from controller.pipeline import Pipeline
     from p4cc.control.faults import Faults
@@ -128,9 +130,9 @@ class LiveWorld:
 
     async def news(self) -> list[News]:
         """What happened since."""
-        found = list(self._news)
+        news = list(self._news)
         self._news.clear()
-        return found
+        return news
 
     async def install(self, switch: str) -> bool:
         """The switch's own connection does."""
@@ -217,7 +219,7 @@ class LiveLine(SwitchLine):
             self._bids.popleft().cancel()
 
     async def send(self, message: p4r.StreamMessageRequest) -> p4r.StreamError | None:
-        """Sends a stream message; what the switch has against it."""
+        """Sends a stream message; returns the switch's error, if any."""
         async with self._sending:
             self.recorder(message)
             return await super().send(message)
@@ -238,10 +240,10 @@ class LiveLine(SwitchLine):
             raise SwitchError(place, "the switch has gone", "override on_switch_change to hear of it")
         self.check_primary(waiter.result())
 
-    def _complete(self, message: object) -> None:
+    def _complete(self, message: ProtobufMessage) -> None:
         if isinstance(message, p4r.WriteRequest):
             message.election_id.CopyFrom(U128.encode(ELECTION_ID))
-        self.recorder(message)  # pyright: ignore[reportArgumentType]
+        self.recorder(message)
 
 
 def live_line(world: LiveWorld, plan: SwitchPlan, pipeline: Pipeline, address: str, requests: Path) -> LiveLine:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc import _engine
 from p4cc.errors import UserError
@@ -18,34 +18,35 @@ from p4cc.own_algorithms.load import load_offered, load_own
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from p4cc.json_data import JsonObject
     from p4cc.own_algorithms.load import OwnSender
 
 INCOMPLETE = 1
 CANNOT_START = 2
 
 
-def own_command(plan: Path, host: str, own: Sequence[OwnSender], arguments: dict[str, Any]) -> list[str]:
+def own_command(plan: Path, host: str, own: Sequence[OwnSender], arguments: JsonObject) -> list[str]:
     """The words that start the agent; `arguments` are those of `_engine.run_agent`."""
     classes = [
         {
             "file": one.algorithm.file,
-            "class": one.algorithm.kind.__name__,
+            "class_name": one.algorithm.kind.__name__,
             "kind": one.algorithm.entry.kind,
             "offered": one.algorithm.entry.name if one.algorithm.is_offered else None,
             "values": dict(one.values),
         }
         for one in own
     ]
-    told = json.dumps({"own": classes, "arguments": arguments})
-    return [sys.executable, "-m", "p4cc.lab.own_agent", str(plan), host, told]
+    task = json.dumps({"own": classes, "arguments": arguments})
+    return [sys.executable, "-m", "p4cc.lab.own_agent", str(plan), host, task]
 
 
-def main(plan: str, host: str, told_json: str) -> int:
-    """Runs the agent; what keeps it from starting, or ends it, goes to the standard error output."""
-    told = json.loads(told_json)
+def main(plan: str, host: str, task_json: str) -> int:
+    """Runs the agent; errors go to the standard error output."""
+    task = json.loads(task_json)
     try:
-        own = [_found(one, Path(plan)).for_engine() for one in told["own"]]
-        done = _engine.run_agent(Path(plan).read_text(encoding="utf-8"), host, own, **told["arguments"])
+        own = [_load(plan=Path(plan), **spec).for_engine() for spec in task["own"]]
+        done = _engine.run_agent(Path(plan).read_text(encoding="utf-8"), host, own, **task["arguments"])
     except _engine.AlgorithmError as error:
         print(f"p4cc agent: {failed(error, host)}", file=sys.stderr)
         return CANNOT_START
@@ -55,11 +56,10 @@ def main(plan: str, host: str, told_json: str) -> int:
     return 0 if done else INCOMPLETE
 
 
-def _found(one: dict[str, Any], plan: Path) -> OwnSender:
-    """A class by its description; raises UserError where it has gone."""
-    if one["offered"] is not None:
-        return load_offered(str(one["offered"]), str(one["kind"])).with_values(one["values"])
-    return load_own(f"{one['file']}:{one['class']}", str(one["kind"]), plan).with_values(one["values"])
+def _load(file: str, class_name: str, kind: str, offered: str | None, values: JsonObject, plan: Path) -> OwnSender:
+    """A class by its description; raises UserError where it does not exist any more."""
+    own = load_own(f"{file}:{class_name}", kind, plan) if offered is None else load_offered(offered, kind)
+    return own.with_values(values)
 
 
 if __name__ == "__main__":

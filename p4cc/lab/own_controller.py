@@ -1,7 +1,7 @@
-"""A controller of the user's in a lab, a process of its own: `python -m p4cc.lab.own_controller JOB.json`.
+"""The user's controller in a lab, a separate process: `python -m p4cc.lab.own_controller JOB.json`.
 
 It installs every switch as p4cc.lab.controller does, stays primary, and calls the handlers of the user's class in real
-time. What it leaves, rows of `record` among it, goes to a file of the lab's folder when the lab ends.
+time. Its results, with the rows of `record`, go to a file of the lab's folder when the lab ends.
 """
 
 from __future__ import annotations
@@ -12,26 +12,27 @@ import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.control.faults import Faults, faults_of
 from p4cc.control.load import load_controller, nobody
 from p4cc.control.run import Controlled, run_controlled
 from p4cc.control.run import Job as ControlJob
-from p4cc.lab.control_left import FILE
-from p4cc.lab.controller import Job, ends, say
+from p4cc.lab.control_result import FILE
+from p4cc.lab.controller import Job, run_job, say
 from p4cc.lab.live import LiveWorld, PortWatch, live_line
-from p4cc.lab.plan import LabRequest, plan_lab
+from p4cc.lab.plan import plan_lab
 from topos.mininet import interface_names
 
 if TYPE_CHECKING:
+    from p4cc.control.load import ControllerClass
     from p4cc.lab.plan import LabPlan
     from p4cc.scenario.expand import Case
 
 
 async def run(job: Job) -> None:
-    """To the end of the lab; raises UserError, ControllerError."""
-    plan = plan_lab(LabRequest.from_plain(job.request))
+    """Runs to the end of the lab; raises UserError, ControllerError."""
+    plan = plan_lab(job.request)
     case = plan.case
     if case is None:
         raise ValueError("an import has no controller of its own")
@@ -57,7 +58,7 @@ async def run(job: Job) -> None:
     try:
         for line in lines.values():
             await line.installed.wait()
-        # Ports and restarts are as they happen; absences are the controller's own.
+        # Only absences are planned; ports and restarts are observed.
         own = Faults(absences=faults.absences)
         control = ControlJob(planned.topology, chosen, settings, own, f"lab {case.label()}", planned.changes)
         left = await run_controlled(control, world, lines, lambda: say("started", ""))
@@ -69,7 +70,7 @@ async def run(job: Job) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _chosen(case: Case, plan: LabPlan) -> Any:
+def _chosen(case: Case, plan: LabPlan) -> ControllerClass:
     name = case.scenario.switch.controller
     return nobody() if name is None else load_controller(name, case.scenario.control.parameters, plan.file)
 
@@ -90,8 +91,8 @@ def _write(path: Path, left: Controlled, world: LiveWorld) -> None:
 
 
 def main() -> int:
-    """The process: 0 when the lab ended it, 2 with a message where something is wrong."""
-    return ends(run)
+    """The process: exit code 0 when the lab ended it, 2 with a message after an error."""
+    return run_job(run)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Packets of the user's own at one host of a lab: `python -m p4cc.lab.packet_host PLAN.json HOST`, in its namespace.
+"""The user's packets at one host of a lab: `python -m p4cc.lab.packet_host PLAN.json HOST`, in its namespace.
 
-Sends frames as they are when they are due, and notes what arrives that no flow takes. The standard library only: every
-host starts one, so it has to start fast. It ends when it has sent everything and lingered, at the plan's end, or on
-SIGTERM, and then writes what it saw.
+Sends frames at their times, and records arrivals that belong to no flow. Imports the standard library only: every host
+starts one, so it has to start fast. It ends some time after it has sent everything, at the plan's end, or on SIGTERM,
+and then writes what it saw.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 LINGER_NS = 500_000_000
-"""An answer to the last packet may be under way for so long."""
+"""How long to wait for an answer to the last packet."""
 ALL_PROTOCOLS = 3
 OUTGOING = 4
 """PACKET_OUTGOING: the host's own packets, as its interface shows them."""
@@ -28,53 +28,106 @@ ETHERNET_BYTES = 14
 _IPV4, _UDP, _TCP = 0x0800, 17, 6
 
 
-@dataclass
-class Source:
-    """Packets of one item of traffic, sent in turn."""
+class FrameSpec(TypedDict):
+    """A frame in the engine's description: its bytes, then zeros; the time to the next one."""
+
+    hex: str
+    zeros: int
+    gap_ps: int
+
+
+class SourceSpec(TypedDict):
+    """A source of packets in the engine's description."""
 
     name: str
-    frames: list[tuple[bytes, int]]
-    """Bytes, and the time to the next frame in ps."""
-    left: int
-    due_ps: int
-    end_ps: int
-    at: int = 0
+    host: str
+    frames: list[FrameSpec]
+    count: int
+    start_ns: int
+    end_ns: int
+
+
+class RecordSpec(TypedDict):
+    """How much to keep of packets that arrive."""
+
+    snap_bytes: int
+    max_packets: int
+
+
+class HostPlan(TypedDict):
+    """One host's part of the plan."""
+
+    ipv4: str
+    interface: str
+    record: RecordSpec | None
+    out: str
+
+
+class PacketPlan(TypedDict):
+    """The plan of all hosts; times since 1970 and since the start."""
+
+    start_ns: int
+    stop_ns: int
+    flow_ports: list[int]
+    hosts: dict[str, HostPlan]
+    sources: list[SourceSpec]
+
+
+@dataclass
+class SentCounts:
+    """Packets that one item of traffic sent."""
+
+    name: str
     sent_pkts: int = 0
     sent_bytes: int = 0
     failed_pkts: int = 0
     """The kernel took no more, or the interface was down."""
     most_late_ns: int = 0
 
+
+@dataclass
+class Source:
+    """Packets of one item of traffic, sent in turn."""
+
+    counts: SentCounts
+    frames: list[tuple[bytes, int]]
+    """Bytes, and the time to the next frame in ps."""
+    left: int
+    due_ps: int
+    end_ps: int
+    at: int = 0
+
     @classmethod
-    def planned(cls, plain: dict[str, Any]) -> Source:
-        """From the engine's description of it."""
-        frames = [(bytes.fromhex(one["hex"]) + bytes(one["zeros"]), int(one["gap_ps"])) for one in plain["frames"]]
-        return cls(plain["name"], frames, plain["count"], plain["start_ns"] * 1000, plain["end_ns"] * 1000)
+    def of(cls, spec: SourceSpec) -> Source:
+        """From the engine's description."""
+        frames = [(bytes.fromhex(frame["hex"]) + bytes(frame["zeros"]), frame["gap_ps"]) for frame in spec["frames"]]
+        counts = SentCounts(spec["name"])
+        return cls(counts, frames, spec["count"], spec["start_ns"] * 1000, spec["end_ns"] * 1000)
 
     @property
     def is_over(self) -> bool:
-        """Nothing more is to be sent."""
+        """Whether everything is sent."""
         return self.left == 0 or self.due_ps >= self.end_ps
 
     def send(self, link: socket.socket, now_ns: int) -> None:
-        """The next frame."""
-        frame, gap_ps = self.frames[self.at]
+        """Sends the next frame."""
+        (frame, gap_ps), counts = self.frames[self.at], self.counts
         try:
             link.send(frame)
         except OSError:
-            self.failed_pkts += 1
+            counts.failed_pkts += 1
         else:
-            self.sent_pkts += 1
-            self.sent_bytes += len(frame)
-            self.most_late_ns = max(self.most_late_ns, now_ns - self.due_ps // 1000)
+            counts.sent_pkts += 1
+            counts.sent_bytes += len(frame)
+            counts.most_late_ns = max(counts.most_late_ns, now_ns - self.due_ps // 1000)
         self.at = (self.at + 1) % len(self.frames)
         self.left -= 1
         self.due_ps += gap_ps
 
 
 @dataclass
-class Received:
-    """What arrived."""
+class Arrivals:
+    """Packets that arrived."""
 
     snap_bytes: int
     max_packets: int
@@ -86,7 +139,7 @@ class Received:
     """Time in ns, cause, length in bytes, first bytes."""
 
     def take(self, frame: bytes, now_ns: int, own_ipv4: bytes, flow_ports: list[int]) -> None:
-        """Counts a frame; keeps one that no flow takes."""
+        """Counts a frame; keeps it unless it belongs to a flow."""
         cause = "protocol"
         if _is_of_flow(frame, flow_ports):
             if frame[30:34] == own_ipv4:
@@ -121,7 +174,7 @@ def _end(_signal: int, _frame: object) -> None:
     raise _Ended
 
 
-def run(plan: dict[str, Any], host: dict[str, Any], link: socket.socket, sources: list[Source], seen: Received) -> None:
+def run(plan: PacketPlan, host: HostPlan, link: socket.socket, sources: list[Source], arrivals: Arrivals) -> None:
     """Sends and receives to the end."""
     start_ns = plan["start_ns"] - time.time_ns() + time.monotonic_ns()
     own_ipv4 = socket.inet_aton(host["ipv4"])
@@ -145,11 +198,11 @@ def run(plan: dict[str, Any], host: dict[str, Any], link: socket.socket, sources
             return
         next_ns = min(due[0][0] // 1000, until_ns) if due else until_ns
         if poll.poll(max(0.0, (next_ns - now_ns) / 1e6)):
-            _receive(link, start_ns, own_ipv4, plan["flow_ports"], seen)
+            _receive(link, start_ns, own_ipv4, plan["flow_ports"], arrivals)
 
 
-def _receive(link: socket.socket, start_ns: int, own_ipv4: bytes, flow_ports: list[int], seen: Received) -> None:
-    """Takes what waits at the interface, up to a bound: sending goes on."""
+def _receive(link: socket.socket, start_ns: int, own_ipv4: bytes, flow_ports: list[int], arrivals: Arrivals) -> None:
+    """Takes waiting packets, up to a bound so that sending continues."""
     for _ in range(64):
         try:
             frame, address = link.recvfrom(65_535)
@@ -160,31 +213,27 @@ def _receive(link: socket.socket, start_ns: int, own_ipv4: bytes, flow_ports: li
             time.sleep(0.001)
             return
         if address[2] != OUTGOING:
-            seen.take(frame, time.monotonic_ns() - start_ns, own_ipv4, flow_ports)
+            arrivals.take(frame, time.monotonic_ns() - start_ns, own_ipv4, flow_ports)
 
 
 def main(path: str, name: str) -> int:
     """The process."""
     signal.signal(signal.SIGTERM, _end)
-    plan = json.loads(Path(path).read_text(encoding="utf-8"))
+    plan: PacketPlan = json.loads(Path(path).read_text(encoding="utf-8"))
     host = plan["hosts"][name]
-    sources = [Source.planned(one) for one in plan["sources"] if one["host"] == name]
+    sources = [Source.of(spec) for spec in plan["sources"] if spec["host"] == name]
     record = host["record"] or {"snap_bytes": 0, "max_packets": 0}
-    seen = Received(record["snap_bytes"], record["max_packets"])
+    arrivals = Arrivals(record["snap_bytes"], record["max_packets"])
     try:
         with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS)) as link:
             link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
             link.bind((host["interface"], ALL_PROTOCOLS))
             link.setblocking(False)
-            run(plan, host, link, sources, seen)
+            run(plan, host, link, sources, arrivals)
     except _Ended:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    kept = ("name", "sent_pkts", "sent_bytes", "failed_pkts", "most_late_ns")
-    left = {
-        "sent": [{key: getattr(source, key) for key in kept} for source in sources],
-        "received": asdict(seen),
-    }
-    Path(host["out"]).write_text(json.dumps(left), encoding="utf-8")
+    results = {"sent": [asdict(source.counts) for source in sources], "received": asdict(arrivals)}
+    Path(host["out"]).write_text(json.dumps(results), encoding="utf-8")
     return 0
 
 

@@ -1,24 +1,24 @@
-"""Packets of the user's own in a lab: what each host is told, and the tables of what they saw."""
+"""The user's packets in a lab: plans for the hosts, and the tables of what they saw."""
 
 from __future__ import annotations
 
 import json
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import polars as pl
 
 from p4cc.errors import UserError
 from p4cc.lab.kernel_tcp import PORT as TCP_PORT
-from p4cc.lab.packet_host import ETHERNET_BYTES
+from p4cc.lab.packet_host import ETHERNET_BYTES, Arrivals, HostPlan, PacketPlan, RecordSpec, SentCounts, SourceSpec
 from p4cc.lab.processes import Program
 from topos.mininet import MTU_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p4cc.lab.standing import Lab
+    from p4cc.lab.lab import Lab
 
 FLOW_PORT = 0xCC00
 """UDP port of p4cc's flows (docs/reference/wire-format.md)."""
@@ -45,8 +45,29 @@ _HOSTS = {
 }
 
 
+class _RecordSpec(RecordSpec):
+    hosts: list[str]
+
+
+class _RecordsSpec(TypedDict):
+    packets_received: NotRequired[_RecordSpec | None]
+
+
+class _HostSpec(TypedDict):
+    name: str
+    ipv4: str
+
+
+class PacketSpec(TypedDict):
+    """Packets in the engine's description of a case."""
+
+    packets: NotRequired[list[SourceSpec] | None]
+    record: _RecordsSpec
+    hosts: list[_HostSpec]
+
+
 @dataclass(frozen=True)
-class PacketsLeft:
+class PacketTables:
     """Tables of `p4cc run`: `packets_sent`, `packets_received`, `hosts`."""
 
     tables: dict[str, pl.DataFrame]
@@ -54,22 +75,22 @@ class PacketsLeft:
 
 
 class HostPackets:
-    """The programs of hosts that send packets of the user's own, or keep what arrives."""
+    """The hosts' programs that send the user's packets, or record arrivals."""
 
-    def __init__(self, lab: Lab, spec: dict[str, Any], folder: Path) -> None:
-        """From the engine's description of the case; raises UserError for packets that no interface takes."""
+    def __init__(self, lab: Lab, spec: PacketSpec, folder: Path) -> None:
+        """From the engine's description of the case; raises UserError for packets that are too short or long."""
         self._folder = folder
-        self._sources: list[dict[str, Any]] = spec.get("packets") or []
+        self._sources = spec.get("packets") or []
         self._check_lengths(lab)
-        record: dict[str, Any] | None = spec["record"].get("packets_received")
+        record = spec["record"].get("packets_received")
         recorded = set(record["hosts"]) if record is not None else set[str]()
         self.hosts = {
-            host["name"]: {
-                "ipv4": host["ipv4"],
-                "interface": next(one.interface for one in lab.plan.network.hosts if one.name == host["name"]),
-                "record": record if host["name"] in recorded else None,
-                "out": str(folder / f"{host['name']}-packets.json"),
-            }
+            host["name"]: HostPlan(
+                ipv4=host["ipv4"],
+                interface=next(one.interface for one in lab.plan.network.hosts if one.name == host["name"]),
+                record=record if host["name"] in recorded else None,
+                out=str(folder / f"{host['name']}-packets.json"),
+            )
             for host in spec["hosts"]
             if self._sources or record is not None
         }
@@ -89,16 +110,16 @@ class HostPackets:
                     )
 
     def start(self, lab: Lab, start_ns: int, stop_ns: int) -> None:
-        """Starts a program in each host; time 0 is `start_ns` since 1970."""
+        """Starts a program in each host; `start_ns` is since 1970."""
         if not self.hosts:
             return
-        plan = {
-            "start_ns": start_ns,
-            "stop_ns": stop_ns,
-            "flow_ports": [FLOW_PORT, TCP_PORT],
-            "hosts": self.hosts,
-            "sources": self._sources,
-        }
+        plan = PacketPlan(
+            start_ns=start_ns,
+            stop_ns=stop_ns,
+            flow_ports=[FLOW_PORT, TCP_PORT],
+            hosts=self.hosts,
+            sources=self._sources,
+        )
         path = self._folder / "packets.json"
         path.write_text(json.dumps(plan), encoding="utf-8")
         for host in self.hosts:
@@ -110,41 +131,39 @@ class HostPackets:
 
     @property
     def have_sent(self) -> bool:
-        """Whether those that send have ended."""
+        """Whether all senders have ended."""
         return all(self.programs[host].ended() is not None for host in self._senders)
 
     def stop(self) -> None:
-        """Ends those that only receive."""
+        """Ends the receivers."""
         for program in self.programs.values():
             program.stop()
 
-    def left(self) -> tuple[PacketsLeft, list[str]]:
-        """What all saw, and which of them failed."""
-        sent: list[tuple[Any, ...]] = []
-        received: list[tuple[Any, ...]] = []
-        hosts: list[tuple[Any, ...]] = []
+    def left(self) -> tuple[PacketTables, list[str]]:
+        """Tables of all hosts, and which hosts failed."""
+        sent: list[tuple[object, ...]] = []
+        received: list[tuple[object, ...]] = []
+        hosts: list[tuple[object, ...]] = []
         remarks: list[str] = []
         failed: list[str] = []
         for host, program in self.programs.items():
             if program.ended() != 0:
                 failed.append(f"{program.name} failed\n{program.last_words()}".rstrip())
                 continue
-            plain: dict[str, Any] = json.loads(
-                (self._folder / f"{host}-packets.json").read_text(encoding="utf-8"),
-            )
-            for one in plain["sent"]:
-                sent.append((one["name"], host, one["sent_pkts"], one["sent_bytes"], one["most_late_ns"]))
-                if one["failed_pkts"]:
+            results = json.loads((self._folder / f"{host}-packets.json").read_text(encoding="utf-8"))
+            for counts in (SentCounts(**plain) for plain in results["sent"]):
+                sent.append((counts.name, host, counts.sent_pkts, counts.sent_bytes, counts.most_late_ns))
+                if counts.failed_pkts:
                     remarks.append(
-                        f"{host} could not send {one['failed_pkts']} packets of {one['name']}: its link was "
+                        f"{host} could not send {counts.failed_pkts} packets of {counts.name}: its link was "
                         "down, or the kernel took no more"
                     )
-            seen = plain["received"]
-            received += [(time_ns, host, *rest) for time_ns, *rest in seen["rows"]]
-            hosts.append((host, *(seen[name] for name in list(_HOSTS)[1:])))
-            if seen["left_out"]:
+            arrivals = Arrivals(**results["received"])
+            received += [(time_ns, host, *rest) for time_ns, *rest in arrivals.rows]
+            hosts.append((host, *(getattr(arrivals, name) for name in list(_HOSTS)[1:])))
+            if arrivals.left_out:
                 remarks.append(
-                    f"record.packets_received left out {seen['left_out']} packets of {host}; raise max_packets"
+                    f"record.packets_received left out {arrivals.left_out} packets of {host}; raise max_packets"
                 )
         tables = {
             "packets_sent": pl.DataFrame(sent, schema=_SENT, orient="row"),
@@ -154,4 +173,4 @@ class HostPackets:
         if self.programs:
             for name, table in tables.items():
                 table.write_parquet(self._folder / f"{name}.parquet")
-        return PacketsLeft(tables if self.programs else {}, tuple(remarks)), failed
+        return PacketTables(tables if self.programs else {}, tuple(remarks)), failed

@@ -1,7 +1,4 @@
-"""The programs that a lab keeps running: started with its token, watched, started again when they end.
-
-A thread looks at them; what it sees goes into a list of events, which the lab prints and reports.
-"""
+"""The programs of a lab: a thread watches them and restarts those that end."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import subprocess
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
 
@@ -20,8 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from p4cc.json_data import JsonValue
+
 MAX_RESTARTS = 5
-"""Of one program within a minute: one that ends at once is not started for ever."""
+"""Of one program within a minute."""
 RESTART_WINDOW_S = 60.0
 LOOK_S = 0.1
 STOP_S = 3.0
@@ -29,16 +28,16 @@ STOP_S = 3.0
 
 @dataclass
 class Program:
-    """One program: its words, its log, and what is to be done when it runs again."""
+    """A program, its log, and what to do after a restart."""
 
     name: str
     command: Sequence[str]
     log: Path
     after_restart: Callable[[], None] | None = None
     keeps_running: bool = True
-    """False for one that ends by itself when it is done."""
+    """False for one that ends by itself."""
     after_end: str | None = None
-    """Of one that shall run as long as the lab and is not started again: what its end means, for people."""
+    """For one that should outlive the lab and is never restarted: what its end means, for people."""
     process: subprocess.Popen[bytes] | None = None
     started_s: list[float] = field(default_factory=list[float])
 
@@ -100,9 +99,9 @@ class Supervisor:
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="lab supervisor", daemon=True)
         self.failed: list[str] = []
-        """What is not started any more, and why."""
+        """Programs that are not restarted any more, and why."""
         self.restarts: list[str] = []
-        """Names of programs in the order in which they were started again."""
+        """Names of restarted programs, in order."""
 
     def add(self, program: Program) -> None:
         """Watch a program that runs."""
@@ -128,19 +127,19 @@ class Supervisor:
                     return
                 status = program.ended()
                 if status is not None and program.keeps_running:
-                    self._again(program, status)
+                    self._restart(program, status)
                 elif status is not None and program.after_end is not None:
                     self._over(program, status, program.after_end)
 
     def _over(self, program: Program, status: int, meaning: str) -> None:
-        """A program ended too early and is not started again; what it said of it is its last failure."""
+        """Reports a program that ended too early and is not restarted; its last failure is the cause."""
         program.after_end = None
         causes = [str(event["cause"]) for event in events(program.log) if event.get("event") == "failed"]
-        said = causes[-1] if causes else f"{how_ended(status)}\n{program.last_words()}".rstrip()
-        self.failed.append(f"{program.name}: {said}")
-        self._say(f"{program.name}: {said}{meaning}")
+        cause = causes[-1] if causes else f"{how_ended(status)}\n{program.last_words()}".rstrip()
+        self.failed.append(f"{program.name}: {cause}")
+        self._say(f"{program.name}: {cause}{meaning}")
 
-    def _again(self, program: Program, status: int) -> None:
+    def _restart(self, program: Program, status: int) -> None:
         now = time.monotonic()
         program.started_s = [at for at in program.started_s if at > now - RESTART_WINDOW_S]
         how = how_ended(status)
@@ -166,18 +165,18 @@ def how_ended(status: int) -> str:
     return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
 
 
-def events(log: Path) -> list[dict[str, Any]]:
-    """The JSON lines of a log; other lines, and one that is not whole yet, are left out."""
-    found: list[dict[str, Any]] = []
+def events(log: Path) -> list[dict[str, JsonValue]]:
+    """The JSON objects among a log's lines; other lines and incomplete ones are left out."""
+    objects: list[dict[str, JsonValue]] = []
     try:
         text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return found
+        return objects
     for line in text.splitlines():
         try:
-            event: Any = json.loads(line)
+            event: JsonValue = json.loads(line)
         except ValueError:
             continue
         if isinstance(event, dict):
-            found.append(cast("dict[str, Any]", event))
-    return found
+            objects.append(event)
+    return objects

@@ -1,7 +1,7 @@
-"""What a lab did: for the one who started it, and as `lab.json` in its folder.
+"""The report of a lab, also written as `lab.json` into its folder.
 
-The file is written when the lab stands and again when it ends, so that the folder of a lab that was killed says what it
-was. Times of day stand here only.
+The file is written when the lab is up and again when it ends, so that the folder of a killed lab says what it was. No
+other file of a lab contains times of day.
 """
 
 from __future__ import annotations
@@ -9,49 +9,81 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from p4cc.errors import UserError
 from p4cc.running.provenance import this_p4cc
 from p4cc.running.result_folder import digest
 
 if TYPE_CHECKING:
+    from controller.install import PortState
+    from p4cc.json_data import JsonValue
     from p4cc.lab.agent_run import AgentRun
-    from p4cc.lab.control_left import ControlLeft
+    from p4cc.lab.control_result import ControlResult
     from p4cc.lab.plan import LabRequest
+    from p4cc.lab.shell import CommandReport
     from p4cc.lab.switches import Launch, ProgramSource
 
 FILE = "lab.json"
 FORMAT = "p4cc lab 1"
 
 
+class ProgramReport(TypedDict):
+    """The program of a switch, and the file of the lab's folder that was pushed."""
+
+    file: str
+    sha256: str
+    pushed: str
+    pushed_sha256: str
+
+
+class SwitchReport(TypedDict):
+    """A switch of a lab; the two last fields are known once p4cc's controller has installed it."""
+
+    switch: str
+    program: ProgramReport | None
+    """None: a controller of the user's pushes one."""
+    address: str
+    thrift_port: int | None
+    device_id: int
+    log: str
+    pipeline_pushed: NotRequired[JsonValue]
+    updates_written: NotRequired[JsonValue]
+
+
+class FaultReport(TypedDict):
+    """A fault of the scenario as it was made."""
+
+    at_ns: int
+    late_ns: int
+    what: str
+
+
 @dataclass
 class LabReport:
     """What a lab did."""
 
-    switches: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    """Each with its program, where it listens, its device id and its log (`switch_entry`)."""
-    commands: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    """Shell lines with status (None: no end in time), the end of their output, and the log that has all."""
+    switches: list[SwitchReport] = field(default_factory=list["SwitchReport"])
+    commands: list[CommandReport] = field(default_factory=list["CommandReport"])
     warnings: list[str] = field(default_factory=list[str])
     failed: list[str] = field(default_factory=list[str])
-    faults: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    """Of the scenario, as they were made: `at_ns` of the scenario, how late, and what."""
+    faults: list[FaultReport] = field(default_factory=list["FaultReport"])
     restarts: list[str] = field(default_factory=list[str])
     agents: AgentRun | None = None
-    control: ControlLeft | None = None
-    """What a controller of the user's left."""
-    ports: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    """Thresholds and packets by queue level of every port after the flows, as the switches count them."""
+    control: ControlResult | None = None
+    """What the user's controller did."""
+    ports: list[PortState] = field(default_factory=list["PortState"])
+    """Every port after the flows."""
     up_s: float = 0.0
     """From the first interface to the last table entry."""
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, object]:
         """For JSON."""
         plain = {name: value for name, value in vars(self).items() if name not in ("agents", "control")}
+        plain["ports"] = [asdict(port) for port in self.ports]
         if self.agents is not None:
             plain |= {"summary": self.agents.summary, "flows": self.agents.flows.to_dicts()}
             tables = self.agents.tables
@@ -62,37 +94,33 @@ class LabReport:
 
     @property
     def ok(self) -> bool:
-        """Whether everything that was asked for went well."""
+        """Whether everything went well."""
         return not self.failed and all(command["status"] == 0 for command in self.commands)
 
 
-def switch_entry(launch: Launch, source: ProgramSource | None, config: str | None) -> dict[str, Any]:
-    """A switch as reports have it.
-
-    `program` names the file and its SHA-256, and what was pushed, with the files that it includes, in the lab's folder.
-    None: a controller of the user's pushes one.
-    """
+def switch_report(launch: Launch, source: ProgramSource | None, config: str | None) -> SwitchReport:
+    """A switch that has just answered."""
     folder = launch.logs.parent
     program = None
     if source is not None and config is not None:
-        program = {
-            "file": str(source.source),
-            "sha256": digest(source.source),
-            "pushed": str(Path(config).relative_to(folder)),
-            "pushed_sha256": digest(Path(config)),
-        }
-    return {
-        "switch": launch.switch.name,
-        "program": program,
-        "address": launch.address,
-        "thrift_port": launch.switch.thrift_port,
-        "device_id": launch.switch.device_id,
-        "log": str(log_of(launch).relative_to(folder)),
-    }
+        program = ProgramReport(
+            file=str(source.source),
+            sha256=digest(source.source),
+            pushed=str(Path(config).relative_to(folder)),
+            pushed_sha256=digest(Path(config)),
+        )
+    return SwitchReport(
+        switch=launch.switch.name,
+        program=program,
+        address=launch.address,
+        thrift_port=launch.switch.thrift_port,
+        device_id=launch.switch.device_id,
+        log=str(log_of(launch).relative_to(folder)),
+    )
 
 
 def log_of(launch: Launch) -> Path:
-    """Of a switch's program."""
+    """The log of a switch's program."""
     return launch.logs / f"{launch.switch.name}.log"
 
 
@@ -106,7 +134,7 @@ class Notes:
         self._started = datetime.now(UTC)
 
     def write(self, ended: str | None) -> None:
-        """The report so far; `ended` says how the lab did, None that it has not. Raises UserError."""
+        """Writes the report so far; `ended` says how the lab ended, None that it is up. Raises UserError."""
         lasted = datetime.now(UTC) - self._started
         plain = {
             "format": FORMAT,

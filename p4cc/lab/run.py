@@ -1,4 +1,4 @@
-"""A lab from start to end: build, start switches, wait for them, install, run what is asked for, take all down."""
+"""A lab from start to end: build, start and install switches, run flows and commands, take everything down."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from controller.client import Target, connect
 from controller.errors import SwitchError
@@ -19,14 +19,14 @@ from controller.units import CHIP_CELL_BYTES
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.lab import tools
 from p4cc.lab.agents import run_agents
-from p4cc.lab.control_left import read_left
+from p4cc.lab.control_result import read_control_result
 from p4cc.lab.controller import Job, store_pipeline, wait_for_port
 from p4cc.lab.folder import lab_folder
+from p4cc.lab.lab import Lab, LabOptions
 from p4cc.lab.plan import LabPlan, LabRequest, plan_lab
 from p4cc.lab.processes import Program, events, how_ended
-from p4cc.lab.report import LabReport, Notes, log_of, switch_entry
+from p4cc.lab.report import LabReport, Notes, log_of, switch_report
 from p4cc.lab.shell import read_lines
-from p4cc.lab.standing import Lab, LabOptions
 from p4cc.lab.state import clean_leftovers, only_lab, record
 from p4cc.lab.switches import Launch, Remarks, SwitchKind, SwitchSetup, kind_named, own_missing, run_command_line
 from p4cc.running.destination import of_file
@@ -36,19 +36,19 @@ from topos import mininet as builder
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from topos.lab import LabSwitch
+    from topos.lab import LabEnd, LabSwitch
 
 LAB = "lab"
 COMPARISON = "lab comparison"
-"""What a folder of results is of."""
+"""Kinds of result folders."""
 START_TIMEOUT_S = 30.0
 INSTALL_TIMEOUT_S = 60.0
 SOCKETS = "sockets"
-"""Folder of a lab with somebody beside it, for as long as it stands."""
+"""Folder of a lab whose switches report their ports; removed at its end."""
 
 
 def clean() -> str:
-    """Remove what labs left that were killed; what that was, in words. Raises UserError while a lab runs."""
+    """Removes the remains of killed labs and says what they were; raises UserError while a lab runs."""
     if not tools.is_root():
         raise UserError("needs root: labs are root's", place="p4cc lab --clean", remedy="run it with sudo")
     with only_lab() as folder:
@@ -59,9 +59,9 @@ def clean() -> str:
 
 
 def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None] | None = None) -> LabReport:
-    """Run a lab to its end; raises UserError. `work` is done when it stands, before commands and command line."""
+    """Runs a lab to its end; raises UserError. `work` is called when it is up, before commands and command line."""
     kind = kind_named(request.switch)
-    with _terminable(), standing_lab(request, options, kind) as lab:
+    with _terminable(), open_lab(request, options, kind) as lab:
         options.stands(lab.report)
         if work is not None:
             work(lab)
@@ -81,8 +81,8 @@ def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None
 
 
 @contextlib.contextmanager
-def standing_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> Generator[Lab]:
-    """A lab with switches that answer and hold what they shall; taken down at the end, however that comes."""
+def open_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> Generator[Lab]:
+    """Builds a lab and installs its switches; always takes it down at the end."""
     plan = plan_lab(request)
     lines = read_lines(options.commands, plan.network.host_names)
     agents = ("p4cc-agent",) if options.agents and plan.case is not None else ()
@@ -100,9 +100,9 @@ def standing_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> 
             record(folder, list(names.values()), options.folder) as made,
         ):
             if aside:
-                options.say(f"what a killed lab had left was moved to {aside}")
+                options.say(f"the files of a killed lab were moved to {aside}")
             with contextlib.ExitStack() as down:
-                # From here on nothing cuts short what takes the lab down, the first in the stack last.
+                # `ends` is pushed after each step and so runs before it is undone: nothing may interrupt that.
                 down.callback(ends)
                 started = time.monotonic()
                 built = builder.build(plan.network, made.token)
@@ -125,7 +125,7 @@ def standing_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> 
 
 @contextlib.contextmanager
 def _taken_down(lab: Lab, notes: Notes) -> Generator[None]:
-    """At the end, ends what runs in hosts, then switches and controller; what that was is kept in the folder."""
+    """At the end, ends the hosts' programs, then switches and controller, and writes the report."""
     ended = "interrupted"
     try:
         yield
@@ -140,36 +140,31 @@ def _taken_down(lab: Lab, notes: Notes) -> Generator[None]:
         lab.supervisor.close()
         lab.report.failed += lab.supervisor.failed
         if lab.plan.has_own_control:
-            lab.report.control = read_left(lab.options.folder / "logs")
+            lab.report.control = read_control_result(lab.options.folder / "logs")
             lab.report.warnings += lab.report.control.warnings
         lab.report.restarts = lab.supervisor.restarts
         notes.write(ended)
 
 
 def _remove_sockets(lab: Lab) -> None:
-    """What switches leave that had to be killed."""
+    """Removes the sockets of killed switches."""
     for path in lab.looks.values():
         path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # Somebody's files are in it, or no switch was started.
+    with contextlib.suppress(OSError):  # It has other files, or no switch was started.
         (lab.options.folder / SOCKETS).rmdir()
 
 
 @contextlib.contextmanager
 def _ending() -> Generator[Callable[[], None]]:
-    """Gives what is to be called when the end begins: Ctrl-C and the like are then ignored until all is done."""
-    before: dict[int, Any] = {}
+    """Gives a function that ignores Ctrl-C and other signals from its call to the end of the block."""
+    with contextlib.ExitStack() as handlers:
 
-    def begin() -> None:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                handler = signal.signal(number, signal.SIG_IGN)
-                before.setdefault(number, handler)
+        def begin() -> None:
+            if threading.current_thread() is threading.main_thread():
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                    handlers.callback(signal.signal, number, signal.signal(number, signal.SIG_IGN))
 
-    try:
         yield begin
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class _Start:
@@ -185,23 +180,21 @@ class _Start:
         for folder in (self.logs, self.pcaps):
             folder.mkdir(exist_ok=True)
         self.files: dict[str, list[str]] = {}
-        """Of the pipeline of every switch that has one: P4Info and device config."""
+        """By switch with a pipeline: files of P4Info and device config."""
 
     def all(self) -> None:
-        """Switches, what they hold, what hosts do; raises UserError."""
+        """Starts and installs the switches, and runs the hosts' commands; raises UserError."""
         plan, report = self.lab.plan, self.lab.report
         work = self.lab.options.folder / "build"
         work.mkdir(exist_ok=True)
-        pipelines: dict[Any, Any] = {}
-        for source in dict.fromkeys(plan.programs.values()):
-            pipelines[source] = self.kind.compile(source, work)
+        pipelines = {source: self.kind.compile(source, work) for source in dict.fromkeys(plan.programs.values())}
         stored = {
             source: store_pipeline(pipeline, work, f"{source.source.stem}-{number}")
             for number, (source, pipeline) in enumerate(pipelines.items())
         }
         self.files = {switch: stored[source] for switch, source in plan.programs.items()}
         by_switch = {switch: pipelines[source] for switch, source in plan.programs.items()}
-        # What cannot be installed is found before anything runs.
+        # Finds what cannot be installed before anything runs.
         plan.desired(by_switch)
         self.lab.planned = plan.planned(by_switch)
         self.lab.pipelines = by_switch
@@ -235,7 +228,7 @@ class _Start:
         )
 
     def _setup(self, switch: str) -> SwitchSetup:
-        """How a switch works: a chip, whatever the scenario says, counts nanoseconds and cells."""
+        """The settings of a switch: a chip counts nanoseconds and cells, whatever the scenario says."""
         setup, pipeline = self.lab.plan.setup, self.lab.pipelines.get(switch)
         size = None if pipeline is None else CHIP_CELL_BYTES.get(pipeline.schema.arch)
         return setup if size is None else replace(setup, timestamp_unit="ns", qdepth_unit=f"cells_{size}B")
@@ -248,17 +241,17 @@ class _Start:
         self.lab.programs[name] = program
 
     def _ready(self, launch: Launch) -> None:
-        """Wait until a switch answers, then tell it of its links; raises UserError with the end of its log."""
+        """Waits until a switch answers, then shapes its links; raises UserError with the end of its log."""
         name = launch.switch.name
         program = self.lab.programs[name]
         self._wait(launch, program)
         self.lab.supervisor.add(program)
         self.kind.shape(launch, self.remarks)
         config = self.files[name][1] if name in self.files else None
-        self.lab.report.switches.append(switch_entry(launch, self.lab.plan.programs.get(name), config))
+        self.lab.report.switches.append(switch_report(launch, self.lab.plan.programs.get(name), config))
 
     def _restarted(self, launch: Launch) -> None:
-        """A switch that was started again is told everything again."""
+        """Configures a restarted switch again."""
         self._wait(launch, self.lab.programs[launch.switch.name])
         self.kind.shape(launch, self.remarks)
         if not self.lab.plan.holds and launch.switch.name in self.lab.plan.programs:
@@ -272,18 +265,18 @@ class _Start:
         except (TimeoutError, SwitchError) as error:
             status = program.ended()
             cause = f"does not answer at {launch.address}" if status is None else how_ended(status)
-            said = f"{cause}\n{program.last_words()}".rstrip()
-            raise UserError(said, place=program.name, remedy=f"see {program.log}") from error
+            text = f"{cause}\n{program.last_words()}".rstrip()
+            raise UserError(text, place=program.name, remedy=f"see {program.log}") from error
 
     def _install(self, switches: list[str], name: str) -> None:
-        """Start a controller for these switches and wait until they hold what they shall; raises UserError."""
+        """Starts a controller for these switches and waits until they are installed; raises UserError."""
         job = self.lab.options.folder / "build" / f"{name}.json"
-        Job(self.request.to_plain(), self.files, str(self.logs), switches).write(job)
+        Job(self.request, self.files, str(self.logs), switches).write(job)
         log = self.logs / f"{name}.log"
         log.unlink(missing_ok=True)
         holds, own = self.lab.plan.holds, self.lab.plan.has_own_control
         module = "p4cc.lab.own_controller" if own else "p4cc.lab.controller"
-        # What a user's controller knew is gone with it: it is not started again.
+        # A user's controller is not restarted: its state is lost.
         program = Program(name, [sys.executable, "-m", module, str(job)], log, keeps_running=holds and not own)
         if own:
             program.after_end = "; the lab goes on without it"
@@ -298,16 +291,16 @@ class _Start:
             raise
 
     def _installed(self, controller: Program, switches: list[str]) -> None:
-        """Wait until the controller says that every switch holds what it shall; raises UserError."""
+        """Waits until the controller reports that every switch is installed; raises UserError."""
         deadline = time.monotonic() + INSTALL_TIMEOUT_S
         while True:
-            said = events(controller.log)
-            done = {event["switch"]: event for event in said if event.get("event") == "installed"}
-            started = not self.lab.plan.has_own_control or any(event.get("event") == "started" for event in said)
+            log = events(controller.log)
+            done = {str(event["switch"]): event for event in log if event.get("event") == "installed"}
+            started = not self.lab.plan.has_own_control or any(event.get("event") == "started" for event in log)
             if set(switches) <= set(done) and started:
                 break
-            failed = [event for event in said if event.get("event") == "failed"]
-            # One that stays is started again when it ends.
+            failed = [event for event in log if event.get("event") == "failed"]
+            # One that stays is restarted when it ends.
             ended = not controller.keeps_running and controller.ended() is not None
             if failed or ended or time.monotonic() > deadline:
                 cause = str(failed[0]["cause"]) if failed else controller.last_words() or "it does not come to an end"
@@ -319,7 +312,7 @@ class _Start:
                 entry |= {"pipeline_pushed": event["pushed"], "updates_written": event["updates"]}
 
     def _rest_of_commands(self, launch: Launch) -> None:
-        """What of a command file no P4Runtime request stands for goes to the switch's own command line."""
+        """Commands of a file that have no P4Runtime request go to the switch's command line."""
         commands = self.lab.plan.written(launch.switch).commands
         if commands:
             run_command_line(self.kind.command_line(), launch, [str(command) for command in commands])
@@ -338,8 +331,8 @@ async def _answers(launch: Launch, program: Program) -> None:
             await session.answers()
 
 
-def _load(plan: LabPlan) -> dict[Any, str]:
-    """Mininet is there, and every port has a name; raises UserError."""
+def _load(plan: LabPlan) -> dict[LabEnd, str]:
+    """Loads Mininet and names every port; raises UserError."""
     try:
         builder.load()
         return builder.interface_names(plan.network)
@@ -349,7 +342,7 @@ def _load(plan: LabPlan) -> dict[Any, str]:
 
 
 def _check_ports(plan: LabPlan) -> None:
-    """Raise UserError for a TCP port that somebody else listens at."""
+    """Raises UserError for a TCP port in use."""
     for switch in plan.network.switches:
         for kind, port in (("--grpc-port", switch.grpc_port), ("--thrift-port", switch.thrift_port)):
             with socket.socket() as probe:
@@ -370,7 +363,7 @@ class _Terminated(BaseException):
 
 @contextlib.contextmanager
 def _terminable() -> Generator[None]:
-    """SIGTERM and SIGHUP take the lab down as Ctrl-C does; Mininet's command line takes Ctrl-C for itself."""
+    """SIGTERM and SIGHUP take the lab down as Ctrl-C does, which Mininet's command line handles itself."""
 
     def stop(_signal: int, _frame: object) -> None:
         raise _Terminated
@@ -386,7 +379,7 @@ def _terminable() -> Generator[None]:
 
 
 def _command_line(lab: Lab) -> None:
-    """Mininet's command line, on a terminal or on what is piped in."""
+    """Mininet's command line, on a terminal or a pipe."""
     hosts = ", ".join(host.name for host in lab.plan.network.hosts)
     lab.options.say(f"hosts {hosts}; `h1 ping h2`, `pingall`, `exit`; logs in {lab.options.folder / 'logs'}")
     with contextlib.suppress(EOFError):

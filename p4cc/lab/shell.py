@@ -1,8 +1,8 @@
 """Shell lines in a lab's hosts: `--run 'h1 iperf3 -s & sleep 1; h2 iperf3 -c h1'`.
 
-A line runs in a shell of its host, in a session of its own; it has ended when its shell has. What it leaves in the
-background goes on until the lab ends, and then ends with it. What both print goes to a file. Names of hosts are
-addresses there (the hosts' own `/etc/hosts`), and commands that run what follows in that host.
+Each line runs in a shell of its host, in a separate session, and ends when its shell does. Its background processes
+continue until the lab ends. The output of both goes to a file. A host's name is an address there (`/etc/hosts`), and a
+command that runs its arguments in that host.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import select
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from p4cc.errors import UserError
 from p4cc.lab.state import end_processes, in_sessions
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from topos.mininet import Built
 
 TIMEOUT_S = 600.0
-"""For the foreground of a line."""
+"""For a line, without its background processes."""
 MAX_OUTPUT_BYTES = 65_536
-"""Of a line, in the report: its end. The file has all."""
+"""Bytes at the end of a line's output that the report has; the file has all."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """What is to run where."""
+    """A command and its host."""
 
     host: str
     text: str
@@ -39,7 +39,7 @@ class Line:
 def read_lines(texts: Sequence[str], hosts: Iterable[str]) -> tuple[Line, ...]:
     """`HOST LINE` each; raises UserError for a host that is not there, or a line that no shell understands."""
     known = sorted(hosts)
-    found: list[Line] = []
+    lines: list[Line] = []
     for text in texts:
         host, _, line = text.strip().partition(" ")
         if host not in known:
@@ -47,10 +47,10 @@ def read_lines(texts: Sequence[str], hosts: Iterable[str]) -> tuple[Line, ...]:
             raise UserError(f"no host {host!r}", place="--run", remedy=remedy)
         if not line.strip():
             raise UserError(f"nothing to run in {host}", place="--run", remedy="write HOST COMMAND")
-        found.append(Line(host, line.strip()))
-    for line in found:
+        lines.append(Line(host, line.strip()))
+    for line in lines:
         _check_syntax(line)
-    return tuple(found)
+    return tuple(lines)
 
 
 def _check_syntax(line: Line) -> None:
@@ -60,33 +60,54 @@ def _check_syntax(line: Line) -> None:
         # Named with the other tools that are missing.
         return
     if done.returncode != 0:
-        said = (done.stderr.strip().splitlines() or ["is not a line of bash"])[0]
-        cause = said.removeprefix("bash: ").removeprefix("-c: ")
+        text = (done.stderr.strip().splitlines() or ["is not a line of bash"])[0]
+        cause = text.removeprefix("bash: ").removeprefix("-c: ")
         raise UserError(cause, place=f"--run {line.host} {line.text!r}", remedy="write it as in a shell")
 
 
-@dataclass
-class _Ran:
-    line: Line
-    log: Path
+class CommandReport(TypedDict):
+    """A line that ran; the log has its whole output."""
+
+    host: str
+    command: str
     status: int | None
     """None where it did not end in time."""
+    output: str
+    log: str
+
+
+@dataclass
+class _Command:
+    line: Line
+    log: Path
+    status: int | None = None
+
+    def report(self) -> CommandReport:
+        """With what it printed so far."""
+        log = self.log
+        return CommandReport(
+            host=self.line.host,
+            command=self.line.text,
+            status=self.status,
+            output=_end_of(log),
+            log=f"{log.parent.parent.name}/{log.parent.name}/{log.name}",
+        )
 
 
 class Shells:
-    """The lines that a lab has run, and what they left running."""
+    """The lines that a lab has run, and their background processes."""
 
     def __init__(self, built: Built, logs: Path) -> None:
         self._built = built
         self._logs = logs
-        self._ran: list[_Ran] = []
+        self._commands: list[_Command] = []
         self._shells: list[subprocess.Popen[bytes]] = []
         self._environment: dict[str, str] | None = None
 
-    def run(self, line: Line, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
-        """Run a line to the end of its shell; as `report` has it. Raises UserError where it cannot be started."""
+    def run(self, line: Line, timeout_s: float = TIMEOUT_S) -> CommandReport:
+        """Runs a line to the end of its shell; raises UserError where it cannot be started."""
         self._logs.mkdir(parents=True, exist_ok=True)
-        log = self._logs / f"{len(self._ran) + 1}-{line.host}.log"
+        log = self._logs / f"{len(self._commands) + 1}-{line.host}.log"
         with log.open("wb") as output:
             try:
                 shell = subprocess.Popen(
@@ -102,28 +123,28 @@ class Shells:
                     str(error), place=f"--run {line.host}", remedy="see that mnexec is installed"
                 ) from error
         self._shells.append(shell)
-        ran = _Ran(line, log, None)
-        self._ran.append(ran)
-        ran.status = _status(shell, timeout_s)
-        if ran.status is None:
+        command = _Command(line, log)
+        self._commands.append(command)
+        command.status = _status(shell, timeout_s)
+        if command.status is None:
             end_processes(in_sessions({shell.pid}))
             with log.open("a", encoding="utf-8") as output:
                 output.write(f"no end within {timeout_s:g} s\n")
-        return _plain(ran)
+        return command.report()
 
     def end(self) -> None:
-        """End what lines have left running."""
+        """Ends background processes."""
         end_processes(in_sessions({shell.pid for shell in self._shells}))
         for shell in self._shells:
             shell.wait()
         self._shells = []
 
-    def report(self) -> list[dict[str, Any]]:
-        """Every line with its status (None: it did not end in time) and what it printed so far, in their order."""
-        return [_plain(ran) for ran in self._ran]
+    def report(self) -> list[CommandReport]:
+        """Every line, in order."""
+        return [command.report() for command in self._commands]
 
     def _hosts_as_commands(self) -> dict[str, str]:
-        """The environment of lines: bash takes functions from there. A name that is a command already stays one."""
+        """An environment with a bash function per host, unless a command has that name."""
         if self._environment is None:
             listed = subprocess.run(
                 ["bash", "--norc", "-c", "compgen -c"], capture_output=True, text=True, check=False
@@ -136,9 +157,9 @@ class Shells:
 
 
 def _status(shell: subprocess.Popen[bytes], timeout_s: float) -> int | None:
-    """Status of a shell once it has ended, negative for a signal; None where it does not in time.
+    """Status of a shell once it has ended, negative for a signal; None where it does not end in time.
 
-    It is left to be collected, so that its number stays that of its session until the lab ends.
+    It stays a zombie, so that its number remains that of its session until the lab ends.
     """
     handle = os.pidfd_open(shell.pid)
     try:
@@ -150,16 +171,6 @@ def _status(shell: subprocess.Popen[bytes], timeout_s: float) -> int | None:
     if ended is None:
         return None
     return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
-
-
-def _plain(ran: _Ran) -> dict[str, Any]:
-    return {
-        "host": ran.line.host,
-        "command": ran.line.text,
-        "status": ran.status,
-        "output": _end_of(ran.log),
-        "log": f"{ran.log.parent.parent.name}/{ran.log.parent.name}/{ran.log.name}",
-    }
 
 
 def _end_of(log: Path) -> str:

@@ -38,7 +38,7 @@ _GRACE_S = 3.0
 
 @dataclass(frozen=True)
 class LabRecord:
-    """A lab as its file has it."""
+    """The record of a lab."""
 
     token: str
     owner_pid: int
@@ -50,7 +50,7 @@ class LabRecord:
 
 @dataclass(frozen=True)
 class Cleaned:
-    """What was left of labs that have gone."""
+    """The remains of labs."""
 
     labs: int
     processes: int
@@ -133,7 +133,7 @@ def _read(path: Path) -> LabRecord | None:
         left = LabRecord(**plain)
     except (OSError, ValueError, TypeError):
         return None
-    named = [name for name in left.interfaces if isinstance(name, str) and name.startswith(PREFIX)]  # pyright: ignore[reportUnnecessaryIsInstance]
+    named = [name for name in map(str, left.interfaces) if name.startswith(PREFIX)]
     return LabRecord(str(left.token), left.owner_pid, named, left.folder) if len(str(left.token)) >= 16 else None
 
 

@@ -49,14 +49,14 @@ class PortShape:
     framing_bytes: int = 0
     loss: float = 0.0
     to_host: bool = False
-    """At the far end is a host, which loses nothing of what it sends."""
+    """At the far end is a host, which loses nothing that it sends."""
     alpha_log2: int | None = None
     """Of the dynamic threshold, with a shared buffer."""
 
 
 @dataclass(frozen=True)
 class SwitchSetup:
-    """What a scenario says of how its switches work, beside program and ports."""
+    """A scenario's settings of switches, without program and ports."""
 
     timestamp_unit: str = "us"
     pass_limit: int | None = None
@@ -91,7 +91,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class ProgramSource:
-    """A P4 program: source, or what a compiler has made of it (device config and P4Info)."""
+    """A P4 program: source, or a compiler's output (device config and P4Info)."""
 
     source: Path
     p4info: Path | None = None
@@ -104,7 +104,7 @@ class ProgramSource:
 
 @dataclass
 class Remarks:
-    """What a kind of switch leaves undone, each said once."""
+    """Remarks about what a kind of switch does not do, each once."""
 
     said: dict[str, None] = field(default_factory=dict[str, None])
 
@@ -118,7 +118,7 @@ class SwitchKind(Protocol):
 
     name: str
     delays: bool
-    """Whether it makes the links' delay, so that what it captures leaving has been delayed."""
+    """Whether it makes the links' delay, so that its captures of departures are delayed."""
     tells_ports: bool
     """Whether it can be asked for depth and drops of its ports."""
 
@@ -127,7 +127,7 @@ class SwitchKind(Protocol):
         ...
 
     def compile(self, program: ProgramSource, work: Path) -> Pipeline:
-        """What is pushed to a switch of this kind; raises UserError."""
+        """The pipeline for a switch of this kind; raises UserError."""
         ...
 
     def command(self, launch: Launch, remarks: Remarks) -> list[str]:
@@ -139,15 +139,15 @@ class SwitchKind(Protocol):
         ...
 
     def shape(self, launch: Launch, remarks: Remarks) -> None:
-        """What is to be said to it once it answers; raises UserError."""
+        """Configures it once it answers; raises UserError."""
         ...
 
 
 def own_program(name: str) -> str:
-    """A program of this project: where a variable says, beside Python or on PATH; raises UserError."""
-    if (found := _find_own(name)) is None:
+    """A program of this project: named by a variable, next to Python or on PATH; raises UserError."""
+    if (result := _find_own(name)) is None:
         raise UserError(f"{name} is not built", place="p4cc lab", remedy=BUILD)
-    return found
+    return result
 
 
 def own_missing(*names: str) -> list[Missing]:
@@ -281,7 +281,7 @@ class Bmv2:
     COMMAND_LINE = "simple_switch_CLI"
 
     def missing(self) -> list[Missing]:
-        """What is not on the search path."""
+        """The missing ones."""
         tools = (self.SWITCH, self.COMPILER, self.COMMAND_LINE)
         remedy = f"install BMv2 and p4c ({GUIDE}), or leave --switch out to use p4cc-switch"
         return [Missing(tool, remedy=remedy) for tool in tools if shutil.which(tool) is None]
@@ -365,8 +365,8 @@ def run_command_line(program: str, launch: Launch, lines: Sequence[str]) -> None
     log.write_text(done.stdout + done.stderr, encoding="utf-8")
     refused = [line for line in done.stdout.splitlines() if "Invalid" in line or "Error" in line]
     if done.returncode != 0 or refused:
-        said = refused[0] if refused else (done.stderr.strip().splitlines() or ["no answer"])[-1]
-        raise UserError(said, place=place, remedy=f"see {log}")
+        text = refused[0] if refused else (done.stderr.strip().splitlines() or ["no answer"])[-1]
+        raise UserError(text, place=place, remedy=f"see {log}")
 
 
 def _delay_by_kernel(port: PortShape) -> bool:

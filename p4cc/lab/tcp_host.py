@@ -1,7 +1,7 @@
 """Flows over the kernel's TCP at one host of a lab: `python -m p4cc.lab.tcp_host PLAN.json HOST`, in its namespace.
 
-Writes the lines of `p4cc-agent`: the ends of flows and samples of windows, these by TCP_INFO. The standard library
-only: every host starts one. Exit code 0 when all its flows are complete, 1 when some are not.
+Writes lines as `p4cc-agent` does: the ends of flows, and samples of windows from TCP_INFO. Imports the standard library
+only: every host starts one. Exit code 0 when all its flows are complete, 1 otherwise.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, TextIO, TypedDict, cast
+
+if TYPE_CHECKING:
+    from p4cc.json_data import JsonObject
 
 TCP_WINDOW_CLAMP = 10
 INFO_BYTES = 256
 TIMESTAMPS_BYTES = 12
-"""Of options in each segment, which the kernel counts to its maximum segment size."""
+"""Options in each segment, which the kernel counts into its maximum segment size."""
 ZEROS = memoryview(bytes(1 << 16))
 ROUNDS = 16
-"""Reads or writes of one flow before others have their turn."""
+"""Reads or writes of one flow before the next flow's turn."""
 BACKLOG = 4_096
 # struct tcp_info of linux/tcp.h: offsets of what is read here.
 _RTO_US, _SSTHRESH, _CWND, _RTT_US, _UNACKED = 8, 76, 80, 68, 24
@@ -31,15 +34,47 @@ _TOTAL_RETRANS, _BYTES_ACKED, _DATA_SEGS_OUT, _TOTAL_RTO = 100, 120, 156, 240
 _INFINITE_SSTHRESH = 0x7FFFFFFF
 
 
+class FlowPlan(TypedDict):
+    """A flow in the plan."""
+
+    id: int
+    src: str
+    dst: str
+    size_bytes: int
+    start_ns: int
+    congestion: str
+    """The kernel's name of its congestion control."""
+    mss_bytes: int
+
+
+class TcpSettings(TypedDict):
+    """Settings of all hosts; `start_ns` is since 1970, the other times since then."""
+
+    start_ns: int
+    stop_ns: int
+    sample_ns: int | None
+    port: int
+    window_bytes: int
+
+
+class TcpPlan(TypedDict):
+    """The plan of all hosts."""
+
+    hosts: dict[str, str]
+    """Addresses."""
+    flows: list[FlowPlan]
+    tcp: TcpSettings
+
+
 @dataclass
 class Info:
-    """What the kernel says of a connection."""
+    """The kernel's TCP_INFO of a connection."""
 
     data: bytes
 
     @classmethod
     def of(cls, connection: socket.socket) -> Info:
-        """As it is now."""
+        """The present one."""
         return cls(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_BYTES))
 
     def u32(self, offset: int) -> int:
@@ -53,7 +88,7 @@ class Info:
 
     @property
     def timeouts(self) -> int | None:
-        """None on kernels before 6.7, which do not say it."""
+        """None on kernels before 6.7, which do not report it."""
         if len(self.data) < _TOTAL_RTO + 2:
             return None
         return int(struct.unpack_from("=H", self.data, _TOTAL_RTO)[0])
@@ -63,7 +98,7 @@ class Info:
 class Flow:
     """A flow that this host sends."""
 
-    plain: dict[str, Any]
+    plan: FlowPlan
     left: int = field(init=False)
     connection: socket.socket | None = None
     started_ns: int = 0
@@ -72,7 +107,7 @@ class Flow:
     last: Info | None = None
 
     def __post_init__(self) -> None:
-        self.left = self.plain["size_bytes"]
+        self.left = self.plan["size_bytes"]
 
     @property
     def is_over(self) -> bool:
@@ -80,17 +115,17 @@ class Flow:
         return self.finished_ns is not None or self.failed is not None
 
     def acked_bytes(self) -> int:
-        """Of the payload."""
+        """Payload bytes that are acknowledged."""
         if self.finished_ns is not None:
-            return int(self.plain["size_bytes"])
-        return max(0, min(self.plain["size_bytes"], self.last.acked_bytes - 1)) if self.last is not None else 0
+            return self.plan["size_bytes"]
+        return max(0, min(self.plan["size_bytes"], self.last.acked_bytes - 1)) if self.last is not None else 0
 
-    def end_line(self) -> dict[str, Any]:
-        """As the agent's."""
+    def end_line(self) -> JsonObject:
+        """The line of its end."""
         info = self.last
         return {
             "type": "flow",
-            "flow": self.plain["id"],
+            "flow": self.plan["id"],
             "start_ns": self.started_ns,
             "fct_ns": None if self.finished_ns is None else self.finished_ns - self.started_ns,
             "acked_bytes": self.acked_bytes(),
@@ -104,18 +139,18 @@ class Flow:
 class Host:
     """All flows of one host."""
 
-    def __init__(self, plan: dict[str, Any], name: str, metrics: TextIO) -> None:
+    def __init__(self, plan: TcpPlan, name: str, metrics: TextIO) -> None:
         self._tcp = plan["tcp"]
         self._addresses = plan["hosts"]
         self._metrics = metrics
         self._start_ns = self._tcp["start_ns"] - time.time_ns() + time.monotonic_ns()
         self._waiting = sorted(
-            (Flow(one) for one in plan["flows"] if one["src"] == name), key=lambda flow: flow.plain["start_ns"]
+            (Flow(flow) for flow in plan["flows"] if flow["src"] == name), key=lambda flow: flow.plan["start_ns"]
         )
         self.flows = list(self._waiting)
-        self._to_come = sum(one["dst"] == name for one in plan["flows"])
+        self._incoming = sum(flow["dst"] == name for flow in plan["flows"])
         self._select = selectors.DefaultSelector()
-        if self._to_come:
+        if self._incoming:
             self._listen(self._addresses[name])
 
     def _now_ns(self) -> int:
@@ -124,7 +159,7 @@ class Host:
     def _listen(self, address: str) -> None:
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # The least of what flows to this host ask for; connections have it from here.
+        # The least window of all flows; connections inherit it.
         listener.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, self._tcp["window_bytes"])
         listener.setblocking(False)
         listener.bind((address, self._tcp["port"]))
@@ -132,55 +167,55 @@ class Host:
         self._select.register(listener, selectors.EVENT_READ, None)
 
     def run(self) -> bool:
-        """To the end of all flows, or the plan's; whether all are complete."""
+        """Runs to the end of all flows, or the plan's; returns whether all are complete."""
         stop_ns, sample_ns = self._tcp["stop_ns"], self._tcp["sample_ns"]
         next_sample_ns = 0 if sample_ns else stop_ns
-        while self._to_come or any(not flow.is_over for flow in self.flows):
+        while self._incoming or any(not flow.is_over for flow in self.flows):
             now_ns = self._now_ns()
             if now_ns >= stop_ns:
                 break
-            while self._waiting and self._waiting[0].plain["start_ns"] <= now_ns:
+            while self._waiting and self._waiting[0].plan["start_ns"] <= now_ns:
                 self._open(self._waiting.pop(0))
             if sample_ns and now_ns >= next_sample_ns:
                 self._sample(now_ns)
                 next_sample_ns += ((now_ns - next_sample_ns) // sample_ns + 1) * sample_ns
             until_ns = min(stop_ns, next_sample_ns)
             if self._waiting:
-                until_ns = min(until_ns, self._waiting[0].plain["start_ns"])
+                until_ns = min(until_ns, self._waiting[0].plan["start_ns"])
             for key, _ in self._select.select(max(0.0, (until_ns - self._now_ns()) / 1e9)):
                 self._ready(key)
         for flow in self.flows:
             self._note(flow)
             self._write(flow.end_line())
-        return not self._to_come and all(flow.finished_ns is not None for flow in self.flows)
+        return not self._incoming and all(flow.finished_ns is not None for flow in self.flows)
 
     def _open(self, flow: Flow) -> None:
         connection = socket.socket()
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, flow.plain["congestion"].encode())
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, flow.plain["mss_bytes"] + TIMESTAMPS_BYTES)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, flow.plan["congestion"].encode())
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, flow.plan["mss_bytes"] + TIMESTAMPS_BYTES)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.setblocking(False)
         flow.connection, flow.started_ns = connection, self._now_ns()
         self._select.register(connection, selectors.EVENT_WRITE, flow)
         with contextlib.suppress(BlockingIOError):
-            connection.connect((self._addresses[flow.plain["dst"]], self._tcp["port"]))
+            connection.connect((self._addresses[flow.plan["dst"]], self._tcp["port"]))
 
     def _ready(self, key: selectors.SelectorKey) -> None:
-        socket_: Any = key.fileobj
+        ready = cast("socket.socket", key.fileobj)
         if key.data is None:
             with contextlib.suppress(BlockingIOError):
-                connection, _ = socket_.accept()
+                connection, _ = ready.accept()
                 connection.setblocking(False)
                 self._select.register(connection, selectors.EVENT_READ, "arrives")
         elif isinstance(key.data, Flow):
-            self._go_on(key.data, socket_)
-        elif not _read(socket_):
-            self._select.unregister(socket_)
-            socket_.close()
-            self._to_come -= 1
+            self._send(key.data, ready)
+        elif not _read(ready):
+            self._select.unregister(ready)
+            ready.close()
+            self._incoming -= 1
 
-    def _go_on(self, flow: Flow, connection: socket.socket) -> None:
-        """Hands over what the kernel takes; then waits for the receiver's end, which comes after all data."""
+    def _send(self, flow: Flow, connection: socket.socket) -> None:
+        """Sends as much as the kernel takes; after all data, waits until the receiver closes."""
         try:
             for _ in range(ROUNDS):
                 if not flow.left:
@@ -197,7 +232,7 @@ class Host:
             return
         except OSError as error:
             flow.failed = error.strerror or str(error)
-            print(f"flow {flow.plain['id']}: {flow.failed}", file=sys.stderr)
+            print(f"flow {flow.plan['id']}: {flow.failed}", file=sys.stderr)
         if flow.is_over:
             self._note(flow)
             self._select.unregister(connection)
@@ -217,7 +252,7 @@ class Host:
             self._write(
                 {
                     "type": "sample",
-                    "flow": flow.plain["id"],
+                    "flow": flow.plan["id"],
                     "time_ns": now_ns,
                     "cwnd_segments": float(info.u32(_CWND)),
                     "ssthresh_segments": None if ssthresh >= _INFINITE_SSTHRESH else float(ssthresh),
@@ -228,12 +263,12 @@ class Host:
                 }
             )
 
-    def _write(self, line: dict[str, Any]) -> None:
+    def _write(self, line: JsonObject) -> None:
         self._metrics.write(json.dumps(line) + "\n")
 
 
 def _read(connection: socket.socket) -> bool:
-    """Takes what has come; False at the end of it."""
+    """Reads what has arrived; False at the end of the stream."""
     try:
         for _ in range(ROUNDS):
             if not connection.recv(1 << 16):

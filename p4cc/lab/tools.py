@@ -73,7 +73,7 @@ def _remedies(missing: Iterable[Missing]) -> list[str]:
 
 
 def called(lines: Sequence[str], hosts: frozenset[str] = frozenset()) -> list[str]:
-    """Those of the tools that exercises run which stand in shell lines where a command does."""
+    """The tools of exercises that shell lines use as commands."""
     return [tool for tool in IN_HOSTS if any(tool in _commands(line, hosts) for line in lines)]
 
 
@@ -82,18 +82,18 @@ def _commands(line: str, hosts: frozenset[str]) -> set[str]:
     words = shlex.shlex(line, posix=True, punctuation_chars="();&|`")
     words.whitespace_split = True
     words.commenters = ""
-    found: set[str] = set()
+    commands: set[str] = set()
     begins = True
     try:
         for word in words:
             operator = not word.strip("();&|`")
             if begins and not operator:
-                found.add(word)
+                commands.add(word)
             # The name of a host stands in front of a command.
             begins = operator or (begins and (word in _BEGINS_COMMAND | hosts or bool(_ASSIGNMENT.match(word))))
     except ValueError:
         return set()
-    return found
+    return commands
 
 
 def is_root() -> bool:

@@ -1,4 +1,4 @@
-"""`p4cc lab --live`: a page beside a lab, served from a thread of its own while the lab stands."""
+"""`p4cc lab --live`: a lab's page, served from its own thread while the lab is up."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from p4cc.files import inputs_read
 from p4cc.lab.plan import plan_lab
 from p4cc.live.lab_desk import LabDesk, ShownLab, beside_controller
 from p4cc.live.lab_looks import LabLooker
-from p4cc.live.network import drawn
-from p4cc.live.record import RecordedRun, Recorder, free_file
+from p4cc.live.network import draw
+from p4cc.live.record import Recorder, RunSource, free_file
 from p4cc.live.server import PageServer
+from p4cc.live.table_desk import PlannedCase
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
+    from p4cc.lab.lab import Lab
     from p4cc.lab.plan import LabRequest
-    from p4cc.lab.standing import Lab
     from p4cc.planning.network import NetworkPlan
     from p4cc.scenario.expand import Case
 
@@ -38,13 +39,13 @@ _GOODBYE_S = 10.0
 
 @dataclass
 class LabPage:
-    """Serves the page of one lab (`p4cc.lab.standing.LabOptions.beside`)."""
+    """Serves the page of one lab (`p4cc.lab.lab.LabOptions.beside`)."""
 
     request: LabRequest
     port: int = 0
-    """Of the loopback; 0 is any that is free."""
+    """On the loopback; 0 for any free port."""
     server: PageServer | None = None
-    """Known once it is served."""
+    """Set once it is served."""
 
     @contextmanager
     def beside(self, lab: Lab) -> Generator[None]:
@@ -72,11 +73,12 @@ class LabPage:
 
     async def _serve(self, lab: Lab, served: Future[PageServer], over: threading.Event) -> None:
         case, plan = planned_of(lab)
-        shape = drawn(plan)
+        shape = draw(plan)
         looker = LabLooker(lab, shape)
-        recorder = Recorder(free_file(lab.options.folder), _recorded(lab, case, self.request))
+        recorder = Recorder(free_file(lab.options.folder), _run_source(lab, case, self.request))
         stop_ns = case.scenario.stop_ns if lab.options.agents else None
-        desk = LabDesk(ShownLab(case.label(), stop_ns), (case, plan, lab.pipelines), shape, looker, recorder)
+        planned = PlannedCase(case, plan, lab.pipelines)
+        desk = LabDesk(ShownLab(case.label(), stop_ns), planned, shape, looker, recorder)
         logs = lab.options.folder / "logs"
         async with AsyncExitStack() as stack:
             stack.callback(looker.close)
@@ -100,29 +102,29 @@ class LabPage:
             served.set_result(server)
             levels = asyncio.create_task(_follow_levels(desk))
             try:
-                await _look_on(desk, looker, server, over)
+                await _observe(desk, looker, server, over)
             finally:
                 levels.cancel()
                 await asyncio.gather(levels, return_exceptions=True)
                 desk.end()
                 for event in ("look", "end"):
-                    server.tell(desk.say(), event)
+                    server.send(desk.next_message(), event)
 
 
-async def _look_on(desk: LabDesk, looker: LabLooker, server: PageServer, over: threading.Event) -> None:
-    """Looks and tells the pages until it is over."""
+async def _observe(desk: LabDesk, looker: LabLooker, server: PageServer, over: threading.Event) -> None:
+    """Looks and sends messages until the lab is over."""
     loop = asyncio.get_running_loop()
     due_s = loop.time()
     while not over.is_set():
         desk.looks.see(await looker.look())
-        server.tell(desk.say())
-        # A machine that is too slow does not owe the looks that it has missed.
+        server.send(desk.next_message())
+        # A machine that is too slow does not catch up later.
         due_s = max(due_s + LOOK_S, loop.time())
         await asyncio.sleep(due_s - loop.time())
 
 
 async def _follow_levels(desk: LabDesk) -> None:
-    """Reads the counters of marks again and again; a switch that does not answer will be asked again."""
+    """Reads the counters of marks repeatedly, also after a switch did not answer."""
     while True:
         await asyncio.sleep(LEVELS_S)
         with suppress(UserError, ControllerError):
@@ -142,8 +144,8 @@ def no_scenario() -> UserError:
     return UserError(cause, place="--live", remedy="give a scenario: its topology.kind `import` reads such a file")
 
 
-def _recorded(lab: Lab, case: Case, request: LabRequest) -> RecordedRun:
-    """What the lab is made of; planned once more, so that the files are known that it reads."""
+def _run_source(lab: Lab, case: Case, request: LabRequest) -> RunSource:
+    """The inputs of the lab; planned once more to learn which files it reads."""
     inputs: dict[str, Path] = {}
     token = inputs_read.set(inputs)
     try:
@@ -155,4 +157,4 @@ def _recorded(lab: Lab, case: Case, request: LabRequest) -> RecordedRun:
     if request.switch != "p4cc":
         words.append(f"--switch {request.switch}")
     words += [f"--kernel-tcp {shlex.quote(label)}" for label in request.kernel_tcp]
-    return RecordedRun(plan.data, case, inputs, " ".join(words))
+    return RunSource(plan.data, case, inputs, " ".join(words))

@@ -1,11 +1,11 @@
-"""What the page of a lab asks, and what it is told."""
+"""Answers the page of a lab."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from finsy import P4Client
 from finsy.proto import U128, p4r
@@ -16,10 +16,11 @@ from controller.install import read_switch_ports
 from controller.record import file_recorder
 from p4cc.control.line import ELECTION_ID, SwitchLine
 from p4cc.errors import UserError
-from p4cc.live.asked import list_of
 from p4cc.live.looks import Looks
+from p4cc.live.messages import Abilities, LookMessage, RunHead, Status
 from p4cc.live.pace import ENDED, RUNNING
-from p4cc.live.table_desk import TableDesk
+from p4cc.live.requests import WatchRequest, parse
+from p4cc.live.table_desk import PlannedCase, TableDesk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -28,32 +29,32 @@ if TYPE_CHECKING:
     from controller import SwitchPlan
     from controller.install import PortState
     from controller.pipeline import Pipeline
+    from p4cc.json_data import JsonObject
     from p4cc.live.lab_looks import LabLooker
+    from p4cc.live.messages import ChangeRow
     from p4cc.live.network import DrawnNetwork
     from p4cc.live.record import Recorder
-    from p4cc.planning.network import NetworkPlan
-    from p4cc.scenario.expand import Case
 
 
 class LabLine(SwitchLine):
-    """A connection beside that of the lab's controller, for one switch; made by `beside_controller`.
+    """A connection to one switch in addition to that of the lab's controller; made by `beside_controller`.
 
-    P4Runtime knows the primary by the election id of a request: with the id of the lab's controller a write is taken
-    as long as that controller is primary, and refused when it is not. Nobody takes its place.
+    P4Runtime identifies the primary by the election id of a request: with the id of the lab's controller, a write is
+    accepted while that controller is primary and refused otherwise. Nobody takes its place.
     """
 
     async def read(self, entities: Sequence[p4r.Entity]) -> list[p4r.Entity]:
-        """All that the switch holds of what these describe; raises P4ClientError, UserError for no answer in time."""
+        """Every entity that these describe; raises P4ClientError, UserError when the switch does not answer in time."""
         async with self._bounded():
             return await super().read(entities)
 
     async def write(self, updates: Sequence[p4r.Update]) -> None:
-        """Writes these updates; raises P4ClientError, UserError for no answer in time."""
+        """Writes these updates; raises P4ClientError, UserError when the switch does not answer in time."""
         async with self._bounded():
             await super().write(updates)
 
     async def read_ports(self) -> list[PortState]:
-        """Thresholds and level counters, none of a program that has none; raises SwitchError."""
+        """Thresholds and level counters, empty for a program that has none; raises SwitchError."""
         if not self.plan.marks:
             return []
         target = Target(self.address, self.plan.device_id, self.plan.switch)
@@ -73,7 +74,7 @@ class LabLine(SwitchLine):
 async def beside_controller(
     address: str, plan: SwitchPlan, pipeline: Pipeline, requests: Path
 ) -> AsyncGenerator[LabLine]:
-    """Opens a connection and closes it at the end; what it writes goes to a file too."""
+    """Opens a connection and closes it at the end; its write requests are also written to a file."""
     record = file_recorder(requests, plan.switch)
 
     def complete(message: object) -> None:
@@ -91,20 +92,20 @@ async def beside_controller(
 
 @dataclass(frozen=True)
 class ShownLab:
-    """What the page says of a lab beside its network."""
+    """How a lab is labelled on the page."""
 
     label: str
     stop_ns: int | None
-    """When the flows end at the latest; None where there are none."""
+    """When the flows end at the latest; None without flows."""
 
 
 class LabDesk(TableDesk):
-    """Answers the page (`p4cc.live.server.Watched`)."""
+    """Answers the page (`p4cc.live.server.Backend`)."""
 
     def __init__(
         self,
         shown: ShownLab,
-        planned: tuple[Case, NetworkPlan, Mapping[str, Pipeline]],
+        planned: PlannedCase,
         shape: DrawnNetwork,
         looker: LabLooker,
         recorder: Recorder,
@@ -115,66 +116,59 @@ class LabDesk(TableDesk):
         self._lab_lines: Sequence[LabLine] = ()
         self._writing = asyncio.Lock()
         self._state = RUNNING
-        self._said: dict[str, Any] = {}
+        self._message: LookMessage | None = None
         self.looks = Looks(shape, {})
 
     def connected_beside(self, lines: Mapping[str, LabLine]) -> None:
-        """As `connected`."""
+        """Takes the open connections to all switches."""
         self._lab_lines = list(lines.values())
         self.connected(lines)
 
     def end(self) -> None:
-        """The lab is taken down."""
+        """Marks the lab as over."""
         self._state = ENDED
 
-    def say(self) -> dict[str, Any]:
-        """The next message."""
-        self._said = self.looks.message({"state": self._state, "why": None, "speed": 1.0})
-        return self._said
+    def next_message(self) -> LookMessage:
+        """What has changed since the last message."""
+        self._message = self.looks.message(Status(state=self._state, why=None, speed=1.0))
+        return self._message
 
-    def latest(self) -> dict[str, Any]:
+    def latest(self) -> LookMessage:
         """The newest message with the whole history."""
-        return self.looks.with_history(self._said or self.say())
+        return self.looks.with_history(self._message or self.next_message())
 
-    async def network(self) -> dict[str, Any]:
-        """Nodes, links and ports with their thresholds, and what can be done; raises UserError."""
-        return {
-            **await super().network(),
-            "case": self._shown.label,
-            "kind": "lab",
-            "stop_ns": self._shown.stop_ns,
-            "can": {"pause": False, "step": False, "speed": False, "finish": False, "jump": [],
-                    "change": True, "trace": False},
-        }  # fmt: skip
+    def _head(self) -> RunHead:
+        can = Abilities(pause=False, step=False, speed=False, finish=False, jump=[], change=True, trace=False)
+        return RunHead(case=self._shown.label, kind="lab", stop_ns=self._shown.stop_ns, can=can)
 
-    async def get(self, what: str, name: str, query: Mapping[str, str]) -> dict[str, Any]:
-        """An answer; raises UserError, KeyError for what nobody knows."""
+    async def get(self, what: str, name: str, query: Mapping[str, str]) -> Mapping[str, object]:
+        """An answer; raises UserError, KeyError for an unknown question."""
         if what == "flows":
             return {"flows": [], "total": 0}
         return await super().get(what, name, query)
 
-    async def post(self, what: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Does what is asked; raises UserError, KeyError for what nobody does."""
+    async def post(self, what: str, body: JsonObject) -> Mapping[str, object]:
+        """Obeys a request; raises UserError, KeyError for an unknown one."""
         match what:
             case "watch":
-                return self.looks.watch(list_of(asked, "ports"), list_of(asked, "flows"))
+                return self.looks.watch(parse(WatchRequest, body))
             case "control":
-                raise UserError("a lab runs in real time", place="control", remedy="p4cc run --live leads the time")
+                raise UserError("a lab runs in real time", place="control", remedy="use p4cc run --live")
             case "trace":
                 remedy = "start the lab with --trace and see the logs of its switches, or use p4cc run --live"
-                raise UserError("packets of a lab are not followed here", place="trace", remedy=remedy)
+                raise UserError("the page of a lab traces no packets", place="trace", remedy=remedy)
             case _:
-                return await super().post(what, asked)
+                return await super().post(what, body)
 
     async def read_levels(self) -> None:
-        """Has the marks counted up to now; raises UserError, ControllerError."""
-        self._looker.marked(await self._read_ports())
+        """Updates the counts of marks; raises UserError, ControllerError."""
+        self._looker.add_levels(await self._read_ports())
 
     async def _read_ports(self) -> Sequence[PortState]:
-        found = await asyncio.gather(*(line.read_ports() for line in self._lab_lines))
-        return [state for states in found for state in states]
+        by_switch = await asyncio.gather(*(line.read_ports() for line in self._lab_lines))
+        return [state for states in by_switch for state in states]
 
-    async def _write(self, row: dict[str, Any]) -> int:
+    async def _write(self, row: ChangeRow) -> int:
         """Writes at once."""
         async with self._writing:
-            return await self._written(row, self._looker.now_ns())
+            return await self._write_and_record(row, self._looker.now_ns())

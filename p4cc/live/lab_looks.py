@@ -1,4 +1,4 @@
-"""Looks at a lab: what its links carry, as the kernel counts it, and what its switches hold, as they tell it."""
+"""Looks at a lab: its links by the kernel's counters, its queues as the switches report them."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from topos.lab import LabEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from controller.install import PortState
-    from p4cc.lab.standing import Lab
+    from p4cc.lab.lab import Lab
     from p4cc.live.network import DrawnLink, DrawnNetwork
 
 ETHERNET_BYTES = 14
-"""What the kernel counts of a frame beside its IP bytes."""
+"""Bytes of a frame that the kernel counts in addition to its IP bytes."""
 _COUNTERS = Path("/proc/net/dev")
 _ANSWER_S = 1.0
 _MAX_ANSWER_BYTES = 1 << 20
 _RX, _TX = 0, 8
-"""Places of a direction's bytes, and behind them packets, in a line of the kernel's."""
+"""Positions of a direction's bytes, followed by its packets, in a line of the kernel."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class LabLook:
     drops: int | None
     digests: int | None
     pauses: None = None
-    """A lab's switches send no pause frames."""
+    """Switches of a lab send no pause frames."""
     flow_counts: None = None
-    """What flows do, their hosts know."""
+    """Only the hosts know their flows."""
     first_active: tuple[int, ...] = ()
     flows: tuple[tuple[int, bool, bool, float | None, float | None, int], ...] = ()
 
 
 class Count:
-    """A count of a switch's that goes on where the switch, started again, begins anew."""
+    """A switch's counter, continued across restarts of the switch."""
 
     def __init__(self) -> None:
         self._before = 0
@@ -57,35 +57,51 @@ class Count:
 
     @property
     def total(self) -> int:
-        """Over all starts of the switch."""
+        """The sum over all starts of the switch."""
         return self._before + self._last
 
-    def see(self, told: int) -> None:
-        """Takes what the switch says now."""
-        if told < self._last:
+    def add(self, value: int) -> None:
+        """Takes the present value of the switch's counter."""
+        if value < self._last:
             self._before += self._last
-        self._last = told
+        self._last = value
+
+
+class _PortLook(TypedDict):
+    """A port in a switch's answer."""
+
+    port: int
+    depth_pkts: int
+    dropped_pkts: int
+    paused: bool
+
+
+class _SwitchLook(TypedDict):
+    """A switch's answer."""
+
+    digests: int
+    ports: list[_PortLook]
 
 
 @dataclass
 class PortSocket:
-    """Asks a p4cc-switch for its ports (`--looks`); a switch that was started again is found again."""
+    """Asks a p4cc-switch for its ports (`--looks`); connects again after the switch restarted."""
 
     path: Path
     _stream: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self) -> tuple[int, dict[int, dict[str, Any]]] | None:
-        """Digests; depth, drops and pause by port number. None while the switch does not answer."""
+    async def ask(self) -> _SwitchLook | None:
+        """The switch's answer; None while it does not answer."""
         try:
             async with asyncio.timeout(_ANSWER_S):
                 reader, writer = self._stream or await self._connect()
                 self._stream = (reader, writer)
                 writer.write(b"look\n")
-                answer = json.loads(await reader.readuntil())
+                answer: _SwitchLook = json.loads(await reader.readuntil())
         except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             self.close()
             return None
-        return answer["digests"], {one["port"]: one for one in answer["ports"]}
+        return answer
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         # An address has 107 bytes at most, and folders have longer names.
@@ -97,7 +113,7 @@ class PortSocket:
             os.close(folder)
 
     def close(self) -> None:
-        """Ends the connection; the next question makes another."""
+        """Closes the connection; the next question opens another."""
         if self._stream is not None:
             self._stream[1].close()
             self._stream = None
@@ -124,22 +140,22 @@ class LabLooker:
         self._carriers = [carrier for link in self.shape.links for carrier in _carriers(link, interfaces)]
 
     def now_ns(self) -> int:
-        """Since time 0 of the lab; 0 before it."""
+        """Time since the lab's start; 0 before it."""
         clock = self.lab.clock
         return 0 if clock is None else max(0, clock.now_ns())
 
-    def marked(self, states: Sequence[PortState]) -> None:
-        """Takes what switches count of packets by level."""
+    def add_levels(self, states: Sequence[PortState]) -> None:
+        """Takes the switches' counts of packets by level."""
         total = [0, 0]
         for state in states:
             counts = self._levels.setdefault((state.switch, state.port), (Count(), Count()))
-            for level, told in enumerate((state.level1_pkts, state.level2_pkts)):
-                counts[level].see(told)
+            for level, count in enumerate((state.level1_pkts, state.level2_pkts)):
+                counts[level].add(count)
                 total[level] += counts[level].total
         self._marks = (total[0], total[1]) if states else None
 
     async def look(self) -> LabLook:
-        """What there is to see now."""
+        """The lab now."""
         ports = await self._ports()
         counters = _counters()
         carried = [counters.get(interface, _NOTHING)[way : way + 2] for interface, way in self._carriers]
@@ -151,41 +167,41 @@ class LabLooker:
             dropped_pkts=[self._drops[place].total if place in self._drops else None for place in range(len(ports))],
             paused_ports=[place for place, port in enumerate(ports) if port is not None and port["paused"]],
             marks=self._marks,
-            drops=_sum(self._drops),
-            digests=_sum(self._digests),
+            drops=_sum(self._drops.values()),
+            digests=_sum(self._digests.values()),
         )
 
-    async def _ports(self) -> list[dict[str, Any] | None]:
-        """What switches say of their ports, in the drawn order; None of those that do not answer."""
+    async def _ports(self) -> list[_PortLook | None]:
+        """Ports in the drawn order; None where the switch does not answer."""
         names = list(self.sockets)
         answers = await asyncio.gather(*(self.sockets[name].ask() for name in names))
-        told: dict[str, dict[int, dict[str, Any]]] = {}
+        looks: dict[tuple[str, int], _PortLook] = {}
         for name, answer in zip(names, answers, strict=True):
             if answer is not None:
-                digests, told[name] = answer
-                self._digests.setdefault(name, Count()).see(digests)
-        ports = [told.get(port.switch, {}).get(port.port) for port in self.shape.ports]
+                looks.update({(name, port["port"]): port for port in answer["ports"]})
+                self._digests.setdefault(name, Count()).add(answer["digests"])
+        ports = [looks.get((port.switch, port.port)) for port in self.shape.ports]
         for place, port in enumerate(ports):
             if port is not None:
-                self._drops.setdefault(place, Count()).see(port["dropped_pkts"])
+                self._drops.setdefault(place, Count()).add(port["dropped_pkts"])
         return ports
 
     def close(self) -> None:
-        """Ends the connections."""
-        for one in self.sockets.values():
-            one.close()
+        """Closes the connections."""
+        for port_socket in self.sockets.values():
+            port_socket.close()
 
 
 _NOTHING = (0,) * 16
 
 
-def _sum(counts: Mapping[Any, Count]) -> int | None:
-    """None where nobody tells."""
-    return sum(count.total for count in counts.values()) if counts else None
+def _sum(counts: Collection[Count]) -> int | None:
+    """The sum; None where no switch reports any."""
+    return sum(count.total for count in counts) if counts else None
 
 
 def _counters() -> dict[str, tuple[int, ...]]:
-    """By interface: 8 numbers of what it received, 8 of what it sent, each beginning with bytes and packets."""
+    """By interface: 8 counters of received and 8 of sent traffic, each beginning with bytes and packets."""
     lines = (line.partition(":") for line in _COUNTERS.read_text(encoding="ascii").splitlines())
     return {name.strip(): tuple(map(int, numbers.split())) for name, colon, numbers in lines if colon}
 

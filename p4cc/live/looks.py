@@ -1,32 +1,33 @@
-"""From looks at a run to messages for the page: loads of links, depths, samples of what is watched; all bounded."""
+"""Turns looks at a run into messages for the page: link loads, depths, watched samples; all bounded."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from p4cc.errors import UserError
+from p4cc.live.messages import FlowCounts, FlowSeries, LookMessage, PortSeries, Totals, Watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from p4cc.live.messages import Status
     from p4cc.live.network import DrawnNetwork
+    from p4cc.live.requests import WatchRequest
 
-MAX_WATCHED = 8
-"""Ports, and flows, whose values over time are sent."""
 MAX_SAMPLES = 2_000
-"""Of each of them that are kept."""
+"""Kept of each port or flow that is watched."""
 AUTOMATIC = 4
-"""Ports, and flows, that are watched where nobody chose."""
+"""Ports, and flows, that are watched by default."""
 _PS_PER_S = 1e12
 
 
 class Look(Protocol):
-    """What was seen of a network at an instant; None is what its kind of run does not tell.
+    """A network at an instant; None is what its kind of run does not report.
 
-    Ports and links stand in the order of the drawn network.
+    Ports and links are in the order of the drawn network.
     """
 
     @property
@@ -86,7 +87,7 @@ class Look(Protocol):
 
     @property
     def link_bytes(self) -> Sequence[int]:
-        """By link, both ways one after the other: IP bytes carried."""
+        """By link, first one direction, then the other: IP bytes carried."""
         ...
 
     @property
@@ -106,17 +107,21 @@ class FlowName:
     size_bytes: int | None
 
 
-@dataclass
-class _Series:
-    """Samples of a port (depth), or of a flow (window and rate)."""
+V = TypeVar("V")
 
-    kept: deque[tuple[int, Any]] = field(default_factory=lambda: deque[tuple[int, Any]](maxlen=MAX_SAMPLES))
-    fresh: list[tuple[int, Any]] = field(default_factory=list[tuple[int, Any]])
+
+@dataclass
+class _Series(Generic[V]):
+    """Samples over time."""
+
+    history: deque[tuple[int, V]] = field(default_factory=lambda: deque(maxlen=MAX_SAMPLES))
+    fresh: list[tuple[int, V]] = field(default_factory=list[tuple[int, V]])
+    """Samples that no message has had yet."""
     done: bool = False
 
-    def add(self, time_ns: int, value: Any) -> None:
-        """A sample; one of the same instant, or that says what the last two said, takes the place of the last."""
-        for samples in (self.kept, self.fresh):
+    def add(self, time_ns: int, value: V) -> None:
+        """Adds a sample; it replaces the last one of the same instant, or where the last two had this value too."""
+        for samples in (self.history, self.fresh):
             is_same_time = len(samples) >= 1 and samples[-1][0] == time_ns
             if is_same_time or (len(samples) >= 2 and samples[-1][1] == value and samples[-2][1] == value):
                 samples[-1] = (time_ns, value)
@@ -125,15 +130,15 @@ class _Series:
 
 
 class Looks:
-    """What was seen of a run; `message` is what the page gets."""
+    """A run over time; `message` is what the page gets."""
 
     def __init__(self, network: DrawnNetwork, flows: Mapping[int, FlowName]) -> None:
         self._network = network
         self.flows = dict(flows)
-        self._asked_ports: list[int] = []
-        self._asked_flows: list[int] = []
-        self._ports: dict[int, _Series] = {}
-        self._flows: dict[int, _Series] = {}
+        self._chosen_ports: list[int] = []
+        self._chosen_flows: list[int] = []
+        self._ports: dict[int, _Series[int | None]] = {}
+        self._flows: dict[int, _Series[tuple[float | None, float | None]]] = {}
         self._peak: list[int] = [0] * len(network.ports)
         self._last: Look | None = None
         self._sent: Look | None = None
@@ -146,15 +151,12 @@ class Looks:
     @property
     def flows_to_look_at(self) -> list[int]:
         """Flows that the next look should have."""
-        return self._asked_flows or list(self._flows)
+        return self._chosen_flows or list(self._flows)
 
-    def watch(self, ports: Sequence[Any], flows: Sequence[Any]) -> dict[str, list[int]]:
-        """Chooses what is watched; nothing chosen is the deepest queues and the first active flows.
-
-        Raises UserError.
-        """
-        self._asked_ports = _numbers(ports, range(len(self._network.ports)), "ports")
-        self._asked_flows = _numbers(flows, self.flows, "flows")
+    def watch(self, request: WatchRequest) -> dict[str, list[int]]:
+        """Chooses what is watched, by default the deepest queues and the first active flows; raises UserError."""
+        self._chosen_ports = _numbers(request.ports, range(len(self._network.ports)), "ports")
+        self._chosen_flows = _numbers(request.flows, self.flows, "flows")
         self._choose()
         return {"ports": list(self._ports), "flows": list(self._flows)}
 
@@ -176,8 +178,8 @@ class Looks:
             series.done = ended
 
     def _choose(self) -> None:
-        """Keeps the series of what is watched still."""
-        ports, flows = self._asked_ports, self._asked_flows
+        """Drops the series of what is not watched any more."""
+        ports, flows = self._chosen_ports, self._chosen_flows
         if not ports:
             deepest = sorted(range(len(self._peak)), key=lambda port: -self._peak[port])[:AUTOMATIC]
             ports = sorted(port for port in deepest if self._peak[port] > 0)
@@ -187,69 +189,74 @@ class Looks:
         self._ports = {port: self._ports.get(port, _Series()) for port in ports}
         self._flows = {flow: self._flows.get(flow, _Series()) for flow in flows}
 
-    def message(self, of_time: Mapping[str, Any]) -> dict[str, Any]:
-        """What there is to say now; `of_time` has state, speed and why."""
+    def message(self, status: Status) -> LookMessage:
+        """The next message."""
         look = self._last
         if look is None:
-            raise RuntimeError("a run is looked at before anything is said of it")
+            raise RuntimeError("a run is observed before it is reported")
         self._rates(look)
         self._number += 1
         level1, level2 = look.marks or (None, None)
-        said = {
-            "number": self._number,
-            "time_ns": look.now_ps // 1_000,
-            **of_time,
-            "reached_speed": self._reached,
-            "packet_hops": look.packet_hops,
-            "hops_per_s": self._hops_per_s,
-            "flows": _flow_counts(look),
-            "totals": {"marks_level1": level1, "marks_level2": level2, "drops": look.drops,
-                       "pauses": look.pauses, "digests": look.digests},
-            "load": self._load,
-            "depth_pkts": _known(look.depth_pkts),
-            "drops": _dropped(look.dropped_pkts),
-            "paused": list(look.paused_ports),
-            "watched": self._watched(fresh=True),
-        }  # fmt: skip
+        message = LookMessage(
+            **status,
+            number=self._number,
+            time_ns=look.now_ps // 1_000,
+            reached_speed=self._reached,
+            packet_hops=look.packet_hops,
+            hops_per_s=self._hops_per_s,
+            flows=_flow_counts(look),
+            totals=Totals(
+                marks_level1=level1,
+                marks_level2=level2,
+                drops=look.drops,
+                pauses=look.pauses,
+                digests=look.digests,
+            ),
+            load=self._load,
+            depth_pkts=_known(look.depth_pkts),
+            drops=_drops(look.dropped_pkts),
+            paused=list(look.paused_ports),
+            watched=self._watched(fresh=True),
+        )
         self._refresh()
-        return said
+        return message
 
-    def with_history(self, said: Mapping[str, Any]) -> dict[str, Any]:
+    def with_history(self, message: LookMessage) -> LookMessage:
         """The message for a page that has seen nothing yet."""
-        return {**said, "watched": self._watched(fresh=False)}
+        return {**message, "watched": self._watched(fresh=False)}
 
-    def _watched(self, *, fresh: bool) -> dict[str, Any]:
-        def of(series: _Series) -> list[tuple[int, Any]]:
-            return series.fresh if fresh else list(series.kept)
+    def _watched(self, *, fresh: bool) -> Watched:
+        def of(series: _Series[V]) -> list[tuple[int, V]]:
+            return series.fresh if fresh else list(series.history)
 
         ports = [
-            {"port": port, "times_ns": [at for at, _ in of(series)], "depth_pkts": [depth for _, depth in of(series)]}
+            PortSeries(port=port, times_ns=[at for at, _ in of(series)], depth_pkts=[depth for _, depth in of(series)])
             for port, series in self._ports.items()
         ]
         flows = [
-            {
-                "flow_id": flow_id,
-                "src": self.flows[flow_id].src,
-                "dst": self.flows[flow_id].dst,
-                "label": self.flows[flow_id].label,
-                "times_ns": [at for at, _ in of(series)],
-                "cwnd_segments": [cwnd for _, (cwnd, _) in of(series)],
-                "rate_bps": [rate for _, (_, rate) in of(series)],
-                "done": series.done,
-            }
+            FlowSeries(
+                flow_id=flow_id,
+                src=self.flows[flow_id].src,
+                dst=self.flows[flow_id].dst,
+                label=self.flows[flow_id].label,
+                times_ns=[at for at, _ in of(series)],
+                cwnd_segments=[cwnd for _, (cwnd, _) in of(series)],
+                rate_bps=[rate for _, (_, rate) in of(series)],
+                done=series.done,
+            )
             for flow_id, series in self._flows.items()
             if flow_id in self.flows
         ]
-        return {"ports": ports, "flows": flows}
+        return Watched(ports=ports, flows=flows)
 
     def _refresh(self) -> None:
         for series in (*self._ports.values(), *self._flows.values()):
             series.fresh = []
-        if not self._asked_ports or not self._asked_flows:
+        if not self._chosen_ports or not self._chosen_flows:
             self._choose()
 
     def _rates(self, look: Look) -> None:
-        """Loads since the last message; what they were where time stood still."""
+        """Loads since the last message; the last ones while time is stopped."""
         now, before = time.monotonic(), self._sent
         real_s = max(now - self._sent_at, 1e-6)
         if before is not None:
@@ -257,44 +264,41 @@ class Looks:
             self._reached = virtual_s / real_s
             self._hops_per_s = (look.packet_hops - before.packet_hops) / real_s
             if virtual_s > 0:
-                self._load = list(_loads(self._network, (before.link_bytes, look.link_bytes), virtual_s))
+                self._load = list(_loads(self._network, before, look))
         self._sent, self._sent_at = look, now
 
 
 def _known(values: Sequence[int | None]) -> list[int | None] | None:
-    """Values by port; None where there is none at all."""
+    """Values by port; None where no port has any."""
     return list(values) if any(value is not None for value in values) else None
 
 
-def _dropped(counts: Sequence[int | None]) -> list[list[int]] | None:
-    """Ports that dropped, with their counts; None where nothing is known of any."""
+def _drops(counts: Sequence[int | None]) -> list[tuple[int, int]] | None:
+    """Ports that dropped, with their counts; None where no port reports any."""
     if all(count is None for count in counts):
         return None
-    return [[port, count] for port, count in enumerate(counts) if count]
+    return [(port, count) for port, count in enumerate(counts) if count]
 
 
-def _flow_counts(look: Look) -> dict[str, int] | None:
+def _flow_counts(look: Look) -> FlowCounts | None:
     if look.flow_counts is None:
         return None
     finite, completed, active, timeouts = look.flow_counts
-    return {"active": active, "completed": completed, "finite": finite, "timeouts": timeouts}
+    return FlowCounts(active=active, completed=completed, finite=finite, timeouts=timeouts)
 
 
-def _loads(network: DrawnNetwork, carried: tuple[Sequence[int], Sequence[int]], span_s: float) -> Iterable[int]:
-    """By link and way: percent of the line rate, IP bytes."""
-    before, after = carried
+def _loads(network: DrawnNetwork, before: Look, after: Look) -> Iterable[int]:
+    """By link and direction: percent of the line rate, in IP bytes."""
+    span_s = (after.now_ps - before.now_ps) / _PS_PER_S
     for place, link in enumerate(network.links):
         for way in (2 * place, 2 * place + 1):
-            yield min(100, round(100 * (after[way] - before[way]) * 8 / (link.rate_bps * span_s)))
+            yield min(100, round(100 * (after.link_bytes[way] - before.link_bytes[way]) * 8 / (link.rate_bps * span_s)))
 
 
-def _numbers(given: Sequence[Any], known: Iterable[int], what: str) -> list[int]:
-    if len(given) > MAX_WATCHED:
-        raise UserError(f"{len(given)} {what} are too many", place="watch", remedy=f"choose {MAX_WATCHED} at most")
-    there = set(known)
-    for one in given:
-        if isinstance(one, bool) or not isinstance(one, int) or one not in there:
-            raise UserError(
-                f"there is none of number {one!r}", place=f"watch.{what}", remedy="choose one that is shown"
-            )
-    return list(dict.fromkeys(given))
+def _numbers(chosen: Sequence[int], known: Iterable[int], what: str) -> list[int]:
+    """Each number once; raises UserError for one that is not known."""
+    unknown = set(chosen).difference(known)
+    if unknown:
+        cause = f"there is none of number {min(unknown)}"
+        raise UserError(cause, place=f"watch.{what}", remedy="choose one that is shown")
+    return list(dict.fromkeys(chosen))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from p4cc.live.messages import LinkView, NetworkView, NodeView, PortView, Thresholds
 from topos.layout import layout
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class LinkEnd:
     """One end of a link; a host has no port number."""
 
     node: str
-    port: int | None
+    port: int | None = None
 
 
 @dataclass(frozen=True)
@@ -54,33 +55,29 @@ class DrawnNetwork:
     links: tuple[DrawnLink, ...]
     ports: tuple[DrawnPort, ...]
 
-    def plain(self, thresholds: Sequence[dict[str, int | None]]) -> dict[str, Any]:
-        """As the page has it."""
+    def view(self, thresholds: Sequence[Thresholds]) -> NetworkView:
+        """As the page shows it."""
         places = layout(self.topology)
         switches = set(self.topology.switch_names)
         nodes = [
-            {"name": name, "kind": "switch" if name in switches else "host", "x": places[name][0], "y": places[name][1]}
+            NodeView(name=name, kind="switch" if name in switches else "host", x=places[name][0], y=places[name][1])
             for name in (*self.topology.switch_names, *self.topology.host_names)
         ]
         links = [
-            {"a": one.a.node, "a_port": one.a.port, "b": one.b.node, "b_port": one.b.port,
-             "rate_bps": one.rate_bps, "delay_ns": one.delay_ns}
-            for one in self.links
+            LinkView(a=link.a.node, a_port=link.a.port, b=link.b.node, b_port=link.b.port,
+                     rate_bps=link.rate_bps, delay_ns=link.delay_ns)
+            for link in self.links
         ]  # fmt: skip
-        ports = [{**vars(port), **of} for port, of in zip(self.ports, thresholds, strict=True)]
-        return {"nodes": nodes, "links": links, "ports": ports}
+        ports = [PortView(**vars(port), **values) for port, values in zip(self.ports, thresholds, strict=True)]
+        return NetworkView(nodes=nodes, links=links, ports=ports)
 
 
-def drawn(plan: NetworkPlan) -> DrawnNetwork:
-    """Links and ports of a plan: those of the engine's description, in its order."""
+def draw(plan: NetworkPlan) -> DrawnNetwork:
+    """Links and ports of a plan, in the order of the engine's description."""
     spec = json.loads(plan.spec_json)
-    hosts = set(plan.topology.host_names)
-
-    def end(of: dict[str, Any]) -> LinkEnd:
-        return LinkEnd(of["node"], None if of["node"] in hosts else int(of["port"]))
-
     links = tuple(
-        DrawnLink(end(one["a"]), end(one["b"]), int(one["rate_bps"]), int(one["delay_ns"])) for one in spec["links"]
+        DrawnLink(LinkEnd(**link["a"]), LinkEnd(**link["b"]), link["rate_bps"], link["delay_ns"])
+        for link in spec["links"]
     )
     leads: dict[tuple[str, int | None], tuple[int, int, str]] = {}
     for number, link in enumerate(links):
@@ -89,17 +86,13 @@ def drawn(plan: NetworkPlan) -> DrawnNetwork:
     ports: list[DrawnPort] = []
     for switch in spec["switches"]:
         for port in switch["ports"]:
-            link, way, peer = leads[switch["name"], int(port["port"])]
-            ports.append(DrawnPort(switch["name"], int(port["port"]), peer, link, way, links[link].rate_bps))
+            link, way, peer = leads[switch["name"], port["port"]]
+            ports.append(DrawnPort(switch["name"], port["port"], peer, link, way, links[link].rate_bps))
     return DrawnNetwork(plan.topology, links, tuple(ports))
 
 
-def thresholds_of(network: DrawnNetwork, states: Sequence[PortState]) -> list[dict[str, int | None]]:
-    """K and K_dc of every port in the ports' order; none where a port never marks."""
-    by_port = {(one.switch, one.port): one for one in states}
-    found: list[dict[str, int | None]] = []
-    for port in network.ports:
-        state = by_port.get((port.switch, port.port))
-        values = (None, None) if state is None else (state.k_pkts, state.k_dc_pkts)
-        found.append({"k_pkts": values[0], "k_dc_pkts": values[1]})
-    return found
+def thresholds_of(network: DrawnNetwork, states: Sequence[PortState]) -> list[Thresholds]:
+    """K and K_dc by port; None where a port never marks."""
+    known = {(state.switch, state.port): Thresholds(k_pkts=state.k_pkts, k_dc_pkts=state.k_dc_pkts) for state in states}
+    never = Thresholds(k_pkts=None, k_dc_pkts=None)
+    return [known.get((port.switch, port.port), never) for port in network.ports]

@@ -1,4 +1,4 @@
-"""`p4cc run --live`: a run that is watched in a page, which leads its time and may change its tables."""
+"""`p4cc run --live`: a run with a page that controls its time and may change its tables."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from rich.console import Console
 from p4cc.errors import UserError
 from p4cc.live.desk import Desk
 from p4cc.live.looks import AUTOMATIC, Looks
-from p4cc.live.moving import Mover
-from p4cc.live.network import drawn
+from p4cc.live.mover import Mover, Steps
+from p4cc.live.network import draw
 from p4cc.live.pace import ENDED, FAILED, PAUSED, Pace
-from p4cc.live.record import Recorder, free_file, recorded
+from p4cc.live.record import Recorder, free_file, run_source
 from p4cc.live.server import PageServer
+from p4cc.live.table_desk import PlannedCase
 from p4cc.running.controlled import run_with_stops
 from p4cc.scenario.changes import TimedRow
 
@@ -36,11 +37,11 @@ if TYPE_CHECKING:
     from p4cc.scenario.expand import Case
 
 DEFAULT_SPEED = 1e-3
-"""A millisecond of virtual time in a second."""
+"""A virtual millisecond per second."""
 _MESSAGE_S = 0.09
 """Between two messages to the page while time passes."""
 _GONE_S = 2.0
-"""How long nobody must look after the end until the run is over."""
+"""How long after the last page is closed an ended run is over."""
 _POLL_S = 0.05
 _WAITS = "waits for a page"
 
@@ -50,25 +51,25 @@ class LiveRun:
     """Watches the one run of a call (`p4cc.running.runner.Watcher`)."""
 
     port: int = 0
-    """Of the loopback; 0 is any that is free."""
+    """On the loopback; 0 for any free port."""
     speed: float | None = DEFAULT_SPEED
-    """Virtual seconds in a real one; None for as fast as it goes."""
+    """Virtual seconds per real second; None for full speed."""
     started: datetime | None = None
     """Names the folder of results."""
     server: PageServer | None = None
     recorder: Recorder | None = None
 
     def folder(self, results: Path, name: str) -> Path:
-        """A folder of its own for each watched run."""
+        """A separate folder for each watched run."""
         self.started = self.started or datetime.now().astimezone()
         return results / f"{name}-live-{self.started:%Y%m%d-%H%M%S}"
 
     def begin(self, prepared: Prepared) -> None:
-        """Is told what will run."""
-        self.recorder = Recorder(free_file(prepared.folder), recorded(prepared))
+        """Takes what will run."""
+        self.recorder = Recorder(free_file(prepared.folder), run_source(prepared))
 
     def as_run(self, prepared: Prepared) -> Prepared:
-        """What was run, with what was changed in the page."""
+        """The run, including the page's changes."""
         recorder = self._recorder()
         if not recorder.rows:
             return prepared
@@ -79,13 +80,13 @@ class LiveRun:
         return replace(prepared, data={**prepared.data, "changes": rows}, scenario=scenario, cases=cases)
 
     def kept(self) -> str:
-        """What a call leaves that was interrupted, for people."""
+        """Which file an interrupted call leaves, for people."""
         recorder = self._recorder()
         return f"{recorder.file} repeats the run with what was changed in its page" if recorder.rows else ""
 
     def _recorder(self) -> Recorder:
         if self.recorder is None:
-            raise RuntimeError("a watcher is told what will run before it runs")
+            raise RuntimeError("`begin` precedes the run")
         return self.recorder
 
     async def run(
@@ -96,8 +97,8 @@ class LiveRun:
         progress: tuple[str, Runs],
     ) -> Left:
         """Serves the page and runs to the end; raises UserError, ControllerError."""
-        (_, network), (case, plan, pipelines) = networks, planned
-        session = _Session(network, planned, Pace(self.speed), progress, self._recorder())
+        steps = Steps(networks[1], *progress)
+        session = _Session(steps, PlannedCase(*planned), Pace(self.speed), self._recorder())
         self.server = session.server
         async with session.server.served(self.port):
             Console(stderr=True, soft_wrap=True, highlight=False).print(
@@ -106,9 +107,7 @@ class LiveRun:
             )
             waiting = asyncio.create_task(session.begin_with_page())
             try:
-                left = await run_with_stops(
-                    networks, (case, plan, pipelines), chosen, session.mover, connected=session.desk.connected
-                )
+                left = await run_with_stops(networks, planned, chosen, session.mover, connected=session.desk.connected)
             except UserError as error:
                 session.fail(str(error))
                 raise
@@ -124,21 +123,20 @@ class _Session:
 
     def __init__(
         self,
-        network: _engine.Network,
-        planned: tuple[Case, NetworkPlan, Mapping[str, Pipeline]],
+        steps: Steps,
+        planned: PlannedCase,
         pace: Pace,
-        progress: tuple[str, Runs],
         recorder: Recorder,
     ) -> None:
-        self._network = network
+        self._network = steps.network
         self._pace = pace
-        self._told_at = 0.0
-        self._told_state: tuple[str, str | None] = ("", None)
+        self._sent_at = 0.0
+        self._sent_state: tuple[str, str | None] = ("", None)
         pace.pause(_WAITS)
-        shape = drawn(planned[1])
-        self.mover = Mover(network, progress, pace, self._seen)
+        shape = draw(planned.plan)
+        self.mover = Mover(steps, pace, self._observe)
         self.mover.has_left = self._linger
-        self.desk = Desk(network, planned, shape, self.mover, recorder)
+        self.desk = Desk(steps.network, planned, shape, self.mover, recorder)
         self._looks: Looks = self.desk.looks
         self.server = PageServer(self.desk)
         self._look()
@@ -146,34 +144,34 @@ class _Session:
     def _look(self) -> None:
         self._looks.see(self._network.look(self._looks.flows_to_look_at, AUTOMATIC))
 
-    def _seen(self) -> None:
-        """Looks, and tells the page now and then, or at once where time stops or goes on."""
+    def _observe(self) -> None:
+        """Looks, and sends the page a message now and then, or at once when time stops or continues."""
         self._look()
         now, state = time.monotonic(), (self._pace.state, self._pace.why)
-        if now - self._told_at < _MESSAGE_S and state == self._told_state:
+        if now - self._sent_at < _MESSAGE_S and state == self._sent_state:
             return
-        self._told_at, self._told_state = now, state
-        self.server.tell(self.desk.say())
+        self._sent_at, self._sent_state = now, state
+        self.server.send(self.desk.next_message())
         if self._pace.state in (ENDED, FAILED):
-            self.server.tell(self.desk.say(), "end")
+            self.server.send(self.desk.next_message(), "end")
 
     async def begin_with_page(self) -> None:
-        """Lets time pass when the first page has come, unless somebody decided otherwise."""
-        await self.server.came.wait()
+        """Starts time when the first page is open, unless it was started or paused before."""
+        await self.server.first_visit.wait()
         if (self._pace.state, self._pace.why) == (PAUSED, _WAITS):
             self._pace.go()
-            self._pace.woken.set()
+            self._pace.wakeup.set()
 
     def fail(self, why: str) -> None:
-        """The run ended with an error."""
+        """Ends the run with an error."""
         self._pace.end(FAILED, why)
-        self._seen()
+        self._observe()
 
     async def _linger(self) -> None:
-        """Waits while somebody looks at what the run has come to."""
+        """Waits while a page is open."""
         gone_since = time.monotonic()
         while not self.desk.is_finished and time.monotonic() - gone_since < _GONE_S:
             if self.server.pages:
                 gone_since = time.monotonic()
-            # The server tells nobody who comes and goes.
+            # The server has no event for pages that open and close.
             await asyncio.sleep(_POLL_S)

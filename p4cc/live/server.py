@@ -1,4 +1,4 @@
-"""The page's server: on the loopback only, for who has the token; server-sent events out, JSON in.
+"""The page's server: on the loopback only, for those who have the token; server-sent events out, JSON in.
 
 The first visit brings the token in the address and leaves it as a cookie that no script reads and no other site sends.
 """
@@ -13,7 +13,7 @@ import socket
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -28,11 +28,14 @@ from p4cc.pages import assets
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
 
+    from p4cc.json_data import JsonObject, JsonValue
+    from p4cc.live.messages import LookMessage, NetworkMessage
+
 COOKIE = "p4cc-live"
 MAX_BODY_BYTES = 64 << 10
 _HOST = "127.0.0.1"
 _WAITING = 64
-"""Messages that a page may be behind; then it gets what is kept, anew."""
+"""Messages that a page may fall behind before it gets the whole history again."""
 _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -43,23 +46,23 @@ _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".
 _GOODBYE_S = 1
 
 
-class Watched(Protocol):
-    """What the page looks at and asks."""
+class Backend(Protocol):
+    """Answers the page's requests."""
 
-    async def network(self) -> dict[str, Any]:
-        """Nodes, links, ports and what can be done."""
+    async def network(self) -> NetworkMessage:
+        """Nodes, links, ports and what the page can do."""
         ...
 
-    def latest(self) -> dict[str, Any]:
+    def latest(self) -> LookMessage:
         """The newest message with the whole history."""
         ...
 
-    async def get(self, what: str, name: str, query: Mapping[str, str]) -> dict[str, Any]:
-        """An answer to a question; raises UserError, KeyError for one that nobody knows."""
+    async def get(self, what: str, name: str, query: Mapping[str, str]) -> Mapping[str, object]:
+        """An answer; raises UserError, KeyError for an unknown question."""
         ...
 
-    async def post(self, what: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Does what is asked; raises UserError, KeyError for what nobody does."""
+    async def post(self, what: str, body: JsonObject) -> Mapping[str, object]:
+        """Obeys a request; raises UserError, KeyError for an unknown one."""
         ...
 
 
@@ -67,12 +70,12 @@ class Watched(Protocol):
 class PageServer:
     """Serves one run's page."""
 
-    watched: Watched
+    backend: Backend
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     port: int = 0
-    """Set when it is served."""
-    came: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once a page has come."""
+    """Set when the page is served."""
+    first_visit: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once a page is open."""
     _pages: list[asyncio.Queue[str]] = field(default_factory=list[asyncio.Queue[str]])
 
     @property
@@ -82,68 +85,68 @@ class PageServer:
 
     @property
     def pages(self) -> int:
-        """Pages that listen."""
+        """Number of open pages."""
         return len(self._pages)
 
-    def tell(self, message: Mapping[str, Any], event: str = "look") -> None:
-        """Sends a message to all pages; one that is too far behind gets the whole history."""
+    def send(self, message: LookMessage, event: str = "look") -> None:
+        """Sends a message to all pages; one that has fallen too far behind gets the whole history."""
         text = _event(event, message)
         for page in self._pages:
             if page.full():
                 while not page.empty():
                     page.get_nowait()
-                page.put_nowait(_event("look", self.watched.latest()))
+                page.put_nowait(_event("look", self.backend.latest()))
             else:
                 page.put_nowait(text)
 
     @asynccontextmanager
     async def served(self, port: int) -> AsyncGenerator[None]:
-        """Serves the page while the block runs; raises UserError for a port that is taken."""
-        held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        """Serves the page while the block runs; raises UserError for a port in use."""
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            held.bind((_HOST, port))
-            # From here on who comes early waits.
-            held.listen()
+            listener.bind((_HOST, port))
+            # Early visitors wait from here on.
+            listener.listen()
         except OSError as error:
-            held.close()
-            cause = f"port {port} of {_HOST} cannot be had: {error.strerror or error}"
+            listener.close()
+            cause = f"port {port} of {_HOST} cannot be used: {error.strerror or error}"
             raise UserError(cause, place="--live-port", remedy="give another port, or 0 for any") from error
-        self.port = held.getsockname()[1]
+        self.port = listener.getsockname()[1]
         config = uvicorn.Config(
             self._app(), log_level="critical", access_log=False, lifespan="off",
             timeout_graceful_shutdown=_GOODBYE_S, server_header=False,
         )  # fmt: skip
         server = _Server(config)
-        task = asyncio.create_task(server.serve(sockets=[held]))
+        task = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             yield
         finally:
             server.should_exit = True
             await asyncio.gather(task, return_exceptions=True)
-            held.close()
+            listener.close()
 
     def _app(self) -> Starlette:
-        asked = self._guarded
+        guarded = self._guarded
         routes = [
-            Route("/", asked(self._page)),
-            Route("/static/{name}", asked(self._static)),
-            Route("/assets/{name}", asked(self._asset)),
-            Route("/api/stream", asked(self._stream)),
-            Route("/api/{what}", asked(self._get), methods=["GET"]),
-            Route("/api/{what}/{name:path}", asked(self._get), methods=["GET"]),
-            Route("/api/{what}", asked(self._post), methods=["POST"]),
+            Route("/", guarded(self._page)),
+            Route("/static/{name}", guarded(self._static)),
+            Route("/assets/{name}", guarded(self._asset)),
+            Route("/api/stream", guarded(self._stream)),
+            Route("/api/{what}", guarded(self._get), methods=["GET"]),
+            Route("/api/{what}/{name:path}", guarded(self._get), methods=["GET"]),
+            Route("/api/{what}", guarded(self._post), methods=["POST"]),
         ]
         return Starlette(routes=routes)
 
     def _guarded(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        """Lets in who has the token, by the address that was printed; errors become JSON."""
+        """Admits requests with the token to the printed address; turns errors into JSON."""
 
         async def guarded(request: Request) -> Response:
             if not self._is_our_host(request.headers.get("host", "")):
                 return _refusal(403, "this page is served on the loopback only", "open the address that was printed")
-            given = request.query_params.get("token")
-            if request.url.path == "/" and given is not None and self._is_token(given):
+            token = request.query_params.get("token")
+            if request.url.path == "/" and token is not None and self._is_token(token):
                 welcome = RedirectResponse("/", status_code=303, headers=_HEADERS)
                 welcome.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
                 return welcome
@@ -161,8 +164,8 @@ class PageServer:
 
         return guarded
 
-    def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(), self.token.encode())
+    def _is_token(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode(), self.token.encode())
 
     def _is_our_host(self, host: str) -> bool:
         return host in (f"{_HOST}:{self.port}", f"localhost:{self.port}")
@@ -179,32 +182,31 @@ class PageServer:
             "datatables.js": (assets.datatables_js, "text/javascript"),
             "datatables.css": (assets.datatables_css, "text/css"),
         }[request.path_params["name"]]
-        # The first time takes a second, which looks at a run in real time must not wait for.
+        # The first time takes a second, which would delay looks in real time.
         return Response(await asyncio.to_thread(made), media_type=kind, headers=_HEADERS)
 
     async def _get(self, request: Request) -> Response:
         what, name = request.path_params["what"], request.path_params.get("name", "")
         if what == "network":
-            return JSONResponse(await self.watched.network(), headers=_HEADERS)
-        return JSONResponse(await self.watched.get(what, name, request.query_params), headers=_HEADERS)
+            return JSONResponse(await self.backend.network(), headers=_HEADERS)
+        return JSONResponse(await self.backend.get(what, name, request.query_params), headers=_HEADERS)
 
     async def _post(self, request: Request) -> Response:
         # A form of another site cannot send this type.
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            return _refusal(415, "the request is no JSON", "send Content-Type: application/json")
+            return _refusal(415, "the request is not JSON", "send Content-Type: application/json")
         body = b""
         async for part in request.stream():
             body += part
             if len(body) > MAX_BODY_BYTES:
                 return _refusal(413, f"the request has more than {MAX_BODY_BYTES} bytes", "ask for less")
         try:
-            asked: Any = json.loads(body)
+            request_body: JsonValue = json.loads(body)
         except (ValueError, RecursionError):
-            return _refusal(400, "the request is no JSON", "send an object")
-        if not isinstance(asked, dict):
-            return _refusal(400, "the request is no JSON object", "send an object")
-        plain = cast("dict[str, Any]", asked)
-        return JSONResponse(await self.watched.post(request.path_params["what"], plain), headers=_HEADERS)
+            return _refusal(400, "the request is not JSON", "send an object")
+        if not isinstance(request_body, dict):
+            return _refusal(400, "the request is not a JSON object", "send an object")
+        return JSONResponse(await self.backend.post(request.path_params["what"], request_body), headers=_HEADERS)
 
     async def _stream(self, _: Request) -> Response:
         headers = {**_HEADERS, "X-Accel-Buffering": "no"}
@@ -212,9 +214,9 @@ class PageServer:
 
     async def _events(self) -> AsyncIterator[str]:
         page: asyncio.Queue[str] = asyncio.Queue(_WAITING)
-        page.put_nowait(_event("look", self.watched.latest()))
+        page.put_nowait(_event("look", self.backend.latest()))
         self._pages.append(page)
-        self.came.set()
+        self.first_visit.set()
         try:
             while True:
                 yield await page.get()
@@ -223,27 +225,27 @@ class PageServer:
 
 
 class _Server(uvicorn.Server):
-    """Leaves signals to who runs p4cc."""
+    """Leaves signals to p4cc."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Takes none."""
+        """Captures none."""
         yield
 
 
-def _event(name: str, message: Mapping[str, Any]) -> str:
+def _event(name: str, message: LookMessage) -> str:
     return f"event: {name}\ndata: {json.dumps(message, allow_nan=False)}\n\n"
 
 
 def _refusal(status: int, cause: str, remedy: str | None, place: str | None = None) -> Response:
-    said = {"cause": cause, "place": place or None, "remedy": remedy or None}
-    return JSONResponse(said, status_code=status, headers=_HEADERS)
+    problem = {"cause": cause, "place": place or None, "remedy": remedy or None}
+    return JSONResponse(problem, status_code=status, headers=_HEADERS)
 
 
 def _file(name: str) -> Response:
-    """A file of the page's own; raises KeyError for any other."""
+    """One of the page's files; raises KeyError for any other."""
     folder = files("p4cc.live") / "static"
-    known = {one.name: one for one in folder.iterdir() if one.is_file()}
+    known = {file.name: file for file in folder.iterdir() if file.is_file()}
     suffix = "." + name.rpartition(".")[2]
     if name not in known or suffix not in _TYPES:
         raise KeyError(name)

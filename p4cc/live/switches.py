@@ -1,10 +1,10 @@
-"""What a switch holds, as the page shows it: tables, registers, counters; read over P4Runtime, and bounded."""
+"""Tables, registers and counters of a switch for the page; read over P4Runtime, in bounded number."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from finsy import P4ClientError
 from finsy.proto import p4r
@@ -13,20 +13,23 @@ from controller.client import refusal
 from controller.entities import ActionCall
 from controller.readable import ReadEntry, parts, read_entry
 from p4cc.errors import UserError
+from p4cc.live.messages import ChangeRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from finsy import P4Schema
     from finsy.p4schema import P4Table
-    from finsy.proto import p4i
+    from finsy.proto import p4d, p4i
 
     from p4cc.control.line import SwitchLine
+    from p4cc.json_data import JsonObject, JsonValue
+    from p4cc.live.requests import ChangeRequest
 
 MAX_ENTRIES = 200
-"""Of a table that the page shows."""
+"""Entries of a table that the page shows."""
 MAX_CELLS = 64
-"""Of a register or a counter that the page shows."""
+"""Cells of a register or a counter that the page shows."""
 _UNITS = {1: "bytes", 2: "packets", 3: "both"}
 
 
@@ -41,7 +44,7 @@ class ShownEntry:
 
 @dataclass
 class SwitchView:
-    """One switch with what was shown of it last."""
+    """One switch, with the entries that the page shows."""
 
     line: SwitchLine
     program: str
@@ -62,8 +65,8 @@ class SwitchView:
     def _info(self) -> p4i.P4Info:
         return self.line.pipeline.config.p4info
 
-    async def plain(self) -> dict[str, Any]:
-        """What the switch holds now; raises UserError."""
+    async def contents(self) -> Mapping[str, object]:
+        """The present contents of the switch; raises UserError."""
         self.shown.clear()
         return {
             "switch": self.name,
@@ -78,18 +81,25 @@ class SwitchView:
         try:
             return await self.line.read(entities) if entities else []
         except P4ClientError as error:
-            found = refusal(f"switch {self.name}", error)
-            raise UserError(found.cause, place=found.place, remedy=found.remedy) from error
+            problem = refusal(f"switch {self.name}", error)
+            raise UserError(problem.cause, place=problem.place, remedy=problem.remedy) from error
 
-    async def _table(self, table: P4Table) -> dict[str, Any]:
-        asked = p4r.TableEntry(table_id=table.id)
-        if table.id in {one.direct_table_id for one in self._info.direct_counters}:
-            asked.counter_data.SetInParent()
+    async def _table(self, table: P4Table) -> Mapping[str, object]:
+        wildcard = p4r.TableEntry(table_id=table.id)
+        if table.id in {counter.direct_table_id for counter in self._info.direct_counters}:
+            wildcard.counter_data.SetInParent()
         default = p4r.TableEntry(table_id=table.id, is_default_action=True)
-        listed = await self._read([p4r.Entity(table_entry=asked)])
-        listed = [one for one in listed if not one.table_entry.is_default_action]
+        listed = await self._read([p4r.Entity(table_entry=wildcard)])
+        listed = [entity for entity in listed if not entity.table_entry.is_default_action]
         defaults = await self._read([p4r.Entity(table_entry=default)])
-        keys = [{"name": key.name, "match": _kind(key.match_type), "bits": key.bitwidth} for key in table.match_fields]
+        keys = [
+            {
+                "name": key.name,
+                "match": str(getattr(key.match_type, "name", key.match_type)).lower(),
+                "bits": key.bitwidth,
+            }
+            for key in table.match_fields
+        ]
         actions = [
             {"name": one.alias, "params": [{"name": param.name, "bits": param.bitwidth} for param in one.params]}
             for one in table.actions
@@ -104,7 +114,7 @@ class SwitchView:
             "misses": None,
         }
 
-    def _entry(self, table: P4Table, entity: p4r.Entity) -> dict[str, Any]:
+    def _entry(self, table: P4Table, entity: p4r.Entity) -> Mapping[str, object]:
         entry = read_entry(entity.table_entry, self._schema)
         key = hashlib.sha256(str(entry.value.key).encode()).hexdigest()[:16]
         is_const = entry.is_const or (entry.is_default and table.const_default_action is not None)
@@ -120,33 +130,33 @@ class SwitchView:
             "is_const": is_const,
         }
 
-    async def _register(self, register: p4i.Register) -> dict[str, Any]:
+    async def _register(self, register: p4i.Register) -> Mapping[str, object]:
         key = register.preamble.id
         cells, left_out = await self._cells(
             register.size, lambda at: p4r.Entity(register_entry=p4r.RegisterEntry(register_id=key, index=at))
         )
-        found = [cell.register_entry for cell in cells]
-        values = [[int(one.index.index), " ".join(_parts(one.data)) or "-"] for one in found]
+        entries = [cell.register_entry for cell in cells]
+        values = [[int(entry.index.index), " ".join(_parts(entry.data)) or "-"] for entry in entries]
         return {"name": register.preamble.name, "size": register.size, "values": values, "left_out": left_out}
 
-    async def _counter(self, counter: p4i.Counter) -> dict[str, Any]:
+    async def _counter(self, counter: p4i.Counter) -> Mapping[str, object]:
         key = counter.preamble.id
         cells, left_out = await self._cells(
             counter.size, lambda at: p4r.Entity(counter_entry=p4r.CounterEntry(counter_id=key, index=at))
         )
-        found = [cell.counter_entry for cell in cells]
-        rows = [[int(one.index.index), int(one.data.packet_count), int(one.data.byte_count)] for one in found]
+        entries = [cell.counter_entry for cell in cells]
+        rows = [[int(one.index.index), int(one.data.packet_count), int(one.data.byte_count)] for one in entries]
         unit = _UNITS.get(counter.spec.unit, "packets")
         return {"name": counter.preamble.name, "unit": unit, "rows": rows, "left_out": left_out}
 
-    async def _cells(self, size: int, asked: Callable[[p4r.Index], p4r.Entity]) -> tuple[list[p4r.Entity], int]:
+    async def _cells(self, size: int, entity: Callable[[p4r.Index], p4r.Entity]) -> tuple[list[p4r.Entity], int]:
         """The first cells of a register or counter, and how many are left out; raises UserError."""
         shown = min(size, MAX_CELLS)
-        return await self._read([asked(p4r.Index(index=index)) for index in range(shown)]), size - shown
+        return await self._read([entity(p4r.Index(index=index)) for index in range(shown)]), size - shown
 
-    def changed_row(self, entry: str, action: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """A row of `changes`, without its time, for an entry that was shown; raises UserError where that cannot be."""
-        shown, place = self.shown.get(entry), f"switch {self.name}"
+    def change_row(self, request: ChangeRequest) -> ChangeRow:
+        """The row that gives a shown entry another action; raises UserError where that is impossible."""
+        shown, place = self.shown.get(request.entry), f"switch {self.name}"
         if shown is None:
             raise UserError("that entry is not shown any more", place=place, remedy="open the switch again")
         if shown.is_const:
@@ -155,30 +165,31 @@ class SwitchView:
         if not isinstance(action_now, ActionCall):
             cause = "its action is of an action profile"
             raise UserError(cause, place=place, remedy="change the scenario, or another entry")
-        return {
-            "switch": self.name,
-            "table": shown.table.name,
-            **({"default": True} if key.is_default else {"match": _match_row(shown)}),
-            **({"priority": key.priority} if key.priority else {}),
-            "action": action,
-            "params": dict(params),
-        }
+        row = ChangeRow(
+            switch=self.name,
+            table=shown.table.name,
+            default=True,
+            match=_match_row(shown),
+            priority=key.priority,
+            action=request.action,
+            params=request.params,
+        )
+        del row["match" if key.is_default else "default"]
+        if not key.priority:
+            del row["priority"]
+        return row
 
 
-def _match_row(shown: ShownEntry) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _match_row(shown: ShownEntry) -> JsonObject:
+    row: dict[str, JsonValue] = {}
     for key in shown.table.match_fields:
         if key.name in shown.read.match:
             values = parts(str(shown.read.match[key.name]), key.match_type)
-            found[key.name] = values[0] if len(values) == 1 else list(values)
-    return found
+            row[key.name] = values[0] if len(values) == 1 else list(values)
+    return row
 
 
-def _kind(match_type: Any) -> str:
-    return str(getattr(match_type, "name", match_type)).lower()
-
-
-def _parts(data: Any) -> Iterator[str]:
+def _parts(data: p4d.P4Data) -> Iterator[str]:
     """A register's value: a number, or the parts of a struct."""
     kind = data.WhichOneof("data")
     if kind == "bitstring":

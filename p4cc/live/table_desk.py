@@ -1,10 +1,11 @@
-"""What pages of every kind of run ask of switches: what they hold, and changes of it, over P4Runtime."""
+"""Reads and changes switches for the page of any kind of run, over P4Runtime."""
 
 from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -13,8 +14,9 @@ from controller.ecn import THRESHOLDS
 from controller.resolve import resolve_entry
 from p4cc.control.changes import write_entry
 from p4cc.errors import UserError
-from p4cc.live.asked import PLACE, mapping_of, number_of, text_of
+from p4cc.live.messages import ChangeRow, NetworkMessage, TimedChange
 from p4cc.live.network import thresholds_of
+from p4cc.live.requests import PLACE, ChangeRequest, ThresholdRequest, invalid, parse
 from p4cc.live.switches import SwitchView
 from p4cc.planning.entries import entry_of
 from p4cc.planning.names import Names
@@ -28,19 +30,28 @@ if TYPE_CHECKING:
     from controller.install import PortState
     from controller.pipeline import Pipeline
     from p4cc.control.line import SwitchLine
+    from p4cc.json_data import JsonObject
+    from p4cc.live.messages import RunHead, Thresholds
     from p4cc.live.network import DrawnNetwork
     from p4cc.live.record import Recorder
     from p4cc.planning.network import NetworkPlan
     from p4cc.scenario.expand import Case
 
 
-class TableDesk(ABC):
-    """Answers the page as far as switches go; a kind of run adds the rest (`p4cc.live.server.Watched`)."""
+@dataclass(frozen=True)
+class PlannedCase:
+    """A case of a scenario, its plan, and the program of each switch."""
 
-    def __init__(
-        self, planned: tuple[Case, NetworkPlan, Mapping[str, Pipeline]], shape: DrawnNetwork, recorder: Recorder
-    ) -> None:
-        self._case, self._plan, self._pipelines = planned
+    case: Case
+    plan: NetworkPlan
+    pipelines: Mapping[str, Pipeline]
+
+
+class TableDesk(ABC):
+    """Answers the page about switches; each kind of run adds the rest (`p4cc.live.server.Backend`)."""
+
+    def __init__(self, planned: PlannedCase, shape: DrawnNetwork, recorder: Recorder) -> None:
+        self._planned = planned
         self._shape = shape
         self._recorder = recorder
         self._lines: Mapping[str, SwitchLine] = {}
@@ -48,55 +59,59 @@ class TableDesk(ABC):
         self._has_lines = asyncio.Event()
 
     def connected(self, lines: Mapping[str, SwitchLine]) -> None:
-        """Has the connections to all switches from here on."""
+        """Takes the open connections to all switches."""
         self._lines = lines
-        self._views = {name: SwitchView(line, self._case.source_of(name).program) for name, line in lines.items()}
+        case = self._planned.case
+        self._views = {name: SwitchView(line, case.source_of(name).program) for name, line in lines.items()}
         self._has_lines.set()
 
     @abstractmethod
     async def _read_ports(self) -> Sequence[PortState]:
-        """Every port as its switch has it now; raises UserError, ControllerError."""
+        """The present state of every port; raises UserError, ControllerError."""
 
     @abstractmethod
-    async def _write(self, row: dict[str, Any]) -> int:
-        """Writes a row of `changes` (`_written`) when that may be; the instant. Raises UserError."""
+    async def _write(self, row: ChangeRow) -> int:
+        """Calls `_write_and_record` as soon as it may, and returns the instant; raises UserError."""
 
-    async def network(self) -> dict[str, Any]:
-        """Nodes, links and ports with their thresholds, and what can be done; raises UserError."""
-        scenario = self._case.scenario
-        return {
-            "title": scenario.title or scenario.name,
-            "stop_ns": scenario.stop_ns,
-            **self._shape.plain(await self._thresholds()),
-            "scenario_file": str(self._recorder.file),
-        }
+    @abstractmethod
+    def _head(self) -> RunHead:
+        """What the page shows around the network."""
 
-    async def get(self, what: str, name: str, query: Mapping[str, str]) -> dict[str, Any]:
-        """An answer; raises UserError, KeyError for what nobody knows."""
+    async def network(self) -> NetworkMessage:
+        """Nodes, links and ports with their thresholds, and what the page can do; raises UserError."""
+        scenario = self._planned.case.scenario
+        return NetworkMessage(
+            **self._head(),
+            **self._shape.view(await self._thresholds()),
+            title=scenario.title or scenario.name,
+            scenario_file=str(self._recorder.file),
+        )
+
+    async def get(self, what: str, name: str, query: Mapping[str, str]) -> Mapping[str, object]:
+        """An answer; raises UserError, KeyError for an unknown question."""
         del query
         match what:
             case "ports":
                 return {"ports": await self._thresholds()}
             case "switch":
-                return await (await self._view(name)).plain()
+                return await (await self._view(name)).contents()
             case "changes":
                 return self._changes()
             case _:
                 raise KeyError(what)
 
-    async def post(self, what: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Does what is asked; raises UserError, KeyError for what nobody does."""
+    async def post(self, what: str, body: JsonObject) -> Mapping[str, object]:
+        """Obeys a request; raises UserError, KeyError for an unknown one."""
         match what:
             case "change":
-                view = await self._view(text_of(asked, "switch"))
-                row = view.changed_row(text_of(asked, "entry"), text_of(asked, "action"), mapping_of(asked, "params"))
-                return await self._change(row)
+                request = parse(ChangeRequest, body)
+                return await self._change((await self._view(request.switch)).change_row(request))
             case "thresholds":
-                return await self._change(await self._threshold_row(asked))
+                return await self._change(await self._threshold_row(parse(ThresholdRequest, body)))
             case _:
                 raise KeyError(what)
 
-    async def _thresholds(self) -> list[dict[str, int | None]]:
+    async def _thresholds(self) -> list[Thresholds]:
         await self._has_lines.wait()
         try:
             states = await self._read_ports()
@@ -112,23 +127,23 @@ class TableDesk(ABC):
             raise UserError(f"there is no switch {name[:60]!r}", place=PLACE, remedy=f"switches: {listed}")
         return view
 
-    def _changes(self) -> dict[str, Any]:
-        made = [{"at_ns": row["at_ns"], "switch": row["switch"], "what": _told(row)} for row in self._recorder.rows]
+    def _changes(self) -> Mapping[str, object]:
+        rows = [{"at_ns": row["at_ns"], "switch": row["switch"], "what": _text(row)} for row in self._recorder.rows]
         text = self._recorder.text()
-        return {"changes": made, "scenario": text, "file": str(self._recorder.file) if text is not None else None}
+        return {"changes": rows, "scenario": text, "file": str(self._recorder.file) if text is not None else None}
 
-    async def _threshold_row(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """A row of `changes`, without its time, for K and K_dc of a port; raises UserError."""
-        name, number = text_of(asked, "switch"), number_of(asked, "port")
+    async def _threshold_row(self, request: ThresholdRequest) -> ChangeRow:
+        """The row for K and K_dc of a port; raises UserError."""
+        name, number = request.switch, request.port
         plan = (await self._view(name)).line.plan
-        ports = {(one.switch, one.port): place for place, one in enumerate(self._shape.ports)}
-        place = None if number is None else ports.get((name, number))
-        if number is None or place is None or not plan.marks:
-            cause = f"{name} has no port {number!r} with thresholds"
+        ports = {(port.switch, port.port): place for place, port in enumerate(self._shape.ports)}
+        place = ports.get((name, number))
+        if place is None or not plan.marks:
+            cause = f"{name} has no port {number} with thresholds"
             raise UserError(cause, place="thresholds", remedy="choose a port that is shown, of a switch that marks")
         now = (await self._thresholds())[place]
-        given = {key: number_of(asked, key) for key in ("k_pkts", "k_dc_pkts")}
-        k, k_dc = (now[key] if value is None else value for key, value in given.items())
+        k = now["k_pkts"] if request.k_pkts is None else request.k_pkts
+        k_dc = now["k_dc_pkts"] if request.k_dc_pkts is None else request.k_dc_pkts
         if k is None or k_dc is None:
             raise UserError("the port has no thresholds yet", place="thresholds", remedy="give both K and K_dc")
         table = plan.roles.table(THRESHOLDS)
@@ -141,34 +156,34 @@ class TableDesk(ABC):
             "params": {action.params["k"].name: k * units, action.params["k_dc"].name: k_dc * units},
         }
 
-    async def _change(self, row: dict[str, Any]) -> dict[str, Any]:
+    async def _change(self, row: ChangeRow) -> Mapping[str, object]:
         """Writes an entry; raises UserError."""
         self._entry(row, 0)
         at_ns = await self._write(row)
-        return {"at_ns": at_ns, "written": _told(row)}
+        return {"at_ns": at_ns, "written": _text(row)}
 
-    async def _written(self, row: dict[str, Any], at_ns: int) -> int:
-        """Writes a row of `changes` now, and writes it down with this instant; raises UserError."""
+    async def _write_and_record(self, row: ChangeRow, at_ns: int) -> int:
+        """Writes an entry now, and a row with this instant into the new scenario; raises UserError."""
         await write_entry(self._lines[row["switch"]], self._entry(row, at_ns), PLACE)
-        self._recorder.add({"at_ns": at_ns, **row})
+        self._recorder.add(TimedChange(at_ns=at_ns, **row))
         return at_ns
 
-    def _entry(self, row: dict[str, Any], at_ns: int) -> Entry:
-        """The entry of a row, made as a scenario's is; raises UserError."""
+    def _entry(self, row: ChangeRow, at_ns: int) -> Entry:
+        """The entry of a row, resolved as in a scenario; raises UserError."""
+        topology = self._planned.plan.topology
         try:
             timed = TimedRow.model_validate({**row, "at_ns": at_ns})
-            names = Names(self._plan.topology, plan_addresses(self._plan.topology), row["switch"])
-            return resolve_entry(entry_of(timed, names, PLACE), self._pipelines[row["switch"]].schema)
+            names = Names(topology, plan_addresses(topology), row["switch"])
+            return resolve_entry(entry_of(timed, names, PLACE), self._planned.pipelines[row["switch"]].schema)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(step) for step in first["loc"])
-            raise UserError(first["msg"], place=f"{PLACE}: {where}", remedy="correct the value") from error
+            raise invalid(error, "correct the value") from error
         except ControllerError as error:
             raise UserError(error.cause, place=error.place, remedy=error.remedy) from error
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _text(row: ChangeRow) -> str:
     """A change in one line."""
-    of = "default action" if row.get("default") else ", ".join(f"{key}={value}" for key, value in row["match"].items())
+    match = ", ".join(f"{key}={value}" for key, value in row.get("match", {}).items())
+    of = "default action" if row.get("default") else match
     params = ", ".join(f"{name}={value}" for name, value in row["params"].items())
     return f"{row['table']}[{of}]: {row['action']}({params})"

@@ -1,4 +1,4 @@
-"""From folders to a document."""
+"""Builds a document from folders."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from p4cc.report.folders import Folder
 
 MAX_FOLDERS = 8
-"""Folders of one report: more colours and letters than these nobody tells apart."""
+"""Folders of one report: more colours and letters would be hard to tell apart."""
 
 
 def build(folders: Sequence[Folder]) -> Document:
-    """The report of a folder, or of several runs side by side; raises UserError for what goes not together."""
+    """The report of a folder, or of several runs; raises UserError for folders that cannot be combined."""
     if len(folders) == 1:
         match folders[0]:
             case LabFolder() as one:
@@ -74,27 +74,27 @@ def _of_runs(runs: Runs) -> Document:
 
 
 def _what(runs: Runs) -> list[Section]:
-    found: list[Section] = []
+    sections: list[Section] = []
     for number, one in enumerate(runs.folders):
         letter = runs.letter(number)
         title = f"What was run: {letter} {one.shown}" if letter else "What was run"
-        found.append(Section(f"what{letter.lower()}", title, overview.blocks(one)))
-    return found
+        sections.append(Section(f"what{letter.lower()}", title, overview.blocks(one)))
+    return sections
 
 
 def _counted(runs: Runs) -> str:
     """How much was run, in one line."""
     parts = [(len(runs.series), "variant"), (len(runs.points), "point"), (len(runs.seeds), "seed")]
-    said = [f"{count} {word}{'s' if count > 1 else ''}" for count, word in parts if word != "point" or count > 1]
-    return f"{', '.join(said)}: {len(runs.numbers)} run{'s' if len(runs.numbers) > 1 else ''}"
+    texts = [f"{count} {word}{'s' if count > 1 else ''}" for count, word in parts if word != "point" or count > 1]
+    return f"{', '.join(texts)}: {len(runs.numbers)} run{'s' if len(runs.numbers) > 1 else ''}"
 
 
 def _unfinished(one: Unfinished) -> Document:
-    """What a folder without results is: a run under way, or one that was killed."""
+    """The report of a folder without results: its run is under way or was killed."""
     identity = one.manifest.identity
     facts = Facts([(name, value) for name, value in identity.items() if value])
     what = "lab" if identity.get("kind") == "lab" else "run"
-    said: list[Block] = [
+    texts: list[Block] = [
         Text(
             f"This {what} is not finished: it is under way, or it was interrupted or killed. There are no results yet.",
             "warning",
@@ -108,7 +108,7 @@ def _unfinished(one: Unfinished) -> Document:
         facts,
     ]
     if one.manifest.replaced:
-        said.insert(1, Text("A call was killed while it put its results in place: run it once more.", "warning"))
+        texts.insert(1, Text("A call was killed while it put its results in place: run it once more.", "warning"))
     return Document(
-        identity.get("scenario") or one.shown, f"{what} without results", [Section("notes", "Unfinished", said)]
+        identity.get("scenario") or one.shown, f"{what} without results", [Section("notes", "Unfinished", texts)]
     )

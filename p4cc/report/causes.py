@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
+from p4cc.json_data import number
 from p4cc.report.document import Chart, Column, Line, Panel, Table, Text
 from p4cc.report.reduce import short
 from p4cc.report.summary import leading, point_column
@@ -14,7 +15,7 @@ from p4cc.report.summary import leading, point_column
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from p4cc.report.document import Block
+    from p4cc.report.document import Block, Cell
     from p4cc.report.runs import Key, Runs
 
 MAX_ROWS = 1_500
@@ -29,6 +30,7 @@ _COUNTS = (
     ("timeouts", "timeouts"),
 )
 """Columns of runs and the words below their bars."""
+_Row: TypeAlias = "tuple[Key, list[Cell]]"
 _NOTHING = "Nothing was marked, dropped or paused, and nothing timed out."
 _NO_CAUSES = (
     "Which control, table and action of a program dropped packets was not recorded. Set record.drops, such as "
@@ -38,27 +40,28 @@ _NO_CAUSES = (
 
 def blocks(runs: Runs) -> list[Block]:
     """Counts, causes of drops, who paused whom, and the ports."""
-    found: list[Block] = []
+    result: list[Block] = []
     counts = {name: words for name, words in _COUNTS if any(row.get(name) for row in runs.numbers.values())}
     if counts:
         values = {
-            key: {words: row.get(name) or 0 for name, words in counts.items()} for key, row in runs.numbers.items()
+            key: {words: number(row.get(name)) or 0 for name, words in counts.items()}
+            for key, row in runs.numbers.items()
         }
         caption = "Of a whole run. Packets marked at K_dc are beyond the second threshold of a dual threshold."
-        found.append(_bars("How many", caption, values, list(counts.values()), apart=True))
+        result.append(_bars("How many", caption, values, list(counts.values()), apart=True))
     else:
-        found.append(Text(_NOTHING, "why"))
-    return [*found, *_drops(runs), *_pauses(runs), *_ports(runs)]
+        result.append(Text(_NOTHING, "why"))
+    return [*result, *_drops(runs), *_pauses(runs), *_ports(runs)]
 
 
 def _bars(
-    title: str, caption: str, values: Mapping[Key, Mapping[str, int]], words: list[str], *, apart: bool = False
+    title: str, caption: str, values: Mapping[Key, Mapping[str, float]], words: list[str], *, apart: bool = False
 ) -> Chart:
     """Counts of each run as bars: of the seeds that are on, their median and range.
 
     With `apart` each count has a panel of its own, as one may be a thousand times another.
     """
-    grouped: dict[tuple[int, int], dict[int, Mapping[str, int]]] = {}
+    grouped: dict[tuple[int, int], dict[int, Mapping[str, float]]] = {}
     for key, of in values.items():
         grouped.setdefault((key.series, key.point), {})[key.seed] = of
     parts = [[word] for word in words] if apart else [words]
@@ -91,18 +94,18 @@ def _drops(runs: Runs) -> list[Block]:
             {name.removeprefix(_DROPPED): int(one or 0) for name, one in zip(names, sums, strict=True)}
         )
     words = list(dict.fromkeys(word for of in causes.values() for word, count in of.items() if count))
-    found: list[Block] = []
+    result: list[Block] = []
     if words:
         caption = "Packets dropped at queues of switches, by cause, over all ports."
-        found.append(_bars("Causes of drops", caption, {key: dict(of) for key, of in causes.items()}, words))
+        result.append(_bars("Causes of drops", caption, {key: dict(of) for key, of in causes.items()}, words))
     recorded = list(runs.frames("drops"))
-    return [*found, _programs(runs, recorded) if recorded else Text(_NO_CAUSES, "why")]
+    return [*result, _programs(runs, recorded) if recorded else Text(_NO_CAUSES, "why")]
 
 
 def _programs(runs: Runs, recorded: list[tuple[Key, pl.DataFrame]]) -> Table:
     """What programs and queues dropped, summed over time."""
     by = ("switch", "port", "cause", "control", "table", "action", "parser_error")
-    rows: list[tuple[Key, list[Any]]] = []
+    rows: list[_Row] = []
     for key, of in recorded:
         sums = of.group_by(*by, maintain_order=True).agg(pl.col("packets").sum(), pl.col("bytes").sum())
         rows += [(key, list(row)) for row in sums.sort("packets", descending=True, maintain_order=True).rows()]
@@ -111,37 +114,37 @@ def _programs(runs: Runs, recorded: list[tuple[Key, pl.DataFrame]]) -> Table:
 
 
 def _pauses(runs: Runs) -> list[Block]:
-    asked: list[tuple[Key, list[Any]]] = []
+    frames: list[_Row] = []
     for key, of in runs.frames("pause_frames"):
         pauses = of.filter(pl.col("pause") == 1)
         sums = pauses.group_by("node", "port", "peer", "priority", "towards", maintain_order=True).agg(pl.len())
-        asked += [(key, list(row)) for row in sums.sort("len", descending=True, maintain_order=True).rows()]
-    held: list[tuple[Key, list[Any]]] = []
+        frames += [(key, list(row)) for row in sums.sort("len", descending=True, maintain_order=True).rows()]
+    ports: list[_Row] = []
     for key, of in runs.frames("pauses"):
         rows = of.filter((pl.col("paused_ns") > 0) | (pl.col("pauses_sent") > 0))
         rows = rows.sort("paused_ns", descending=True, maintain_order=True)
         chosen = rows.select("node", "port", "priority", "pauses_sent", "pauses_received", "paused_ns", "paused_share")
-        held += [(key, [*row[:5], short(row[5] / 1e3), short(100 * row[6])]) for row in chosen.rows()]
-    found: list[Block] = []
-    if held:
+        ports += [(key, [*row[:5], short(row[5] / 1e3), short(100 * row[6])]) for row in chosen.rows()]
+    result: list[Block] = []
+    if ports:
         columns = [Column("node", numeric=False), *map(Column, ("port", "priority", "pauses sent", "pauses received"))]
         columns += [Column("paused (us)"), Column("paused (% of the run)")]
         about = "Ports that were paused or paused a neighbour: those that stood still for longest first."
-        found.append(_table(runs, "Pauses by port", columns, held, about))
-    if asked:
+        result.append(_table(runs, "Pauses by port", columns, ports, about))
+    if frames:
         columns = [Column("switch", numeric=False), Column("port"), Column("stops", numeric=False), Column("priority")]
         columns += [Column("for packets towards", numeric=False), Column("pause frames")]
         about = "Which neighbour a switch stopped, and where the packet was to go that asked for it."
-        found.append(_table(runs, "Who paused whom", columns, asked, about))
-    elif held:
-        found.append(Text("Single pause frames were not recorded. Set record.pauses: true.", "why"))
-    return found
+        result.append(_table(runs, "Who paused whom", columns, frames, about))
+    elif ports:
+        result.append(Text("Single pause frames were not recorded. Set record.pauses: true.", "why"))
+    return result
 
 
 def _ports(runs: Runs) -> list[Block]:
     counters = dict(runs.frames("counters", detailed=True))
     stats = dict(runs.frames("queue_stats", detailed=True))
-    rows: list[tuple[Key, list[Any]]] = []
+    rows: list[_Row] = []
     for key, of in runs.frames("ports", detailed=True):
         frame = of.select("switch", "port", "peer", "tx_pkts", "dropped_pkts", "peak_depth_pkts")
         more = (
@@ -165,26 +168,26 @@ def _ports(runs: Runs) -> list[Block]:
     return [_table(runs, "Ports", columns, rows, f"{about} {runs.left_out}".rstrip())]
 
 
-def _table(runs: Runs, title: str, columns: list[Column], rows: list[tuple[Key, list[Any]]], caption: str) -> Table:
+def _table(runs: Runs, title: str, columns: list[Column], rows: list[_Row], caption: str) -> Table:
     """A table with the run in front of each row; as many rows of every run as there is room for."""
     share = max(5, MAX_ROWS // max(len({key for key, _ in rows}), 1))
     seen: Counter[Key] = Counter()
-    kept: list[tuple[Key, list[Any]]] = []
+    shown: list[_Row] = []
     for key, row in rows:
         seen[key] += 1
         if seen[key] <= share:
-            kept.append((key, row))
-    left = len(rows) - len(kept)
+            shown.append((key, row))
+    left = len(rows) - len(shown)
     more = (
         f" {left:,} of {len(rows):,} rows are left out here: the first {share} of each run are shown." if left else ""
     )
     return Table(
         title,
         [Column("variant", numeric=False), *point_column(runs), Column("seed"), *columns],
-        [[*leading(runs, key), *row] for key, row in kept],
+        [[*leading(runs, key), *row] for key, row in shown],
         caption + more,
-        series=[key.series for key, _ in kept],
-        points=[key.point for key, _ in kept],
-        seeds=[key.seed for key, _ in kept],
+        series=[key.series for key, _ in shown],
+        points=[key.point for key, _ in shown],
+        seeds=[key.seed for key, _ in shown],
         at_point=True,
     )

@@ -1,9 +1,9 @@
-"""Two folders and more side by side: settings that differ, and every metric with its spread."""
+"""Several folders side by side: settings that differ, and every metric with its spread."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.analysis import human
 from p4cc.analysis.comparison import RULE, compare
@@ -13,7 +13,8 @@ from p4cc.report.reduce import short
 
 if TYPE_CHECKING:
     from p4cc.analysis.comparison import Compared, Comparison, Side
-    from p4cc.report.document import Block
+    from p4cc.json_data import JsonObject
+    from p4cc.report.document import Block, Cell
     from p4cc.report.runs import Runs
 
 MAX_ROWS = 3_000
@@ -21,25 +22,25 @@ MAX_ROWS = 3_000
 
 
 def blocks(runs: Runs) -> list[Block]:
-    """The first folder beside each of the others."""
+    """Compares the first folder with each of the others."""
     first, *others = runs.folders
-    found: list[Block] = []
+    result: list[Block] = []
     for number, other in enumerate(others, start=1):
         letter, title = runs.letter(number), f"A {first.shown} beside {runs.letter(number)} {other.shown}"
         try:
             compared = compare(first.ran, other.ran)
         except UserError as error:
-            found.append(Text(f"{title}: {error.cause}", "why"))
+            result.append(Text(f"{title}: {error.cause}", "why"))
             continue
-        found.append(Text(title))
-        found += [Text(one, "warning") for one in compared.warnings]
-        found += [
+        result.append(Text(title))
+        result += [Text(one, "warning") for one in compared.warnings]
+        result += [
             Text(f"Only in {side}: {', '.join(labels)}.", "note")
             for side, labels in (("A", compared.only_a), (letter, compared.only_b))
             if labels
         ]
-        found += [_settings(compared, letter), _metrics(compared, letter)]
-    return found
+        result += [_settings(compared, letter), _metrics(compared, letter)]
+    return result
 
 
 def _settings(compared: Comparison, letter: str) -> Block:
@@ -50,7 +51,7 @@ def _settings(compared: Comparison, letter: str) -> Block:
     return Table("Settings that differ", [Column(label, numeric=False) for label in labels], rows)
 
 
-def _value(values: dict[str, Any], side: str) -> str:
+def _value(values: JsonObject, side: str) -> str:
     if side not in values:
         return "-"
     value = values[side]
@@ -58,7 +59,7 @@ def _value(values: dict[str, Any], side: str) -> str:
 
 
 def _metrics(compared: Comparison, letter: str) -> Table:
-    """What differs in the first place: `beyond`, then what the seeds explain; what is the same comes last."""
+    """Metrics: first those that differ beyond the spread, last those that are the same."""
     rows = [
         _row(pair.label, one)
         for pair in compared.pairs
@@ -75,7 +76,7 @@ def _metrics(compared: Comparison, letter: str) -> Table:
     return Table("Metrics side by side", columns, ordered[:MAX_ROWS], f"Medians over the seeds. {rule}.{more}")
 
 
-def _row(label: str, one: Compared) -> list[Any]:
+def _row(label: str, one: Compared) -> list[Cell]:
     largest = max((abs(side.high) for side in (one.a, one.b) if side is not None and side.high is not None), default=0)
     factor, unit = human.scale(one.metric, largest)
     a, b = (None if side is None or side.median is None else side.median / factor for side in (one.a, one.b))

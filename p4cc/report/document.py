@@ -1,20 +1,24 @@
-"""What a report consists of: sections of blocks, and the series, points and seeds that its controls switch.
+"""A report: sections of blocks, and the series, points and seeds that its controls switch.
 
-Python decides what is shown and how much of it; the page (`static/`) draws it. Texts are plain: whoever writes them
-into HTML or hands them to Plotly escapes them.
+Python decides what is shown and how much of it; the page (`static/`) draws it. Texts are plain and are escaped where
+they are written into HTML or passed to Plotly.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, ClassVar, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, TypeAlias
 
-Number = float | int | None
+Number: TypeAlias = float | int | None
+Cell: TypeAlias = Number | str
+Values: TypeAlias = Sequence[Cell] | Sequence[Sequence[Number]]
+"""Of a line: one value each, or one list each."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """A variant of a folder: what a colour stands for."""
+    """A variant of a folder; each has a colour."""
 
     label: str
     variant: str
@@ -32,17 +36,17 @@ class Line:
 
     series: int
     kind: Literal["steps", "spread", "bars", "cdf"]
-    x: list[Any]
-    y: list[Any]
+    x: Values
+    y: Values
     point: int | None = None
-    """The point of the sweep that it is of; None: of all."""
+    """Its point of the sweep; None for all."""
     seed: int | None = None
     seeds: list[int] = field(default_factory=list[int])
     rows: list[int] = field(default_factory=list[int])
     name: str = ""
-    """Which flow or port it is of, for charts where the reader picks."""
+    """Its flow or port, for charts where the reader picks."""
     role: str = ""
-    """What a line beside the values says, such as `K`; empty for the values themselves."""
+    """The meaning of an additional line, such as `K`; empty for the values themselves."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Panel:
     x_log: bool = False
     y_log: bool = False
     until: float | None = None
-    """Where the x axis ends; where the values end if None."""
+    """Where the x axis ends; None for the end of the values."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +72,11 @@ class Chart:
     caption: str
     panels: list[Panel]
     notes: list[str] = field(default_factory=list[str])
-    """What is left out, and why something is as it is."""
+    """What is left out, and other explanations."""
     pick: str = ""
-    """What the reader picks lines by (`flows`, `port`); empty where all are drawn."""
+    """How the reader picks lines (`flows`, `port`); empty where all are drawn."""
     picked: int = 1
-    """How many of them are drawn at first."""
+    """How many lines are drawn at first."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +84,13 @@ class Map:
     """Values over two axes, of one series."""
 
     series: int
-    x: list[Any]
+    x: Sequence[Cell]
     y: list[str]
     z: list[list[Number]]
     point: int | None = None
     seed: int | None = None
     text: list[list[str]] | None = None
-    """What stands in the cells; nothing where there are too many."""
+    """Texts of the cells; None where there are too many."""
 
 
 @dataclass(frozen=True)
@@ -105,11 +109,11 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Network:
-    """A topology's nodes with their places, and links by the places of nodes in the list."""
+    """A topology's nodes with their coordinates, and links by the nodes' indices."""
 
     names: list[str]
     switches: int
-    """The first so many nodes are switches, the others hosts."""
+    """How many nodes are switches, the first ones; the others are hosts."""
     x: list[float]
     y: list[float]
     ends: list[tuple[int, int]]
@@ -118,7 +122,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Load:
-    """What a network's links did in one run: both ways, the one from the first end first, a number for each link."""
+    """Load of a network's links in one run: a list per direction, first the one from the first end."""
 
     network: int
     series: int
@@ -134,7 +138,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Topology:
-    """The drawing of networks with what their links did."""
+    """A drawing of networks with the load of their links."""
 
     block: ClassVar[str] = "topology"
     title: str
@@ -151,24 +155,24 @@ class Column:
     label: str
     numeric: bool = True
     tip: str = ""
-    """What the column holds."""
+    """The column's meaning."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows that sort and filter; `series`, `points` and `seeds` say, row by row, what each is of (None: of all)."""
+    """Rows that sort and filter; `series`, `points` and `seeds` have an entry per row (None: for all)."""
 
     block: ClassVar[str] = "table"
     title: str
     columns: list[Column]
-    rows: list[list[Any]]
+    rows: Sequence[Sequence[Cell]]
     caption: str = ""
     series: list[int] | None = None
     points: list[int] | None = None
     seeds: list[int] | None = None
     order: tuple[int, Literal["asc", "desc"]] | None = None
     at_point: bool = False
-    """Whether only rows of the point that is chosen are shown."""
+    """Whether only rows of the chosen point are shown."""
 
 
 @dataclass(frozen=True)
@@ -191,12 +195,12 @@ class Run:
     seed: int
     values: list[Number]
     few: list[int]
-    """Metrics that are percentiles of few values."""
+    """Indices of percentiles of few values."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Medians and ranges over the seeds that are on: a row for each series and point."""
+    """Medians and ranges over the chosen seeds: a row for each series and point."""
 
     block: ClassVar[str] = "summary"
     title: str
@@ -207,7 +211,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and what they are."""
+    """Names and their texts."""
 
     block: ClassVar[str] = "facts"
     rows: list[tuple[str, str]]
@@ -249,7 +253,7 @@ DRAWN = (Chart, HeatMap, Topology, Table, Summary)
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with what stands below it."""
+    """A heading with its blocks."""
 
     name: str
     """For links within the page."""
@@ -268,34 +272,16 @@ class Document:
     points: list[str] = field(default_factory=list[str])
     seeds: list[int] = field(default_factory=list[int])
     first_point: int = 0
-    """The point that is shown at first."""
+    """The point to show first."""
 
 
-def plain(document: Document) -> dict[str, Any]:
-    """What the page's script reads: the controls, and the blocks to draw in the order of the page."""
+def plain(document: Document) -> dict[str, object]:
+    """The data of the page's script: the controls, and the blocks to draw in the order of the page."""
+    blocks = [block for section in document.sections for block in section.blocks if isinstance(block, DRAWN)]
     return {
-        "series": [asdict(one) for one in document.series],
+        "series": document.series,
         "points": document.points,
         "seeds": document.seeds,
         "first_point": document.first_point,
-        "blocks": [
-            {"block": block.block, **_bare(block)}
-            for section in document.sections
-            for block in section.blocks
-            if isinstance(block, DRAWN)
-        ],
+        "blocks": [{"block": block.block, **vars(block)} for block in blocks],
     }
-
-
-def _bare(node: Any) -> Any:
-    """A dataclass as JSON holds it, without copying its lists of numbers."""
-    return {one.name: _value(getattr(node, one.name)) for one in fields(node)}
-
-
-def _value(value: Any) -> Any:
-    if hasattr(value, "__dataclass_fields__"):
-        return _bare(value)
-    if isinstance(value, list | tuple):
-        held: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType]
-        return [_value(one) for one in held] if held and not isinstance(held[0], int | float | str) else held
-    return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -12,13 +12,14 @@ from p4cc.analysis.tables import table as described
 from p4cc.figures.cdf import distribution
 from p4cc.report.document import Chart, Column, Line, Panel, Table, Text
 from p4cc.report.reduce import numbers, short
+from p4cc.report.runs import Key
 from p4cc.report.summary import leading, point_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from p4cc.report.document import Block
-    from p4cc.report.runs import Key, Runs
+    from p4cc.report.document import Block, Cell
+    from p4cc.report.runs import Runs
 
 MAX_FLOWS = 1_500
 """Rows of the table of flows."""
@@ -35,14 +36,14 @@ def blocks(runs: Runs) -> list[Block]:
     if not flows:
         return [Text("There were no flows in these runs.", "why")]
     sized = {key: one.filter(pl.col("size_bytes").is_not_null()) for key, one in flows.items()}
-    found: list[Block] = []
+    result: list[Block] = []
     if not any(one.height for one in sized.values()):
-        found.append(Text(_NO_FLOWS, "why"))
+        result.append(Text(_NO_FLOWS, "why"))
     elif not any(one["fct_ns"].count() for one in sized.values()):
-        found.append(Text(_NOTHING, "why"))
+        result.append(Text(_NOTHING, "why"))
     else:
-        found += [_distributions(sized), _by_size(sized)]
-    return [*found, _table(runs, flows)]
+        result += [_distributions(sized), _by_size(sized)]
+    return [*result, _table(runs, flows)]
 
 
 def _distributions(flows: Mapping[Key, pl.DataFrame]) -> Chart:
@@ -69,19 +70,19 @@ def cdf_panel(
     x_log: bool,
     title: str = "",
 ) -> Panel:
-    """The distribution of a column: a line for each series, point and name, its seeds beside each other in it."""
+    """The distribution of a column: a line with all seeds for each series, point and name."""
     grouped: dict[tuple[int, int, str], list[tuple[int, pl.Series]]] = {}
     for key, name, rows in frames:
         grouped.setdefault((key.series, key.point, name), []).append((key.seed, rows[column]))
     lines: list[Line] = []
     for (series, point, name), of in grouped.items():
-        found = [distribution(values, scale, points) for _, values in of]
+        result = [distribution(values, scale, points) for _, values in of]
         lines.append(
             Line(
                 series,
                 "cdf",
-                [numbers(values) for values, _ in found],
-                [numbers(shares) for _, shares in found],
+                [numbers(values) for values, _ in result],
+                [numbers(shares) for _, shares in result],
                 point=point,
                 seeds=[seed for seed, _ in of],
                 rows=[values.len() for _, values in of],
@@ -123,12 +124,12 @@ def _binned(flows: pl.DataFrame, edges: list[int]) -> list[pl.Series]:
     done = flows.filter(pl.col("slowdown").is_not_null()).select(
         size=pl.col("size_bytes").cast(pl.Int64), slowdown=pl.col("slowdown").clip(lower_bound=FLOOR)
     )
-    found: list[pl.Series] = []
+    result: list[pl.Series] = []
     low = -1
     for high in edges:
-        found.append(done.filter((pl.col("size") > low) & (pl.col("size") <= high))["slowdown"])
+        result.append(done.filter((pl.col("size") > low) & (pl.col("size") <= high))["slowdown"])
         low = high
-    return found
+    return result
 
 
 _SHOWN: tuple[tuple[str, float, str], ...] = (
@@ -161,10 +162,10 @@ def _table(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Table:
     ]
     every = pl.concat(parts, how="vertical_relaxed")
     worst = every.sort("slowdown", descending=True, nulls_last=False, maintain_order=True).head(MAX_FLOWS)
-    rows: list[list[Any]] = []
+    rows: list[list[Cell]] = []
     for row in worst.iter_rows(named=True):
         values = [_cell(row[name], factor) for name, factor, _ in _SHOWN]
-        rows.append([*leading(runs, (row["_series"], row["_point"], row["_seed"])), *values])
+        rows.append([*leading(runs, Key(row["_series"], row["_point"], row["_seed"])), *values])
     left = every.height - worst.height
     caption = (
         f"Of {every.height:,} flows these {worst.height:,}: those that did not finish, then by slowdown; {left:,} are "
@@ -185,7 +186,7 @@ def _table(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Table:
     )
 
 
-def _cell(value: Any, factor: float) -> Any:
+def _cell(value: Cell, factor: float) -> Cell:
     return short(value if factor == 1 else value * factor) if isinstance(value, int | float) else value
 
 

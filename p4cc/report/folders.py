@@ -1,4 +1,4 @@
-"""What stands in a folder that a report is asked of: results, a lab, or what a call that has not ended left."""
+"""Reads a folder for a report: results, a lab, or the files of an unfinished call."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -19,7 +19,10 @@ from p4cc.running.result_folder import REPORT, Manifest, read_manifest
 from p4cc.scenario.expand import column_names
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from p4cc.analysis.recorded import Ran
+    from p4cc.json_data import JsonObject, JsonValue
 
 _OURS = "name a folder that p4cc run, p4cc sweep or p4cc lab wrote"
 
@@ -30,18 +33,18 @@ class RunFolder:
 
     folder: Path
     shown: str
-    """How the reader knows it: the path as it was given."""
+    """The path as the reader wrote it."""
     ran: Ran
-    plain: dict[str, Any]
-    """run.json as it is."""
+    plain: JsonObject
+    """run.json."""
 
     @cached_property
     def swept(self) -> dict[str, str]:
         """Swept fields by the names of their columns."""
         return column_names(self.ran.told.scenario.sweep)
 
-    def point_of(self, row: dict[str, Any]) -> str:
-        """The point of the sweep that a row of results is of, for people; empty without a sweep."""
+    def point_of(self, row: Mapping[str, object]) -> str:
+        """A row's point of the sweep, for people; empty without a sweep."""
         return ", ".join(f"{name}={row.get(name)}" for name in self.swept)
 
     def table(self, name: str) -> pl.DataFrame | None:
@@ -55,26 +58,26 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class LabFolder:
-    """What a lab left: `lab.json`."""
+    """A lab: `lab.json`."""
 
     folder: Path
     shown: str
-    plain: dict[str, Any]
+    plain: JsonObject
     is_under_way: bool
 
 
 @dataclass(frozen=True)
 class LabComparison:
-    """What `p4cc lab --compare` left: a row per variant and clock."""
+    """Results of `p4cc lab --compare`: a row per variant and clock."""
 
     folder: Path
     shown: str
-    rows: list[dict[str, Any]]
+    rows: Sequence[JsonObject]
 
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A folder that a call claimed, and that holds no results yet."""
+    """The folder of a call that has no results yet."""
 
     folder: Path
     shown: str
@@ -85,7 +88,7 @@ Folder = RunFolder | LabFolder | LabComparison | Unfinished
 
 
 def read_folder(folder: Path, shown: str | None = None) -> Folder:
-    """What a folder holds; raises UserError where nothing of it can be read."""
+    """Reads a folder; raises UserError where it is none of p4cc's."""
     name = str(folder) if shown is None else shown
     manifest = read_manifest(folder)
     if (folder / LAB_FILE).exists():
@@ -97,7 +100,7 @@ def read_folder(folder: Path, shown: str | None = None) -> Folder:
         rows = _json(folder / TABLE_FILE)
         if not isinstance(rows, list):
             raise UserError("holds no rows", place=str(folder / TABLE_FILE), remedy=_OURS)
-        return LabComparison(folder, name, [one for one in cast("list[Any]", rows) if isinstance(one, dict)])
+        return LabComparison(folder, name, [row for row in rows if isinstance(row, dict)])
     if manifest is not None and not (folder / RUN_FILE).exists():
         if {*manifest.files} - {REPORT} and not manifest.replaced:
             raise UserError(f"holds no {RUN_FILE} any more", place=str(folder), remedy="run the scenario once more")
@@ -105,24 +108,14 @@ def read_folder(folder: Path, shown: str | None = None) -> Folder:
     return RunFolder(folder, name, read_ran(folder), _mapping(folder / RUN_FILE))
 
 
-def mapping(held: Any) -> dict[str, Any]:
-    """What JSON holds where a mapping is expected; an empty one for anything else."""
-    return cast("dict[str, Any]", held) if isinstance(held, dict) else {}
-
-
-def listed(held: Any) -> list[Any]:
-    """What JSON holds where a list is expected; an empty one for anything else."""
-    return cast("list[Any]", held) if isinstance(held, list) else []
-
-
-def _mapping(path: Path) -> dict[str, Any]:
-    held = _json(path)
-    if not isinstance(held, dict):
+def _mapping(path: Path) -> JsonObject:
+    value = _json(path)
+    if not isinstance(value, dict):
         raise UserError("is no mapping", place=str(path), remedy=_OURS)
-    return cast("dict[str, Any]", held)
+    return value
 
 
-def _json(path: Path) -> Any:
+def _json(path: Path) -> JsonValue:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

@@ -1,24 +1,27 @@
-"""Labs in a report: what `lab.json` says of real packets on one machine."""
+"""Reports of labs, from `lab.json`."""
 
 from __future__ import annotations
 
 import base64
 import json
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from p4cc.digits import digits
+from p4cc.json_data import items, mapping, number
 from p4cc.lab.compare import FIGURE
 from p4cc.report.document import Chart, Code, Column, Document, Facts, Image, Section, Series, Table, Text
 from p4cc.report.flows import cdf_panel
-from p4cc.report.folders import listed, mapping
 from p4cc.report.reduce import short
 from p4cc.report.runs import Key
 
 if TYPE_CHECKING:
-    from p4cc.report.document import Block
+    from collections.abc import Sequence
+
+    from p4cc.json_data import JsonObject, JsonValue
+    from p4cc.report.document import Block, Cell
     from p4cc.report.folders import LabComparison, LabFolder
 
 MAX_ROWS = 1_500
@@ -48,38 +51,38 @@ def document(folder: LabFolder) -> Document:
 
 
 def comparison(folder: LabComparison) -> Document:
-    """The report of `p4cc lab --compare`: virtual time beside the lab."""
-    found: list[Block] = [*_rows("Virtual time beside the lab", folder.rows, "No variant was run.")]
+    """The report of `p4cc lab --compare`: virtual time and lab."""
+    blocks: list[Block] = [*_rows("Virtual time beside the lab", folder.rows, "No variant was run.")]
     picture = folder.folder / FIGURE
     if picture.is_file():
         address = f"data:image/png;base64,{base64.b64encode(picture.read_bytes()).decode('ascii')}"
-        found.append(
+        blocks.append(
             Image("Queues and windows", "As the lab drew it: each variant in virtual time and in the lab.", address)
         )
-    found.append(Text("Each variant's lab has a folder, and a report, of its own inside this one.", "note"))
+    blocks.append(Text("Each variant's lab has a folder, and a report, of its own inside this one.", "note"))
     return Document(
-        f"Lab comparison: {folder.shown}", "one machine, one case", [Section("beside", "Side by side", found)]
+        f"Lab comparison: {folder.shown}", "one machine, one case", [Section("beside", "Side by side", blocks)]
     )
 
 
 _SWITCHES = ("switch", "address", "thrift_port", "device_id", "log")
 
 
-def _subtitle(plain: dict[str, Any]) -> str:
+def _subtitle(plain: JsonObject) -> str:
     return f"real packets on one machine, started {plain.get('started', 'at a time that is not known')}"
 
 
 def _notes(folder: LabFolder) -> list[Block]:
     plain = folder.plain
-    found: list[Block] = []
+    notes: list[Block] = []
     if plain.get("ended") is None:
         under_way = " Or it is under way still." if folder.is_under_way else ""
-        found.append(Text(f"This lab has no end: it was killed, and what it left is incomplete.{under_way}", "warning"))
+        notes.append(Text(f"This lab has no end: it was killed, and what it left is incomplete.{under_way}", "warning"))
     else:
-        found.append(Text(f"How it ended: {plain['ended']}.", "note" if plain.get("ok") else "warning"))
+        notes.append(Text(f"How it ended: {plain['ended']}.", "note" if plain.get("ok") else "warning"))
     for name in ("failed", "restarts", "warnings"):
-        found += [Text(str(one), "warning") for one in listed(plain.get(name))]
-    return found
+        notes += [Text(str(one), "warning") for one in items(plain.get(name))]
+    return notes
 
 
 def _what(folder: LabFolder) -> list[Block]:
@@ -90,20 +93,20 @@ def _what(folder: LabFolder) -> list[Block]:
         ("p4cc", " ".join(str(p4cc[name]) for name in ("version", "commit") if p4cc.get(name))),
         ("machine", str(host.get("system", ""))),
         ("started", f"{plain.get('started', '')}, {plain.get('duration_s', '?')} s"),
-        ("up after", f"{digits(plain.get('up_s', 0))} s, from the first interface to the last table entry"),
+        ("up after", f"{digits(number(plain.get('up_s')) or 0)} s, from the first interface to the last table entry"),
     ]
-    command = [str(one) for one in listed(plain.get("command"))]
+    command = [str(one) for one in items(plain.get("command"))]
     return [
         Facts([(name, text) for name, text in rows if text]),
         Code(shlex.join(command), "How to repeat it, as root"),
     ]
 
 
-def _text(value: Any) -> str:
+def _text(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _summary(plain: dict[str, Any]) -> list[Block]:
+def _summary(plain: JsonObject) -> list[Block]:
     numbers = mapping(plain.get("summary"))
     rows = [[name, _cell(value)] for name, value in numbers.items() if value is not None]
     if not rows:
@@ -115,47 +118,47 @@ def _summary(plain: dict[str, Any]) -> list[Block]:
 def _flows(flows: pl.DataFrame) -> list[Block]:
     if flows.is_empty():
         return [Text(_NO_AGENTS, "why")]
-    found: list[Block] = []
+    blocks: list[Block] = []
     if "fct_ns" in flows.columns and flows["fct_ns"].count():
         named = [(Key(0, 0, 0), "", flows)]
         panel = cdf_panel(named, "fct_ns", 1e-6, 400, x_label="completion time (ms)", x_log=False)
-        found.append(Chart("Completion times", "Share of flows that were complete within a time.", [panel]))
+        blocks.append(Chart("Completion times", "Share of flows that were complete within a time.", [panel]))
     else:
-        found.append(Text("No flow finished: there are no completion times.", "why"))
-    return [*found, *_rows("Flows", flows.to_dicts(), _NO_AGENTS)]
+        blocks.append(Text("No flow finished: there are no completion times.", "why"))
+    return [*blocks, *_rows("Flows", flows.to_dicts(), _NO_AGENTS)]
 
 
-def _lines(plain: dict[str, Any]) -> list[Block]:
-    found: list[Block] = []
+def _lines(plain: JsonObject) -> list[Block]:
+    lines: list[Block] = []
     for title, name in (("Lines in hosts (--run)", "commands"), ("Faults", "faults")):
-        if listed(plain.get(name)):
-            found += _rows(title, plain.get(name), "")
-    return found
+        if items(plain.get(name)):
+            lines += _rows(title, plain.get(name), "")
+    return lines
 
 
-def _frame(held: Any) -> pl.DataFrame:
-    rows = [mapping(one) for one in listed(held)]
+def _frame(value: JsonValue) -> pl.DataFrame:
+    rows = [mapping(one) for one in items(value)]
     return pl.DataFrame(rows, infer_schema_length=None) if rows else pl.DataFrame()
 
 
-def _rows(title: str, held: Any, why: str) -> list[Block]:
-    rows = [mapping(one) for one in listed(held)]
+def _rows(title: str, value: JsonValue, why: str) -> list[Block]:
+    rows = [mapping(one) for one in items(value)]
     return (
         [_table(title, rows, list(dict.fromkeys(name for row in rows for name in row)))] if rows else [Text(why, "why")]
     )
 
 
-def _table(title: str, held: Any, names: list[str] | tuple[str, ...]) -> Table:
-    rows = [mapping(one) for one in listed(held)]
-    kept = rows[:MAX_ROWS]
-    left = f"{len(rows) - len(kept):,} rows are left out here; lab.json has them." if len(rows) > len(kept) else ""
+def _table(title: str, value: JsonValue, names: Sequence[str]) -> Table:
+    rows = [mapping(one) for one in items(value)]
+    shown = rows[:MAX_ROWS]
+    left = f"{len(rows) - len(shown):,} rows are left out here; lab.json has them." if len(rows) > len(shown) else ""
     values = {name: [row.get(name) for row in rows if row.get(name) is not None] for name in names}
     numeric = {name: bool(of) and all(isinstance(one, int | float) for one in of) for name, of in values.items()}
     columns = [Column(name, numeric[name]) for name in names]
-    return Table(title, columns, [[_cell(row.get(name)) for name in names] for row in kept], left)
+    return Table(title, columns, [[_cell(row.get(name)) for name in names] for row in shown], left)
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: JsonValue) -> Cell:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):

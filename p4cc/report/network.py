@@ -1,9 +1,9 @@
-"""The network as a drawing: what each link carried, and where packets were marked, dropped and held back."""
+"""The network as a drawing: load of links, and where packets were marked, dropped and paused."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.report.document import Load, Network, Text
 from p4cc.report.document import Topology as Drawing
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from p4cc.report.runs import Runs
 
 _ANY_QUEUE = 1
-"""The table of links does not say how long queues are, and a drawing does not ask."""
+"""The table of links lacks the queues' capacities, and a drawing does not need them."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class _End:
 
 
 def blocks(runs: Runs) -> list[Block]:
-    """The drawing; why, where the results do not say what the network was."""
+    """The drawing, or why there is none."""
     networks: list[Network] = []
-    known: dict[tuple[Any, ...], int] = {}
+    known: dict[tuple[object, ...], int] = {}
     loads: list[Load] = []
     ports = dict(runs.frames("ports", detailed=True))
     counters = dict(runs.frames("counters", detailed=True))

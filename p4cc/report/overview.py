@@ -1,18 +1,19 @@
-"""What was run, how to repeat it, and what to be warned of."""
+"""The runs: settings, how to repeat them, and warnings."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.digits import digits
+from p4cc.json_data import items, mapping, number
 from p4cc.report.document import Code, Column, Facts, Table, Text
-from p4cc.report.folders import listed, mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from p4cc.json_data import JsonObject, JsonValue
     from p4cc.report.document import Block
     from p4cc.report.folders import RunFolder
     from p4cc.report.runs import Runs
@@ -22,20 +23,19 @@ _MAX_VALUES = 40
 
 
 def warnings(runs: Runs) -> list[Block]:
-    """Warnings of the runs, and what of them did not end as it should."""
-    found: list[Block] = []
-    for number, folder in enumerate(runs.folders):
-        letter = f"{runs.letter(number)}: " if runs.letter(number) else ""
-        held = folder.plain.get("warnings")
-        texts = [str(one) for one in listed(held)]
-        found += [Text(f"{letter}{text}", "warning") for text in [*texts, *_outcomes(folder)]]
+    """Warnings of the runs, and runs that did not finish."""
+    result: list[Block] = []
+    for place, folder in enumerate(runs.folders):
+        letter = f"{runs.letter(place)}: " if runs.letter(place) else ""
+        texts = [str(warning) for warning in items(folder.plain.get("warnings"))]
+        result += [Text(f"{letter}{text}", "warning") for text in [*texts, *_outcomes(folder)]]
     if not any(row.get("flows_finite") for row in runs.numbers.values()):
-        found.append(Text("No flow of these runs has an end: there are no completion times.", "note"))
-    return found
+        result.append(Text("No flow of these runs has an end: there are no completion times.", "note"))
+    return result
 
 
 def _outcomes(folder: RunFolder) -> Iterator[str]:
-    """How many runs ended otherwise than with all flows complete, and lines that records left out."""
+    """Counts of runs that did not complete all flows, and of rows that records left out."""
     rows = folder.ran.runs
     for outcome, said in (
         ("deadlock", "ended in a deadlock of pauses"),
@@ -45,7 +45,7 @@ def _outcomes(folder: RunFolder) -> Iterator[str]:
         count = sum(row.get("outcome") == outcome for row in rows)
         if count:
             yield f"{count} of {len(rows)} runs {said}."
-    if left := sum(int(row.get("rows_left_out") or 0) for row in rows):
+    if left := sum(int(number(row.get("rows_left_out")) or 0) for row in rows):
         yield f"{left:,} rows of records were left out: the tables had reached their limit."
     if chosen := folder.ran.told.variants_chosen:
         yield f"Only these variants were run: {', '.join(chosen)}."
@@ -69,7 +69,7 @@ def _facts(folder: RunFolder) -> Facts:
         ("sweep", "; ".join(f"{path}: {_some(values)}" for path, values in told.scenario.sweep.items())),
         ("seeds", _some(told.seeds)),
         ("runs", f"{len(folder.ran.runs)}, each until all flows are complete or {_ms(scenario.get('stop_ns'))}"),
-        ("changes", " ".join(f"--set {one}" for one in listed(plain.get("set")))),
+        ("changes", " ".join(f"--set {one}" for one in items(plain.get("set")))),
         ("p4cc", " ".join(filter(None, [p4cc.get("version"), _commit(p4cc.get("commit"))]))),
         ("engine", f"SHA-256 {p4cc.get('engine_sha256')}" if p4cc.get("engine_sha256") else ""),
         ("machine", ", ".join(str(one) for one in (host.get("system"), _processors(host)) if one)),
@@ -78,40 +78,40 @@ def _facts(folder: RunFolder) -> Facts:
     return Facts([(name, text) for name, text in rows if text])
 
 
-def _topology(topology: dict[str, Any]) -> str:
+def _topology(topology: JsonObject) -> str:
     return ", ".join(f"{name} {value}" for name, value in topology.items() if isinstance(value, str | int | float))
 
 
 def _thresholds(folder: RunFolder) -> str:
-    found = {
+    matches = {
         f"K {one.k_pkts}, K_dc {one.k_dc_pkts} packets"
         for case in folder.ran.told.cases
         for one in case.installed
         if one.k_pkts is not None or one.k_dc_pkts is not None
     }
-    return "; ".join(sorted(found)).replace("None", "none")
+    return "; ".join(sorted(matches)).replace("None", "none")
 
 
 def _commit(commit: str | None) -> str:
     return f"(commit {commit})" if commit else ""
 
 
-def _processors(host: dict[str, Any]) -> str:
+def _processors(host: JsonObject) -> str:
     return f"{host['processors']} processors" if host.get("processors") else ""
 
 
-def _ms(value: Any) -> str:
+def _ms(value: JsonValue) -> str:
     return f"{digits(value / 1e6, 6)} ms are over" if isinstance(value, int | float) else "the end"
 
 
-def _some(values: list[Any]) -> str:
+def _some(values: Sequence[object]) -> str:
     shown = ", ".join(str(one) for one in values[:_MAX_VALUES])
     return shown + (f", ... ({len(values)} in all)" if len(values) > _MAX_VALUES else "")
 
 
 def _senders(folder: RunFolder) -> Table:
     """The algorithms of each variant with all their parameters."""
-    rows: dict[tuple[str, str, str], list[Any]] = {}
+    rows: dict[tuple[str, str, str], list[str]] = {}
     for case in folder.ran.told.cases:
         for kind, one in case.algorithms.items():
             parameters = ", ".join(f"{name}={value}" for name, value in one.items() if name != "name")
@@ -124,7 +124,7 @@ def _senders(folder: RunFolder) -> Table:
 
 
 def _repeat(folder: RunFolder) -> list[Block]:
-    command = [str(one) for one in listed(folder.plain.get("command"))]
+    command = [str(one) for one in items(folder.plain.get("command"))]
     lines = ["# What was run", shlex.join(command)] if command else []
     lines += [
         "# Run it once more and compare every table byte by byte",
@@ -136,7 +136,7 @@ def _repeat(folder: RunFolder) -> list[Block]:
 def _scenario(folder: RunFolder) -> list[Block]:
     path = folder.folder / "scenario.json"
     try:
-        held: Any = json.loads(path.read_text(encoding="utf-8"))
+        scenario = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return [Text("scenario.json is not in the folder any more, or cannot be read.", "warning")]
-    return [Code(json.dumps(held, indent=1, ensure_ascii=False), "The scenario as it was run", folded=True)]
+    return [Code(json.dumps(scenario, indent=1, ensure_ascii=False), "The scenario as it was run", folded=True)]

@@ -1,4 +1,4 @@
-"""A document as one HTML file that asks nobody for anything.
+"""A document as one HTML file without external references.
 
 Scripts are let run by their hashes only, and a name from a scenario is text wherever it stands: escaped in HTML, packed
 in the data, and escaped by the page's script before Plotly reads it. The same document gives the same bytes.
@@ -11,7 +11,7 @@ import hashlib
 import json
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.pages.assets import datatables_css, datatables_js, packed, plotly_js
 from p4cc.report.document import DRAWN, Code, Facts, Image, Text, plain
@@ -30,7 +30,7 @@ _TONES = {"plain": "", "warning": "Warning: ", "note": "Note: ", "why": ""}
 def render(document: Document) -> str:
     """The file's text."""
     script = "\n".join(_static(name) for name in _SCRIPTS)
-    held = json.dumps(plain(document), separators=(",", ":"), allow_nan=False)
+    data = json.dumps(plain(document), separators=(",", ":"), allow_nan=False, default=vars)
     policy = (
         "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; "
         f"script-src blob: {_hash(script)} {_hash(plotly_js())}"
@@ -59,7 +59,7 @@ def render(document: Document) -> str:
         "<footer><p>Made by p4cc report. Columns and units: docs/reference/results.md.</p></footer>",
         *(
             f'<script type="text/plain" id="{name}">{packed(text)}</script>'
-            for name, text in (("held", held), ("plotly", plotly_js()), ("datatables", datatables_js()))
+            for name, text in (("held", data), ("plotly", plotly_js()), ("datatables", datatables_js()))
         ),
         f'<script type="module">{script}</script>',
         "</body>",
@@ -128,8 +128,8 @@ def _block(block: Block) -> Iterator[str]:
         case Code():
             yield f'<h3>{escape(block.title)}</h3><pre tabindex="0">{escape(block.text)}</pre>'
         case Image():
-            described: Any = escape(f"{block.title}. {block.caption}", quote=True)
-            yield f'<figure><h3>{escape(block.title)}</h3><img alt="{described}" src="{block.address}">'
+            description = escape(f"{block.title}. {block.caption}", quote=True)
+            yield f'<figure><h3>{escape(block.title)}</h3><img alt="{description}" src="{block.address}">'
             yield f"<figcaption>{escape(block.caption)}</figcaption></figure>"
         case _:
             raise AssertionError(block)

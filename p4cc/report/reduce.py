@@ -3,30 +3,28 @@
 A value holds from its sample to the next one.
 """
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
     import polars as pl
 
     from p4cc.report.document import Number
 
-Array = np.ndarray[Any, np.dtype[Any]]
+Array: TypeAlias = "npt.NDArray[np.float64] | npt.NDArray[np.int64]"
 _DIGITS = 8
-"""Digits of a number in a page: below what a reader can tell, and less text."""
+"""Digits of a number in a page: more than a reader can see, and less text."""
 
 
-def short(value: Any) -> Number:
-    """A number as a page has it; whole numbers stay whole, and nothing is None."""
+def short(value: Number) -> Number:
+    """A number of at most `_DIGITS` digits; None for NaN and infinity. Whole numbers stay whole."""
     if value is None or (isinstance(value, float) and not isfinite(value)):
         return None
     if isinstance(value, int):
@@ -35,13 +33,13 @@ def short(value: Any) -> Number:
     return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
 
 
-def numbers(values: Sequence[Any] | pl.Series) -> list[Number]:
-    """All of them as `short` has them."""
+def numbers(values: Sequence[Number] | pl.Series) -> list[Number]:
+    """`short` of each."""
     return [short(one) for one in values]
 
 
-def envelope(times: Array, values: Array, bins: int) -> Array:
-    """Places of the samples that stay: the first, last, least and largest of each of `bins` equal spans of time.
+def envelope(times: Array, values: Array, bins: int) -> npt.NDArray[np.int64]:
+    """Indices of the samples to keep: the first, last, least and largest of each of `bins` equal spans of time.
 
     All places where there are not more than four for each span. NaN counts as no value: it is kept where a span begins
     or ends with it.
@@ -62,23 +60,22 @@ def envelope(times: Array, values: Array, bins: int) -> Array:
     return np.array(sorted(kept))
 
 
-def largest_in_bins(times: Array, values: Array, span_ns: tuple[int, int], bins: int) -> Array:
+def largest_in_bins(times: Array, values: Array, begin: int, end: int, bins: int) -> Array:
     """The largest value in each of `bins` equal parts of a span, of one that holds until the next sample.
 
     0 before the first sample.
     """
-    found = np.zeros(bins)
+    result = np.zeros(bins)
     if not len(times):
-        return found
-    begin, end = span_ns
+        return result
     width = max(end - begin, 1) / bins
     inside = times >= begin
     bin_of = np.minimum(((times[inside] - begin) / width).astype(np.int64), bins - 1)
-    np.maximum.at(found, bin_of, values[inside])
+    np.maximum.at(result, bin_of, values[inside])
     # What held when a part began: the last sample before it.
     before = np.searchsorted(times, begin + np.arange(bins) * width, side="right") - 1
     held = np.where(before >= 0, values[np.maximum(before, 0)], 0)
-    return np.maximum(found, held)
+    return np.maximum(result, held)
 
 
 def spread_over(count: int, most: int) -> list[int]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from p4cc.json_data import number
 from p4cc.report.document import Series
 from p4cc.report.reduce import spread_over
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from p4cc.json_data import JsonObject
     from p4cc.report.folders import RunFolder
 
 MAX_DETAILED = 80
@@ -21,7 +23,7 @@ MAX_DETAILED = 80
 
 
 class Key(NamedTuple):
-    """Which run: places in the lists of series and points, and the seed."""
+    """A run: indices of its series and point, and its seed."""
 
     series: int
     point: int
@@ -30,7 +32,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Runs:
-    """What is reported of."""
+    """The runs of a report."""
 
     folders: Sequence[RunFolder]
 
@@ -44,7 +46,7 @@ class Runs:
         return [
             Series(f"{self.letter(number)}: {variant}".removeprefix(": "), variant, number)
             for number, one in enumerate(self.folders)
-            for variant in dict.fromkeys(row["variant"] for row in one.ran.runs)
+            for variant in dict.fromkeys(row.variant for row in one.ran.rows)
         ]
 
     @cached_property
@@ -55,7 +57,7 @@ class Runs:
     @cached_property
     def seeds(self) -> list[int]:
         """Seeds of all folders."""
-        return sorted({row["seed"] for one in self.folders for row in one.ran.runs})
+        return sorted({row.seed for one in self.folders for row in one.ran.rows})
 
     @cached_property
     def _series_of(self) -> dict[tuple[int, str], int]:
@@ -65,15 +67,18 @@ class Runs:
     def _point_of(self) -> dict[str, int]:
         return {label: place for place, label in enumerate(self.points)}
 
-    def key(self, folder: int, row: dict[str, Any]) -> Key:
-        """The run that a row of results is of."""
-        point = self._point_of[self.folders[folder].point_of(row)]
-        return Key(self._series_of[folder, row["variant"]], point, row["seed"])
+    def _key(self, folder: int, variant: str, seed: int, row: Mapping[str, object]) -> Key:
+        """The run of a row."""
+        return Key(self._series_of[folder, variant], self._point_of[self.folders[folder].point_of(row)], seed)
 
     @cached_property
-    def numbers(self) -> dict[Key, dict[str, Any]]:
+    def numbers(self) -> dict[Key, JsonObject]:
         """The row of summary.json of each run."""
-        return {self.key(number, row): row for number, one in enumerate(self.folders) for row in one.ran.runs}
+        return {
+            self._key(place, row.variant, row.seed, row.columns): row.columns
+            for place, folder in enumerate(self.folders)
+            for row in folder.ran.rows
+        }
 
     @cached_property
     def detailed(self) -> set[Key]:
@@ -88,18 +93,18 @@ class Runs:
     @cached_property
     def left_out(self) -> str:
         """Which runs have no details in the page; empty where all have."""
-        kept = len(self.detailed)
-        if kept == len(self.numbers):
+        count = len(self.detailed)
+        if count == len(self.numbers):
             return ""
         seeds = sorted({key.seed for key in self.detailed})
         points = len({key.point for key in self.detailed})
         at = f", {points} of {len(self.points)} points" if points < len(self.points) else ""
-        said = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {', '.join(map(str, seeds))}"
-        return f"Of {kept} of {len(self.numbers)} runs ({said}{at}), so that the page stays small."
+        which = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {', '.join(map(str, seeds))}"
+        return f"Of {count} of {len(self.numbers)} runs ({which}{at}), so that the page stays small."
 
     def frames(self, table: str, *, detailed: bool = False) -> Iterator[tuple[Key, pl.DataFrame]]:
         """A table's rows of each run, in the order of the results; of runs kept in detail only, if asked for."""
-        for number, folder in enumerate(self.folders):
+        for place, folder in enumerate(self.folders):
             frame = folder.table(table)
             if frame is None or frame.is_empty():
                 continue
@@ -107,25 +112,25 @@ class Runs:
                 frame = frame.filter(pl.col("seed").is_in(sorted({key.seed for key in self.detailed})))
             by = ["variant", *(name for name in folder.swept if name in frame.columns), "seed"]
             for values, rows in frame.group_by(by, maintain_order=True):
-                key = self.key(number, dict(zip(by, values, strict=True)))
+                key = self._key(place, values[0], values[-1], dict(zip(by, values, strict=True)))
                 if key in self.numbers and (not detailed or key in self.detailed):
                     yield key, rows
 
     @cached_property
     def spans(self) -> dict[Key, tuple[int, int]]:
-        """When something happened in a run, in ns: from the first start of a flow to the end of the run."""
-        begun = {key: rows["start_ns"].min() for key, rows in self.frames("flows")}
-        found: dict[Key, tuple[int, int]] = {}
+        """From the first start of a flow to the end of the run, in ns."""
+        starts = {key: rows["start_ns"].min() for key, rows in self.frames("flows")}
+        spans: dict[Key, tuple[int, int]] = {}
         for key, numbers in self.numbers.items():
-            first, end = begun.get(key), int(numbers.get("end_ns") or 0)
-            found[key] = (min(first, end) if isinstance(first, int) else 0, end)
-        return found
+            first, end = starts.get(key), int(number(numbers.get("end_ns")) or 0)
+            spans[key] = (min(first, end) if isinstance(first, int) else 0, end)
+        return spans
 
     @cached_property
     def first_point(self) -> int:
-        """The point to begin with: the one in the middle of the sweep that has details."""
-        kept = sorted({key.point for key in self.detailed})
-        return kept[len(kept) // 2] if kept else 0
+        """The point to show first: the middle one of those with details."""
+        points = sorted({key.point for key in self.detailed})
+        return points[len(points) // 2] if points else 0
 
     def label(self, key: Key) -> tuple[str, str, int]:
         """A run's series, point and seed for a table."""

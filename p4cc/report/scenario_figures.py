@@ -7,7 +7,7 @@ values of the seeds that are on.
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 from pydantic import TypeAdapter, ValidationError
@@ -19,6 +19,7 @@ from p4cc.figures.heatmap import cells, label_of, points_of
 from p4cc.figures.series import THROUGHPUT_BIN_NS, goodput
 from p4cc.figures.style import axis_label
 from p4cc.figures.traces import whole_bins
+from p4cc.json_data import mapping, number
 from p4cc.report.document import Chart, HeatMap, Image, Line, Map, Panel, Text
 from p4cc.report.flows import cdf_panel
 from p4cc.report.reduce import numbers, short, spread_over
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from p4cc.report.document import Block
+    from p4cc.report.document import Block, Number
     from p4cc.report.folders import RunFolder
     from p4cc.report.runs import Key, Runs
     from p4cc.scenario.figures import Panel as Asked
@@ -53,24 +54,24 @@ _CDF_POINTS = 200
 def blocks(runs: Runs) -> list[Block]:
     """The figures of the first folder's scenario, with the series of all folders."""
     folder = runs.folders[0]
-    asked = folder.plain.get("scenario", {}).get("figures", [])
+    specs = mapping(folder.plain.get("scenario")).get("figures", [])
     try:
-        figures = _FIGURES.validate_python(asked)
+        figures = _FIGURES.validate_python(specs)
     except ValidationError:
         return [Text("The scenario's figures are of another version of p4cc; they stand in the folder.", "why")]
-    found: list[Block] = []
+    result: list[Block] = []
     room = _IMAGE_BYTES
     for figure in figures:
         try:
             block = _interactive(runs, figure)
         except (UserError, KeyError, pl.exceptions.PolarsError) as error:
-            found.append(Text(f"{figure.title or figure.file}: not drawn: {error}", "why"))
+            result.append(Text(f"{figure.title or figure.file}: not drawn: {error}", "why"))
             continue
         if block is None:
             block, size = _picture(folder, figure, room)
             room -= size
-        found.append(block)
-    return found
+        result.append(block)
+    return result
 
 
 def _interactive(runs: Runs, figure: Figure) -> Block | None:
@@ -92,20 +93,22 @@ def _interactive(runs: Runs, figure: Figure) -> Block | None:
             return None
 
 
-def _spread(runs: Runs, x: str | None, asked: Asked, kind: Any) -> list[Line]:
+def _spread(runs: Runs, x: str | None, asked: Asked, kind: Literal["spread", "bars"]) -> list[Line]:
     """A line for each series: for each `x` the values of the seeds, other swept fields put together."""
-    grouped: dict[int, dict[Any, dict[int, list[Any]]]] = {}
+    grouped: dict[int, dict[float | str, dict[int, list[Number]]]] = {}
     for key, row in runs.numbers.items():
         if asked.y not in row or (x is not None and x not in row):
             missing = x if x is not None and x not in row else asked.y
             raise UserError(f"the runs have no column {missing!r}")
-        at = row[x] if x is not None else ""
-        grouped.setdefault(key.series, {}).setdefault(at, {}).setdefault(key.seed, []).append(row[asked.y])
+        value = "" if x is None else row[x]
+        at = value if isinstance(value, int | float) else str(value)
+        grouped.setdefault(key.series, {}).setdefault(at, {}).setdefault(key.seed, []).append(number(row[asked.y]))
     lines: list[Line] = []
     for series, at in grouped.items():
         # Where other fields are swept as well, a seed has several values here.
         seeds = [seed for of in list(at.values())[:1] for seed, values in of.items() for _ in values]
-        ordered = sorted(at) if all(isinstance(one, int | float) for one in at) else list(at)
+        places = [place for place in at if isinstance(place, int | float)]
+        ordered = sorted(places) if len(places) == len(at) else list(at)
         y = [
             [None if one is None else short(one * asked.scale) for values in at[place].values() for one in values]
             for place in ordered

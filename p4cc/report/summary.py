@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from p4cc.analysis.human import heading, scale
+from p4cc.json_data import items, number
 from p4cc.report.document import Column, Metric, Run, Summary, Table
 from p4cc.report.reduce import short
 
 if TYPE_CHECKING:
-    from p4cc.report.document import Block
-    from p4cc.report.runs import Runs
+    from p4cc.json_data import JsonValue
+    from p4cc.report.document import Block, Cell
+    from p4cc.report.runs import Key, Runs
 
 MAX_RUNS = 2_000
 """Rows of the table of runs."""
@@ -56,8 +58,8 @@ def blocks(runs: Runs) -> list[Block]:
     rows = [
         Run(
             *key,
-            values=[short(numbers.get(one.name)) for one in metrics],
-            few=[place for place, one in enumerate(metrics) if one.name in (numbers.get("few_values") or ())],
+            values=[short(number(numbers.get(one.name))) for one in metrics],
+            few=[place for place, one in enumerate(metrics) if one.name in items(numbers.get("few_values"))],
         )
         for key, numbers in runs.numbers.items()
     ]
@@ -74,19 +76,19 @@ def blocks(runs: Runs) -> list[Block]:
 
 def _metrics(runs: Runs) -> list[Metric]:
     rows = list(runs.numbers.values())
-    # Runs without a flow that ends have the goodput of all flows: the 0 of those that end would mislead.
+    # Runs without finite flows have the goodput of all flows: 0 would mislead.
     endless = all(not row.get("flows_finite") for row in rows)
     shown = [name for name in _SHOWN if name != ("goodput_bps" if endless else "total_goodput_bps")]
-    found: list[Metric] = []
+    metrics: list[Metric] = []
     for name in shown:
-        held = [abs(row[name]) for row in rows if isinstance(row.get(name), int | float)]
-        if not any(held) and name not in _ALWAYS:
+        sizes = [abs(value) for row in rows if (value := number(row.get(name))) is not None]
+        if not any(sizes) and name not in _ALWAYS:
             continue
-        factor, unit = scale(name, max(held, default=0))
-        digits = 0 if all(float(one).is_integer() for one in held) and factor == 1 else 3
+        factor, unit = scale(name, max(sizes, default=0))
+        digits = 0 if all(float(one).is_integer() for one in sizes) and factor == 1 else 3
         words = _NAMES.get(name, heading(name, unit).replace("_", " "))
-        found.append(Metric(name, words, 1 / factor, digits, f"{name} of summary.json"))
-    return found
+        metrics.append(Metric(name, words, 1 / factor, digits, f"{name} of summary.json"))
+    return metrics
 
 
 def table(runs: Runs) -> Table:
@@ -103,7 +105,7 @@ def table(runs: Runs) -> Table:
         [
             *leading(runs, key),
             *(
-                short(value / scales[name][0]) if isinstance(value := numbers.get(name), int | float) else value
+                str(numbers.get(name) or "") if name == "outcome" else _scaled(numbers.get(name), scales[name][0])
                 for name in names
             ),
         ]
@@ -121,9 +123,12 @@ def table(runs: Runs) -> Table:
     )
 
 
-def _scale(name: str, values: list[object]) -> tuple[float, str]:
-    held = [abs(one) for one in values if isinstance(one, int | float)]
-    return scale(name, max(held, default=0))
+def _scaled(value: JsonValue, factor: float) -> Cell:
+    return None if (found := number(value)) is None else short(found / factor)
+
+
+def _scale(name: str, values: list[JsonValue]) -> tuple[float, str]:
+    return scale(name, max((abs(found) for value in values if (found := number(value)) is not None), default=0))
 
 
 def point_column(runs: Runs) -> list[Column]:
@@ -131,7 +136,6 @@ def point_column(runs: Runs) -> list[Column]:
     return [Column("point", numeric=False)] if len(runs.points) > 1 else []
 
 
-def leading(runs: Runs, key: tuple[int, int, int]) -> list[object]:
-    """What stands in front of a row of a run: its series, its point where there are several, its seed."""
-    series, point, seed = key
-    return [runs.series[series].label, *([runs.points[point]] if len(runs.points) > 1 else []), seed]
+def leading(runs: Runs, key: Key) -> list[Cell]:
+    """The first cells of a run's row: its series, its point where there are several, its seed."""
+    return [runs.series[key.series].label, *([runs.points[key.point]] if len(runs.points) > 1 else []), key.seed]

@@ -3,28 +3,27 @@
 A page holds a bounded number of samples: spans of time keep their extremes (`reduce.envelope`).
 """
 
-# polars' and numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from p4cc.analysis.metrics import goodput_bins
 from p4cc.figures.traces import filled
+from p4cc.json_data import mapping
 from p4cc.report.document import Chart, HeatMap, Line, Map, Panel, Text
-from p4cc.report.folders import mapping
 from p4cc.report.reduce import envelope, largest_in_bins, numbers, spread_over
 from topos.units import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from p4cc.report.document import Block
+    import numpy.typing as npt
+
+    from p4cc.report.document import Block, Number
     from p4cc.report.runs import Key, Runs
 
 MAX_PORTS = 40
@@ -44,22 +43,22 @@ _WHAT = {
     "queues_interval_ns": ("Depths of queues", "no packet waited in a queue"),
     "windows_interval_ns": ("Windows and rates", "no flow was under way"),
 }
-"""By the field of a record: what it samples, and when there is no sample."""
+"""By field of a record: its subject, and when there is no sample."""
 
 
 @dataclass(frozen=True)
 class Steps:
     """A value over time that holds until the next sample."""
 
-    times_ns: np.ndarray[Any, Any]
-    values: np.ndarray[Any, Any]
+    times_ns: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
 
     def since(self, begin_ns: int) -> Steps:
         """From an instant on, with what held then."""
         first = max(int(np.searchsorted(self.times_ns, begin_ns, side="right")) - 1, 0)
         return Steps(np.maximum(self.times_ns[first:], begin_ns), self.values[first:])
 
-    def reduced(self, spans: int, scale: float = 1.0) -> tuple[list[Any], list[Any]]:
+    def reduced(self, spans: int, scale: float = 1.0) -> tuple[list[Number], list[Number]]:
         """Times in ms and values, as a page has them."""
         kept = envelope(self.times_ns, self.values, spans)
         return numbers((self.times_ns[kept] / 1e6).tolist()), numbers((self.values[kept] * scale).tolist())
@@ -76,13 +75,16 @@ def spans_for(lines: int) -> int:
 
 
 def _no_samples(runs: Runs, field: str) -> str:
-    """Why a table of samples is empty: nobody asked for it, or nothing was there when samples were taken."""
+    """Why a table of samples is empty: it was not recorded, or there was nothing to sample."""
     what, nothing = _WHAT[field]
     records = (mapping(folder.ran.told.scenario.model_dump().get("record")) for folder in runs.folders)
-    asked = {one for record in records if (one := record.get(field)) is not None}
-    if not asked:
+    intervals = {interval for record in records if isinstance(interval := record.get(field), int | str)}
+    if not intervals:
         return f"{what} were not recorded. Set record.{field}, such as --set record.{field}=10000."
-    texts = sorted("every round trip, 100 us at most" if one == "rtt" else f"every {shown('ns', one)}" for one in asked)
+    texts = sorted(
+        f"every {shown('ns', interval)}" if isinstance(interval, int) else "every round trip, 100 us at most"
+        for interval in intervals
+    )
     begins, ends = zip(*runs.spans.values(), strict=True)
     lasted = shown("ns", max(ends) - min(begins))
     return (
@@ -104,12 +106,12 @@ def queue_blocks(runs: Runs) -> list[Block]:
 
 def _deepest(rows: pl.DataFrame) -> list[tuple[str, Steps]]:
     """Ports in which something waited, the deepest first."""
-    found: list[tuple[int, str, Steps]] = []
+    result: list[tuple[int, str, Steps]] = []
     for (switch, peer), of in rows.group_by("switch", "peer", maintain_order=True):
         depth = of["depth_pkts"].max()
         if isinstance(depth, int) and depth > 0:
-            found.append((depth, f"{switch} to {peer}", steps(of, "depth_pkts")))
-    return [(name, one) for _, name, one in sorted(found, key=lambda port: -port[0])]
+            result.append((depth, f"{switch} to {peer}", steps(of, "depth_pkts")))
+    return [(name, one) for _, name, one in sorted(result, key=lambda port: -port[0])]
 
 
 def _map(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> HeatMap:
@@ -122,7 +124,7 @@ def _map(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> HeatMap:
         # Where all has ended long before the run did, the rest of the time is empty.
         end_ns = max(begin_ns + 1, min(end_ns, last + (last - begin_ns) // 50 + 1))
         shown = of[:most]
-        z = [numbers(largest_in_bins(one.times_ns, one.values, (begin_ns, end_ns), bins).tolist()) for _, one in shown]
+        z = [numbers(largest_in_bins(one.times_ns, one.values, begin_ns, end_ns, bins).tolist()) for _, one in shown]
         x = numbers([(begin_ns + (end_ns - begin_ns) * place / bins) / 1e6 for place in range(bins)])
         maps.append(Map(key.series, x, [name for name, _ in shown], z, key.point, key.seed))
     hidden = max(len(of) for of in ports.values()) - most
@@ -182,7 +184,7 @@ def window_blocks(runs: Runs) -> list[Block]:
     rate: list[Line] = []
     goodput: list[Line] = []
     for key, rows in samples.items():
-        bin_ns = bin_of(runs.spans[key])
+        bin_ns = bin_of(runs.spans[key][1] - runs.spans[key][0])
         ours = rows.filter(pl.col("flow_id").is_in(list(chosen[key])))
         rates = goodput_bins(ours, bin_ns).partition_by("flow_id", as_dict=True, maintain_order=True)
         for (flow,), of in ours.partition_by("flow_id", as_dict=True, maintain_order=True).items():
@@ -223,24 +225,24 @@ def window_blocks(runs: Runs) -> list[Block]:
     ]
 
 
-def bin_of(span_ns: tuple[int, int]) -> int:
-    """Bins for goodput over a run: not so many that a line is a blur."""
-    return max(BIN_NS, (span_ns[1] - span_ns[0]) // MAX_SPANS)
+def bin_of(span_ns: int) -> int:
+    """The bin of goodput over a run of this length: few enough to see each."""
+    return max(BIN_NS, span_ns // MAX_SPANS)
 
 
 def _chosen_of(
     runs: Runs, samples: Mapping[Key, pl.DataFrame], flows: Mapping[Key, pl.DataFrame]
 ) -> dict[Key, dict[int, str]]:
-    """Flows of each run: those of the first variant at a point and seed, so that variants stand beside each other."""
+    """Flows of each run: those of the first variant at a point and seed, so that variants can be compared."""
     first: dict[tuple[int, int, int], dict[int, str]] = {}
-    found: dict[Key, dict[int, str]] = {}
+    result: dict[Key, dict[int, str]] = {}
     for key, rows in samples.items():
         at = (runs.series[key.series].folder, key.point, key.seed)
         own = _chosen(rows, flows.get(key))
         known = set(rows["flow_id"].unique().to_list())
         both = {flow: name for flow, name in first.setdefault(at, own).items() if flow in known}
-        found[key] = both or own
-    return found
+        result[key] = both or own
+    return result
 
 
 def _chosen(windows: pl.DataFrame, flows: pl.DataFrame | None) -> dict[int, str]:

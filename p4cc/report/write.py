@@ -1,4 +1,4 @@
-"""Where a report goes: beside the results, listed with them; nothing that p4cc did not write is replaced unasked."""
+"""Writes a report next to its results and lists it there; replaces only files that p4cc wrote."""
 
 from __future__ import annotations
 

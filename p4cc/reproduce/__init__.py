@@ -1,1 +1,1 @@
-"""`p4cc reproduce`: the figures of a paper, run, measured and set beside what the paper says."""
+"""`p4cc reproduce`: runs and measures the figures of a paper and compares them with its numbers."""

@@ -1,4 +1,4 @@
-"""Slowdowns beside another simulator's: bins whose difference exceeds both the aim and that simulator's scatter."""
+"""Compares slowdowns with another simulator's: bins whose difference exceeds both the aim and that one's scatter."""
 
 from __future__ import annotations
 

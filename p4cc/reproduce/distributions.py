@@ -1,8 +1,5 @@
 """Measures of distributions read off the tables of a figure's runs: seed by seed, then the median."""
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -11,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from p4cc.analysis import distributions
+from p4cc.analysis.distributions import Sample
 from p4cc.reproduce.rows import need, of_variant
 
 if TYPE_CHECKING:
@@ -33,9 +31,9 @@ def statistic(tables: Callable[[str], pl.DataFrame], how: SampleMeasure) -> floa
 
     def of(rows: pl.DataFrame) -> float:
         if not how.each:
-            return _statistic(*_weighted(rows, how), how.statistic)
+            return _statistic(_sample(rows, how), how.statistic)
         groups = (group for _, group in rows.group_by(*how.each, maintain_order=True))
-        found = np.array([_statistic(*_weighted(group, how), how.statistic) for group in groups])
+        found = np.array([_statistic(_sample(group, how), how.statistic) for group in groups])
         return float(np.nanmean(found)) if np.isfinite(found).any() else float("nan")
 
     rows = _chosen(tables, how)
@@ -43,7 +41,8 @@ def statistic(tables: Callable[[str], pl.DataFrame], how: SampleMeasure) -> floa
     return _median(of(seed) for seed in _seeds(rows))
 
 
-def _statistic(values: Values, weights: Values, name: str) -> float:
+def _statistic(sample: Sample, name: str) -> float:
+    values, weights = sample.values, sample.weights
     if values.size == 0:
         return 0.0 if name == "count" else float("nan")
     mean = float(np.average(values, weights=weights))
@@ -62,7 +61,7 @@ def _statistic(values: Values, weights: Values, name: str) -> float:
         case "count":
             return float(values.size)
         case _:
-            return distributions.weighted_percentile(values, weights, float(name[1:]))
+            return sample.percentile(float(name[1:]))
 
 
 def after_peak(tables: Callable[[str], pl.DataFrame], how: AfterPeakMeasure) -> float | None:
@@ -94,14 +93,14 @@ def _drained(peak: float, per_us: float, how: AfterPeakMeasure) -> float:
 def distance(tables: Callable[[str], pl.DataFrame], how: KolmogorovMeasure) -> float | None:
     """Kolmogorov's distance of two samples of each seed."""
     pairs = zip(_seeds(_chosen(tables, how.of)), _seeds(_chosen(tables, how.to)), strict=True)
-    return _median(distributions.kolmogorov(_weighted(one, how.of), _weighted(other, how.to)) for one, other in pairs)
+    return _median(distributions.kolmogorov(_sample(one, how.of), _sample(other, how.to)) for one, other in pairs)
 
 
 def shift(tables: Callable[[str], pl.DataFrame], how: ShiftMeasure) -> float | None:
     """The largest distance of equal percentiles of two samples of each seed."""
     pairs = zip(_seeds(_chosen(tables, how.of)), _seeds(_chosen(tables, how.to)), strict=True)
     return _median(
-        distributions.largest_shift(_weighted(one, how.of), _weighted(other, how.to), how.percentiles)
+        distributions.largest_shift(_sample(one, how.of), _sample(other, how.to), how.percentiles)
         for one, other in pairs
     )
 
@@ -150,15 +149,15 @@ def _values(rows: pl.DataFrame, how: Rows) -> Values:
     return (values * how.scale + how.offset).to_numpy()
 
 
-def _weighted(rows: pl.DataFrame, how: Rows) -> tuple[Values, Values]:
+def _sample(rows: pl.DataFrame, how: Rows) -> Sample:
     if how.table != "queues":
         values = _values(rows, how)
-        return values, np.ones_like(values)
+        return Sample(values, np.ones_like(values))
     held = rows.with_columns(
         held=(pl.col("time_ns").cast(pl.Int64).shift(-1) - pl.col("time_ns").cast(pl.Int64)).over("switch", "port")
     ).drop_nulls("held")
     values = held[how.column].cast(pl.Float64) * how.scale + how.offset
-    return values.to_numpy(), held["held"].cast(pl.Float64).to_numpy()
+    return Sample(values.to_numpy(), held["held"].cast(pl.Float64).to_numpy())
 
 
 def _median(of_seeds: Iterable[float]) -> float | None:

@@ -1,4 +1,4 @@
-"""A figure of a study as it is run: its scenario's file and what is claimed of it."""
+"""A figure of a study to run: its scenario's file and its claims."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a study: its scenario's file and what is claimed of it."""
+    """A figure of a study: its scenario's file and its claims."""
 
     entry: StudyFigure
     path: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -26,9 +27,6 @@ from p4cc.scenario.flow_claims import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from p4cc.scenario.flow_claims import Sizes
-    from p4cc.scenario.where import Where
-
     Table = Callable[[str], pl.DataFrame]
 
 
@@ -36,7 +34,7 @@ def measure_flows(runs: pl.DataFrame, table: Table, how: FLOW_MEASURES) -> float
     """One measure; `table` reads a table of the results. None where the runs have no such flows."""
     match how:
         case FlowPercentileMeasure():
-            return _percentile(table("flows"), how.variant, how.where, how, (how.column, how.percent))
+            return _percentile(table("flows"), how.variant, how)
         case FlowRankMeasure():
             return _rank(table("flows"), how)
         case PairedFctMeasure():
@@ -61,28 +59,28 @@ def measure_flows(runs: pl.DataFrame, table: Table, how: FLOW_MEASURES) -> float
 
 
 def median(values: Iterable[float]) -> float | None:
-    """Of what there is."""
-    found = list(values)
-    return float(pl.Series(found).median()) if found else None  # pyright: ignore[reportArgumentType]
+    """The median; None without values."""
+    result = list(values)
+    return statistics.median(result) if result else None
 
 
-def _percentile(flows: pl.DataFrame, variant: str, where: Where, sizes: Sizes, of: tuple[str, float]) -> float | None:
-    column, percent = of
-    rows = of_variant(flows, variant, where)
+def _percentile(flows: pl.DataFrame, variant: str, how: FlowPercentileMeasure | FlowRankMeasure) -> float | None:
+    column = how.column
+    rows = of_variant(flows, variant, how.where)
     need(rows, column, "size_bytes")
     size = pl.col("size_bytes")
-    chosen = rows.filter(pl.col(column).is_not_null() & (size >= sizes.min_bytes))
-    if sizes.max_bytes is not None:
-        chosen = chosen.filter(size <= sizes.max_bytes)
+    chosen = rows.filter(pl.col(column).is_not_null() & (size >= how.min_bytes))
+    if how.max_bytes is not None:
+        chosen = chosen.filter(size <= how.max_bytes)
     seeds = chosen.group_by("seed", maintain_order=True)
-    return median(percentile(one[column].cast(pl.Float64).to_numpy(), percent) for _, one in seeds)
+    return median(percentile(one[column].cast(pl.Float64).to_numpy(), how.percent) for _, one in seeds)
 
 
 def _rank(flows: pl.DataFrame, how: FlowRankMeasure) -> float | None:
     values = {
         name: value
         for name in dict.fromkeys([how.variant, *how.among])
-        if (value := _percentile(flows, name, how.where, how, (how.column, how.percent))) is not None
+        if (value := _percentile(flows, name, how)) is not None
     }
     own = values.get(how.variant)
     return None if own is None else 1.0 + sum(value < own for value in values.values())
@@ -103,32 +101,32 @@ def _paired(flows: pl.DataFrame, how: PairedFctMeasure) -> float | None:
 def _cells(rows: pl.DataFrame, how: PodCellsMeasure) -> float | None:
     need(rows, how.column)
     used = rows.filter(pl.col("is_full") & (pl.col("flows_completed") > 0))
-    found: list[float] = []
+    result: list[float] = []
     for _, one in used.group_by("seed", maintain_order=True):
         values = sorted(float(value) for value in one[how.column].drop_nulls().to_list())
         positive = [value for value in values if value > 0]
         match how.give:
             case "min":
-                found.append(values[0])
+                result.append(values[0])
             case "max":
-                found.append(values[-1])
+                result.append(values[-1])
             case "median":
-                found.append(values[len(values) // 2])
+                result.append(values[len(values) // 2])
             case "spread":
-                found.append(values[-1] - values[0])
+                result.append(values[-1] - values[0])
             case "ratio":
                 if positive:
-                    found.append(positive[-1] / positive[0])
-    return median(found)
+                    result.append(positive[-1] / positive[0])
+    return median(result)
 
 
 def _largest_flow(flows: pl.DataFrame, how: LargestFlowMeasure) -> float | None:
     need(flows, how.column, "src_pod", "dst_pod")
-    found: list[float] = []
+    result: list[float] = []
     for _, one in flows.group_by("seed", maintain_order=True):
         cell = one.filter((pl.col("src_pod") == how.src_pod) & (pl.col("dst_pod") == how.dst_pod))
-        found += [float(value) for value in without_largest(cell, how.column)[how.give].drop_nulls().to_list()]
-    middle = median(found)
+        result += [float(value) for value in without_largest(cell, how.column)[how.give].drop_nulls().to_list()]
+    middle = median(result)
     return None if middle is None else middle * how.scale
 
 

@@ -1,4 +1,4 @@
-"""What a source shows, in its order, and which of our figures and claims stand for it."""
+"""The items of a source, in its order, with our figures and claims for each."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SourceItem(Model):
 
 @dataclass
 class Placed:
-    """An item with the figures and claims that stand for it; `item` is None for what no item names."""
+    """An item with its figures and claims; `item` is None for claims without an item."""
 
     item: SourceItem | None
     claims: ClaimsByFigure = field(default_factory=ClaimsByFigure)
@@ -70,7 +70,7 @@ def check(path: Path, items: Sequence[SourceItem], known: Mapping[str, Sequence[
 
 
 def place(items: Iterable[SourceItem], known: Mapping[str, Sequence[str]]) -> tuple[list[Placed], ClaimsByFigure]:
-    """The items with what stands for them, and the claims of ours that no item names."""
+    """The items with their figures and claims, and our claims without an item."""
     placed = [Placed(item, _all_chosen(item.by, known)) for item in items]
     named = {(figure, claim) for one in placed for figure, claims in one.claims.items() for claim in claims}
     rest = {figure: [claim for claim in claims if (figure, claim) not in named] for figure, claims in known.items()}
@@ -78,12 +78,12 @@ def place(items: Iterable[SourceItem], known: Mapping[str, Sequence[str]]) -> tu
 
 
 def _all_chosen(by: Iterable[str], known: Mapping[str, Sequence[str]]) -> ClaimsByFigure:
-    found: ClaimsByFigure = {}
+    result: ClaimsByFigure = {}
     for wanted in by:
         figure, claims = wanted.partition(".")[0], _chosen(wanted, known)
-        before = found.setdefault(figure, [])
+        before = result.setdefault(figure, [])
         before += [claim for claim in claims if claim not in before]
-    return found
+    return result
 
 
 def _chosen(wanted: str, known: Mapping[str, Sequence[str]]) -> list[str]:

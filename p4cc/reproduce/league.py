@@ -61,9 +61,9 @@ def check_leagues(study: StudyFile, figures: Sequence[Figure]) -> None:
 
 
 def leagues_of(study: Study, figures: Sequence[Figure], records: Mapping[str, Record]) -> list[League]:
-    """The study's league tables with what was measured; a figure that did not run has no columns."""
-    found = [_league(league, figures, records) for league in study.leagues]
-    return [league for league in found if league.columns]
+    """The study's league tables with the measured values; a figure that did not run has no columns."""
+    result = [_league(league, figures, records) for league in study.leagues]
+    return [league for league in result if league.columns]
 
 
 def _league(league: LeagueTable, figures: Sequence[Figure], records: Mapping[str, Record]) -> League:

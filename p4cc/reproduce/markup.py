@@ -1,4 +1,4 @@
-"""Texts of studies as Markdown: what they hold is shown, and never read as markup."""
+"""Texts of studies in Markdown, escaped so that nothing is read as markup."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plain(words: str) -> str:
 
 
 def linked(words: str, page_folder: Path) -> str:
-    """A text whose references to pages below `docs/` are links, where such a page stands above the folder."""
+    """A text whose references to pages below `docs/` are links, where a folder above has such a page."""
     parts: list[str] = []
     end = 0
     for found in _DOCUMENT.finditer(words):

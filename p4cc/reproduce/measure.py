@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from p4cc.analysis.tables import TABLE_NAMES, table
 from p4cc.errors import UserError
 from p4cc.reproduce import distributions, models
 from p4cc.reproduce.beside import count_off
-from p4cc.reproduce.flows import measure_flows
+from p4cc.reproduce.flows import measure_flows, median
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.beside_claims import BesideMeasure
 from p4cc.scenario.claims import (
@@ -59,7 +59,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class FigureRuns:
-    """What a figure's scenario left."""
+    """The results of a figure's scenario."""
 
     scenario: Scenario
     runs: pl.DataFrame
@@ -72,11 +72,11 @@ class FigureRuns:
         """A table of the results; raises UserError when the scenario does not record it."""
         if self.folder is None:
             raise UserError(f"no table {name!r} was kept")
-        found = read_table(self.folder, name)
-        if found is None:
+        result = read_table(self.folder, name)
+        if result is None:
             when = table(name).when if name in TABLE_NAMES else "nothing: there is no such table"
             raise UserError(f"table {name!r} has no rows", place=str(self.folder), remedy=f"what it needs: {when}")
-        return found
+        return result
 
     @cached_property
     def windows(self) -> pl.DataFrame:
@@ -86,13 +86,13 @@ class FigureRuns:
 
 def measure_all(runs: FigureRuns, claims: list[Claim]) -> dict[str, Measured]:
     """All claims of a figure, in order: one may combine those before it. Raises UserError for what names nothing."""
-    found: dict[str, Measured] = {}
+    result: dict[str, Measured] = {}
     for claim in claims:
         try:
-            found[claim.name] = measure(runs, claim.measure, found)
+            result[claim.name] = measure(runs, claim.measure, result)
         except UserError as error:
             raise UserError(error.cause, place=f"claim {claim.name}", remedy=error.remedy) from error
-    return found
+    return result
 
 
 def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Measured:
@@ -250,27 +250,31 @@ def _rise(runs: FigureRuns, how: RiseMeasure) -> float | None:
     samples = _chosen(runs.windows, how).filter(pl.col("flow_id") == how.flow_id)
     times: list[float] = []
     for (_,), one in samples.group_by("seed", maintain_order=True):
-        until = one.filter(pl.col("cwnd_segments") >= how.to_segments)["time_ns"].min()
-        since = 0
-        if how.from_segments is not None:
-            since = one.filter(pl.col("cwnd_segments") >= how.from_segments)["time_ns"].min()
+        until, since = (_first_ns(one, segments) for segments in (how.to_segments, how.from_segments))
         if until is None or since is None:
             return None
-        times.append((int(until) - int(since)) / 1e9)  # pyright: ignore[reportArgumentType]
-    return float(pl.Series(times).median()) if times else None  # pyright: ignore[reportArgumentType]
+        times.append((until - since) / 1e9)
+    return median(times)
+
+
+def _first_ns(samples: pl.DataFrame, segments: float | None) -> int | None:
+    """When a window first has this many segments; 0 for None."""
+    if segments is None:
+        return 0
+    return min(samples.filter(pl.col("cwnd_segments") >= segments)["time_ns"].to_list(), default=None)
 
 
 def _longest_wait(runs: FigureRuns, how: TraceMeasure) -> float | None:
-    """The median over the seeds of what the flow with the longest wait shows."""
+    """The median over the seeds of a value of the flow with the longest wait."""
     samples = _chosen(runs.windows, how)
-    found: list[float] = []
+    result: list[float] = []
     for _, one in samples.group_by("seed", maintain_order=True):
         waits = [wait for _, flow in one.group_by("flow_id", maintain_order=True) if (wait := _wait_of(flow))]
         if not waits:
             return None
         longest = max(waits, key=lambda wait: wait["wait_ms"])
-        found.append(longest[how.give])
-    return float(pl.Series(found).median()) if found else None  # pyright: ignore[reportArgumentType]
+        result.append(longest[how.give])
+    return median(result)
 
 
 def _wait_of(flow: pl.DataFrame) -> dict[str, float] | None:
@@ -289,8 +293,8 @@ def _wait_of(flow: pl.DataFrame) -> dict[str, float] | None:
     )
     return {
         "wait_ms": float(gaps["gap"][place]) / 1e6,
-        "peak_segments_before": float(before["cwnd_segments"].max() or 0.0),  # pyright: ignore[reportArgumentType]
-        "segments_after": float(within["cwnd_segments"].min() or 0.0),  # pyright: ignore[reportArgumentType]
+        "peak_segments_before": max(before["cwnd_segments"].drop_nulls().to_list(), default=0.0),
+        "segments_after": min(within["cwnd_segments"].drop_nulls().to_list(), default=0.0),
     }
 
 
@@ -308,5 +312,5 @@ def _readings(runs: FigureRuns, how: ReadingsMeasure) -> Measured:
     return Measured(float(len(matching)), f"{len(matching)} of {total} readings: {'; '.join(matching) or 'none'}")
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

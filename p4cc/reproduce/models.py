@@ -1,4 +1,4 @@
-"""What is computed, not simulated: the round model of a slow start, and the utilisation model of the GST paper."""
+"""Computed claims: the round model of a slow start, and the utilisation model of the GST paper."""
 
 from __future__ import annotations
 

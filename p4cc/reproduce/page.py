@@ -1,11 +1,11 @@
-"""A study's page: what its source shows, in its order, each with ours beside it. Pure: results in, text out."""
+"""A study's page: the items of its source in order, each with our results. Pure: results in, text out."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.reproduce.items import place
 from p4cc.reproduce.league import leagues_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from p4cc.reproduce.verdict import ClaimRecord
 
 MARKER = "<!-- Written by p4cc reproduce --report. "
-"""How the first line of a page begins; what the page holds in short follows as JSON."""
+"""The beginning of a page's first line; a summary follows as JSON."""
 
 WITHIN, OUTSIDE, REPORTED = "within", "outside", "reported"
 _VERDICT = {True: WITHIN, False: OUTSIDE, None: REPORTED}
@@ -43,7 +43,7 @@ class _Maker:
 
     results: StudyResults
     folder: Path
-    """Where the page will stand; links lead from there."""
+    """The page's folder, to which links are relative."""
     pictures: dict[str, Path] = field(default_factory=dict[str, "Path"])
     shown: dict[Path, str] = field(default_factory=dict["Path", str])
     """Pictures that the page shows already, to the anchor of the item that shows them."""
@@ -67,7 +67,7 @@ class _Maker:
 
 
 def study_page(results: StudyResults, folder: Path) -> Page:
-    """The page of a study, as it stands in `folder`."""
+    """The page of a study, for `folder`."""
     maker = _Maker(results, folder)
     study = results.study.study
     placed, rest = place(study.items, claims_of(results.study, results.figures.values()))
@@ -97,7 +97,7 @@ def study_page(results: StudyResults, folder: Path) -> Page:
 
 
 def _leagues(maker: _Maker) -> list[str]:
-    """The study's league tables; the claims in them stand nowhere else."""
+    """The study's league tables, the only place of their claims."""
     results = maker.results
     lines: list[str] = []
     for league in leagues_of(results.study.study, list(results.figures.values()), results.records):
@@ -117,7 +117,7 @@ def counts(claims: Iterable[ClaimRecord]) -> Counter[str]:
 def _marker(results: StudyResults, placed: Sequence[Placed]) -> str:
     every = counts(claim for record in results.records.values() for claim in record["claims"])
     study = results.study.study
-    held: dict[str, Any] = {
+    facts = {
         "study": study.name,
         "source": study.source,
         "title": study.title,
@@ -125,8 +125,8 @@ def _marker(results: StudyResults, placed: Sequence[Placed]) -> str:
         "not_reproduced": sum(not one.claims for one in placed),
         **{verdict: every[verdict] for verdict in (WITHIN, OUTSIDE, REPORTED)},
     }
-    # Within a comment no `-->` may come but its end.
-    text = json.dumps(held).replace(">", "\\u003e")
+    # A comment ends at the first `-->`.
+    text = json.dumps(facts).replace(">", "\\u003e")
     return f"{MARKER}{text} -->"
 
 
@@ -197,8 +197,8 @@ def _verdict(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> str:
     if not found:
         return "not part of these runs"
     parts = [f"{found[verdict]} {verdict}" for verdict in (WITHIN, OUTSIDE, REPORTED) if found[verdict]]
-    said = ", ".join(f"**{part}**" if part.endswith(OUTSIDE) else part for part in parts)
-    return f"{said}; in part" if item.not_reproduced else said
+    text = ", ".join(f"**{part}**" if part.endswith(OUTSIDE) else part for part in parts)
+    return f"{text}; in part" if item.not_reproduced else text
 
 
 def _item(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> Iterator[str]:
@@ -237,17 +237,17 @@ def _figure(
         yield from table(
             ("claim", "paper", "ours", "band", "verdict"), (_row(maker, cells_of(record, one)) for one in listed)
         )
-    said = [
+    texts = [
         f"- {_said(maker, claim, cells_of(record, claim))}"
         for claim in chosen
         if claim["note"] or claim["within_band"] is False
     ]
-    if said:
-        yield from ("", *said)
+    if texts:
+        yield from ("", *texts)
 
 
 def _row(maker: _Maker, cells: Sequence[str]) -> list[str]:
-    """A claim's row; the figure stands above the table, and the deviation beside our number."""
+    """A claim's row; the figure is above the table, and the deviation follows our number."""
     of = dict(zip(HEADINGS, map(maker.words, cells), strict=True))
     deviation = of["deviation"].replace(" ", "&nbsp;")
     ours = f"{of['ours']} ({deviation})" if deviation else of["ours"]
@@ -317,7 +317,7 @@ def _anchor(item: SourceItem) -> str:
 
 
 def _called(name: str) -> str:
-    """A figure by its name, such as figure 9a; names that begin with a word say what they are."""
+    """A figure by its name, such as figure 9a; names that begin with a word stay as they are."""
     return f"figure {name}" if name[:1].isdigit() else name
 
 

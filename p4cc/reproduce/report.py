@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from PIL import Image
 
@@ -16,8 +16,9 @@ from p4cc.reproduce.markup import plain, table
 from p4cc.reproduce.page import MARKER, OUTSIDE, REPORTED, WITHIN, study_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
+    from p4cc.json_data import JsonObject, JsonValue
     from p4cc.reproduce.results import StudyResults
 
 DEFAULT_FOLDER = Path("results") / "reproduction"
@@ -78,7 +79,7 @@ def _write_page(results: StudyResults, folder: Path) -> Path:
 
 
 def _may_replace(path: Path) -> str:
-    """What stands there now; raises UserError where p4cc did not write it."""
+    """The present text of a page; raises UserError where p4cc did not write it."""
     if not path.exists():
         return ""
     text = read_text(path, "page")
@@ -105,23 +106,23 @@ def _index(folder: Path) -> str:
     """The index of the pages that p4cc wrote there."""
     rows: list[tuple[str, ...]] = []
     for path in sorted(folder.glob("*.md")):
-        held = _held(path)
-        if held is not None and path.name == f"{held.get('study')}.md":
-            numbers = [str(held.get(name, "")) for name in ("items", "not_reproduced", WITHIN, OUTSIDE, REPORTED)]
-            link = f"[{plain(str(held.get('source')))}]({path.name}): {plain(str(held.get('title')))}"
+        facts = _facts(path)
+        if facts is not None and path.name == f"{facts.get('study')}.md":
+            numbers = [str(facts.get(name, "")) for name in ("items", "not_reproduced", WITHIN, OUTSIDE, REPORTED)]
+            link = f"[{plain(str(facts.get('source')))}]({path.name}): {plain(str(facts.get('title')))}"
             rows.append((link, *map(plain, numbers)))
     headings = ("source", "items", "not reproduced", WITHIN, OUTSIDE, REPORTED)
     lines = [f'{MARKER}{{"index": true}} -->', "", _INDEX_HEAD, *table(headings, rows), "", _INDEX_FOOT]
     return "\n".join(lines)
 
 
-def _held(path: Path) -> Mapping[str, Any] | None:
-    """What a page says of itself in its first line; None of a file that p4cc did not write."""
+def _facts(path: Path) -> JsonObject | None:
+    """The facts in a page's first line; None for a file that p4cc did not write."""
     first = read_text(path, "page").partition("\n")[0]
     if not first.startswith(MARKER) or not first.endswith(" -->"):
         return None
     try:
-        held = json.loads(first.removeprefix(MARKER).removesuffix(" -->"))
+        facts: JsonValue = json.loads(first.removeprefix(MARKER).removesuffix(" -->"))
     except (ValueError, RecursionError):
         return None
-    return cast("Mapping[str, Any]", held) if isinstance(held, dict) else None
+    return facts if isinstance(facts, dict) else None

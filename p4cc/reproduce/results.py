@@ -1,13 +1,14 @@
-"""What a run of a study left in its folder: records, pictures, and what it cost."""
+"""Reads the folder of a study's run: records, pictures, and cost."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
 from p4cc.files import read_text
+from p4cc.json_data import items, mapping, number
 from p4cc.reproduce.run import RECORDS_FILE, figures_of
 from p4cc.running.provenance import RUN_FILE
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from p4cc.json_data import JsonObject, JsonValue
     from p4cc.reproduce.figure import Figure
     from p4cc.reproduce.study import StudyFile
     from p4cc.reproduce.verdict import ClaimRecord, Record
@@ -28,7 +30,7 @@ _TEXTS = {"name", _TITLE, "source", "reproduces"}
 
 @dataclass
 class Cost:
-    """What the runs of a study took; runs that several figures share count once."""
+    """The cost of a study's runs; runs that several figures share count once."""
 
     runs: dict[str, Run] = field(default_factory=dict[str, "Run"])
     seeds: dict[int, int] = field(default_factory=dict[int, int])
@@ -90,81 +92,79 @@ def read_results(study: StudyFile, folder: Path) -> StudyResults:
 
 def _records(path: Path, again: str) -> dict[str, Record]:
     try:
-        held = cast("list[Record]", json.loads(read_text(path, "records")))
-        return {record["figure"]: record for record in held}
+        records: list[Record] = json.loads(read_text(path, "records"))
+        return {record["figure"]: record for record in records}
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise UserError("these are no records of a study", place=str(path), remedy=again) from error
 
 
 def _is_of(records: Iterable[ClaimRecord], claims: Iterable[Claim]) -> bool:
-    """Whether records say of claims what a run of today would, but for the numbers measured."""
+    """Whether records have the scenarios' present claims, whatever was measured."""
     wanted = [(one.name, one.text, one.unit, one.paper, one.band and one.band.model_dump()) for one in claims]
     return wanted == [(one["name"], one["text"], one["unit"], one["paper"], one["band"]) for one in records]
 
 
 def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> bool:
-    """Adds what a figure's runs cost; tells whether they had settings beside the scenario's, as with `--full`."""
-    told, summary = _json(folder / RUN_FILE, again), _json(folder / "summary.json", again)
+    """Adds the cost of a figure's runs; returns whether they had other settings than the scenario, as with `--full`."""
+    made, summary = _json(folder / RUN_FILE, again), _json(folder / "summary.json", again)
     try:
-        changed = bool(told["set"])
-        if not changed and not _is_of_today(told["scenario"], figure.scenario):
+        changed, p4cc = bool(made["set"]), mapping(made["p4cc"])
+        if not changed and not _is_of_today(mapping(made["scenario"]), figure.scenario):
             cause = "these runs are of other settings than the scenario's"
             raise UserError(cause, place=str(folder), remedy=again)
-        for run in summary["runs"]:
-            one = Run(int(run.get("events", 0)), float(run["wall_s"]))
+        for run in map(mapping, items(summary["runs"])):
+            one = Run(int(number(run.get("events")) or 0), float(str(run["wall_s"])))
             # Two runs do not take the same microseconds.
             cost.runs[f"{run['variant']} {run['seed']} {one.events} {one.wall_s}"] = one
-        count = len(told["seeds"])
+        count = len(items(made["seeds"]))
         cost.seeds[count] = cost.seeds.get(count, 0) + 1
-        for kept, value in (
-            (cost.versions, told["p4cc"]["version"]),
-            (cost.commits, told["p4cc"]["commit"] or "unknown"),
-            (cost.days, told["started"][:10]),
+        for values, value in (
+            (cost.versions, p4cc["version"]),
+            (cost.commits, p4cc["commit"] or "unknown"),
+            (cost.days, str(made["started"])[:10]),
         ):
-            if str(value) not in kept:
-                kept.append(str(value))
+            if str(value) not in values:
+                values.append(str(value))
     except (KeyError, TypeError, ValueError) as error:
         raise UserError("run.json and summary.json are not p4cc's", place=str(folder), remedy=again) from error
     return changed
 
 
-def _is_of_today(told: dict[str, Any], scenario: Scenario) -> bool:
-    """Whether a run had the scenario's settings; fields that were not there then must have their defaults today."""
+def _is_of_today(run: JsonObject, scenario: Scenario) -> bool:
+    """Whether a run had the scenario's settings; fields that are newer must have their defaults."""
     whole, given = (scenario.model_dump(mode="json", exclude=_TEXTS, exclude_defaults=only) for only in (False, True))
-    return _agree({key: value for key, value in told.items() if key not in _TEXTS}, whole, given)
+    return _agree({key: value for key, value in run.items() if key not in _TEXTS}, whole, given)
 
 
-def _agree(told: Any, whole: Any, given: Any) -> bool:
-    """`told` against `whole`, in which a key may be new if `given`, the same without defaults, has none of it."""
-    if isinstance(told, dict) and isinstance(whole, dict):
-        then, now = cast("dict[str, Any]", told), cast("dict[str, Any]", whole)
-        named = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+def _agree(then: JsonValue, now: JsonValue, without_defaults: JsonValue) -> bool:
+    """Whether a run's settings are today's; a key may be new if it has its default."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        changed = mapping(without_defaults)
         return all(
-            _agree(then[key], now[key], named.get(key))
+            _agree(then[key], now[key], changed.get(key))
             if key in then and key in now
-            else key in now and key not in named
+            else key in now and key not in changed
             for key in {*then, *now} - {_TITLE}
         )
-    if isinstance(told, list) and isinstance(whole, list):
-        then, now = cast("list[Any]", told), cast("list[Any]", whole)
-        named = cast("list[Any]", given) if isinstance(given, list) else [None] * len(now)
-        return len(then) == len(now) and all(map(_agree, then, now, named))
-    return told == whole
+    if isinstance(then, list) and isinstance(now, list):
+        changed = without_defaults if isinstance(without_defaults, list) else [None] * len(now)
+        return len(then) == len(now) and all(map(_agree, then, now, changed))
+    return then == now
 
 
 def _drawn(folder: Path, figure: Figure, again: str) -> list[Path]:
-    found = [folder / one.file for one in figure.scenario.figures]
-    for path in found:
+    result = [folder / one.file for one in figure.scenario.figures]
+    for path in result:
         if not path.is_file():
             raise UserError("a picture is missing", place=str(path), remedy=again)
-    return found
+    return result
 
 
-def _json(path: Path, again: str) -> dict[str, Any]:
+def _json(path: Path, again: str) -> JsonObject:
     try:
-        held = json.loads(read_text(path, "results"))
+        value: JsonValue = json.loads(read_text(path, "results"))
     except (ValueError, RecursionError) as error:
         raise UserError("this is no JSON", place=str(path), remedy=again) from error
-    if not isinstance(held, dict):
+    if not isinstance(value, dict):
         raise UserError("these are no results of p4cc", place=str(path), remedy=again)
-    return cast("dict[str, Any]", held)
+    return value

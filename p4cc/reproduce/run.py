@@ -50,7 +50,7 @@ TABLE_FILE = "table.md"
 
 @dataclass(frozen=True)
 class ReproduceRequest:
-    """What the command line asks for."""
+    """The command line's request."""
 
     study: StudyFile
     only: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class ReproduceRequest:
     elsewhere: Elsewhere | None = None
     """Machines that make the runs, in place of this one."""
     store: KeptRuns | None = None
-    """Where finished runs are kept, in place of a folder beside the results."""
+    """The cache of finished runs, in place of a folder next to the results."""
 
     @property
     def folder(self) -> Path:
@@ -76,7 +76,7 @@ class ReproduceRequest:
 
     @property
     def claim(self) -> Claim:
-        """What is written there, beside the figures' own folders."""
+        """Files there, in addition to the figures' folders."""
         settings = "full" if self.full else SETTINGS_AS_WRITTEN
         identity = {"kind": "reproduce", "study": self.study.study.name, "settings": settings}
         identity = of_file(identity, self.study.path, self.folder)
@@ -95,7 +95,7 @@ class ReproduceOutcome:
 
 def figures_of(study: StudyFile) -> list[Figure]:
     """All figures of a study, checked; raises UserError for a scenario that claims nothing."""
-    found: list[Figure] = []
+    figures: list[Figure] = []
     for entry in study.study.figures:
         path = study.scenario(entry)
         document = read_document(path)
@@ -103,13 +103,13 @@ def figures_of(study: StudyFile) -> list[Figure]:
         if scenario.reproduces is None:
             cause = "the scenario does not say what it reproduces"
             raise UserError(cause, place=str(path), remedy="add `reproduces` to it, or take it out of the study")
-        found.append(Figure(entry, path, scenario, _of_variants(path, scenario, scenario.reproduces)))
-    names = [figure.name for figure in found] + [one.figure for one in study.study.over_all]
+        figures.append(Figure(entry, path, scenario, _of_variants(path, scenario, scenario.reproduces)))
+    names = [figure.name for figure in figures] + [one.figure for one in study.study.over_all]
     if twice := {name for name in names if names.count(name) > 1}:
         raise UserError(f"figures with one name: {', '.join(sorted(twice))}", place=str(study.path))
-    check(study.path, study.study.items, claims_of(study, found))
-    check_leagues(study, found)
-    return found
+    check(study.path, study.study.items, claims_of(study, figures))
+    check_leagues(study, figures)
+    return figures
 
 
 def _of_variants(path: Path, scenario: Scenario, reproduction: Reproduction) -> Reproduction:
@@ -144,7 +144,7 @@ class Listing(TypedDict):
 
 
 def listing(study: StudyFile) -> Listing:
-    """What a study holds; raises UserError."""
+    """The figures of a study; raises UserError."""
     figures = [
         ListedFigure(figure=one.name, title=one.scenario.title, on_request=one.entry.on_request)
         for one in figures_of(study)
@@ -154,7 +154,7 @@ def listing(study: StudyFile) -> Listing:
 
 
 def reproduce(request: ReproduceRequest) -> ReproduceOutcome:
-    """Runs, measures and judges; raises UserError for what the user can mend, and when a run fails."""
+    """Runs, measures and judges; raises UserError for the user's errors, and when a run fails."""
     try:
         with results_into(request.claim) as folder:
             return _reproduce(request, folder)
@@ -242,13 +242,13 @@ def _run(figure: Figure, prepared: Prepared, shown: Runs) -> tuple[RunOutcome, F
 
 
 def _over_all(reproduction: Reproduction, measured: dict[str, Measured]) -> dict[str, Measured]:
-    found: dict[str, Measured] = {}
+    result: dict[str, Measured] = {}
     for claim in reproduction.claims:
         if not isinstance(claim.measure, CombineMeasure):
             cause = f"claim {claim.name}: {claim.measure.kind} needs the runs of one figure"
             raise UserError(cause, place=reproduction.figure, remedy="use ratio, difference or increase")
-        found[claim.name] = combine(claim.measure, {**measured, **found})
-    return found
+        result[claim.name] = combine(claim.measure, {**measured, **result})
+    return result
 
 
 def _write(path: Path, text: str) -> None:

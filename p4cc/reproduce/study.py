@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from p4cc.bundled import EXPERIMENTS
 from p4cc.errors import UserError
@@ -24,7 +24,9 @@ class StudyFigure(Model):
 
     file: Annotated[str, Field(min_length=1, description="Scenario, relative to the study.")]
     on_request: bool = Field(default=False, description="Run only when asked for by --only, --all or --full.")
-    full: dict[str, Any] = Field(default={}, description="Dotted fields of the scenario to their values with --full.")
+    full: dict[str, JsonValue] = Field(
+        default={}, description="Dotted fields of the scenario to their values with --full."
+    )
 
 
 class LeagueTable(Model):
@@ -69,12 +71,12 @@ def experiments_folders() -> list[Path]:
 
 def known_studies() -> dict[str, StudyFile]:
     """All studies by name, in order."""
-    found: dict[str, StudyFile] = {}
+    result: dict[str, StudyFile] = {}
     for folder in experiments_folders():
         for path in sorted(folder.glob(f"*/{FILE}")):
             study = read_study(path)
-            found.setdefault(study.study.name, study)
-    return found
+            result.setdefault(study.study.name, study)
+    return result
 
 
 def find_study(name: str) -> StudyFile:

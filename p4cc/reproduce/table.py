@@ -37,15 +37,15 @@ def rich_tables(title: str, records: Sequence[Record], leagues: Sequence[League]
 
 def _rest(records: Sequence[Record], leagues: Sequence[League]) -> list[Record]:
     """Records without the claims that league tables hold."""
-    held = {one for league in leagues for one in league.holds}
+    values = {one for league in leagues for one in league.holds}
     left = [record.copy() for record in records]
     for record in left:
-        record["claims"] = [one for one in record["claims"] if (record["figure"], one["name"]) not in held]
+        record["claims"] = [one for one in record["claims"] if (record["figure"], one["name"]) not in values]
     return [record for record in left if record["claims"]]
 
 
 def _claims_table(title: str, records: Sequence[Record]) -> Table:
-    """What is outside its band stands out, its likely cause stands below."""
+    """Emphasises values outside their bands; their likely causes are below the table."""
     out = Table(title=title, title_justify="left", show_lines=False)
     for heading in HEADINGS:
         out.add_column(heading, justify="right" if heading in ("paper", "ours", "deviation") else "left")
@@ -78,8 +78,8 @@ def markdown(records: Sequence[Record], leagues: Sequence[League] = ()) -> str:
     for record in rest:
         for claim in record["claims"]:
             lines.append(f"| {' | '.join(_escaped(cell) for cell in cells_of(record, claim))} |")
-    found = [f"- {line}" for line in causes(records)]
-    return "\n".join([*lines, "", *found] if found else lines) + "\n"
+    result = [f"- {line}" for line in causes(records)]
+    return "\n".join([*lines, "", *result] if result else lines) + "\n"
 
 
 def league_lines(league: League, words: Callable[[str], str]) -> list[str]:
@@ -110,7 +110,7 @@ def number(value: float | None) -> str:
 
 
 def cells_of(record: Record, claim: ClaimRecord) -> list[str]:
-    """What the table says of a claim, in the order of `HEADINGS`."""
+    """A claim's cells, in the order of `HEADINGS`."""
     unit = f" {claim['unit']}" if claim["unit"] else ""
     deviation = "" if claim["deviation"] is None else f"{100 * claim['deviation']:+.1f} %"
     return [

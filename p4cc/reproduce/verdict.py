@@ -1,8 +1,8 @@
-"""From measured numbers to verdicts: one record per figure, in the form that `--json` prints."""
+"""Verdicts from measured numbers: one record per figure, as `--json` prints it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -11,14 +11,22 @@ if TYPE_CHECKING:
     from p4cc.scenario.claims import Claim, Reproduction
 
 
+class BandRecord(TypedDict):
+    """A claim's band and its source."""
+
+    min: float | None
+    max: float | None
+    source: str
+
+
 class ClaimRecord(TypedDict):
-    """One claim of a figure: the paper's number, the band with its source, ours."""
+    """One claim of a figure: the paper's number, the band with its source, and our number."""
 
     name: str
     text: str
     unit: str
     paper: float | None
-    band: dict[str, Any] | None
+    band: BandRecord | None
     measured: float | None
     deviation: float | None
     """(measured - paper) / paper; null without both, or where the paper has 0."""
@@ -41,8 +49,8 @@ class Record(TypedDict):
 
 def judge(claim: Claim, measured: Measured) -> ClaimRecord:
     """A claim's record. What could not be measured is outside its band."""
-    value, paper = measured.value, claim.paper
-    within = None if claim.band is None else value is not None and claim.band.holds(value)
+    value, paper, band = measured.value, claim.paper, claim.band
+    within = None if band is None else value is not None and band.holds(value)
     notes = [claim.cause] if within is False and claim.cause else []
     if measured.detail:
         notes.insert(0, measured.detail)
@@ -51,7 +59,7 @@ def judge(claim: Claim, measured: Measured) -> ClaimRecord:
         text=claim.text,
         unit=claim.unit,
         paper=paper,
-        band=None if claim.band is None else claim.band.model_dump(),
+        band=None if band is None else BandRecord(min=band.min, max=band.max, source=band.source),
         measured=value,
         deviation=(value - paper) / paper if value is not None and paper else None,
         within_band=within,

@@ -1,1 +1,1 @@
-"""What a program takes of a Tofino: p4c's Tofino back end run for each chip, and its reports read into one table."""
+"""A program's use of a Tofino: runs p4c's Tofino back end for each chip and reads its reports into one table."""

@@ -1,4 +1,4 @@
-"""p4c's Tofino back end: where it is, and one program compiled for one chip in a folder of its own."""
+"""p4c's Tofino back end: its place, and one program compiled for one chip in a separate folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from p4cc.errors import UserError
 VARIABLE = "P4C"
 """Names the driver `p4c` where the command line does not."""
 KNOWN_S = 60.0
-"""How long the driver may take to say what it knows."""
+"""How long the driver may take to report its targets."""
 MESSAGE_LINES = 6
 """Lines of the compiler's messages that a failure shows."""
 MESSAGE_COLUMNS = 400
@@ -56,7 +56,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Compilation:
-    """What the compiler made of a job; `failure` is empty if it came to its end, and says why otherwise."""
+    """The result of a job; `failure` is empty if it succeeded, and says why otherwise."""
 
     job: Job
     folder: Path

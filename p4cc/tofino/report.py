@@ -26,21 +26,21 @@ class Outcome:
 
     @property
     def job(self) -> Job:
-        """What was compiled."""
+        """A compiled program."""
         return self.compilation.job
 
 
 def find_programs(given: Sequence[Path]) -> list[Path]:
     """The programs that are given, those of folders among them, or ours; raises UserError for what is no program."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for path in given or (PROGRAMS,):
         programs = sorted(path.glob("*.p4")) if path.is_dir() else [path]
         if not programs:
             raise UserError("no P4 program in this folder", place=str(path), remedy="give a .p4 file, or their folder")
         if not programs[0].is_file():
             raise UserError("no such file", place=str(path), remedy="give a .p4 file, or a folder of them")
-        found.extend(programs)
-    return list(dict.fromkeys(found))
+        paths.extend(programs)
+    return list(dict.fromkeys(paths))
 
 
 def compile_all(
@@ -51,7 +51,7 @@ def compile_all(
     at_once: int,
     advance: Callable[[str], None],
 ) -> list[Outcome]:
-    """Outcomes in the order of the jobs; each job has a folder of its own below `scratch`."""
+    """Outcomes in the order of the jobs; each job has a separate folder below `scratch`."""
     outcomes: dict[Job, Outcome] = {}
     with ThreadPoolExecutor(max_workers=at_once) as pool:
         waiting = {pool.submit(_one, compiler, job, folder, options): job for job, folder in _folders(jobs, scratch)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from p4cc.tofino.report import Outcome
 from p4cc.tofino.usage import Usage
@@ -14,7 +13,7 @@ COLUMNS = (
     "program", "chip", "stages in", "stages eg", "free", "SRAM", "TCAM", "map RAM", "meter ALU",
     "PHV 8", "PHV 16", "PHV 32", "parser in", "parser eg", "warnings", "s",
 )  # fmt: skip
-"""Names of the columns; `LEGEND` says what they are."""
+"""Names of the columns, explained by `LEGEND`."""
 LEGEND = (
     "Stages: the last one in which a table or condition of ingress or egress stands, of those of the chip; free: "
     "behind the longer of both. SRAM, TCAM and map RAM in blocks, meter ALUs in units, of all stages. PHV: bits that "
@@ -77,7 +76,7 @@ def failures(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, str]]:
 
 
 def as_markdown(outcomes: Sequence[Outcome], version: str) -> str:
-    """For docs/tofino.md: the table without the times, which are of the machine, and what stands below it."""
+    """For docs/tofino.md: the table and its legend, without the machine's times."""
     names = COLUMNS[:-1]
     lines = [f"| {' | '.join(names)} |", f"|{'|'.join(['---'] * 2 + ['--:'] * (len(names) - 2))}|"]
     lines += [f"| {' | '.join(row[:-1])} |" for row in rows(outcomes)]
@@ -87,8 +86,8 @@ def as_markdown(outcomes: Sequence[Outcome], version: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_records(outcomes: Sequence[Outcome], version: str) -> list[dict[str, Any]]:
-    """Plain data of all that was read."""
+def as_records(outcomes: Sequence[Outcome], version: str) -> list[dict[str, object]]:
+    """Plain data of all outcomes."""
     return [
         {
             "program": str(outcome.job.program),

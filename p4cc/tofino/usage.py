@@ -1,8 +1,8 @@
-"""What a pipe takes of the chip, read from the reports that p4c's Tofino back end writes beside the binary.
+"""A pipe's use of the chip, read from the reports that p4c's Tofino back end writes next to the binary.
 
 `manifest.json` lists the pipes and their files. `context.json` holds the tables with the stages that they came to,
 `resources.json` the memories and units of each stage and the parsers' rows, `phv.json` the containers of the packet
-header vector (PHV). All of them are checked as they are read: what is not there is an error with its file.
+header vector (PHV). All are checked as they are read: what is missing is an error with its file.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeVar, cast
 
 from p4cc.errors import UserError
 
 MAX_BYTES = 1 << 30
 """A report of more bytes is not read."""
 REMEDY = "read the reports of a p4c whose Tofino back end is of 2025 or newer"
-Object = dict[str, Any]
+Object = dict[str, object]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -92,17 +93,17 @@ def read_usage(folder: Path) -> list[Usage]:
     """The pipes of a compilation that came to its end; raises UserError where a report is not as it should be."""
     manifest = _load(folder / "manifest.json")
     place = str(folder / "manifest.json")
-    found: list[Usage] = []
+    usages: list[Usage] = []
     for program in _list(manifest, "programs", place):
         for pipe in _list(program, "pipes", place):
             files = _object(pipe, "files", place)
             resources = _named(files, "resources", "type", "resources", place)
             phv = _named(files, "logs", "log_type", "phv", place)
             context = _text(_object(files, "context", place), "path", place)
-            found.append(_usage(_text(pipe, "pipe_name", place), folder / context, folder / resources, folder / phv))
-    if not found:
+            usages.append(_usage(_text(pipe, "pipe_name", place), folder / context, folder / resources, folder / phv))
+    if not usages:
         raise UserError("no pipe in it", place=place, remedy=REMEDY)
-    return found
+    return usages
 
 
 def _usage(pipe: str, context: Path, resources: Path, phv: Path) -> Usage:
@@ -146,7 +147,7 @@ def _directions(context: Object, context_place: str, parser: Object, place: str)
 
 
 def _stages_of(node: object) -> Iterator[int]:
-    """Stages of a table and of what belongs to it, wherever they stand in it; not the ingress buffer (phase 0)."""
+    """Stages of a table and its parts, at any depth; without the ingress buffer (phase 0)."""
     if isinstance(node, list):
         for one in cast("list[object]", node):
             yield from _stages_of(one)
@@ -191,13 +192,13 @@ def _phv(report: Object, place: str, containers: Object, containers_place: str) 
             taken |= ((1 << (high - low + 1)) - 1) << low
         if taken:
             used.setdefault((_text(one, "container_type", place), width), []).append(taken.bit_count())
-    found: list[Containers] = []
+    result: list[Containers] = []
     for kind in ("normal", "tagalong", "mocha", "dark"):
         for group in _list(containers, kind, containers_place) if kind in containers else ():
             width = _number(group, "width", containers_place)
             bits = used.get((kind, width), [])
-            found.append(Containers(kind, width, len(bits), sum(bits), _number(group, "units", containers_place)))
-    return tuple(found)
+            result.append(Containers(kind, width, len(bits), sum(bits), _number(group, "units", containers_place)))
+    return tuple(result)
 
 
 def _load(path: Path) -> Object:
@@ -223,18 +224,18 @@ def _named(files: Object, group: str, key: str, wanted: str, place: str) -> str:
     raise UserError(f"no report {wanted} among {group}", place=place, remedy=REMEDY)
 
 
-def _get(node: object, key: str, place: str) -> Any:
+def _get(node: object, key: str, place: str) -> object:
     if not isinstance(node, dict) or key not in node:
         raise UserError(f"no {key} where one should be", place=place, remedy=REMEDY)
     return cast("Object", node)[key]
 
 
 def _object(node: object, key: str, place: str) -> Object:
-    return _of(dict, _get(node, key, place), key, place)
+    return cast("Object", _of(dict, _get(node, key, place), key, place))
 
 
 def _list(node: object, key: str, place: str) -> list[Object]:
-    return _of(list, _get(node, key, place), key, place)
+    return cast("list[Object]", _of(list, _get(node, key, place), key, place))
 
 
 def _text(node: object, key: str, place: str) -> str:
@@ -248,7 +249,7 @@ def _number(node: object, key: str, place: str) -> int:
     return value
 
 
-def _of(kind: type[Any], value: object, key: str, place: str) -> Any:
+def _of(kind: type[T], value: object, key: str, place: str) -> T:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise UserError(f"{key} is {type(value).__name__}, not {kind.__name__}", place=place, remedy=REMEDY)
     return value

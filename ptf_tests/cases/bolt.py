@@ -1,7 +1,5 @@
 """`bolt`: queues told to senders, places of ended flows, room (docs/algorithms/bolt.md#bolt-switch)."""
 
-# pyright: basic
-
 from finsy import Action, Match, P4CloneSessionEntry, P4TableEntry
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether

@@ -1,7 +1,5 @@
 """`dualpi2`: two queues, the step and the coupled marks (docs/algorithms/prague.md#dualpi2)."""
 
-# pyright: basic
-
 from fractions import Fraction
 
 from scapy.layers.inet import IP

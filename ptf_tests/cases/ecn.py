@@ -3,8 +3,6 @@
 Source: docs/algorithms/marking.md#dual-thresholds.
 """
 
-# pyright: basic
-
 import time
 import unittest
 

@@ -1,7 +1,5 @@
 """Forwarding, which all programs share: routes, TTL, checksum, ECMP, and what is not forwarded."""
 
-# pyright: basic
-
 from collections import Counter
 
 from scapy.layers.inet import IP, UDP, IPOption

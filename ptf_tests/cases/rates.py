@@ -1,7 +1,5 @@
 """`d3` and `rcp`: rates that a switch writes into requests (docs/algorithms/d3-rcp.md#d3-switch, #rcp)."""
 
-# pyright: basic
-
 from finsy import Action, Match, P4TableEntry
 
 from controller.d3 import reciprocals

@@ -3,8 +3,6 @@
 Source: docs/algorithms/marking.md#red.
 """
 
-# pyright: basic
-
 import time
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Packet-in and packet-out, multicast groups, clone sessions with truncation."""
 
-# pyright: basic
-
 from copy import copy
 
 from finsy import P4CloneSessionEntry, P4MulticastGroupEntry

@@ -1,7 +1,5 @@
 """`int_hpcc`: what one switch adds to a packet with telemetry, and where it stops (wire format, extension 1)."""
 
-# pyright: basic
-
 from scapy.layers.inet import IP
 
 from p4cc.wire import IntHpcc, IntRecord, P4cc

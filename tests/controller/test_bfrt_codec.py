@@ -104,10 +104,10 @@ def plain(file: descriptor_pb2.FileDescriptorProto) -> descriptor_pb2.FileDescri
 def test_the_description_is_that_of_the_proto_file() -> None:
     of_source = descriptor_pb2.FileDescriptorProto()
     MESSAGES["WriteRequest"].DESCRIPTOR.file.CopyToProto(of_source)
-    assert plain(wire.described()) == plain(of_source), (
+    assert plain(wire.description()) == plain(of_source), (
         "make controller/bfrt/bfruntime.binpb anew (controller/bfrt/wire.py)"
     )
-    (service,) = wire.described().service
+    (service,) = wire.description().service
     calls = {method.name: (method.client_streaming, method.server_streaming) for method in service.method}
     assert calls == {
         "Write": (False, False),

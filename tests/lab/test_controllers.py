@@ -94,7 +94,7 @@ def test_a_class_that_does_not_fit_is_said_before_anything_is_built(tmp_path: Pa
 
 
 def test_packets_that_no_interface_takes_are_refused(tmp_path: Path) -> None:
-    spec: dict[str, Any] = {
+    spec: Any = {
         "packets": [{"name": "probes", "host": "h1", "frames": [{"hex": "00", "zeros": 1_614}]}],
         "record": {},
     }

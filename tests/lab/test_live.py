@@ -18,7 +18,7 @@ from p4cc.cli import app
 from p4cc.errors import UserError
 from p4cc.lab.agents import run_agents
 from p4cc.lab.plan import LabRequest, plan_lab
-from p4cc.lab.run import Lab, LabOptions, run_lab, standing_lab
+from p4cc.lab.run import Lab, LabOptions, open_lab, run_lab
 from p4cc.lab.switches import kind_named
 from p4cc.live.lab import LabPage
 from tests.lab.ports import GRPC, THRIFT
@@ -80,7 +80,7 @@ def lab_with_page(folder: Path, request: LabRequest) -> Generator[tuple[Lab, Lab
     """A lab that stands, its page, and somebody who looks at it."""
     page, said = LabPage(request), list[str]()
     options = LabOptions(folder, cli=False, pcaps=False, say=said.append, beside=page.beside)
-    with standing_lab(request, options, kind_named("p4cc")) as lab:
+    with open_lab(request, options, kind_named("p4cc")) as lab:
         assert page.server is not None
         assert f"live page: {page.server.address}" in said
         client = Client(page)
@@ -160,8 +160,8 @@ def test_the_page_shows_and_changes_real_switches(own: str, tmp_path: Path, cont
             assert standing(lab) == (ALREADY_EXISTS, 1)
             changed = client.post("/api/thresholds", {"switch": "s1", "port": port["port"], "k_pkts": 1})
             assert changed["at_ns"] > busy["time_ns"]
-            (told,) = [one for one in lab.read_ports() if one["peer"] == "aggregator"]
-            assert (told["k_pkts"], told["k_dc_pkts"]) == (1, 30)
+            (state,) = [one for one in lab.read_ports() if one.peer == "aggregator"]
+            assert (state.k_pkts, state.k_dc_pkts) == (1, 30)
             assert client.get("/api/ports")["ports"][place] == {"k_pkts": 1, "k_dc_pkts": 30}
             assert standing(lab) == (ALREADY_EXISTS, 1), "the lab's controller is primary still"
             more = busy["totals"]["marks_level1"] + 100

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from p4cc.analysis.comparison import RULE, Verdict, chance, compare
-from p4cc.analysis.recorded import Ran, RecordedRun, read_ran
+from p4cc.analysis.recorded import Ran, RecordedRow, RecordedRun, read_ran
 from p4cc.errors import UserError
 from tests.p4cc.scenarios import RENO, run, scenario
 from tests.p4cc.test_provenance import cli
@@ -182,6 +182,10 @@ def told(seeds: int) -> RecordedRun:
     return RecordedRun.model_validate({**plain, "scenario": {"name": "s", "topology": {}, "variants": [{"name": "x"}]}})
 
 
+def row(seed: int, value: int | None) -> RecordedRow:
+    return RecordedRow.model_validate({"variant": "x", "seed": seed, "m": value})
+
+
 VALUES = st.lists(st.one_of(st.none(), st.integers(-3, 3)), min_size=1, max_size=4)
 
 
@@ -189,7 +193,7 @@ VALUES = st.lists(st.one_of(st.none(), st.integers(-3, 3)), min_size=1, max_size
 def test_the_verdict_follows_the_rule(tmp_path_factory: pytest.TempPathFactory, a: list[Any], b: list[Any]) -> None:
     place = tmp_path_factory.getbasetemp()
     first, second = (
-        Ran(place / name, told(len(of)), [{"variant": "x", "seed": at, "m": value} for at, value in enumerate(of)])
+        Ran(place / name, told(len(of)), [row(at, value) for at, value in enumerate(of)])
         for name, of in (("a", a), ("b", b))
     )
     found = compare(first, second).pairs[0].metrics

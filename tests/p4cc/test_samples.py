@@ -120,7 +120,9 @@ def test_a_shift_is_the_largest_distance_of_equal_percentiles(percentiles: list[
 
 def test_a_shift_of_what_is_empty_is_no_number() -> None:
     ones = np.ones(3)
-    assert np.isnan(distributions.largest_shift((ones, ones), (ones[:0], ones[:0]), [50]))
+    assert np.isnan(
+        distributions.largest_shift(distributions.Sample(ones, ones), distributions.Sample(ones[:0], ones[:0]), [50])
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,8 +165,9 @@ def test_distance_and_correlation_of_what_is_equal_and_what_is_not() -> None:
     rng = np.random.default_rng(1)
     values = rng.normal(size=500)
     ones = np.ones(500)
-    assert distributions.kolmogorov((values, ones), (values, 3 * ones)) == pytest.approx(0)
-    assert distributions.kolmogorov((values, ones), (values + 100, ones)) == pytest.approx(1)
+    sample = distributions.Sample(values, ones)
+    assert distributions.kolmogorov(sample, distributions.Sample(values, 3 * ones)) == pytest.approx(0)
+    assert distributions.kolmogorov(sample, distributions.Sample(values + 100, ones)) == pytest.approx(1)
     assert distributions.correlation(values, -2 * values) == pytest.approx(-1)
     assert abs(distributions.correlation(values, rng.normal(size=500))) < 0.15
     assert np.isnan(distributions.correlation(values, ones))

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from controller.install import PortState
 from p4cc.lab.agent_run import AgentRun
 from p4cc.lab.plan import LabRequest
-from p4cc.lab.report import LabReport, Notes
+from p4cc.lab.report import LabReport, Notes, SwitchReport
 from p4cc.report.write import write_report
 from tests.p4cc.scenarios import RENO, Ran, run, scenario
 
@@ -55,7 +56,7 @@ def without_flows(folder: Path) -> Ran:
 def lab(folder: Path, flows: pl.DataFrame, ended: str | None) -> Path:
     """A lab's folder by the writer of labs; its agents' flows are those of a run in virtual time."""
     folder.mkdir()
-    entry = {
+    entry: SwitchReport = {
         "switch": "s1",
         "program": None,
         "address": "127.0.0.1:9559",
@@ -65,10 +66,10 @@ def lab(folder: Path, flows: pl.DataFrame, ended: str | None) -> Path:
     }
     report = LabReport(
         switches=[entry],
-        commands=[{"host": "h1", "line": HOSTILE, "status": 0, "output": IMAGE, "log": "logs/run/1-h1.log"}],
+        commands=[{"host": "h1", "command": HOSTILE, "status": 0, "output": IMAGE, "log": "logs/run/1-h1.log"}],
         warnings=[f"a warning {HOSTILE}"],
         agents=AgentRun(flows, pl.DataFrame(), pl.DataFrame(), {"goodput_bps": 9.1e8, "timeouts": 2}),
-        ports=[{"switch": "s1", "port": 1, "k_pkts": 20, "k_dc_pkts": 40, "level0_pkts": 10, "level1_pkts": 3}],
+        ports=[PortState("s1", 1, "h1", 20, 40, 10, 3, 0)],
         up_s=1.25,
     )
     Notes(folder, LabRequest("incast.yaml", variant=IMAGE), report).write(ended)

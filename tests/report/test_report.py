@@ -176,9 +176,9 @@ def test_few_samples_keep_the_extremes() -> None:
 
 def test_a_depth_holds_until_the_next_sample() -> None:
     times, values = np.array([0, 10, 55]), np.array([1.0, 7.0, 2.0])
-    assert largest_in_bins(times, values, (0, 100), 10).tolist() == [1, 7, 7, 7, 7, 7, 2, 2, 2, 2]
-    assert largest_in_bins(times, values, (50, 100), 5).tolist() == [7, 2, 2, 2, 2]
-    assert largest_in_bins(np.array([]), np.array([]), (0, 100), 3).tolist() == [0, 0, 0]
+    assert largest_in_bins(times, values, 0, 100, 10).tolist() == [1, 7, 7, 7, 7, 7, 2, 2, 2, 2]
+    assert largest_in_bins(times, values, 50, 100, 5).tolist() == [7, 2, 2, 2, 2]
+    assert largest_in_bins(np.array([]), np.array([]), 0, 100, 3).tolist() == [0, 0, 0]
 
 
 def test_numbers_are_short_and_nothing_is_none() -> None:

@@ -14,7 +14,7 @@ from topos.loaders.reading import as_object, read_json
 
 @dataclass(frozen=True)
 class Imported:
-    """A lab from a file: the network, the folder its paths start from, and what was left out."""
+    """A lab from a file: the network, the folder of its paths, and warnings."""
 
     network: LabNetwork
     folder: Path

@@ -7,10 +7,9 @@ in Mb/s, delay in ms, loss in per cent.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface
-from typing import Any
 
 from topos.errors import fail
 from topos.lab import LabEnd, LabHost, LabLink, LabNetwork, LabSwitch
@@ -27,7 +26,7 @@ _KNOWN_HOST = {"defaultRoute"}
 _KNOWN_LINK = {"weight", "bw", "delay", "loss", "max_queue_size"} | {
     f"{key}{side}" for key in ("port", "params", "addr") for side in (1, 2)
 }
-# Said of whole kinds of parts, so that a user knows what will not happen.
+# Warnings about keys that have no effect.
 _NOT_RUN = {
     "tasks_file": "tasks are not scheduled",
     "exec_scripts": "scripts are not started",
@@ -42,16 +41,16 @@ _NOT_RUN = {
 
 @dataclass(frozen=True)
 class _Ends:
-    """A link of the file: its two nodes and what is said of it, defaults included."""
+    """A link of the file: its two nodes and its settings, defaults included."""
 
     place: str
     nodes: tuple[str, str]
-    said: dict[str, Any]
+    settings: Mapping[str, object]
 
 
 @dataclass(frozen=True)
 class _Addresses:
-    """What a strategy gives to a host."""
+    """Addresses of a host."""
 
     ipv4: str
     mac: str
@@ -59,8 +58,8 @@ class _Addresses:
     gateway_mac: str
 
 
-def network(data: dict[str, Any]) -> tuple[LabNetwork, str | None, tuple[str, ...]]:
-    """The lab of a p4app.json, the program of all its switches, and what is left out; raises TopologyError."""
+def network(data: Mapping[str, object]) -> tuple[LabNetwork, str | None, tuple[str, ...]]:
+    """The lab of a p4app.json, the program of all its switches, and warnings; raises TopologyError."""
     warnings = [f"{key}: {meaning}" for key, meaning in _NOT_RUN.items() if key in data]
     topology = as_object(data.get("topology"), "topology")
     if topology.get("routers"):
@@ -75,18 +74,18 @@ def network(data: dict[str, Any]) -> tuple[LabNetwork, str | None, tuple[str, ..
     for name, host in hosts.items():
         warnings += [f"hosts.{name}.{key} is left out" for key in host if key not in _KNOWN_HOST]
     for link in links:
-        warnings += [f"{link.place}.{key} is left out" for key in link.said if key not in _KNOWN_LINK]
+        warnings += [f"{link.place}.{key} is left out" for key in link.settings if key not in _KNOWN_LINK]
     strategy = topology.get("assignment_strategy")
     if strategy is not None and strategy not in _STRATEGIES:
         raise fail("topology.assignment_strategy", f"{strategy!r} is none", f"give one of {', '.join(_STRATEGIES)}")
     addresses = _assign(strategy, switches, hosts, links)
-    made = tuple(_host(name, host, addresses, arp=arp, gateway_arp=gateway_arp) for name, host in hosts.items())
+    lab_hosts = tuple(_host(name, host, addresses, arp=arp, gateway_arp=gateway_arp) for name, host in hosts.items())
     program = as_text(data["p4_src"], "p4_src") if "p4_src" in data else None
-    lab = LabNetwork(made, tuple(switches.values()), tuple(_lab_links(links, frozenset(hosts))))
+    lab = LabNetwork(lab_hosts, tuple(switches.values()), tuple(_lab_links(links, frozenset(hosts))))
     return lab, program, tuple(warnings)
 
 
-def _natural(names: dict[str, Any]) -> list[str]:
+def _natural(names: Iterable[str]) -> list[str]:
     """Names in natural order: digits count as numbers."""
     return sorted(names, key=_key)
 
@@ -95,14 +94,14 @@ def _key(name: str) -> list[tuple[bool, str]]:
     return [(part.isdigit(), part.zfill(20)) for part in re.split(r"([0-9]+)", name)]
 
 
-def _switches(nodes: dict[str, Any], warnings: list[str]) -> dict[str, LabSwitch]:
-    found: dict[str, LabSwitch] = {}
+def _switches(nodes: Mapping[str, object], warnings: list[str]) -> dict[str, LabSwitch]:
+    switches: dict[str, LabSwitch] = {}
     for index, name in enumerate(_natural(nodes)):
         node = as_object(nodes[name], f"switches.{name}")
         place = f"switches.{name}"
         warnings += [f"{place}.{key} is left out" for key in node if key not in _KNOWN_SWITCH]
         cpu = as_bool(node.get("cpu_port", False), f"{place}.cpu_port")
-        found[name] = LabSwitch(
+        switches[name] = LabSwitch(
             name=name,
             device_id=as_int(node.get("device_id", index + 1), f"{place}.device_id"),
             grpc_port=as_int(node.get("grpc_port", GRPC_BASE + index), f"{place}.grpc_port"),
@@ -116,16 +115,16 @@ def _switches(nodes: dict[str, Any], warnings: list[str]) -> dict[str, LabSwitch
                 else None
             ),
         )
-    return found
+    return switches
 
 
-def _ends(link: object, index: int, default: dict[str, Any]) -> _Ends:
+def _ends(link: object, index: int, default: Mapping[str, object]) -> _Ends:
     place = f"topology.links[{index}]"
     parts = as_list(link, place)
     if not 2 <= len(parts) <= 3:
         raise fail(place, f"has {len(parts)} parts", "write two nodes, then an object if wanted")
-    said = as_object(parts[2], f"{place}[2]") if len(parts) > 2 else {}
-    return _Ends(place, (as_text(parts[0], place), as_text(parts[1], place)), {**default, **said})
+    settings = as_object(parts[2], f"{place}[2]") if len(parts) > 2 else {}
+    return _Ends(place, (as_text(parts[0], place), as_text(parts[1], place)), {**default, **settings})
 
 
 def _lab_links(links: list[_Ends], hosts: frozenset[str]) -> Iterator[LabLink]:
@@ -133,46 +132,48 @@ def _lab_links(links: list[_Ends], hosts: frozenset[str]) -> Iterator[LabLink]:
     taken: dict[str, set[int]] = {}
     for link in links:
         for side, node in enumerate(link.nodes, start=1):
-            if node not in hosts and f"port{side}" in link.said:
-                taken.setdefault(node, set()).add(as_int(link.said[f"port{side}"], f"{link.place}.port{side}"))
+            if node not in hosts and f"port{side}" in link.settings:
+                taken.setdefault(node, set()).add(as_int(link.settings[f"port{side}"], f"{link.place}.port{side}"))
     for link in links:
         ends: list[LabEnd] = []
         for side, node in enumerate(link.nodes, start=1):
             if node in hosts:
                 ends.append(LabEnd(node))
                 continue
-            port = link.said.get(f"port{side}")
+            port = link.settings.get(f"port{side}")
             if port is None:
                 used = taken.setdefault(node, set())
                 port = next(number for number in range(1, len(used) + 2) if number not in used)
                 used.add(port)
             ends.append(LabEnd(node, as_int(port, link.place)))
-        said, place = link.said, link.place
+        settings, place = link.settings, link.place
         yield LabLink(
             *ends,
-            rate_bps=round(as_number(said["bw"], f"{place}.bw") * 1_000_000) if said.get("bw") is not None else None,
-            delay_ns=duration_ns(said["delay"], f"{place}.delay") if said.get("delay") is not None else 0,
+            rate_bps=round(as_number(settings["bw"], f"{place}.bw") * 1_000_000)
+            if settings.get("bw") is not None
+            else None,
+            delay_ns=duration_ns(settings["delay"], f"{place}.delay") if settings.get("delay") is not None else 0,
             queue_capacity_pkts=(
-                as_int(said["max_queue_size"], f"{place}.max_queue_size")
-                if said.get("max_queue_size") is not None
+                as_int(settings["max_queue_size"], f"{place}.max_queue_size")
+                if settings.get("max_queue_size") is not None
                 else None
             ),
-            loss=as_number(said["loss"], f"{place}.loss") / 100 if said.get("loss") is not None else 0.0,
+            loss=as_number(settings["loss"], f"{place}.loss") / 100 if settings.get("loss") is not None else 0.0,
         )
 
 
 def _assign(
-    strategy: str | None, switches: dict[str, LabSwitch], hosts: dict[str, Any], links: list[_Ends]
+    strategy: str | None, switches: dict[str, LabSwitch], hosts: Mapping[str, object], links: list[_Ends]
 ) -> dict[str, _Addresses]:
     """Addresses of every host that has a link to a switch."""
-    found: dict[str, _Addresses] = {}
+    result: dict[str, _Addresses] = {}
     numbers = _host_numbers(hosts)
     used: set[str] = set()
     for link in sorted(links, key=lambda link: [_key(name) for name in link.nodes]):
         for side, (host, switch) in enumerate((link.nodes, link.nodes[::-1]), start=1):
             if host not in hosts or switch not in switches:
                 continue
-            given = as_object(link.said.get(f"params{side}", {}), f"{link.place}.params{side}").get("ip")
+            given = as_object(link.settings.get(f"params{side}", {}), f"{link.place}.params{side}").get("ip")
             number = numbers[host]
             if given is not None:
                 ipv4, gateway = as_text(given, f"{link.place}.params{side}.ip"), None
@@ -183,15 +184,15 @@ def _assign(
                 raise fail(link.place, f"{host} gets {ip}, which is taken", "name hosts h1, h2, ... or give addresses")
             used.add(str(ip))
             tail = ":".join(f"{byte:02x}" for byte in ip.packed)
-            mac = as_text(link.said.get(f"addr{side}", f"00:00:{tail}"), f"{link.place}.addr{side}")
-            other = as_text(link.said.get(f"addr{3 - side}", f"00:01:{tail}"), f"{link.place}.addr{3 - side}")
-            found[host] = _Addresses(ipv4, mac, gateway, other)
-    return found
+            mac = as_text(link.settings.get(f"addr{side}", f"00:00:{tail}"), f"{link.place}.addr{side}")
+            other = as_text(link.settings.get(f"addr{3 - side}", f"00:01:{tail}"), f"{link.place}.addr{3 - side}")
+            result[host] = _Addresses(ipv4, mac, gateway, other)
+    return result
 
 
-def _host_numbers(hosts: dict[str, Any]) -> dict[str, int]:
+def _host_numbers(hosts: Mapping[str, object]) -> dict[str, int]:
     """The number of every host: the one in its name, else the lowest that no name has."""
-    named = {host: int(found[1]) for host in hosts if (found := _HOST_NUMBER.match(host))}
+    named = {host: int(match[1]) for host in hosts if (match := _HOST_NUMBER.match(host))}
     free = (number for number in range(1, 65_536) if number not in set(named.values()))
     return {host: named[host] if host in named else next(free) for host in hosts}
 
@@ -219,7 +220,7 @@ def _ip(text: str, place: str) -> IPv4Address:
 
 
 def _host(
-    name: str, node: dict[str, Any], addresses: dict[str, _Addresses], *, arp: bool, gateway_arp: bool
+    name: str, node: Mapping[str, object], addresses: dict[str, _Addresses], *, arp: bool, gateway_arp: bool
 ) -> LabHost:
     own = addresses.get(name)
     if own is None:

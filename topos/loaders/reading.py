@@ -1,8 +1,8 @@
-"""JSON of unknown origin into checked values: bounded, and every fault with its place."""
+"""Untrusted JSON into checked values: bounded, and every error with its place."""
 
 import json
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import NoReturn, cast
 
 from topos.errors import fail
 
@@ -33,13 +33,13 @@ def read_json(path: Path) -> object:
 def parse_json(text: str, place: str) -> object:
     """JSON text; raises TopologyError."""
 
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def pairs(items: list[tuple[str, object]]) -> dict[str, object]:
+        result: dict[str, object] = {}
         for key, value in items:
-            if key in found:
+            if key in result:
                 raise fail(place, f"key {key!r} is given twice", "remove one")
-            found[key] = value
-        return found
+            result[key] = value
+        return result
 
     def constant(name: str) -> NoReturn:
         raise fail(place, f"{name} is not a number of JSON", "give a number")
@@ -57,18 +57,18 @@ def parse_json(text: str, place: str) -> object:
         raise fail(place, "holds a number that is too long", "give numbers that fit their field") from None
 
 
-def as_object(value: object, place: str) -> dict[str, Any]:
+def as_object(value: object, place: str) -> dict[str, object]:
     """The value if it is an object; raises TopologyError."""
     if not isinstance(value, dict):
         raise _wrong(value, place, "an object {...}")
-    return cast("dict[str, Any]", value)
+    return cast("dict[str, object]", value)
 
 
-def as_list(value: object, place: str) -> list[Any]:
+def as_list(value: object, place: str) -> list[object]:
     """The value if it is a list; raises TopologyError."""
     if not isinstance(value, list):
         raise _wrong(value, place, "a list [...]")
-    return cast("list[Any]", value)
+    return cast("list[object]", value)
 
 
 def as_text(value: object, place: str) -> str:

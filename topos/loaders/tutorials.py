@@ -6,7 +6,7 @@ for these labs expect.
 """
 
 import re
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from topos.errors import fail
 from topos.lab import LabEnd, LabHost, LabLink, LabNetwork, LabSwitch
@@ -22,13 +22,16 @@ _KNOWN = {
 }
 
 
-def network(data: dict[str, Any]) -> tuple[LabNetwork, tuple[str, ...]]:
-    """The lab of a topology file, and what in it has no meaning here; raises TopologyError."""
+def network(data: Mapping[str, object]) -> tuple[LabNetwork, tuple[str, ...]]:
+    """The lab of a topology file, and warnings about fields that are left out; raises TopologyError."""
     warnings: list[str] = []
-    parts = {kind: as_object(data.get(kind), kind) for kind in ("hosts", "switches")}
+    parts = {
+        kind: {name: as_object(node, f"{kind}.{name}") for name, node in as_object(data.get(kind), kind).items()}
+        for kind in ("hosts", "switches")
+    }
     for kind, nodes in parts.items():
         for name, node in nodes.items():
-            strange = as_object(node, f"{kind}.{name}").keys() - _KNOWN[kind]
+            strange = node.keys() - _KNOWN[kind]
             warnings += [f"{kind}.{name}.{key} has no meaning here and is left out" for key in sorted(strange)]
     hosts = tuple(_host(name, node) for name, node in parts["hosts"].items())
     switches = tuple(_switch(index, name, node) for index, (name, node) in enumerate(parts["switches"].items()))
@@ -40,7 +43,7 @@ def network(data: dict[str, Any]) -> tuple[LabNetwork, tuple[str, ...]]:
     return LabNetwork(hosts, switches, links), tuple(warnings)
 
 
-def _host(name: str, node: dict[str, Any]) -> LabHost:
+def _host(name: str, node: Mapping[str, object]) -> LabHost:
     place = f"hosts.{name}"
     commands = as_list(node.get("commands", []), f"{place}.commands")
     return LabHost(
@@ -51,7 +54,7 @@ def _host(name: str, node: dict[str, Any]) -> LabHost:
     )
 
 
-def _switch(index: int, name: str, node: dict[str, Any]) -> LabSwitch:
+def _switch(index: int, name: str, node: Mapping[str, object]) -> LabSwitch:
     def text(key: str) -> str | None:
         return as_text(node[key], f"switches.{name}.{key}") if key in node else None
 
@@ -71,7 +74,7 @@ def _switch(index: int, name: str, node: dict[str, Any]) -> LabSwitch:
     )
 
 
-def _link(link: list[Any], hosts: frozenset[str], place: str) -> LabLink:
+def _link(link: Sequence[object], hosts: frozenset[str], place: str) -> LabLink:
     if not 2 <= len(link) <= 4:
         raise fail(place, f"has {len(link)} parts", "write two ends, then latency and bandwidth if wanted")
     first, second = (_end(as_text(end, place), hosts, place) for end in link[:2])
@@ -87,7 +90,7 @@ def _link(link: list[Any], hosts: frozenset[str], place: str) -> LabLink:
 def _end(text: str, hosts: frozenset[str], place: str) -> LabEnd:
     if text in hosts:
         return LabEnd(text)
-    found = _PORT.match(text)
-    if found is None:
+    match = _PORT.match(text)
+    if match is None:
         raise fail(place, f"{text[:60]!r} is no host and no port of a switch", "write h1, or s1-p2 for port 2 of s1")
-    return LabEnd(found["switch"], int(found["port"]))
+    return LabEnd(match["switch"], int(match["port"]))

@@ -1,10 +1,10 @@
-"""What a controller of the user's left in a lab: the table `control`, and what it did."""
+"""Results of a user's controller in a lab: the table `control`, and counts."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -16,22 +16,22 @@ _COLUMNS = {"time_ns": pl.Int64, "switch": pl.String, "name": pl.String, "value"
 
 
 @dataclass(frozen=True)
-class ControlLeft:
-    """What there is after the lab's end; nothing where the controller failed."""
+class ControlResult:
+    """Read after the lab's end; empty where the controller failed."""
 
     summary: dict[str, int]
-    """Names of `p4cc run`: `control_calls`, `control_writes`, `control_packet_outs`."""
+    """Named as in `p4cc run`: `control_calls`, `control_writes`, `control_packet_outs`."""
     rows: pl.DataFrame
     """As the table `control` of `p4cc run`."""
     warnings: tuple[str, ...] = ()
 
 
-def read_left(folder: Path) -> ControlLeft:
-    """What the process wrote at its end."""
+def read_control_result(folder: Path) -> ControlResult:
+    """The file that the controller writes at its end."""
     try:
-        plain: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        plain = json.loads((folder / FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return ControlLeft({}, pl.DataFrame(schema=_COLUMNS))
+        return ControlResult({}, pl.DataFrame(schema=_COLUMNS))
     rows = pl.DataFrame(plain["rows"], schema=_COLUMNS, orient="row")
     warnings: list[str] = []
     if plain["calls_left_out"]:
@@ -41,4 +41,4 @@ def read_left(folder: Path) -> ControlLeft:
         )
     if plain["messages_lost"]:
         warnings.append(f"{plain['messages_lost']} messages of switches found no room and did not reach the controller")
-    return ControlLeft({f"control_{name}": count for name, count in plain["counts"].items()}, rows, tuple(warnings))
+    return ControlResult({f"control_{name}": count for name, count in plain["counts"].items()}, rows, tuple(warnings))

@@ -1,10 +1,10 @@
-"""A lab that stands: its network, switches and shells, and how it was asked for."""
+"""A lab that is up: its network, switches, shells and options."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from controller.errors import SwitchError
 from controller.install import Server, read_ports
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from controller.install import PortState
     from controller.pipeline import Pipeline
     from p4cc.lab.plan import LabPlan
     from p4cc.lab.report import LabReport
+    from p4cc.lab.shell import CommandReport
     from p4cc.lab.switches import SwitchKind
     from p4cc.planning.network import NetworkPlan
     from topos import mininet as builder
@@ -29,28 +31,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LabOptions:
-    """How a lab is run, beside what it is."""
+    """How a lab is run."""
 
     folder: Path
-    """For logs, pcaps and what is sent to switches."""
+    """For logs, pcaps and the requests to switches."""
     cli: bool = True
     commands: tuple[str, ...] = ()
-    """`HOST LINE`, run one after another before the lab ends or its command line begins."""
+    """`HOST LINE` each, run in order before the lab ends or its command line begins."""
     pcaps: bool = True
     trace: bool = False
     agents: bool = True
     """Run the scenario's flows."""
     force: bool = False
-    """Replace what a lab of other settings left in the folder."""
+    """Replace the folder's results of a lab with other settings."""
     say: Callable[[str], None] = print
     stands: Callable[[LabReport], None] = lambda _: None
-    """Called when the switches hold what they shall, before flows, commands and command line."""
+    """Called when the switches are installed, before flows, commands and command line."""
     beside: Callable[[Lab], AbstractContextManager[None]] | None = None
-    """Stays beside the lab from when it stands until it is taken down, and asks the switches for their ports."""
+    """Entered while the lab is up; reads the ports of the switches."""
 
 
 class Lab:
-    """A lab that stands: what a command line or a test works with."""
+    """A lab that is up: what a command line or a test works with."""
 
     def __init__(
         self, plan: LabPlan, kind: SwitchKind, built: builder.Built, options: LabOptions, report: LabReport
@@ -62,23 +64,23 @@ class Lab:
         self.report = report
         self.supervisor = Supervisor(options.say)
         self.programs: dict[str, Program] = {}
-        """What runs for the lab: switches by their names, the controller, agents."""
+        """Switches by their names, the controller, agents."""
         self.clock: LabClock | None = None
-        """Known once the lab begins."""
+        """Set when the lab begins."""
         self.faults: FaultSchedule | None = None
-        """Of the scenario, once the lab begins."""
+        """Those of the scenario; set when the lab begins."""
         self.planned: NetworkPlan | None = None
-        """The scenario as virtual time plans it."""
+        """The plan of the scenario, as in virtual time."""
         self.pipelines: dict[str, Pipeline] = {}
-        """What was pushed, by switch."""
+        """By switch."""
         self.looks: dict[str, Path] = {}
-        """By switch that tells of its ports: the socket where it is asked."""
+        """Sockets of switches that report their ports."""
         self.shells = Shells(built, options.folder / "logs" / "run")
         self.lines: tuple[Line, ...] = ()
-        """What is asked for with `--run`."""
+        """Those of `--run`."""
 
     def begin(self, start_ns: int) -> None:
-        """Time 0 of the scenario is at this time since 1970; a controller of the user's is told."""
+        """Sets time 0 of the scenario, in ns since 1970, also for the user's controller."""
         self.clock = LabClock.starting(start_ns)
         self.clock.write(self.options.folder / "build")
         case = self.plan.case
@@ -88,22 +90,21 @@ class Lab:
             self.faults = FaultSchedule(parts, case.scenario.faults, self.clock)
 
     def end_faults(self) -> None:
-        """Nothing fails any more by the scenario's will."""
+        """Stops making the scenario's faults."""
         if self.faults is not None:
             self.faults.end()
 
-    def run_in(self, host: str, line: str, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
-        """Run a shell line in a host; its status and what it printed."""
+    def run_in(self, host: str, line: str, timeout_s: float = TIMEOUT_S) -> CommandReport:
+        """Runs a shell line in a host."""
         return self.shells.run(Line(host, line), timeout_s)
 
-    def read_ports(self) -> list[dict[str, Any]]:
+    def read_ports(self) -> list[PortState]:
         """Thresholds and level counters of a scenario's switches, over P4Runtime; raises UserError."""
-        found: list[dict[str, Any]] = []
+        ports: list[PortState] = []
         for plan in self.planned.switches if self.planned is not None else ():
             server = Server(f"127.0.0.1:{self.plan.switch(plan.switch).grpc_port}")
             try:
-                states = asyncio.run(read_ports(server, self.pipelines[plan.switch], [plan]))
+                ports += asyncio.run(read_ports(server, self.pipelines[plan.switch], [plan]))
             except SwitchError as error:
                 raise UserError(error.cause, place=error.place, remedy=error.remedy) from error
-            found += [asdict(state) for state in states]
-        return found
+        return ports
