@@ -231,7 +231,7 @@ class _Folder:
         found |= {f"inputs.{one.name}.sha256": one.sha256 for one in told.inputs}
         scenario = copy.deepcopy(self.scenario)
         for path in self.swept:
-            set_path(scenario, path, _SWEPT, str(self.ran.folder))
+            set_path(scenario, path, cast("Any", _SWEPT), str(self.ran.folder))
         scenario["variants"] = [one for one in scenario["variants"] if one["name"] in self.variants]
         rest = {name: value for name, value in scenario.items() if name not in _NO_SETTINGS}
         found.update(_flat("", rest))

@@ -14,7 +14,7 @@ from p4cc.errors import UserError
 from topos.mininet import MTU_BYTES, ROUTE_MTU_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from p4cc.scenario.base import Algorithm, Sender
     from p4cc.scenario.expand import Case
@@ -106,7 +106,7 @@ def kernel_has(name: str) -> bool:
 
 def tcp_plan(
     hosts: dict[str, str],
-    flows: Sequence[dict[str, Any]],
+    flows: Sequence[Mapping[str, Any]],
     spec: dict[str, Any],
     start_ns: int,
     stop_ns: int,
@@ -130,7 +130,7 @@ def tcp_plan(
     return {"hosts": hosts, "flows": told, "tcp": tcp}
 
 
-def configure(built: Built, place: str, flows: Sequence[dict[str, Any]], spec: dict[str, Any]) -> None:
+def configure(built: Built, place: str, flows: Sequence[Mapping[str, Any]], spec: dict[str, Any]) -> None:
     """Tells each host's kernel of ECN, initial window and least timeout; raises UserError."""
     by_host: dict[str, set[HostSettings]] = {}
     for flow in flows:
