@@ -172,6 +172,10 @@ wheel: setup ## A wheel for Python 3.11 to 3.14 in dist/ (docs/how-to/install.md
 golden: venv ## Write the committed P4Info of the P4 programs anew, after a change that is meant
 	@P4CC_UPDATE_GOLDEN=1 cargo test --locked --quiet --package p4cc-p4runtime --test golden_p4info
 
+.PHONY: spec
+spec: setup ## Write p4cc/spec.py anew from the engine's schema of a network, after a change of the description
+	@$(BIN)/python -c "from p4cc import _engine; print(_engine.network_schema())" | $(BIN)/datamodel-codegen --output p4cc/spec.py
+
 .PHONY: results-page
 results-page: setup ## Write docs/reference/results.md anew from the descriptions of tables
 	@$(BIN)/python -m p4cc.results_page >docs/reference/results.md

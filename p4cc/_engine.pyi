@@ -459,6 +459,9 @@ class Look:
     def flows(self) -> list[tuple[int, bool, bool, float | None, float | None, int]]:
         """Chosen flows: number, begun, ended, window in segments, rate in bit/s, payload bytes acknowledged."""
 
+def network_schema() -> str:
+    """JSON Schema of a network's description, of which `p4cc/planning/spec.py` is made."""
+
 @final
 class Network:
     """A virtual-time network at time zero: its switches wait for a program over P4Runtime.

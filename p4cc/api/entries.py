@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
-from finsy.p4schema import P4CounterUnit, P4MatchType
+from finsy.p4schema import P4Counter, P4CounterUnit, P4MatchType, P4Register
 from finsy.proto import p4d, p4r
 
 from controller.codec import from_entity, to_entity, to_key
@@ -32,6 +32,7 @@ Value = int | str
 """A number, an address or digits as text, or a name of the network's: `h2.ipv4`, `port(s1, h2)`."""
 Given = Value | tuple[Value, Value] | list[Value]
 """Of a key: a value; two for a prefix (value, length), a mask (value, mask) or a range (low, high), or their text."""
+Array = TypeVar("Array", P4Counter, P4Register)
 _STAND_IN = "action"
 _MOST_BITS = 64
 _BESIDE = ("priority", "action", "packets", "bytes", "is_default", "is_const")
@@ -57,7 +58,7 @@ def entry_frame(table: P4Table, found: Iterable[p4r.Entity], schema: P4Schema) -
     columns: dict[str, PolarsDataType] = {key.name: _kind_of_key(key) for key in table.match_fields}
     columns |= {"priority": pl.Int64, "action": pl.String} | dict(params.values())
     columns |= {"packets": pl.UInt64, "bytes": pl.UInt64, "is_default": pl.Boolean, "is_const": pl.Boolean}
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for one in found:
         entry = read_entry(one.table_entry, schema)
         held = {params[entry.action, name][0]: value for name, value in entry.params.items()}
@@ -117,7 +118,7 @@ class Writer:
         row = TableRow(
             switch=self.names.itself,
             table=held.name,
-            match=cast("Any", plain),
+            match=plain,
             action=_STAND_IN,
             priority=priority,
             default=default,
@@ -204,12 +205,12 @@ def _data(data: p4d.P4Data) -> tuple[int | None, str]:
             return None, " ".join(str(data).split())
 
 
-def named_array(arrays: Sequence[Any], kind: str, name: str | None, place: str) -> list[Any]:
+def named_array(arrays: Sequence[Array], kind: str, name: str | None, place: str) -> Sequence[Array]:
     """The counter or register of this name, or the end of it; all where no name is given. Raises UserError."""
     if name is None:
-        return list(arrays)
+        return arrays
     found = [one for one in arrays if one.name == name] or [one for one in arrays if one.name.endswith(f".{name}")]
     if len(found) != 1:
-        known = ", ".join(str(one.name) for one in arrays) or "none"
+        known = ", ".join(one.name for one in arrays) or "none"
         raise UserError(f"the program has no {kind} {name!r}", place=place, remedy=f"{kind}s: {known}")
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.bundled import find_scenario
 from p4cc.running.runner import RunRequest
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
+    from p4cc.json_data import JsonObject
+
 
 def request_of(
-    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
-    changes: Mapping[str, Any] | None,
-    overrides: Mapping[str, Any],
+    scenario: str | PathLike[str] | JsonObject | Scenario,
+    changes: JsonObject | None,
+    overrides: JsonObject,
     variants: Sequence[str] = (),
 ) -> RunRequest:
     """What is to be run; raises UserError for a file that is not there and for values that no file could have."""
@@ -32,7 +34,7 @@ def request_of(
     )
 
 
-def _file_of(scenario: str | PathLike[str] | Mapping[str, Any] | Scenario) -> tuple[Path, str | None]:
+def _file_of(scenario: str | PathLike[str] | JsonObject | Scenario) -> tuple[Path, str | None]:
     """The scenario's file, and what stands in place of that."""
     if isinstance(scenario, Scenario):
         return scenario.place, scenario.to_yaml()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import weakref
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, Self, SupportsBytes
+from typing import TYPE_CHECKING, Literal, Self, SupportsBytes
 
 import polars as pl
 from finsy.proto import p4r
@@ -40,7 +40,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from finsy import P4Schema
+    from finsy.p4schema import P4Table
 
+    from controller.written import WrittenEntry
+    from p4cc.json_data import JsonObject, JsonValue
     from p4cc.running.runner import Prepared
     from p4cc.scenario.expand import Case
     from topos import Topology
@@ -69,12 +72,12 @@ class Network:
 
     def __init__(
         self,
-        scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
-        changes: Mapping[str, Any] | None = None,
+        scenario: str | PathLike[str] | JsonObject | Scenario,
+        changes: JsonObject | None = None,
         *,
         variant: str | None = None,
         seed: int | None = None,
-        **overrides: Any,
+        **overrides: JsonValue,
     ) -> None:
         """Builds the network of a scenario and installs its switches; virtual time is 0.
 
@@ -358,7 +361,7 @@ class Network:
         priority: int | None,
         *,
         default: bool,
-    ) -> tuple[Writer, Any]:
+    ) -> tuple[Writer, tuple[P4Table, WrittenEntry]]:
         switch, table, match = what
         schema = self._schema(switch, call)
         writer = Writer(schema, Names(self._topology, self._addresses, switch), f"Network.{call} at {switch}")

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
+    from p4cc.json_data import JsonObject, JsonValue
     from p4cc.planning.programs import CompiledProgram
     from p4cc.scenario.schema import Scenario
 
 
 def run(
-    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
-    changes: Mapping[str, Any] | None = None,
+    scenario: str | PathLike[str] | JsonObject | Scenario,
+    changes: JsonObject | None = None,
     *,
     variants: Sequence[str] = (),
     out: str | PathLike[str] | None = None,
@@ -31,7 +32,7 @@ def run(
     quiet: bool = False,
     use_cache: bool = True,
     force: bool = False,
-    **overrides: Any,
+    **overrides: JsonValue,
 ) -> Result:
     """Runs a scenario and returns its results, which stand in `out` as `p4cc run` leaves them.
 
@@ -57,13 +58,13 @@ def run(
 
 
 def sweep(
-    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario, over: Mapping[str, Sequence[Any]], **options: Any
+    scenario: str | PathLike[str] | JsonObject | Scenario, over: Mapping[str, Sequence[JsonValue]], **options: Any
 ) -> Result:
     """Runs a scenario at all combinations of values: `over` has values by dotted path; `options` are those of `run`.
 
     The values stand as columns in `result.runs` and in every table. Raises UserError as `run` does.
     """
-    given: Mapping[str, Any] = options.pop("changes", None) or {}
+    given: JsonObject = options.pop("changes", None) or {}
     return run(scenario, {**given, **{f"sweep.{path}": list(values) for path, values in over.items()}}, **options)
 
 

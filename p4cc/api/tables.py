@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import polars as pl
 
@@ -137,5 +137,4 @@ class Tables(ABC):
 
 def shown(frame: pl.DataFrame) -> str:
     """A frame as a notebook shows it, values escaped."""
-    made: Any = frame._repr_html_()  # pyright: ignore[reportPrivateUsage]
-    return str(made)
+    return str(frame._repr_html_())  # pyright: ignore[reportPrivateUsage]

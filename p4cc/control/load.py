@@ -7,7 +7,7 @@ import inspect
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from finsy import P4ClientError
 
@@ -20,6 +20,8 @@ from p4cc.files import find_named, note_input
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
+
+    from p4cc.scenario.base import Parameter
 
 HANDLERS = ("start", "on_packet_in", "on_digest", "on_idle", "on_port_change", "on_switch_change", "on_refused")
 _KEY = "switch.controller"
@@ -34,7 +36,7 @@ class ControllerClass:
     file: str
     """The file, as tracebacks name it."""
     kind: type[Controller]
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Parameter]
     digest: str
     """Of the file and of what it imports from its folder."""
 
@@ -52,7 +54,7 @@ def nobody() -> ControllerClass:
     return ControllerClass("p4cc.Controller", __file__, Controller, {}, "")
 
 
-def load_controller(text: str, parameters: Mapping[str, Any], scenario: Path) -> ControllerClass:
+def load_controller(text: str, parameters: Mapping[str, Parameter], scenario: Path) -> ControllerClass:
     """The class that a scenario names as `FILE.py:CLASS`; raises UserError with the lines of what is wrong."""
     name, _, kind_name = text.rpartition(":")
     path = find_named(name, scenario, what="controller", key=_KEY).resolve()
@@ -101,7 +103,7 @@ def _check_handlers(kind: type[Controller], path: Path) -> None:
             raise UserError(f"{kind.__name__} has a handler {name} that nobody calls", place=str(path), remedy=remedy)
 
 
-def _check_parameters(kind: type[Controller], parameters: Mapping[str, Any], place: str) -> None:
+def _check_parameters(kind: type[Controller], parameters: Mapping[str, Parameter], place: str) -> None:
     signature = inspect.signature(kind)
     try:
         signature.bind(**parameters)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from finsy import P4ClientError
 from finsy.p4entity import decode_stream
@@ -47,9 +47,10 @@ if TYPE_CHECKING:
     from p4cc.control.switch import Change
     from p4cc.control.world import World
     from p4cc.planning.changes import TimedChange
-    from p4cc.scenario.control import ControlSettings
+    from p4cc.scenario.control import AnyLatency, ControlSettings
     from topos import Topology
 
+T = TypeVar("T")
 MAX_CALLS_AT_ONCE = 10_000
 """Calls of handlers at one instant; more are a loop between controller and switches without any latency."""
 _PS = 1_000
@@ -115,7 +116,7 @@ async def run_controlled(
 class _Way:
     """One direction between a switch and the controller: a latency for each message, and none overtakes another."""
 
-    def __init__(self, latency: Any, seed: int, name: str) -> None:
+    def __init__(self, latency: AnyLatency, seed: int, name: str) -> None:
         spec = {"kind": "constant", "ns": latency} if isinstance(latency, int) else latency.model_dump()
         self._latency = _engine.Latency(json.dumps(spec), seed, name)
         self._last_ps = 0
@@ -292,11 +293,11 @@ class _Run:
 
         await self._guarded(run())
 
-    async def _guarded(self, work: Any) -> Any:
+    async def _guarded(self, work: Awaitable[T]) -> T:
         """Runs the user's code on its thread; raises UserError for what it raises."""
         chosen = self.job.chosen
 
-        async def run() -> Any:
+        async def run() -> T:
             try:
                 return await work
             except SystemExit as error:

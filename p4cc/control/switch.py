@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from finsy import P4Client, Switch, SwitchOptions
 from finsy.proto import p4r
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from p4cc.control.line import SwitchLine
 
+T = TypeVar("T")
 Change = p4r.WriteRequest | p4r.StreamMessageRequest
 """What a controller changes or sends."""
 
@@ -63,7 +64,7 @@ class DeferringClient(P4Client):
         for answer in await self._on_loop(read()):
             yield answer
 
-    async def _on_loop(self, work: Coroutine[Any, Any, Any]) -> Any:
+    async def _on_loop(self, work: Coroutine[Any, Any, T]) -> T:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     def _place(self) -> str:

@@ -61,7 +61,7 @@ class HandlerThread:
             raise TooLongError(line)
         return waited.result()
 
-    def _line(self, work: Any) -> int:
+    def _line(self, work: object) -> int:
         """The line of the user's file at which a call stands: in code that runs, or in what it waits for."""
         frame = sys._current_frames().get(self._thread.ident or 0)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         while frame is not None:

@@ -10,7 +10,7 @@ import json
 import random
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import polars as pl
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
     from pathlib import Path
 
+    from p4cc import spec
     from p4cc.lab.lab import Lab
     from p4cc.own_algorithms.load import OwnSender
 
@@ -53,11 +54,38 @@ _FLOWS = {
 """Of a lab without flows."""
 
 
+# `class` is a word of Python's.
+AgentFlow = TypedDict(
+    "AgentFlow",
+    {
+        "id": int,
+        "src": str,
+        "dst": str,
+        "size_bytes": "int | None",
+        "algorithm": str,
+        "priority": int,
+        "class": str,
+        "start_ns": int,
+    },
+)
+"""A flow that is there from the beginning, with its start drawn."""
+
+
+class _AgentPlan(TypedDict):
+    """The file that agents read."""
+
+    hosts: dict[str, str]
+    flows: list[AgentFlow]
+    seed: int
+    algorithms: dict[str, spec.SenderConfig]
+    rdma: dict[str, spec.RdmaConfig]
+
+
 @dataclass
 class _Plan:
     """What agents are told."""
 
-    plain: dict[str, Any]
+    plain: _AgentPlan
     line_rates_bps: dict[str, int]
     """By host that has a flow."""
     remarks: list[str] = field(default_factory=list[str])
@@ -99,13 +127,13 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> Agent
     case = lab.plan.case
     if case is None:
         raise ValueError("an import has no flows")
-    spec = json.loads(spec_json)
-    plan = _agent_plan(spec, lab, case.scenario.seeds[0])
+    network = json.loads(spec_json)
+    plan = _agent_plan(network, lab, case.scenario.seeds[0])
     folder = lab.options.folder / "agents"
     folder.mkdir(parents=True, exist_ok=True)
-    packets = HostPackets(lab, spec, folder)
+    packets = HostPackets(lab, network, folder)
     path = folder / "plan.json"
-    interval_ns = spec["record"]["windows_interval_ns"]
+    interval_ns = network["record"]["windows_interval_ns"]
     stop_ms = max(1, case.scenario.stop_ns // 1_000_000)
     per_host_ns = SETTLE_PYTHON_NS if own else SETTLE_PER_HOST_NS
     settle_ns = SETTLE_NS + per_host_ns * len(plan.line_rates_bps) + SETTLE_PER_HOST_NS * len(packets.hosts)
@@ -126,8 +154,8 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> Agent
         )
         programs[host] = _program(lab, f"agent of {host}", host, command, folder / f"{host}.log")
     if kernel_flows:
-        configure(lab.built, str(lab.plan.file), kernel_flows, spec)
-        told = tcp_plan(plan.plain["hosts"], kernel_flows, spec, start_ns, case.scenario.stop_ns, sample_ms)
+        configure(lab.built, str(lab.plan.file), kernel_flows, network)
+        told = tcp_plan(plan.plain["hosts"], kernel_flows, network, start_ns, case.scenario.stop_ns, sample_ms)
         (folder / "tcp.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
         plan.remarks.append(remark(sorted(lab.plan.kernel_tcp)))
         senders = _hosts_of(kernel_flows)
@@ -159,48 +187,46 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> Agent
     return replace(run, tables=left.tables, remarks=(*run.remarks, *left.remarks), failed=(*run.failed, *also_failed))
 
 
-def _by_sender(
-    flows: Sequence[dict[str, Any]], kernel_labels: Container[str]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _by_sender(flows: Sequence[AgentFlow], kernel_labels: Container[str]) -> tuple[list[AgentFlow], list[AgentFlow]]:
     """Flows that agents send, and flows that are the kernel's."""
     of_kernel = [flow for flow in flows if flow["class"] in kernel_labels]
     return [flow for flow in flows if flow["class"] not in kernel_labels], of_kernel
 
 
-def _hosts_of(flows: Sequence[dict[str, Any]]) -> list[str]:
+def _hosts_of(flows: Sequence[AgentFlow]) -> list[str]:
     """Hosts that send or receive, each once."""
-    return list(dict.fromkeys(flow[end] for flow in flows for end in ("src", "dst")))
+    return list(dict.fromkeys(host for flow in flows for host in (flow["src"], flow["dst"])))
 
 
 def _program(lab: Lab, title: str, host: str, command: Sequence[str], log: Path) -> Program:
     return Program(title, [*lab.built.enter(host), *command], log, keeps_running=False)
 
 
-def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
+def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
     """The engine's description as agents read it: starts drawn, and only flows that are there from the beginning."""
     remarks = [
         f"traffic of kind {kind!r} is not sent in a lab; give flows of kind incast, or use p4cc run"
         for kind in ("rounds", "arrivals")
-        if spec.get(kind)
+        if network.get(kind)
     ]
-    if spec.get("collectives"):
+    if network.get("collectives"):
         raise UserError(
             "traffic.kind: agents do not wait for the steps of a collective",
             place=str(lab.plan.file),
             remedy="use p4cc run, or give flows of kind incast or bulk",
         )
-    if spec.get("headers"):
+    if network.get("headers"):
         remarks.append(
             "transport.headers: agents send over UDP sockets and put no headers of the program's into packets; send "
             "packets of your own (traffic.kind: packets), or use p4cc run"
         )
-    if reads := [name for name, sender in spec.get("rdma", {}).items() if sender.get("reads")]:
+    if reads := [name for name, sender in network.get("rdma", {}).items() if sender.get("reads")]:
         raise UserError(
             f"{reads[0]} reads, and agents only write", place=str(lab.plan.file), remedy="leave out transport.reads"
         )
-    flows: list[dict[str, Any]] = []
-    for flow in spec["flows"]:
-        jitter_ns = int(flow.get("start_jitter_ns") or 0)
+    flows: list[AgentFlow] = []
+    for flow in network.get("flows", []):
+        jitter_ns = flow.get("start_jitter_ns", 0)
         # A stream of its own for each flow, as in virtual time; the numbers are not the simulator's.
         drawn_ns = random.Random(f"{seed}/start/{flow['id']}").randrange(jitter_ns + 1)  # noqa: S311 - no secret
         for key, missing in _NOT_GIVEN.items():
@@ -208,22 +234,31 @@ def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
                 remarks.append(missing)
         flows.append(
             {
-                **{key: flow[key] for key in ("id", "src", "dst", "size_bytes", "algorithm", "priority", "class")},
-                "start_ns": int(flow["start_ns"]) + drawn_ns,
+                "id": flow["id"],
+                "src": flow["src"],
+                "dst": flow["dst"],
+                "size_bytes": flow.get("size_bytes"),
+                "algorithm": flow["algorithm"],
+                "priority": flow.get("priority", 0),
+                "class": flow.get("class", ""),
+                "start_ns": flow.get("start_ns", 0) + drawn_ns,
             }
         )
-    hosts = {host["name"]: host["ipv4"] for host in spec["hosts"]}
-    plain: dict[str, Any] = {"hosts": hosts, "flows": flows}
-    plain["seed"] = seed
-    plain |= {key: spec[key] for key in ("algorithms", "rdma") if key in spec}
-    busy = {flow[end] for flow in flows for end in ("src", "dst")}
+    plain: _AgentPlan = {
+        "hosts": {host["name"]: host["ipv4"] for host in network["hosts"]},
+        "flows": flows,
+        "seed": seed,
+        "algorithms": network.get("algorithms", {}),
+        "rdma": network.get("rdma", {}),
+    }
+    busy = set(_hosts_of(flows))
     rates = {
         end.node: link.rate_bps
         for link in lab.plan.network.links
         for end in (link.a, link.b)
         if end.node in busy and link.rate_bps is not None
     }
-    if not flows and not spec.get("packets"):
+    if not flows and not network.get("packets"):
         remedy = "give traffic of kind incast, packets or replay"
         raise UserError("no flow starts by itself", place=str(lab.plan.file), remedy=remedy)
     return _Plan(plain, rates, list(dict.fromkeys(remarks)))
@@ -258,7 +293,7 @@ def _collected(
 ) -> AgentRun:
     sent = {line["flow"]: line for line in lines if line.get("type") == "flow"}
     received = {line["flow"]: line for line in lines if line.get("type") == "received"}
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for flow in plan.plain["flows"]:
         # The kernel's TCP does not tell which packets came marked.
         unknown = None if flow["class"] in lab.plan.kernel_tcp else 0
@@ -312,7 +347,7 @@ def _sum(values: pl.Series) -> int | None:
     return None if len(values) and values.null_count() == len(values) else int(values.sum())
 
 
-def _summary(flows: pl.DataFrame, queues: pl.DataFrame, drops: int | None) -> dict[str, Any]:
+def _summary(flows: pl.DataFrame, queues: pl.DataFrame, drops: int | None) -> dict[str, int | float | None]:
     """The numbers of a run under the names that virtual time gives them."""
     finished = flows["finish_ns"].drop_nulls()
     complete = len(finished) == len(flows)

@@ -15,7 +15,7 @@ from p4cc.lab.tcp_host import FlowPlan, TcpPlan, TcpSettings
 from topos.mininet import MTU_BYTES, ROUTE_MTU_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from p4cc.scenario.base import Algorithm, Sender
     from p4cc.scenario.expand import Case
@@ -107,7 +107,7 @@ def kernel_has(name: str) -> bool:
 
 def tcp_plan(
     hosts: dict[str, str],
-    flows: Sequence[dict[str, Any]],
+    flows: Sequence[Mapping[str, Any]],
     spec: dict[str, Any],
     start_ns: int,
     stop_ns: int,
@@ -131,7 +131,7 @@ def tcp_plan(
     return TcpPlan(hosts=hosts, flows=plans, tcp=tcp)
 
 
-def configure(built: Built, place: str, flows: Sequence[dict[str, Any]], spec: dict[str, Any]) -> None:
+def configure(built: Built, place: str, flows: Sequence[Mapping[str, Any]], spec: dict[str, Any]) -> None:
     """Sets ECN, initial window and least timeout in each host's kernel; raises UserError."""
     by_host: dict[str, set[HostSettings]] = {}
     for flow in flows:

@@ -9,7 +9,9 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pydantic import TypeAdapter
 
 from controller.errors import ControllerError
 from controller.resolve import resolve
@@ -42,9 +44,10 @@ if TYPE_CHECKING:
     from controller import SwitchPlan
     from controller.entities import Entity
     from controller.pipeline import Pipeline
+    from p4cc.json_data import JsonObject, JsonValue
     from p4cc.scenario.programs import ProgramSource as ScenarioProgram
     from p4cc.scenario.schema import Scenario
-    from topos.lab import LabPort
+    from topos.lab import LabEnd, LabPort
 
 
 @dataclass(frozen=True)
@@ -93,17 +96,14 @@ class LabRequest:
         name = self.name if self.settings == SETTINGS_AS_WRITTEN else f"{self.name}-{self.settings}"
         return Path("results") / "lab" / name
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, JsonValue]:
         """For JSON."""
         return asdict(self)
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> LabRequest:
+    def from_plain(cls, plain: JsonObject) -> LabRequest:
         """From JSON."""
-        values: dict[str, Any] = dict(plain)
-        for key in ("programs", "overrides"):
-            values[key] = tuple(values[key])
-        return cls(**values)
+        return TypeAdapter(cls).validate_python(plain)
 
 
 @dataclass(frozen=True)
@@ -121,15 +121,15 @@ class LabPlan:
     imported: Imported | None = None
     kernel_tcp: frozenset[str] = frozenset()
     """Labels of traffic whose flows are the kernel's TCP."""
-    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    data: JsonObject = field(default_factory=dict[str, "JsonValue"])
     """A scenario after `extends` and what the command line changes."""
     warnings: tuple[str, ...] = ()
 
-    def ports(self, switch: str, interfaces: Mapping[Any, str]) -> tuple[PortShape, ...]:
+    def ports(self, switch: str, interfaces: Mapping[LabEnd, str]) -> tuple[PortShape, ...]:
         """The ports of a switch, with links as this switch makes them."""
         return tuple(self._shape(switch, port, interfaces) for port in self.network.ports[switch])
 
-    def _shape(self, switch: str, port: LabPort, interfaces: Mapping[Any, str]) -> PortShape:
+    def _shape(self, switch: str, port: LabPort, interfaces: Mapping[LabEnd, str]) -> PortShape:
         """A switch delays what it sends. No switch delays what a host sends, so the last hop makes up for it.
 
         Queues stand before the delay, and the time around the loop is the sum: only the split between the two ways is
@@ -228,7 +228,7 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
     data = apply_overrides(document.plain(), list(request.overrides), origins)
     scenario = validate(document, data, origins)
 
-    def check(at: dict[str, Any], swept: Origins) -> Scenario:
+    def check(at: JsonObject, swept: Origins) -> Scenario:
         found = validate(document, at, {**origins, **swept})
         check_network(document, found, {**origins, **swept})
         return found

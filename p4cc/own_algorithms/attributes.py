@@ -7,7 +7,7 @@ import inspect
 import types
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from p4cc import _engine
 
@@ -72,18 +72,24 @@ def attributes_of(found: type, base: type) -> Attributes:
     return Attributes(tuple(assignments), frozenset(read), frozenset(annotated | set(dir(found))))
 
 
+_HOLDERS: tuple[tuple[type, str], ...] = (
+    (staticmethod, "__func__"),
+    (classmethod, "__func__"),
+    (property, "fget"),
+    (cached_property, "func"),
+)
+"""What holds a function of a class, and where."""
+
+
 def _codes(of: type) -> Iterator[tuple[str, types.CodeType]]:
     """The code of all methods, with that of functions inside them."""
     for name, value in vars(of).items():
-        found: Any = value
-        if isinstance(found, staticmethod | classmethod):
-            found = cast("Any", found).__func__
-        elif isinstance(found, property):
-            found = found.fget
-        elif isinstance(found, cached_property):
-            found = cast("Any", found).func
-        if isinstance(found, types.FunctionType):
-            waiting = [found.__code__]
+        held: object = value
+        for kind, inner in _HOLDERS:
+            if isinstance(value, kind):
+                held = getattr(value, inner)
+        if isinstance(held, types.FunctionType):
+            waiting = [held.__code__]
             while waiting:
                 code = waiting.pop()
                 yield name, code

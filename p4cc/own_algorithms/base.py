@@ -167,7 +167,9 @@ class RateAlgorithm(_engine.RateBase):
         return _stream(self)
 
 
-KINDS: dict[str, type[WindowAlgorithm | SlowStart | RateAlgorithm]] = {
+AlgorithmClass = type[WindowAlgorithm] | type[SlowStart] | type[RateAlgorithm]
+
+KINDS: dict[str, AlgorithmClass] = {
     "congestion_avoidance": WindowAlgorithm,
     "slow_start": SlowStart,
     "rate_control": RateAlgorithm,

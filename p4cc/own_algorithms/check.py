@@ -10,14 +10,14 @@ import json
 import random
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc import _engine
 from p4cc.own_algorithms.failed import failed
 from p4cc.own_algorithms.load import load_any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from p4cc.own_algorithms.load import OwnSender
 
@@ -83,8 +83,8 @@ class _Windows:
         self._kind = sender.algorithm.entry.kind
         self._reads_marks = sender.algorithm.entry.switch_needs in _MARKS
         self._own = [sender.for_engine()]
-        named: dict[str, Any] = {self._kind: {"name": sender.algorithm.entry.name, "own": 0}}
-        self._config = json.dumps({"congestion_avoidance": {"name": "reno"}, **named})
+        tried = {"name": sender.algorithm.entry.name, "own": 0}
+        self._config = json.dumps({"congestion_avoidance": {"name": "reno"}, self._kind: tried})
 
     def findings(self) -> list[Finding]:
         found = [
@@ -167,7 +167,7 @@ class _Rates:
         _same(lambda: self._run(steps))
 
 
-def _same(run: Callable[[], list[Any]]) -> None:
+def _same(run: Callable[[], Sequence[object]]) -> None:
     """Runs twice, with other global randomness and at another time of the wall clock."""
     before = random.getstate()
     try:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 from p4cc import _engine, user_code
 from p4cc.algorithms import Algorithm
 from p4cc.errors import UserError
 from p4cc.files import find_named, note_input
 from p4cc.own_algorithms.attributes import Attributes, attributes_of
-from p4cc.own_algorithms.base import HOOKS, KINDS, SwitchNeed
+from p4cc.own_algorithms.base import HOOKS, KINDS, AlgorithmClass, SwitchNeed
 from p4cc.own_algorithms.parameters import declared_by, values
 from p4cc.user_watch import WATCH
 
@@ -36,7 +36,7 @@ class OwnAlgorithm:
 
     entry: Algorithm
     """As the registry would list it."""
-    kind: type[Any]
+    kind: AlgorithmClass
     file: str
     """The file, as tracebacks name it."""
     digest: str
@@ -49,7 +49,7 @@ class OwnAlgorithm:
         """What its methods set and read."""
         return attributes_of(self.kind, KINDS[self.entry.kind])
 
-    def with_values(self, given: Mapping[str, Any]) -> OwnSender:
+    def with_values(self, given: Mapping[str, object]) -> OwnSender:
         """The class with its parameters; raises UserError whose place is the parameter."""
         return OwnSender(self, values(self.entry.name, self.entry.parameters, given))
 
@@ -149,7 +149,7 @@ def _module(path: Path) -> tuple[ModuleType, list[Path]]:
     return module, files
 
 
-def _own(kind_of: type[Any], kind: str, file: str, digest: str, name: str | None = None) -> OwnAlgorithm:
+def _own(kind_of: AlgorithmClass, kind: str, file: str, digest: str, name: str | None = None) -> OwnAlgorithm:
     entry = Algorithm(
         name=name or kind_of.__name__,
         kind=kind,
@@ -165,7 +165,7 @@ def _overrides(kind: type, base: type, name: str) -> bool:
     return getattr(kind, name, None) is not getattr(base, name)
 
 
-def _class_in(found: object, name: str, kind: str, path: Path, module: ModuleType | None) -> type[Any]:
+def _class_in(found: object, name: str, kind: str, path: Path, module: ModuleType | None) -> AlgorithmClass:
     """The class if it is one for this part of a sender; raises UserError."""
     base = KINDS[kind]
     if isinstance(found, type) and issubclass(found, base) and found is not base:
@@ -187,7 +187,7 @@ def _class_in(found: object, name: str, kind: str, path: Path, module: ModuleTyp
     raise UserError(cause, place=str(path), remedy=known)
 
 
-def _check_words(found: type[Any], kind: str, path: Path) -> None:
+def _check_words(found: AlgorithmClass, kind: str, path: Path) -> None:
     """What a class says of itself."""
     place = f"{path}:{found.__name__}"
     if found.needs not in get_args(SwitchNeed):

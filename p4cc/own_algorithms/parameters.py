@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 class Declared:
     """A parameter as a class declares it; an object of the class has its value."""
 
-    def __init__(self, declared: Mapping[str, Any]) -> None:
-        self._declared = declared
-        self._name = ""
+    def __init__(self, parameter: Parameter) -> None:
+        self.parameter = parameter
+        """As the registry would have it."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         """Told by Python which attribute of which class it is."""
-        self._name = name
+        self.parameter.name = name
 
     @overload
     def __get__(self, instance: None, owner: type) -> Declared: ...
@@ -31,15 +31,10 @@ class Declared:
         """The default, where no scenario gave a value; raises AttributeError where there is none."""
         if instance is None:
             return self
-        value = self._declared["default"]
+        value = self.parameter.default
         if value is None:
-            raise AttributeError(f"{owner.__name__}.{self._name} has no default: a scenario gives it")
+            raise AttributeError(f"{owner.__name__}.{self.parameter.name} has no default: a scenario gives it")
         return value
-
-    @property
-    def parameter(self) -> Parameter:
-        """As the registry would have it."""
-        return Parameter(name=self._name, **self._declared)
 
 
 def number(
@@ -58,16 +53,28 @@ def number(
     if not min <= max or (default is not None and not min <= default <= max):
         raise ValueError(f"number(default={default}, min={min}, max={max}): the default lies between both")
     value = None if default is None else float(default)
-    plain = {"default": value, "min": float(min), "max": float(max)}
-    return Declared({"type": "number", "unit": unit, "summary": summary, "source": source, **plain})
+    return Declared(
+        Parameter(
+            name="",
+            unit=unit,
+            summary=summary,
+            source=source,
+            type="number",
+            default=value,
+            min=float(min),
+            max=float(max),
+        )
+    )
 
 
 def choice(default: str, *, options: Sequence[str], summary: str = "", source: str = "") -> Any:
     """Declares a parameter that is one of several words. Raises ValueError for a default that is none of them."""
     if default not in options:
         raise ValueError(f"choice({default!r}, options={list(options)}): the default is one of the options")
-    plain = {"default": default, "options": list(options)}
-    return Declared({"type": "choice", "unit": "", "summary": summary, "source": source, **plain})
+    options = list(options)
+    return Declared(
+        Parameter(name="", unit="", summary=summary, source=source, type="choice", default=default, options=options)
+    )
 
 
 def declared_by(kind: type) -> list[Parameter]:
@@ -78,7 +85,7 @@ def declared_by(kind: type) -> list[Parameter]:
     return list(found.values())
 
 
-def values(name: str, known: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, float | str]:
+def values(name: str, known: Sequence[Parameter], given: Mapping[str, object]) -> dict[str, float | str]:
     """The values of all parameters of algorithm `name`; raises UserError whose place is the parameter."""
     names = [one.name for one in known]
     for extra in given:
@@ -90,7 +97,7 @@ def values(name: str, known: Sequence[Parameter], given: Mapping[str, Any]) -> d
     return {one.name: _value(name, one, given.get(one.name)) for one in known}
 
 
-def _value(name: str, known: Parameter, given: Any) -> float | str:
+def _value(name: str, known: Parameter, given: object) -> float | str:
     if known.type == "choice":
         word = {True: "on", False: "off"}[given] if isinstance(given, bool) else given
         if word is None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
 from p4cc.planning.hosts import some
 
 if TYPE_CHECKING:
+    from p4cc import spec
     from p4cc.scenario.expand import Case
     from topos import Topology
 
@@ -18,7 +19,7 @@ MAX_TITLE = 500
 """Characters of the title and of the case's name that a file's comment takes."""
 
 
-def plan_captures(case: Case, topology: Topology) -> dict[str, Any]:
+def plan_captures(case: Case, topology: Topology) -> spec.RecordSpec:
     """What `record` of the engine's description says of captures, nothing where none is asked for; raises UserError."""
     record = case.scenario.record
     if not record.pcap:

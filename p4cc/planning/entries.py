@@ -6,7 +6,7 @@ Values of rows may name what the topology knows (`names.py`); `self` is the swit
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from controller.entities import CloneKey, CloneSession, MulticastGroup, MulticastKey
 from controller.files import read_entries
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.written import Value
+    from p4cc.json_data import JsonObject
     from p4cc.scenario.programs import MatchValue, Row
     from p4cc.scenario.schema import Scenario
     from topos import Topology
@@ -49,7 +50,7 @@ def rows_of(settings: Scenario, scenario: Path) -> list[tuple[str, Row]]:
     return [("topology.entries", FileRow(switch=switch, file=file)) for switch, file in files] + own
 
 
-def explicit_rows(settings: Scenario, scenario: Path) -> list[dict[str, Any]] | None:
+def explicit_rows(settings: Scenario, scenario: Path) -> list[JsonObject] | None:
     """The rows of a scenario as data, with those of its topology file and without `{switch}`.
 
     None where that is what the scenario says itself. Raises UserError.

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from math import log2
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from controller.port_settings import host_rates_bps
 from controller.telemetry import rate_codes, unit_shift
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from p4cc import spec
     from p4cc.planning.units import Units
+    from p4cc.scenario.base import Parameter
     from p4cc.scenario.fabric import BufferSettings
     from p4cc.scenario.schema import RdmaTransport, SwitchSettings
-    from topos import Link, Topology
+    from topos import Link, Port, Topology
 
 MAX_REQUEST_RECORDS = 6
 """Hops that a rate request may have room for (docs/reference/wire-format.md, extension 3)."""
@@ -87,7 +89,7 @@ class FabricPlanner:
         self._rates = sorted({link.rate_bps for link in topology.links})
         self._host_rates = host_rates_bps(topology)
 
-    def telemetry(self) -> dict[str, Any]:
+    def telemetry(self) -> spec.IntTable:
         """What a sender must know to read hop records."""
         return {
             "unit_shift": unit_shift(self._host_rates),
@@ -95,42 +97,44 @@ class FabricPlanner:
             "rates_bps": {str(code): rate for code, rate in rate_codes(self._rates).items()},
         }
 
-    def port(self, switch: str, link: Link, most_bytes: int) -> dict[str, Any]:
-        """Keys of a switch port in the engine's description, beside its number and capacity.
-
-        `most_bytes` are those of the largest packet from IP on.
-        """
-        plain: dict[str, Any] = {"qdepth_unit": self._units.depth_unit(switch)}
+    def port(self, switch: str, port: Port, most_bytes: int) -> spec.SwitchPortSpec:
+        """A switch port in the engine's description; `most_bytes` are those of the largest packet from IP on."""
+        link = self._topology.links[port.link_index]
+        made: spec.SwitchPortSpec = {
+            "port": port.number,
+            "queue_capacity_pkts": link.queue_capacity_pkts,
+            "qdepth_unit": self._units.depth_unit(switch),
+        }
         if (buffer := self._switch.buffer) is not None:
-            plain |= {
-                "headroom_bytes": headroom_bytes(buffer, link, most_bytes),
-                "alpha_log2": alpha_log2(buffer, link.rate_bps, self._host_rates[0]),
-            }
-        return plain
+            made["headroom_bytes"] = headroom_bytes(buffer, link, most_bytes)
+            made["alpha_log2"] = alpha_log2(buffer, link.rate_bps, self._host_rates[0])
+        return made
 
-    def buffer(self, switch: str, most_bytes: int) -> dict[str, Any] | None:
+    def buffer(self, switch: str, most_bytes: int) -> spec.BufferSpec | None:
         """The shared buffer of a switch in the engine's description; `most_bytes` as for a port."""
         buffer = self._switch.buffer
         if buffer is None:
             return None
-        plain = buffer.model_dump(
-            exclude={"alpha_log2", "headroom_bytes", "headroom_rule", "pfc_expiry", "pause_quanta"}
-        )
         links = [self._topology.links[port.link_index] for port in self._topology.ports[switch]]
-        plain["bytes"] = buffer_bytes(buffer, links, self._host_rates[-1], most_bytes)
-        return {**plain, "pause_quanta": buffer.pause_quanta if buffer.pfc_expiry else None}
+        return {
+            "bytes": buffer_bytes(buffer, links, self._host_rates[-1], most_bytes),
+            "lossless_priorities": buffer.lossless_priorities,
+            "reserve_bytes": buffer.reserve_bytes,
+            "resume_offset_bytes": buffer.resume_offset_bytes,
+            "pause_quanta": buffer.pause_quanta if buffer.pfc_expiry else None,
+        }
 
     def sender(
-        self, transport: RdmaTransport, changes: dict[str, Any], cc: dict[str, Any], longest: tuple[int, int]
-    ) -> dict[str, Any]:
+        self,
+        transport: RdmaTransport,
+        changes: Mapping[str, Parameter],
+        cc: spec.AlgorithmSpec,
+        longest: tuple[int, int],
+    ) -> spec.RdmaConfig:
         """An RDMA-like flow's configuration: the transport, the sender's changes to it, its algorithm `cc`.
 
         `longest` are the base round-trip time in ns and the switches of the network's longest path.
         """
         base_rtt_ns, most_switches = longest
-        return {
-            "request_records": min(max(1, most_switches), MAX_REQUEST_RECORDS),
-            "base_rtt_ns": base_rtt_ns,
-            **transport.plain(changes, self.telemetry()),
-            "cc": cc,
-        }
+        records = min(max(1, most_switches), MAX_REQUEST_RECORDS)
+        return transport.config(changes, self.telemetry(), cc, request_records=records, base_rtt_ns=base_rtt_ns)

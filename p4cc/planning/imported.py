@@ -27,6 +27,7 @@ from topos.loaders.reading import parse_json, read_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from p4cc.json_data import JsonObject
     from topos.lab import LabSwitch
 
 
@@ -59,7 +60,7 @@ def name_of_import(file: Path) -> str:
     return folder.name or file.stem
 
 
-def scenario_of(file: Path, given: Sequence[Path] = (), beside: Path | None = None) -> dict[str, Any]:
+def scenario_of(file: Path, given: Sequence[Path] = (), beside: Path | None = None) -> JsonObject:
     """A scenario that runs the network of a topology file, as a plain document; raises UserError, TopologyError.
 
     Programs are the ones that the file names, or `given` in place of them. Entries are those of its runtime and
@@ -119,7 +120,7 @@ def scenario_of(file: Path, given: Sequence[Path] = (), beside: Path | None = No
     }
 
 
-def explained(file: Path, given: Sequence[Path], beside: Path | None = None) -> dict[str, Any]:
+def explained(file: Path, given: Sequence[Path], beside: Path | None = None) -> JsonObject:
     """`scenario_of`; raises UserError alone."""
     try:
         return scenario_of(file, given, beside)

@@ -33,7 +33,7 @@ def least_rate_warnings(
     sums_bps: Counter[tuple[str, int]] = Counter()
     counts: Counter[tuple[str, int]] = Counter()
     for flow in paced:
-        group = (flow["dst"], _ENDLESS if flow["size_bytes"] is None else flow["start_ns"])
+        group = (flow["dst"], _ENDLESS if flow.get("size_bytes") is None else flow.get("start_ns", 0))
         sums_bps[group] += _least_bps(controls[flow["algorithm"]], rates_bps[flow["src"]])
         counts[group] += 1
     for host, start_ns in [group for group in counts if group[1] != _ENDLESS]:

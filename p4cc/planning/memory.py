@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from p4cc import spec
     from p4cc.planning.network import NetworkPlan
 
 PROCESS_BYTES = 350 << 20
@@ -33,41 +32,39 @@ def run_bytes(plan: NetworkPlan) -> int:
     return -(-found // _STEP_BYTES) * _STEP_BYTES
 
 
-def expected_flows(spec: Mapping[str, Any]) -> float:
+def expected_flows(network: spec.NetworkSpec) -> float:
     """Flows, requests and transfers of an engine's description; those that a seed draws by their mean."""
-    stop_ns = spec["stop_ns"]
-    found = float(len(spec["flows"]))
-    found += sum(_times(one, stop_ns) * len(one["sources"]) for one in spec["arrivals"])
-    found += sum(_times(one, stop_ns) * one["senders"] for one in spec["bursts"])
-    found += sum(one["rounds"] * len(one["servers"]) for one in spec["rounds"])
-    found += sum(one["iterations"] * 2 * len(one["ranks"]) ** 2 for one in spec["collectives"])
-    for one in spec["pairs"]:
+    stop_ns = network["stop_ns"]
+    found = float(len(network.get("flows", [])))
+    found += sum(_times(one, stop_ns) * len(one["sources"]) for one in network.get("arrivals", []))
+    found += sum(_times(one, stop_ns) * one["senders"] for one in network.get("bursts", []))
+    found += sum(one["rounds"] * len(one["servers"]) for one in network.get("rounds", []))
+    found += sum(one.get("iterations", 1) * 2 * len(one["ranks"]) ** 2 for one in network.get("collectives", []))
+    for one in network.get("pairs", []):
         offered_bytes = one["offered_bps"] * _spans_ns(one, stop_ns) / 8e9
         found += offered_bytes / max(1.0, _least_mean_bytes(one["matrix"]))
     return found
 
 
-def _times(item: Mapping[str, Any], stop_ns: int) -> float:
+def _times(item: spec.ArrivalsSpec | spec.BurstsSpec, stop_ns: int) -> float:
     return _spans_ns(item, stop_ns) / max(1.0, item["mean_gap_ns"])
 
 
-def _spans_ns(item: Mapping[str, Any], stop_ns: int) -> int:
-    return max(0, min(item["end_ns"], stop_ns) - item["start_ns"])
+def _spans_ns(item: spec.ArrivalsSpec | spec.BurstsSpec | spec.PairsSpec, stop_ns: int) -> int:
+    return max(0, min(item["end_ns"], stop_ns) - item.get("start_ns", 0))
 
 
-def _least_mean_bytes(matrix: Mapping[str, Any]) -> float:
+def _least_mean_bytes(matrix: spec.MatrixSpec) -> float:
     """The smallest mean size of a flow among those of a matrix of pairs."""
-    sizes = [one["size"] for one in matrix.get("classes", [])] + list(matrix.get("sizes", []))
+    sizes = matrix["sizes"] if matrix["kind"] == "given" else [one["size"] for one in matrix["classes"]]
     return min(map(_mean_bytes, sizes), default=1_000.0)
 
 
-def _mean_bytes(size: Mapping[str, Any]) -> float:
-    match size["kind"]:
-        case "fixed":
-            return float(size["bytes"])
-        case "uniform":
-            return (size["min_bytes"] + size["max_bytes"]) / 2
-        case _:
-            points = [(one["bytes"], one["share"]) for one in size["points"]]
-            mean = sum((b + a) / 2 * (q - p) for (a, p), (b, q) in pairwise(points))
-            return float(mean) or 1_000.0
+def _mean_bytes(size: spec.SizeSpec) -> float:
+    if size["kind"] == "fixed":
+        return float(size["bytes"])
+    if size["kind"] == "uniform":
+        return (size["min_bytes"] + size["max_bytes"]) / 2
+    points = [(one["bytes"], one["share"]) for one in size["points"]]
+    mean = sum((b + a) / 2 * (q - p) for (a, p), (b, q) in pairwise(points))
+    return float(mean) or 1_000.0

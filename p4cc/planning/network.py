@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from controller import (
     EcnSettings,
@@ -30,23 +30,21 @@ from p4cc.bundled import is_own_file
 from p4cc.errors import UserError
 from p4cc.planning import plausible
 from p4cc.planning.bfrt_rows import check_restarts, plan_bfrt_rows
-from p4cc.planning.captures import plan_captures
 from p4cc.planning.changes import TimedChange, plan_changes
 from p4cc.planning.fabric import FabricPlanner
 from p4cc.planning.fit import Switches, check_pauses, check_sender, check_states
 from p4cc.planning.least_rates import least_rate_warnings
 from p4cc.planning.names import Names
 from p4cc.planning.own_headers import OwnHeadersPlan, plan_headers
-from p4cc.planning.own_packets import plan_received
 from p4cc.planning.packet_sizes import ideals, most_bytes, packet_sizes
 from p4cc.planning.programs import compiled_sources, find_program
-from p4cc.planning.state_records import plan_program
+from p4cc.planning.record import plan_record
 from p4cc.planning.switch_features import FeaturePlanner
 from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.traffic import TrafficPlan, plan_traffic
 from p4cc.planning.units import Units
 from p4cc.scenario.fabric import RdmaTransport
-from p4cc.scenario.schema import LEAST_RWND, MAX_RWND, sampling_ns
+from p4cc.scenario.schema import LEAST_RWND, MAX_RWND
 from topos import Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
 
 if TYPE_CHECKING:
@@ -56,33 +54,15 @@ if TYPE_CHECKING:
     from finsy import P4Schema
 
     from controller.written import WrittenEntry
+    from p4cc import spec
     from p4cc.own_algorithms.load import OwnSender
     from p4cc.planning.programs import HeaderTypes
     from p4cc.planning.switch_programs import Programs
-    from p4cc.scenario.base import Algorithm, Sender
+    from p4cc.scenario.base import Algorithm, Parameter, Sender
     from p4cc.scenario.expand import Case
+    from p4cc.scenario.faults import Fault
     from p4cc.scenario.schema import ThresholdSettings
     from topos import Ideal
-
-_NOT_THE_ENGINES = {
-    "goodput_interval_ns",
-    "ideal_fct",
-    "slowdown_by_size",
-    "pcap",
-    "pcap_snap_bytes",
-    "pcap_max_bytes",
-    "counters",
-    "registers",
-    "meters",
-    "tables",
-    "drops",
-    "digests",
-    "log_msg",
-}
-"""Fields of `record` that the engine's description has not, or in another form."""
-
-_SAMPLED = ("windows_interval_ns", "queues_interval_ns")
-"""Fields of `record` that may follow from the network."""
 
 MAX_WINDOW_BYTES = 1 << 30
 """docs/reference/wire-format.md: sequence numbers of 32 bits are not ambiguous within it."""
@@ -336,21 +316,17 @@ class _Planner:
         source = self.case.source_of(switch)
         return compiled_sources([source], self.scenario)[source.program].header_types()
 
-    def spec(self, ports: Ports, schema_of: Callable[[str], P4Schema]) -> dict[str, Any]:
+    def spec(self, ports: Ports, schema_of: Callable[[str], P4Schema]) -> spec.NetworkSpec:
         """The engine's description: the engine checks it again and names what it refuses by its path."""
         scenario = self.case.scenario
         traffic, rtt_ns = self.traffic, self.paths.longest_rtt_ns(self.packet_bytes)
-        record = {
-            **scenario.record.model_dump(exclude=_NOT_THE_ENGINES),
-            **{name: sampling_ns(getattr(scenario.record, name), rtt_ns) for name in _SAMPLED},
-            **plan_captures(self.case, self.topology),
-            **plan_program(scenario.record, self.topology, schema_of, self.scenario),
-            "packets_received": plan_received(scenario.record.packets_received, self.topology, self.scenario),
-        }
-        moments = {time for window in scenario.measure for time in (window.start_ns, window.end_ns)} - {0}
+        windows, paced = self._algorithms(traffic, ports)
         return {
-            **self._nodes(),
-            **self._algorithms(traffic, ports),
+            "switches": self._switches(),
+            "hosts": self._hosts(),
+            "links": _links(self.topology),
+            "algorithms": windows,
+            "rdma": paced,
             "flows": traffic.flows,
             "rounds": traffic.rounds,
             "collectives": traffic.collectives,
@@ -359,77 +335,73 @@ class _Planner:
             "bursts": traffic.bursts,
             "packets": traffic.packets,
             "headers": None if self.own_headers is None else self.own_headers.plain,
-            "record": {**record, "checkpoints_ns": sorted(moments)},
-            "faults": [fault.model_dump(exclude={"install_delay_ns"}, exclude_none=True) for fault in scenario.faults],
+            "record": plan_record(self.case, self.topology, rtt_ns, schema_of, self.scenario),
+            "faults": [_fault(fault) for fault in scenario.faults],
             "ties": scenario.ties,
             "stop_ns": scenario.stop_ns,
-            "limits": scenario.limits.model_dump(),
+            "limits": {"max_events": scenario.limits.max_events},
         }
 
-    def _nodes(self) -> dict[str, Any]:
-        addresses = plan_addresses(self.topology)
-        links = self.topology.links
-        return {
-            "switches": [
-                {
-                    "name": name,
-                    "device_id": addresses.device_ids[name],
-                    "timestamp_unit": self.units.time_unit(name),
-                    "pass_limit": self.case.scenario.switch.pass_limit,
-                    "cpu_port": self.case.scenario.switch.cpu_port,
-                    "ports": [
-                        {
-                            "port": port.number,
-                            "queue_capacity_pkts": links[port.link_index].queue_capacity_pkts,
-                            **self.fabric.port(name, links[port.link_index], self.most_bytes),
-                        }
-                        for port in self.topology.ports[name]
-                    ],
-                    "buffer": self.fabric.buffer(name, self.most_bytes),
-                }
-                for name in self.topology.switch_names
-            ],
-            "hosts": [
-                {
-                    "name": name,
-                    "mac": format_mac(address.mac),
-                    "ipv4": format_ipv4(address.ipv4),
-                    "gateway_mac": format_mac(address.gateway_mac),
-                    **self._network_of(address.prefix_len),
-                }
-                for name, address in addresses.hosts.items()
-            ],
-            "links": _links(self.topology),
-        }
+    def _switches(self) -> list[spec.SwitchSpec]:
+        device_ids, settings = plan_addresses(self.topology).device_ids, self.case.scenario.switch
+        return [
+            {
+                "name": name,
+                "device_id": device_ids[name],
+                "timestamp_unit": self.units.time_unit(name),
+                "pass_limit": settings.pass_limit,
+                "cpu_port": settings.cpu_port,
+                "ports": [self.fabric.port(name, port, self.most_bytes) for port in self.topology.ports[name]],
+                "buffer": self.fabric.buffer(name, self.most_bytes),
+            }
+            for name in self.topology.switch_names
+        ]
 
-    def _network_of(self, prefix_len: int) -> dict[str, int]:
+    def _hosts(self) -> list[spec.HostSpec]:
+        hosts: list[spec.HostSpec] = []
+        for name, address in plan_addresses(self.topology).hosts.items():
+            mac, gateway_mac = format_mac(address.mac), format_mac(address.gateway_mac)
+            host: spec.HostSpec = {
+                "name": name,
+                "mac": mac,
+                "ipv4": format_ipv4(address.ipv4),
+                "gateway_mac": gateway_mac,
+            }
+            if (length := self._prefix_len(address.prefix_len)) != 32:
+                host["prefix_len"] = length
+            hosts.append(host)
+        return hosts
+
+    def _prefix_len(self, prefix_len: int) -> int:
         """Which hosts a host sends to without a gateway: those of its network, or all where frames are on layer 2."""
         said = self.case.scenario.switch.layer2
         layer2 = self.programs.layer2 if said is None else said
-        length = 0 if layer2 else (prefix_len if said is None else 32)
-        return {} if length == 32 else {"prefix_len": length}
+        return 0 if layer2 else (prefix_len if said is None else 32)
 
-    def _algorithms(self, traffic: TrafficPlan, ports: Ports) -> dict[str, Any]:
+    def _algorithms(
+        self, traffic: TrafficPlan, ports: Ports
+    ) -> tuple[dict[str, spec.SenderConfig], dict[str, spec.RdmaConfig]]:
         """Sender configurations by kind and name: the variant's, and those of traffic that brings its own."""
-        windows: dict[str, Any] = {}
-        paced: dict[str, Any] = {}
+        windows: dict[str, spec.SenderConfig] = {}
+        paced: dict[str, spec.RdmaConfig] = {}
         for name, sender in self._senders(traffic).items():
             if sender.rate_control is None:
                 windows[name] = self._sender(sender, ports)
             else:
                 paced[name] = self._paced(sender, sender.rate_control)
-        return {"algorithms": windows, "rdma": paced}
+        return windows, paced
 
     def _senders(self, traffic: TrafficPlan) -> dict[str, Sender]:
         return {self.case.variant.name: self.case.variant, **traffic.senders}
 
-    def _paced(self, sender: Sender, control: Algorithm) -> dict[str, Any]:
+    def _paced(self, sender: Sender, control: Algorithm) -> spec.RdmaConfig:
         transport = self.case.scenario.rdma_transport
         if transport is None:
             raise ValueError("the schema gives every sender with rate_control a transport")
         base_rtt_ns = transport.base_rtt_ns or self.paths.longest_rtt_ns(self.base_packet_bytes)
         longest = (base_rtt_ns, self.paths.most_switches())
-        return self.fabric.sender(transport, sender.transport, self._plain(control, control.parameters()), longest)
+        cc = control.config(control.parameters(), self.own_algorithms)
+        return self.fabric.sender(transport, sender.transport, cc, longest)
 
     def features(self) -> FeaturePlanner:
         """What switches are told beside routes and thresholds."""
@@ -467,30 +439,21 @@ class _Planner:
         for sender, priorities in sent.values():
             yield from check_pauses(sender, priorities, self.case.scenario, f"case {self.case.label()}")
 
-    def _sender(self, sender: Sender, ports: Ports) -> dict[str, Any]:
+    def _sender(self, sender: Sender, ports: Ports) -> spec.SenderConfig:
         """A sender's configuration: the transport, the sender's changes to it, its algorithms."""
-        shared = self.case.scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True)
-        shared.setdefault("rwnd", self.usual_rwnd)
-        return {
-            **shared,
-            **sender.transport,
-            "ecn_profile": self.profile.value,
-            "cc": {
-                kind: self._algorithm(algorithm, ports)
-                for kind, algorithm in (
-                    ("congestion_avoidance", sender.congestion_avoidance),
-                    ("slow_start", sender.slow_start),
-                )
-                if algorithm is not None
-            },
-        }
+        cc: spec.AlgorithmConfig = {}
+        if sender.congestion_avoidance is not None:
+            cc["congestion_avoidance"] = self._algorithm(sender.congestion_avoidance, ports)
+        cc["slow_start"] = self._algorithm(sender.slow_start, ports)
+        transport = self.case.scenario.window_transport
+        return transport.config(sender.transport, self.profile.value, cc, self.usual_rwnd)
 
-    def _algorithm(self, algorithm: Algorithm, ports: Ports) -> dict[str, Any]:
+    def _algorithm(self, algorithm: Algorithm, ports: Ports) -> spec.AlgorithmSpec:
         """An algorithm with its parameters; one that must know the switch's thresholds gets those installed."""
         given = algorithm.parameters()
         needs_thresholds = algorithm.entry is not None and algorithm.entry.needs_thresholds
         if not needs_thresholds or {"k", "k_dc"} <= set(given):
-            return self._plain(algorithm, given)
+            return algorithm.config(given, self.own_algorithms)
         expected = ports.get(self.topology.roles.bottleneck or ("", ""))
         at = expected or min(ports.values(), key=lambda one: (one.k_pkts, one.k_dc_pkts), default=None)
         if at is None:
@@ -499,20 +462,25 @@ class _Planner:
                 place=f"case {self.case.label()}",
                 remedy="choose a k_rule other than never, or give the algorithm k and k_dc",
             )
-        return self._plain(algorithm, {"k": at.k_pkts, "k_dc": at.k_dc_pkts, **given})
-
-    def _plain(self, algorithm: Algorithm, values: dict[str, Any]) -> dict[str, Any]:
-        """An algorithm as the engine takes it: by name, or a class of the user's by number."""
-        if algorithm.own is None:
-            return {"name": algorithm.name, **values}
-        self.own_algorithms.append(algorithm.own.with_values(values))
-        return {"name": algorithm.name, "own": len(self.own_algorithms) - 1}
+        thresholds: dict[str, Parameter] = {"k": at.k_pkts, "k_dc": at.k_dc_pkts}
+        return algorithm.config({**thresholds, **given}, self.own_algorithms)
 
 
-def _links(topology: Topology) -> list[dict[str, Any]]:
+def _fault(fault: Fault) -> spec.FaultSpec:
+    made: spec.FaultSpec
+    if fault.between is None:
+        made = {"switch": fault.switch, "down_ns": fault.down_ns}
+    else:
+        made = {"between": list(fault.between), "down_ns": fault.down_ns}
+    if fault.up_ns is not None:
+        made["up_ns"] = fault.up_ns
+    return made
+
+
+def _links(topology: Topology) -> list[spec.LinkSpec]:
     numbers = {(switch, port.peer): port.number for switch, ports in topology.ports.items() for port in ports}
 
-    def end(here: str, there: str) -> dict[str, Any]:
+    def end(here: str, there: str) -> spec.EndSpec:
         return {"node": here, "port": numbers[here, there]} if (here, there) in numbers else {"node": here}
 
     return [

@@ -5,16 +5,17 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from p4cc import spec
     from p4cc.planning.names import Names
     from p4cc.planning.programs import HeaderField, HeaderTypes
-    from p4cc.scenario.own_headers import OwnHeader
+    from p4cc.scenario.own_headers import Announcement, OwnHeader
 
 MAX_BYTES = 1_024
 """Of all headers at their sender."""
@@ -27,7 +28,7 @@ _MAC = re.compile(r"^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
 class OwnHeadersPlan:
     """Headers in data packets."""
 
-    plain: dict[str, Any]
+    plain: spec.OwnHeadersConfig
     """The engine's form."""
     sent_bytes: int
     """What senders put into a packet; switches may add to it."""
@@ -43,8 +44,10 @@ def plan_headers(
     if not headers:
         return None
     first = headers[0]
+    if first.after is None:
+        raise ValueError("a scenario is checked: its first header stands behind a layer")
     planner = _Planner(_known(headers, programs, place), names, place)
-    planned: list[dict[str, Any]] = []
+    planned: list[spec.OwnHeaderConfig] = []
     sent = 0
     for number, header in enumerate(headers):
         one = planner.header(number, header, planned)
@@ -58,13 +61,22 @@ def plan_headers(
     if announce is not None and announce.ihl and (sent % 4 or sent > MAX_OPTION_BYTES):
         cause = f"IPv4 options of {sent} bytes"
         raise UserError(cause, place=place, remedy=f"give whole words of 4 bytes, at most {MAX_OPTION_BYTES}")
-    plain = {
+    plain: spec.OwnHeadersConfig = {
         "after": first.after,
-        "announce": {} if announce is None else announce.model_dump(),
+        "announce": {} if announce is None else _announcement(announce),
         "echo": first.echo,
         "headers": planned,
     }
     return OwnHeadersPlan(plain, sent)
+
+
+def _announcement(said: Announcement) -> spec.Announcement:
+    return {
+        "ethertype": said.ethertype,
+        "protocol": said.protocol,
+        "ihl": said.ihl,
+        "udp_port": said.udp_port,
+    }
 
 
 def _known(headers: Sequence[OwnHeader], programs: Iterable[HeaderTypes], place: str) -> HeaderTypes:
@@ -94,7 +106,7 @@ class _Planner:
     names: Names
     place: str
 
-    def header(self, number: int, header: OwnHeader, before: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    def header(self, number: int, header: OwnHeader, before: Sequence[spec.OwnHeaderConfig]) -> spec.OwnHeaderConfig:
         """The engine's form of one header."""
         fields = self.types[header.type]
         place = f"{self.place}[{number}]"
@@ -111,7 +123,7 @@ class _Planner:
             packed = packed << field.bits | self._value(header, field, f"{place}.values.{field.name}")
         return {
             "name": header.type,
-            "fields": [[field.name, field.bits] for field in fields],
+            "fields": [(field.name, field.bits) for field in fields],
             "count": None if header.count is None else self._count(header.count, before, f"{place}.count"),
             "bytes": list(packed.to_bytes(bits // 8, "big")),
         }
@@ -131,7 +143,7 @@ class _Planner:
             raise UserError(f"{given} does not fit {field.bits} bits", place=place, remedy="give a smaller number")
         return number % (1 << field.bits)
 
-    def _count(self, count: str, before: Sequence[dict[str, Any]], place: str) -> dict[str, int]:
+    def _count(self, count: str, before: Sequence[spec.OwnHeaderConfig], place: str) -> spec.CountField:
         name, _, field = count.rpartition(".")
         for place_of_header, one in enumerate(before):
             fields = [known if bits <= MAX_COUNT_BITS else "" for known, bits in one["fields"]]

@@ -6,7 +6,7 @@ import ipaddress
 import itertools
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
 from p4cc.files import find_named
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from p4cc import spec
     from p4cc.planning.programs import HeaderTypes
     from p4cc.scenario.own_packets import OwnTraffic, PacketsReceived
     from topos import AddressPlan, HostAddress, Topology
@@ -44,7 +45,7 @@ class OwnPackets:
     headers_of: Callable[[str], HeaderTypes]
     """Header types of a switch's program."""
 
-    def sources(self, item: OwnTraffic) -> list[dict[str, Any]]:
+    def sources(self, item: OwnTraffic) -> list[spec.PacketsSpec]:
         """Who sends what; raises UserError."""
         if isinstance(item, PacketsTraffic):
             return self._packets(item)
@@ -54,13 +55,13 @@ class OwnPackets:
     def _addresses(self) -> AddressPlan:
         return plan_addresses(self.hosts.topology)
 
-    def _packets(self, item: PacketsTraffic) -> list[dict[str, Any]]:
+    def _packets(self, item: PacketsTraffic) -> list[spec.PacketsSpec]:
         """A source for each host that sends the item's packets."""
         shared = self._given(item)
         senders = self.hosts.several("sources", item.sources)
         return [self._source(item, host, shared or self._scapy(item, host)) for host in senders]
 
-    def _replay(self, item: ReplayTraffic) -> list[dict[str, Any]]:
+    def _replay(self, item: ReplayTraffic) -> list[spec.PacketsSpec]:
         """The source of a capture's packets."""
         self.hosts.one("source", item.source)
         captured = self._capture(item.pcap)
@@ -116,7 +117,7 @@ class OwnPackets:
     def _capture(self, name: str) -> list[Captured]:
         return read_capture(find_named(name, self.scenario, what="capture", key=f"{self.key}.pcap"))
 
-    def _source(self, item: PacketsTraffic, host: str, packets: Sequence[Captured]) -> dict[str, Any]:
+    def _source(self, item: PacketsTraffic, host: str, packets: Sequence[Captured]) -> spec.PacketsSpec:
         if item.period_ns is None and item.rate_bps is None:
             gaps, count = [0] * len(packets), item.count or len(packets)
             if count > len(packets):
@@ -134,18 +135,18 @@ class OwnPackets:
             return item.period_ns * 1_000
         return max(1, round(packet.length * 8 * 10**12 / (item.rate_bps or 1)))
 
-    def _frame(self, data: bytes, gap_ps: int, length: int) -> dict[str, Any]:
+    def _frame(self, data: bytes, gap_ps: int, length: int) -> spec.FrameSpec:
         head = data.rstrip(b"\0")
         return {"hex": head.hex(), "zeros": length - len(head), "gap_ps": gap_ps}
 
-    def _bounded(self, frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _bounded(self, frames: list[spec.FrameSpec]) -> list[spec.FrameSpec]:
         if sum(len(frame["hex"]) for frame in frames) > 2 * MAX_BYTES:
             raise UserError(f"packets have more than {MAX_BYTES} bytes", place=self.hosts.place, remedy="send fewer")
         return frames
 
     def _described(
-        self, item: PacketsTraffic | ReplayTraffic, host: str, frames: list[dict[str, Any]], count: int
-    ) -> dict[str, Any]:
+        self, item: PacketsTraffic | ReplayTraffic, host: str, frames: list[spec.FrameSpec], count: int
+    ) -> spec.PacketsSpec:
         return {
             "name": item.label,
             "host": host,
@@ -175,9 +176,11 @@ class OwnPackets:
         return Replacement(hosts, known[item.source])
 
 
-def plan_received(received: PacketsReceived | None, topology: Topology, scenario: Path) -> dict[str, Any] | None:
+def plan_received(
+    received: PacketsReceived | None, topology: Topology, scenario: Path
+) -> spec.PacketsReceivedSpec | None:
     """What the engine is to keep of packets that no flow takes; raises UserError for a pattern that fits no host."""
     if received is None:
         return None
     hosts = Hosts(topology, f"{scenario} at record.packets_received").several("hosts", received.hosts)
-    return {**received.model_dump(exclude={"hosts"}), "hosts": hosts}
+    return {"snap_bytes": received.snap_bytes, "max_packets": received.max_packets, "hosts": hosts}

@@ -29,6 +29,9 @@ from topos import format_ipv4, format_ipv6, format_mac
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from scapy.fields import AnyField
+    from scapy.packet import Packet
+
     from p4cc.planning.names import Names
     from p4cc.planning.programs import HeaderField, HeaderTypes
 
@@ -150,7 +153,7 @@ class _Reader:
             raise self.scope.refused("stands for no packet")
         return found
 
-    def _flat(self, value: Any) -> Iterator[Any]:
+    def _flat(self, value: object) -> Iterator[object]:
         """The members of lists in lists; empty ones are counted too."""
         left, most = [value], PARTS_A_PACKET * self.most
         for seen in itertools.count():
@@ -164,7 +167,7 @@ class _Reader:
             else:
                 yield one
 
-    def value(self, node: ast.expr) -> Any:
+    def value(self, node: ast.expr) -> object:
         """What a part stands for: a value, a packet, or a list of them."""
         match node:
             case ast.Constant(value=int() | str() | bytes() | None as value):
@@ -189,7 +192,7 @@ class _Reader:
                 written = ast.unparse(node)[:60]
                 raise self.scope.refused(f"{written!r} may not stand in a packet")
 
-    def _joined(self, node: ast.expr) -> Any:
+    def _joined(self, node: ast.expr) -> object:
         """Layers from left to right; a long chain leans to the left, so it is not followed by recursion."""
         from scapy.packet import Packet, Raw
 
@@ -210,7 +213,7 @@ class _Reader:
             packet = packet / inner
         return packet
 
-    def _repeated(self, left: Any, right: Any) -> Any:
+    def _repeated(self, left: object, right: object) -> object:
         count, what = (left, right) if isinstance(left, int) else (right, left)
         if not isinstance(count, int) or isinstance(count, bool) or isinstance(what, int | None):
             raise self.scope.refused("* takes a number and text, bytes or a packet")
@@ -233,7 +236,7 @@ class _Reader:
         number = self.scope.names.of_port(kind, str(words[0]), str(words[1]), self.scope.place)
         return number if kind == "port" else format_mac(number)
 
-    def _layer(self, node: ast.Call, name: str) -> Any:
+    def _layer(self, node: ast.Call, name: str) -> Packet:
         layer = self._layer_class(name)
         given: dict[str, Any] = {}
         if node.args and name in ("Raw", "Padding") and len(node.args) == 1:
@@ -251,7 +254,7 @@ class _Reader:
             given[field] = self._field_value(f"{name}.{field}", fields[field], value)
         return layer(**given)
 
-    def _layer_class(self, name: str) -> Any:
+    def _layer_class(self, name: str) -> type[Packet]:
         own = self.scope.headers() if name not in LAYERS else {}
         if name in own:
             return _layer_of_header(name, own[name])
@@ -262,7 +265,7 @@ class _Reader:
         logging.getLogger("scapy.runtime").setLevel(logging.CRITICAL)
         return getattr(importlib.import_module(LAYERS[name]), name)
 
-    def _field_value(self, place: str, field: Any, value: Any) -> Any:
+    def _field_value(self, place: str, field: AnyField, value: object) -> object:
         """A value as scapy may have it: nothing is looked up on the machine, nothing is cut; raises UserError."""
         kinds = list(_kinds(field))
         if not field.islist and isinstance(value, list | tuple):
@@ -277,12 +280,12 @@ class _Reader:
                 raise self.scope.refused(f"{place}: {value} does not fit {width} bits")
         return value
 
-    def _is_address(self, kinds: list[Any]) -> bool:
+    def _is_address(self, kinds: list[AnyField]) -> bool:
         from scapy.fields import IP6Field, IPField, MACField
 
         return any(isinstance(kind, IPField | IP6Field | MACField) for kind in kinds)
 
-    def _text(self, place: str, kinds: list[Any], value: str) -> str | int:
+    def _text(self, place: str, kinds: list[AnyField], value: str) -> str | int:
         from scapy.fields import BitField, FlagsField, IP6Field, IPField, MACField
 
         if any(isinstance(kind, IPField | IP6Field) for kind in kinds):
@@ -304,7 +307,7 @@ class _Reader:
             return self._number(place, kinds, value)
         return value
 
-    def _number(self, place: str, kinds: list[Any], value: str) -> int:
+    def _number(self, place: str, kinds: list[AnyField], value: str) -> int:
         """An address in a field of a header type's."""
         if _MAC.match(value) is not None:
             number = int(value.replace(":", ""), 16)
@@ -319,7 +322,7 @@ class _Reader:
         return number
 
 
-def _depth(value: Any) -> int:
+def _depth(value: object) -> int:
     """Layers of a packet."""
     from scapy.packet import NoPayload, Packet
 
@@ -329,7 +332,7 @@ def _depth(value: Any) -> int:
     return max(1, depth)
 
 
-def _complete(packet: Any, scope: Scope) -> None:
+def _complete(packet: Packet, scope: Scope) -> None:
     """Fills what scapy would take from the machine, and refuses what it would draw at random; raises UserError."""
     from scapy.packet import NoPayload
     from scapy.volatile import VolatileValue
@@ -352,7 +355,7 @@ def _complete(packet: Any, scope: Scope) -> None:
         layer = layer.payload
 
 
-def _kinds(field: Any) -> Iterator[Any]:
+def _kinds(field: AnyField) -> Iterator[AnyField]:
     """A field and those it may stand for."""
     yield field
     for inner, *_ in getattr(field, "flds", ()):
@@ -363,7 +366,7 @@ def _kinds(field: Any) -> Iterator[Any]:
             yield from _kinds(inner)
 
 
-def _bits(kinds: list[Any]) -> int | None:
+def _bits(kinds: list[AnyField]) -> int | None:
     """Width of an unsigned number in a field; None where it is no plain number."""
     from scapy.fields import BitField
 
@@ -376,12 +379,12 @@ def _bits(kinds: list[Any]) -> int | None:
 
 
 @lru_cache(maxsize=256)
-def _layer_of_header(name: str, fields: tuple[HeaderField, ...]) -> Any:
+def _layer_of_header(name: str, fields: tuple[HeaderField, ...]) -> type[Packet]:
     """A scapy layer of a header type; raises ValueError for one that does not end at a byte."""
     from scapy.fields import BitField, StrField
     from scapy.packet import Packet
 
-    described: list[Any] = []
+    described: list[AnyField] = []
     bits = 0
     for field in fields:
         if field.kind == "varbit":

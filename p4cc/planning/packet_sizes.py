@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.scenario.schema import header_bytes
 from p4cc.scenario.traffic_base import own_sender
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p4cc.planning.traffic import TrafficPlan
-    from p4cc.scenario.base import Sender
+    from p4cc.scenario.base import Parameter, Sender
     from p4cc.scenario.expand import Case
     from topos import Ideal
 
@@ -51,18 +51,19 @@ def packet_sizes(case: Case) -> dict[str, PacketSize]:
 def _size_of(case: Case, sender: Sender) -> PacketSize:
     transport = case.scenario.transport if sender.rate_control is None else case.scenario.rdma_transport
 
-    def setting(field: str) -> Any:
+    def setting(field: str) -> Parameter | None:
         return sender.transport.get(field, getattr(transport, field, None))
 
     headers = header_bytes(setting("packets"), setting("ip"))
-    return PacketSize(int(setting("mss_bytes")), headers, setting("segment_bytes"))
+    mss_bytes, segment_bytes = setting("mss_bytes"), setting("segment_bytes")
+    return PacketSize(int(mss_bytes or 0), headers, None if segment_bytes is None else int(segment_bytes))
 
 
 def most_bytes(case: Case, own_header_bytes: int, traffic: TrafficPlan) -> int:
     """IP bytes of the largest packet of a case, with what switches may add to an extension of it."""
     flows = max((size.packet_bytes for size in packet_sizes(case).values()), default=0)
     frames = (frame for source in traffic.packets for frame in source["frames"])
-    own = max((len(frame["hex"]) // 2 + frame["zeros"] for frame in frames), default=0)
+    own = max((len(frame["hex"]) // 2 + frame.get("zeros", 0) for frame in frames), default=0)
     return max(flows + own_header_bytes + MAX_EXTENSION_BYTES, own)
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
 from p4cc.files import note_input
@@ -15,6 +15,8 @@ from p4cc.planning.cdf_file import read_cdf, read_gap_cdf, read_lines
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
+
+    from p4cc import spec
 
 MAX_PAIRS = 100_000
 MIN_INTENSITY, MAX_INTENSITY = 1e-9, 1e9
@@ -56,11 +58,11 @@ def read_matrix(path: Path, hosts: Collection[str]) -> list[PairLine]:
     return pairs
 
 
-def matrix_description(path: Path, hosts: Collection[str], size: dict[str, Any], gap: dict[str, Any]) -> dict[str, Any]:
+def matrix_description(path: Path, hosts: Collection[str], size: spec.SizeSpec, gap: spec.GapSpec) -> spec.GivenMatrix:
     """The engine's form of the matrix in a file; `size` and `gap` hold where a pair names no file."""
-    sizes: dict[str | None, dict[str, Any]] = {None: size}
-    gaps: dict[str | None, dict[str, Any]] = {None: gap}
-    pairs: list[dict[str, Any]] = []
+    sizes: dict[str | None, spec.SizeSpec] = {None: size}
+    gaps: dict[str | None, spec.GapSpec] = {None: gap}
+    pairs: list[spec.PairSpec] = []
     for pair in read_matrix(path, hosts):
         if pair.size_file not in sizes:
             sizes[pair.size_file] = size_description(_beside(path, str(pair.size_file)))
@@ -84,12 +86,12 @@ def _beside(matrix: Path, name: str) -> Path:
     return path
 
 
-def size_description(path: Path) -> dict[str, Any]:
+def size_description(path: Path) -> spec.CdfSize:
     """The engine's form of a file of sizes."""
     return {"kind": "cdf", "points": [{"bytes": size, "share": share} for size, share in read_cdf(path).points]}
 
 
-def gap_description(path: Path) -> dict[str, Any]:
+def gap_description(path: Path) -> spec.CdfGap:
     """The engine's form of a file of gaps."""
     return {"kind": "cdf", "points": [{"gap_ns": gap, "share": share} for gap, share in read_gap_cdf(path)]}
 

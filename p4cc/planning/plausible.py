@@ -5,7 +5,7 @@ Each names the field and the value as p4cc understands it. Nothing is refused he
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from p4cc.digits import digits
 from p4cc.scenario.fabric import RdmaTransport
@@ -98,13 +98,13 @@ def _timeouts(scenario: Scenario, variant: Variant) -> Iterator[tuple[str, int]]
             yield f"{at}.{name}" if own is None else f"variant {variant.name}: transport.{name}", value
 
 
-def _numbers(path: str, node: Any) -> Iterator[tuple[str, float]]:
+def _numbers(path: str, node: object) -> Iterator[tuple[str, float]]:
     """Every number below a node, with its path."""
     if isinstance(node, dict):
-        for key, value in cast("dict[str, Any]", node).items():
+        for key, value in cast("dict[str, object]", node).items():
             yield from _numbers(f"{path}.{key}", value)
     elif isinstance(node, list | tuple):
-        for number, value in enumerate(cast("list[Any]", node)):
+        for number, value in enumerate(cast("list[object]", node)):
             yield from _numbers(f"{path}[{number}]", value)
     elif isinstance(node, int | float) and not isinstance(node, bool):
         yield path, node

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from p4cc import _engine, bundled
 from p4cc.errors import UserError
@@ -19,6 +19,7 @@ from p4cc.planning.execution import Exec
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
+    from p4cc.json_data import JsonObject
     from p4cc.scenario.programs import ProgramSource
 
 
@@ -127,7 +128,7 @@ class CompiledProgram:
             found = self._program.header_types()
         return {name: tuple(HeaderField(*field) for field in fields) for name, fields in found}
 
-    def parser(self) -> dict[str, Any]:
+    def parser(self) -> JsonObject:
         """Headers and blocks of the (ingress) parser; raises UserError for a program without `main`."""
         with _runs():
             return json.loads(self._program.parser_json())

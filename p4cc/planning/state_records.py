@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from finsy.p4schema import P4BitsType, P4BoolType
 
 from p4cc.errors import UserError
 from p4cc.planning.hosts import some
-from p4cc.scenario.state_records import StateRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,8 +17,9 @@ if TYPE_CHECKING:
     from finsy import P4Schema
     from finsy.p4schema import P4Register
 
+    from p4cc import spec
     from p4cc.scenario.schema import Record
-    from p4cc.scenario.state_records import DigestsRecord
+    from p4cc.scenario.state_records import DigestsRecord, StateRecord
     from topos import Topology
 
 MAX_CELLS = 1 << 20
@@ -27,19 +27,27 @@ MAX_CELLS = 1 << 20
 MAX_BITS = 64
 
 
-Kind = Literal["counters", "registers", "meters", "tables", "digests"]
-KINDS: tuple[Kind, ...] = ("counters", "registers", "meters", "tables", "digests")
+Arrays = Literal["counters", "registers", "meters", "tables"]
+Kind = Arrays | Literal["digests"]
+ARRAYS: tuple[Arrays, ...] = ("counters", "registers", "meters", "tables")
 
 
 def plan_program(
     record: Record, topology: Topology, schema_of: Callable[[str], P4Schema], scenario: Path
-) -> dict[str, Any]:
+) -> spec.RecordSpec:
     """What `record` of the engine's description says of what programs do; raises UserError."""
-    plan: dict[str, Any] = {}
-    for kind in KINDS:
-        asked: StateRecord | DigestsRecord | None = getattr(record, kind)
+
+    def named(kind: Kind, asked: StateRecord | DigestsRecord) -> list[spec.ArraySpec]:
+        return _plan_named(kind, asked, topology, schema_of, f"{scenario} at record.{kind}")
+
+    plan: spec.RecordSpec = {}
+    for kind in ARRAYS:
+        asked: StateRecord | None = getattr(record, kind)
         if asked is not None:
-            plan[kind] = _plan_named(kind, asked, topology, schema_of, f"{scenario} at record.{kind}")
+            plan[kind] = {"interval_ns": asked.interval_ns, "arrays": named(kind, asked)}
+    if record.digests is not None:
+        arrays = named("digests", record.digests)
+        plan["digests"] = {"max_messages": record.digests.max_messages, "arrays": arrays}
     if record.drops is not None:
         switches = _switches(record.drops.switches, topology, f"{scenario} at record.drops")
         plan["drops"] = {"interval_ns": record.drops.interval_ns, "switches": switches}
@@ -63,7 +71,7 @@ def _plan_named(
     topology: Topology,
     schema_of: Callable[[str], P4Schema],
     place: str,
-) -> dict[str, Any]:
+) -> list[spec.ArraySpec]:
     """What a record names, by switch; raises UserError."""
     switches = _switches(record.switches, topology, place)
     # A network has few programs and many switches.
@@ -82,10 +90,7 @@ def _plan_named(
     if (cells := sum(cells for *_, cells in found)) > MAX_CELLS:
         cause = f"{cells} cells are more than {MAX_CELLS}"
         raise UserError(cause, place=place, remedy="name fewer arrays or switches")
-    arrays = [{"switch": switch, "name": name} for switch, name, _ in found]
-    if isinstance(record, StateRecord):
-        return {"interval_ns": record.interval_ns, "arrays": arrays}
-    return {"max_messages": record.max_messages, "arrays": arrays}
+    return [{"switch": switch, "name": name} for switch, name, _ in found]
 
 
 def _refuse_direct(names: list[str], schemas: Iterable[P4Schema], place: str, *, alone: bool) -> None:
@@ -101,7 +106,7 @@ def _refuse_direct(names: list[str], schemas: Iterable[P4Schema], place: str, *,
 
 def _chosen(kind: Kind, patterns: list[str], schema: P4Schema, place: str) -> list[tuple[str, int]]:
     """Names of a program's objects that patterns fit, with the cells that each sample looks at; raises UserError."""
-    named: list[Any] = [one for one in getattr(schema, kind) if matches(one.name, patterns)]
+    named = [one for one in getattr(schema, kind) if matches(one.name, patterns)]
     if kind in ("tables", "digests"):
         return [(one.name, 0) for one in named]
     wide = [one for one in named if _is_wide(one)] if kind == "registers" else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from p4cc.errors import UserError
 from p4cc.files import find_named
@@ -14,7 +14,7 @@ from p4cc.planning.own_packets import OwnPackets
 from p4cc.planning.pair_matrix import gap_description, matrix_description, size_description
 from p4cc.planning.path_choice import PathChoice
 from p4cc.scenario.own_packets import OwnTraffic
-from p4cc.scenario.pairs import CdfGap, DrawnMatrix, FileMatrix, PairGap
+from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, PairGap
 from p4cc.scenario.sizes import CdfSize, FixedSize, FlowSize, UniformSize
 from p4cc.scenario.traffic import (
     MAX_GAP_NS,
@@ -29,13 +29,14 @@ from p4cc.scenario.traffic import (
     RoundsTraffic,
     RpcTraffic,
 )
-from p4cc.scenario.traffic_base import own_sender
+from p4cc.scenario.traffic_base import Deadline, own_sender
 from topos.loaders.ns3 import host_name, switch_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from p4cc import spec
     from p4cc.planning.programs import HeaderTypes
     from p4cc.scenario.base import Sender
     from p4cc.scenario.expand import Case
@@ -46,13 +47,13 @@ if TYPE_CHECKING:
 class TrafficPlan:
     """The engine's lists, and the senders that take the variant's place, by the name they have there."""
 
-    flows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    rounds: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    collectives: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    arrivals: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    pairs: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    bursts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    packets: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    flows: list[spec.FlowSpec] = field(default_factory=list["spec.FlowSpec"])
+    rounds: list[spec.RoundsSpec] = field(default_factory=list["spec.RoundsSpec"])
+    collectives: list[spec.CollectiveSpec] = field(default_factory=list["spec.CollectiveSpec"])
+    arrivals: list[spec.ArrivalsSpec] = field(default_factory=list["spec.ArrivalsSpec"])
+    pairs: list[spec.PairsSpec] = field(default_factory=list["spec.PairsSpec"])
+    bursts: list[spec.BurstsSpec] = field(default_factory=list["spec.BurstsSpec"])
+    packets: list[spec.PacketsSpec] = field(default_factory=list["spec.PacketsSpec"])
     senders: dict[str, Sender] = field(default_factory=dict[str, "Sender"])
 
 
@@ -72,6 +73,23 @@ def plan_traffic(
         else:
             _Planner(case, topology, scenario, plan, key, item, hosts).add()
     return plan
+
+
+class _Common(TypedDict):
+    """Fields that every kind has."""
+
+    start_ns: int
+    algorithm: str
+    priority: int
+    deadline: spec.DeadlineSpec | None
+
+
+class _Gap(TypedDict, total=False):
+    constant_gap: bool
+
+
+class _Busiest(TypedDict, total=False):
+    busiest_load: float
 
 
 @dataclass(frozen=True)
@@ -140,6 +158,7 @@ class _Planner:
     def _rounds(self, item: RoundsTraffic) -> None:
         client = self.hosts.one("client", item.client, self.topology.roles.receivers)
         servers = self.hosts.several("servers", item.servers, self.topology.roles.senders, apart=client)
+        gap: _Gap = {"constant_gap": True} if item.gap == "constant" else {}
         self.plan.rounds.append(
             {
                 "name": item.label,
@@ -152,7 +171,7 @@ class _Planner:
                 "service_jitter_ns": item.service_jitter_ns,
                 "persistent": item.persistent,
                 "mean_gap_ns": item.mean_gap_ns,
-                **({"constant_gap": True} if item.gap == "constant" else {}),
+                **gap,
                 "start_jitter_ns": item.start_jitter_ns,
                 **self._common(),
             }
@@ -237,7 +256,7 @@ class _Planner:
                     raise UserError(f"flow {place}: node {node} is no host", place=str(file), remedy=remedy)
             if ends[0] == ends[1]:
                 raise UserError(f"flow {place} goes from {flow.source} to itself", place=str(file), remedy="correct it")
-            added: dict[str, Any] = {
+            added: spec.FlowSpec = {
                 **self._common(),
                 "id": len(self.plan.flows) + 1,
                 "src": ends[0],
@@ -276,6 +295,7 @@ class _Planner:
         hosts = self.hosts.several("hosts", item.hosts, self.topology.roles.senders)
         chosen = frozenset(hosts)
         pods = [[host for host in pod if host in chosen] for pod in self.topology.pods]
+        busiest: _Busiest = {} if item.busiest_load is None else {"busiest_load": item.busiest_load}
         self.plan.pairs.append(
             {
                 **self._common(),
@@ -286,18 +306,22 @@ class _Planner:
                 "offered_bps": item.load * sum(self._rate_bps(host) for host in hosts),
                 "knee": item.knee,
                 "end_ns": self._end_ns(item),
-                **({} if item.busiest_load is None else {"busiest_load": item.busiest_load}),
+                **busiest,
             }
         )
 
-    def _matrix(self, matrix: DrawnMatrix | FileMatrix, hosts: list[str]) -> dict[str, Any]:
+    def _matrix(self, matrix: DrawnMatrix | FileMatrix, hosts: list[str]) -> spec.MatrixSpec:
         """The engine's form of a matrix."""
         gap = self._gap(matrix.gap, "matrix.gap")
         if isinstance(matrix, FileMatrix):
             path = find_named(matrix.file, self.scenario, what="pair matrix", key=f"{self.key}.matrix.file")
             return matrix_description(path, hosts, self._size(matrix.size, "matrix.size"), gap)
         return {
-            **matrix.model_dump(exclude={"gap", "classes", "pairs"}),
+            "kind": matrix.kind,
+            "sigma": matrix.sigma,
+            "host_sigma": matrix.host_sigma,
+            "pod_sigma": matrix.pod_sigma,
+            "empty_share": matrix.empty_share,
             "pairs": matrix.pairs or len(hosts),
             "gap": gap,
             "classes": [
@@ -306,11 +330,15 @@ class _Planner:
             ],
         }
 
-    def _gap(self, gap: PairGap, key: str) -> dict[str, Any]:
-        if isinstance(gap, CdfGap):
-            what = "distribution of gaps"
-            return gap_description(find_named(gap.file, self.scenario, what=what, key=f"{self.key}.{key}.file"))
-        return gap.model_dump()
+    def _gap(self, gap: PairGap, key: str) -> spec.GapSpec:
+        match gap:
+            case CdfGap():
+                what = "distribution of gaps"
+                return gap_description(find_named(gap.file, self.scenario, what=what, key=f"{self.key}.{key}.file"))
+            case LognormalGap():
+                return {"kind": gap.kind, "sigma": gap.sigma}
+            case ExponentialGap():
+                return {"kind": gap.kind}
 
     def _bursts(self, item: BurstsTraffic) -> None:
         hosts = self.hosts.several("hosts", item.hosts, self.topology.roles.senders)
@@ -336,11 +364,13 @@ class _Planner:
             groups = item.groups(hosts)
         except ValueError as error:
             raise self.hosts.error("group_size", str(error), "name other ranks, or give another size") from None
-        common = {key: value for key, value in self._common().items() if key != "deadline"}
+        common = self._common()
         for number, ranks in enumerate(groups):
             self.plan.collectives.append(
                 {
-                    **common,
+                    "start_ns": common["start_ns"],
+                    "algorithm": common["algorithm"],
+                    "priority": common["priority"],
                     "name": item.label if len(groups) == 1 else f"{item.label}/{number}",
                     "operation": item.operation,
                     "schedule": item.used_schedule,
@@ -355,11 +385,15 @@ class _Planner:
     def _end_ns(self, item: PoissonTraffic | PairsTraffic | BurstsTraffic) -> int:
         return self.case.scenario.stop_ns if item.end_ns is None else item.end_ns
 
-    def _size(self, size: FlowSize, key: str) -> dict[str, Any]:
+    def _size(self, size: FlowSize, key: str) -> spec.SizeSpec:
         """The engine's form of sizes; `key` is where the item has them."""
-        if isinstance(size, CdfSize):
-            return size_description(self._size_file(size, key))
-        return size.model_dump()
+        match size:
+            case FixedSize():
+                return {"kind": size.kind, "bytes": size.bytes}
+            case UniformSize():
+                return {"kind": size.kind, "min_bytes": size.min_bytes, "max_bytes": size.max_bytes}
+            case CdfSize():
+                return size_description(self._size_file(size, key))
 
     def _mean_bytes(self, size: FlowSize, key: str) -> float:
         match size:
@@ -402,15 +436,24 @@ class _Planner:
             }
         )
 
-    def _common(self) -> dict[str, Any]:
-        """Fields that every kind has."""
+    def _common(self) -> _Common:
         deadline = self.item.deadline
         return {
             "start_ns": self.item.start_ns,
             "algorithm": self._algorithm(),
             "priority": self.case.priority_of(self.item),
-            "deadline": None if deadline is None else deadline.model_dump(),
+            "deadline": None if deadline is None else _deadline(deadline),
         }
 
     def _algorithm(self) -> str:
         return self.case.variant.name if self.item.sender is None else own_sender(self.item)
+
+
+def _deadline(deadline: Deadline) -> spec.DeadlineSpec:
+    change = deadline.change
+    return {
+        "offset_ns": deadline.offset_ns,
+        "exp_mean_ns": deadline.exp_mean_ns,
+        "min_ns": deadline.min_ns,
+        "change": None if change is None else {"after_ns": change.after_ns, "offset_ns": change.offset_ns},
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from controller.model import argmax_window_pkts
@@ -24,8 +23,7 @@ def rise_in_rounds(scenario: Scenario, how: RoundModelMeasure) -> float | None:
     if variant is None:
         known = ", ".join(one.name for one in scenario.variants)
         raise UserError(f"no variant {how.variant!r}", remedy=f"variants: {known}")
-    own: list[_engine.OwnAlgorithm] = []
-    config = json.dumps(sender_config(scenario, variant, own))
+    config, own = sender_config(scenario, variant)
     windows = _engine.windows_by_round(config, how.rtt_ns, MAX_ROUNDS, own)
     start = 0 if how.from_segments is None else _first(windows, how.from_segments)
     end = _first(windows, how.to_segments)

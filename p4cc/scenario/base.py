@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Self, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Self, cast, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
@@ -11,11 +11,22 @@ from p4cc.errors import UserError
 from topos.documented import Documented
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
+
+    from p4cc import spec
     from p4cc.algorithms import Algorithm as Entry
-    from p4cc.own_algorithms.load import OwnAlgorithm
+    from p4cc.json_data import JsonValue
+    from p4cc.own_algorithms.load import OwnAlgorithm, OwnSender
 
+if TYPE_CHECKING:
+    Anything = JsonValue
+else:
+    Anything = object
+"""What JSON has, which the data of a scenario is; pydantic does not look into it."""
 Parameter = int | float | str | bool
 """A parameter of an algorithm; its type, range and default are the registry's."""
 
@@ -32,30 +43,23 @@ MAX_TIME_NS = 3_600_000_000_000
 MAX_FLOW_BYTES = 1 << 50
 
 
-def said_kinds(node: Any) -> Any:
-    """A JSON Schema whose kinds must be said; changes it in place."""
-    if isinstance(node, dict):
-        held = cast("dict[str, Any]", node)
-        kind = held.get("properties", {}).get("kind")
-        if isinstance(kind, dict) and cast("dict[str, Any]", kind).pop(_SAID, False):
-            cast("dict[str, Any]", kind).pop("default", None)
-            required = {*held.get("required", []), "kind"}
-            held["required"] = [name for name in held["properties"] if name in required]
-    for inner in cast("dict[str, Any]", node).values() if isinstance(node, dict) else _items(node):
-        said_kinds(inner)
-    return cast("object", node)
-
-
-def _items(node: Any) -> list[Any]:
-    return cast("list[Any]", node) if isinstance(node, list) else []
-
-
 class Told(Documented):
     """A part of which Python says what is wrong with it as with a scenario's file: place, cause, remedy."""
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /) -> JsonSchemaValue:
+        """The class's schema; what data has to say is no default there."""
+        made = super().__get_pydantic_json_schema__(core_schema, handler)
+        held = handler.resolve_ref_schema(made)
+        kind = held.get("properties", {}).get("kind", {})
+        if kind.pop(_SAID, False):
+            kind.pop("default", None)
+            held["required"] = [name for name in held["properties"] if name in {*held.get("required", []), "kind"}]
+        return made
+
     if not TYPE_CHECKING:
 
-        def __init__(self, /, **data: Any) -> None:
+        def __init__(self, /, **data: object) -> None:
             """Checks the values; raises UserError."""
             try:
                 super().__init__(**data)
@@ -120,14 +124,13 @@ class Algorithm(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _class_is_the_name(cls, data: Any) -> Any:
+    def _class_is_the_name(cls, data: JsonValue) -> JsonValue:
         """Tables and figures call a class by its name."""
-        if isinstance(data, dict) and isinstance(text := cast("dict[str, Any]", data).get("python"), str):
-            named = cast("dict[str, Any]", data)
+        if isinstance(data, dict) and isinstance(text := data.get("python"), str):
             class_name = text.rpartition(":")[2]
-            if named.setdefault("name", class_name) != class_name:
+            if data.setdefault("name", class_name) != class_name:
                 raise ValueError("give name for an algorithm of the registry, or python for a class, not both")
-        return cast("object", data)
+        return data
 
     @property
     def own(self) -> OwnAlgorithm | None:
@@ -146,6 +149,14 @@ class Algorithm(Model):
     def parameters(self) -> dict[str, Parameter]:
         """The parameters given, without the name."""
         return dict(self.__pydantic_extra__)
+
+    def config(self, values: Mapping[str, Parameter], own: list[OwnSender]) -> spec.AlgorithmSpec:
+        """As the engine takes it: by name, or a class of the user's by its place in `own`, to which it is added."""
+        if self._own is None:
+            # Parameters stand beside the name.
+            return cast("spec.AlgorithmSpec", {"name": self.name, **values})
+        own.append(self._own.with_values(values))
+        return {"name": self.name, "own": len(own) - 1}
 
 
 class Sender(Model):
@@ -179,7 +190,7 @@ def dotted(location: Location) -> str:
     return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
 
 
-def kinds(union: Any) -> tuple[str, ...]:
+def kinds(union: object) -> tuple[str, ...]:
     """The kinds of a union of models that `kind` tells apart, in its order."""
     models = get_args(get_args(union)[0])
     return tuple(str(get_args(model.model_fields["kind"].annotation)[0]) for model in models)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from p4cc.bundled import find_scenario
 from p4cc.scenario import schema
@@ -11,9 +11,10 @@ from p4cc.scenario.overrides import apply_overrides, assignments
 from p4cc.scenario.yaml import document_of, read_document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from p4cc.json_data import JsonObject, JsonValue
     from p4cc.scenario.overrides import Origins
     from p4cc.scenario.yaml import Document
 
@@ -29,7 +30,7 @@ class Scenario(schema.Scenario):
     """
 
     @classmethod
-    def load(cls, name: str | Path, changes: Mapping[str, Any] | None = None, **overrides: Any) -> Self:
+    def load(cls, name: str | Path, changes: JsonObject | None = None, **overrides: JsonValue) -> Self:
         """The scenario of a file, or an experiment's such as `gst/incast`.
 
         `changes` are fields by their dotted paths, `overrides` the same as keywords with two underscores for the dot.
@@ -45,7 +46,7 @@ class Scenario(schema.Scenario):
         made.keep_place(scenario.place)
         return made
 
-    def with_(self, changes: Mapping[str, Any] | None = None, **overrides: Any) -> Self:
+    def with_(self, changes: JsonObject | None = None, **overrides: JsonValue) -> Self:
         """This scenario with changes, which are given as to `load`; raises UserError."""
         return self._checked(document_of(self.to_yaml(), self.place), assignments(changes, overrides), self.place)
 

@@ -9,6 +9,8 @@ from pydantic import Field, model_validator
 from p4cc.scenario.base import KIND, FlowBytes, Hosts, TimeNs
 from p4cc.scenario.traffic_base import FlowTraffic
 
+Schedule = Literal["ring", "halving_doubling", "pairwise"]
+
 
 class CollectiveTraffic(FlowTraffic):
     """All-reduce, all-gather, reduce-scatter or all-to-all: a step's piece leaves when what it needs has come in.
@@ -20,7 +22,7 @@ class CollectiveTraffic(FlowTraffic):
     kind: Annotated[Literal["collective"], KIND] = "collective"  # pyright: ignore[reportIncompatibleVariableOverride]
     operation: Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all"]
     """What the ranks want to have."""
-    schedule: Literal["ring", "halving_doubling", "pairwise"] | None = Field(
+    schedule: Schedule | None = Field(
         default=None, description="Who sends to whom in which step; ring if absent, pairwise for all_to_all."
     )
     ranks: Hosts | None = Field(
@@ -43,7 +45,7 @@ class CollectiveTraffic(FlowTraffic):
     )
 
     @property
-    def used_schedule(self) -> str:
+    def used_schedule(self) -> Schedule:
         """The schedule, or the operation's usual one."""
         return self.schedule or ("pairwise" if self.operation == "all_to_all" else "ring")
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from p4cc.scenario.fabric import RedCurveSettings
 from p4cc.scenario.overrides import Origins, apply_overrides, set_path
@@ -17,7 +17,12 @@ from p4cc.scenario.topology import StarTopology
 from p4cc.scenario.traffic_base import FlowTraffic, own_sender
 from p4cc.scenario.variants import algorithm_name
 
-Check = Callable[[dict[str, Any], Origins], Scenario]
+if TYPE_CHECKING:
+    from p4cc.json_data import JsonObject, JsonValue
+
+Check: TypeAlias = "Callable[[dict[str, JsonValue], Origins], Scenario]"
+Key: TypeAlias = str | int | float | bool
+"""A swept value as results have it."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Case:
 
     index: int
     variant: Variant
-    point: dict[str, Any]
+    point: dict[str, JsonValue]
     """Swept field to its value here."""
     scenario: Scenario
     """With the point's values in place; its `variants` and `sweep` are those of the whole."""
@@ -68,7 +73,7 @@ class Case:
         """What the variant's data packets have from IP to their payload, headers of the user's not counted."""
         return header_bytes(self.packets, self.ip)
 
-    def _of_windows(self, field: str, default: Any) -> Any:
+    def _of_windows(self, field: str, default: object) -> object:
         return self.variant.transport.get(field, getattr(self.scenario.transport, field, default))
 
     @property
@@ -96,7 +101,7 @@ class Case:
         """All P4 programs of the case, those of its variant first."""
         return [self.source, *self.scenario.switch.programs]
 
-    def keys(self) -> dict[str, Any]:
+    def keys(self) -> dict[str, Key]:
         """What identifies the case in results: variant, senders of a star, and every swept field by its last step."""
         topology = self.scenario.topology
         senders = {"senders": topology.senders} if isinstance(topology, StarTopology) else {}
@@ -124,7 +129,7 @@ class Case:
         star = {"senders": "topology.senders"} if isinstance(self.scenario.topology, StarTopology) else {}
         return {**star, **swept}
 
-    def _swept(self) -> dict[str, Any]:
+    def _swept(self) -> dict[str, Key]:
         values = {name: self.point[path] for name, path in self.columns().items() if path in self.point}
         return {name: as_key(value) for name, value in values.items()}
 
@@ -143,12 +148,12 @@ def column_names(paths: Iterable[str]) -> dict[str, str]:
     }
 
 
-def as_key(value: Any) -> str | int | float | bool:
+def as_key(value: JsonValue) -> Key:
     """A swept value as results have it: what is not a plain value is written as JSON."""
     return value if isinstance(value, str | int | float | bool) else json.dumps(value)
 
 
-def expand(data: dict[str, Any], scenario: Scenario, check: Check, told: Origins | None = None) -> list[Case]:
+def expand(data: JsonObject, scenario: Scenario, check: Check, told: Origins | None = None) -> list[Case]:
     """All cases, points outermost, variants in the scenario's order.
 
     `check` validates each point's data and is told which values came from the sweep; `told` says which sweeps the
@@ -162,7 +167,7 @@ def expand(data: dict[str, Any], scenario: Scenario, check: Check, told: Origins
 
 
 def cases_at(
-    data: dict[str, Any], point: dict[str, Any], check: Check, told: Origins | None = None, first: int = 0
+    data: JsonObject, point: dict[str, JsonValue], check: Check, told: Origins | None = None, first: int = 0
 ) -> list[Case]:
     """The cases of one point, one per variant, numbered from `first` on; see `expand`."""
     at_point = apply_overrides(data, [])

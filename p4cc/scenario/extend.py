@@ -6,9 +6,12 @@ has. In `variants` a text takes over the other file's variant of that name, and 
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from p4cc.json_data import JsonObject, JsonValue
 
 KEY = "extends"
 LIKE = "like"
@@ -16,50 +19,48 @@ OWN = ("reproduces",)
 """What a scenario says of itself and no other takes over."""
 
 
-def lay_over(base: dict[str, Any], own: dict[str, Any], place: str) -> dict[str, Any]:
+def lay_over(base: JsonObject, own: JsonObject, place: str) -> dict[str, JsonValue]:
     """The scenario `own`, written at `place`, over `base`; raises UserError for a variant that `base` has not."""
     inherited = {key: value for key, value in base.items() if key not in OWN}
     given = dict(own)
-    if isinstance(given.get("variants"), list):
+    if isinstance(variants := given.get("variants"), list):
         known = _by_name(base.get("variants"))
-        given["variants"] = [_variant(known, item, place) for item in cast("list[Any]", given["variants"])]
+        given["variants"] = [_variant(known, item, place) for item in variants]
     return _merged(inherited, given)
 
 
-def _merged(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+def _merged(base: JsonObject, own: JsonObject) -> dict[str, JsonValue]:
     found = dict(base)
     for key, value in own.items():
         held = found.get(key)
         if isinstance(held, dict) and isinstance(value, dict):
-            below, above = cast("dict[str, Any]", held), cast("dict[str, Any]", value)
             # Another kind, or another algorithm, has other keys.
-            same = all(name not in above or above[name] == below.get(name) for name in ("kind", "name"))
-            found[key] = _merged(below, above) if same else above
+            same = all(name not in value or value[name] == held.get(name) for name in ("kind", "name"))
+            found[key] = _merged(held, value) if same else value
         else:
             found[key] = value
     return found
 
 
-def _variant(known: dict[str, dict[str, Any]], item: Any, place: str) -> Any:
+def _variant(known: dict[str, JsonObject], item: JsonValue, place: str) -> JsonValue:
     if isinstance(item, str):
         return _known(known, item, place)
     if isinstance(item, dict) and LIKE in item:
-        given = dict(cast("dict[str, Any]", item))
+        given = dict(item)
         like = _known(known, str(given.pop(LIKE)), place)
         # It has a name of its own, so the names do not tell the two apart here.
         return _merged({**like, "name": given.get("name", like["name"])}, given)
-    return cast("Any", item)
+    return item
 
 
-def _known(known: dict[str, dict[str, Any]], name: str, place: str) -> dict[str, Any]:
+def _known(known: dict[str, JsonObject], name: str, place: str) -> JsonObject:
     if name in known:
         return known[name]
     names = ", ".join(known) or "none"
     raise UserError(f"no variant {name!r} to take over", place=place, remedy=f"variants there: {names}")
 
 
-def _by_name(variants: Any) -> dict[str, dict[str, Any]]:
+def _by_name(variants: JsonValue) -> dict[str, JsonObject]:
     if not isinstance(variants, list):
         return {}
-    items = [cast("dict[str, Any]", item) for item in cast("list[Any]", variants) if isinstance(item, dict)]
-    return {str(item["name"]): item for item in items if "name" in item}
+    return {str(item["name"]): item for item in variants if isinstance(item, dict) and "name" in item}

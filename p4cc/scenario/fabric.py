@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from pydantic import Field, model_validator
 
 from p4cc.scenario.base import KIND, MAX_TIME_NS, Model, Parameter, TimeNs
 from p4cc.scenario.own_headers import OwnHeaders
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p4cc import spec
+    from p4cc.json_data import JsonValue
 
 BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
 
@@ -146,17 +151,23 @@ class RdmaTransport(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _no_tcp(cls, data: Any) -> Any:
+    def _no_tcp(cls, data: JsonValue) -> JsonValue:
         """Names what an unknown key alone would not say."""
         if isinstance(data, dict) and (given := [name for name in ("packets", "ip") if name in data]):
             raise ValueError(
                 f"{given[0]}: paced senders have p4cc's own header, which carries their rates, telemetry and NACKs, "
                 f"over UDP and IPv4; leave {given[0]} out, or give senders with windows a transport of kind window"
             )
-        return cast("Any", data)
+        return data
 
-    def plain(self, changes: Mapping[str, Parameter], telemetry: Mapping[str, Any]) -> dict[str, Any]:
-        """The engine's form with a sender's `changes`; `telemetry` is what it must know to read hop records."""
-        given = {**self.model_dump(exclude={"kind", "headers"}, exclude_none=True), **changes}
+    def config(
+        self, changes: Mapping[str, Parameter], telemetry: spec.IntTable, cc: spec.AlgorithmSpec, **usual: int
+    ) -> spec.RdmaConfig:
+        """The engine's form with a sender's `changes`; `telemetry` is what it must know to read hop records.
+
+        `usual` is what follows from the network where nobody says it.
+        """
+        given = {**usual, **self.model_dump(exclude={"kind", "headers"}, exclude_none=True), **changes}
         room = given.pop("int_room")
-        return {**given, "int": {**telemetry, "room": room}}
+        # Senders name what they change; the engine checks it.
+        return cast("spec.RdmaConfig", {**given, "int": {**telemetry, "room": room}, "cc": cc})

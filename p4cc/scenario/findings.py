@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, get_args
 
 from pydantic import BaseModel
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
+    from p4cc.json_data import JsonObject, JsonValue
     from p4cc.scenario.overrides import Origins
     from p4cc.scenario.yaml import Document, Location
 
@@ -51,7 +52,7 @@ class Places:
         return place if kind is None or kind in place else f"{place} with {kind}"
 
 
-def finding(places: Places, data: dict[str, Any], detail: ErrorDetails) -> str:
+def finding(places: Places, data: JsonObject, detail: ErrorDetails) -> str:
     """One error of pydantic's, with the field's own words for what belongs there."""
     location = in_data(data, detail["loc"])
     part = parts.at(location, _kinds(data, location))
@@ -82,7 +83,7 @@ def finding(places: Places, data: dict[str, Any], detail: ErrorDetails) -> str:
     return str(UserError(f"{dotted(location)}: {cause}", place=where, remedy=remedy))
 
 
-def _unknown_key(data: dict[str, Any], location: Location) -> tuple[str, str]:
+def _unknown_key(data: JsonObject, location: Location) -> tuple[str, str]:
     known = _known_keys(data, location[:-1])
     close = difflib.get_close_matches(str(location[-1]), known, n=1)
     remedy = f"did you mean {close[0]!r}?" if close else f"known keys here: {', '.join(known)}"
@@ -109,21 +110,21 @@ def _what_fits(location: Location, part: parts.Part | None) -> str:
     return f"kinds: {', '.join(kinds)}" if len(kinds) > 1 else f"give {parts.type_text(name, part.field)}"
 
 
-def _kinds(data: dict[str, Any], location: Location) -> list[str | None]:
+def _kinds(data: JsonObject, location: Location) -> list[str | None]:
     """The kind that the data chose at each step."""
     found: list[str | None] = []
-    node: Any = data
+    node: JsonValue = data
     for step in location:
         node = _inner(node, step)
-        kind = cast("dict[str, Any]", node).get("kind") if isinstance(node, dict) else None
+        kind = node.get("kind") if isinstance(node, dict) else None
         found.append(kind if isinstance(kind, str) else None)
     return found
 
 
-def in_data(data: dict[str, Any], location: Location) -> Location:
+def in_data(data: JsonObject, location: Location) -> Location:
     """A location without the names of union branches, which pydantic puts in and the data does not have."""
     found: list[int | str] = []
-    node: Any = data
+    node: JsonValue = data
     tagged = False
     for step in location:
         if not tagged and _is_branch(node, step, found):
@@ -138,27 +139,27 @@ def in_data(data: dict[str, Any], location: Location) -> Location:
     return tuple(found)
 
 
-def _is_branch(node: Any, step: int | str, above: list[int | str]) -> bool:
+def _is_branch(node: JsonValue, step: int | str, above: list[int | str]) -> bool:
     if above == ["traffic"] and step in ("one", "several"):
         return True
     # The kind of the transport has a default, so the data need not hold it.
     if above == ["transport"] and step in ("window", "rdma"):
         return True
-    return isinstance(node, dict) and cast("dict[str, Any]", node).get("kind") == step
+    return isinstance(node, dict) and node.get("kind") == step
 
 
-def _inner(node: Any, step: int | str) -> Any:
+def _inner(node: JsonValue, step: int | str) -> JsonValue:
     if isinstance(node, dict):
-        return cast("dict[Any, Any]", node).get(step)
-    if isinstance(node, list) and isinstance(step, int) and step < len(cast("list[Any]", node)):
-        return cast("list[Any]", node)[step]
+        return node.get(str(step))
+    if isinstance(node, list) and isinstance(step, int) and step < len(node):
+        return node[step]
     return None
 
 
-def _known_keys(data: dict[str, Any], location: Location) -> list[str]:
+def _known_keys(data: JsonObject, location: Location) -> list[str]:
     """Keys that the model at `location` has."""
     models: list[type[BaseModel]] = [Scenario]
-    node: Any = data
+    node: JsonValue = data
     for step in location:
         node = _inner(node, step)
         if not isinstance(step, int):
@@ -167,16 +168,16 @@ def _known_keys(data: dict[str, Any], location: Location) -> list[str]:
     return sorted({name for model in models for name in model.model_fields})
 
 
-def _is_of_kind(model: type[BaseModel], node: Any) -> bool:
+def _is_of_kind(model: type[BaseModel], node: JsonValue) -> bool:
     """Whether a union's member is the one that the data chose."""
     kinds = get_args(model.model_fields["kind"].annotation) if "kind" in model.model_fields else ()
-    given = cast("dict[Any, Any]", node).get("kind") if isinstance(node, dict) else None
+    given = node.get("kind") if isinstance(node, dict) else None
     return not kinds or given is None or given in kinds
 
 
 def _models_in(model: type[BaseModel], field: str) -> list[type[BaseModel]]:
     found: list[type[BaseModel]] = []
-    pending: list[Any] = [model.model_fields[field].annotation]
+    pending: list[object] = [model.model_fields[field].annotation]
     while pending:
         kind = pending.pop()
         if isinstance(kind, type) and issubclass(kind, BaseModel):

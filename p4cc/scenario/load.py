@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -30,9 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from p4cc import spec
     from p4cc.algorithms import Algorithm as Entry
-    from p4cc.scenario.base import Algorithm, Sender
+    from p4cc.json_data import JsonObject
+    from p4cc.own_algorithms.load import OwnSender
+    from p4cc.scenario.base import Algorithm, Parameter, Sender
     from p4cc.scenario.overrides import Origins
+    from p4cc.scenario.schema import EcnProfile
     from p4cc.scenario.yaml import Document, Location
 
 
@@ -42,8 +46,8 @@ FASTEST_BPS = 10_000_000_000_000
 """The fastest link there is: what follows from a host's own rate is checked when the network is built."""
 
 _STEP = re.compile(r"[^.\[\]]+")
-_STAND_IN_SENDER = {"congestion_avoidance": {"name": "reno"}}
-_STAND_INS: dict[str, Any] = {
+_STAND_IN_SENDER: JsonObject = {"congestion_avoidance": {"name": "reno"}}
+_STAND_INS: JsonObject = {
     "topology": {"kind": "star", "senders": 1},
     "traffic": {"kind": "incast", "sru_bytes": 1},
     "variants": [{**_STAND_IN_SENDER, "name": "stand-in"}],
@@ -61,7 +65,7 @@ def load_scenario(name: str | Path, overrides: Sequence[str] = ()) -> Scenario:
     return validate(document, apply_overrides(document.plain(), list(overrides), origins), origins)
 
 
-def validate(document: Document, data: dict[str, Any], origins: Origins | None = None) -> Scenario:
+def validate(document: Document, data: JsonObject, origins: Origins | None = None) -> Scenario:
     """Checks `data` against the schema and the engine's algorithms; places come from `document` and `origins`.
 
     Raises UserError with every finding.
@@ -123,7 +127,7 @@ def _findings(places: Places, scenario: Scenario, left_out: Sequence[Location] =
     return found + [str(finding) for finding in _sender_findings(places, scenario, left)]
 
 
-def _findings_of_the_rest(places: Places, data: dict[str, Any], wrong: Sequence[Location]) -> list[str]:
+def _findings_of_the_rest(places: Places, data: JsonObject, wrong: Sequence[Location]) -> list[str]:
     """Findings about what the schema takes, with stand-ins for what it does not: all errors come at once."""
     if () in wrong or {location[0] for location in wrong} & {"transport", "paced"}:
         # Which senders fit follows from the transport.
@@ -137,7 +141,7 @@ def _findings_of_the_rest(places: Places, data: dict[str, Any], wrong: Sequence[
             bad = {location[1] for location in wrong if location[0] == key}
             rest["variants"] = [
                 {**_STAND_IN_SENDER, "name": f"stand-in {number}"} if number in bad else item
-                for number, item in enumerate(cast("list[Any]", items))
+                for number, item in enumerate(items)
             ]
             left_out += [("variants", int(number)) for number in bad]
         else:
@@ -160,15 +164,14 @@ def _sender_findings(places: Places, scenario: Scenario, left_out: Sequence[Loca
     for location, sender in scenario.senders():
         if _within(location, left_out):
             continue
-        own: list[_engine.OwnAlgorithm] = []
         try:
             paced = scenario.rdma_transport
             if sender.rate_control is not None and paced is not None:
-                config = _rdma(paced, sender, own)
-                _engine.validate_rdma(json.dumps(config), FASTEST_BPS, own)
+                config, own = _rdma_config(paced, sender, sender.rate_control)
+                _engine.validate_rdma(config, FASTEST_BPS, own)
             else:
-                config = sender_config(scenario, sender, own)
-                _engine.validate_sender(json.dumps(config), own)
+                config, own = sender_config(scenario, sender)
+                _engine.validate_sender(config, own)
         except _engine.SpecError as error:
             where = _sender_location(location, sender, error.place, scenario)
             yield UserError(f"{dotted(where)}: {error.cause}", place=places.of(where), remedy=error.remedy)
@@ -204,49 +207,41 @@ def _own_findings(places: Places, scenario: Scenario, left_out: list[Location]) 
                 yield str(UserError(text, place=places.of(at), remedy=error.remedy))
 
 
-def _rdma(transport: RdmaTransport, sender: Sender, own: list[_engine.OwnAlgorithm]) -> dict[str, Any]:
-    """A sender's configuration with stand-ins for what follows from the topology; adds a class of the user's to own."""
-    return {
-        "base_rtt_ns": 1,
-        **transport.plain(sender.transport, {"unit_shift": 0, "tick_ns": 1, "rates_bps": {}}),
-        "cc": _plain(sender.rate_control, own) if sender.rate_control else {},
-    }
+ForEngine = tuple[str, list[_engine.OwnAlgorithm]]
+"""A sender's configuration as JSON, and the users' classes that it numbers."""
 
 
-def _stand_in_thresholds(entry: Entry | None) -> dict[str, Any]:
+def _rdma_config(transport: RdmaTransport, sender: Sender, control: Algorithm) -> ForEngine:
+    """A sender's configuration with stand-ins for what follows from the topology."""
+    own: list[OwnSender] = []
+    telemetry: spec.IntTable = {"unit_shift": 0, "tick_ns": 1, "rates_bps": {}}
+    config = transport.config(sender.transport, telemetry, _config(control, own), base_rtt_ns=1)
+    return json.dumps(config), [one.for_engine() for one in own]
+
+
+def _stand_in_thresholds(entry: Entry | None) -> dict[str, Parameter]:
     return {"k": 1, "k_dc": 2} if entry is not None and entry.needs_thresholds else {}
 
 
-def _plain(chosen: Algorithm, own: list[_engine.OwnAlgorithm]) -> dict[str, Any]:
+def _config(chosen: Algorithm, own: list[OwnSender]) -> spec.AlgorithmSpec:
     """An algorithm as the engine takes it, with stand-ins for thresholds; a class of the user's is added to `own`."""
-    values = {**_stand_in_thresholds(chosen.entry), **chosen.parameters()}
-    if chosen.own is None:
-        return {"name": chosen.name, **values}
-    own.append(chosen.own.with_values(values).for_engine())
-    return {"name": chosen.name, "own": len(own) - 1}
+    return chosen.config({**_stand_in_thresholds(chosen.entry), **chosen.parameters()}, own)
 
 
-def sender_config(scenario: Scenario, sender: Sender, own: list[_engine.OwnAlgorithm]) -> dict[str, Any]:
-    """A sender's configuration with stand-ins for the thresholds, which the controller's plan gives later.
-
-    Classes of the user's are added to `own`.
-    """
-    avoidance, slow_start = sender.congestion_avoidance, sender.slow_start
-    shared = scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True)
+def sender_config(scenario: Scenario, sender: Sender) -> ForEngine:
+    """A sender's configuration with stand-ins for the thresholds, which the controller's plan gives later."""
+    own: list[OwnSender] = []
+    profile = _own_profile(sender) or scenario.switch.ecn_profile or "gst"
+    cc: spec.AlgorithmConfig = {}
+    if sender.congestion_avoidance is not None:
+        cc["congestion_avoidance"] = _config(sender.congestion_avoidance, own)
+    cc["slow_start"] = _config(sender.slow_start, own)
     # What follows from the topology is no less.
-    shared.setdefault("rwnd", LEAST_RWND)
-    return {
-        **shared,
-        **sender.transport,
-        "ecn_profile": _own_profile(sender) or scenario.switch.ecn_profile or "gst",
-        "cc": {
-            **({"congestion_avoidance": _plain(avoidance, own)} if avoidance else {}),
-            "slow_start": _plain(slow_start, own),
-        },
-    }
+    config = scenario.window_transport.config(sender.transport, profile, cc, LEAST_RWND)
+    return json.dumps(config), [one.for_engine() for one in own]
 
 
-def _own_profile(sender: Sender) -> str | None:
+def _own_profile(sender: Sender) -> EcnProfile | None:
     return sender.ecn_profile if isinstance(sender, Variant) else None
 
 

@@ -4,27 +4,30 @@ What scenarios have no use for is an error at its place: aliases, tags, deep nes
 Plain scalars are numbers, truth values and null as YAML 1.2 says (its core schema), with `_` between digits.
 """
 
-# PyYAML has no types.
-# pyright: reportMissingModuleSource=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from yaml.events import Event
+
+    from p4cc.json_data import JsonValue
+
 MAX_DEPTH = 32
 MAX_DIGITS = 64
 """Of a number, its sign and the like included."""
 
 Scalar = str | int | float | bool | None
+Mark = tuple[int, int]
+"""Line and column, counted from 0."""
+NOWHERE: Mark = (-1, -1)
 
 _STR = "tag:yaml.org,2002:str"
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
@@ -54,7 +57,7 @@ class Node:
     line: int
     column: int
 
-    def plain(self) -> Any:
+    def plain(self) -> JsonValue:
         """Dicts, lists and scalars without places."""
         if isinstance(self.value, dict):
             return {key: child.plain() for key, child in self.value.items()}
@@ -70,8 +73,8 @@ def parse(text: str) -> Node:
     try:
         return _composed(yaml.parse(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
-        mark: Any = error.problem_mark or error.context_mark
-        at = (mark.line, mark.column) if mark else (-1, -1)
+        mark = error.problem_mark or error.context_mark
+        at = (mark.line, mark.column) if mark else NOWHERE
         raise YamlError(f"not YAML: {error.problem or error}", "correct the line named above", *at) from error
     except yaml.YAMLError as error:
         raise YamlError(f"not YAML: {str(error).partition(chr(10))[0]}", "correct the text") from error
@@ -82,15 +85,15 @@ class _Open:
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        self.key: tuple[str, Any] | None = None
+        self.key: tuple[str, Mark] | None = None
         """Of a mapping: the key whose value comes next, and its mark."""
 
 
-def _composed(events: Iterator[Any]) -> Node:
+def _composed(events: Iterator[Event]) -> Node:
     root: Node | None = None
     stack: list[_Open] = []
     for event in events:
-        mark = event.start_mark
+        mark = _mark(event)
         if isinstance(event, yaml.DocumentStartEvent) and root is not None:
             raise _error("a second document begins", "write one scenario to a file", mark)
         if isinstance(event, yaml.AliasEvent):
@@ -121,27 +124,30 @@ def _composed(events: Iterator[Any]) -> Node:
     return root or Node(None, 0, 0)
 
 
-def _node(event: Any, place: Any) -> Node:
-    if isinstance(event, yaml.MappingStartEvent):
-        return Node({}, place.line, place.column)
-    if isinstance(event, yaml.SequenceStartEvent):
-        return Node([], place.line, place.column)
+def _mark(event: Event) -> Mark:
+    mark = event.start_mark
+    return NOWHERE if mark is None else (mark.line, mark.column)
+
+
+def _node(event: yaml.ScalarEvent | yaml.CollectionStartEvent, place: Mark) -> Node:
+    if isinstance(event, yaml.CollectionStartEvent):
+        return Node({} if isinstance(event, yaml.MappingStartEvent) else [], *place)
     is_text = event.tag == _STR or not event.implicit[0]
-    return Node(event.value if is_text else _resolved(event.value, event.start_mark), place.line, place.column)
+    return Node(event.value if is_text else _resolved(event.value, _mark(event)), *place)
 
 
-def _key(event: Any, held: dict[str, Node]) -> str:
+def _key(event: Event, held: dict[str, Node]) -> str:
     if not isinstance(event, yaml.ScalarEvent):
-        raise _error("a key is a text, and this is a list or a mapping", "write KEY: VALUE", event.start_mark)
+        raise _error("a key is a text, and this is a list or a mapping", "write KEY: VALUE", _mark(event))
     key = str(event.value)
     if key in held:
         first = held[key]
         cause = f"the key {key[:60]!r} is there twice, first in line {first.line + 1}"
-        raise _error(cause, "keep one of them", event.start_mark)
+        raise _error(cause, "keep one of them", _mark(event))
     return key
 
 
-def _resolved(text: str, mark: Any) -> Scalar:
+def _resolved(text: str, mark: Mark) -> Scalar:
     """What a plain scalar stands for."""
     if text in _NULL:
         return None
@@ -159,7 +165,7 @@ def _resolved(text: str, mark: Any) -> Scalar:
     return text
 
 
-def _integer(found: re.Match[str], mark: Any) -> int | str:
+def _integer(found: re.Match[str], mark: Mark) -> int | str:
     sign, digits = found[1], next(part for part in (found[3], found[5], found[7], found[8]) if part is not None)
     base = _BASES.get(found[2] or found[4] or found[6] or "", 10)
     bare = digits.replace("_", "")
@@ -169,10 +175,10 @@ def _integer(found: re.Match[str], mark: Any) -> int | str:
     return int(sign + bare, base) if bare else found[0]
 
 
-def _number_error(text: str, mark: Any) -> YamlError:
+def _number_error(text: str, mark: Mark) -> YamlError:
     shown = text if len(text) <= MAX_DIGITS else f"{text[:16]}… with {len(text)} characters"
     return _error(f"the number {shown} is beyond all that fields hold", "give a smaller one", mark)
 
 
-def _error(cause: str, remedy: str, mark: Any) -> YamlError:
-    return YamlError(cause, remedy, mark.line, mark.column)
+def _error(cause: str, remedy: str, mark: Mark) -> YamlError:
+    return YamlError(cause, remedy, *mark)

@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from p4cc.errors import UserError
 from p4cc.scenario.variants import named_variants
 from p4cc.scenario.yaml import Location, parse_value
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Mapping, Sequence
     from pathlib import Path
+
+    from p4cc.json_data import JsonObject, JsonValue
 
 MAX_DEPTH = 16
 _SWEEP = "sweep."
 _STEP = re.compile(r"[^.\[\]]+")
 
 
+Container: TypeAlias = "dict[str, JsonValue] | list[JsonValue]"
 Origins = dict[Location, str]
 """Where values that the file does not hold come from: location to place, such as `--set seeds=[1]`."""
 
@@ -43,7 +46,7 @@ def _origin(origins: Mapping[Location, str], field: str) -> str | None:
     return next((origins[part] for part in (*parts, (_SWEEP.rstrip("."), field)) if part in origins), None)
 
 
-def apply_overrides(data: dict[str, Any], assignments: list[str], origins: Origins | None = None) -> dict[str, Any]:
+def apply_overrides(data: JsonObject, assignments: list[str], origins: Origins | None = None) -> dict[str, JsonValue]:
     """Returns `data` with each `dotted.path=value` applied in order; raises UserError for a path that leads nowhere.
 
     A value is YAML (`25`, `[1, 2]`, `{name: gst}`). Setting a swept field to one value ends its sweep, setting it to a
@@ -51,7 +54,7 @@ def apply_overrides(data: dict[str, Any], assignments: list[str], origins: Origi
     `sweep.PATH=5,10` sweeps a field, whether the scenario does or not, and `sweep.PATH=null` ends that.
     `variant=NAME` replaces the variants by named ones. `origins` is told which values came from which assignment.
     """
-    changed: dict[str, Any] = _copy(data)
+    changed = {key: _copy(value) for key, value in data.items()}
     for assignment in assignments:
         path, separator, text = assignment.partition("=")
         if not separator or not path:
@@ -78,7 +81,7 @@ def apply_overrides(data: dict[str, Any], assignments: list[str], origins: Origi
     return changed
 
 
-def assignments(changes: Mapping[str, Any] | None, overrides: Mapping[str, Any]) -> tuple[str, ...]:
+def assignments(changes: JsonObject | None, overrides: JsonObject) -> tuple[str, ...]:
     """`KEY=VALUE` of values by dotted path, and of keywords in which two underscores stand for the dot.
 
     Raises UserError for a value that no file could have.
@@ -87,7 +90,7 @@ def assignments(changes: Mapping[str, Any] | None, overrides: Mapping[str, Any])
     return tuple(f"{path}={plain_text(path, value)}" for path, value in paths.items())
 
 
-def plain_text(place: str, value: Any) -> str:
+def plain_text(place: str, value: JsonValue) -> str:
     """A value as JSON, which is YAML too; raises UserError for what has no such form."""
     try:
         return json.dumps(value, allow_nan=False)
@@ -96,12 +99,12 @@ def plain_text(place: str, value: Any) -> str:
         raise UserError(str(error), place=place, remedy=remedy) from error
 
 
-def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> list[Location]:
+def set_path(data: dict[str, JsonValue], path: str, value: JsonValue, place: str) -> list[Location]:
     """Sets one dotted path in place and returns what it set; raises UserError, at `place`, when it leads nowhere."""
     steps = path.split(".")
     if len(steps) > MAX_DEPTH:
         raise UserError(f"{path!r} has more than {MAX_DEPTH} steps", place=place, remedy="shorten the path")
-    nodes: list[tuple[Location, Any]] = [((), data)]
+    nodes: list[tuple[Location, Container]] = [((), data)]
     for depth, step in enumerate(steps[:-1]):
         inner = [child for location, node in nodes for child in _children(location, node, step)]
         nodes = [(location, node) for location, node in inner if isinstance(node, dict | list)]
@@ -117,82 +120,74 @@ def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> list[Lo
     return locations
 
 
-def values_at(data: Any, path: str) -> list[Any]:
+def values_at(data: JsonValue, path: str) -> list[JsonValue]:
     """All values that a dotted path leads to; none where it leads nowhere."""
     nodes = [data]
     for step in path.split("."):
-        inner: list[Any] = []
+        inner: list[JsonValue] = []
         for node in nodes:
             if isinstance(node, dict) and step in node:
                 inner.append(node[step])
             elif isinstance(node, list):
-                items = cast("list[Any]", node)
-                inner += [items[position] for position in _positions(items, step)]
+                inner += [node[position] for position in _positions(node, step)]
         nodes = inner
     return nodes
 
 
-def _children(location: Location, node: Any, step: str) -> list[tuple[Location, Any]]:
+def _children(location: Location, node: Container, step: str) -> list[tuple[Location, JsonValue]]:
     """What one step leads to; a key that a mapping lacks is made."""
     if isinstance(node, dict):
-        held = cast("dict[str, Any]", node)
-        inner = held.get(step)
+        inner = node.get(step)
         if inner is None:
-            inner = held[step] = {}
+            inner = node[step] = {}
         return [((*location, step), inner)]
-    items = cast("list[Any]", node)
-    return [((*location, position), items[position]) for position in _positions(items, step)]
+    return [((*location, position), node[position]) for position in _positions(node, step)]
 
 
-def _set_last(location: Location, node: Any, step: str, value: Any) -> list[Location]:
+def _set_last(location: Location, node: Container, step: str, value: JsonValue) -> list[Location]:
     if isinstance(node, dict):
         node[step] = _copy(value)
         return [(*location, step)]
-    items = cast("list[Any]", node)
-    positions = _positions(items, step)
+    positions = _positions(node, step)
     for position in positions:
-        items[position] = _copy(value)
+        node[position] = _copy(value)
     return [(*location, position) for position in positions]
 
 
-def _set_swept(data: dict[str, Any], path: str, value: Any) -> bool:
+def _set_swept(data: JsonObject, path: str, value: JsonValue) -> bool:
     """Handles a path that the scenario sweeps; tells whether it did so completely."""
     sweep = data.get("sweep")
     if not isinstance(sweep, dict) or path not in sweep:
         return False
-    swept = cast("dict[str, Any]", sweep)
     if isinstance(value, list):
-        swept[path] = value
+        sweep[path] = value
         return True
-    del swept[path]
+    del sweep[path]
     return False
 
 
-def _listed(text: str, value: Any) -> list[Any]:
+def _listed(text: str, value: JsonValue) -> list[JsonValue]:
     """The values of a sweep: a YAML list, or values with commas between them."""
-    if isinstance(value, list):
-        return cast("list[Any]", value)
-    if "," in text and not isinstance(value, dict):
-        return cast("list[Any]", parse_value(f"[{text}]"))
-    return [value]
+    if "," in text and not isinstance(value, dict | list):
+        value = parse_value(f"[{text}]")
+    return value if isinstance(value, list) else [value]
 
 
-def _set_sweep(data: dict[str, Any], path: str, values: list[Any], place: str) -> None:
+def _set_sweep(data: dict[str, JsonValue], path: str, values: list[JsonValue], place: str) -> None:
     """Lets a field take several values; null ends its sweep."""
-    sweep: Any = data.get("sweep") or {}
+    sweep = data.get("sweep") or {}
     if not isinstance(sweep, dict):
         raise UserError("the scenario's sweep is no mapping", place=place, remedy="see 'p4cc schema sweep'")
-    swept = cast("dict[str, Any]", sweep)
     if values == [None]:
-        swept.pop(path, None)
+        sweep.pop(path, None)
     else:
         # What is swept must be there to be set: a path that leads nowhere is told as one of the command line.
-        set_path(_copy(data), path, None, place)
-        swept[path] = values
-    data["sweep"] = swept
+        set_path(apply_overrides(data, []), path, None, place)
+        sweep[path] = values
+    data["sweep"] = sweep
 
 
-def _value(assignment: str, text: str) -> Any:
+def _value(assignment: str, text: str) -> JsonValue:
     try:
         return parse_value(text)
     except ValueError as error:
@@ -201,21 +196,21 @@ def _value(assignment: str, text: str) -> Any:
         ) from error
 
 
-def _positions(items: list[Any], step: str) -> list[int]:
+def _positions(items: Sequence[JsonValue], step: str) -> list[int]:
     """Items of a list that a step means: one by its place or its name, or all."""
     if step == "*":
         return list(range(len(items)))
     if step.isdecimal() and int(step) < len(items):
         return [int(step)]
     for position, item in enumerate(items):
-        if isinstance(item, dict) and step in (item.get("name"), item.get("kind")):  # pyright: ignore[reportUnknownMemberType]
+        if isinstance(item, dict) and step in (item.get("name"), item.get("kind")):
             return [position]
     return []
 
 
-def _copy(node: Any) -> Any:
+def _copy(node: JsonValue) -> JsonValue:
     if isinstance(node, dict):
-        return {key: _copy(value) for key, value in cast("dict[str, Any]", node).items()}
+        return {key: _copy(value) for key, value in node.items()}
     if isinstance(node, list):
-        return [_copy(value) for value in cast("list[Any]", node)]
+        return [_copy(value) for value in node]
     return node

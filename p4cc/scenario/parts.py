@@ -6,7 +6,7 @@ import difflib
 import textwrap
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
 from p4cc.scenario.schema import Scenario
@@ -15,8 +15,9 @@ from topos.units import held, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-Node = dict[str, Any]
-"""A piece of JSON Schema."""
+    from pydantic.json_schema import JsonSchemaValue as Node
+
+    from p4cc.json_data import JsonValue
 
 MAX_NESTED = 2
 MAX_DEFAULT = 30
@@ -178,16 +179,15 @@ def _default(name: str, node: Node, required: bool, nested: bool) -> str:
     return f" = {plain}"
 
 
-def _plain(value: Any) -> str:
+def _plain(value: JsonValue) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return f"[{', '.join(_plain(one) for one in cast('list[Any]', value))}]"
+        return f"[{', '.join(_plain(one) for one in value)}]"
     if isinstance(value, dict):
-        items = cast("dict[str, Any]", value).items()
-        return f"{{{', '.join(f'{key}: {_plain(one)}' for key, one in items if one is not None)}}}"
+        return f"{{{', '.join(f'{key}: {_plain(one)}' for key, one in value.items() if one is not None)}}}"
     if isinstance(value, int | float):
         return f"{value:_}" if isinstance(value, int) else f"{value:g}"
     return '""' if value == "" else str(value)

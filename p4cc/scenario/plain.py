@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
+if TYPE_CHECKING:
+    from p4cc.json_data import JsonValue
+
 _ALWAYS = ("kind", "name")
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> JsonValue:
     """Fields that differ from their defaults, kinds and names beside."""
     if isinstance(value, BaseModel):
-        held: dict[str, Any] = {}
+        held: dict[str, JsonValue] = {}
         for name, field in type(value).model_fields.items():
             inner = getattr(value, name)
             is_default = not field.is_required() and inner == field.get_default(call_default_factory=True)
@@ -21,7 +24,7 @@ def plain(value: Any) -> Any:
                 held[field.alias or name] = plain(inner)
         return {**held, **(value.model_extra or {})}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in cast("list[Any]", value)]
+        return [plain(one) for one in cast("list[object]", value)]
     if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in cast("dict[Any, Any]", value).items()}
+        return {str(key): plain(one) for key, one in cast("dict[object, object]", value).items()}
     return to_jsonable_python(value)

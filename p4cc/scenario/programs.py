@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Literal, Self, cast
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -142,9 +142,9 @@ class FileRow(Model):
     ]
 
 
-def _row_kind(node: Any) -> str:
+def _row_kind(node: object) -> str:
     """A row is told by its field; text and the like are for the table's model to refuse."""
-    has = set(cast("dict[str, Any]", node)) if isinstance(node, dict) else set(getattr(node, "__dict__", ()))
+    has = set(cast("dict[str, object]", node)) if isinstance(node, dict) else set(getattr(node, "__dict__", ()))
     return next((kind for kind in ("file", "multicast_group", "clone_session", "bfrt") if kind in has), "table")
 
 

@@ -14,7 +14,16 @@ from pydantic import BeforeValidator, Discriminator, Field, PrivateAttr, Tag, mo
 
 from controller import KRule, ThresholdRule
 from p4cc.errors import UserError
-from p4cc.scenario.base import MAX_TIME_NS, USUAL_KIND, Location, Model, Sender, listed, said_kinds
+from p4cc.scenario.base import (
+    MAX_TIME_NS,
+    USUAL_KIND,
+    Anything,
+    Location,
+    Model,
+    Parameter,
+    Sender,
+    listed,
+)
 from p4cc.scenario.changes import MAX_CHANGES, TimedRow
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.control import ControlSettings
@@ -34,7 +43,10 @@ from p4cc.scenario.traffic_base import FlowTraffic
 from p4cc.scenario.yaml import yaml_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from p4cc import spec
+    from p4cc.json_data import JsonValue
 
 MAX_RUNS = 100_000
 LinkEnds = Annotated[
@@ -269,17 +281,24 @@ class Transport(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _full_packet(cls, data: Any) -> Any:
+    def _full_packet(cls, data: JsonValue) -> JsonValue:
         """The default by which a full segment is a packet of 1500 bytes, whatever its headers."""
         if not isinstance(data, dict):
             return data
-        given = cast("dict[str, Any]", data)
-        return {"mss_bytes": _MTU_BYTES - header_bytes(given.get("packets"), given.get("ip")), **given}
+        return {"mss_bytes": _MTU_BYTES - header_bytes(data.get("packets"), data.get("ip")), **data}
+
+    def config(
+        self, changes: Mapping[str, Parameter], ecn_profile: EcnProfile, cc: spec.AlgorithmConfig, rwnd: int
+    ) -> spec.SenderConfig:
+        """The engine's form with a sender's `changes`; `rwnd` holds where nobody says it."""
+        shared = self.model_dump(exclude={"kind", "headers"}, exclude_none=True)
+        shared.setdefault("rwnd", rwnd)
+        # Senders name what they change; the engine checks it.
+        return cast("spec.SenderConfig", {**shared, **changes, "ecn_profile": ecn_profile, "cc": cc})
 
 
-def _transport_kind(node: Any) -> str:
-    kind = cast("dict[str, Any]", node).get("kind", "window") if isinstance(node, dict) else getattr(node, "kind", "")
-    return str(kind)
+def _transport_kind(node: JsonValue | Transport | RdmaTransport) -> str:
+    return str(node.get("kind", "window") if isinstance(node, dict) else getattr(node, "kind", ""))
 
 
 AnyTransport = Annotated[
@@ -432,7 +451,7 @@ class Scenario(Model):
     )
     variants: Annotated[list[Variant], Field(min_length=1, max_length=64)]
     """The senders to compare; each meets the same traffic."""
-    sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1_000)]] = Field(
+    sweep: dict[str, Annotated[list[Anything], Field(min_length=1, max_length=1_000)]] = Field(
         default={}, description="Dotted path of a field to the values it takes."
     )
     seeds: Annotated[list[Annotated[int, Field(ge=0, lt=1 << 63)]], Field(min_length=1, max_length=10_000)] = Field(
@@ -499,11 +518,6 @@ class Scenario(Model):
         """Says where the scenario's files are."""
         self._place = place
 
-    @classmethod
-    def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
-        """JSON Schema of a scenario's file."""
-        return cast("dict[str, Any]", said_kinds(super().model_json_schema(*args, **options)))
-
     def __repr__(self) -> str:
         """What it is about, in a line."""
         kinds = ", ".join(item.kind for item in self.traffic_items)
@@ -556,6 +570,13 @@ class Scenario(Model):
     def rdma_transport(self) -> RdmaTransport | None:
         """The transport of senders with rate_control."""
         return self.transport if isinstance(self.transport, RdmaTransport) else self.paced
+
+    @property
+    def window_transport(self) -> Transport:
+        """The transport of senders with congestion_avoidance; raises ValueError where there is none."""
+        if isinstance(self.transport, Transport):
+            return self.transport
+        raise ValueError("`problems` finds every sender with a window that has no transport")
 
     def _sender_problems(self) -> Iterator[Problem]:
         """Senders whose kind of algorithm no transport of the scenario runs."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
 from p4cc.files import find_named, read_text
-from p4cc.scenario.base import KIND, Told, kinds
+from p4cc.scenario.base import KIND, Anything, Told, kinds
 from topos import (
     DragonflyParams,
     DumbbellParams,
@@ -103,11 +103,11 @@ class CustomTopology(Told):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Annotated[Literal["custom"], KIND] = "custom"
-    hosts: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    hosts: Annotated[list[dict[str, Anything]], Field(min_length=1)]
     """End systems: a list of `{name: h1}`, with `ipv4` (`10.0.1.1/24`), `mac` and `gateway_mac` where wanted."""
-    switches: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    switches: Annotated[list[dict[str, Anything]], Field(min_length=1)]
     """Switches: a list of `{name: s1}`."""
-    links: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    links: Annotated[list[dict[str, Anything]], Field(min_length=1)]
     """A list of links, each with its ends `a` and `b`, `rate_bps`, `delay_ns`, `queue_capacity_pkts`, and
     `framing_bytes`, `loss`, `one_way`, and the ports `a_port` and `b_port` where wanted.
     """

@@ -5,7 +5,7 @@ Hosts that a kind does not name are those that the topology means for it: sender
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -231,7 +231,7 @@ TrafficItem = Annotated[FlowItem | PacketsTraffic | ReplayTraffic, Field(discrim
 TRAFFIC_KINDS = kinds(TrafficItem)
 
 
-def _one_or_several(value: Any) -> str:
+def _one_or_several(value: object) -> str:
     return "several" if isinstance(value, list) else "one"
 
 

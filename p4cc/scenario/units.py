@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from topos.units import UnitError, parse
 
 if TYPE_CHECKING:
+    from p4cc.json_data import JsonObject, JsonValue
     from p4cc.scenario.yaml import Location
 
 
-def plain_numbers(data: dict[str, Any], errors: list[tuple[Location, str]]) -> dict[str, Any]:
+def plain_numbers(data: JsonObject, errors: list[tuple[Location, str]]) -> dict[str, JsonValue]:
     """`data` with plain numbers for values with units; what has a wrong unit stays and is added to `errors`."""
-    return cast("dict[str, Any]", _walk(data, (), errors))
+    return {key: _walk(value, (key,), errors) for key, value in data.items()}
 
 
-def _walk(node: Any, location: Location, errors: list[tuple[Location, str]]) -> Any:
+def _walk(node: JsonValue, location: Location, errors: list[tuple[Location, str]]) -> JsonValue:
     if isinstance(node, dict):
-        held = cast("dict[str, Any]", node)
-        return {key: _walk(value, (*location, key), errors) for key, value in held.items()}
+        return {key: _walk(value, (*location, key), errors) for key, value in node.items()}
     if isinstance(node, list):
-        return [_walk(value, (*location, place), errors) for place, value in enumerate(cast("list[Any]", node))]
+        return [_walk(value, (*location, place), errors) for place, value in enumerate(node)]
     field = next((step for step in reversed(location) if isinstance(step, str)), "")
     if not isinstance(node, str):
         return node

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from p4cc.algorithms import Algorithm, registry
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
+    from p4cc.json_data import JsonObject, JsonValue
     from p4cc.scenario.base import Sender
 
 PLAIN_SLOW_START = "standard"
@@ -17,14 +18,14 @@ PLAIN_SLOW_START = "standard"
 KINDS = ("congestion_avoidance", "slow_start", "rate_control")
 
 
-def named_variants(data: dict[str, Any], value: Any) -> list[dict[str, Any]]:
+def named_variants(data: JsonObject, value: JsonValue) -> list[JsonObject]:
     """The variants that `value` names: one name, several with commas between them, or a list.
 
     A name is one of the scenario's variants, an algorithm, or a slow start and a congestion avoidance joined by `+`, as
     in `gst+d2tcp`. A variant made from algorithms keeps the parameters that the scenario gives to the same algorithm;
     a congestion avoidance also those of others that it has too, such as DCTCP's. Raises UserError for any other name.
     """
-    names = cast("list[Any]", value) if isinstance(value, list) else str(value).split(",")
+    names = value if isinstance(value, list) else str(value).split(",")
     return [_variant(data, str(name).strip()) for name in names]
 
 
@@ -35,12 +36,12 @@ def algorithm_name(sender: Sender) -> str:
     return "+".join(names)
 
 
-def _variant(data: dict[str, Any], name: str) -> dict[str, Any]:
-    given = _dicts(data.get("variants"))
-    for variant in given:
-        if variant.get("name") == name:
+def _variant(data: JsonObject, name: str) -> JsonObject:
+    given = data.get("variants")
+    for variant in given if isinstance(given, list) else []:
+        if isinstance(variant, dict) and variant.get("name") == name:
             return variant
-    made: dict[str, Any] = {"name": name}
+    made: dict[str, JsonValue] = {"name": name}
     for part in name.split("+"):
         entry = _entry(part, name)
         if entry.kind in made:
@@ -67,11 +68,3 @@ def _entry(part: str, name: str) -> Algorithm:
     cause = f"no algorithm {part!r}" if part == name else f"no algorithm {part!r} in {name!r}"
     remedy = f"did you mean {close[0]!r}?" if close else f"algorithms: {', '.join(names)}"
     raise UserError(cause, place="--set variant", remedy=remedy)
-
-
-def _dict(node: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", node) if isinstance(node, dict) else {}
-
-
-def _dicts(node: Any) -> list[dict[str, Any]]:
-    return [_dict(item) for item in cast("list[Any]", node)] if isinstance(node, list) else []

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from p4cc.scenario.base import Model
+
+if TYPE_CHECKING:
+    from p4cc.json_data import JsonValue
 
 
 class Interval(Model):
@@ -30,8 +33,8 @@ class Interval(Model):
         return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
 
 
-def _interval_or_value(value: Any) -> Any:
-    return {"is": value} if not isinstance(value, dict) else value  # pyright: ignore[reportUnknownVariableType]
+def _interval_or_value(value: JsonValue) -> JsonValue:
+    return value if isinstance(value, dict) else {"is": value}
 
 
 class Equal(Model):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from ruamel.yaml import YAML
 
@@ -19,8 +19,9 @@ from p4cc.scenario.base import Location
 from p4cc.scenario.nodes import Node, YamlError, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
+
+    from p4cc.json_data import JsonObject, JsonValue
 
 MAX_SCENARIO_BYTES = 1 << 20
 MAX_EXTENDS = 8
@@ -37,7 +38,7 @@ class Document:
     """A mapping."""
     base: Document | None = None
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, JsonValue]:
         """Nested dicts, lists and scalars without positions, over those of the extended file.
 
         A scenario without a name has that of its file.
@@ -45,9 +46,9 @@ class Document:
         found = self.over_base()
         return found if "name" in found else {"name": name_of(self.path), **found}
 
-    def over_base(self) -> dict[str, Any]:
+    def over_base(self) -> dict[str, JsonValue]:
         """What the files say, and nothing else."""
-        own = cast("dict[str, Any]", self.root.plain())
+        own = cast("dict[str, JsonValue]", self.root.plain())
         if self.base is None:
             return own
         del own[extend.KEY]
@@ -144,16 +145,18 @@ def name_of(path: Path) -> str:
     return _NOT_IN_NAMES.sub("-", path.stem.lower()).strip("-_")[:MAX_NAME] or "scenario"
 
 
-def yaml_of(data: Mapping[str, Any]) -> str:
+def yaml_of(data: JsonObject) -> str:
     """Plain data as YAML, keys in their order."""
-    yaml: Any = YAML(typ="safe", pure=True)
-    yaml.default_flow_style, yaml.sort_base_mapping_type_on_output, yaml.width = False, False, 120
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style, yaml.width = False, 120
+    # Typed as if it were always None.
+    setattr(yaml, "sort_base_mapping_type_on_output", False)  # noqa: B010
     out = io.StringIO()
     yaml.dump(dict(data), out)
     return out.getvalue()
 
 
-def parse_value(text: str) -> Any:
+def parse_value(text: str) -> JsonValue:
     """A YAML value of one line; raises ValueError."""
     return parse(text).plain()
 

@@ -119,7 +119,7 @@ def test_changes_are_paths_or_keywords(tmp_path: Path) -> None:
     with pytest.raises(p4cc.UserError, match="topology"):
         p4cc.run(file, topology__sender=3, quiet=True)
     with pytest.raises(p4cc.UserError, match="seeds"):
-        p4cc.run(file, seeds={1}, quiet=True)
+        p4cc.run(file, seeds={1}, quiet=True)  # pyright: ignore[reportArgumentType]
 
 
 def test_a_scenario_may_be_a_mapping(tmp_path: Path) -> None:

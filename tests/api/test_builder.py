@@ -86,7 +86,7 @@ MISTAKES: list[tuple[Any, str]] = [
     (lambda: P.algorithm("dctcp", g=[1]), "Algorithm.g"),  # pyright: ignore[reportArgumentType]
     (lambda: p4cc.Scenario(name="<b>", topology=P.Star(senders=1), traffic=P.Bulk(), variants=[]), "Scenario.name"),
     (lambda: built().with_(topology__sender=3), "unknown key 'sender'"),
-    (lambda: built().with_(seeds={1}), "seeds"),
+    (lambda: built().with_(seeds={1}), "seeds"),  # pyright: ignore[reportArgumentType]
     (lambda: built().with_({"variants.Reno.congestion_avoidance.name": "renoo"}).check(), "renoo"),
     (lambda: _wrong_parameter().check(), "$.variants[0].congestion_avoidance.gg"),
     (lambda: p4cc.Scenario.load("gst/nothing"), "no such scenario"),

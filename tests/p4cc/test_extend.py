@@ -53,7 +53,9 @@ def test_what_is_taken_over(own: dict[str, Any], key: str, want: Any) -> None:
 
 
 def test_the_extended_data_stay_as_they_are() -> None:
-    merged = lay_over(BASE, {"topology": {"senders": 5}, "variants": [{"like": "A", "name": "C"}]}, "here")
+    merged: dict[str, Any] = lay_over(
+        BASE, {"topology": {"senders": 5}, "variants": [{"like": "A", "name": "C"}]}, "here"
+    )
     assert merged["topology"]["senders"] == 5
     assert BASE["topology"]["senders"] == 4
     assert BASE["variants"][0]["name"] == "A"

@@ -45,7 +45,8 @@ def test_every_template_runs_without_a_word_of_warning(tmp_path: Path, kind: str
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     assert summary["scenario"] == "mine"
     assert all(run["outcome"] == "finished" and run["goodput_bps"] > 0 for run in summary["runs"])
-    drawn = [figure["file"] for figure in read_document(tmp_path / "mine.yaml").plain().get("figures", [])]
+    said: dict[str, Any] = read_document(tmp_path / "mine.yaml").plain()
+    drawn = [figure["file"] for figure in said.get("figures", [])]
     assert all((tmp_path / "out" / name).stat().st_size > 0 for name in drawn)
     assert bool(drawn) == (kind != "lab")
 

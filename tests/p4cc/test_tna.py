@@ -138,7 +138,7 @@ def test_rates_of_a_controller_come_near_those_of_switches(tmp_path: Path) -> No
 def rates() -> dict[str, Any]:
     """The experiment's scenario, one seed."""
     path = ROOT / "experiments/tofino/rates.yaml"
-    data = read_document(path).plain()
+    data: dict[str, Any] = read_document(path).plain()
     data["switch"]["controller"] = f"{path.parent / 'rates.py'}:Rates"
     return {**data, "seeds": [1]}
 

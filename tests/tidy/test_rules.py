@@ -12,6 +12,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 MAX_LINES = 800
 SOURCES = (".rs", ".py", ".p4")
+GENERATED = ("p4cc/spec.py",)
+"""Files that are made from others, however long."""
 MAX_COMMENT_COLUMNS = 110
 COMMENT = {".rs": "//", ".p4": "//", ".py": "#", ".pyi": "#", ".yaml": "#", ".toml": "#", ".sh": "#"}
 
@@ -79,7 +81,8 @@ def test_files_stay_short() -> None:
     long = {
         str(path.relative_to(ROOT)): lines
         for path in tracked(*SOURCES)
-        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MAX_LINES
+        if not str(path).endswith(GENERATED)
+        and (lines := len(path.read_text(encoding="utf-8").splitlines())) > MAX_LINES
     }
     assert not long, f"split by subject: {long}"
 

@@ -37,7 +37,7 @@ mod _engine {
     #[pymodule_export]
     use crate::look::Look;
     #[pymodule_export]
-    use crate::network::Network;
+    use crate::network::{Network, network_schema};
     #[pymodule_export]
     use crate::own::maths::{maths_cbrt, maths_exp, maths_log, maths_pow};
     #[pymodule_export]

@@ -43,6 +43,12 @@ impl Devices for Shared {
     }
 }
 
+/// The JSON Schema of a network's description.
+#[pyfunction]
+pub(crate) fn network_schema() -> String {
+    NetworkSpec::json_schema()
+}
+
 /// A virtual-time network.
 #[pyclass(frozen, module = "p4cc._engine")]
 pub(crate) struct Network {

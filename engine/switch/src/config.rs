@@ -3,6 +3,7 @@
 
 use p4cc_exec::Exec;
 use p4cc_units::Rate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Packets that the interpreter takes before native code is made for a
@@ -70,7 +71,7 @@ pub const MAX_QUEUE_PKTS: u32 = (1 << 19) - 1;
 pub const MAX_FRAMING_BYTES: u32 = 256;
 
 /// Unit of v1model's timestamps.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TimestampUnit {
     /// Microseconds, as BMv2.
@@ -81,7 +82,7 @@ pub enum TimestampUnit {
 }
 
 /// Unit of `enq_qdepth` and `deq_qdepth`.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 pub enum QdepthUnit {
     /// The architecture's: packets, or under TNA and T2NA cells of the chip.
     #[default]

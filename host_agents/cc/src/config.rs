@@ -7,6 +7,7 @@ use core::fmt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -15,7 +16,7 @@ use crate::kind::Kind;
 use crate::own::{Brought, FlowIdentity, OwnAlgorithm};
 
 /// The value of one parameter.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ParamValue {
     /// A number.
@@ -63,7 +64,7 @@ impl<'de> Deserialize<'de> for ParamValue {
 }
 
 /// One algorithm by name, with the parameters that differ from the defaults.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AlgorithmSpec {
     /// Name in the registry, or for people where the algorithm is the user's own.
     pub name: String,
@@ -143,7 +144,7 @@ impl AlgorithmSpec {
 }
 
 /// The algorithms of one sender.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AlgorithmConfig {
     /// Congestion avoidance; Reno by default.

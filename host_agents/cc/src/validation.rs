@@ -4,12 +4,13 @@
 //! Invariant: a sender that fills its window is never held back.
 
 use p4cc_units::{Span, Time};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Window;
 
 /// What becomes of a window that the sender does not use.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WindowValidation {
     /// It does not grow while less than half of it was used, and shrinks after five minutes (RFC7661).

@@ -6,13 +6,14 @@ use p4cc_cc::{
     build,
 };
 use p4cc_units::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::rtt::RtoBounds;
 use crate::{EcnProfile, ReceiverConfig};
 
 /// What packets of a flow are.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PacketFormat {
     /// p4cc's transport header over UDP.
@@ -23,8 +24,9 @@ pub enum PacketFormat {
 }
 
 /// The IP version of a flow's packets, 4 or 6.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "u8", into = "u8")]
+#[schemars(with = "u8", extend("enum" = [4, 6]))]
 pub enum IpVersion {
     /// IPv4.
     #[default]
@@ -55,7 +57,7 @@ impl From<IpVersion> for u8 {
 }
 
 /// Loss recovery after duplicate ACKs.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Recovery {
     /// Fast recovery ends with the first new ACK (RFC5681).
@@ -67,7 +69,7 @@ pub enum Recovery {
 }
 
 /// Parameters of a window sender; absent keys take the defaults of docs/algorithms/window.md#reno-parameters.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SenderConfig {
     /// What packets are on the wire.

@@ -7,6 +7,7 @@
 use core::fmt;
 
 use p4cc_cc::Mark;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The value of the two ECN bits of an IPv4 header.
@@ -43,7 +44,7 @@ impl fmt::Debug for Codepoint {
 }
 
 /// How congestion levels are written into the two bits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EcnProfile {
     /// The GST paper's: 11 unmarked, 10 above K, 01 above K_dc; closed networks only.

@@ -13,6 +13,7 @@ use p4cc_transport::SenderConfig;
 use p4cc_transport::rdma::RdmaConfig;
 use p4cc_transport::wire::own_headers::OwnHeadersConfig;
 use p4cc_units::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
@@ -23,7 +24,7 @@ use crate::traffic::{
 };
 
 /// A network and its traffic.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSpec {
     /// Switches; their order is the order of nodes in ties.
@@ -102,7 +103,7 @@ const fn default_stall_after_ns() -> u64 {
 }
 
 /// A switch.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchSpec {
     /// Name, unique among all nodes.
@@ -137,7 +138,7 @@ const fn default_drop_port() -> u32 {
 }
 
 /// A port of a switch; rate and framing are its link's.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchPortSpec {
     /// Number that the program sees.
@@ -160,7 +161,7 @@ pub struct SwitchPortSpec {
 
 /// A buffer that all ports of a switch share, with PFC for its lossless priorities
 /// (docs/algorithms/pfc.md#pfc).
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BufferSpec {
     /// All of it.
@@ -189,7 +190,7 @@ const fn default_resume_offset_bytes() -> u64 {
 }
 
 /// A host with one network interface.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostSpec {
     /// Name, unique among all nodes.
@@ -222,7 +223,7 @@ fn default_gateway_mac() -> String {
 }
 
 /// One end of a link.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndSpec {
     /// Name of a switch or host.
@@ -233,7 +234,7 @@ pub struct EndSpec {
 }
 
 /// A link; both directions have the same rate, delay and loss.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
     /// One end.
@@ -255,7 +256,7 @@ pub struct LinkSpec {
 /// A link goes down for a time, in both directions: what its ends send meanwhile is lost, what is on the way
 /// arrives. Or a switch does, with all its links: its program, tables and queues are lost, and it has no
 /// program until a controller loads one.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultSpec {
     /// The nodes at the two ends of a link, in any order; all links between them go down.
@@ -272,7 +273,7 @@ pub struct FaultSpec {
 }
 
 /// A flow.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
     /// Number on the wire, unique.
@@ -310,7 +311,7 @@ pub struct FlowSpec {
 }
 
 /// What to record over time; absent intervals record nothing.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RecordSpec {
     /// Sampling interval of the senders' state.
@@ -392,7 +393,7 @@ impl Default for RecordSpec {
 }
 
 /// Arrays of the switches' programs that are sampled.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArraysSpec {
     /// Sampling interval.
@@ -402,7 +403,7 @@ pub struct ArraysSpec {
 }
 
 /// One array of one switch.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArraySpec {
     /// Name of the switch.
@@ -412,7 +413,7 @@ pub struct ArraySpec {
 }
 
 /// Drops of switches, added up.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DropsSpec {
     /// Over intervals of this length.
@@ -422,7 +423,7 @@ pub struct DropsSpec {
 }
 
 /// Digests that are kept.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DigestsSpec {
     /// Messages of each switch that are kept; later ones are counted and left out.
@@ -432,7 +433,7 @@ pub struct DigestsSpec {
 }
 
 /// Lines of `log_msg` that are kept.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogSpec {
     /// Lines of each switch that are kept; later ones are counted and left out.
@@ -442,7 +443,7 @@ pub struct LogSpec {
 }
 
 /// What to keep of packets that arrive at hosts and that no flow takes.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketsReceivedSpec {
     /// Names of hosts.
@@ -454,7 +455,7 @@ pub struct PacketsReceivedSpec {
 }
 
 /// What to keep of the fields of the user's headers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HeadersRecordSpec {
     /// One of so many packets with headers that arrive at a host is kept.
@@ -464,7 +465,7 @@ pub struct HeadersRecordSpec {
 }
 
 /// Ends of links whose packets are captured, a pcapng file for each.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PcapSpec {
     /// Ports of switches, and hosts.
@@ -479,7 +480,7 @@ pub struct PcapSpec {
 }
 
 /// Packets that are followed through the network: what each switch does with them is kept, step by step.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceSpec {
     /// Which packets.
@@ -491,7 +492,7 @@ pub struct TraceSpec {
 }
 
 /// Packets of a flow or of a host, by their numbers as they leave the host.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TracedSpec {
     /// The flow; or `host`.
@@ -510,7 +511,7 @@ pub struct TracedSpec {
 }
 
 /// Bounds of a run.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitsSpec {
     /// Most events; a run that needs more ends with an error.
@@ -595,6 +596,11 @@ impl NetworkSpec {
             SpecError::new("$", error.to_string(), "give one JSON object and nothing after it")
         })?;
         Ok(spec)
+    }
+
+    /// The JSON Schema of a description, of which Python's types are made.
+    pub fn json_schema() -> String {
+        format!("{:#}", schemars::schema_for!(Self).as_value())
     }
 }
 

@@ -9,12 +9,13 @@
 //! rounding only orders events of one picosecond.
 
 use p4cc_units::Time;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Event, Stamp};
 
 /// Order of simultaneous events.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ties {
     /// Kind (dequeue, arrival, timer, start), node, port, sequence number

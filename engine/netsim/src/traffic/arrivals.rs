@@ -6,6 +6,7 @@
 
 use p4cc_switch::Stream;
 use p4cc_units::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::model::{Model, check_within, model_spec};
@@ -15,7 +16,7 @@ use crate::error::{SpecError, refuse};
 use crate::random::exponential;
 
 /// A Poisson process at each source.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArrivalsSpec {
     /// Label for results and name of the random streams, unique among arrivals.

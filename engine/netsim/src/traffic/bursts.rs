@@ -5,6 +5,7 @@
 
 use p4cc_switch::Stream;
 use p4cc_units::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DeadlineSpec;
@@ -14,7 +15,7 @@ use crate::error::{SpecError, refuse};
 use crate::random::exponential;
 
 /// A Poisson process of incasts.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BurstsSpec {
     /// Label for results and name of the random streams, unique among bursts.

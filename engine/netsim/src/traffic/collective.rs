@@ -22,6 +22,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use p4cc_units::{Span, Time};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::describe::{FlowPlan, MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, Resolver, StepMember, in_range};
@@ -31,7 +32,7 @@ use crate::error::{SpecError, refuse};
 const MAX_STEPS: u64 = 2_000_000;
 
 /// What the ranks want.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// Everybody has the sum of what all had.
@@ -45,7 +46,7 @@ pub enum Operation {
 }
 
 /// In which steps they get it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Schedule {
     /// From each rank to the next one.
@@ -57,7 +58,7 @@ pub enum Schedule {
 }
 
 /// One group of ranks and what it does.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CollectiveSpec {
     /// Name of the job and label of its flows.

@@ -2,6 +2,7 @@
 
 use p4cc_switch::Stream;
 use p4cc_units::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::describe::{MAX_TIME_NS, in_range};
@@ -12,7 +13,7 @@ use crate::random::exponential;
 /// deadline (offset alone), the stand-in for the GST paper's D2TCP runs (exponential of 20 ms, at least 3 ms;
 /// docs/algorithms/window.md#d2tcp, #choice-d2tcp-deadlines) and the D3 benchmark (3 ms plus exponential;
 /// docs/algorithms/traffic.md#workloads).
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DeadlineSpec {
     /// Fixed part.
@@ -26,7 +27,7 @@ pub struct DeadlineSpec {
 }
 
 /// Another deadline for a flow that is under way (D3 2011: an application may change its mind).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeadlineChangeSpec {
     /// When, from the start of the flow.

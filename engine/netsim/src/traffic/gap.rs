@@ -2,6 +2,7 @@
 //! (docs/algorithms/traffic.md#gap-scaling).
 
 use p4cc_switch::Stream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::describe::{MAX_TIME_NS, in_range};
@@ -14,7 +15,7 @@ const MAX_POINTS: usize = 10_000;
 const MAX_SIGMA: f64 = 5.0;
 
 /// A point of a cumulative distribution: `share` of the gaps have at most `gap_ns`.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GapPoint {
     /// Gap; its unit does not matter, as gaps are scaled.
@@ -24,17 +25,20 @@ pub struct GapPoint {
 }
 
 /// The distribution of gaps before they are scaled.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum GapSpec {
     /// Exponential (docs/algorithms/traffic.md#uniform); it is scaled linearly, which leaves it exponential.
+    #[schemars(title = "ExponentialGap")]
     Exponential,
     /// Log-normal with median 1: bursts and long silences.
+    #[schemars(title = "LognormalGap")]
     Lognormal {
         /// Standard deviation of the logarithm.
         sigma: f64,
     },
     /// Linear between the points of a cumulative distribution.
+    #[schemars(title = "CdfGap")]
     Cdf {
         /// Rising in both, from share 0 to share 1.
         points: Vec<GapPoint>,

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use p4cc_switch::Stream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::gap::{Gap, GapSpec};
@@ -23,10 +24,11 @@ const MAX_SIGMA: f64 = 5.0;
 const TRIES_PER_PAIR: usize = 1_000;
 
 /// The pairs of a traffic model.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum MatrixSpec {
     /// Drawn anew for each seed (docs/algorithms/traffic.md#skewed, steps 1 to 4).
+    #[schemars(title = "DrawnMatrix")]
     Drawn {
         /// Ordered pairs that talk.
         pairs: u32,
@@ -44,6 +46,7 @@ pub enum MatrixSpec {
         empty_share: [f64; 2],
     },
     /// Given: one matrix for every seed.
+    #[schemars(title = "GivenMatrix")]
     Given {
         /// Who talks to whom.
         pairs: Vec<PairSpec>,
@@ -55,7 +58,7 @@ pub enum MatrixSpec {
 }
 
 /// Flow sizes of a part of the pairs.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SizeClass {
     /// Chance that a pair has these sizes; relative to the other classes'.
@@ -65,7 +68,7 @@ pub struct SizeClass {
 }
 
 /// A pair of hosts.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairSpec {
     /// Sending host.

@@ -6,6 +6,7 @@
 use p4cc_switch::MAX_PACKET_BYTES;
 use p4cc_transport::wire::TrafficClass;
 use p4cc_units::{Span, Time};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::describe::{MAX_TIME_NS, Resolver, in_range};
@@ -21,7 +22,7 @@ pub const MAX_SOURCES: usize = 16_384;
 pub const MAX_OWN_PACKETS: u64 = 1 << 40;
 
 /// One host that sends packets of the user's own.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketsSpec {
     /// Label for results.
@@ -43,7 +44,7 @@ pub struct PacketsSpec {
 }
 
 /// One packet from its first byte on, and when the next one is due.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FrameSpec {
     /// Two hexadecimal digits a byte.

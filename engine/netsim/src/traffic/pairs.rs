@@ -11,6 +11,7 @@
 
 use p4cc_switch::Stream;
 use p4cc_units::{Rate, Span};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DeadlineSpec;
@@ -34,7 +35,7 @@ const MIN_BUSIEST_LOAD: f64 = 1e-6;
 const MAX_BUSIEST_LOAD: f64 = 1e6;
 
 /// Traffic between pairs.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairsSpec {
     /// Label for results and name of the random streams, unique among pairs.
@@ -70,7 +71,7 @@ pub struct PairsSpec {
 }
 
 /// One of the two traces.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
     /// Each host to all others alike.

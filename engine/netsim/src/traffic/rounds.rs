@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use p4cc_switch::Stream;
 use p4cc_units::{Span, Time};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -27,7 +28,7 @@ use crate::error::{SpecError, refuse};
 use crate::random::{exponential, uniform};
 
 /// A client and its servers.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoundsSpec {
     /// Name of the group and of its random streams, unique among rounds.

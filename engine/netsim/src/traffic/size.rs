@@ -1,6 +1,7 @@
 //! Flow sizes: fixed, uniform, or from a cumulative distribution (docs/algorithms/traffic.md#uniform).
 
 use p4cc_switch::Stream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::describe::{MAX_FLOW_BYTES, in_range};
@@ -10,7 +11,7 @@ use crate::error::{SpecError, refuse};
 const MAX_POINTS: usize = 10_000;
 
 /// A point of a cumulative distribution: `share` of the flows have at most `bytes`.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CdfPoint {
     /// Size.
@@ -20,15 +21,17 @@ pub struct CdfPoint {
 }
 
 /// Where flow sizes come from.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SizeSpec {
     /// Every flow alike.
+    #[schemars(title = "FixedSize")]
     Fixed {
         /// Size.
         bytes: u64,
     },
     /// Every size between two, both included, equally likely.
+    #[schemars(title = "UniformSize")]
     Uniform {
         /// Smallest.
         min_bytes: u64,
@@ -36,6 +39,7 @@ pub enum SizeSpec {
         max_bytes: u64,
     },
     /// Linear between the points of a cumulative distribution.
+    #[schemars(title = "CdfSize")]
     Cdf {
         /// Rising in both, from share 0 to share 1.
         points: Vec<CdfPoint>,

@@ -7,6 +7,7 @@ use p4cc_cc::{
     build_rate, rate_needs,
 };
 use p4cc_units::{Bytes, Rate, Span};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bolt;
@@ -14,7 +15,7 @@ use super::request::MAX_RECORDS;
 use crate::wire::IP_HEADERS_LEN;
 
 /// How a receiver tells the sender of a marked packet (docs/algorithms/dcqcn.md#dcqcn-receiver, `np`).
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Notification {
     /// The ECN bits echoed in each ACK are the notification.
@@ -25,8 +26,9 @@ pub enum Notification {
 }
 
 /// How a flow mends losses.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RdmaRecovery")]
 pub enum Recovery {
     /// The receiver takes what is in order; the sender goes back to what is missing
     /// (docs/algorithms/substrate.md#go-back-n).
@@ -38,7 +40,7 @@ pub enum Recovery {
 }
 
 /// What a sender must know to read hop records (docs/reference/wire-format.md, extension 1).
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IntTable {
     /// Log2 of the multiplier of both units.
@@ -53,7 +55,7 @@ pub struct IntTable {
 }
 
 /// How packets make room for hop records (docs/algorithms/int.md#hpcc-int).
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IntRoom {
     /// The packet grows by eight bytes a hop.
@@ -74,7 +76,7 @@ impl IntTable {
 }
 
 /// Parameters of an RDMA-like flow.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RdmaConfig {
     /// Payload bytes of a full packet (docs/algorithms/substrate.md#packets: 1000).

@@ -1,9 +1,10 @@
 //! The description of the headers of a run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The layer that the headers stand behind.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum After {
     /// Ethernet.
@@ -15,7 +16,7 @@ pub enum After {
 }
 
 /// How the layers in front say that the headers follow.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Announcement {
     /// The EtherType.
@@ -29,7 +30,7 @@ pub struct Announcement {
 }
 
 /// The headers of a run.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OwnHeadersConfig {
     /// Where they stand.
@@ -45,7 +46,7 @@ pub struct OwnHeadersConfig {
 }
 
 /// One header, or a stack of it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OwnHeaderConfig {
     /// Name of its type.
@@ -60,7 +61,7 @@ pub struct OwnHeaderConfig {
 }
 
 /// A field that counts how often a later header stands there.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CountField {
     /// Place of its header in the list.
