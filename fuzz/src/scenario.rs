@@ -55,7 +55,7 @@ pub(crate) fn run(input: &[u8]) {
     };
     for device in network.device_ids().collect::<Vec<_>>() {
         if let Some(switch) = network.switch_mut(device) {
-            switch.set_pipeline(Arc::clone(forward()));
+            switch.control().set_pipeline(Arc::clone(forward()));
         }
     }
     if let Ok(mut fork) = network.fork(2) {

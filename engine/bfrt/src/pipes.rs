@@ -98,11 +98,14 @@ fn instances_of(target: &Target<'_>, table: &Table) -> Vec<Instance> {
         }
         _ => scope_of(table.id),
     };
-    instances(mode.as_ref(), target.switch.pipes())
+    instances(mode.as_ref(), target.switch.observation().pipes())
 }
 
 fn no_such_pipe(target: &Target<'_>, pipe: u32) -> Failure {
-    Failure::invalid(format!("there is no pipe {pipe}; this device has 0 to {}", target.switch.pipes() - 1))
+    Failure::invalid(format!(
+        "there is no pipe {pipe}; this device has 0 to {}",
+        target.switch.observation().pipes() - 1
+    ))
 }
 
 fn not_here(table: &Table, pipe: u32) -> Failure {
@@ -118,8 +121,8 @@ fn named(target: &Target<'_>) -> Result<Option<usize>, Failure> {
     match target.scope.pipe {
         ALL_PIPES => Ok(None),
         // A device without pipes of their own is one for all.
-        pipe if target.switch.pipes() == 1 && pipe < PIPES as u32 => Ok(None),
-        pipe if (pipe as usize) < target.switch.pipes() => Ok(Some(pipe as usize)),
+        pipe if target.switch.observation().pipes() == 1 && pipe < PIPES as u32 => Ok(None),
+        pipe if (pipe as usize) < target.switch.observation().pipes() => Ok(Some(pipe as usize)),
         pipe => Err(no_such_pipe(target, pipe)),
     }
 }
@@ -129,7 +132,7 @@ fn named(target: &Target<'_>) -> Result<Option<usize>, Failure> {
 /// # Errors
 /// There is no such pipe.
 pub fn named_or_all(target: &Target<'_>) -> Result<Vec<usize>, Failure> {
-    Ok(named(target)?.map_or_else(|| (0..target.switch.pipes()).collect(), |pipe| vec![pipe]))
+    Ok(named(target)?.map_or_else(|| (0..target.switch.observation().pipes()).collect(), |pipe| vec![pipe]))
 }
 
 /// The pipes that a write of entries is for.
@@ -144,7 +147,7 @@ pub fn to_write(target: &Target<'_>, table: &Table, empties: bool) -> Result<Vec
             let instances = instances_of(target, table);
             let is_shared = instances.len() == 1 && instances[0].id == ALL_PIPES;
             Ok(match named {
-                None => (0..target.switch.pipes()).collect(),
+                None => (0..target.switch.observation().pipes()).collect(),
                 Some(pipe) if is_shared => vec![pipe],
                 Some(pipe) => {
                     let joined = instances.into_iter().find(|one| one.pipes.contains(&pipe));
@@ -160,7 +163,7 @@ pub fn to_write(target: &Target<'_>, table: &Table, empties: bool) -> Result<Vec
             }
             // A table is emptied in all pipes whatever its scope.
             if named.is_none() && empties {
-                return Ok((0..target.switch.pipes()).collect());
+                return Ok((0..target.switch.observation().pipes()).collect());
             }
             Err(not_here(table, id))
         }
@@ -182,7 +185,7 @@ pub struct ToRead {
 /// The table has no entries of what the request names.
 pub fn to_read(target: &Target<'_>, entry: &Entry<'_>) -> Result<ToRead, Failure> {
     let (table, named) = (entry.table, named(target)?);
-    let all = || (0..target.switch.pipes()).collect::<Vec<_>>();
+    let all = || (0..target.switch.observation().pipes()).collect::<Vec<_>>();
     match kind(table) {
         Kind::Once => Ok(ToRead { pipes: vec![0], id: ALL_PIPES }),
         Kind::Cells => Ok(match named {
@@ -244,7 +247,7 @@ pub fn to_read_by_number(target: &Target<'_>, entry: &Entry<'_>, owner: u32) -> 
 /// Whose entries a request of a table speaks of, as numbers of entries tell it.
 pub fn owner(target: &Target<'_>, table: &Table) -> u32 {
     match kind(table) {
-        Kind::Entries if target.switch.pipes() > 1 => target.scope.pipe,
+        Kind::Entries if target.switch.observation().pipes() > 1 => target.scope.pipe,
         Kind::Entries | Kind::Cells | Kind::Once => ALL_PIPES,
     }
 }
@@ -395,9 +398,9 @@ fn has_own(table: &Table) -> bool {
 pub fn sweep(target: &mut Target<'_>) -> Vec<(u32, TableId, TableEntry, Change)> {
     let now = target.now;
     let mut found: Vec<(usize, TableId, TableEntry, Change)> = Vec::new();
-    for pipe in 0..target.switch.pipes() {
+    for pipe in 0..target.switch.observation().pipes() {
         target.enter(pipe);
-        let Some(state) = target.switch.state_of(pipe) else { continue };
+        let Some(state) = target.switch.observation().state_of(pipe) else { continue };
         let changes = target.kept.ageing.sweep(state, now);
         found.extend(changes.into_iter().map(|(table, entry, change)| (pipe, table, entry, change)));
     }

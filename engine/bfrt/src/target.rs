@@ -183,7 +183,7 @@ impl<'a> Target<'a> {
     /// # Errors
     /// The device runs no program.
     pub fn state(&self) -> Result<&State, Failure> {
-        self.switch.state_of(self.kept.pipe).ok_or_else(no_program)
+        self.switch.observation().state_of(self.kept.pipe).ok_or_else(no_program)
     }
 
     /// The same to be changed.
@@ -191,7 +191,7 @@ impl<'a> Target<'a> {
     /// # Errors
     /// The device runs no program.
     pub fn state_mut(&mut self) -> Result<&mut State, Failure> {
-        self.switch.state_of_mut(self.kept.pipe).ok_or_else(no_program)
+        self.switch.control().state_of_mut(self.kept.pipe).ok_or_else(no_program)
     }
 
     /// Changes to another pipe: its state, and what is kept of it.
@@ -218,9 +218,11 @@ impl<'a> Target<'a> {
     /// What stands before a batch that is applied as a whole or not at all.
     pub fn before(&self) -> Before {
         Before {
-            states: (0..self.switch.pipes()).filter_map(|pipe| self.switch.state_of(pipe).cloned()).collect(),
-            pre: self.switch.pre().clone(),
-            chip: self.switch.chip().clone(),
+            states: (0..self.switch.observation().pipes())
+                .filter_map(|pipe| self.switch.observation().state_of(pipe).cloned())
+                .collect(),
+            pre: self.switch.observation().pre().clone(),
+            chip: self.switch.observation().chip().clone(),
             kept: self.kept.clone(),
         }
     }
@@ -228,12 +230,12 @@ impl<'a> Target<'a> {
     /// Goes back to what stood before.
     pub fn restore(&mut self, before: Before) {
         for (pipe, old) in before.states.into_iter().enumerate() {
-            if let Some(state) = self.switch.state_of_mut(pipe) {
+            if let Some(state) = self.switch.control().state_of_mut(pipe) {
                 *state = old;
             }
         }
-        *self.switch.pre_mut() = before.pre;
-        *self.switch.chip_mut() = before.chip;
+        *self.switch.control().pre_mut() = before.pre;
+        *self.switch.control().chip_mut() = before.chip;
         *self.kept = before.kept;
     }
 }

@@ -389,7 +389,7 @@ fn bench() -> Arc<Bench> {
 fn bound(bench: &Arc<Bench>) -> (p4cc_p4runtime::Local, Local, Schema) {
     let p4runtime = p4cc_p4runtime::Local::new(Arc::clone(bench) as _).expect("threads");
     p4runtime.install(0, PROGRAM.as_bytes().to_vec()).expect("the program compiles");
-    let program = Arc::clone(bench.0.lock().pipeline().expect("a program").program());
+    let program = Arc::clone(bench.0.lock().observation().pipeline().expect("a program").program());
     let mut schema = schema::of_program(&program, Chip::Tofino1).expect("a program of the chip");
     schema.tables.extend(schema::fixed(Chip::Tofino1).tables);
     let options = Options { p4_name: Some("program".to_owned()) };
@@ -420,8 +420,9 @@ fn everything(bench: &Bench, server: &mut Local, schema: &Schema) -> (String, Ve
     let tables = schema.tables.iter().map(|table| server.call("Read", &read(table)).unwrap_or_default());
     let tables = tables.collect();
     let switch = bench.0.lock();
-    let states: Vec<_> = (0..switch.pipes()).filter_map(|pipe| switch.state_of(pipe)).collect();
-    (format!("{states:?} {:?} {:?}", switch.pre(), switch.chip()), tables)
+    let states: Vec<_> =
+        (0..switch.observation().pipes()).filter_map(|pipe| switch.observation().state_of(pipe)).collect();
+    (format!("{states:?} {:?} {:?}", switch.observation().pre(), switch.observation().chip()), tables)
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub fn switch(pipeline: &Arc<Pipeline>, exec: ExecChoice) -> Switch {
 #[expect(clippy::missing_panics_doc, reason = "the configuration is the same each time and is right")]
 pub fn switch_with_cpu_port(pipeline: &Arc<Pipeline>, exec: ExecChoice, cpu_port: Option<u32>) -> Switch {
     let mut switch = Switch::new(SwitchConfig { cpu_port, ..config() }).expect("the configuration is right");
-    switch.set_exec(exec);
-    switch.set_pipeline(Arc::clone(pipeline));
+    switch.control().set_exec(exec);
+    switch.control().set_pipeline(Arc::clone(pipeline));
     switch
 }

@@ -114,11 +114,11 @@ type Outcome<T> = Result<T, String>;
 impl Bench {
     fn new(pipeline: &Arc<Pipeline>, mode: &Mode, cpu_port: Option<u32>) -> Outcome<Self> {
         let mut switch = bench::switch_with_cpu_port(pipeline, mode.exec, cpu_port);
-        if let Some(error) = switch.native_error() {
+        if let Some(error) = switch.observation().native_error() {
             return Err(error.to_string());
         }
-        switch.set_logging(true);
-        switch.set_tracing(mode.traces);
+        switch.control().set_logging(true);
+        switch.control().set_tracing(mode.traces);
         let program = Arc::clone(pipeline.program());
         let ports_are_idle = mode.ports_are_idle;
         let (outputs, digests, logs) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
@@ -126,7 +126,7 @@ impl Bench {
     }
 
     fn state(&mut self) -> Outcome<&mut State> {
-        self.switch.state_mut().ok_or_else(|| "the switch has no pipeline".to_owned())
+        self.switch.control().state_mut().ok_or_else(|| "the switch has no pipeline".to_owned())
     }
 
     fn settled(&self) -> Outcome<()> {
@@ -153,7 +153,7 @@ impl Bench {
             }
             Command::ExpectDigest { name, values } => self.expect_digest(name, values),
             Command::ExpectLog(text) => {
-                self.logs.extend(self.switch.take_logs().into_iter().map(|line| line.text));
+                self.logs.extend(self.switch.control().take_logs().into_iter().map(|line| line.text));
                 same("log line", self.logs.pop_front().as_ref(), Some(text))
             }
             Command::Chip(command) if command.expects() => self.chip(command),
@@ -194,7 +194,7 @@ impl Bench {
             Command::Multicast { group, ports } => {
                 let replicas = ports.iter().map(|port| replica(*port)).collect();
                 let group = MulticastGroup { id: *group, replicas, metadata: Vec::new() };
-                self.switch.pre_mut().insert_group(group).map_err(|error| error.to_string())
+                self.switch.control().pre_mut().insert_group(group).map_err(|error| error.to_string())
             }
             Command::Session { id, port } => {
                 let session = CloneSession {
@@ -203,7 +203,7 @@ impl Bench {
                     class_of_service: 0,
                     packet_length_bytes: 0,
                 };
-                self.switch.pre_mut().insert_session(session).map_err(|error| error.to_string())
+                self.switch.control().pre_mut().insert_session(session).map_err(|error| error.to_string())
             }
             Command::CpuPort(_) => Ok(()),
             Command::Chip(command) => self.chip(command),

@@ -45,16 +45,16 @@ impl Command {
         match words.as_slice() {
             ["deflect", pipe, port, queue] => {
                 let to = Deflection { port: small(port)?, queue: small(queue)? };
-                told(switch.chip_mut().set_deflection(small(pipe)? as u8, Some(to)))
+                told(switch.control().chip_mut().set_deflection(small(pipe)? as u8, Some(to)))
             }
             ["capacity", port, packets] => {
-                let known = switch.set_queue_capacity(small(port)?, None, small(packets)?);
+                let known = switch.control().set_queue_capacity(small(port)?, None, small(packets)?);
                 if known { Ok(()) } else { Err(format!("there is no port {port}")) }
             }
             ["metadata", port, hex] => {
-                told(switch.chip_mut().set_port_metadata(small(port)?, Some(&bytes(hex)?)))
+                told(switch.control().chip_mut().set_port_metadata(small(port)?, Some(&bytes(hex)?)))
             }
-            ["loop", port] => told(switch.chip_mut().set_loopback(small(port)?, true)),
+            ["loop", port] => told(switch.control().chip_mut().set_loopback(small(port)?, true)),
             ["mirror", id, port, cut] => {
                 let session = MirrorSession {
                     enabled: true,
@@ -63,7 +63,7 @@ impl Command {
                     max_length_bytes: small(cut)? as u16,
                     ..MirrorSession::new(small(id)? as u16)
                 };
-                told(switch.chip_mut().mirrors.insert(session))
+                told(switch.control().chip_mut().mirrors.insert(session))
             }
             [what @ ("node" | "lag" | "group" | "prune"), rest @ ..] => multicast(switch, what, rest),
             _ => generator(switch, now, &words),
@@ -77,7 +77,7 @@ fn told<T>(result: Result<T, impl ToString>) -> Result<(), String> {
 
 fn multicast(switch: &mut Switch, what: &str, words: &[&str]) -> Result<(), String> {
     let numbers = || words.iter().map(|word| small(word)).collect::<Result<Vec<u32>, String>>();
-    let tree = &mut switch.chip_mut().multicast;
+    let tree = &mut switch.control().chip_mut().multicast;
     if what == "group" {
         let [id, members @ ..] = words else { return Err("a group needs a number".to_owned()) };
         let member = |word: &&str| match word.split_once(':') {
@@ -108,11 +108,11 @@ fn generator(switch: &mut Switch, now: Time, words: &[&str]) -> Result<(), Strin
     match words {
         ["generates", port] => {
             let known = GeneratorPort { generates: true, matches_pattern: true, ..GeneratorPort::default() };
-            told(switch.chip_mut().generator.set_port(small(port)?, known))
+            told(switch.control().chip_mut().generator.set_port(small(port)?, known))
         }
         ["buffer", pipe, offset, hex] => {
             let (pipe, offset) = (small(pipe)? as u8, small(offset)? as usize);
-            told(switch.chip_mut().generator.write_buffer(pipe, offset, &bytes(hex)?))
+            told(switch.control().chip_mut().generator.write_buffer(pipe, offset, &bytes(hex)?))
         }
         ["app", pipe, id, offset, length, trigger @ ..] => {
             let app = App {
@@ -123,10 +123,15 @@ fn generator(switch: &mut Switch, now: Time, words: &[&str]) -> Result<(), Strin
                 channel: 6,
                 ..App::default()
             };
-            told(switch.chip_mut().generator.set_app(now, small(pipe)? as u8, small(id)? as u8, app))
+            told(switch.control().chip_mut().generator.set_app(
+                now,
+                small(pipe)? as u8,
+                small(id)? as u8,
+                app,
+            ))
         }
         ["down", port] => {
-            switch.set_port_up(small(port)?, false);
+            switch.control().set_port_up(small(port)?, false);
             Ok(())
         }
         _ => Err(format!("`chip {}` is no command", words.join(" "))),

@@ -45,8 +45,8 @@ impl Twin {
         let switches = core::array::from_fn(|at| {
             let Mode { exec, traces, .. } = MODES[at];
             let mut switch = bench::switch_with_cpu_port(pipeline, exec, Some(CPU_PORT));
-            switch.set_logging(true);
-            switch.set_tracing(traces);
+            switch.control().set_logging(true);
+            switch.control().set_tracing(traces);
             switch
         });
         Ok(Self { program: Arc::clone(pipeline.program()), switches })
@@ -58,7 +58,7 @@ impl Twin {
     /// What differs.
     pub fn send(&mut self, now: Time, port: u32, packet: &Packet) -> Result<(), String> {
         let mut ways = MODES.iter().zip(&mut self.switches).map(|(mode, switch)| {
-            (mode.name, observe(switch, now, port, packet, mode.ports_are_idle), switch.state())
+            (mode.name, observe(switch, now, port, packet, mode.ports_are_idle), switch.observation().state())
         });
         let Some((way, seen, state)) = ways.next() else { return Ok(()) };
         for (other_way, other, other_state) in ways {
@@ -130,7 +130,7 @@ impl Twin {
 
     fn states(&mut self, mut change: impl FnMut(&mut State)) {
         for switch in &mut self.switches {
-            if let Some(state) = switch.state_mut() {
+            if let Some(state) = switch.control().state_mut() {
                 change(state);
             }
         }
@@ -145,8 +145,8 @@ fn replicate(switch: &mut Switch) {
         let session =
             CloneSession { id, replicas: replicas.clone(), class_of_service: 0, packet_length_bytes: 40 };
         // All refuse what one refuses.
-        drop(switch.pre_mut().insert_group(group));
-        drop(switch.pre_mut().insert_session(session));
+        drop(switch.control().pre_mut().insert_group(group));
+        drop(switch.control().pre_mut().insert_session(session));
     }
 }
 
@@ -175,14 +175,14 @@ fn observe(switch: &mut Switch, now: Time, port: u32, packet: &Packet, is_free: 
             see(&out);
         }
     }
-    let _ = writeln!(seen, "  {:?}", switch.counters());
+    let _ = writeln!(seen, "  {:?}", switch.observation().counters());
     for packet in switch.take_packet_ins() {
         let _ = writeln!(seen, "  controller: {:02x?} and {} zeros", &packet.head[..], packet.zeros);
     }
     for digest in switch.take_digests() {
         let _ = writeln!(seen, "  {digest:?}");
     }
-    for line in switch.take_logs() {
+    for line in switch.control().take_logs() {
         let _ = writeln!(seen, "  log: {}", line.text);
     }
     seen

@@ -185,8 +185,8 @@ fn hops(scenario: &Incast<'_>, seeds: u64) -> io::Result<(u64, f64, f64)> {
 fn program(exec: Exec) -> io::Result<f64> {
     let mut network = incast(&scenario(2, 1 << 20, 150));
     let switch = network.switch_mut(1).ok_or_else(no_switch)?;
-    let pipeline = switch.pipeline().ok_or_else(no_switch)?.clone();
-    let state = switch.state_mut().ok_or_else(no_switch)?;
+    let pipeline = switch.observation().pipeline().ok_or_else(no_switch)?.clone();
+    let state = switch.control().state_mut().ok_or_else(no_switch)?;
     match exec {
         Exec::Interp => Ok(passes(&*pipeline, &pipeline, state)),
         Exec::Native => {
@@ -251,7 +251,7 @@ fn memory() -> io::Result<f64> {
     for _ in 0..WAITING {
         switch.receive(Time::ZERO, 2, packet.clone());
     }
-    Ok((in_use() - before) as f64 / switch.waiting() as f64)
+    Ok((in_use() - before) as f64 / switch.observation().waiting() as f64)
 }
 
 fn no_switch() -> io::Error {

@@ -75,13 +75,13 @@ fn fates(program: &Arc<Program>, commands: &[(u32, Command)]) -> Vec<Fate> {
     // The same was made before.
     let Ok(mut bench) = Bench::new(program, commands, ExecChoice::Interp) else { return Vec::new() };
     let drops = Some((STEP, MAX_DROP_ROWS));
-    bench.switch.watch(Watch { drops, ..Watch::default() });
-    bench.switch.set_tracing(true);
+    bench.switch.control().watch(Watch { drops, ..Watch::default() });
+    bench.switch.control().set_tracing(true);
     bench.fates = Some(Vec::new());
     bench.steps(commands);
     let mut fates = bench.fates.unwrap_or_default();
     let pass_limit = bench.switch.config().pass_limit;
-    for row in bench.switch.watched_drops() {
+    for row in bench.switch.observation().watched_drops() {
         // The first packet comes one step after the start.
         let at = (row.at.as_ps() / STEP.as_ps()).checked_sub(1).and_then(|at| usize::try_from(at).ok());
         if let Some(fate) = at.and_then(|at| fates.get_mut(at)) {
@@ -119,9 +119,9 @@ impl Bench {
         let mut switch = Switch::new(config).map_err(|error| error.to_string())?;
         let program = Arc::clone(program);
         let pipeline = Pipeline::compile(Arc::clone(&program)).map_err(|error| error.to_string())?;
-        switch.set_exec(exec);
-        switch.set_pipeline(Arc::new(pipeline));
-        switch.set_logging(true);
+        switch.control().set_exec(exec);
+        switch.control().set_pipeline(Arc::new(pipeline));
+        switch.control().set_logging(true);
         Ok(Self {
             program,
             switch,
@@ -146,7 +146,7 @@ impl Bench {
     }
 
     fn state(&mut self) -> Outcome<&mut State> {
-        self.switch.state_mut().ok_or_else(|| "the switch has no pipeline".to_owned())
+        self.switch.control().state_mut().ok_or_else(|| "the switch has no pipeline".to_owned())
     }
 
     fn step(&mut self, line: u32, command: &Command) -> Result<(), Cause> {
@@ -156,7 +156,7 @@ impl Bench {
         let done = match command {
             Command::Packet { port, bytes } => {
                 self.packet(line, *port, bytes);
-                let logs = self.switch.take_logs();
+                let logs = self.switch.control().take_logs();
                 self.report
                     .printed
                     .extend(logs.into_iter().map(|log| (line, format!("log_msg: {}", log.text))));
@@ -219,7 +219,7 @@ impl Bench {
                 ))
             }
             Command::MirroringGet(id) => {
-                let session = self.switch.pre().session(*id);
+                let session = self.switch.observation().pre().session(*id);
                 let session = session.ok_or_else(|| format!("there is no clone session {id}"))?;
                 let replica = |replica: &Replica| {
                     format!("port {} instance {}", replica.first.port, replica.first.instance)
@@ -260,7 +260,7 @@ impl Bench {
                 self.outputs.entry(port).or_default().push(sent.packet.to_vec());
             }
         }
-        if self.switch.counters().assertions_failed > failed_before.values().sum() {
+        if self.switch.observation().counters().assertions_failed > failed_before.values().sum() {
             for (place, count) in self.failed_assertions() {
                 let times = count - failed_before.get(&place).copied().unwrap_or_default();
                 if times > 0 {
@@ -272,13 +272,17 @@ impl Bench {
         }
         if let Some(fates) = &mut self.fates {
             let mut fate = Fate::of(line, port);
-            fate.follow(&self.switch.take_trace());
+            fate.follow(&self.switch.control().take_trace());
             fates.push(fate);
         }
     }
 
     fn failed_assertions(&self) -> BTreeMap<String, u64> {
-        self.switch.failed_assertions().map(|(place, count)| (place.to_owned(), count)).collect()
+        self.switch
+            .observation()
+            .failed_assertions()
+            .map(|(place, count)| (place.to_owned(), count))
+            .collect()
     }
 
     fn add(&mut self, command: &Command) -> Outcome<()> {
@@ -416,19 +420,24 @@ impl Bench {
         match command {
             Command::MirroringAdd { session, target, group } => {
                 let replicas = if *group {
-                    self.switch.pre().group(*target).map(|group| group.replicas.clone()).unwrap_or_default()
+                    self.switch
+                        .observation()
+                        .pre()
+                        .group(*target)
+                        .map(|group| group.replicas.clone())
+                        .unwrap_or_default()
                 } else {
                     vec![Replica::new(*target, 0)]
                 };
                 let session =
                     CloneSession { id: *session, replicas, class_of_service: 0, packet_length_bytes: 0 };
-                let pre = self.switch.pre_mut();
+                let pre = self.switch.control().pre_mut();
                 let known = pre.session(session.id).is_some();
                 let done = if known { pre.modify_session(session) } else { pre.insert_session(session) };
                 done.map_err(|error| error.to_string())
             }
             Command::MirroringDelete(session) => {
-                self.switch.pre_mut().delete_session(*session).map_err(|error| error.to_string())
+                self.switch.control().pre_mut().delete_session(*session).map_err(|error| error.to_string())
             }
             Command::GroupCreate(group) => {
                 self.groups.insert(*group, Vec::new());
@@ -465,7 +474,7 @@ impl Bench {
             node.ports.iter().map(replica).collect::<Vec<_>>()
         });
         let group = MulticastGroup { id, replicas: replicas.collect(), metadata: Vec::new() };
-        let pre = self.switch.pre_mut();
+        let pre = self.switch.control().pre_mut();
         let known = pre.group(id).is_some();
         let done = if known { pre.modify_group(group) } else { pre.insert_group(group) };
         done.map_err(|error| error.to_string())

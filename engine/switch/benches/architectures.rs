@@ -60,9 +60,11 @@ fn measured(architecture: &str, exec: ExecChoice) -> f64 {
         pass_limit: DEFAULT_PASS_LIMIT,
     };
     let mut switch = Switch::new(config).expect("a right configuration");
-    switch.set_exec(exec);
-    switch.set_pipeline(Arc::new(Pipeline::compile(Arc::clone(&program)).expect("a checked program")));
-    fill(switch.state_mut().expect("a program is loaded"), &program);
+    switch.control().set_exec(exec);
+    switch
+        .control()
+        .set_pipeline(Arc::new(Pipeline::compile(Arc::clone(&program)).expect("a checked program")));
+    fill(switch.control().state_mut().expect("a program is loaded"), &program);
     let packet = Packet::new(&frame(), 1_400);
     let mut least_ns = f64::INFINITY;
     for round in 0..ROUNDS {

@@ -226,7 +226,7 @@ pub struct SwitchCounters {
     pub digests: u64,
     /// Of these, lost because the controller did not fetch earlier ones.
     pub digests_lost: u64,
-    /// `assert` or `assume` that did not hold; [`crate::Switch::failed_assertions`] says which.
+    /// `assert` or `assume` that did not hold; [`crate::Observation::failed_assertions`] says which.
     pub assertions_failed: u64,
 }
 

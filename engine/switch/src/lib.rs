@@ -1,9 +1,10 @@
 //! The switch, sans-IO: the pipelines of v1model, PSA, TNA and T2NA, packet replication, and the traffic
 //! manager.
 //!
-//! A [`Switch`] takes packets with their time of arrival, and gives packets back when a port is idle. It
-//! reads no clock, opens no socket and logs nothing: the simulator and the daemon do that. The P4 program
-//! decides everything that happens to a packet. Nothing here marks, routes or inspects headers.
+//! A [`Switch`] takes packets with their time of arrival, and gives packets back when a port is idle.
+//! [`Control`] is what the control plane sets of it, [`Observation`] what can be seen of it. It reads no
+//! clock, opens no socket and logs nothing: the simulator and the daemon do that. The P4 program decides
+//! everything that happens to a packet. Nothing here marks, routes or inspects headers.
 //!
 //! A packet takes one of two ways from ingress to egress:
 //!
@@ -36,10 +37,12 @@
 mod arch;
 pub mod chip;
 pub mod config;
+mod control;
 mod core;
 pub mod counters;
 mod head;
 mod lineage;
+mod observation;
 pub mod packet;
 pub mod pre;
 mod prefetch_steps;
@@ -59,7 +62,9 @@ pub use config::{
     BufferConfig, ConfigError, DEFAULT_PASS_LIMIT, ExecChoice, MAX_PASS_LIMIT, NATIVE_AFTER_PACKETS,
     PortConfig, QdepthUnit, SwitchConfig, TimestampUnit,
 };
+pub use control::Control;
 pub use counters::{DropCause, Drops, PauseCounters, PortCounters, QueueCounters, SwitchCounters};
+pub use observation::Observation;
 pub use p4cc_exec::{Array, ArrayKind, prefetch};
 pub use packet::{MAX_PACKET_BYTES, Packet, PacketPool};
 pub use pre::{CloneSession, MulticastGroup, Replica, ReplicationEngine, Target};

@@ -83,7 +83,7 @@ impl Daemon {
             tracing::warn!("{notice}");
         }
         let mut switch = Switch::new(switch_config(options))?;
-        switch.set_exec(native::beside_packets(general.exec));
+        switch.control().set_exec(native::beside_packets(general.exec));
         // Read before anything is opened: compiling takes a while.
         let source = program::options(&general.include, &general.define);
         let read = |path| program::device_config(path, &source, general.strict);
@@ -113,7 +113,7 @@ impl Daemon {
         let messenger = thread("messenger").spawn(messenger).map_err(failed)?;
         let trace = crate::log::wants_trace(general);
         let manner = Manner { busy_poll: general.links.busy_poll, trace, cpu: general.links.cpu };
-        shared.switch.lock().set_tracing(trace);
+        shared.switch.lock().control().set_tracing(trace);
         let dataplane = Dataplane::new(Arc::clone(&shared), woken, manner, ports, messenger.thread().clone());
         let dataplane = thread("dataplane").spawn(move || dataplane.run()).map_err(failed)?;
         let attaching = Attaching { ring_frames: general.links.ring_frames, io: general.links.io };
@@ -162,7 +162,7 @@ impl Daemon {
                 "port closed"
             );
         }
-        let counters = *self.shared.switch.lock().counters();
+        let counters = *self.shared.switch.lock().observation().counters();
         let (received, sent, dropped) = (counters.received, counters.sent, counters.drops.total());
         let pass_limit = counters.drops.of(DropCause::PassLimit);
         tracing::info!(received, sent, dropped, pass_limit, "switch stopped");
@@ -387,7 +387,7 @@ mod tests {
         let daemon = Daemon::start(&options).expect("it starts");
         let replicas = (0..4).map(|port| Replica::new(port, 1)).collect();
         let group = MulticastGroup { id: 1, replicas, metadata: Vec::new() };
-        daemon.shared.switch.lock().pre_mut().insert_group(group).expect("a right group");
+        daemon.shared.switch.lock().control().pre_mut().insert_group(group).expect("a right group");
         let mut stream = UnixStream::connect(&socket).expect("it listens");
         stream.write_all(b"\0SP\0\0\x10\0\0").expect("it reads");
         stream.read_exact(&mut [0; 8]).expect("it greets");
@@ -399,7 +399,7 @@ mod tests {
         let (mut longest, mut limited) = (Duration::ZERO, 0);
         while limited == 0 || started.elapsed() < Duration::from_millis(300) {
             let asked = Instant::now();
-            limited = daemon.shared.switch.lock().counters().drops.of(DropCause::PassLimit);
+            limited = daemon.shared.switch.lock().observation().counters().drops.of(DropCause::PassLimit);
             longest = longest.max(asked.elapsed());
             assert!(started.elapsed() < Duration::from_secs(20), "no packet reached the limit");
         }
@@ -407,7 +407,7 @@ mod tests {
         let (asked, shared) = (Instant::now(), Arc::clone(&daemon.shared));
         daemon.stop();
         assert!(asked.elapsed() < Duration::from_secs(5), "it ended after {:?}", asked.elapsed());
-        let counters = *shared.switch.lock().counters();
+        let counters = *shared.switch.lock().observation().counters();
         let made = counters.recirculated + counters.copies
             - counters.drops.of(DropCause::PassLimit).min(counters.copies);
         assert!(made <= counters.received * u64::from(DEFAULT_PASS_LIMIT), "{counters:?}");

@@ -93,7 +93,7 @@ struct Faults {
 
 impl Faults {
     fn look(&mut self, switch: &Switch) {
-        let (counters, limit) = (switch.counters(), switch.config().pass_limit);
+        let (counters, limit) = (switch.observation().counters(), switch.config().pass_limit);
         if let Some(dropped) = self.pass_limit.look(counters.drops.of(DropCause::PassLimit)) {
             tracing::warn!(
                 dropped,
@@ -104,7 +104,7 @@ impl Faults {
         }
         if let Some(failed) = self.assertions.look(counters.assertions_failed) {
             let mut places = Vec::new();
-            for (place, count) in switch.failed_assertions() {
+            for (place, count) in switch.observation().failed_assertions() {
                 if self.places.insert(place.to_owned(), count) != Some(count) && places.len() < MAX_PLACES {
                     places.push(place.to_owned());
                 }
@@ -166,7 +166,7 @@ impl Dataplane {
         let mut switch = shared.switch.lock();
         if self.manner.trace {
             // Another program starts without.
-            switch.set_logging(true);
+            switch.control().set_logging(true);
         }
         let now = shared.clock.now();
         let share = Share::begin(&switch);
@@ -184,7 +184,7 @@ impl Dataplane {
         self.faults.look(&switch);
         let told = switch.has_messages();
         if self.manner.trace {
-            let (events, lines) = (switch.take_trace(), switch.take_logs());
+            let (events, lines) = (switch.control().take_trace(), switch.control().take_logs());
             drop(switch);
             trace::write(&events, &lines);
         } else {

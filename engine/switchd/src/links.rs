@@ -134,7 +134,7 @@ impl Links {
         let PortState { up, remark } = state;
         if before != *up {
             let mut switch = self.shared.switch.lock();
-            switch.set_port_up(port, *up);
+            switch.control().set_port_up(port, *up);
             let generates = switch.next_generated().is_some();
             drop(switch);
             if generates {

@@ -178,7 +178,7 @@ impl Client {
 fn look(shared: &Shared) -> String {
     let switch = shared.switch.lock();
     let at = shared.clock.now();
-    let (digests, ports) = (switch.counters().digests, ports(&switch));
+    let (digests, ports) = (switch.observation().counters().digests, ports(&switch));
     drop(switch);
     let time_ns = shared.clock.since_epoch_ns(at);
     format!("{{\"time_ns\":{time_ns},\"digests\":{digests},\"ports\":[{ports}]}}\n")
@@ -188,9 +188,10 @@ fn ports(switch: &Switch) -> String {
     let mut text = String::new();
     for (place, config) in switch.config().ports.iter().enumerate() {
         let port = config.port;
-        let depth_pkts = switch.port_depth_pkts(port);
-        let dropped_pkts = switch.port_counters(port).map_or(0, |counters| counters.dropped());
-        let paused = (0..PRIORITIES as u8).any(|priority| switch.paused_since(port, priority).is_some());
+        let depth_pkts = switch.observation().port_depth_pkts(port);
+        let dropped_pkts = switch.observation().port_counters(port).map_or(0, |counters| counters.dropped());
+        let paused =
+            (0..PRIORITIES as u8).any(|priority| switch.observation().paused_since(port, priority).is_some());
         let comma = if place == 0 { "" } else { "," };
         // Writing to a text does not fail.
         let _ = write!(
@@ -229,7 +230,7 @@ mod tests {
             pass_limit: DEFAULT_PASS_LIMIT,
         })
         .expect("a good configuration");
-        switch.set_pipeline(program::testing::to_port(1));
+        switch.control().set_pipeline(program::testing::to_port(1));
         for _ in 0..5 {
             switch.receive(Time::ZERO, 0, Packet::new(&[0; 14], 1_000));
         }

@@ -43,10 +43,10 @@ impl Translator {
     pub fn look(&mut self, shared: &Shared) {
         let program = {
             let switch = shared.switch.lock();
-            if switch.exec() != ExecChoice::NativeWhenMade {
+            if switch.observation().exec() != ExecChoice::NativeWhenMade {
                 return;
             }
-            switch.pipeline().map(Arc::downgrade)
+            switch.observation().pipeline().map(Arc::downgrade)
         };
         let program = program.unwrap_or_default();
         if !program.ptr_eq(&self.current) {
@@ -112,7 +112,7 @@ mod tests {
             pass_limit: DEFAULT_PASS_LIMIT,
         };
         let mut switch = Switch::new(config).expect("a right configuration");
-        switch.set_exec(beside_packets(ExecChoice::Native));
+        switch.control().set_exec(beside_packets(ExecChoice::Native));
         switch
     }
 
@@ -120,7 +120,7 @@ mod tests {
     fn packets_are_interpreted_until_the_code_is_there() {
         let pipeline = crate::program::testing::to_port(1);
         let mut switch = switch();
-        switch.set_pipeline(Arc::clone(&pipeline));
+        switch.control().set_pipeline(Arc::clone(&pipeline));
         switch.receive(Time::ZERO, 1, Packet::new(&[0; 64], 0));
         assert!(!pipeline.has_native(), "nobody has made it");
         let (shared, _woken) = Shared::new(switch).expect("a pair of sockets");
@@ -132,7 +132,7 @@ mod tests {
         }
         assert!(pipeline.has_native());
         shared.switch.lock().receive(Time::ZERO, 1, Packet::new(&[0; 64], 0));
-        assert_eq!(shared.switch.lock().counters().received, 2, "counters stay");
+        assert_eq!(shared.switch.lock().observation().counters().received, 2, "counters stay");
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl Target for ThriftTarget {
         let capture = (!pcap.is_empty()).then(|| Capture::create(Path::new(pcap), interface)).transpose();
         let capture = capture.map_err(|error| format!("{pcap}: {error}"))?;
         let mut added = Ok(());
-        self.with_switch(&mut |switch, _| added = switch.add_port(self.links.port(port)));
+        self.with_switch(&mut |switch, _| added = switch.control().add_port(self.links.port(port)));
         added.map_err(|error| error.to_string())?;
         self.ports.lock().push(InterfaceOption { port, interface: interface.to_owned() });
         self.shared.has_port(port, watch);
@@ -103,7 +103,7 @@ impl Target for ThriftTarget {
         let place = self.place(port)?;
         self.ports.lock().remove(place);
         self.with_switch(&mut |switch, _| {
-            switch.remove_port(port);
+            switch.control().remove_port(port);
         });
         let (closed, is_closed) = mpsc::channel();
         self.shared.change(PortChange::Detach(port, closed));

@@ -57,13 +57,13 @@ const CAUSED_IN_A_ROUND: u64 = 16_384;
 impl Share {
     /// Of a round that begins now.
     pub fn begin(switch: &Switch) -> Self {
-        Self(switch.counters().caused() + CAUSED_IN_A_ROUND)
+        Self(switch.observation().counters().caused() + CAUSED_IN_A_ROUND)
     }
 
     /// Whether others are to have their turn.
     #[inline]
     pub fn is_used_up(self, switch: &Switch) -> bool {
-        switch.counters().caused() >= self.0
+        switch.observation().counters().caused() >= self.0
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
             pass_limit: DEFAULT_PASS_LIMIT,
         })
         .expect("a good configuration");
-        switch.set_pipeline(program::testing::to_port(1));
+        switch.control().set_pipeline(program::testing::to_port(1));
         for _ in 0..packets {
             switch.receive(Time::ZERO, 0, Packet::new(&[0; 14], 1_000));
         }

@@ -95,18 +95,18 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     /// The program that runs.
     pub fn program(&self) -> Outcome<Arc<Program>> {
-        let pipeline = self.switch.pipeline().ok_or_else(no_program)?;
+        let pipeline = self.switch.observation().pipeline().ok_or_else(no_program)?;
         Ok(Arc::clone(pipeline.program()))
     }
 
     /// Its tables, to read.
     pub fn state(&self) -> Outcome<&State> {
-        self.switch.state().ok_or_else(no_program)
+        self.switch.observation().state().ok_or_else(no_program)
     }
 
     /// Its tables, to change.
     pub fn state_mut(&mut self) -> Outcome<&mut State> {
-        self.switch.state_mut().ok_or_else(no_program)
+        self.switch.control().state_mut().ok_or_else(no_program)
     }
 }
 
@@ -312,7 +312,7 @@ impl Memory {
 
     /// Forgets what belonged to another program.
     pub fn follow(&mut self, switch: &Switch) {
-        let runs = switch.pipeline();
+        let runs = switch.observation().pipeline();
         let same = match (&self.pipeline, runs) {
             (Some(known), Some(runs)) => Arc::ptr_eq(known, runs),
             (None, None) => true,

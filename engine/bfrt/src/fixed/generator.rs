@@ -51,12 +51,12 @@ fn set_app(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> 
     })?;
     let now = target.now;
     for pipe in pipes(target)? {
-        let old = target.switch.chip().generator.app(pipe, id).cloned().unwrap_or_default();
+        let old = target.switch.observation().chip().generator.app(pipe, id).cloned().unwrap_or_default();
         let app = match change.new {
             Some(new) => app(table, new, change.given, &old)?,
             None => App::default(),
         };
-        target.switch.chip_mut().generator.set_app(now, pipe, id, app)?;
+        target.switch.control().chip_mut().generator.set_app(now, pipe, id, app)?;
     }
     Ok(())
 }
@@ -128,7 +128,7 @@ fn pattern(table: &Table, row: &FixedEntry, name: &str) -> [u8; PATTERN_BYTES] {
 /// Counts of the pipes that are asked for, added up.
 fn app_state(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
     let (Ok(pipes), Ok(id)) = (pipes(target), u8::try_from(key_number(key, 0))) else { return };
-    let apps = || pipes.iter().filter_map(|pipe| target.switch.chip().generator.app(*pipe, id));
+    let apps = || pipes.iter().filter_map(|pipe| target.switch.observation().chip().generator.app(*pipe, id));
     // Clients write them as they like; they go round like each of them.
     let all = |count: fn(&App) -> u64| apps().map(count).fold(0, u64::wrapping_add);
     for (name, count) in [
@@ -157,7 +157,7 @@ fn write_buffer(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Fail
         .map_err(|_| Failure::invalid(format!("table {}: buffer holds numbers above 255", table.name)))?;
     let offset = usize::try_from(offset).unwrap_or(usize::MAX / 2);
     for pipe in pipes(target)? {
-        target.switch.chip_mut().generator.write_buffer(pipe, offset, &bytes)?;
+        target.switch.control().chip_mut().generator.write_buffer(pipe, offset, &bytes)?;
     }
     Ok(())
 }
@@ -170,7 +170,7 @@ fn set_port(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure>
         matches_pattern: flag("pattern_matching_enable"),
         recirculates: flag("recirculation_enable"),
     };
-    let generator = &mut target.switch.chip_mut().generator;
+    let generator = &mut target.switch.control().chip_mut().generator;
     if flag("clear_port_down_enable") {
         generator.clear_port_down(port);
     }
@@ -184,5 +184,5 @@ fn set_mask(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure>
         _ => Bits::zero(72),
     };
     let ports = (0..bits.width()).filter(|at| !bits.slice(*at, 1).is_zero()).collect();
-    Ok(target.switch.chip_mut().generator.set_port_mask(mask, ports)?)
+    Ok(target.switch.control().chip_mut().generator.set_port_mask(mask, ports)?)
 }

@@ -12,7 +12,7 @@ pub const SESSIONS: Rule = Rule { effect: set_session, ..ENTRIES };
 
 fn set_session(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let id = u16::try_from(change.number(0)).unwrap_or(u16::MAX);
-    let sessions = &mut target.switch.chip_mut().mirrors;
+    let sessions = &mut target.switch.control().chip_mut().mirrors;
     let Some(new) = change.new else { return Ok(sessions.delete(id)?) };
     match change.table.action(new.action).map(|action| action.name.as_str()) {
         Some("$normal") => {}

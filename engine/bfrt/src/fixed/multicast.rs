@@ -49,7 +49,7 @@ fn members(table: &Table, row: &FixedEntry, names: [&str; 3]) -> Vec<Member> {
 
 fn set_group(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let id = u16_of(change.number(0));
-    let tree = &mut target.switch.chip_mut().multicast;
+    let tree = &mut target.switch.control().chip_mut().multicast;
     let Some(new) = change.new else { return Ok(tree.delete_group(id)?) };
     let nodes = ["$MULTICAST_NODE_ID", "$MULTICAST_NODE_L1_XID_VALID", "$MULTICAST_NODE_L1_XID"];
     let ecmps = ["$MULTICAST_ECMP_ID", "$MULTICAST_ECMP_L1_XID_VALID", "$MULTICAST_ECMP_L1_XID"];
@@ -65,7 +65,7 @@ fn set_group(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure
 fn set_node(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let id = u32_of(change.number(0));
     let Some(new) = change.new else { return delete_node(target, id) };
-    let tree = &mut target.switch.chip_mut().multicast;
+    let tree = &mut target.switch.control().chip_mut().multicast;
     let field = |name| id_of(change.table, name);
     let lag = |lag: &u32| {
         u8::try_from(*lag).map_err(|_| Failure::invalid(format!("$pre.node {id}: there is no LAG {lag}")))
@@ -85,7 +85,7 @@ fn set_node(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure>
 
 /// Deletes a node. As the chip's driver does, it takes the node out of its groups first.
 fn delete_node(target: &mut Target<'_>, id: u32) -> Result<(), Failure> {
-    let tree = &mut target.switch.chip_mut().multicast;
+    let tree = &mut target.switch.control().chip_mut().multicast;
     let of_node = |group: &&Group| group.nodes.iter().any(|member| member.id == id);
     let groups: Vec<Group> = tree.groups().filter(of_node).cloned().collect();
     for mut group in groups {
@@ -102,7 +102,7 @@ fn delete_node(target: &mut Target<'_>, id: u32) -> Result<(), Failure> {
 
 fn set_ecmp(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let id = u32_of(change.number(0));
-    let tree = &mut target.switch.chip_mut().multicast;
+    let tree = &mut target.switch.control().chip_mut().multicast;
     let Some(new) = change.new else { return Ok(tree.delete_ecmp(id)?) };
     let nodes = new.numbers(id_of(change.table, "$MULTICAST_NODE_ID")).to_vec();
     let ecmp = Ecmp { id, nodes };
@@ -115,7 +115,7 @@ fn set_ecmp(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure>
 
 fn set_lag(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let id = u8::try_from(change.number(0)).unwrap_or(u8::MAX);
-    let tree = &mut target.switch.chip_mut().multicast;
+    let tree = &mut target.switch.control().chip_mut().multicast;
     let Some(new) = change.new else {
         tree.delete_lag(id);
         return Ok(());
@@ -133,12 +133,12 @@ fn set_lag(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> 
 fn set_prune(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let ports = change.new.map_or(&[][..], |new| new.numbers(id_of(change.table, "$DEV_PORT")));
     let ports = ports.iter().copied().collect();
-    Ok(target.switch.chip_mut().multicast.set_prune(u16_of(change.number(0)), ports)?)
+    Ok(target.switch.control().chip_mut().multicast.set_prune(u16_of(change.number(0)), ports)?)
 }
 
 fn set_port(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let port = u32_of(change.number(0));
-    let tree = &mut target.switch.chip_mut().multicast;
+    let tree = &mut target.switch.control().chip_mut().multicast;
     let mut known = change.old.map_or_else(MulticastPort::default, |_| tree.port(port));
     let field = |name| id_of(change.table, name);
     match change.new {

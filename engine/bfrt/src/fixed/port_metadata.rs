@@ -14,7 +14,7 @@ pub const BY_PORT: Rule = Rule { effect: set_bytes, ..KEPT };
 fn set_bytes(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let port = u32::try_from(change.number(0)).unwrap_or(u32::MAX);
     let bytes = change.new.map(|new| packed(change.table, new));
-    Ok(target.switch.chip_mut().set_port_metadata(port, bytes.as_deref())?)
+    Ok(target.switch.control().chip_mut().set_port_metadata(port, bytes.as_deref())?)
 }
 
 /// The fields one behind the other, the first in the highest bits.

@@ -38,19 +38,19 @@ fn set_port(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure>
     let table = change.table;
     let port = port_of(target, table, change.number(0))?;
     let Some(new) = change.new else {
-        target.switch.set_port_up(port, true);
+        target.switch.control().set_port_up(port, true);
         return Ok(());
     };
     let speed = id_of(table, "$SPEED");
     if change.given.contains(&speed)
         && let Some(rate) = rate_of(new.text(speed))
     {
-        target.switch.set_port_rate(port, rate);
+        target.switch.control().set_port_rate(port, rate);
     }
     let enable = id_of(table, "$PORT_ENABLE");
     let is_new = change.old.is_none();
     if is_new || change.given.contains(&enable) {
-        target.switch.set_port_up(port, new.flag(enable));
+        target.switch.control().set_port_up(port, new.flag(enable));
     }
     Ok(())
 }
@@ -65,7 +65,7 @@ fn port_state(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedE
     let port = key_number(key, 0) as u32;
     let flag =
         |row: &mut FixedEntry, name, value| drop(row.data.insert(id_of(table, name), Value::Bool(value)));
-    let is_up = row.flag(id_of(table, "$PORT_ENABLE")) && target.switch.is_port_up(port);
+    let is_up = row.flag(id_of(table, "$PORT_ENABLE")) && target.switch.observation().is_port_up(port);
     flag(row, "$PORT_UP", is_up);
     flag(row, "$IS_VALID", true);
     flag(row, "$IS_INTERNAL", false);
@@ -107,7 +107,7 @@ fn count_of(counters: &PortCounters, name: &str) -> u64 {
 
 /// The switch's own counts of a port, by field.
 fn own_counts(target: &Target<'_>, table: &Table, port: u32) -> Vec<(u32, u64)> {
-    let counters = target.switch.port_counters(port).unwrap_or_default();
+    let counters = target.switch.observation().port_counters(port).unwrap_or_default();
     let fields = table.data.iter().flat_map(|data| &data.fields);
     fields.map(|field| (field.id, count_of(&counters, &field.name))).collect()
 }

@@ -70,8 +70,9 @@ fn snapshot_id(target: &Target<'_>, table: &Table, is_egress: bool, stage: u64) 
 
 /// The pipes of the chip in which a snapshot has a packet.
 fn full(target: &Target<'_>, id: SnapshotId) -> Vec<u32> {
-    let is_full =
-        |pipe: &u8| matches!(target.switch.chip().snapshots.state(id, *pipe), SnapshotState::Full(_));
+    let is_full = |pipe: &u8| {
+        matches!(target.switch.observation().chip().snapshots.state(id, *pipe), SnapshotState::Full(_))
+    };
     (0..PIPES).filter(is_full).map(u32::from).collect()
 }
 
@@ -161,7 +162,7 @@ fn arm(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let (_, view) = control(target, table, is_egress).ok_or_else(no_control)?;
     let id = snapshot_id(target, table, is_egress, stage).ok_or_else(no_control)?;
     let Some(new) = change.new else {
-        target.switch.chip_mut().snapshots.disarm(id);
+        target.switch.control().chip_mut().snapshots.disarm(id);
         return Ok(());
     };
     if configuration(target, table, |start, _| start == stage).is_none() {
@@ -171,7 +172,7 @@ fn arm(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
         )));
     }
     if !new.flag(id_of(table, "enable")) {
-        target.switch.chip_mut().snapshots.disarm(id);
+        target.switch.control().chip_mut().snapshots.disarm(id);
         return Ok(());
     }
     let mut conditions = Vec::new();
@@ -190,7 +191,7 @@ fn arm(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
         }
     }
     let wanted = target.scope.pipe;
-    let snapshots = &mut target.switch.chip_mut().snapshots;
+    let snapshots = &mut target.switch.control().chip_mut().snapshots;
     snapshots
         .arm(id, conditions, view.places.clone(), |pipe| wanted == ALL_PIPES || u32::from(pipe) == wanted);
     Ok(())
@@ -200,7 +201,7 @@ fn arm(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
 fn states(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
     let id = snapshot_id(target, table, is_of_egress(table), key_number(key, 0));
     let state = |pipe: u8| {
-        let state = id.map(|id| target.switch.chip().snapshots.state(id, pipe));
+        let state = id.map(|id| target.switch.observation().chip().snapshots.state(id, pipe));
         match state {
             Some(SnapshotState::Armed) => "ARMED",
             Some(SnapshotState::Full(_)) => "FULL",
@@ -234,7 +235,7 @@ fn read_data(target: &Target<'_>, entry: &Entry<'_>, is_egress: bool) -> Result<
         pipe => pipe,
     };
     let pipe = u8::try_from(pipe).map_err(|_| nothing())?;
-    let SnapshotState::Full(values) = target.switch.chip().snapshots.state(id, pipe) else {
+    let SnapshotState::Full(values) = target.switch.observation().chip().snapshots.state(id, pipe) else {
         return Err(nothing());
     };
     let mut row = unset_row(table, None);

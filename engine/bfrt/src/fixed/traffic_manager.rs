@@ -135,7 +135,7 @@ fn shape_port(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failur
     }
     let rate = if on { Rate::from_bps(rate.saturating_mul(1_000)) } else { speed_of(target, port) };
     if rate.as_bps() > 0 {
-        target.switch.set_port_rate(port, rate);
+        target.switch.control().set_port_rate(port, rate);
     }
     Ok(())
 }
@@ -164,7 +164,7 @@ fn shape_queue(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failu
     }
     // Queues beyond those of a port here share the last ones.
     let priority = u8::try_from(queue % QUEUES).unwrap_or(0);
-    target.switch.set_queue_rate_pps(port, Some(priority), on.then_some(rate));
+    target.switch.control().set_queue_rate_pps(port, Some(priority), on.then_some(rate));
     Ok(())
 }
 
@@ -226,7 +226,7 @@ fn clear_counter(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Fai
 }
 
 fn drops_of(target: &Target<'_>, port: u32, queue: Option<u32>) -> u64 {
-    let counters = target.switch.port_counters(port).unwrap_or_default();
+    let counters = target.switch.observation().port_counters(port).unwrap_or_default();
     match queue {
         None => counters.dropped(),
         Some(queue) => counters.queues.get(queue as usize).map_or(0, |queue| queue.dropped.total()),
@@ -242,8 +242,12 @@ fn port_counter(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Fixe
     let port = key_number(key, 0) as u32;
     let cell = cell_bytes(chip_of(table));
     show_drops(target, table, key, row, drops_of(target, port, None));
-    row.set_number(table, id_of(table, "usage_cells"), target.switch.port_depth_bytes(port).div_ceil(cell));
-    let counters = target.switch.port_counters(port).unwrap_or_default();
+    row.set_number(
+        table,
+        id_of(table, "usage_cells"),
+        target.switch.observation().port_depth_bytes(port).div_ceil(cell),
+    );
+    let counters = target.switch.observation().port_counters(port).unwrap_or_default();
     let peak = counters.queues.iter().map(|queue| queue.peak_depth_bytes).max().unwrap_or(0);
     row.set_number(table, id_of(table, "watermark_cells"), peak.div_ceil(cell));
 }
@@ -252,7 +256,7 @@ fn queue_counter(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut Fix
     let Ok((port, queue)) = queue_of(target, table, key) else { return };
     let cell = cell_bytes(chip_of(table));
     show_drops(target, table, key, row, drops_of(target, port, Some(queue)));
-    let counters = target.switch.port_counters(port).unwrap_or_default();
+    let counters = target.switch.observation().port_counters(port).unwrap_or_default();
     let peak = counters.queues.get(queue as usize).map_or(0, |queue| queue.peak_depth_bytes);
     row.set_number(table, id_of(table, "watermark_cells"), peak.div_ceil(cell));
 }

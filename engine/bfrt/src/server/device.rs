@@ -54,13 +54,13 @@ pub(super) struct Device {
 impl Device {
     /// What was made of the program that the switch runs; none where it is another than before.
     pub(super) fn loaded(&self, switch: &Switch) -> Option<Arc<Loaded>> {
-        let pipeline = switch.pipeline()?;
+        let pipeline = switch.observation().pipeline()?;
         self.loaded.as_ref().filter(|loaded| Arc::ptr_eq(&loaded.pipeline, pipeline)).cloned()
     }
 
     /// Takes what was made of the program, if the switch still runs it.
     pub(super) fn load(&mut self, switch: &Switch, loaded: &Arc<Loaded>) {
-        if switch.pipeline().is_some_and(|pipeline| Arc::ptr_eq(&loaded.pipeline, pipeline)) {
+        if switch.observation().pipeline().is_some_and(|pipeline| Arc::ptr_eq(&loaded.pipeline, pipeline)) {
             self.loaded = Some(Arc::clone(loaded));
             self.kept = DeviceState::default();
         }
@@ -89,13 +89,13 @@ impl Device {
     /// Starts the program anew, as if the device had just been switched on: as it is on a switch that was
     /// staged for it. The other gets what ran before.
     pub(super) fn start_anew(&mut self, switch: &mut Switch, staged: &mut Switch) {
-        switch.take_over(staged);
+        switch.control().take_over(staged);
         self.kept = DeviceState::default();
     }
 }
 
 /// The program of a device as it is when it starts, on a switch of its own.
 pub(super) fn stage(loaded: &Loaded, mut staging: Switch) -> Switch {
-    staging.set_pipeline(Arc::clone(&loaded.pipeline));
+    staging.control().set_pipeline(Arc::clone(&loaded.pipeline));
     staging
 }

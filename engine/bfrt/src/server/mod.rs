@@ -50,7 +50,8 @@ impl Server {
     pub fn start(addr: SocketAddr, devices: Arc<dyn Devices>, options: Options) -> Result<Self, StartError> {
         for id in devices.ids() {
             // A device that goes away meanwhile needs no pipes.
-            let _ = devices.with_device(id, &mut |switch, _| switch.split_pipes(crate::pipes::PIPES as u8));
+            let _ = devices
+                .with_device(id, &mut |switch, _| switch.control().split_pipes(crate::pipes::PIPES as u8));
         }
         let service = Service::new(devices, options);
         let server = BfRuntimeServer::new(service.clone())

@@ -192,7 +192,7 @@ impl Service {
         let lent = self.owner.with_device(device_id, &mut |switch, now| {
             let device = devices.entry(device_id).or_default();
             let Some(loaded) = device.loaded(switch) else {
-                result = Some(switch.pipeline().cloned().map(Lent::New).ok_or_else(no_program));
+                result = Some(switch.observation().pipeline().cloned().map(Lent::New).ok_or_else(no_program));
                 return;
             };
             let Some(f) = f.take() else { return };

@@ -159,7 +159,7 @@ pub(super) fn port_changes(device: &mut Device, loaded: &Loaded, switch: &Switch
     }
     let mut changes = Vec::new();
     for port in switch.config().ports.iter().map(|port| port.port) {
-        let port_up = switch.is_port_up(port);
+        let port_up = switch.observation().is_port_up(port);
         // The state at the beginning is no change.
         if device.kept.ports_up.insert(port, port_up).is_none_or(|was_up| was_up == port_up) {
             continue;

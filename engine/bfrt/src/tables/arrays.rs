@@ -119,7 +119,7 @@ fn set(target: &mut Target<'_>, entry: &Entry<'_>, at: u32) -> Result<(), Failur
 /// Brings the copies of an array's cells up to date.
 pub fn sync(target: &mut Target<'_>, of: &Table) -> Result<(), Failure> {
     let size = size(target, of.object)?;
-    let state = target.switch.state_of(target.pipe()).ok_or_else(no_program)?;
+    let state = target.switch.observation().state_of(target.pipe()).ok_or_else(no_program)?;
     let shadow = &mut target.kept.shadow;
     shadow.clear_counters(of.id);
     shadow.clear_registers(of.id);

@@ -118,7 +118,7 @@ pub fn write(target: &mut Target<'_>, given: &wire::TableAttribute) -> Result<()
             };
             for pipe in pipes::named_or_all(target)? {
                 target.kept.attributes.byte_counts.insert((id, pipe), adjust.byte_count_adjust);
-                let state = target.switch.state_of_mut(pipe).ok_or_else(no_program)?;
+                let state = target.switch.control().state_of_mut(pipe).ok_or_else(no_program)?;
                 if let Some(meter) = meter {
                     state.set_meter_adjust(meter, adjust.byte_count_adjust)?;
                 }
@@ -167,7 +167,7 @@ fn set_key_mask(target: &mut Target<'_>, table: &Table, given: &wire::DynKeyMask
         return Err(Failure::invalid(format!("table {name} has no key field with id {id}")));
     }
     for pipe in pipes::named_or_all(target)? {
-        let state = target.switch.state_of_mut(pipe).ok_or_else(no_program)?;
+        let state = target.switch.control().state_of_mut(pipe).ok_or_else(no_program)?;
         state.set_key_mask(id, masks.clone())?;
     }
     Ok(())
@@ -204,7 +204,7 @@ fn no_counterpart(table: &Table, attribute: &Attribute) -> Failure {
 /// What a client says of the replication engine as a whole; what it leaves out stays. The limits of its work
 /// change nothing here and are given back.
 fn configure_multicast(target: &mut Target<'_>, given: &wire::PreDeviceConfig) -> Result<(), Failure> {
-    let mut config = target.switch.chip().multicast.config;
+    let mut config = target.switch.observation().chip().multicast.config;
     if let Some(given) = &given.pre_global_rid {
         config.global_rid = u16::try_from(given.global_rid)
             .map_err(|_| Failure::invalid(format!("global_rid {} is above 65535", given.global_rid)))?;
@@ -215,7 +215,7 @@ fn configure_multicast(target: &mut Target<'_>, given: &wire::PreDeviceConfig) -
     if let Some(given) = &given.pre_fast_failover {
         config.fast_failover = given.enable;
     }
-    target.switch.chip_mut().multicast.config = config;
+    target.switch.control().chip_mut().multicast.config = config;
     let kept = &mut target.kept.attributes.multicast;
     *kept = wire::PreDeviceConfig {
         pre_global_rid: given.pre_global_rid.or(kept.pre_global_rid),
@@ -256,7 +256,8 @@ fn checked_idle(table: &Table, given: wire::IdleTable) -> Result<wire::IdleTable
 /// The scope of a table that has entries stays as it is, and a pipe belongs to one set.
 fn check_scope(target: &Target<'_>, table: &Table, given: &wire::EntryScope) -> Result<(), Failure> {
     let lens = |id| {
-        (0..target.switch.pipes()).filter_map(move |pipe| Some(target.switch.state_of(pipe)?.table_len(id)))
+        (0..target.switch.observation().pipes())
+            .filter_map(move |pipe| Some(target.switch.observation().state_of(pipe)?.table_len(id)))
     };
     if let Object::Match(id) = table.object
         && lens(id).any(|len| len > 0)
@@ -360,7 +361,7 @@ pub fn run(target: &mut Target<'_>, given: &wire::TableOperation) -> Result<(), 
         )));
     }
     // An operation is of the whole table, whichever pipe the request names.
-    let done = (0..target.switch.pipes()).try_for_each(|pipe| {
+    let done = (0..target.switch.observation().pipes()).try_for_each(|pipe| {
         target.enter(pipe);
         run_pipe(target, table, name)
     });
@@ -373,7 +374,7 @@ fn run_pipe(target: &mut Target<'_>, table: &Table, name: &str) -> Result<(), Fa
     match table.object {
         Object::Match(of) if name == "UpdateHitState" => {
             let now = target.now;
-            let state = target.switch.state_of(target.pipe()).ok_or_else(no_program)?;
+            let state = target.switch.observation().state_of(target.pipe()).ok_or_else(no_program)?;
             target.kept.ageing.poll(state, of, now);
         }
         Object::Match(of) if name == "SyncRegisters" => parts::sync_registers(target, table, of)?,

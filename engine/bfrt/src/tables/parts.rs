@@ -265,7 +265,7 @@ pub fn sync_registers(target: &mut Target<'_>, of: &Table, table: TableId) -> Re
     if target.program.tables[table.index()].register.is_none() {
         return Ok(());
     }
-    let state = target.switch.state_of(target.pipe()).ok_or_else(no_program)?;
+    let state = target.switch.observation().state_of(target.pipe()).ok_or_else(no_program)?;
     target.kept.shadow.clear_registers(of.id);
     for entry in state.table_entries(table) {
         let cell = state.direct_register_read(table, &entry.matches, entry.priority)?;
@@ -280,7 +280,7 @@ pub fn sync_counters(target: &mut Target<'_>, of: &Table, table: TableId) -> Res
     if target.program.tables[table.index()].counter.is_none() {
         return Ok(());
     }
-    let state = target.switch.state_of(target.pipe()).ok_or_else(no_program)?;
+    let state = target.switch.observation().state_of(target.pipe()).ok_or_else(no_program)?;
     target.kept.shadow.clear_counters(of.id);
     let identities = state
         .table_entries(table)

@@ -146,7 +146,7 @@ fn ports_that_go_down_are_told_of_where_a_client_asks() {
     let ports = chip["tables"].as_array().expect("tables").iter().find(|table| table["name"] == "$PORT");
     let id = u32::try_from(ports.expect("a table")["id"].as_u64().expect("an id")).expect("32 bits");
     let second = Span::from_ns(1_000_000_000);
-    lab.switch(|switch| switch.set_port_up(4, false));
+    lab.switch(|switch| switch.control().set_port_up(4, false));
     assert_eq!(lab.pass(second), 0, "nobody asked");
     set_attribute(
         &mut lab,
@@ -154,7 +154,7 @@ fn ports_that_go_down_are_told_of_where_a_client_asks() {
         wire::table_attribute::Attribute::PortStatusNotify(wire::PortStatusChg { enable: true }),
     );
     assert_eq!(lab.pass(second), 0, "as it was");
-    lab.switch(|switch| switch.set_port_up(4, true));
+    lab.switch(|switch| switch.control().set_port_up(4, true));
     assert_eq!(lab.pass(second), 1);
     let update = lab.next(&mut told).expect("a message").update;
     let Some(Told::PortStatusChangeNotification(change)) = update else { panic!("{update:?}") };

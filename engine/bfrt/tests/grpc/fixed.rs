@@ -127,11 +127,11 @@ fn a_port_has_a_speed_and_a_state() {
     let fields = vec![("$SPEED", text("BF_SPEED_40G")), ("$FEC", text("BF_FEC_TYP_NONE"))];
     let port = chip.entry("$PORT", (3, 4), fields);
     chip.lab.one(Type::Insert, port.clone()).expect("a port");
-    assert!(!chip.lab.switch(|switch| switch.is_port_up(3)), "it is not enabled");
+    assert!(!chip.lab.switch(|switch| switch.observation().is_port_up(3)), "it is not enabled");
     assert_eq!(chip.lab.one(Type::Insert, port.clone()).unwrap_err().0, Code::AlreadyExists);
     let enable = chip.entry("$PORT", (3, 4), vec![("$PORT_ENABLE", Value::BoolVal(true))]);
     chip.lab.one(Type::Modify, enable).expect("a state");
-    assert!(chip.lab.switch(|switch| switch.is_port_up(3)));
+    assert!(chip.lab.switch(|switch| switch.observation().is_port_up(3)));
     let read = chip.lab.entries(asked(&port)).expect("the port");
     assert_eq!(chip.value(&read[0], "$PORT", "$SPEED"), text("BF_SPEED_40G"));
     assert_eq!(chip.value(&read[0], "$PORT", "$PORT_UP"), Value::BoolVal(true));
@@ -194,7 +194,7 @@ fn multicast_groups_grow_and_shrink_by_their_nodes() {
     }
     let nodes = |chip: &Chip| {
         chip.lab.switch(|switch| {
-            let group = switch.chip().multicast.group(5).expect("the group").clone();
+            let group = switch.observation().chip().multicast.group(5).expect("the group").clone();
             group.nodes.iter().map(|member| (member.id, member.l1_xid)).collect::<Vec<_>>()
         })
     };
@@ -223,7 +223,7 @@ fn prunes_and_lags_are_there_from_the_start() {
     let prune = chip.entry("$pre.prune", (40, 2), vec![("$DEV_PORT", numbers(&[1, 6]))]);
     chip.lab.one(Type::Insert, prune.clone()).expect("ports");
     chip.lab.one(Type::Insert, prune).expect("the same again");
-    assert!(chip.lab.switch(|switch| switch.chip().multicast.prune(40).contains(&6)));
+    assert!(chip.lab.switch(|switch| switch.observation().chip().multicast.prune(40).contains(&6)));
     let all = wire::TableEntry { table_id: chip.id("$pre.prune"), ..Default::default() };
     let read = chip.lab.entries(all).expect("all of them");
     assert_eq!(read.len(), 288);
@@ -248,7 +248,7 @@ fn mirror_sessions_are_normal_ones() {
     let made = with_action(session.clone(), normal);
     chip.lab.one(Type::Insert, made.clone()).expect("a session");
     chip.lab.switch(|switch| {
-        let session = switch.chip().mirrors.get(12).expect("the session");
+        let session = switch.observation().chip().mirrors.get(12).expect("the session");
         assert_eq!((session.unicast_port, session.direction), (4, MirrorDirection::Egress));
         assert_eq!(session.max_length_bytes, 128);
     });
@@ -256,7 +256,7 @@ fn mirror_sessions_are_normal_ones() {
     let other = with_action(chip.entry("$mirror.cfg", (13, 2), vec![]), coalescing);
     assert_eq!(chip.lab.one(Type::Insert, other).unwrap_err().0, Code::Unimplemented);
     chip.lab.one(Type::Delete, asked(&made)).expect("a deletion");
-    assert!(chip.lab.switch(|switch| switch.chip().mirrors.get(12).is_none()));
+    assert!(chip.lab.switch(|switch| switch.observation().chip().mirrors.get(12).is_none()));
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn the_packet_generator_is_told_what_to_send() {
     let fields = chip.fields(buffer, vec![("buffer", Value::Stream(vec![1, 2, 3]))]);
     let bytes = entry(chip.id(buffer), key, 0, fields);
     chip.lab.one(Type::Modify, bytes.clone()).expect("bytes");
-    assert_eq!(chip.lab.switch(|switch| switch.chip().generator.buffer(3, 16, 3)), [1, 2, 3]);
+    assert_eq!(chip.lab.switch(|switch| switch.observation().chip().generator.buffer(3, 16, 3)), [1, 2, 3]);
     let read = chip.lab.entries(asked(&bytes)).expect("bytes");
     assert_eq!(chip.value(&read[0], buffer, "buffer"), numbers(&[1, 2, 3]));
 
@@ -285,7 +285,7 @@ fn the_packet_generator_is_told_what_to_send() {
     let enable = chip.entry(apps, (2, 4), vec![("app_enable", Value::BoolVal(true))]);
     chip.lab.one(Type::Modify, enable).expect("a start");
     chip.lab.switch(|switch| {
-        let app = switch.chip().generator.app(1, 2).expect("the application").clone();
+        let app = switch.observation().chip().generator.app(1, 2).expect("the application").clone();
         assert_eq!(
             (app.trigger, app.enabled, app.length_bytes),
             (Trigger::OneShot { timer_ns: 1_000 }, true, 3)
@@ -318,11 +318,11 @@ fn port_metadata_reach_the_switch() {
     let row = entry(table, vec![exact(key, [0, 6])], 0, vec![stream(field, [1, 2, 3, 4, 5, 6, 7, 8])]);
     chip.lab.one(Type::Insert, row.clone()).expect("metadata");
     assert_eq!(
-        chip.lab.switch(|switch| switch.chip().port_metadata(6)[..8].to_vec()),
+        chip.lab.switch(|switch| switch.observation().chip().port_metadata(6)[..8].to_vec()),
         [1, 2, 3, 4, 5, 6, 7, 8]
     );
     chip.lab.one(Type::Delete, asked(&row)).expect("a deletion");
-    assert_eq!(chip.lab.switch(|switch| switch.chip().port_metadata(6)[..8].to_vec()), [0; 8]);
+    assert_eq!(chip.lab.switch(|switch| switch.observation().chip().port_metadata(6)[..8].to_vec()), [0; 8]);
 }
 
 #[test]

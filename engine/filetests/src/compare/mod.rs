@@ -110,8 +110,8 @@ impl Side {
         let switch =
             SwitchConfig { device_id: DEVICE, cpu_port: Some(comparison.cpu_port), ..bench::config() };
         let mut switch = Switch::new(switch).map_err(|error| error.to_string())?;
-        switch.set_exec(exec);
-        switch.set_tracing(matches!(exec, ExecChoice::Interp));
+        switch.control().set_exec(exec);
+        switch.control().set_tracing(matches!(exec, ExecChoice::Interp));
         let device = Arc::new(One(Mutex::new((switch, Time::ZERO))));
         let mut server =
             Local::new(Arc::clone(&device) as Arc<dyn Devices>).map_err(|error| error.to_string())?;
@@ -326,7 +326,7 @@ impl Pair {
         self.report.left += left;
         let mut steps = String::new();
         for side in [&self.source, &self.document] {
-            let trace = side.device.0.lock().0.take_trace();
+            let trace = side.device.0.lock().0.control().take_trace();
             let _ = writeln!(steps, "way:");
             for event in trace {
                 if core::ptr::eq(side, &raw const self.source) {
@@ -351,8 +351,8 @@ impl Pair {
 
     fn read(&mut self) {
         use p4::entity::Entity;
-        let counters =
-            [&self.source, &self.document].map(|side| format!("{:?}", side.device.0.lock().0.counters()));
+        let counters = [&self.source, &self.document]
+            .map(|side| format!("{:?}", side.device.0.lock().0.observation().counters()));
         if counters[0] != counters[1] {
             self.differ(format!(
                 "counts of packets differ:\nsource {}\ndocument {}",

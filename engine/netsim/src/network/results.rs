@@ -72,7 +72,7 @@ impl Network {
     pub fn take_followed(&mut self, place: usize, packets: usize) -> Vec<String> {
         let switch = self.switches.switch_mut(place);
         let lines = followed::lines(switch, &self.spec.switches[place].name, packets);
-        switch.set_tracing(false);
+        switch.control().set_tracing(false);
         lines
     }
 }

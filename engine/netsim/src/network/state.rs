@@ -104,7 +104,7 @@ impl Network {
         for (switch, description) in switches.iter_mut().zip(&spec.switches) {
             let watch = spec.record.watch(&description.name);
             if watch != Watch::default() {
-                switch.watch(watch);
+                switch.control().watch(watch);
             }
         }
         let hosts = Hosts::new(&spec, &topology, seed)?;
@@ -215,7 +215,7 @@ impl Network {
     /// Why the program of some switch has no native code, if native code was asked for. Forks of a network
     /// share it.
     pub fn native_error(&self) -> Option<String> {
-        self.switches.iter().find_map(|switch| switch.native_error().map(ToString::to_string))
+        self.switches.iter().find_map(|switch| switch.observation().native_error().map(ToString::to_string))
     }
 
     /// Sets whether epochs are handled in batches; results do not depend on it.

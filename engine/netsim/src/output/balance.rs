@@ -74,13 +74,13 @@ impl View<'_> {
             balance.refused += host.counters.refused_pkts();
         }
         for node in self.switches.nodes() {
-            let counters = node.switch.counters();
+            let counters = node.switch.observation().counters();
             balance.injected += node.injected_pkts;
             balance.copies += counters.copies;
             balance.packet_outs += counters.packet_outs;
             balance.generated += counters.generated;
             balance.dropped += counters.drops.total();
-            balance.waiting += node.switch.waiting();
+            balance.waiting += node.switch.observation().waiting();
             balance.packet_ins += counters.packet_ins;
         }
         for channel in self.links.channels() {

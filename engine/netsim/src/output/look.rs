@@ -91,14 +91,14 @@ impl View<'_> {
 
     fn look_at_switches(&self, look: &mut Look) {
         for switch in self.switches.iter() {
-            look.drops += switch.counters().drops.total();
-            look.digests += switch.counters().digests;
+            look.drops += switch.observation().counters().drops.total();
+            look.digests += switch.observation().counters().digests;
             for port in switch.config().ports.iter().map(|port| port.port) {
-                let counters = switch.port_counters(port).unwrap_or_default();
-                let is_paused =
-                    (0..PRIORITIES as u8).any(|priority| switch.paused_since(port, priority).is_some());
+                let counters = switch.observation().port_counters(port).unwrap_or_default();
+                let is_paused = (0..PRIORITIES as u8)
+                    .any(|priority| switch.observation().paused_since(port, priority).is_some());
                 look.pauses += counters.pauses.iter().map(|pauses| pauses.sent).sum::<u64>();
-                look.depth_pkts.push(switch.port_depth_pkts(port));
+                look.depth_pkts.push(switch.observation().port_depth_pkts(port));
                 look.dropped_pkts.push(counters.dropped());
                 look.is_paused.push(is_paused);
             }

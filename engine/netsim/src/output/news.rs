@@ -58,9 +58,13 @@ impl NewsWatch {
     fn count(&self, view: View<'_>, node: usize) -> u64 {
         let switch = view.switches.nodes().get(node).map(|node| &node.switch);
         match (self.news, switch) {
-            (News::Drop, Some(switch)) => switch.counters().drops.total(),
+            (News::Drop, Some(switch)) => switch.observation().counters().drops.total(),
             (News::Pause, Some(switch)) => {
-                let ports = switch.config().ports.iter().filter_map(|port| switch.port_counters(port.port));
+                let ports = switch
+                    .config()
+                    .ports
+                    .iter()
+                    .filter_map(|port| switch.observation().port_counters(port.port));
                 ports.map(|counters| counters.pauses.iter().map(|pauses| pauses.sent).sum::<u64>()).sum()
             }
             (News::Mark, None) => {

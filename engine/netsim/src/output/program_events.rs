@@ -17,7 +17,7 @@ struct Field<'a> {
 impl View<'_> {
     /// What switches had no room for.
     pub(crate) fn program_events_left_out(&self) -> u64 {
-        self.switches.nodes().iter().map(|node| node.switch.watched_left_out()).sum()
+        self.switches.nodes().iter().map(|node| node.switch.observation().watched_left_out()).sum()
     }
 
     /// Drops by interval, cause, place and port, switch by switch.
@@ -25,7 +25,7 @@ impl View<'_> {
         let names = self.spec.switch_names();
         let switches = self.switches.nodes().iter().zip(&names);
         let rows: Vec<(&str, DropRow<'_>)> = switches
-            .flat_map(|(node, name)| node.switch.watched_drops().map(move |row| (*name, row)))
+            .flat_map(|(node, name)| node.switch.observation().watched_drops().map(move |row| (*name, row)))
             .collect();
         Table::of("drops", &rows)
             .column("time_ns", |(_, row)| row.at.as_ns())
@@ -49,7 +49,9 @@ impl View<'_> {
             let is_recorded = |digest: &&KeptDigest| {
                 recorded.iter().any(|spec| spec.switch == switch && spec.name == digest.name())
             };
-            for (message, digest) in (0..).zip(node.switch.watched_digests().iter().filter(is_recorded)) {
+            for (message, digest) in
+                (0..).zip(node.switch.observation().watched_digests().iter().filter(is_recorded))
+            {
                 let fields = digest.fields();
                 rows.extend(fields.map(|(name, value)| Field { switch, message, digest, name, value }));
             }
@@ -69,7 +71,9 @@ impl View<'_> {
         let names = self.spec.switch_names();
         let switches = self.switches.nodes().iter().zip(&names);
         let rows: Vec<(&str, &LogLine)> = switches
-            .flat_map(|(node, name)| node.switch.watched_logs().iter().map(move |line| (*name, line)))
+            .flat_map(|(node, name)| {
+                node.switch.observation().watched_logs().iter().map(move |line| (*name, line))
+            })
             .collect();
         Table::of("program_log", &rows)
             .column("time_ns", |(_, line)| line.at.as_ns())

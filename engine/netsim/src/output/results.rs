@@ -153,7 +153,8 @@ impl View<'_> {
         let (balance, flows, pauses) = (self.packet_balance(), self.hosts.flows(), self.pause_rows());
         let rounds = || self.hosts.applications().rounds.iter().flat_map(|run| &run.rounds);
         let snapshots = || flows.iter().map(|flow| flow.snapshot());
-        let drops = |cause| self.switches.iter().map(|switch| switch.counters().drops.of(cause)).sum();
+        let drops =
+            |cause| self.switches.iter().map(|switch| switch.observation().counters().drops.of(cause)).sum();
         let shared_drops: [u64; 2] = [DropCause::SharedBuffer, DropCause::Headroom].map(drops);
         let mut stall = observers.stall.clone();
         stall.look(self.now);
@@ -175,7 +176,11 @@ impl View<'_> {
             tail_drops: drops(DropCause::TailDrop),
             buffer_drops: shared_drops.iter().sum(),
             pass_limit_drops: drops(DropCause::PassLimit),
-            assertions_failed: self.switches.iter().map(|switch| switch.counters().assertions_failed).sum(),
+            assertions_failed: self
+                .switches
+                .iter()
+                .map(|switch| switch.observation().counters().assertions_failed)
+                .sum(),
             assertion_places: self.assertion_places(),
             pauses: pauses.iter().map(|row| row.counters.sent).sum(),
             paused_ns: pauses.iter().map(|row| row.counters.paused.as_ns()).sum(),
@@ -209,7 +214,7 @@ impl View<'_> {
         let switches = self.switches.nodes().iter().zip(self.spec.switch_names());
         let mut places = switches.flat_map(|(node, name)| {
             let place = move |(place, count)| format!("{name}: {place} ({count} times)");
-            node.switch.failed_assertions().map(place)
+            node.switch.observation().failed_assertions().map(place)
         });
         let mut shown: Vec<String> = places.by_ref().take(MOST).collect();
         let more = places.count();
@@ -305,7 +310,7 @@ impl View<'_> {
     /// All ports of all switches, with their counters.
     fn port_rows(&self) -> Vec<(u64, u32, PortCounters)> {
         let ports = self.switches.iter().flat_map(|switch| {
-            let counters = |port| switch.port_counters(port).unwrap_or_default();
+            let counters = |port| switch.observation().port_counters(port).unwrap_or_default();
             let ports = switch.config().ports.iter();
             ports.map(move |port| (switch.device_id(), port.port, counters(port.port)))
         });
@@ -364,9 +369,9 @@ impl View<'_> {
         for (node, spec) in self.switches.nodes().iter().zip(&self.spec.switches) {
             for config in &node.switch.config().ports {
                 let port = config.port;
-                let Some(counters) = node.switch.port_counters(port) else { continue };
+                let Some(counters) = node.switch.observation().port_counters(port) else { continue };
                 for priority in 0..counters.pauses.len() {
-                    let counters = node.switch.pauses(port, priority as u8, self.now);
+                    let counters = node.switch.observation().pauses(port, priority as u8, self.now);
                     rows.push(PauseRow { node: &spec.name, port, priority, counters });
                 }
             }

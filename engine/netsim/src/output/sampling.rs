@@ -48,7 +48,7 @@ pub(crate) fn sample(
     if due.queue_histogram {
         for switch in switches.iter() {
             for port in &switch.config().ports {
-                recorder.depth_bytes(switch.port_depth_bytes(port.port));
+                recorder.depth_bytes(switch.observation().port_depth_bytes(port.port));
             }
         }
     }
@@ -60,7 +60,7 @@ pub(crate) fn sample(
         let mut place = 0;
         for switch in switches.iter() {
             for port in &switch.config().ports {
-                let depth = switch.port_depth_pkts(port.port);
+                let depth = switch.observation().port_depth_pkts(port.port);
                 recorder.depth(due.at, place, switch.device_id(), port.port, depth);
                 place += 1;
             }

@@ -63,7 +63,11 @@ impl View<'_> {
         }
         let switches = || self.switches.nodes().iter().zip(&self.spec.switches).enumerate();
         for (place, (node, spec)) in switches() {
-            let steps = node.switch.trace().map(|event| ((event.packet, event.at, 1 + place), &event.step));
+            let steps = node
+                .switch
+                .observation()
+                .trace()
+                .map(|event| ((event.packet, event.at, 1 + place), &event.step));
             lines.extend(steps.map(|(key, step)| (key, spec.name.as_str(), LineStep::Switch(step))));
         }
         for (number, channel, time, step) in trace.link_steps.iter().filter(|step| step.2 <= self.now) {
@@ -77,7 +81,7 @@ impl View<'_> {
             lines: lines.into_iter().map(text).collect(),
             sent: trace.sent(),
             packets_left_out: trace.left_out,
-            steps_left_out: switches().map(|(_, (node, _))| node.switch.trace_left_out()).sum(),
+            steps_left_out: switches().map(|(_, (node, _))| node.switch.observation().trace_left_out()).sum(),
         })
     }
 

@@ -66,7 +66,8 @@ fn empty_partition(network: &Network) -> Result<Network, SpecError> {
 
 /// Packets that each switch and its hosts have received so far: the load of the switch.
 fn packets_by_switch(network: &Network) -> Vec<u64> {
-    let mut packets: Vec<u64> = network.switches.iter().map(|switch| switch.counters().received).collect();
+    let mut packets: Vec<u64> =
+        network.switches.iter().map(|switch| switch.observation().counters().received).collect();
     for (host, plan) in network.hosts.hosts().iter().zip(&network.topology.hosts) {
         let peer = network.topology.channels[plan.uplink as usize].to as usize;
         packets.get_mut(peer).into_iter().for_each(|packets| *packets += host.counters.delivered_pkts);

@@ -59,7 +59,7 @@ impl Arrays {
     pub fn sample<'a>(&mut self, at: Time, switch: impl Fn(usize) -> &'a Switch) {
         for number in 0..self.watched.len() {
             let watched = &mut self.watched[number];
-            let Some(state) = switch(watched.switch).state() else { continue };
+            let Some(state) = switch(watched.switch).observation().state() else { continue };
             // Looked up anew: a controller may have loaded another program.
             let Some(array) = state.array(self.kind, &watched.name) else { continue };
             for (index, cell) in state.array_cells(array).enumerate() {

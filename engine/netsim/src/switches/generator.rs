@@ -13,7 +13,7 @@ impl SwitchNode {
     pub(super) fn resume(&mut self, cx: &mut Context<'_>) {
         self.send_pause_frames(cx);
         self.serve_ports(cx);
-        self.generator.is_set = self.switch.chip().generator.has_apps();
+        self.generator.is_set = self.switch.observation().chip().generator.has_apps();
         self.schedule_wake(cx);
     }
 

@@ -81,7 +81,7 @@ impl SwitchNode {
     pub fn receive(&mut self, cx: &mut Context<'_>, port: u32, packet: Packet) {
         if let Some(trace) = cx.trace() {
             for (port, nth, number) in trace.take_expected(self.number) {
-                self.switch.expect_traced(port, nth, number);
+                self.switch.control().expect_traced(port, nth, number);
             }
         }
         let current = cx.schedule.current();
@@ -183,7 +183,7 @@ impl SwitchNode {
 
     /// The switch loses all that it has.
     pub(super) fn on_power_off(&mut self, cx: &mut Context<'_>) {
-        self.switch.power_off();
+        self.switch.control().power_off();
         self.send_pause_frames(cx);
     }
 

@@ -71,7 +71,7 @@ impl SwitchNode {
     /// The link of a port went down or came up. Pauses end with a link that goes down, those that the switch
     /// asked for and those that it obeys, as the resume frame would be lost.
     pub fn on_link_change(&mut self, cx: &mut Context<'_>, port: u32, up: bool) {
-        self.switch.set_port_up(port, up);
+        self.switch.control().set_port_up(port, up);
         if !up {
             for priority in 0..PRIORITIES as u8 {
                 self.switch.lapse_pause(port, priority);

@@ -100,12 +100,12 @@ impl Switches {
 
     /// Chooses what runs the programs; results do not depend on it.
     pub fn set_exec(&mut self, choice: ExecChoice) {
-        self.nodes.iter_mut().for_each(|node| node.switch.set_exec(choice));
+        self.nodes.iter_mut().for_each(|node| node.switch.control().set_exec(choice));
     }
 
     /// Keeps so many steps of packets that switches expect.
     pub fn set_tracing_expected(&mut self, steps: usize) {
-        self.nodes.iter_mut().for_each(|node| node.switch.set_tracing_expected(steps));
+        self.nodes.iter_mut().for_each(|node| node.switch.control().set_tracing_expected(steps));
     }
 
     /// Swaps a switch with a partition of the network.
@@ -122,8 +122,9 @@ impl Switches {
         for (switch, channels) in self.iter().zip(&topology.switch_channels) {
             let leaving = |port: u32| channels.get(port as usize).copied().flatten();
             let mut ports = switch.config().ports.iter();
-            is_any_paused |= ports.any(|port| switch.paused_since(port.port, priority).is_some());
-            for (from, to) in switch.waits(priority) {
+            is_any_paused |=
+                ports.any(|port| switch.observation().paused_since(port.port, priority).is_some());
+            for (from, to) in switch.observation().waits(priority) {
                 // The two directions of a link are neighbours in number.
                 let (Some(arriving), Some(leaving)) = (leaving(from).map(|channel| channel ^ 1), leaving(to))
                 else {
@@ -144,6 +145,6 @@ impl Switches {
     /// Since when the switch at the start of a channel has been paused there.
     fn channel_paused_since(&self, topology: &Topology, channel: u32, priority: u8) -> Option<Time> {
         let switch = &self.nodes().get(topology.channels[channel as usize].from as usize)?.switch;
-        switch.paused_since(topology.near_port(channel), priority)
+        switch.observation().paused_since(topology.near_port(channel), priority)
     }
 }

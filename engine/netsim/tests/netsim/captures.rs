@@ -165,7 +165,7 @@ fn files_hold_what_ports_count_and_every_pause_frame() {
     for device in 1..=3 {
         let switch = network.switch(device).expect("a switch");
         for port in &switch.config().ports {
-            let counters = switch.port_counters(port.port).expect("a port");
+            let counters = switch.observation().port_counters(port.port).expect("a port");
             let (seen, _) = read(&capture(&results, &format!("s{}", device - 1), port.port).bytes);
             let (mut ways, mut sent_pauses) = (BTreeMap::new(), 0);
             for one in &seen {

@@ -28,7 +28,7 @@ fn unrouted() -> Network {
     let spec = NetworkSpec::from_json(&spec.to_string()).expect("a right description");
     let mut network = Network::build(spec, 1).expect("a right description");
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/p4cc/files/reactive.p4");
-    network.switch_mut(1).expect("the switch").set_pipeline(compile(&program));
+    network.switch_mut(1).expect("the switch").control().set_pipeline(compile(&program));
     network
 }
 

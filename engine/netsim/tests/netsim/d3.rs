@@ -86,8 +86,8 @@ fn counters(network: &Network) -> Vec<[u64; 3]> {
     for device in [1, 2] {
         let switch = network.switch(device).expect("two switches");
         let ports = switch.config().ports.iter().map(|port| port.port);
-        let program = switch.pipeline().expect("a program").program().clone();
-        let state = switch.state().expect("a program");
+        let program = switch.observation().pipeline().expect("a program").program().clone();
+        let state = switch.observation().state().expect("a program");
         let read = |name: &str, port: u32| {
             let at = program.registers.iter().position(|register| register.cp.name.ends_with(name));
             let id = p4cc_ir::RegisterId::from_index(at.expect("a register"));

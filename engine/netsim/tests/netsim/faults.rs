@@ -63,8 +63,8 @@ fn install(network: &mut Network, id: u64, watches: bool) {
         _ => [&[1], &[2]],
     };
     let switch = network.switch_mut(id).expect("a switch of the description");
-    switch.set_pipeline(pipeline.clone());
-    let state = switch.state_mut().expect("a program is loaded");
+    switch.control().set_pipeline(pipeline.clone());
+    let state = switch.control().state_mut().expect("a program is loaded");
     for (host, ports) in (1..).zip(ways) {
         let mut members = Vec::new();
         for &port in ports {
@@ -119,13 +119,17 @@ fn switches_know_of_their_links() {
     let up = |network: &mut Network, ns| {
         network.run(RunOptions::until(Time::from_ns(ns))).expect("few events");
         [(1, 2), (1, 3), (2, 1), (2, 2), (4, 2)]
-            .map(|(id, port)| network.switch(id).is_some_and(|one| one.is_port_up(port)))
+            .map(|(id, port)| network.switch(id).is_some_and(|one| one.observation().is_port_up(port)))
     };
     assert_eq!(up(&mut network, 999_999), [true; 5]);
     assert_eq!(up(&mut network, 1_000_000), [false, true, false, false, false]);
     // Another run starts with all of them up.
     assert!(
-        network.fork(1).expect("a network that was built").switch(1).is_some_and(|one| one.is_port_up(2))
+        network
+            .fork(1)
+            .expect("a network that was built")
+            .switch(1)
+            .is_some_and(|one| one.observation().is_port_up(2))
     );
     assert_eq!(up(&mut network, 2_000_000), [true; 5]);
 }
@@ -148,13 +152,18 @@ fn restarted(again_ns: [Option<u64>; 2]) -> (u64, u64, u64) {
     at.sort_unstable();
     for (ns, id) in at {
         run.run(RunOptions::until(Time::from_ns(ns))).expect("few events");
-        assert!(run.switch(id).is_some_and(|switch| switch.state().is_none()), "it has lost its program");
+        assert!(
+            run.switch(id).is_some_and(|switch| switch.observation().state().is_none()),
+            "it has lost its program"
+        );
         install(&mut run, id, true);
     }
     run.run(RunOptions::default()).expect("few events");
     let balance = run.packet_balance();
     assert!(balance.is_even(), "{balance:?}");
-    let drops = |id| run.switch(id).map_or(0, |switch| switch.counters().drops.of(DropCause::NoPipeline));
+    let drops = |id| {
+        run.switch(id).map_or(0, |switch| switch.observation().counters().drops.of(DropCause::NoPipeline))
+    };
     let dropped = drops(1) + drops(2);
     let summary = run.results().summary;
     (summary.flows_completed, summary.link_losses, dropped)
@@ -187,7 +196,11 @@ fn a_link_comes_back_with_the_later_of_its_switches() {
     for (ns, is_up) in [(999_999, true), (1_000_000, false), (6_999_999, false), (7_000_000, true)] {
         network.run(RunOptions::until(Time::from_ns(ns))).expect("few events");
         for (id, port) in [(1, 2), (2, 1)] {
-            assert_eq!(network.switch(id).map(|one| one.is_port_up(port)), Some(is_up), "s{id}, at {ns} ns");
+            assert_eq!(
+                network.switch(id).map(|one| one.observation().is_port_up(port)),
+                Some(is_up),
+                "s{id}, at {ns} ns"
+            );
         }
     }
 }

@@ -43,9 +43,9 @@ fn pair_of_switches(apps: &[App]) -> Network {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../filetests/cases/run/tna_pktgen.p4");
     let pipeline = compile(&program);
     for id in [1, 2] {
-        network.switch_mut(id).expect("a switch").set_pipeline(pipeline.clone());
+        network.switch_mut(id).expect("a switch").control().set_pipeline(pipeline.clone());
     }
-    let generator = &mut network.switch_mut(1).expect("a switch").chip_mut().generator;
+    let generator = &mut network.switch_mut(1).expect("a switch").control().chip_mut().generator;
     let known = GeneratorPort { generates: true, ..GeneratorPort::default() };
     generator.set_port(GENERATES, known).expect("a port of the chip");
     for (id, app) in (1..).zip(apps) {
@@ -96,7 +96,7 @@ fn threads_and_batches_generate_the_same() {
 fn what_the_control_plane_sets_between_two_stretches_begins_there() {
     let mut network = pair_of_switches(&[]);
     network.run(RunOptions::until(Time::from_us(60))).expect("few events");
-    let generator = &mut network.switch_mut(1).expect("a switch").chip_mut().generator;
+    let generator = &mut network.switch_mut(1).expect("a switch").control().chip_mut().generator;
     let once = app(Trigger::OneShot { timer_ns: 5_000 });
     generator.set_app(Time::from_us(60), 0, 5, once).expect("a right application");
     assert_eq!(arrivals(&mut network).first(), Some(&(65_000 + 2 * 2_536, 5)));

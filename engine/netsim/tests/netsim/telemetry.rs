@@ -72,7 +72,7 @@ fn records(packet: &Packet) -> Vec<Record> {
 
 fn counters(network: &Network, record: &Record) -> PortCounters {
     let switch = network.switch(record.device_id).expect("a switch");
-    switch.port_counters(port_of(record)).expect("a port")
+    switch.observation().port_counters(port_of(record)).expect("a port")
 }
 
 /// The trunk of the first switch, the receiver's port of the second.
@@ -98,8 +98,9 @@ fn compare(network: &mut Network, records: &[Record]) -> Vec<(u64, u32)> {
             }
             // The switch counts frames, records count IP bytes, as links do.
             let sent_before = sent.tx_bytes - ETHERNET * sent.tx_pkts - record.ip_bytes;
-            let waiting =
-                network.switch(record.device_id).map_or(0, |switch| switch.port_depth_pkts(port_of(record)));
+            let waiting = network
+                .switch(record.device_id)
+                .map_or(0, |switch| switch.observation().port_depth_pkts(port_of(record)));
             assert_eq!(record.tx_units, sent_before >> 7 >> UNIT_SHIFT, "{record:?}");
             assert_eq!(record.queue_units, u64::from((waiting * CELLS) >> UNIT_SHIFT), "{record:?}");
             found.push((record.device_id, waiting));

@@ -62,8 +62,12 @@ impl Fabric<'_> {
         let pipeline = program(self.program);
         for switch in 0..self.switches() {
             let node = network.switch_mut(switch as u64 + 1).expect("a switch of the description");
-            node.set_pipeline(pipeline.clone());
-            self.install(node.state_mut().expect("a program is loaded"), pipeline.program(), switch);
+            node.control().set_pipeline(pipeline.clone());
+            self.install(
+                node.control().state_mut().expect("a program is loaded"),
+                pipeline.program(),
+                switch,
+            );
         }
         network
     }

@@ -53,8 +53,12 @@ impl FatTree {
             compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4src/v1model/int_hpcc.p4"));
         for switch in 0..self.switches() {
             let node = network.switch_mut(switch as u64 + 1).expect("a switch of the description");
-            node.set_pipeline(pipeline.clone());
-            self.install(node.state_mut().expect("a program is loaded"), pipeline.program(), switch);
+            node.control().set_pipeline(pipeline.clone());
+            self.install(
+                node.control().state_mut().expect("a program is loaded"),
+                pipeline.program(),
+                switch,
+            );
         }
         network
     }

@@ -45,8 +45,8 @@ pub fn incast_with(incast: &Incast<'_>, change: impl FnOnce(&mut Value)) -> Netw
     let switch = network.switch_mut(1).expect("the switch above");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4src/v1model/ecn_dual.p4");
     let pipeline = compile(&path);
-    switch.set_pipeline(pipeline.clone());
-    install(switch.state_mut().expect("a program is loaded"), pipeline.program(), incast);
+    switch.control().set_pipeline(pipeline.clone());
+    install(switch.control().state_mut().expect("a program is loaded"), pipeline.program(), incast);
     network
 }
 

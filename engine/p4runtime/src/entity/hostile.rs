@@ -143,7 +143,7 @@ fn no_entity_panics_and_what_was_inserted_is_read() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let ran = runner.run(&writes, |writes| {
         let (mut switch, mut digests) = (switch(), DigestConfigs::default());
-        switch.set_pipeline(Arc::clone(&loaded.pipeline));
+        switch.control().set_pipeline(Arc::clone(&loaded.pipeline));
         let mut target = Target {
             catalog: &loaded.catalog,
             switch: &mut switch,

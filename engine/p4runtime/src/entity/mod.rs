@@ -59,11 +59,11 @@ pub(crate) struct Before {
 
 impl Target<'_> {
     pub(crate) fn state(&self) -> Result<&State, Failure> {
-        self.switch.state_of(self.pipe).ok_or_else(no_pipeline)
+        self.switch.observation().state_of(self.pipe).ok_or_else(no_pipeline)
     }
 
     pub(crate) fn state_mut(&mut self) -> Result<&mut State, Failure> {
-        self.switch.state_of_mut(self.pipe).ok_or_else(no_pipeline)
+        self.switch.control().state_of_mut(self.pipe).ok_or_else(no_pipeline)
     }
 
     /// A counter over all pipes of the chip.
@@ -72,8 +72,8 @@ impl Target<'_> {
         read: impl Fn(&State) -> Result<CounterCell, ControlError>,
     ) -> Result<CounterCell, Failure> {
         let mut sum = read(self.state()?)?;
-        for state in (0..self.switch.pipes()).filter(|pipe| *pipe != self.pipe) {
-            let Some(state) = self.switch.state_of(state) else { continue };
+        for state in (0..self.switch.observation().pipes()).filter(|pipe| *pipe != self.pipe) {
+            let Some(state) = self.switch.observation().state_of(state) else { continue };
             // An entry that BF Runtime wrote to some pipes counts nothing in the others.
             let cell = read(state).unwrap_or_default();
             sum.packets = sum.packets.wrapping_add(cell.packets);
@@ -91,8 +91,10 @@ impl Target<'_> {
     /// What stands before a batch that is applied as a whole or not at all.
     pub(crate) fn before(&self) -> Before {
         Before {
-            states: (0..self.switch.pipes()).filter_map(|pipe| self.switch.state_of(pipe).cloned()).collect(),
-            pre: self.switch.pre().clone(),
+            states: (0..self.switch.observation().pipes())
+                .filter_map(|pipe| self.switch.observation().state_of(pipe).cloned())
+                .collect(),
+            pre: self.switch.observation().pre().clone(),
             digests: self.digests.clone(),
         }
     }
@@ -100,11 +102,11 @@ impl Target<'_> {
     /// Goes back to what stood before.
     pub(crate) fn restore(&mut self, before: Before) {
         for (pipe, old) in before.states.into_iter().enumerate() {
-            if let Some(state) = self.switch.state_of_mut(pipe) {
+            if let Some(state) = self.switch.control().state_of_mut(pipe) {
                 *state = old;
             }
         }
-        *self.switch.pre_mut() = before.pre;
+        *self.switch.control().pre_mut() = before.pre;
         *self.digests = before.digests;
     }
 
@@ -112,7 +114,7 @@ impl Target<'_> {
     pub(crate) fn write(&mut self, update: &p4::Update) -> Result<(), Failure> {
         let entity = update.entity.as_ref().and_then(|entity| entity.entity.as_ref());
         let once = matches!(entity, Some(Of::PacketReplicationEngineEntry(_) | Of::DigestEntry(_)));
-        let pipes = if once { 1 } else { self.switch.pipes() };
+        let pipes = if once { 1 } else { self.switch.observation().pipes() };
         let done = (0..pipes).try_for_each(|pipe| {
             self.pipe = pipe;
             self.write_pipe(update)

@@ -32,8 +32,8 @@ fn switch(pipeline: &Arc<p4cc_exec::Pipeline>) -> Switch {
         pass_limit: DEFAULT_PASS_LIMIT,
     };
     let mut switch = Switch::new(config).expect("a right configuration");
-    switch.split_pipes(4);
-    switch.set_pipeline(Arc::clone(pipeline));
+    switch.control().split_pipes(4);
+    switch.control().set_pipeline(Arc::clone(pipeline));
     switch
 }
 
@@ -91,20 +91,20 @@ fn writes_reach_every_pipe_and_counters_are_sums() {
     target.write(&update(Type::Modify, Of::CounterEntry(cell))).expect("a right cell");
     assert_eq!(counter(&target, &cell), 100);
     for pipe in 0..4 {
-        let state = target.switch.state_of(pipe).expect("there are four");
+        let state = target.switch.observation().state_of(pipe).expect("there are four");
         assert_eq!(state.table_len(TableId::from_index(0)), 1, "pipe {pipe}");
     }
     for port in PORTS {
         target.switch.receive(now, port, Packet::new(&[5, 0], 62));
     }
     assert_eq!(counter(&target, &cell), 102);
-    assert_eq!(target.switch.waiting(), 2, "both pipes have the entry");
+    assert_eq!(target.switch.observation().waiting(), 2, "both pipes have the entry");
 
     let again = target.write(&update(Type::Insert, Of::TableEntry(entry))).expect_err("it is there");
     assert_eq!(again.code, tonic::Code::AlreadyExists, "{}", again.message);
     target.restore(before);
     for pipe in 0..4 {
-        let state = target.switch.state_of(pipe).expect("there are four");
+        let state = target.switch.observation().state_of(pipe).expect("there are four");
         assert_eq!(state.table_len(TableId::from_index(0)), 0, "pipe {pipe}");
     }
     assert_eq!(counter(&target, &cell), 0);

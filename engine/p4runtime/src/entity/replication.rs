@@ -77,7 +77,7 @@ pub(super) fn write(
     verb: Verb,
     entry: &p4::PacketReplicationEngineEntry,
 ) -> Result<(), Failure> {
-    let engine = target.switch.pre_mut();
+    let engine = target.switch.control().pre_mut();
     match &entry.r#type {
         Some(Type::MulticastGroupEntry(group)) => {
             let id = group.multicast_group_id;
@@ -120,7 +120,7 @@ pub(super) fn read(
     cursor: &mut Cursor,
     piece: &mut Piece,
 ) -> Result<Progress, Failure> {
-    let engine = target.switch.pre();
+    let engine = target.switch.observation().pre();
     match &entry.r#type {
         Some(Type::MulticastGroupEntry(p4::MulticastGroupEntry { multicast_group_id: id, .. })) => {
             let groups = engine.groups().filter(|group| *id == 0 || group.id == *id);

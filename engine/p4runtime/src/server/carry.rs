@@ -112,8 +112,10 @@ impl Alike {
     }
 
     fn exchange(&self, running: &mut Switch, next: &mut Switch) {
-        for pipe in 0..running.pipes().min(next.pipes()) {
-            let (Some(from), Some(to)) = (running.state_of_mut(pipe), next.state_of_mut(pipe)) else {
+        for pipe in 0..running.observation().pipes().min(next.observation().pipes()) {
+            let (Some(from), Some(to)) =
+                (running.control().state_of_mut(pipe), next.control().state_of_mut(pipe))
+            else {
                 continue;
             };
             self.counters.iter().for_each(|(&old, &new)| to.exchange_counter(new, from, old));

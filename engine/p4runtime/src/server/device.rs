@@ -97,7 +97,10 @@ impl Device {
     /// The program that the switch runs.
     pub(super) fn running(&self, switch: &Switch) -> Result<&Installed, Failure> {
         let runs = |installed: &&Installed| {
-            switch.pipeline().is_some_and(|pipeline| Arc::ptr_eq(pipeline, &installed.loaded.pipeline))
+            switch
+                .observation()
+                .pipeline()
+                .is_some_and(|pipeline| Arc::ptr_eq(pipeline, &installed.loaded.pipeline))
         };
         self.installed.as_ref().filter(runs).ok_or_else(|| {
             Failure::precondition(

@@ -133,14 +133,14 @@ fn verify(config: Option<p4::ForwardingPipelineConfig>, cancel: &Cancel) -> Resu
 
 /// A program that does not run yet, with a state of its own on a switch that is for nothing else.
 fn stage(mut switch: Switch, installed: Installed) -> Saved {
-    switch.set_pipeline(Arc::clone(&installed.loaded.pipeline));
+    switch.control().set_pipeline(Arc::clone(&installed.loaded.pipeline));
     Saved { installed, switch, digests: DigestConfigs::default() }
 }
 
 /// Runs a program with the state that was written to it; what ran before is given back.
 pub(super) fn commit(device: &mut Device, switch: &mut Switch, next: Saved) -> Saved {
     let Saved { installed, switch: mut staged, digests } = next;
-    switch.take_over(&mut staged);
+    switch.control().take_over(&mut staged);
     let digests = std::mem::replace(&mut device.digests, digests);
     let before = device.installed.replace(installed.clone());
     Saved { installed: before.unwrap_or(installed), switch: staged, digests }

@@ -271,7 +271,7 @@ impl Service {
         let due = self.devices.ids().into_iter().filter_map(|device_id| {
             let of_device = self.apply_locked(&mut states, device_id, |device, switch, _| {
                 device.running(switch)?;
-                let idle = switch.state().and_then(State::next_idle);
+                let idle = switch.observation().state().and_then(State::next_idle);
                 Ok(idle.into_iter().chain(device.digests.next_due()).min())
             });
             of_device.ok().flatten()

@@ -201,9 +201,9 @@ fn a_config_that_was_saved_is_committed_with_the_ports_of_now() {
         action.watch_kind = Some(p4::action_profile_action::WatchKind::WatchPort(vec![port]));
     }
     lab.insert(Of::TableEntry(entry)).expect("an entry");
-    lab.switch(|switch| switch.set_port_up(5, false));
+    lab.switch(|switch| switch.control().set_port_up(5, false));
     push(Action::Commit, None);
-    let depths = || [5, 6].map(|port| lab.switch(|switch| switch.port_depth_pkts(port)));
+    let depths = || [5, 6].map(|port| lab.switch(|switch| switch.observation().port_depth_pkts(port)));
     (0..4).for_each(|kind| lab.receive(0, 100 + kind, 0x0a00_0000 + u32::from(kind)));
     assert_eq!(depths(), [0, 4]);
 }

@@ -54,9 +54,10 @@ fn a_copy_goes_to_a_backup_while_its_port_is_down() {
     let (lab, _stream) = Lab::with_primary();
     lab.insert(group(1, vec![replica(1, 1, &[(2, 2), (3, 3)]), replica(4, 4, &[])])).expect("a group");
     let sent = |changes: &[(u32, bool)]| {
-        lab.switch(|switch| changes.iter().for_each(|&(port, up)| switch.set_port_up(port, up)));
-        let depths =
-            || -> Vec<u32> { PORTS.map(|port| lab.switch(|switch| switch.port_depth_pkts(port))).collect() };
+        lab.switch(|switch| changes.iter().for_each(|&(port, up)| switch.control().set_port_up(port, up)));
+        let depths = || -> Vec<u32> {
+            PORTS.map(|port| lab.switch(|switch| switch.observation().port_depth_pkts(port))).collect()
+        };
         let before = depths();
         lab.receive(0, MULTICAST, 1);
         let after = depths();

@@ -77,7 +77,7 @@ fn a_batch_that_is_being_applied_is_given_up() {
         assert!(matches!(status.code(), Code::Unavailable | Code::Unknown), "{status}");
     });
     let entries = lab.switch(|switch| {
-        let state = switch.state().expect("a program");
+        let state = switch.observation().state().expect("a program");
         let place = state.program().tables.iter().position(|table| table.cp.name.ends_with("hosts"));
         state.table_len(TableId::from_index(place.expect("the table")))
     });

@@ -86,7 +86,7 @@ impl Bench {
         let mut switch = Switch::new(config).expect("a right configuration");
         let pipeline = pipeline(name);
         let program = Arc::clone(pipeline.program());
-        switch.set_pipeline(pipeline);
+        switch.control().set_pipeline(pipeline);
         let mut bench = Self { program, switch, packets: 0 };
         bench.route();
         bench
@@ -139,7 +139,7 @@ impl Bench {
     }
 
     fn state(&mut self) -> &mut State {
-        self.switch.state_mut().expect("a program is loaded")
+        self.switch.control().state_mut().expect("a program is loaded")
     }
 
     fn table(&self, name: &str) -> TableId {
@@ -216,7 +216,7 @@ impl Bench {
 
     /// A cell of a register.
     pub fn register(&self, name: &str, index: u32) -> u64 {
-        let state = self.switch.state().expect("a program is loaded");
+        let state = self.switch.observation().state().expect("a program is loaded");
         let bits = state.register_read(self.register_id(name), index).expect("the cell is there");
         bits.to_u128().and_then(|value| u64::try_from(value).ok()).expect("at most 64 bits")
     }
@@ -233,7 +233,13 @@ impl Bench {
     pub fn counter(&self, name: &str, index: u32) -> u64 {
         let at = position(&self.program.counters, |counter| counter.cp.name == name);
         let id = CounterId::from_index(at.unwrap_or_else(|| panic!("no counter {name}")));
-        self.switch.state().expect("a program").counter_read(id, index).expect("the cell is there").packets
+        self.switch
+            .observation()
+            .state()
+            .expect("a program")
+            .counter_read(id, index)
+            .expect("the cell is there")
+            .packets
     }
 
     /// A packet arrives on [`IN`].
@@ -252,7 +258,7 @@ impl Bench {
     /// so the second one tells.
     pub fn bypasses(&self, exec: ExecChoice, packet: Packet) -> bool {
         let mut switch = self.switch.clone();
-        switch.set_exec(exec);
+        switch.control().set_exec(exec);
         switch.receive(Time::ZERO, IN, packet.clone());
         let ready = switch.next_ready().expect("the packet is forwarded");
         assert!(switch.transmit(Time::ZERO, ready).is_some(), "its port is idle");
@@ -267,7 +273,7 @@ impl Bench {
         let execs = [ExecChoice::Interp, ExecChoice::Native].into_iter().filter(|_| self.packets <= COMPARED);
         let bypassing = execs.map(|exec| {
             let mut switch = self.switch.clone();
-            switch.set_exec(exec);
+            switch.control().set_exec(exec);
             let now = Time::from_ns(now_ns);
             let bypassed = switch.receive_with_bypass(now, IN, packet.clone(), |_| true);
             let sent = bypassed.or_else(|| switch.next_ready().and_then(|port| switch.transmit(now, port)));
@@ -279,11 +285,20 @@ impl Bench {
         assert!(self.transmit(now_ns).is_none(), "only one packet was waiting");
         for (exec, switch, left) in bypassing {
             assert_eq!(left, sent, "bypass, {exec:?}");
-            assert_eq!(switch.counters(), self.switch.counters(), "bypass, {exec:?}");
+            assert_eq!(
+                switch.observation().counters(),
+                self.switch.observation().counters(),
+                "bypass, {exec:?}"
+            );
             for port in [IN, OUT] {
-                assert_eq!(switch.port_counters(port), self.switch.port_counters(port), "bypass, {exec:?}");
+                assert_eq!(
+                    switch.observation().port_counters(port),
+                    self.switch.observation().port_counters(port),
+                    "bypass, {exec:?}"
+                );
             }
-            let [state, other] = [&switch, &self.switch].map(|switch| switch.state().expect("a program"));
+            let [state, other] =
+                [&switch, &self.switch].map(|switch| switch.observation().state().expect("a program"));
             assert!(state.has_same_cells(other), "bypass, {exec:?}");
         }
         sent.map(|(packet, _)| packet)

@@ -53,7 +53,7 @@ fn bench(port: Port) -> Bench {
         class_of_service: 7,
         packet_length_bytes: 0,
     };
-    bench.switch.pre_mut().insert_session(session).expect("the first session");
+    bench.switch.control().pre_mut().insert_session(session).expect("the first session");
     bench
 }
 
@@ -234,20 +234,20 @@ proptest! {
         capacity in prop_oneof![Just(4_096_u32), 1_u32..20],
     ) {
         let mut bench = bench(Port { threshold: 1 << 30, ..PLAIN });
-        bench.switch.set_queue_capacity(OUT, None, capacity);
+        bench.switch.control().set_queue_capacity(OUT, None, capacity);
         let mut refused = 0;
         for (arrives, payload) in steps {
             if arrives {
-                let before = bench.switch.counters().drops.total();
+                let before = bench.switch.observation().counters().drops.total();
                 bench.receive(0, Frame { payload, ..data(0) }.packet());
-                refused += u64::from(payload) * (bench.switch.counters().drops.total() - before);
-                refused += 76 * (bench.switch.counters().drops.total() - before);
+                refused += u64::from(payload) * (bench.switch.observation().counters().drops.total() - before);
+                refused += 76 * (bench.switch.observation().counters().drops.total() - before);
             } else if bench.transmit(0).is_some() {
                 refused = 0;
             }
             let told = bench.register("bolt_queued_bytes", OUT << 3);
-            let waits = bench.switch.port_depth_bytes(OUT);
-            let rounded = u64::from(bench.switch.port_depth_pkts(OUT)) * (CELL_BYTES - 1);
+            let waits = bench.switch.observation().port_depth_bytes(OUT);
+            let rounded = u64::from(bench.switch.observation().port_depth_pkts(OUT)) * (CELL_BYTES - 1);
             prop_assert!((waits..=waits + rounded).contains(&(told - refused)), "{told}, {refused}, {waits}");
         }
     }

@@ -115,19 +115,19 @@ fn members_of_ports_that_are_down_are_not_chosen() {
     bench.watch_ports();
     let all: Vec<usize> = (0..64).map(|flow| chosen(&mut bench, flow)).collect();
     for down in 0..MEMBERS {
-        bench.switch.set_port_up(102 + down as u32, false);
-        assert!(!bench.switch.is_port_up(102 + down as u32));
+        bench.switch.control().set_port_up(102 + down as u32, false);
+        assert!(!bench.switch.observation().is_port_up(102 + down as u32));
         let left: Vec<usize> = (0..64).map(|flow| chosen(&mut bench, flow)).collect();
         assert!(
             !left.contains(&down) && (0..MEMBERS).filter(|one| left.contains(one)).count() == MEMBERS - 1
         );
-        bench.switch.set_port_up(102 + down as u32, true);
+        bench.switch.control().set_port_up(102 + down as u32, true);
         assert_eq!((0..64).map(|flow| chosen(&mut bench, flow)).collect::<Vec<_>>(), all);
     }
     // A fork starts another run: its ports are up.
-    (0..MEMBERS).for_each(|one| bench.switch.set_port_up(102 + one as u32, false));
+    (0..MEMBERS).for_each(|one| bench.switch.control().set_port_up(102 + one as u32, false));
     let fork = bench.switch.fork(7);
-    assert!(fork.is_port_up(102) && !bench.switch.is_port_up(102));
+    assert!(fork.observation().is_port_up(102) && !bench.switch.observation().is_port_up(102));
     bench.switch = fork;
     assert_eq!((0..64).map(|flow| chosen(&mut bench, flow)).collect::<Vec<_>>(), all);
 }

@@ -106,7 +106,7 @@ fn two_hops_record_exactly_what_the_switches_counted() {
     assert!(first.transmit(now).is_none());
     for (bench, sent) in [(&first, sent_by_first), (&second, sent_by_second)] {
         assert_eq!(bench.register(TX_BYTES, OUT), u64::from(sent));
-        let counters = bench.switch.port_counters(OUT).expect("the port");
+        let counters = bench.switch.observation().port_counters(OUT).expect("the port");
         // The switch's own counter has Ethernet headers in it.
         assert_eq!(counters.tx_bytes - 14 * counters.tx_pkts, u64::from(sent));
     }

@@ -174,7 +174,7 @@ fn closed_loop(flows: u64, rounds: u64) -> (f64, u32, u64) {
         let flow = (0..next.len()).min_by_key(|flow| next[*flow]).expect("there are flows");
         let arrival = next[flow];
         // The link is served up to the next arrival.
-        while free_at <= arrival && bench.switch.waiting() > 0 {
+        while free_at <= arrival && bench.switch.observation().waiting() > 0 {
             let (packet, duration) = bench.transmit(free_at).expect("one waits");
             heard.push_back((free_at + RTT_NS, number(&extension(&packet, &frame))));
             if free_at > end / 2 {
@@ -193,7 +193,7 @@ fn closed_loop(flows: u64, rounds: u64) -> (f64, u32, u64) {
         free_at = free_at.max(arrival);
         bench.receive(arrival, frame.packet());
         if arrival > end / 2 {
-            deepest = deepest.max(bench.switch.port_depth_pkts(OUT));
+            deepest = deepest.max(bench.switch.observation().port_depth_pkts(OUT));
         }
         next[flow] = arrival + bits * 1_000_000 / heard[0].1;
     }

@@ -35,12 +35,12 @@ struct Run {
 impl Run {
     fn new(buffer: Option<BufferConfig>, exec: ExecChoice, goes_straight: bool) -> Self {
         let mut switch = switch_with(buffer);
-        switch.set_exec(exec);
+        switch.control().set_exec(exec);
         let replicas = [(1, 5), (2, 6), (2, 7)].map(|(port, instance)| Replica::new(port, instance)).to_vec();
         let group = MulticastGroup { id: 2, replicas, metadata: Vec::new() };
-        switch.pre_mut().insert_group(group).expect("a right group");
+        switch.control().pre_mut().insert_group(group).expect("a right group");
         for (id, port, bytes) in [(2, 2, 30), (7, 2, 0), (1, CPU_PORT, 0)] {
-            switch.pre_mut().insert_session(session(id, port, bytes)).expect("a right session");
+            switch.control().pre_mut().insert_session(session(id, port, bytes)).expect("a right session");
         }
         Self { switch, goes_straight, busy_until: [Time::ZERO; 4], seen: Seen::default() }
     }
@@ -73,7 +73,7 @@ impl Run {
             Step::Packet { port, op, arg } => self.switch.receive(now, port, packet(op, arg)),
             Step::Pause { port, priority, pause } => self.switch.set_paused(now, port, priority, pause),
             Step::Rate { port, rated } => {
-                self.switch.set_queue_rate_pps(port, Some(0), rated.then_some(3_000_000));
+                self.switch.control().set_queue_rate_pps(port, Some(0), rated.then_some(3_000_000));
             }
         }
         while let Some(port) = self.switch.next_ready() {
@@ -120,13 +120,13 @@ proptest! {
             runs.iter_mut().for_each(|run| run.step(now, step));
             let [bypassing, queued] = &runs;
             prop_assert_eq!(&bypassing.seen, &queued.seen);
-            prop_assert_eq!(bypassing.switch.counters(), queued.switch.counters());
+            prop_assert_eq!(bypassing.switch.observation().counters(), queued.switch.observation().counters());
         }
         let [bypassing, queued] = &mut runs;
         for port in 1..4 {
-            prop_assert_eq!(bypassing.switch.port_counters(port), queued.switch.port_counters(port));
+            prop_assert_eq!(bypassing.switch.observation().port_counters(port), queued.switch.observation().port_counters(port));
         }
         prop_assert_eq!(bypassing.switch.take_packet_ins(), queued.switch.take_packet_ins());
-        prop_assert_eq!(bypassing.switch.waiting(), queued.switch.waiting());
+        prop_assert_eq!(bypassing.switch.observation().waiting(), queued.switch.observation().waiting());
     }
 }

@@ -49,7 +49,7 @@ fn limited(buffer: Option<BufferConfig>, pass_limit: u32) -> Switch {
         pass_limit,
     };
     let mut switch = Switch::new(config).expect("a right configuration");
-    switch.set_pipeline(Arc::clone(PIPELINE.get_or_init(pipeline)));
+    switch.control().set_pipeline(Arc::clone(PIPELINE.get_or_init(pipeline)));
     switch
 }
 
@@ -113,13 +113,14 @@ fn drain(switch: &mut Switch) -> Vec<(u32, Packet)> {
             out.push((port, sent.packet));
         }
     }
-    assert!(is_conserved(switch), "{:?}", switch.counters());
+    assert!(is_conserved(switch), "{:?}", switch.observation().counters());
     out
 }
 
 fn is_conserved(switch: &Switch) -> bool {
-    let c = switch.counters();
-    c.received + c.packet_outs + c.copies == c.sent + c.packet_ins + c.drops.total() + switch.waiting()
+    let c = switch.observation().counters();
+    c.received + c.packet_outs + c.copies
+        == c.sent + c.packet_ins + c.drops.total() + switch.observation().waiting()
 }
 
 fn session(id: u32, port: u32, packet_length_bytes: u32) -> CloneSession {
@@ -158,7 +159,7 @@ fn what_is_not_sent_is_counted_by_cause() {
     switch.receive(Time::ZERO, 200, packet(0, 2));
     switch.receive(Time::ZERO, 3, Packet::new(&[0], 70_000));
     assert_eq!(drain(&mut switch).len(), 4);
-    let drops = switch.counters().drops;
+    let drops = switch.observation().counters().drops;
     for (cause, count) in [
         (DropCause::Ingress, 1),
         (DropCause::NoSuchPort, 2),
@@ -169,7 +170,7 @@ fn what_is_not_sent_is_counted_by_cause() {
     ] {
         assert_eq!(drops.of(cause), count, "{cause:?}");
     }
-    let port = |port| switch.port_counters(port).expect("the port");
+    let port = |port| switch.observation().port_counters(port).expect("the port");
     assert_eq!(port(2).queues[0].dropped.of(DropCause::TailDrop), 2);
     assert_eq!(port(1).queues[0].dropped.of(DropCause::Egress), 1);
     assert_eq!(port(3).dropped(), 4);
@@ -180,7 +181,7 @@ fn multicast_makes_one_copy_for_each_replica() {
     let mut switch = switch();
     let replicas = [(1, 5), (2, 6), (2, 7)].map(|(port, instance)| Replica::new(port, instance)).to_vec();
     let group = MulticastGroup { id: 2, replicas, metadata: Vec::new() };
-    switch.pre_mut().insert_group(group).expect("a right group");
+    switch.control().pre_mut().insert_group(group).expect("a right group");
     switch.receive(Time::ZERO, 3, packet(2, 2));
     let out: Vec<_> = drain(&mut switch).iter().map(|(port, packet)| (*port, seen(packet))).collect();
     let copy = |rid, enq_qdepth| Seen { instance: 5, rid, enq_qdepth, ..PLAIN };
@@ -190,7 +191,7 @@ fn multicast_makes_one_copy_for_each_replica() {
 #[test]
 fn an_ingress_clone_is_the_packet_as_it_came_in_with_the_listed_metadata() {
     let mut switch = switch();
-    switch.pre_mut().insert_session(session(2, 2, 30)).expect("a right session");
+    switch.control().pre_mut().insert_session(session(2, 2, 30)).expect("a right session");
     switch.receive(Time::ZERO, 3, packet(3, 2));
     let out = drain(&mut switch);
     assert_eq!(out.len(), 2);
@@ -205,7 +206,7 @@ fn an_ingress_clone_is_the_packet_as_it_came_in_with_the_listed_metadata() {
 #[test]
 fn an_egress_clone_goes_through_egress_again_with_its_new_headers() {
     let mut switch = switch();
-    switch.pre_mut().insert_session(session(7, 2, 0)).expect("a right session");
+    switch.control().pre_mut().insert_session(session(7, 2, 0)).expect("a right session");
     switch.receive(Time::ZERO, 3, packet(6, 2));
     let out = drain(&mut switch);
     assert_eq!(out.len(), 2);
@@ -222,7 +223,7 @@ fn resubmitted_and_recirculated_packets_keep_what_their_list_names() {
     assert_eq!(seen(&out[0].1), Seen { kept: 0x55, ingress_port: 0, ..PLAIN });
     switch.receive(Time::ZERO, 3, packet(7, 2));
     let out = drain(&mut switch);
-    assert_eq!(switch.counters().recirculated, 1);
+    assert_eq!(switch.observation().counters().recirculated, 1);
     // Ingress makes it a normal packet again, as in BMv2.
     assert_eq!(seen(&out[0].1), Seen { arg: 3, kept: 0x77, ingress_port: 0, ..PLAIN });
 }
@@ -261,17 +262,20 @@ fn a_short_packet_is_no_reason_to_stop() {
         switch.receive(Time::ZERO, 3, Packet::new(&vec![0; len], 0));
         drain(&mut switch);
     }
-    assert_eq!(switch.counters().parser_errors, 15);
+    assert_eq!(switch.observation().counters().parser_errors, 15);
 }
 
 #[test]
 fn a_fork_and_a_clone_go_on_as_documented() {
     let mut switch = switch();
-    switch.pre_mut().insert_session(session(2, 2, 0)).expect("a right session");
+    switch.control().pre_mut().insert_session(session(2, 2, 0)).expect("a right session");
     switch.receive(Time::ZERO, 3, packet(0, 2));
     let mut clone = switch.clone();
     assert_eq!(drain(&mut clone), drain(&mut switch));
     let fork = switch.fork(9);
-    assert_eq!((fork.waiting(), fork.counters().received, fork.config().seed), (0, 0, 9));
-    assert!(fork.pipeline().is_some() && fork.pre().session(2).is_some());
+    assert_eq!(
+        (fork.observation().waiting(), fork.observation().counters().received, fork.config().seed),
+        (0, 0, 9)
+    );
+    assert!(fork.observation().pipeline().is_some() && fork.observation().pre().session(2).is_some());
 }

@@ -34,15 +34,15 @@ fn switch(pipes: u8, exec: ExecChoice) -> Switch {
         pass_limit: DEFAULT_PASS_LIMIT,
     };
     let mut switch = Switch::new(config).expect("a right configuration");
-    switch.set_exec(exec);
-    switch.split_pipes(pipes);
-    switch.set_pipeline(compiled("pipes.p4", PROGRAM));
+    switch.control().set_exec(exec);
+    switch.control().split_pipes(pipes);
+    switch.control().set_pipeline(compiled("pipes.p4", PROGRAM));
     switch
 }
 
 /// What the program calls things.
 fn named<T: Copy>(switch: &Switch, name: &str, of: impl Fn(&p4cc_ir::Program) -> Vec<(String, T)>) -> T {
-    let program = Arc::clone(switch.pipeline().expect("a program").program());
+    let program = Arc::clone(switch.observation().pipeline().expect("a program").program());
     let found = of(&program).into_iter().find(|(known, _)| known.ends_with(name));
     found.unwrap_or_else(|| panic!("{name} is in the program")).1
 }
@@ -91,7 +91,7 @@ fn cell(switch: &Switch, counter: &str, pipe: usize) -> CounterCell {
         let counters = program.counters.iter().enumerate();
         counters.map(|(id, counter)| (counter.cp.name.clone(), CounterId::from_index(id))).collect()
     });
-    switch.state_of(pipe).expect("the pipe has a state").counter_read(id, 0).expect("cell 0")
+    switch.observation().state_of(pipe).expect("the pipe has a state").counter_read(id, 0).expect("cell 0")
 }
 
 /// Entries of pipe 1 are met by packets of its ports only, cells count what passed their own pipe, egress
@@ -100,20 +100,24 @@ fn cell(switch: &Switch, counter: &str, pipe: usize) -> CounterCell {
 fn each_pipe_has_its_own_tables_registers_and_counters() {
     for exec in [ExecChoice::Interp, ExecChoice::Native] {
         let mut switch = switch(4, exec);
-        assert_eq!(switch.pipes(), 4);
+        assert_eq!(switch.observation().pipes(), 4);
         let (table, entry) = send_to(&switch, 5, 385);
-        let pipe = switch.state_of_mut(1).expect("there are four");
+        let pipe = switch.control().state_of_mut(1).expect("there are four");
         pipe.table_insert(table, entry.clone()).expect("a right entry");
 
         assert_eq!(pass(&mut switch, 1, 5), None, "pipe 0 has no entry");
         assert_eq!(pass(&mut switch, 129, 5), Some((385, 8)), "the register of pipe 1 was 7");
         assert_eq!(pass(&mut switch, 130, 5), Some((385, 9)), "another port of pipe 1");
 
-        let registers: Vec<_> = (0..4).map(|pipe| register(switch.state_of(pipe))).collect();
+        let registers: Vec<_> = (0..4).map(|pipe| register(switch.observation().state_of(pipe))).collect();
         assert_eq!(registers, [8, 9, 7, 7]);
         assert_eq!((0..4).map(|pipe| packets(&switch, "seen", pipe)).collect::<Vec<_>>(), [1, 2, 0, 0]);
         assert_eq!((0..4).map(|pipe| packets(&switch, "left", pipe)).collect::<Vec<_>>(), [0, 0, 0, 2]);
-        assert_eq!(switch.state().expect("a program").table_len(table), 0, "the state is that of pipe 0");
+        assert_eq!(
+            switch.observation().state().expect("a program").table_len(table),
+            0,
+            "the state is that of pipe 0"
+        );
 
         pass(&mut switch, 130, 9);
         pass(&mut switch, 385, 9);
@@ -133,9 +137,9 @@ fn counters_count_the_frame_check_sequence() {
 #[test]
 fn without_a_split_all_ports_share_one_state() {
     let mut switch = switch(1, ExecChoice::Interp);
-    assert_eq!((switch.pipes(), switch.state_of(1).is_none()), (1, true));
+    assert_eq!((switch.observation().pipes(), switch.observation().state_of(1).is_none()), (1, true));
     let (table, entry) = send_to(&switch, 5, 129);
-    switch.state_mut().expect("a program").table_insert(table, entry).expect("a right entry");
+    switch.control().state_mut().expect("a program").table_insert(table, entry).expect("a right entry");
     assert_eq!(pass(&mut switch, 1, 5), Some((129, 8)));
     assert_eq!(pass(&mut switch, 385, 5), Some((129, 9)));
 }
@@ -145,14 +149,17 @@ fn without_a_split_all_ports_share_one_state() {
 fn pipes_begin_with_the_state_that_was_there() {
     let mut switch = switch(1, ExecChoice::Interp);
     let (table, entry) = send_to(&switch, 5, 1);
-    switch.state_mut().expect("a program").table_insert(table, entry).expect("a right entry");
+    switch.control().state_mut().expect("a program").table_insert(table, entry).expect("a right entry");
     assert_eq!(pass(&mut switch, 1, 5), Some((1, 8)));
-    let kept = switch.state().expect("a program").clone();
-    switch.split_pipes(4);
+    let kept = switch.observation().state().expect("a program").clone();
+    switch.control().split_pipes(4);
     assert_eq!(pass(&mut switch, 385, 5), Some((1, 9)));
-    assert_eq!((0..4).map(|pipe| register(switch.state_of(pipe))).collect::<Vec<_>>(), [8, 8, 8, 9]);
-    switch.set_state(kept);
-    assert_eq!((0..4).map(|pipe| register(switch.state_of(pipe))).collect::<Vec<_>>(), [8; 4]);
+    assert_eq!(
+        (0..4).map(|pipe| register(switch.observation().state_of(pipe))).collect::<Vec<_>>(),
+        [8, 8, 8, 9]
+    );
+    switch.control().set_state(kept);
+    assert_eq!((0..4).map(|pipe| register(switch.observation().state_of(pipe))).collect::<Vec<_>>(), [8; 4]);
     assert_eq!(pass(&mut switch.fork(1), 385, 5), Some((1, 9)), "a fork has what its original has");
 }
 
@@ -163,9 +170,9 @@ fn copies_for_the_cpu_leave_by_the_port_that_the_chips_tables_name() {
     assert_eq!(pass(&mut switch, 1, 10), None, "there is no such port");
     for port in [129, 130] {
         let known = MulticastPort { copies_to_cpu: true, ..MulticastPort::default() };
-        switch.chip_mut().multicast.set_port(port, known).expect("a right port");
+        switch.control().chip_mut().multicast.set_port(port, known).expect("a right port");
     }
     assert_eq!(pass(&mut switch, 1, 10), Some((130, 9)));
-    switch.chip_mut().multicast.set_port(130, MulticastPort::default()).expect("a right port");
+    switch.control().chip_mut().multicast.set_port(130, MulticastPort::default()).expect("a right port");
     assert_eq!(pass(&mut switch, 1, 10), None);
 }

@@ -9,18 +9,18 @@ use super::{drain, packet, session, switch};
 /// Groups and sessions that operations use: group 2 to ports 1 and 3, sessions 2 and 7.
 fn prepared(exec: ExecChoice) -> Switch {
     let mut switch = switch();
-    switch.set_exec(exec);
+    switch.control().set_exec(exec);
     let replicas = vec![Replica::new(1, 1), Replica::new(3, 2)];
     let group = MulticastGroup { id: 2, replicas, metadata: Vec::new() };
-    switch.pre_mut().insert_group(group).expect("a right group");
+    switch.control().pre_mut().insert_group(group).expect("a right group");
     for (id, port) in [(2, 2), (7, 1)] {
-        switch.pre_mut().insert_session(session(id, port, 0)).expect("a right session");
+        switch.control().pre_mut().insert_session(session(id, port, 0)).expect("a right session");
     }
     switch
 }
 
 fn steps(switch: &Switch, number: u64) -> Vec<&Step> {
-    switch.trace().filter(|event| event.packet == number).map(|event| &event.step).collect()
+    switch.observation().trace().filter(|event| event.packet == number).map(|event| &event.step).collect()
 }
 
 fn sent(steps: &[&Step]) -> Vec<u32> {
@@ -31,14 +31,14 @@ fn sent(steps: &[&Step]) -> Vec<u32> {
 #[test]
 fn an_expected_packet_is_followed_with_its_copies_and_no_other() {
     let mut switch = prepared(ExecChoice::default());
-    switch.set_tracing_expected(1_000);
-    switch.expect_traced(1, 2, 7);
-    switch.expect_traced(3, 1, 8);
+    switch.control().set_tracing_expected(1_000);
+    switch.control().expect_traced(1, 2, 7);
+    switch.control().expect_traced(3, 1, 8);
     for (port, op, arg) in [(1, 0, 2), (1, 2, 2), (3, 7, 1), (1, 2, 2), (2, 0, 1)] {
         switch.receive(Time::ZERO, port, packet(op, arg));
     }
     drain(&mut switch);
-    assert!(switch.trace().all(|event| [7, 8].contains(&event.packet)));
+    assert!(switch.observation().trace().all(|event| [7, 8].contains(&event.packet)));
     let multicast = steps(&switch, 7);
     assert_eq!(multicast[0], &Step::Received { port: 1, bytes: 100 });
     assert_eq!(sent(&multicast), [1, 3]);
@@ -48,18 +48,18 @@ fn an_expected_packet_is_followed_with_its_copies_and_no_other() {
     let again = steps(&switch, 8);
     let dequeued = |step: &&&Step| matches!(step, Step::Dequeued { .. });
     assert_eq!((again.iter().filter(dequeued).count(), sent(&again).len()), (3, 1));
-    assert!(switch.trace().take(multicast.len()).all(|event| event.at == Time::ZERO));
+    assert!(switch.observation().trace().take(multicast.len()).all(|event| event.at == Time::ZERO));
 }
 
 #[test]
 fn a_trace_changes_no_result() {
     for exec in [ExecChoice::default(), ExecChoice::Interp] {
         let [mut plain, mut traced, mut logged] = core::array::from_fn(|_| prepared(exec));
-        traced.set_tracing_expected(100_000);
+        traced.control().set_tracing_expected(100_000);
         // As the daemon's log levels `debug` and `trace` do.
-        logged.set_tracing(true);
+        logged.control().set_tracing(true);
         for nth in (1..200).step_by(3) {
-            traced.expect_traced(1, nth, nth);
+            traced.control().expect_traced(1, nth, nth);
         }
         for round in 0..200_u16 {
             let asked = packet((round % 17) as u8, 2 + round % 5 / 4);
@@ -75,37 +75,40 @@ fn a_trace_changes_no_result() {
             assert_eq!(outcome(&mut traced), wanted, "round {round}");
             assert_eq!(outcome(&mut logged), wanted, "round {round}, logged");
         }
-        assert_eq!((traced.counters(), logged.counters()), (plain.counters(), plain.counters()));
-        assert!(traced.trace().count() > 100);
+        assert_eq!(
+            (traced.observation().counters(), logged.observation().counters()),
+            (plain.observation().counters(), plain.observation().counters())
+        );
+        assert!(traced.observation().trace().count() > 100);
     }
 }
 
 #[test]
 fn steps_are_bounded_and_lineages_that_are_reused_are_forgotten() {
     let mut switch = prepared(ExecChoice::default());
-    switch.set_tracing_expected(20);
+    switch.control().set_tracing_expected(20);
     for nth in [1, 2, 3] {
-        switch.expect_traced(1, nth, nth);
+        switch.control().expect_traced(1, nth, nth);
         switch.receive(Time::ZERO, 1, packet(0, 2));
         drain(&mut switch);
     }
-    let found = switch.trace().count() as u64 + switch.trace_left_out();
-    assert_eq!(switch.trace().count(), 20);
-    assert!(switch.trace_left_out() > 0);
+    let found = switch.observation().trace().count() as u64 + switch.observation().trace_left_out();
+    assert_eq!(switch.observation().trace().count(), 20);
+    assert!(switch.observation().trace_left_out() > 0);
     // Each causes a pass, and with it a lineage: they begin anew with those that were traced.
     for _ in 0..3_000 {
         switch.receive(Time::ZERO, 1, packet(7, 2));
         drain(&mut switch);
     }
-    assert_eq!(switch.trace().count() as u64 + switch.trace_left_out(), found);
-    assert!(switch.trace().all(|TraceEvent { packet, .. }| *packet <= 3));
+    assert_eq!(switch.observation().trace().count() as u64 + switch.observation().trace_left_out(), found);
+    assert!(switch.observation().trace().all(|TraceEvent { packet, .. }| *packet <= 3));
 }
 
 #[test]
 fn the_controllers_packets_are_followed_to_its_port_and_then_the_packet_at_hand_again() {
     let mut switch = prepared(ExecChoice::default());
-    switch.set_tracing_expected(1_000);
-    switch.expect_traced(1, 1, 1);
+    switch.control().set_tracing_expected(1_000);
+    switch.control().expect_traced(1, 1, 1);
     switch.receive(Time::ZERO, 1, packet(0, super::CPU_PORT as u16));
     let found = steps(&switch, 1);
     assert_eq!(found.last(), Some(&&Step::ToController { port: super::CPU_PORT }));

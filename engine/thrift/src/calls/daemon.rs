@@ -49,7 +49,7 @@ pub(crate) fn config(target: &dyn Target) -> Outcome<String> {
     }
     let mut described = Err(Fault::Internal("the switch has no program yet".to_owned()));
     target.with_switch(&mut |switch, _| {
-        if let Some(pipeline) = switch.pipeline() {
+        if let Some(pipeline) = switch.observation().pipeline() {
             described = Ok(of_program(pipeline.program()).to_string());
         }
     });

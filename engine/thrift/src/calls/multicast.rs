@@ -189,9 +189,11 @@ fn rewrite(context: &mut Context<'_>, node: Option<i32>) -> Answer {
     let nodes = &memory.multicast;
     let concerned = nodes.groups.iter().filter(|(_, of)| node.is_none_or(|node| of.contains(&node)));
     for (&id, members) in concerned {
-        let metadata = switch.pre().group(id).map(|group| group.metadata.clone()).unwrap_or_default();
+        let metadata =
+            switch.observation().pre().group(id).map(|group| group.metadata.clone()).unwrap_or_default();
         let group = MulticastGroup { id, replicas: nodes.replicas(members), metadata };
         switch
+            .control()
             .pre_mut()
             .modify_group(group)
             .map_err(|error| Fault::new(multicast::ERROR, error.to_string()))?;
@@ -205,7 +207,7 @@ fn rewrite_sessions(context: &mut Context<'_>) -> Answer {
     for (id, (port, group)) in sessions {
         let replicas = context.memory.multicast.session_replicas(port, Some(group));
         // A controller may have deleted it over P4Runtime; then it is not made again.
-        if context.switch.pre().session(id).is_some() {
+        if context.switch.observation().pre().session(id).is_some() {
             put_session(context, id, replicas)?;
         }
     }
@@ -215,7 +217,7 @@ fn rewrite_sessions(context: &mut Context<'_>) -> Answer {
 fn group_create(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let id = args.u32(2)?;
     let group = MulticastGroup { id, replicas: Vec::new(), metadata: Vec::new() };
-    let inserted = context.switch.pre_mut().insert_group(group);
+    let inserted = context.switch.control().pre_mut().insert_group(group);
     inserted.map_err(|error| Fault::new(multicast::INVALID_MGID, error.to_string()))?;
     context.memory.multicast.groups.insert(id, BTreeSet::new());
     Ok(Some(Value::I32(id as i32)))
@@ -223,7 +225,7 @@ fn group_create(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 
 fn group_destroy(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let id = args.u32(2)?;
-    context.switch.pre_mut().delete_group(id).map_err(|_| no_group(id))?;
+    context.switch.control().pre_mut().delete_group(id).map_err(|_| no_group(id))?;
     context.memory.multicast.forget(id);
     rewrite_sessions(context)
 }
@@ -243,7 +245,7 @@ fn node_create(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 fn pair(context: &mut Context<'_>, args: &Args<'_>) -> Outcome<(u32, i32)> {
     let (group, node) = (args.u32(2)?, args.i32(3)?);
     let nodes = &mut context.memory.multicast;
-    nodes.adopt(context.switch.pre(), group)?;
+    nodes.adopt(context.switch.observation().pre(), group)?;
     if !nodes.groups.contains_key(&group) {
         return Err(no_group(group));
     }
@@ -296,10 +298,11 @@ fn set_lag(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 /// Everything as BMv2's JSON. Each node has one second-level handle, its own.
 fn get_entries(context: &mut Context<'_>, _args: &Args<'_>) -> Answer {
     let Context { switch, memory, .. } = context;
-    let known = memory.multicast.groups.keys().chain(switch.pre().groups().map(|group| &group.id));
+    let known =
+        memory.multicast.groups.keys().chain(switch.observation().pre().groups().map(|group| &group.id));
     let all: BTreeSet<u32> = known.copied().collect();
     for id in all {
-        memory.multicast.adopt(switch.pre(), id)?;
+        memory.multicast.adopt(switch.observation().pre(), id)?;
     }
     let Nodes { nodes, groups, lags, .. } = &context.memory.multicast;
     let first =

@@ -68,13 +68,17 @@ fn to_ports(switch: &mut Switch, port: Option<u32>, change: impl Fn(&mut Switch,
 }
 
 fn set_depth(context: &mut Context<'_>, port: Option<u32>, priority: Option<u8>, depth_pkts: u32) -> Answer {
-    to_ports(context.switch, port, |switch, port| switch.set_queue_capacity(port, priority, depth_pkts))
+    to_ports(context.switch, port, |switch, port| {
+        switch.control().set_queue_capacity(port, priority, depth_pkts)
+    })
 }
 
 /// A rate of 0 packets a second is no limit, as in BMv2.
 fn set_rate(context: &mut Context<'_>, port: Option<u32>, priority: Option<u8>, rate_pps: u64) -> Answer {
     let rate_pps = Some(rate_pps).filter(|rate_pps| *rate_pps > 0);
-    to_ports(context.switch, port, |switch, port| switch.set_queue_rate_pps(port, priority, rate_pps))
+    to_ports(context.switch, port, |switch, port| {
+        switch.control().set_queue_rate_pps(port, priority, rate_pps)
+    })
 }
 
 /// The rate of a port's link in bit/s; 0 for no limit.
@@ -84,20 +88,20 @@ fn set_rate_bps(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
         rate_bps => rate_bps,
     };
     let (port, rate) = (args.u32(1)?, Rate::from_bps(rate_bps));
-    to_ports(context.switch, Some(port), |switch, port| switch.set_port_rate(port, rate))
+    to_ports(context.switch, Some(port), |switch, port| switch.control().set_port_rate(port, rate))
 }
 
 /// Counters of a port by name.
 fn port_counters(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let port = args.u32(1)?;
-    let counters = context.switch.port_counters(port);
+    let counters = context.switch.observation().port_counters(port);
     let counters = counters.ok_or_else(|| Fault::Arguments(format!("there is no port {port}")))?;
     let mut rows = vec![
         ("rx_pkts".to_owned(), counters.rx_pkts),
         ("rx_bytes".to_owned(), counters.rx_bytes),
         ("tx_pkts".to_owned(), counters.tx_pkts),
         ("tx_bytes".to_owned(), counters.tx_bytes),
-        ("waiting_pkts".to_owned(), u64::from(context.switch.port_depth_pkts(port))),
+        ("waiting_pkts".to_owned(), u64::from(context.switch.observation().port_depth_pkts(port))),
         ("peak_depth_pkts".to_owned(), u64::from(counters.peak_depth_pkts())),
     ];
     for cause in DropCause::ALL {
@@ -114,7 +118,7 @@ fn bad_session(text: impl Into<String>) -> Fault {
 
 pub(super) fn put_session(context: &mut Context<'_>, id: u32, replicas: Vec<Replica>) -> Outcome<()> {
     let session = CloneSession { id, replicas, class_of_service: 0, packet_length_bytes: 0 };
-    let pre = context.switch.pre_mut();
+    let pre = context.switch.control().pre_mut();
     let put =
         if pre.session(id).is_some() { pre.modify_session(session) } else { pre.insert_session(session) };
     put.map_err(|error| bad_session(error.to_string()))
@@ -133,19 +137,19 @@ fn session_add(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 
 fn session_delete(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let id = args.u32(1)?;
-    let deleted = context.switch.pre_mut().delete_session(id);
+    let deleted = context.switch.control().pre_mut().delete_session(id);
     deleted.map_err(|error| bad_session(error.to_string()))?;
     context.memory.multicast.follow(id, None, None);
     Ok(None)
 }
 
 fn egress_port(context: &Context<'_>, id: u32) -> Option<u32> {
-    context.switch.pre().session(id)?.replicas.first().map(|replica| replica.first.port)
+    context.switch.observation().pre().session(id)?.replicas.first().map(|replica| replica.first.port)
 }
 
 fn session_get(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let id = args.u32(1)?;
-    if context.switch.pre().session(id).is_none() {
+    if context.switch.observation().pre().session(id).is_none() {
         return Err(bad_session(format!("there is no session {id}")));
     }
     let (port, group) = match context.memory.multicast.followed(id) {
@@ -164,7 +168,7 @@ fn mapping_add(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 }
 
 fn mapping_delete(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
-    let deleted = context.switch.pre_mut().delete_session(args.u32(1)?);
+    let deleted = context.switch.control().pre_mut().delete_session(args.u32(1)?);
     Ok(Some(if deleted.is_ok() { DONE } else { NOT_DONE }))
 }
 
