@@ -1,4 +1,4 @@
-"""What a worker answers for a run, as bytes: JSON, and behind it the pieces of tables and captures that it tells of."""
+"""What a worker answers for a run, as bytes: JSON, and behind it the tables and captures that it tells of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
-from p4cc.running.pieces import Group, Piece
 from p4cc.running.worked import Facts, Worked
 
 if TYPE_CHECKING:
@@ -16,24 +15,21 @@ _LENGTH_BYTES = 8
 
 
 class _Blobs:
-    """Bytes one behind the other; those that were there before are not repeated."""
+    """Bytes one behind the other."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
-        self._places: dict[bytes, list[int]] = {}
         self._at = 0
 
     def add(self, part: bytes) -> list[int]:
         """Where a part begins and ends."""
-        if part not in self._places:
-            self.parts.append(part)
-            self._places[part] = [self._at, self._at + len(part)]
-            self._at += len(part)
-        return self._places[part]
+        begin, self._at = self._at, self._at + len(part)
+        self.parts.append(part)
+        return [begin, self._at]
 
 
 def packed_answers(answers: Iterable[tuple[Worked, Iterable[str]]]) -> bytes:
-    """Runs that are worked out with the notes of each; what their tables have in common is there once."""
+    """Runs that are worked out, with the notes of each."""
     blobs = _Blobs()
     told = [_plain(worked, notes, blobs) for worked, notes in answers]
     head = json.dumps(told).encode()
@@ -59,20 +55,9 @@ def _plain(worked: Worked, notes: Iterable[str], blobs: _Blobs) -> dict[str, Any
         "numbers": worked.numbers,
         "facts": worked.facts.plain(),
         "notes": list(notes),
-        "pieces": {name: _plain_piece(piece, blobs) for name, piece in worked.pieces.items()},
+        "tables": {name: blobs.add(data) for name, data in worked.tables.items()},
         "captures": {name: blobs.add(data) for name, data in worked.captures.items()},
     }
-
-
-def _plain_piece(piece: Piece, blobs: _Blobs) -> dict[str, Any]:
-    parts = {name: blobs.add(getattr(piece, name)) for name in ("before", "after", "pages")}
-    groups = [_plain_group(group, blobs) for group in piece.groups]
-    return {**parts, "rows": piece.rows, "groups": groups}
-
-
-def _plain_group(group: Group, blobs: _Blobs) -> dict[str, Any]:
-    lengths = [len(part) for part in group.parts]
-    return {"lengths": lengths, "offsets": group.offsets, "at": blobs.add(b"".join(group.parts))}
 
 
 def _worked(told: Mapping[str, Any], whole: memoryview) -> Worked:
@@ -90,28 +75,9 @@ def _worked(told: Mapping[str, Any], whole: memoryview) -> Worked:
             lossless=[(switch, priority, cause, pkts) for switch, priority, cause, pkts in facts["lossless"]],
             ending=facts["ending"],
         ),
-        pieces={name: _piece(one, whole) for name, one in told["pieces"].items()},
+        tables={name: _blob(one, whole) for name, one in told["tables"].items()},
         captures={name: _blob(one, whole) for name, one in told["captures"].items()},
     )
-
-
-def _piece(told: Mapping[str, Any], whole: memoryview) -> Piece:
-    return Piece(
-        before=_blob(told["before"], whole),
-        after=_blob(told["after"], whole),
-        rows=int(told["rows"]),
-        pages=_blob(told["pages"], whole),
-        groups=tuple(_group(one, whole) for one in told["groups"]),
-    )
-
-
-def _group(told: Mapping[str, Any], whole: memoryview) -> Group:
-    joined, at = _blob(told["at"], whole), 0
-    parts: list[bytes] = []
-    for length in told["lengths"]:
-        parts.append(joined[at : at + length])
-        at += length
-    return Group(tuple(parts), tuple(told["offsets"]))
 
 
 def _blob(place: list[int], whole: memoryview) -> bytes:

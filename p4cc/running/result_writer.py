@@ -8,21 +8,18 @@ A table without rows in any run leaves no file. Texts and units of columns (`tab
 
 from __future__ import annotations
 
-import io
 import json
-from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from p4cc.analysis.long_tables import ROW_GROUP_ROWS, changed, parts_of
+from p4cc.analysis.long_tables import ROW_GROUP_ROWS, parts_of
 from p4cc.analysis.recorded import SUMMARY
 from p4cc.analysis.tables import ALGORITHM, NONE, described, without_sentinels
-from p4cc.running.pieces import Piece, PieceFile, piece_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
     from types import TracebackType
 
@@ -93,79 +90,20 @@ class ResultWriter:
         """Appends one run; `keys` (variant, algorithm, swept values, seed) lead every row."""
         for name, columns in tables.items():
             if columns.num_rows:
-                for part in parts_of(changed(columns, lambda part: with_keys(keys, part))):
-                    self._append(name, part)
+                self.add_parts(keys, name, parts_of(columns))
+
+    def add_parts(self, keys: Mapping[str, Any], name: str, parts: Iterable[pa.Table]) -> None:
+        """Appends one run's rows of a table."""
+        for part in parts:
+            self._append(name, with_keys(keys, part))
 
     def _append(self, name: str, table: pa.Table) -> None:
         writer = self._writers.get(name)
         if writer is None:
             path = self._folder / f"{name}.parquet"
             schema = self._schemas[name] = described(name, table, self._swept)
-            writer = self._writers[name] = _parquet(path, schema)
+            writer = self._writers[name] = pq.ParquetWriter(path, schema, compression="zstd", version="2.6")
         writer.write_table(table.cast(self._schemas[name]), ROW_GROUP_ROWS)
-
-
-class PieceWriter:
-    """Writes the same files of runs that come as pieces, or as tables."""
-
-    def __init__(self, folder: Path, swept: Mapping[str, str]) -> None:
-        """As `ResultWriter`."""
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
-        self._swept = swept
-        self._files: dict[str, tuple[BinaryIO, PieceFile]] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for out, file in self._files.values():
-            with out:
-                if error is None:
-                    file.end()
-
-    def add(self, keys: Mapping[str, Any], tables: Mapping[str, AnyTable]) -> None:
-        """Appends one run; `keys` lead every row."""
-        for name, columns in tables.items():
-            if columns.num_rows:
-                self._add(name, piece_of(table_file(name, keys, columns, self._swept)))
-
-    def add_pieces(self, pieces: Mapping[str, Piece]) -> None:
-        """Appends one run."""
-        for name, piece in pieces.items():
-            self._add(name, piece)
-
-    def _add(self, name: str, piece: Piece) -> None:
-        if name not in self._files:
-            out = (self._folder / f"{name}.parquet").open("wb")
-            self._files[name] = out, PieceFile(out)
-        file = self._files[name][1]
-        if not file.takes(piece):
-            # The first run says what the columns are, as where one writer has all rows.
-            schema = pq.read_schema(io.BytesIO(file.first().file()))
-            sink = io.BytesIO()
-            with _parquet(sink, schema) as writer:
-                writer.write_table(pq.read_table(io.BytesIO(piece.file())).cast(schema), ROW_GROUP_ROWS)
-            piece = piece_of(sink.getvalue())
-        file.add(piece)
-
-
-def table_file(name: str, keys: Mapping[str, Any], columns: AnyTable, swept: Mapping[str, str]) -> bytes:
-    """The file that one run's rows of a table would be."""
-    sink = io.BytesIO()
-    parts = parts_of(changed(columns, lambda part: with_keys(keys, part)))
-    first = next(parts)
-    schema = described(name, first, swept)
-    with _parquet(sink, schema) as writer:
-        for part in chain((first,), parts):
-            writer.write_table(part.cast(schema), ROW_GROUP_ROWS)
-    return sink.getvalue()
-
-
-def _parquet(where: Path | io.BytesIO, schema: pa.Schema) -> pq.ParquetWriter:
-    return pq.ParquetWriter(where, schema, compression="zstd", version="2.6")
 
 
 def engine_tables(result: _engine.RunResult) -> dict[str, pa.Table]:
