@@ -12,7 +12,7 @@ from p4cc.live.looks import FlowName, Looks
 from p4cc.live.pace import JUMPS
 from p4cc.live.table_desk import TableDesk
 from p4cc.running.in_process import server_at
-from p4cc.running.result_writer import engine_table
+from p4cc.running.result_writer import arrow_table
 from p4cc.running.trace_text import step_text
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Desk(TableDesk):
         return await self._mover.ask(do, at_next_ns=True)
 
     def _flow_rows(self) -> Sequence[dict[str, Any]]:
-        return engine_table(self._network.flow_result(), "flows").to_pylist()
+        return arrow_table(self._network.flow_result().table("flows")).to_pylist()
 
     def _flows(self, query: Mapping[str, str]) -> dict[str, Any]:
         sought, now_ns = query.get("search", "").strip().lower(), self._network.now_ns

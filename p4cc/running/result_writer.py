@@ -1,6 +1,6 @@
 """Results on disk: Parquet tables, summary.json. Wall-clock values stand in summary.json only.
 
-A table without rows in any run leaves no file. Texts and units of columns (`tables.py`) are in the files' metadata.
+A table without rows in any run leaves no file. Texts and units of columns (`analysis/tables.py`) are in the metadata.
 """
 
 # pyarrow's stubs leave some overloads partly untyped.
@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from p4cc.analysis.long_tables import ROW_GROUP_ROWS, parts_of
 from p4cc.analysis.recorded import SUMMARY
-from p4cc.analysis.tables import ALGORITHM, NONE, described, without_sentinels
+from p4cc.analysis.tables import ALGORITHM, ENGINE, described
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,44 +26,11 @@ if TYPE_CHECKING:
     from p4cc import _engine
     from p4cc.analysis.long_tables import AnyTable
 
-ENGINE_TABLES = (
-    "flows",
-    "rounds",
-    "collectives",
-    "collective_steps",
-    "windows",
-    "algorithm_state",
-    "queues",
-    "events",
-    "checkpoints",
-    "rtts",
-    "ports",
-    "port_queues",
-    "links",
-    "pauses",
-    "pause_frames",
-    "deadlocks",
-    "captures",
-    "packets_sent",
-    "packets_received",
-    "headers",
-    "hosts",
-    "program_counters",
-    "program_registers",
-    "program_meters",
-    "program_tables",
-    "drops",
-    "program_digests",
-    "program_log",
-    "link_bytes",
-    "queue_histogram",
-)
+ENGINE_TABLES = tuple(ENGINE)
 """Tables of the engine that are kept."""
 
 DERIVED_TABLES = ("counters", "control", "queue_stats", "traffic", "goodput", "slowdown", "pod_pairs")
 """Tables read over P4Runtime or worked out from the engine's."""
-
-_NUMBERS: dict[str, pa.DataType] = {"uint64": pa.uint64(), "int64": pa.int64(), "float64": pa.float64()}
 
 
 class ResultWriter:
@@ -107,20 +74,17 @@ class ResultWriter:
 
 
 def engine_tables(result: _engine.RunResult) -> dict[str, pa.Table]:
-    """The engine's tables as Arrow, nulls where there is nothing; other numbers are not copied."""
-    return {name: engine_table(result, name) for name in ENGINE_TABLES}
+    """The engine's tables as Arrow; numbers are not copied."""
+    return {name: arrow_table(result.table(name)) for name in ENGINE_TABLES}
 
 
-def engine_table(result: _engine.RunResult, name: str) -> pa.Table:
-    """One of the engine's tables as Arrow, as `engine_tables` has it."""
-    return without_sentinels(name, _engine_table(result, name))
-
-
-def engine_summary(result: _engine.RunResult) -> dict[str, Any]:
-    """The engine's summary, None where there is nothing."""
-    summary = dict(result.summary())
-    nothing = {"finish_ns": NONE, "stalled_ns": NONE, "jain_index": 0.0}
-    return {name: None if name in nothing and value == nothing[name] else value for name, value in summary.items()}
+def arrow_table(table: _engine.EngineTable) -> pa.Table:
+    """A table of the engine's, or a part of one, with texts in place of their numbers."""
+    found = pa.table(table)
+    texts = [(place, field) for place, field in enumerate(found.schema) if pa.types.is_dictionary(field.type)]
+    for place, field in texts:
+        found = found.set_column(place, field.name, found.column(place).cast(pa.string()))
+    return found
 
 
 def with_keys(keys: Mapping[str, Any], table: pa.Table) -> pa.Table:
@@ -144,26 +108,3 @@ def write_summary(folder: Path, summary: Mapping[str, Any]) -> Path:
     path = folder / SUMMARY
     path.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     return path
-
-
-def _engine_table(result: _engine.RunResult, name: str) -> pa.Table:
-    columns = result.table(name)
-    texts = {column: result.texts(name, column) for column, (kind, _) in columns.items() if kind == "text"}
-    return arrow_table(columns, texts)
-
-
-def arrow_table(columns: Mapping[str, _engine.Column], texts: Mapping[str, list[str]]) -> pa.Table:
-    """A table as the engine gives it, with the texts of its columns of texts."""
-    arrays: dict[str, pa.Array[Any]] = {}
-    for column, (kind, values) in columns.items():
-        if kind == "text":
-            places = _array(pa.uint32(), values)
-            known = pa.array(texts[column], pa.string())
-            arrays[column] = pa.DictionaryArray.from_arrays(places, known).dictionary_decode()
-        else:
-            arrays[column] = _array(_NUMBERS[kind], values)
-    return pa.table(arrays)
-
-
-def _array(kind: pa.DataType, values: bytes) -> pa.Array[Any]:
-    return pa.Array.from_buffers(kind, len(values) * 8 // kind.bit_width, [None, pa.py_buffer(values)])
