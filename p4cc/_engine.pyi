@@ -11,6 +11,7 @@ __all__ = [
     "CompileError",
     "Diagnostic",
     "EngineError",
+    "EngineTable",
     "Hop",
     "Latency",
     "Look",
@@ -34,6 +35,7 @@ __all__ = [
     "maths_exp",
     "maths_log",
     "maths_pow",
+    "result_tables",
     "run_agent",
     "script_rate",
     "script_window",
@@ -42,8 +44,8 @@ __all__ = [
     "windows_by_round",
 ]
 
-Column: TypeAlias = tuple[Literal["uint64", "int64", "float64", "text"], bytes]
-"""Type of a column and its values."""
+ColumnKind: TypeAlias = Literal["uint64", "int64", "double", "string"]
+"""Type of a column, by Arrow's name."""
 
 class EngineError(Exception):
     """Base of the engine's errors; `str()` is one message with place, cause and remedy."""
@@ -590,14 +592,12 @@ class Network:
 
         Results are in the order of `seeds` and do not depend on `jobs`. Raises RunError for the first run that failed.
         """
-    def stream_tables(
-        self, sink: Callable[[str, dict[str, Column], dict[str, list[str]]], None] | None, part_rows: int = 1
-    ) -> None:
+    def stream_tables(self, sink: Callable[[str, EngineTable], None] | None, part_rows: int = 1) -> None:
         """Hands parts of long tables to `sink` when they have so many rows, in place of keeping them; None keeps all.
 
-        A part has a name, columns as of `RunResult.table`, and the texts of its columns of texts. Results hold the rows
-        that are left. The run waits for `sink`, which the engine calls on a thread of its own; an exception ends the
-        run with RunError. Forks keep all rows. Raises ValueError for parts without rows.
+        A part comes with its table's name. Results hold the rows that are left. The run waits for `sink`, which the
+        engine calls on a thread of its own; an exception ends the run with RunError. Forks keep all rows. Raises
+        ValueError for parts without rows.
         """
     def result(self) -> RunResult:
         """What this run found so far."""
@@ -613,12 +613,9 @@ class RunResult:
     def tables(self) -> list[str]:
         """Names of the tables."""
     def summary(self) -> dict[str, Any]:
-        """The run in a few numbers; the unit is the end of each key."""
-    def table(self, name: str) -> dict[str, Column]:
-        """A table by column: type and little-endian values, 8 bytes each.
-
-        A column of type `text` holds a uint32 for each row, its place in `texts(name, column)`. Raises KeyError.
-        """
+        """The run in a few numbers, None where there is nothing; the unit is the end of each key."""
+    def table(self, name: str) -> EngineTable:
+        """A table. Raises KeyError."""
     def captures(self) -> list[tuple[str, int, bytes]]:
         """Node, port and pcapng file of each captured end of a link, in the order of the description."""
     def trace(self) -> tuple[list[str], list[int], int, int] | None:
@@ -627,8 +624,22 @@ class RunResult:
         A line of JSON for each step, how many packets each sender that was asked for sent, and how many packets and
         steps were left out.
         """
-    def texts(self, table: str, column: str) -> list[str]:
-        """The distinct texts of a text column. Raises KeyError."""
+
+@final
+class EngineTable:
+    """A table, or a part of one, in memory that Arrow reads without a copy: `pyarrow.table` takes it.
+
+    A column of texts is a dictionary of large strings.
+    """
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """Capsules of Arrow's C data interface: the schema, and an array of structs, a row each."""
+
+def result_tables() -> list[tuple[str, str, str, list[tuple[str, ColumnKind, str, str, str]]]]:
+    """The tables of results: name, what a row stands for, what a scenario asks for to get it, and its columns.
+
+    A column has name, type, unit, text, and what a null in it means.
+    """
 
 def algorithms() -> str:
     """JSON list of the sender algorithms, with parameters, units, ranges and defaults."""

@@ -13,7 +13,7 @@ from p4cc.figures.series import HOLE
 
 _HEAD = """# Results
 
-<!-- Written by `make results-page` from p4cc/analysis/tables.py: change the texts there. -->
+<!-- Written by `make results-page` from engine/netsim/src/record/schema.rs and p4cc/analysis/tables.py: change the texts there. -->
 
 A run leaves a folder: tables (Parquet), `summary.json`, `run.json`, `scenario.json`, `inputs/`, figures, and
 `p4cc-manifest.json`, which lists every file that p4cc wrote with its SHA-256. p4cc removes only files that the manifest

@@ -13,7 +13,7 @@ from p4cc.analysis.long_tables import whole
 from p4cc.analysis.metrics import derive
 from p4cc.analysis.tables import TABLE_NAMES, described
 from p4cc.api.tables import Tables
-from p4cc.running.result_writer import engine_summary, engine_tables, with_keys
+from p4cc.running.result_writer import engine_tables, with_keys
 from p4cc.running.worked import keys_of, measures_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Snapshot(Tables):
         result = run.network.result()
         summary, tables = derive(
             measures_of(staged.case, staged.plan),
-            {**engine_summary(result), **left.summary},
+            {**result.summary(), **left.summary},
             {**engine_tables(result), **left.tables},
         )
         keys = {**keys_of(staged.case), "seed": run.seed}

@@ -1,4 +1,4 @@
-"""A worker's answer for runs, as bytes: JSON, followed by pieces of tables and captures."""
+"""A worker's answer for runs, as bytes: JSON, followed by tables and captures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, TypedDict
 
 from p4cc.errors import UserError
-from p4cc.running.pieces import Group, Piece
 from p4cc.running.worked import Facts, Worked
 
 if TYPE_CHECKING:
@@ -15,22 +14,6 @@ if TYPE_CHECKING:
     from p4cc.json_data import JsonValue
 
 _LENGTH_BYTES = 8
-
-
-class _GroupHead(TypedDict):
-    lengths: list[int]
-    offsets: list[int]
-    at: list[int]
-
-
-class _PieceHead(TypedDict):
-    """`before`, `after` and `pages` are begin and end in the bytes that follow."""
-
-    before: list[int]
-    after: list[int]
-    pages: list[int]
-    rows: int
-    groups: list[_GroupHead]
 
 
 class _FactsHead(TypedDict):
@@ -49,7 +32,7 @@ class _RunHead(TypedDict):
     numbers: dict[str, JsonValue]
     facts: _FactsHead
     notes: list[str]
-    pieces: dict[str, _PieceHead]
+    tables: dict[str, list[int]]
     captures: dict[str, list[int]]
 
 
@@ -58,20 +41,17 @@ class _Blobs:
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
-        self._places: dict[bytes, list[int]] = {}
         self._at = 0
 
     def add(self, part: bytes) -> list[int]:
         """Adds a part; returns where it begins and ends."""
-        if part not in self._places:
-            self.parts.append(part)
-            self._places[part] = [self._at, self._at + len(part)]
-            self._at += len(part)
-        return self._places[part]
+        begin, self._at = self._at, self._at + len(part)
+        self.parts.append(part)
+        return [begin, self._at]
 
 
 def packed_answers(answers: Iterable[tuple[Worked, Iterable[str]]]) -> bytes:
-    """Packs derived runs with their notes; parts that their tables share are packed once."""
+    """Packs derived runs with their notes."""
     blobs = _Blobs()
     head = json.dumps([_run_head(worked, notes, blobs) for worked, notes in answers]).encode()
     return b"".join([len(head).to_bytes(_LENGTH_BYTES, "big"), head, *blobs.parts])
@@ -96,20 +76,9 @@ def _run_head(worked: Worked, notes: Iterable[str], blobs: _Blobs) -> dict[str, 
         "numbers": worked.numbers,
         "facts": worked.facts.plain(),
         "notes": list(notes),
-        "pieces": {name: _piece_head(piece, blobs) for name, piece in worked.pieces.items()},
+        "tables": {name: blobs.add(data) for name, data in worked.tables.items()},
         "captures": {name: blobs.add(data) for name, data in worked.captures.items()},
     }
-
-
-def _piece_head(piece: Piece, blobs: _Blobs) -> dict[str, object]:
-    parts = {name: blobs.add(getattr(piece, name)) for name in ("before", "after", "pages")}
-    groups = [_group_head(group, blobs) for group in piece.groups]
-    return {**parts, "rows": piece.rows, "groups": groups}
-
-
-def _group_head(group: Group, blobs: _Blobs) -> _GroupHead:
-    lengths = [len(part) for part in group.parts]
-    return _GroupHead(lengths=lengths, offsets=list(group.offsets), at=blobs.add(b"".join(group.parts)))
 
 
 def _worked(head: _RunHead, whole: memoryview) -> Worked:
@@ -127,28 +96,9 @@ def _worked(head: _RunHead, whole: memoryview) -> Worked:
             lossless=[(switch, priority, cause, pkts) for switch, priority, cause, pkts in facts["lossless"]],
             ending=facts["ending"],
         ),
-        pieces={name: _piece(one, whole) for name, one in head["pieces"].items()},
+        tables={name: _blob(one, whole) for name, one in head["tables"].items()},
         captures={name: _blob(one, whole) for name, one in head["captures"].items()},
     )
-
-
-def _piece(head: _PieceHead, whole: memoryview) -> Piece:
-    return Piece(
-        before=_blob(head["before"], whole),
-        after=_blob(head["after"], whole),
-        rows=int(head["rows"]),
-        pages=_blob(head["pages"], whole),
-        groups=tuple(_group(one, whole) for one in head["groups"]),
-    )
-
-
-def _group(head: _GroupHead, whole: memoryview) -> Group:
-    joined, at = _blob(head["at"], whole), 0
-    parts: list[bytes] = []
-    for length in head["lengths"]:
-        parts.append(joined[at : at + length])
-        at += length
-    return Group(tuple(parts), tuple(head["offsets"]))
 
 
 def _blob(place: list[int], whole: memoryview) -> bytes:

@@ -12,7 +12,7 @@ from p4cc.live.messages import Abilities, LookMessage, RunHead
 from p4cc.live.requests import CONTROL, JumpTarget, PaceRequest, TraceRequest, WatchRequest, parse
 from p4cc.live.table_desk import PlannedCase, TableDesk
 from p4cc.running.in_process import server_at
-from p4cc.running.result_writer import engine_table
+from p4cc.running.result_writer import arrow_table
 from p4cc.running.trace_text import step_text
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Desk(TableDesk):
                 row["finish_ns"],
                 row["acked_bytes"],
             )
-            for row in engine_table(self._network.flow_result(), "flows").to_pylist()
+            for row in arrow_table(self._network.flow_result().table("flows")).to_pylist()
         ]
 
     def _flows(self, query: Mapping[str, str]) -> Mapping[str, object]:

@@ -28,7 +28,7 @@ from p4cc.running.installer import Installer
 from p4cc.running.kept_run import SeedRun
 from p4cc.running.losses import drop_notes, lossless_warnings, refusal_warnings
 from p4cc.running.networks import build_network, fork_network, served
-from p4cc.running.result_writer import engine_summary, engine_tables
+from p4cc.running.result_writer import engine_tables
 from p4cc.running.served import Serving, run_served
 from p4cc.running.streams import Streams
 from p4cc.running.traced import Traced, Tracing
@@ -344,7 +344,7 @@ async def run_seeds(
                         network.exchange(fork)
                         left = Left({}, {"counters": await installer.read_ports()})
                         network.exchange(fork)
-                summary = {**engine_summary(result), **left.summary, "wall_s": round(wall_s, 6)}
+                summary = {**result.summary(), **left.summary, "wall_s": round(wall_s, 6)}
                 run = SeedRun(seed, summary, {**tables, **left.tables}, engine_captures(result), long_tables)
                 if not session.is_hands_on:
                     await asyncio.to_thread(session.cache.store, key, run)

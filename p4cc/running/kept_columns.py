@@ -5,22 +5,30 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from p4cc import _engine
+import pyarrow as pa
+
+from p4cc.analysis.tables import ENGINE
 from p4cc.running.controlled import CONTROL
 from p4cc.running.installer import PORT_STATE
-from p4cc.running.result_writer import engine_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
 
-_NOTHING = '{"switches": [], "hosts": [], "links": [], "stop_ns": 1, "limits": {"max_events": 1}}'
-"""A network without nodes: its tables are empty, and have all columns."""
+KINDS: dict[str, pa.DataType] = {
+    "uint64": pa.uint64(),
+    "int64": pa.int64(),
+    "double": pa.float64(),
+    "string": pa.string(),
+}
+"""Types of columns by their names."""
 
 
 @cache
 def kept_columns() -> Mapping[str, pa.Schema]:
     """By table: names and types as the engine gives them, and as they are read over P4Runtime."""
-    found = engine_tables(_engine.Network(_NOTHING).fork(1).result())
-    return {**{name: table.schema for name, table in found.items()}, "counters": PORT_STATE, "control": CONTROL}
+    found = {
+        name: pa.schema([(column.name, KINDS[column.kind]) for column in table.columns])
+        for name, table in ENGINE.items()
+    }
+    return {**found, "counters": PORT_STATE, "control": CONTROL}

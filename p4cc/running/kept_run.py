@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from p4cc.analysis.long_tables import LongTable
 from p4cc.errors import UserError
-from p4cc.running.kept_columns import kept_columns
+from p4cc.running.kept_columns import KINDS, kept_columns
 from p4cc.running.result_writer import DERIVED_TABLES, ENGINE_TABLES
 from p4cc.running.seal import BrokenSealError, Seal
 
@@ -44,12 +44,6 @@ _TABLE = ".parquet"
 _CAPTURE = ".pcapng"
 _CAPTURE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+=,-]{0,200}")
 _COPIED_BYTES = 1 << 20
-_KINDS: dict[str, pa.DataType] = {
-    "uint64": pa.uint64(),
-    "int64": pa.int64(),
-    "double": pa.float64(),
-    "string": pa.string(),
-}
 
 _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, pa.ArrowException, EOFError),
@@ -193,7 +187,7 @@ class _Members:
 
     def _table(self, name: str, told: dict[str, Any]) -> pa.Table:
         if not told["rows"]:
-            schema = pa.schema([(str(column), _KINDS[kind]) for column, kind in told["columns"]])
+            schema = pa.schema([(str(column), KINDS[kind]) for column, kind in told["columns"]])
             _check_columns(name, schema)
             return schema.empty_table()
         file = pq.ParquetFile(io.BytesIO(self._archive.read(f"{name}{_TABLE}")))

@@ -1,6 +1,6 @@
 """Results on disk: Parquet tables, summary.json. Wall-clock values stand in summary.json only.
 
-A table without rows in any run leaves no file. Texts and units of columns (`tables.py`) are in the files' metadata.
+A table without rows in any run leaves no file. Texts and units of columns (`analysis/tables.py`) are in the metadata.
 """
 
 # pyarrow's stubs leave some overloads partly untyped.
@@ -8,65 +8,29 @@ A table without rows in any run leaves no file. Texts and units of columns (`tab
 
 from __future__ import annotations
 
-import io
 import json
-from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from p4cc.analysis.long_tables import ROW_GROUP_ROWS, changed, parts_of
+from p4cc.analysis.long_tables import ROW_GROUP_ROWS, parts_of
 from p4cc.analysis.recorded import SUMMARY
-from p4cc.analysis.tables import ALGORITHM, NONE, described, without_sentinels
-from p4cc.running.pieces import Piece, PieceFile, piece_of
+from p4cc.analysis.tables import ALGORITHM, ENGINE, described
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
     from types import TracebackType
 
     from p4cc import _engine
     from p4cc.analysis.long_tables import AnyTable
 
-ENGINE_TABLES = (
-    "flows",
-    "rounds",
-    "collectives",
-    "collective_steps",
-    "windows",
-    "algorithm_state",
-    "queues",
-    "events",
-    "checkpoints",
-    "rtts",
-    "ports",
-    "port_queues",
-    "links",
-    "pauses",
-    "pause_frames",
-    "deadlocks",
-    "captures",
-    "packets_sent",
-    "packets_received",
-    "headers",
-    "hosts",
-    "program_counters",
-    "program_registers",
-    "program_meters",
-    "program_tables",
-    "drops",
-    "program_digests",
-    "program_log",
-    "link_bytes",
-    "queue_histogram",
-)
+ENGINE_TABLES = tuple(ENGINE)
 """Tables of the engine that are kept."""
 
 DERIVED_TABLES = ("counters", "control", "queue_stats", "traffic", "goodput", "slowdown", "pod_pairs")
 """Tables read over P4Runtime or worked out from the engine's."""
-
-_NUMBERS: dict[str, pa.DataType] = {"uint64": pa.uint64(), "int64": pa.int64(), "float64": pa.float64()}
 
 
 class ResultWriter:
@@ -93,96 +57,34 @@ class ResultWriter:
         """Appends one run; `keys` (variant, algorithm, swept values, seed) lead every row."""
         for name, columns in tables.items():
             if columns.num_rows:
-                for part in parts_of(changed(columns, lambda part: with_keys(keys, part))):
-                    self._append(name, part)
+                self.add_parts(keys, name, parts_of(columns))
+
+    def add_parts(self, keys: Mapping[str, Any], name: str, parts: Iterable[pa.Table]) -> None:
+        """Appends one run's rows of a table."""
+        for part in parts:
+            self._append(name, with_keys(keys, part))
 
     def _append(self, name: str, table: pa.Table) -> None:
         writer = self._writers.get(name)
         if writer is None:
             path = self._folder / f"{name}.parquet"
             schema = self._schemas[name] = described(name, table, self._swept)
-            writer = self._writers[name] = _parquet(path, schema)
+            writer = self._writers[name] = pq.ParquetWriter(path, schema, compression="zstd", version="2.6")
         writer.write_table(table.cast(self._schemas[name]), ROW_GROUP_ROWS)
 
 
-class PieceWriter:
-    """Writes the same files of runs that come as pieces, or as tables."""
-
-    def __init__(self, folder: Path, swept: Mapping[str, str]) -> None:
-        """As `ResultWriter`."""
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
-        self._swept = swept
-        self._files: dict[str, tuple[BinaryIO, PieceFile]] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for out, file in self._files.values():
-            with out:
-                if error is None:
-                    file.end()
-
-    def add(self, keys: Mapping[str, Any], tables: Mapping[str, AnyTable]) -> None:
-        """Appends one run; `keys` lead every row."""
-        for name, columns in tables.items():
-            if columns.num_rows:
-                self._add(name, piece_of(table_file(name, keys, columns, self._swept)))
-
-    def add_pieces(self, pieces: Mapping[str, Piece]) -> None:
-        """Appends one run."""
-        for name, piece in pieces.items():
-            self._add(name, piece)
-
-    def _add(self, name: str, piece: Piece) -> None:
-        if name not in self._files:
-            out = (self._folder / f"{name}.parquet").open("wb")
-            self._files[name] = out, PieceFile(out)
-        file = self._files[name][1]
-        if not file.takes(piece):
-            # The first run says what the columns are, as where one writer has all rows.
-            schema = pq.read_schema(io.BytesIO(file.first().file()))
-            sink = io.BytesIO()
-            with _parquet(sink, schema) as writer:
-                writer.write_table(pq.read_table(io.BytesIO(piece.file())).cast(schema), ROW_GROUP_ROWS)
-            piece = piece_of(sink.getvalue())
-        file.add(piece)
-
-
-def table_file(name: str, keys: Mapping[str, Any], columns: AnyTable, swept: Mapping[str, str]) -> bytes:
-    """The file that one run's rows of a table would be."""
-    sink = io.BytesIO()
-    parts = parts_of(changed(columns, lambda part: with_keys(keys, part)))
-    first = next(parts)
-    schema = described(name, first, swept)
-    with _parquet(sink, schema) as writer:
-        for part in chain((first,), parts):
-            writer.write_table(part.cast(schema), ROW_GROUP_ROWS)
-    return sink.getvalue()
-
-
-def _parquet(where: Path | io.BytesIO, schema: pa.Schema) -> pq.ParquetWriter:
-    return pq.ParquetWriter(where, schema, compression="zstd", version="2.6")
-
-
 def engine_tables(result: _engine.RunResult) -> dict[str, pa.Table]:
-    """The engine's tables as Arrow, nulls where there is nothing; other numbers are not copied."""
-    return {name: engine_table(result, name) for name in ENGINE_TABLES}
+    """The engine's tables as Arrow; numbers are not copied."""
+    return {name: arrow_table(result.table(name)) for name in ENGINE_TABLES}
 
 
-def engine_table(result: _engine.RunResult, name: str) -> pa.Table:
-    """One of the engine's tables as Arrow, as `engine_tables` has it."""
-    return without_sentinels(name, _engine_table(result, name))
-
-
-def engine_summary(result: _engine.RunResult) -> dict[str, Any]:
-    """The engine's summary, None where there is nothing."""
-    summary = dict(result.summary())
-    nothing = {"finish_ns": NONE, "stalled_ns": NONE, "jain_index": 0.0}
-    return {name: None if name in nothing and value == nothing[name] else value for name, value in summary.items()}
+def arrow_table(table: _engine.EngineTable) -> pa.Table:
+    """A table of the engine's, or a part of one, with texts in place of their numbers."""
+    found = pa.table(table)
+    texts = [(place, field) for place, field in enumerate(found.schema) if pa.types.is_dictionary(field.type)]
+    for place, field in texts:
+        found = found.set_column(place, field.name, found.column(place).cast(pa.string()))
+    return found
 
 
 def with_keys(keys: Mapping[str, Any], table: pa.Table) -> pa.Table:
@@ -206,26 +108,3 @@ def write_summary(folder: Path, summary: Mapping[str, Any]) -> Path:
     path = folder / SUMMARY
     path.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     return path
-
-
-def _engine_table(result: _engine.RunResult, name: str) -> pa.Table:
-    columns = result.table(name)
-    texts = {column: result.texts(name, column) for column, (kind, _) in columns.items() if kind == "text"}
-    return arrow_table(columns, texts)
-
-
-def arrow_table(columns: Mapping[str, _engine.Column], texts: Mapping[str, list[str]]) -> pa.Table:
-    """A table as the engine gives it, with the texts of its columns of texts."""
-    arrays: dict[str, pa.Array[Any]] = {}
-    for column, (kind, values) in columns.items():
-        if kind == "text":
-            places = _array(pa.uint32(), values)
-            known = pa.array(texts[column], pa.string())
-            arrays[column] = pa.DictionaryArray.from_arrays(places, known).dictionary_decode()
-        else:
-            arrays[column] = _array(_NUMBERS[kind], values)
-    return pa.table(arrays)
-
-
-def _array(kind: pa.DataType, values: bytes) -> pa.Array[Any]:
-    return pa.Array.from_buffers(kind, len(values) * 8 // kind.bit_width, [None, pa.py_buffer(values)])

@@ -37,9 +37,10 @@ from p4cc.running.loops import run_to_end
 from p4cc.running.outcome import RunOutcome
 from p4cc.running.progress import Runs, progress
 from p4cc.running.result_folder import REPORT, SETTINGS_AS_WRITTEN, Claim, Manifest, results_into
-from p4cc.running.result_writer import PieceWriter, ResultWriter, file_names, write_summary
+from p4cc.running.result_writer import ResultWriter, file_names, write_summary
 from p4cc.running.served import Serving
 from p4cc.running.standing import Call, Made, keep
+from p4cc.running.table_stream import streamed_parts
 from p4cc.running.traced import Traced, Tracing
 from p4cc.running.warning_place import with_place
 from p4cc.running.watched import WatchedRun
@@ -415,10 +416,7 @@ def _run_cases(
     """Runs the cases, writes their tables into `folder`, and collects the rest."""
     request, cases = prepared.request, prepared.cases
     captures = CaptureWriter(folder)
-    pieces = PieceWriter(folder, _swept(cases))
-    # Where others make runs, their tables come as pieces of files.
-    # Those of this machine then become pieces, too.
-    with pieces if request.elsewhere is not None else ResultWriter(folder, _swept(cases)) as writer:
+    with ResultWriter(folder, _swept(cases)) as writer:
 
         def keep(case: Case, run: CaseRun) -> None:
             of_plan = frozenset(run.plan.warnings)
@@ -435,7 +433,8 @@ def _run_cases(
                 keys = {**keys_of(case), "seed": one.seed}
                 if isinstance(one, Worked):
                     numbers = one.numbers
-                    pieces.add_pieces(one.pieces)
+                    for name, stream in one.tables.items():
+                        writer.add_parts(keys, name, streamed_parts(stream, case.label()))
                 else:
                     numbers, tables = derive(measures, one.summary, {**one.tables, **one.long_tables})
                     writer.add(keys, tables)

@@ -28,7 +28,7 @@ from p4cc.running.in_process import PATIENCE_S, server_at
 from p4cc.running.installer import Installer
 from p4cc.running.loops import LoopThread
 from p4cc.running.networks import build_network, fork_network, run_errors, serve, users_errors
-from p4cc.running.result_writer import engine_table
+from p4cc.running.result_writer import arrow_table
 from p4cc.running.runner import pushed_programs
 from p4cc.running.served import read_counters
 from p4cc.scenario.base import MAX_TIME_NS
@@ -275,7 +275,7 @@ class Stepped:
 
     def flows(self) -> pa.Table:
         """The engine's table of flows, whatever else is recorded."""
-        return engine_table(self.network.flow_result(), "flows")
+        return arrow_table(self.network.flow_result().table("flows"))
 
     def counters(self) -> Left:
         """Thresholds and level counters of all ports now, and what a controller left once the run is over."""

@@ -19,7 +19,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from p4cc.analysis.long_tables import ROW_GROUP_ROWS, LongTable
-from p4cc.analysis.tables import without_sentinels
 from p4cc.running.result_writer import arrow_table
 
 if TYPE_CHECKING:
@@ -59,10 +58,10 @@ class Streams:
         if self._folder is not None:
             network.stream_tables(self.take, PART_ROWS)
 
-    def take(self, name: str, columns: Mapping[str, _engine.Column], texts: Mapping[str, list[str]]) -> None:
+    def take(self, name: str, part: _engine.EngineTable) -> None:
         """Takes the next part of a table; called by the engine, on its thread."""
         try:
-            self._of(name).add(without_sentinels(name, arrow_table(columns, texts)))
+            self._of(name).add(arrow_table(part))
         except Exception as error:
             self._error = error
             raise

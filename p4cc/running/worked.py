@@ -1,6 +1,6 @@
-"""What is worked out of a run: numbers, tables as they stand in files, and what is said of it.
+"""What is worked out of a run: numbers, tables as they go to another machine, and what is said of it.
 
-Whoever makes a run may do all of that; whoever gathers runs then copies, and says of each case what its runs say
+Whoever makes a run may do all of that; whoever gathers runs then writes rows, and says of each case what its runs say
 together.
 """
 
@@ -14,8 +14,7 @@ from p4cc.analysis.tables import ALGORITHM
 from p4cc.running.captures import limit_warning
 from p4cc.running.endings import ending_of
 from p4cc.running.losses import assertion_warning, drops_of, lossless_drops, pass_limit_warning, refusals_of
-from p4cc.running.pieces import Piece, piece_of
-from p4cc.running.result_writer import table_file
+from p4cc.running.table_stream import table_stream
 
 if TYPE_CHECKING:
     from p4cc.planning.network import NetworkPlan
@@ -57,8 +56,8 @@ class Worked:
     numbers: dict[str, Any]
     """The same with what is worked out."""
     facts: Facts
-    pieces: dict[str, Piece]
-    """By table, in the order in which they are written."""
+    tables: dict[str, bytes]
+    """Those with rows as streams (`table_stream`), in the order in which they are written."""
     captures: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
 
@@ -77,13 +76,10 @@ def facts_of(case: Case, plan: NetworkPlan, run: SeedRun) -> Facts:
 
 
 def worked_out(case: Case, plan: NetworkPlan, run: SeedRun) -> Worked:
-    """The tables of a run as files, and the rest of it."""
+    """The tables of a run, and the rest of it."""
     numbers, tables = derive(measures_of(case, plan), run.summary, {**run.tables, **run.long_tables})
-    keys, swept = {**keys_of(case), "seed": run.seed}, case.columns()
-    pieces = {
-        name: piece_of(table_file(name, keys, columns, swept)) for name, columns in tables.items() if columns.num_rows
-    }
-    return Worked(run.seed, run.summary, numbers, facts_of(case, plan, run), pieces, run.captures)
+    streams = {name: table_stream(columns) for name, columns in tables.items() if columns.num_rows}
+    return Worked(run.seed, run.summary, numbers, facts_of(case, plan, run), streams, run.captures)
 
 
 def keys_of(case: Case) -> dict[str, Any]:

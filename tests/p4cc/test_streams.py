@@ -35,7 +35,7 @@ from tests.p4cc.test_controller import reactive
 from tests.p4cc.test_own_algorithms import own
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 GROUP, PART = 700, 150
@@ -66,13 +66,8 @@ class _NoEngine:
         """Has nothing to hand over."""
 
 
-def _columns(rows: Sequence[int]) -> Mapping[str, Any]:
-    number = np.array(rows, dtype="<u8").tobytes()
-    return dict.fromkeys(("time_ns", "device_id", "port", "depth_pkts"), ("uint64", number))
-
-
-def _table(rows: Sequence[int]) -> pa.Table:
-    return result_writer.arrow_table(_columns(rows), {})
+def _table(rows: Sequence[int]) -> Any:
+    return pa.table(dict.fromkeys(("time_ns", "device_id", "port", "depth_pkts"), pa.array(rows, pa.uint64())))
 
 
 def _streamed(folder: Path, cuts: Sequence[int], rows: int) -> tuple[dict[str, pa.Table], dict[str, LongTable]]:
@@ -80,7 +75,7 @@ def _streamed(folder: Path, cuts: Sequence[int], rows: int) -> tuple[dict[str, p
     with Streams(folder) as it:
         first = 0
         for cut in cuts:
-            it.take("queues", _columns(range(first, cut)), {})
+            it.take("queues", _table(range(first, cut)))
             first = cut
         network: Any = _NoEngine()
         return it.finish(network, {"queues": _table(range(first, rows)), "flows": _table([])})

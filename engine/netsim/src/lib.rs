@@ -50,4 +50,4 @@ pub use output::{
     Capture, FlowLook, Look, MAX_FOLLOWED, News, PacketBalance, Progress, Results, Summary, Trace,
 };
 pub use parallel::{MAX_JOBS, MAX_THREADS, run_many};
-pub use record::{Column, Table, TableSink, Tap};
+pub use record::{Column, ColumnSpec, ColumnType, Numbers, TABLES, Table, TableSink, TableSpec, Tap, Texts};

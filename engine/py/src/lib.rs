@@ -6,6 +6,7 @@
 
 mod agent;
 mod algorithms;
+mod columns;
 mod compile;
 mod errors;
 mod guard;
@@ -26,6 +27,8 @@ mod _engine {
     use crate::agent::run_agent;
     #[pymodule_export]
     use crate::algorithms::{algorithms, validate_rdma, validate_sender, windows_by_round};
+    #[pymodule_export]
+    use crate::columns::{EngineTable, result_tables};
     #[pymodule_export]
     use crate::compile::{Diagnostic, Program, compile_p4, compile_p4_text};
     #[pymodule_export]

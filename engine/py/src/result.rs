@@ -1,10 +1,12 @@
-//! Results of a run as Python values: numbers in a dict, tables as buffers.
+//! Results of a run as Python values: numbers in a dict, tables as Arrow's arrays.
 
-use p4cc_netsim::{Column, Results, Table};
+use p4cc_netsim::{Results, Table};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
+
+use crate::columns::EngineTable;
 
 /// Tables and summary of one run.
 #[pyclass(frozen, module = "p4cc._engine")]
@@ -18,7 +20,7 @@ impl RunResult {
     }
 
     fn find(&self, name: &str) -> PyResult<&Table> {
-        let known = || self.results.tables.iter().map(|table| table.name).collect::<Vec<_>>().join(", ");
+        let known = || self.results.tables.iter().map(|table| table.spec.name).collect::<Vec<_>>().join(", ");
         self.results
             .table(name)
             .ok_or_else(|| PyKeyError::new_err(format!("there is no table {name:?}; there are {}", known())))
@@ -34,7 +36,7 @@ impl RunResult {
 
     #[getter]
     fn tables(&self) -> Vec<&'static str> {
-        self.results.tables.iter().map(|table| table.name).collect()
+        self.results.tables.iter().map(|table| table.spec.name).collect()
     }
 
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -47,8 +49,8 @@ impl RunResult {
         Ok(summary)
     }
 
-    fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-        columns(py, self.find(name)?)
+    fn table(&self, name: &str) -> PyResult<EngineTable> {
+        self.find(name).map(|table| EngineTable(table.clone()))
     }
 
     /// Node, port and pcapng file of each captured end of a link.
@@ -64,36 +66,6 @@ impl RunResult {
         let lines = trace.lines.iter().map(String::as_str).collect();
         Some((lines, trace.sent.clone(), trace.packets_left_out, trace.steps_left_out))
     }
-
-    fn texts(&self, table: &str, column: &str) -> PyResult<Vec<String>> {
-        match self.find(table)?.column(column) {
-            Some(Column::Text { values, .. }) => Ok(values.clone()),
-            Some(_) => {
-                Err(PyKeyError::new_err(format!("column {column:?} of table {table:?} holds numbers")))
-            }
-            None => Err(PyKeyError::new_err(format!("table {table:?} has no column {column:?}"))),
-        }
-    }
-}
-
-/// The type and the values of each column.
-pub(crate) fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
-    let columns = PyDict::new(py);
-    for (name, column) in &table.columns {
-        columns.set_item(name, buffer(py, column)?)?;
-    }
-    Ok(columns)
-}
-
-/// The distinct texts of each column of texts.
-pub(crate) fn texts<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
-    let texts = PyDict::new(py);
-    for (name, column) in &table.columns {
-        if let Column::Text { values, .. } = column {
-            texts.set_item(name, values)?;
-        }
-    }
-    Ok(texts)
 }
 
 fn set_number(summary: &Bound<'_, PyDict>, key: &str, value: &Value) -> PyResult<()> {
@@ -105,28 +77,7 @@ fn set_number(summary: &Bound<'_, PyDict>, key: &str, value: &Value) -> PyResult
         },
         Value::String(text) => summary.set_item(key, text),
         Value::Bool(value) => summary.set_item(key, value),
+        Value::Null => summary.set_item(key, None::<u64>),
         other => summary.set_item(key, other.to_string()),
     }
-}
-
-/// The type of a column and its values in little-endian order.
-fn buffer<'py>(py: Python<'py>, column: &Column) -> PyResult<(&'static str, Bound<'py, PyBytes>)> {
-    fn fill<'py, const N: usize, T: Copy>(
-        py: Python<'py>,
-        rows: &[T],
-        bytes: impl Fn(T) -> [u8; N],
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        PyBytes::new_with(py, rows.len() * N, |out| {
-            for (place, row) in out.chunks_exact_mut(N).zip(rows) {
-                place.copy_from_slice(&bytes(*row));
-            }
-            Ok(())
-        })
-    }
-    Ok(match column {
-        Column::U64(rows) => ("uint64", fill(py, rows, u64::to_le_bytes)?),
-        Column::I64(rows) => ("int64", fill(py, rows, i64::to_le_bytes)?),
-        Column::F64(rows) => ("float64", fill(py, rows, f64::to_le_bytes)?),
-        Column::Text { codes, .. } => ("text", fill(py, codes, u32::to_le_bytes)?),
-    })
 }

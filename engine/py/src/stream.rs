@@ -3,10 +3,9 @@
 use p4cc_netsim::{Table, TableSink};
 use pyo3::prelude::*;
 
-use crate::result::{columns, texts};
+use crate::columns::EngineTable;
 
-/// A function that takes the name of a table, the columns of its next part and the texts of those that hold
-/// places of texts.
+/// A function that takes the name of a table and its next part.
 pub(crate) struct PythonSink {
     pub function: Py<PyAny>,
     pub part_rows: usize,
@@ -17,13 +16,7 @@ impl TableSink for PythonSink {
     /// the interpreter's.
     fn take(&self, part: Table) -> Result<(), String> {
         Python::attach(|py| {
-            let taken = columns(py, &part).and_then(|columns| {
-                let texts = texts(py, &part)?;
-                // The columns are copies: what Python does with them need not wait for these.
-                let name = part.name;
-                drop(part);
-                self.function.bind(py).call1((name, columns, texts))
-            });
+            let taken = self.function.bind(py).call1((part.spec.name, EngineTable(part)));
             taken.map(|_| ()).map_err(|error| error.to_string())
         })
     }

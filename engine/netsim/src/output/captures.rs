@@ -5,6 +5,7 @@
 
 use crate::describe::CapturePlan;
 use crate::output::view::View;
+use crate::record::schema::CaptureRow;
 use crate::record::{
     Captured, Direction, Interface, LinkLog, LinkRow, PcapNg, STATISTICS_BYTES, Table, packet_bytes,
 };
@@ -97,11 +98,11 @@ impl View<'_> {
 
 /// One row for each captured end.
 pub(crate) fn table(captures: &[Capture]) -> Table {
-    Table::of("captures", captures)
-        .column("node", |capture| capture.node.as_str())
-        .column("port", |capture| u64::from(capture.port))
-        .column("captured_pkts", |capture| capture.packets)
-        .column("left_out_pkts", |capture| capture.left_out)
-        .column("file_bytes", |capture| capture.bytes.len() as u64)
-        .build()
+    Table::of(captures.iter().map(|capture| CaptureRow {
+        node: &capture.node,
+        port: capture.port.into(),
+        captured_pkts: capture.packets,
+        left_out_pkts: capture.left_out,
+        file_bytes: capture.bytes.len() as u64,
+    }))
 }

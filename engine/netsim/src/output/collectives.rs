@@ -5,7 +5,8 @@ use p4cc_units::Time;
 
 use crate::output::results::rate_bps;
 use crate::output::view::View;
-use crate::record::{Column, Table};
+use crate::record::Table;
+use crate::record::schema::{CollectiveRow, StepRow};
 use crate::traffic::collective::{Collective, CollectivePlan, Operation, Schedule};
 
 /// A piece that left its application.
@@ -87,58 +88,39 @@ fn iteration(pieces: Vec<Transfer<'_>>) -> Option<Iteration<'_>> {
 }
 
 fn pieces_table(pieces: &[&Transfer<'_>]) -> Table {
-    let u64s =
-        |get: &dyn Fn(&Transfer<'_>) -> u64| Column::U64(pieces.iter().map(|piece| get(piece)).collect());
-    let received = pieces.iter().map(|piece| piece.received.map_or(-1, |at| at.as_ns() as i64));
-    Table {
-        name: "collective_steps",
-        columns: vec![
-            ("job", Column::text(pieces.iter().map(|piece| piece.plan.spec.name.as_str()))),
-            ("iteration", u64s(&|piece| piece.iteration.into())),
-            ("step", u64s(&|piece| piece.step.into())),
-            ("src", Column::text(pieces.iter().map(|piece| piece.host(piece.src)))),
-            ("dst", Column::text(pieces.iter().map(|piece| piece.host(piece.dst)))),
-            ("bytes", u64s(&|piece| piece.bytes)),
-            ("sent_ns", u64s(&|piece| piece.sent.as_ns())),
-            ("received_ns", Column::I64(received.collect())),
-        ],
-    }
+    Table::of(pieces.iter().map(|piece| StepRow {
+        job: &piece.plan.spec.name,
+        iteration: piece.iteration.into(),
+        step: piece.step.into(),
+        src: piece.host(piece.src),
+        dst: piece.host(piece.dst),
+        bytes: piece.bytes,
+        sent_ns: piece.sent.as_ns(),
+        received_ns: piece.received.map(Time::as_ns),
+    }))
 }
 
 fn iterations_table(rows: &[Iteration<'_>]) -> Table {
-    let u64s = |get: &dyn Fn(&Iteration<'_>) -> u64| Column::U64(rows.iter().map(get).collect());
-    let i64s = |get: &dyn Fn(&Iteration<'_>) -> Option<u64>| {
-        Column::I64(rows.iter().map(|row| get(row).map_or(-1, |value| value as i64)).collect())
-    };
-    let bandwidth = |row: &Iteration<'_>| {
-        row.finish.map_or(f64::NAN, |(at, _)| rate_bps(row.first.plan.spec.size_bytes, row.first.sent, at))
-    };
-    let texts = |get: &dyn Fn(&Iteration<'_>) -> &'static str| Column::text(rows.iter().map(get));
-    Table {
-        name: "collectives",
-        columns: vec![
-            ("job", Column::text(rows.iter().map(|row| row.first.plan.spec.name.as_str()))),
-            ("operation", texts(&|row| operation_name(row.first.plan.spec.operation))),
-            ("schedule", texts(&|row| schedule_name(row.first.plan.spec.schedule))),
-            ("iteration", u64s(&|row| row.first.iteration.into())),
-            ("ranks", u64s(&|row| row.first.plan.spec.ranks.len() as u64)),
-            ("size_bytes", u64s(&|row| row.first.plan.spec.size_bytes)),
-            ("start_ns", u64s(&|row| row.first.sent.as_ns())),
-            ("finish_ns", i64s(&|row| row.finish.map(|(at, _)| at.as_ns()))),
-            ("completion_ns", i64s(&|row| row.finish.map(|(at, _)| at.since(row.first.sent).as_ns()))),
-            ("algorithm_bps", Column::F64(rows.iter().map(bandwidth).collect())),
-            (
-                "bus_bps",
-                Column::F64(rows.iter().map(|row| bandwidth(row) * row.first.plan.bus_factor()).collect()),
-            ),
-            ("slowest_step", i64s(&|row| row.slowest.map(|(step, _)| step.into()))),
-            ("slowest_step_ns", i64s(&|row| row.slowest.map(|(_, time_ns)| time_ns))),
-            (
-                "straggler",
-                Column::text(rows.iter().map(|row| row.finish.map_or("", |(_, rank)| row.first.host(rank)))),
-            ),
-        ],
-    }
+    Table::of(rows.iter().map(|row| {
+        let (plan, sent) = (row.first.plan, row.first.sent);
+        let algorithm_bps = row.finish.map(|(at, _)| rate_bps(plan.spec.size_bytes, sent, at));
+        CollectiveRow {
+            job: &plan.spec.name,
+            operation: operation_name(plan.spec.operation),
+            schedule: schedule_name(plan.spec.schedule),
+            iteration: row.first.iteration.into(),
+            ranks: plan.spec.ranks.len() as u64,
+            size_bytes: plan.spec.size_bytes,
+            start_ns: sent.as_ns(),
+            finish_ns: row.finish.map(|(at, _)| at.as_ns()),
+            completion_ns: row.finish.map(|(at, _)| at.since(sent).as_ns()),
+            algorithm_bps,
+            bus_bps: algorithm_bps.map(|bps| bps * plan.bus_factor()),
+            slowest_step: row.slowest.map(|(step, _)| step.into()),
+            slowest_step_ns: row.slowest.map(|(_, time_ns)| time_ns),
+            straggler: row.finish.map_or("", |(_, rank)| row.first.host(rank)),
+        }
+    }))
 }
 
 const fn operation_name(operation: Operation) -> &'static str {

@@ -5,6 +5,7 @@ use p4cc_switch::PauseFrame;
 use p4cc_units::Time;
 
 use crate::output::view::View;
+use crate::record::schema::PauseFrameRow;
 use crate::record::{Log, Table};
 
 impl View<'_> {
@@ -32,15 +33,15 @@ impl View<'_> {
             let channel = self.topology.switch_channels[switch].get(port? as usize).copied().flatten()?;
             Some(self.node_name(self.topology.channels[channel as usize].to as usize))
         };
-        Table::of("pause_frames", &rows)
-            .column("time_ns", |(at, ..)| at.as_ns())
-            .column("node", |(_, switch, _)| self.node_name(*switch))
-            .column("port", |(.., frame)| u64::from(frame.port))
-            .column("peer", |(_, switch, frame)| neighbour(*switch, Some(frame.port)).unwrap_or(""))
-            .column("priority", |(.., frame)| u64::from(frame.priority))
-            .column("pause", |(.., frame)| u64::from(frame.pause))
-            .column("towards", |(_, switch, frame)| neighbour(*switch, frame.towards).unwrap_or(""))
-            .build()
+        Table::of(rows.into_iter().map(|(at, switch, frame)| PauseFrameRow {
+            time_ns: at.as_ns(),
+            node: self.node_name(switch),
+            port: frame.port.into(),
+            peer: neighbour(switch, Some(frame.port)).unwrap_or(""),
+            priority: frame.priority.into(),
+            pause: frame.pause.into(),
+            towards: neighbour(switch, frame.towards).unwrap_or(""),
+        }))
     }
 
     /// The name of a node: switches are numbered first, then hosts.

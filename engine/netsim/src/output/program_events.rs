@@ -1,9 +1,10 @@
 //! The tables `drops`, `program_digests` and `program_log`: what switches kept while the run lasted.
 
-use p4cc_switch::{DropRow, KeptDigest, LogLine};
+use p4cc_switch::KeptDigest;
 
 use crate::output::view::View;
 use crate::record::Table;
+use crate::record::schema::{DigestRow, DropRow, LogRow};
 
 /// A field of a digest message.
 struct Field<'a> {
@@ -24,21 +25,19 @@ impl View<'_> {
     pub(crate) fn drops_table(&self) -> Table {
         let names = self.spec.switch_names();
         let switches = self.switches.nodes().iter().zip(&names);
-        let rows: Vec<(&str, DropRow<'_>)> = switches
-            .flat_map(|(node, name)| node.switch.observation().watched_drops().map(move |row| (*name, row)))
-            .collect();
-        Table::of("drops", &rows)
-            .column("time_ns", |(_, row)| row.at.as_ns())
-            .column("switch", |(name, _)| *name)
-            .column("port", |(_, row)| row.port.map(u64::from))
-            .column("cause", |(_, row)| row.cause.column().trim_start_matches("dropped_"))
-            .column("control", |(_, row)| row.place.control.as_str())
-            .column("table", |(_, row)| row.place.table.as_str())
-            .column("action", |(_, row)| row.place.action.as_str())
-            .column("parser_error", |(_, row)| row.place.parser_error.as_str())
-            .column("packets", |(_, row)| row.dropped.packets)
-            .column("bytes", |(_, row)| row.dropped.bytes)
-            .build()
+        let rows = switches.flat_map(|(node, name)| node.switch.observation().watched_drops().map(move |row| (*name, row)));
+        Table::of(rows.map(|(switch, row)| DropRow {
+            time_ns: row.at.as_ns(),
+            switch,
+            port: row.port.map(u64::from),
+            cause: row.cause.column().trim_start_matches("dropped_"),
+            control: &row.place.control,
+            table: &row.place.table,
+            action: &row.place.action,
+            parser_error: &row.place.parser_error,
+            packets: row.dropped.packets,
+            bytes: row.dropped.bytes,
+        }))
     }
 
     /// One row for each field of a digest message that `record.digests` names, switch by switch.
@@ -56,29 +55,22 @@ impl View<'_> {
                 rows.extend(fields.map(|(name, value)| Field { switch, message, digest, name, value }));
             }
         }
-        Table::of("program_digests", &rows)
-            .column("time_ns", |row| row.digest.at.as_ns())
-            .column("switch", |row| row.switch)
-            .column("digest", |row| row.digest.name())
-            .column("message", |row| row.message)
-            .column("field", |row| row.name.as_str())
-            .column("value", |row| row.value)
-            .build()
+        Table::of(rows.iter().map(|row| DigestRow {
+            time_ns: row.digest.at.as_ns(),
+            switch: row.switch,
+            digest: row.digest.name(),
+            message: row.message,
+            field: &row.name,
+            value: row.value,
+        }))
     }
 
     /// Lines of `log_msg`, switch by switch.
     pub(crate) fn log_lines_table(&self) -> Table {
         let names = self.spec.switch_names();
         let switches = self.switches.nodes().iter().zip(&names);
-        let rows: Vec<(&str, &LogLine)> = switches
-            .flat_map(|(node, name)| {
-                node.switch.observation().watched_logs().iter().map(move |line| (*name, line))
-            })
-            .collect();
-        Table::of("program_log", &rows)
-            .column("time_ns", |(_, line)| line.at.as_ns())
-            .column("switch", |(name, _)| *name)
-            .column("text", |(_, line)| line.text.as_str())
-            .build()
+        let lines =
+            switches.flat_map(|(node, name)| node.switch.observation().watched_logs().iter().map(|line| (*name, line)));
+        Table::of(lines.map(|(switch, line)| LogRow { time_ns: line.at.as_ns(), switch, text: &line.text }))
     }
 }

@@ -11,6 +11,7 @@ use crate::output::balance::Progress;
 use crate::output::captures::{self, Capture};
 use crate::output::trace::Trace;
 use crate::output::view::View;
+use crate::record::schema::{DeadlockRow, FlowRow, LinkRow, PauseRow, PortRow, QueueRow, RoundRow};
 use crate::record::{Deadlock, Observers, Table};
 
 /// The run in a few numbers.
@@ -26,10 +27,10 @@ pub struct Summary {
     /// first start of a flow with a size to the end of the run.
     pub total_goodput_bps: f64,
     /// Jain's index of the goodputs of single flows, each over its own time
-    /// (docs/algorithms/metrics.md#metrics); 0 without a flow.
-    pub jain_index: f64,
-    /// Last finish of a flow with a size; -1 if one is not complete.
-    pub finish_ns: i64,
+    /// (docs/algorithms/metrics.md#metrics), if anything flowed.
+    pub jain_index: Option<f64>,
+    /// Last finish of a flow with a size, if all are complete.
+    pub finish_ns: Option<u64>,
     /// Virtual time at the end of the run.
     pub end_ns: u64,
     /// Flows with a size; requests of rounds are not counted.
@@ -66,8 +67,8 @@ pub struct Summary {
     pub longest_pause_ns: u64,
     /// Cycles of paused ports that waited for each other for too long.
     pub deadlocks: u64,
-    /// When nothing had been delivered for too long with flows under way, for the first time; -1 if never.
-    pub stalled_ns: i64,
+    /// When nothing had been delivered for too long with flows under way, for the first time.
+    pub stalled_ns: Option<u64>,
     /// The longest time that nothing was delivered with flows under way.
     pub longest_silence_ns: u64,
     /// Packets lost on links.
@@ -91,10 +92,7 @@ pub struct Summary {
 /// Tables and summary of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
-    /// `flows`, `rounds`, `collectives`, `collective_steps`, `windows`, `algorithm_state`, `queues`,
-    /// `events`, `checkpoints`, `ports`, `port_queues`, `links`, `hosts`, `pauses`, `pause_frames`,
-    /// `deadlocks`, `packets_sent`, `packets_received`, `headers`, `captures`, `link_bytes`,
-    /// `queue_histogram`.
+    /// Those of `TABLES`.
     pub tables: Vec<Table>,
     /// The run in a few numbers.
     pub summary: Summary,
@@ -107,7 +105,7 @@ pub struct Results {
 impl Results {
     /// A table by name.
     pub fn table(&self, name: &str) -> Option<&Table> {
-        self.tables.iter().find(|table| table.name == name)
+        self.tables.iter().find(|table| table.spec.name == name)
     }
 }
 
@@ -118,7 +116,7 @@ pub(crate) fn rate_bps(bytes: u64, start: Time, end: Time) -> f64 {
 }
 
 /// Pauses of one port and priority up to now.
-struct PauseRow<'a> {
+struct PausedPort<'a> {
     node: &'a str,
     port: u32,
     priority: usize,
@@ -150,7 +148,7 @@ impl View<'_> {
 
     /// The run in a few numbers.
     pub fn summary(&self, observers: &Observers, progress: Progress) -> Summary {
-        let (balance, flows, pauses) = (self.packet_balance(), self.hosts.flows(), self.pause_rows());
+        let (balance, flows, pauses) = (self.packet_balance(), self.hosts.flows(), self.paused_ports());
         let rounds = || self.hosts.applications().rounds.iter().flat_map(|run| &run.rounds);
         let snapshots = || flows.iter().map(|flow| flow.snapshot());
         let drops =
@@ -163,7 +161,7 @@ impl View<'_> {
             goodput_bps: self.goodput_bps(),
             total_goodput_bps: self.total_goodput_bps(),
             jain_index: self.jain_index(),
-            finish_ns: self.last_finish().map_or(-1, |finish| finish.as_ns() as i64),
+            finish_ns: self.last_finish().map(Time::as_ns),
             end_ns: progress.now_ns,
             flows_finite: progress.flows_finite,
             flows_completed: self.counted().filter(|(_, flow)| flow.finish.is_some()).count() as u64,
@@ -186,7 +184,7 @@ impl View<'_> {
             paused_ns: pauses.iter().map(|row| row.counters.paused.as_ns()).sum(),
             longest_pause_ns: pauses.iter().map(|row| row.counters.longest.as_ns()).max().unwrap_or(0),
             deadlocks: observers.deadlocks.found.len() as u64,
-            stalled_ns: stall.found.map_or(-1, |at| at.as_ns() as i64),
+            stalled_ns: stall.found.map(Time::as_ns),
             longest_silence_ns: stall.longest.as_ns(),
             link_losses: balance.lost,
             host_refusals: balance.refused,
@@ -245,7 +243,7 @@ impl View<'_> {
         rate_bps(self.hosts.acked_bytes() - before, start, self.now)
     }
 
-    fn jain_index(&self) -> f64 {
+    fn jain_index(&self) -> Option<f64> {
         let flows = self.hosts.planned_flows();
         let begun = flows.filter(|(plan, flow)| flow.has_begun && !plan.is_request());
         let rates = begun.map(|(_, flow)| {
@@ -254,7 +252,7 @@ impl View<'_> {
         });
         let (count, sum, squares) =
             rates.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
-        if squares == 0.0 { 0.0 } else { sum * sum / (count * squares) }
+        (squares != 0.0).then(|| sum * sum / (count * squares))
     }
 
     pub(crate) fn flows_table(&self) -> Table {
@@ -264,29 +262,29 @@ impl View<'_> {
             // A flow that has not begun has no start, though its plan may have one after the run's end.
             (plan, flow, flow.snapshot(), flow.start.filter(|_| flow.has_begun))
         });
-        Table::of("flows", &flows.collect::<Vec<_>>())
-            .column("flow_id", |(plan, ..)| u64::from(plan.id))
-            .column("src", |(plan, ..)| host(plan.data_hosts().0))
-            .column("dst", |(plan, ..)| host(plan.data_hosts().1))
-            .column("class", |(plan, ..)| &*plan.class)
-            .column("algorithm", |(plan, ..)| algorithms[plan.algorithm as usize])
-            .column("size_bytes", |(plan, ..)| plan.size_bytes)
-            .column("start_ns", |(.., start)| *start)
-            .column("finish_ns", |(_, flow, ..)| flow.finish)
-            .column("received_ns", |(_, flow, ..)| flow.received)
+        Table::of(flows.map(|(plan, flow, sender, start)| FlowRow {
+            flow_id: plan.id.into(),
+            src: host(plan.data_hosts().0),
+            dst: host(plan.data_hosts().1),
+            class: &plan.class,
+            algorithm: algorithms[plan.algorithm as usize],
+            size_bytes: plan.size_bytes,
+            start_ns: start.map(Time::as_ns),
+            finish_ns: flow.finish.map(Time::as_ns),
+            received_ns: flow.received.map(Time::as_ns),
             // The difference of the two columns, not of times that are finer than they are.
-            .column("fct_ns", |(_, flow, _, start)| Some(flow.finish?.as_ns() - (*start)?.as_ns()))
-            .column("deadline_ns", |(_, flow, ..)| flow.deadline.map(Span::as_ns))
-            .column("deadline_met", |(_, flow, ..)| flow.deadline_met().map(u64::from))
-            .column("quenched", |(_, flow, ..)| u64::from(flow.quenched.is_some()))
-            .column("acked_bytes", |(_, _, sender, _)| sender.snd_una)
-            .column("data_pkts", |(_, flow, ..)| flow.data_pkts)
-            .column("retransmitted_pkts", |(_, _, sender, _)| sender.retransmitted_segments)
-            .column("timeouts", |(_, _, sender, _)| sender.timeouts)
-            .column("fast_retransmits", |(_, _, sender, _)| sender.fast_retransmits)
-            .column("marks_level1", |(_, flow, ..)| flow.marks[0])
-            .column("marks_level2", |(_, flow, ..)| flow.marks[1])
-            .build()
+            fct_ns: flow.finish.zip(start).map(|(finish, start)| finish.as_ns() - start.as_ns()),
+            deadline_ns: flow.deadline.map(Span::as_ns),
+            deadline_met: flow.deadline_met().map(u64::from),
+            quenched: flow.quenched.is_some().into(),
+            acked_bytes: sender.snd_una,
+            data_pkts: flow.data_pkts,
+            retransmitted_pkts: sender.retransmitted_segments,
+            timeouts: sender.timeouts,
+            fast_retransmits: sender.fast_retransmits,
+            marks_level1: flow.marks[0],
+            marks_level2: flow.marks[1],
+        }))
     }
 
     /// One row for each round that began.
@@ -295,16 +293,14 @@ impl View<'_> {
         let rounds = groups.flat_map(|(plan, run)| {
             (0_u64..).zip(&run.rounds).map(move |(number, round)| (plan, number, round))
         });
-        Table::of("rounds", &rounds.collect::<Vec<_>>())
-            .column("group", |(plan, ..)| plan.name.as_str())
-            .column("round", |(_, number, _)| *number)
-            .column("start_ns", |(.., round)| round.start.as_ns())
-            .column("finish_ns", |(.., round)| round.finish)
-            .column("bytes", |(plan, ..)| plan.round_bytes())
-            .column("goodput_bps", |(plan, _, round)| {
-                round.finish.map(|finish| rate_bps(plan.round_bytes(), round.start, finish))
-            })
-            .build()
+        Table::of(rounds.map(|(plan, number, round)| RoundRow {
+            group: &plan.name,
+            round: number,
+            start_ns: round.start.as_ns(),
+            finish_ns: round.finish.map(Time::as_ns),
+            bytes: plan.round_bytes(),
+            goodput_bps: round.finish.map(|finish| rate_bps(plan.round_bytes(), round.start, finish)),
+        }))
     }
 
     /// All ports of all switches, with their counters.
@@ -318,16 +314,16 @@ impl View<'_> {
     }
 
     fn ports_table(&self) -> Table {
-        Table::of("ports", &self.port_rows())
-            .column("device_id", |(device, ..)| *device)
-            .column("port", |(_, port, _)| u64::from(*port))
-            .column("rx_pkts", |(.., port)| port.rx_pkts)
-            .column("rx_bytes", |(.., port)| port.rx_bytes)
-            .column("tx_pkts", |(.., port)| port.tx_pkts)
-            .column("tx_bytes", |(.., port)| port.tx_bytes)
-            .column("dropped_pkts", |(.., port)| port.dropped())
-            .column("peak_depth_pkts", |(.., port)| u64::from(port.peak_depth_pkts()))
-            .build()
+        Table::of(self.port_rows().iter().map(|(device_id, port, counters)| PortRow {
+            device_id: *device_id,
+            port: (*port).into(),
+            rx_pkts: counters.rx_pkts,
+            rx_bytes: counters.rx_bytes,
+            tx_pkts: counters.tx_pkts,
+            tx_bytes: counters.tx_bytes,
+            dropped_pkts: counters.dropped(),
+            peak_depth_pkts: counters.peak_depth_pkts().into(),
+        }))
     }
 
     /// One row for each queue that a packet was put into, or dropped at.
@@ -336,35 +332,42 @@ impl View<'_> {
         let queues = ports.iter().flat_map(|(device, port, counters)| {
             (0_u64..).zip(&counters.queues).map(move |(priority, queue)| (*device, *port, priority, queue))
         });
-        let rows: Vec<_> =
-            queues.filter(|(.., queue)| queue.enqueued_pkts > 0 || queue.dropped.total() > 0).collect();
-        let mut table = Table::of("port_queues", &rows)
-            .column("device_id", |row| row.0)
-            .column("port", |row| u64::from(row.1))
-            .column("priority", |row| row.2)
-            .column("enqueued_pkts", |row| row.3.enqueued_pkts)
-            .column("enqueued_bytes", |row| row.3.enqueued_bytes)
-            .column("peak_depth_pkts", |row| u64::from(row.3.peak_depth_pkts))
-            .column("peak_depth_bytes", |row| row.3.peak_depth_bytes);
-        for cause in DropCause::ALL {
-            table = table.column(cause.column(), |row| row.3.dropped.of(cause));
-        }
-        table.build()
+        let used = queues.filter(|(.., queue)| queue.enqueued_pkts > 0 || queue.dropped.total() > 0);
+        Table::of(used.map(|(device_id, port, priority, queue)| QueueRow {
+            device_id,
+            port: port.into(),
+            priority,
+            enqueued_pkts: queue.enqueued_pkts,
+            enqueued_bytes: queue.enqueued_bytes,
+            peak_depth_pkts: queue.peak_depth_pkts.into(),
+            peak_depth_bytes: queue.peak_depth_bytes,
+            dropped_queue_full: queue.dropped.of(DropCause::TailDrop),
+            dropped_ingress: queue.dropped.of(DropCause::Ingress),
+            dropped_egress: queue.dropped.of(DropCause::Egress),
+            dropped_no_pipeline: queue.dropped.of(DropCause::NoPipeline),
+            dropped_no_such_port: queue.dropped.of(DropCause::NoSuchPort),
+            dropped_no_replicas: queue.dropped.of(DropCause::NoReplicas),
+            dropped_pass_limit: queue.dropped.of(DropCause::PassLimit),
+            dropped_too_long: queue.dropped.of(DropCause::TooLong),
+            dropped_controller_queue: queue.dropped.of(DropCause::ControllerQueue),
+            dropped_shared_buffer: queue.dropped.of(DropCause::SharedBuffer),
+            dropped_headroom: queue.dropped.of(DropCause::Headroom),
+        }))
     }
 
     fn links_table(&self) -> Table {
-        let channels: Vec<_> = self.topology.channels.iter().zip(self.links.channels()).collect();
-        Table::of("links", &channels)
-            .column("link", |(plan, _)| plan.name.as_str())
-            .column("rate_bps", |(plan, _)| plan.rate.as_bps())
-            .column("bytes", |(_, channel)| channel.bytes)
-            .column("lost_pkts", |(_, channel)| channel.lost())
-            .build()
+        let channels = self.topology.channels.iter().zip(self.links.channels());
+        Table::of(channels.map(|(plan, channel)| LinkRow {
+            link: &plan.name,
+            rate_bps: plan.rate.as_bps(),
+            bytes: channel.bytes,
+            lost_pkts: channel.lost(),
+        }))
     }
 
     /// Ports and priorities of switches, then of hosts, that
     /// were paused or paused a neighbour, or could have.
-    fn pause_rows(&self) -> Vec<PauseRow<'_>> {
+    fn paused_ports(&self) -> Vec<PausedPort<'_>> {
         let mut rows = Vec::new();
         for (node, spec) in self.switches.nodes().iter().zip(&self.spec.switches) {
             for config in &node.switch.config().ports {
@@ -372,14 +375,14 @@ impl View<'_> {
                 let Some(counters) = node.switch.observation().port_counters(port) else { continue };
                 for priority in 0..counters.pauses.len() {
                     let counters = node.switch.observation().pauses(port, priority as u8, self.now);
-                    rows.push(PauseRow { node: &spec.name, port, priority, counters });
+                    rows.push(PausedPort { node: &spec.name, port, priority, counters });
                 }
             }
         }
         for (host, spec) in self.hosts.hosts().iter().zip(&self.spec.hosts) {
             for priority in 0..PRIORITIES {
                 let counters = host.pauses.counters(priority, self.now);
-                rows.push(PauseRow { node: &spec.name, port: 0, priority, counters });
+                rows.push(PausedPort { node: &spec.name, port: 0, priority, counters });
             }
         }
         rows.retain(|row| row.counters != PauseCounters::default());
@@ -387,29 +390,31 @@ impl View<'_> {
     }
 
     fn pauses_table(&self) -> Table {
-        Table::of("pauses", &self.pause_rows())
-            .column("node", |row| row.node)
-            .column("port", |row| u64::from(row.port))
-            .column("priority", |row| row.priority as u64)
-            .column("pauses_sent", |row| row.counters.sent)
-            .column("resumes_sent", |row| row.counters.resumes_sent)
-            .column("pauses_received", |row| row.counters.received)
-            .column("paused_ns", |row| row.counters.paused.as_ns())
-            .column("longest_pause_ns", |row| row.counters.longest.as_ns())
-            .column("first_pause_ns", |row| row.counters.first)
-            .column("last_change_ns", |row| row.counters.last)
-            .column("peak_ingress_bytes", |row| row.counters.peak_ingress_bytes)
-            .column("peak_headroom_bytes", |row| row.counters.peak_headroom_bytes)
-            .build()
+        Table::of(self.paused_ports().iter().map(|row| PauseRow {
+            node: row.node,
+            port: row.port.into(),
+            priority: row.priority as u64,
+            pauses_sent: row.counters.sent,
+            resumes_sent: row.counters.resumes_sent,
+            pauses_received: row.counters.received,
+            paused_ns: row.counters.paused.as_ns(),
+            longest_pause_ns: row.counters.longest.as_ns(),
+            first_pause_ns: row.counters.first.map(Time::as_ns),
+            last_change_ns: row.counters.last.map(Time::as_ns),
+            peak_ingress_bytes: row.counters.peak_ingress_bytes,
+            peak_headroom_bytes: row.counters.peak_headroom_bytes,
+        }))
     }
 
     /// Cycles of links that waited for each other, as `s1:2->s2:1 => s2:2->s3:1`.
     fn deadlocks_table(&self, deadlocks: &[Deadlock]) -> Table {
         let name = |channel: &u32| self.topology.channels[*channel as usize].name.as_str();
-        Table::of("deadlocks", deadlocks)
-            .column("time_ns", |deadlock| deadlock.at.as_ns())
-            .column("priority", |deadlock| u64::from(deadlock.priority))
-            .column("links", |deadlock| deadlock.channels.iter().map(name).collect::<Vec<_>>().join(" => "))
-            .build()
+        let cycle = |deadlock: &Deadlock| deadlock.channels.iter().map(name).collect::<Vec<_>>().join(" => ");
+        let cycles: Vec<String> = deadlocks.iter().map(cycle).collect();
+        Table::of(deadlocks.iter().zip(&cycles).map(|(deadlock, links)| DeadlockRow {
+            time_ns: deadlock.at.as_ns(),
+            priority: deadlock.priority.into(),
+            links,
+        }))
     }
 }

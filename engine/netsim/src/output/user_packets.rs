@@ -2,6 +2,7 @@
 //! hosts that no flow took (`record/received_log.rs`).
 
 use crate::output::view::View;
+use crate::record::schema::{HostRow, ReceivedRow, SentRow};
 use crate::record::{Received, ReceivedLog, Table};
 
 impl View<'_> {
@@ -24,13 +25,14 @@ impl View<'_> {
         let mut rows: Vec<(&str, &Received)> =
             logs.flat_map(|(host, log)| log.log.rows.iter().map(move |row| (host, row))).collect();
         rows.sort_by_key(|(_, row)| row.at);
-        Table::of("packets_received", &rows)
-            .column("time_ns", |(_, row)| row.at.as_ns())
-            .column("host", |(host, _)| *host)
-            .column("cause", |(_, row)| row.cause.name())
-            .column("length_bytes", |(_, row)| u64::from(row.length))
-            .column("bytes", |(_, row)| row.hex())
-            .build()
+        let digits: Vec<String> = rows.iter().map(|(_, row)| row.hex()).collect();
+        Table::of(rows.iter().zip(&digits).map(|((host, row), bytes)| ReceivedRow {
+            time_ns: row.at.as_ns(),
+            host,
+            cause: row.cause.name(),
+            length_bytes: row.length.into(),
+            bytes,
+        }))
     }
 
     /// One row for each source of users' packets.
@@ -39,13 +41,13 @@ impl View<'_> {
             let user = self.hosts.hosts()[plan.host as usize].user.as_ref()?;
             Some((plan, user.sources.get(plan.slot as usize)?))
         });
-        Table::of("packets_sent", &sources.collect::<Vec<_>>())
-            .column("class", |(plan, _)| plan.name.as_str())
-            .column("host", |(plan, _)| self.spec.hosts[plan.host as usize].name.as_str())
-            .column("sent_pkts", |(_, source)| source.sent_pkts)
-            .column("sent_bytes", |(_, source)| source.sent_bytes)
-            .column("most_late_ns", |(_, source)| source.most_late.as_ns())
-            .build()
+        Table::of(sources.map(|(plan, source)| SentRow {
+            class: &plan.name,
+            host: &self.spec.hosts[plan.host as usize].name,
+            sent_pkts: source.sent_pkts,
+            sent_bytes: source.sent_bytes,
+            most_late_ns: source.most_late.as_ns(),
+        }))
     }
 
     /// What every host counted, where users' packets are sent or recorded, or drops are.
@@ -54,14 +56,13 @@ impl View<'_> {
         let is_recorded =
             !self.spec.packets.is_empty() || record.packets_received.is_some() || record.drops.is_some();
         let hosts = self.spec.hosts.iter().zip(self.hosts.hosts()).filter(|_| is_recorded);
-        let rows: Vec<_> = hosts.map(|(spec, host)| (spec.name.as_str(), &host.counters)).collect();
-        Table::of("hosts", &rows)
-            .column("host", |(host, _)| *host)
-            .column("sent_pkts", |(_, host)| host.sent_pkts)
-            .column("delivered_pkts", |(_, host)| host.delivered_pkts)
-            .column("refused_address_pkts", |(_, host)| host.refused_address)
-            .column("refused_malformed_pkts", |(_, host)| host.refused_malformed)
-            .column("refused_flow_pkts", |(_, host)| host.refused_flow)
-            .build()
+        Table::of(hosts.map(|(spec, host)| HostRow {
+            host: &spec.name,
+            sent_pkts: host.counters.sent_pkts,
+            delivered_pkts: host.counters.delivered_pkts,
+            refused_address_pkts: host.counters.refused_address,
+            refused_malformed_pkts: host.counters.refused_malformed,
+            refused_flow_pkts: host.counters.refused_flow,
+        }))
     }
 }

@@ -2,6 +2,7 @@
 
 use p4cc_units::Time;
 
+use crate::record::schema::StateRow;
 use crate::record::stream::Stream;
 use crate::record::table::Table;
 
@@ -62,11 +63,11 @@ impl AlgorithmState {
     }
 
     pub fn table(&self) -> Table {
-        Table::of("algorithm_state", &self.rows)
-            .column("time_ns", |row| row.0)
-            .column("flow_id", |row| u64::from(row.1))
-            .column("name", |row| self.names[row.2 as usize].as_str())
-            .column("value", |row| row.3)
-            .build()
+        Table::of(self.rows.iter().map(|&(time_ns, flow_id, name, value)| StateRow {
+            time_ns,
+            flow_id: flow_id.into(),
+            name: &self.names[name as usize],
+            value,
+        }))
     }
 }

@@ -5,6 +5,7 @@ use p4cc_switch::{ArrayKind, Switch};
 use p4cc_units::Time;
 
 use crate::describe::spec::ArraysSpec;
+use crate::record::schema::{CounterRow, MeterRow, RegisterRow, TableRow};
 use crate::record::stream::Stream;
 use crate::record::table::Table;
 
@@ -97,30 +98,45 @@ impl Arrays {
 
     /// The table of the kind; `switch_names` as in `new`.
     pub fn table(&self, switch_names: &[&str]) -> Table {
-        let watched = |row: &Row| &self.watched[row.array as usize];
-        let (name, array) = match self.kind {
-            ArrayKind::Counter => ("program_counters", "counter"),
-            ArrayKind::Register => ("program_registers", "register"),
-            ArrayKind::Meter => ("program_meters", "meter"),
-            ArrayKind::Table => ("program_tables", "table"),
-        };
-        let table = Table::of(name, &self.rows)
-            .column("time_ns", |row| row.time_ns)
-            .column("switch", |row| switch_names[watched(row).switch])
-            .column(array, |row| watched(row).name.as_str());
-        let table = match self.kind {
-            ArrayKind::Counter | ArrayKind::Register => table.column("index", |row| u64::from(row.index)),
-            ArrayKind::Meter => table
-                .column("index", |row| u64::from(row.index / 3))
-                .column("color", |row| COLORS[(row.index % 3) as usize]),
-            ArrayKind::Table => table
-                .column("result", |row| if row.index == 0 { "miss" } else { "hit" })
-                .column("entry", |row| row.entry.as_ref().map_or("", |entry| entry.0.as_str()))
-                .column("action", |row| row.entry.as_ref().map_or("", |entry| entry.1.as_str())),
-        };
+        let rows = self.rows.iter().map(|row| {
+            let watched = &self.watched[row.array as usize];
+            (row, switch_names[watched.switch], watched.name.as_str())
+        });
         match self.kind {
-            ArrayKind::Register => table.column("value", |row| row.value.0).build(),
-            _ => table.column("packets", |row| row.value.0).column("bytes", |row| row.value.1).build(),
+            ArrayKind::Counter => Table::of(rows.map(|(row, switch, counter)| CounterRow {
+                time_ns: row.time_ns,
+                switch,
+                counter,
+                index: row.index.into(),
+                packets: row.value.0,
+                bytes: row.value.1,
+            })),
+            ArrayKind::Register => Table::of(rows.map(|(row, switch, register)| RegisterRow {
+                time_ns: row.time_ns,
+                switch,
+                register,
+                index: row.index.into(),
+                value: row.value.0,
+            })),
+            ArrayKind::Meter => Table::of(rows.map(|(row, switch, meter)| MeterRow {
+                time_ns: row.time_ns,
+                switch,
+                meter,
+                index: (row.index / 3).into(),
+                color: COLORS[(row.index % 3) as usize],
+                packets: row.value.0,
+                bytes: row.value.1,
+            })),
+            ArrayKind::Table => Table::of(rows.map(|(row, switch, table)| TableRow {
+                time_ns: row.time_ns,
+                switch,
+                table,
+                result: if row.index == 0 { "miss" } else { "hit" },
+                entry: row.entry.as_ref().map_or("", |entry| &entry.0),
+                action: row.entry.as_ref().map_or("", |entry| &entry.1),
+                packets: row.value.0,
+                bytes: row.value.1,
+            })),
         }
     }
 }

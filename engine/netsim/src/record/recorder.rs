@@ -15,8 +15,12 @@ use p4cc_units::{Span, Time};
 use crate::describe::spec::RecordSpec;
 use crate::record::algorithm_state::AlgorithmState;
 use crate::record::arrays::Arrays;
-use crate::record::stream::{Room, Rows, Series, rows};
-use crate::record::table::Table;
+use crate::record::schema::{
+    CheckpointRow, Checkpoints, DepthRow, EventRow, Events, HistogramRow, LinkBytesRow, Queues, RttRow, Rtts,
+    WindowRow, Windows,
+};
+use crate::record::stream::{Room, Series};
+use crate::record::table::{Columns, Table};
 
 /// docs/algorithms/metrics.md#metrics: "histogram in 1 KB bins".
 const BIN_BYTES: u64 = 1_000;
@@ -66,32 +70,6 @@ pub(crate) struct Recorder {
     pub arrays: [Arrays; ArrayKind::ALL.len()],
     pub room: Room,
 }
-
-rows!("windows", Windows {
-    time_ns: u64,
-    flow_id: u64,
-    cwnd_segments: f64,
-    ssthresh_segments: f64,
-    alpha: f64,
-    delta: f64,
-    srtt_ns: i64,
-    rto_ns: u64,
-    flight_segments: u64,
-    acked_bytes: u64,
-    next_byte: u64,
-    rate_bps: f64,
-    phase: &'static str,
-});
-rows!("queues", Queues { time_ns: u64, device_id: u64, port: u64, depth_pkts: u64 });
-rows!("events", Events {
-    time_ns: u64,
-    flow_id: u64,
-    event: &'static str,
-    value: f64,
-    second_value: f64,
-});
-rows!("rtts", Rtts { time_ns: u64, flow_id: u64, rtt_ns: u64, marked: u64 });
-rows!("checkpoints", Checkpoints { time_ns: u64, flow_id: u64, acked_bytes: u64 });
 
 /// Which samples are due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -190,40 +168,43 @@ impl Recorder {
         if self.last_windows[flow].replace(*now).as_ref() == Some(now) {
             return;
         }
-        let row = (
-            at.as_ns(),
-            u64::from(flow_id),
-            now.cwnd_segments,
-            now.ssthresh_segments,
-            now.alpha.unwrap_or(f64::NAN),
-            now.delta.unwrap_or(f64::NAN),
-            now.srtt.map_or(-1, |srtt| srtt.as_ns() as i64),
-            now.rto.as_ns(),
-            now.flight_segments,
-            now.snd_una,
-            now.snd_nxt,
-            now.rate_bps.unwrap_or(f64::NAN),
-            now.phase.name(),
-        );
+        let row = WindowRow {
+            time_ns: at.as_ns(),
+            flow_id: flow_id.into(),
+            cwnd_segments: Some(now.cwnd_segments),
+            ssthresh_segments: Some(now.ssthresh_segments),
+            alpha: now.alpha,
+            delta: now.delta,
+            srtt_ns: now.srtt.map(Span::as_ns),
+            rto_ns: now.rto.as_ns(),
+            flight_segments: now.flight_segments,
+            acked_bytes: now.snd_una,
+            next_byte: now.snd_nxt,
+            rate_bps: now.rate_bps,
+            phase: now.phase.name(),
+        };
         self.windows.stream(&mut self.room, row);
     }
 
     pub fn depth(&mut self, at: Time, place: usize, device_id: u64, port: u32, depth_pkts: u32) {
         if self.last_depths[place].replace(depth_pkts) != Some(depth_pkts) {
-            let row = (at.as_ns(), device_id, u64::from(port), u64::from(depth_pkts));
+            let (time_ns, port, depth_pkts) = (at.as_ns(), port.into(), depth_pkts.into());
+            let row = DepthRow { time_ns, device_id, port, depth_pkts };
             self.queues.stream(&mut self.room, row);
         }
     }
 
     pub fn checkpoint(&mut self, at: Time, flow_id: u32, acked_bytes: u64) {
-        self.checkpoints.add(&mut self.room, (at.as_ns(), u64::from(flow_id), acked_bytes));
+        let row = CheckpointRow { time_ns: at.as_ns(), flow_id: flow_id.into(), acked_bytes };
+        self.checkpoints.add(&mut self.room, row);
     }
 
     /// A round-trip time that a sender took, and whether the ACK that gave it echoed a mark.
     #[inline]
     pub fn rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
         if self.rtts_wanted {
-            let row = (at.as_ns(), u64::from(flow_id), rtt.as_ns(), u64::from(marked));
+            let (time_ns, rtt_ns) = (at.as_ns(), rtt.as_ns());
+            let row = RttRow { time_ns, flow_id: flow_id.into(), rtt_ns, marked: marked.into() };
             self.rtts.stream(&mut self.room, row);
         }
     }
@@ -243,28 +224,29 @@ impl Recorder {
 
     /// Bytes that links had carried at the checkpoints; `names` are the names of the channels.
     pub fn links_table(&self, names: &[&str]) -> Table {
-        Table::of("link_bytes", &self.links)
-            .column("time_ns", |(at, ..)| at.as_ns())
-            .column("link", |(_, channel, _)| names[*channel as usize])
-            .column("bytes", |(.., bytes)| *bytes)
-            .build()
+        Table::of(self.links.iter().map(|(at, channel, bytes)| LinkBytesRow {
+            time_ns: at.as_ns(),
+            link: names[*channel as usize],
+            bytes: *bytes,
+        }))
     }
 
     /// Depths of all ports at all samples, in bins of 1 kB (docs/algorithms/metrics.md#metrics).
     pub fn histogram_table(&self) -> Table {
-        Table::of("queue_histogram", &self.histogram.iter().collect::<Vec<_>>())
-            .column("depth_bytes", |(bin, _)| *bin * BIN_BYTES)
-            .column("samples", |(_, (samples, _))| *samples)
-            .column("sum_bytes", |(_, (_, bytes))| *bytes)
-            .build()
+        Table::of(self.histogram.iter().map(|(bin, (samples, bytes))| HistogramRow {
+            depth_bytes: bin * BIN_BYTES,
+            samples: *samples,
+            sum_bytes: *bytes,
+        }))
     }
 
     /// Events of a sender, in their order.
     #[inline]
     pub fn events(&mut self, at: Time, flow_id: u32, events: &[Event]) {
         if self.events_wanted {
-            for (name, value, second) in events.iter().filter_map(row_of) {
-                let row = (at.as_ns(), u64::from(flow_id), name, value, second);
+            for (event, value, second_value) in events.iter().filter_map(row_of) {
+                let (time_ns, flow_id) = (at.as_ns(), flow_id.into());
+                let row = EventRow { time_ns, flow_id, event, value, second_value };
                 self.events.stream(&mut self.room, row);
             }
         }
@@ -283,19 +265,18 @@ impl Recorder {
 }
 
 /// Name and values of an event's row: positions in bytes, windows in segments before and after, estimates.
-fn row_of(event: &Event) -> Option<(&'static str, f64, f64)> {
+fn row_of(event: &Event) -> Option<(&'static str, Option<f64>, Option<f64>)> {
     use p4cc_cc::Event as Congestion;
-    let none = f64::NAN;
     Some(match *event {
-        Event::Timeout { seq, rto } => ("timeout", seq as f64, rto.as_ns() as f64),
-        Event::FastRetransmit { seq } => ("fast_retransmit", seq as f64, none),
-        Event::PartialAck { seq } => ("partial_ack", seq as f64, none),
+        Event::Timeout { seq, rto } => ("timeout", Some(seq as f64), Some(rto.as_ns() as f64)),
+        Event::FastRetransmit { seq } => ("fast_retransmit", Some(seq as f64), None),
+        Event::PartialAck { seq } => ("partial_ack", Some(seq as f64), None),
         Event::AckIgnored(_) => return None,
         Event::Congestion(Congestion::AlphaUpdated { alpha, marked_fraction }) => {
-            ("alpha", alpha, marked_fraction)
+            ("alpha", Some(alpha), Some(marked_fraction))
         }
         Event::Congestion(Congestion::DeltaUpdated { delta, queue_pkts }) => {
-            ("delta", delta, queue_pkts.unwrap_or(none))
+            ("delta", Some(delta), queue_pkts)
         }
         Event::Congestion(Congestion::WindowCut { from_segments, to_segments, cause }) => {
             let name = match cause {
@@ -303,12 +284,12 @@ fn row_of(event: &Event) -> Option<(&'static str, f64, f64)> {
                 CutCause::FastRetransmit => "cut_fast_retransmit",
                 CutCause::Timeout => "cut_timeout",
             };
-            (name, from_segments, to_segments)
+            (name, Some(from_segments), Some(to_segments))
         }
-        Event::Congestion(Congestion::PhaseChanged { to, .. }) => (to.name(), none, none),
+        Event::Congestion(Congestion::PhaseChanged { to, .. }) => (to.name(), None, None),
         Event::Congestion(Congestion::FirstMark { mark }) => {
             let name = if mark == Mark::K { "first_mark_k" } else { "first_mark_k_dc" };
-            (name, none, none)
+            (name, None, None)
         }
     })
 }
@@ -350,7 +331,8 @@ mod tests {
             recorder.depth(Time::from_ns(at), 0, 1, 1, depth);
         }
         let [_, queues, ..] = recorder.tables();
-        assert_eq!(queues.column("time_ns"), Some(&Column::U64(vec![0, 2])));
+        let Some(Column::U64(times)) = queues.column("time_ns") else { unreachable!() };
+        assert_eq!(&*times.values, [0, 2]);
         assert_eq!(recorder.rows_left_out(), 1);
     }
 }

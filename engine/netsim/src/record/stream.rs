@@ -7,7 +7,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use crate::record::table::Table;
+use crate::record::table::{Columns, Row, Table};
 
 /// Takes parts of tables: `windows`, `algorithm_state`, `queues`, `events`, `rtts` and the samples of the
 /// programs' state.
@@ -61,41 +61,6 @@ impl fmt::Debug for Stream {
     }
 }
 
-/// Defines rows of a table by column; the columns are the fields, the time among them.
-macro_rules! rows {
-    ($name:literal, $rows:ident { $($column:ident: $type:ty),* $(,)? }) => {
-        #[derive(Clone, Debug, Default)]
-        struct $rows {
-            $($column: Vec<$type>,)*
-        }
-
-        impl Rows for $rows {
-            type Row = ($($type,)*);
-
-            fn push(&mut self, ($($column,)*): Self::Row) {
-                $(self.$column.push($column);)*
-            }
-
-            fn len(&self) -> usize {
-                self.time_ns.len()
-            }
-
-            fn into_table(self) -> Table {
-                Table { name: $name, columns: vec![$((stringify!($column), self.$column.into())),*] }
-            }
-        }
-    };
-}
-pub(super) use rows;
-
-/// Rows that make a table.
-pub(crate) trait Rows: Default {
-    type Row;
-    fn push(&mut self, row: Self::Row);
-    fn len(&self) -> usize;
-    fn into_table(self) -> Table;
-}
-
 /// Room for the rows of each table, and where full parts of tables go.
 #[derive(Clone, Debug)]
 pub(crate) struct Room {
@@ -120,23 +85,23 @@ impl Room {
 
 /// Rows of one table, without those that have left.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Series<R> {
-    pub rows: R,
+pub(crate) struct Series<C> {
+    pub rows: C,
     left: usize,
 }
 
-impl<R: Rows> Series<R> {
+impl<C: Columns> Series<C> {
     /// Adds a row, if there is room; whether there was.
-    pub fn add(&mut self, room: &mut Room, row: R::Row) -> bool {
+    pub fn add(&mut self, room: &mut Room, row: impl Row<Columns = C>) -> bool {
         let has_room = room.has_any(self.left + self.rows.len());
         if has_room {
-            self.rows.push(row);
+            row.push_into(&mut self.rows);
         }
         has_room
     }
 
     /// Adds a row of a table whose parts leave early.
-    pub fn stream(&mut self, room: &mut Room, row: R::Row) {
+    pub fn stream(&mut self, room: &mut Room, row: impl Row<Columns = C>) {
         if self.add(room, row) && room.stream.wants(self.rows.len()) {
             self.left += self.rows.len();
             room.stream.take(core::mem::take(&mut self.rows).into_table());

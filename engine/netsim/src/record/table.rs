@@ -1,33 +1,109 @@
-//! Tables of results: columns as plain buffers, which Python hands to Arrow without a loop over rows.
+//! Tables of results: columns in Arrow's layout, which Python takes without a copy.
 
-use p4cc_units::Time;
+use std::collections::BTreeMap;
 
-/// A column. Missing values are NaN in floats and -1 in signed integers.
+use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, ScalarBuffer};
+
+/// A table as it is declared.
+#[derive(PartialEq, Eq, Debug)]
+pub struct TableSpec {
+    /// Name.
+    pub name: &'static str,
+    /// What a row stands for.
+    pub row: &'static str,
+    /// What a scenario asks for to get it, or `always`.
+    pub when: &'static str,
+    /// Columns, in order.
+    pub columns: &'static [ColumnSpec],
+}
+
+/// A column as it is declared.
+#[derive(PartialEq, Eq, Debug)]
+pub struct ColumnSpec {
+    /// Name.
+    pub name: &'static str,
+    /// Type of its values.
+    pub kind: ColumnType,
+    /// Unit; empty where there is none.
+    pub unit: &'static str,
+    /// What it holds.
+    pub text: &'static str,
+    /// What a null means; empty where there is none.
+    pub null: &'static str,
+}
+
+/// Types of columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ColumnType {
+    /// Unsigned integers.
+    U64,
+    /// Signed integers.
+    I64,
+    /// Floats.
+    F64,
+    /// Text.
+    Text,
+}
+
+/// A column.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Column {
     /// Unsigned integers.
-    U64(Vec<u64>),
-    /// Signed integers; -1 where there is no value.
-    I64(Vec<i64>),
-    /// Floats; NaN where there is no value.
-    F64(Vec<f64>),
-    /// Text by number: row `i` is `values[codes[i]]`.
-    Text {
-        /// One for each row.
-        codes: Vec<u32>,
-        /// Distinct texts.
-        values: Vec<String>,
-    },
+    U64(Numbers<u64>),
+    /// Signed integers.
+    I64(Numbers<i64>),
+    /// Floats.
+    F64(Numbers<f64>),
+    /// Text.
+    Text(Texts),
+}
+
+/// Numbers, some of which may be null.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Numbers<T: ArrowNativeType> {
+    /// One for each row; 0 where there is a null.
+    pub values: ScalarBuffer<T>,
+    /// Which rows are null, if any is.
+    pub nulls: Option<NullBuffer>,
+}
+
+/// Text by number: row `i` is the text of number `codes[i]`, whose bytes begin at `offsets[codes[i]]`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Texts {
+    /// One for each row.
+    pub codes: ScalarBuffer<u32>,
+    /// One more than there are distinct texts.
+    pub offsets: ScalarBuffer<i64>,
+    /// The distinct texts one behind the other, in order of first use.
+    pub bytes: Buffer,
+}
+
+impl<T: ArrowNativeType> Numbers<T> {
+    /// The rows.
+    pub fn iter(&self) -> impl Iterator<Item = Option<T>> {
+        let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        self.values.iter().enumerate().map(move |(row, value)| (!is_null(row)).then_some(*value))
+    }
+}
+
+impl Texts {
+    /// The rows.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.codes.iter().map(|&code| {
+            let text = self.offsets[code as usize] as usize..self.offsets[code as usize + 1] as usize;
+            core::str::from_utf8(&self.bytes[text]).unwrap_or_default()
+        })
+    }
 }
 
 impl Column {
     /// Number of rows.
     pub fn len(&self) -> usize {
         match self {
-            Self::U64(rows) => rows.len(),
-            Self::I64(rows) => rows.len(),
-            Self::F64(rows) => rows.len(),
-            Self::Text { codes, .. } => codes.len(),
+            Self::U64(numbers) => numbers.values.len(),
+            Self::I64(numbers) => numbers.values.len(),
+            Self::F64(numbers) => numbers.values.len(),
+            Self::Text(texts) => texts.codes.len(),
         }
     }
 
@@ -35,98 +111,169 @@ impl Column {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// A text column from its rows; texts are numbered in order of first use.
-    pub fn text<'a>(rows: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut numbers = std::collections::BTreeMap::new();
-        let mut values: Vec<String> = Vec::new();
-        let codes = rows.into_iter().map(|row| {
-            *numbers.entry(row).or_insert_with(|| {
-                values.push(row.to_owned());
-                values.len() as u32 - 1
-            })
-        });
-        let codes = codes.collect();
-        Self::Text { codes, values }
-    }
-}
-
-macro_rules! column_from {
-    ($($value:ty: |$rows:ident| $column:expr,)*) => {
-        $(impl From<Vec<$value>> for Column {
-            fn from($rows: Vec<$value>) -> Self {
-                $column
-            }
-        })*
-    };
-}
-
-column_from! {
-    u64: |rows| Self::U64(rows),
-    i64: |rows| Self::I64(rows),
-    f64: |rows| Self::F64(rows),
-    &str: |rows| Self::text(rows),
-    String: |rows| Self::text(rows.iter().map(String::as_str)),
-    Option<u64>: |rows| Self::I64(rows.iter().map(|row| row.map_or(-1, |value| value as i64)).collect()),
-    Option<Time>: |rows| Self::I64(rows.iter().map(|row| row.map_or(-1, |at| at.as_ns() as i64)).collect()),
-    Option<f64>: |rows| Self::F64(rows.iter().map(|row| row.unwrap_or(f64::NAN)).collect()),
 }
 
 /// A table: columns of one length.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
-    /// Name.
-    pub name: &'static str,
-    /// Names and columns, in order.
-    pub columns: Vec<(&'static str, Column)>,
+    /// Its name, and what its columns are.
+    pub spec: &'static TableSpec,
+    /// One for each column of `spec`.
+    pub columns: Vec<Column>,
 }
 
 impl Table {
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.columns.first().map_or(0, |(_, column)| column.len())
+    /// A table of rows.
+    pub(crate) fn of<R: Row>(rows: impl IntoIterator<Item = R>) -> Self {
+        let mut columns = R::Columns::default();
+        for row in rows {
+            row.push_into(&mut columns);
+        }
+        columns.into_table()
     }
 
-    /// A table whose columns are computed from rows.
-    pub(crate) fn of<'r, R>(name: &'static str, rows: &'r [R]) -> TableOf<'r, R> {
-        TableOf { rows, table: Self { name, columns: Vec::new() } }
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, Column::len)
     }
 
     /// A column by name.
     pub fn column(&self, name: &str) -> Option<&Column> {
-        self.columns.iter().find(|(candidate, _)| *candidate == name).map(|(_, column)| column)
+        self.columns.get(self.spec.columns.iter().position(|column| column.name == name)?)
     }
 }
 
-/// A table in the making.
-pub(crate) struct TableOf<'r, R> {
-    rows: &'r [R],
-    table: Table,
+/// A row as it is given.
+pub(crate) trait Row {
+    type Columns: Columns;
+    fn push_into(self, columns: &mut Self::Columns);
 }
 
-impl<'r, R> TableOf<'r, R> {
-    /// Appends a column of values.
-    pub fn column<T>(mut self, name: &'static str, value: impl Fn(&'r R) -> T) -> Self
-    where
-        Column: From<Vec<T>>,
-    {
-        let values: Vec<T> = self.rows.iter().map(value).collect();
-        self.table.columns.push((name, values.into()));
-        self
+/// Columns that grow row by row.
+pub(crate) trait Columns: Default {
+    const SPEC: &'static TableSpec;
+    fn len(&self) -> usize;
+    fn into_table(self) -> Table;
+}
+
+/// What a column holds.
+pub(crate) trait Kind {
+    /// A value as a row has it.
+    type Value<'a>;
+    /// The column while it grows.
+    type Cells: Clone + Default + core::fmt::Debug;
+    const TYPE: ColumnType;
+    fn push(cells: &mut Self::Cells, value: Self::Value<'_>);
+    fn column(cells: Self::Cells) -> Column;
+}
+
+macro_rules! number_kinds {
+    ($($kind:ty: $of:ident, $optional:ident as $stored:ty;)*) => {
+        $(impl Kind for $kind {
+            type Value<'a> = Self;
+            type Cells = Vec<Self>;
+            const TYPE: ColumnType = ColumnType::$of;
+
+            #[inline]
+            fn push(cells: &mut Vec<Self>, value: Self) {
+                cells.push(value);
+            }
+
+            fn column(cells: Vec<Self>) -> Column {
+                Column::$of(Numbers { values: cells.into(), nulls: None })
+            }
+        }
+
+        impl Kind for Option<$kind> {
+            type Value<'a> = Self;
+            type Cells = Optional<$stored>;
+            const TYPE: ColumnType = ColumnType::$optional;
+
+            #[inline]
+            fn push(cells: &mut Self::Cells, value: Self) {
+                cells.are_there.push(value.is_some());
+                cells.values.push(value.unwrap_or_default() as $stored);
+            }
+
+            fn column(cells: Self::Cells) -> Column {
+                let nulls = NullBuffer::from(cells.are_there);
+                let nulls = (nulls.null_count() > 0).then_some(nulls);
+                Column::$optional(Numbers { values: cells.values.into(), nulls })
+            }
+        })*
+    };
+}
+
+number_kinds! {
+    u64: U64, I64 as i64;
+    f64: F64, F64 as f64;
+}
+
+/// Numbers that may be missing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Optional<T> {
+    values: Vec<T>,
+    are_there: Vec<bool>,
+}
+
+impl Kind for str {
+    type Value<'a> = &'a str;
+    type Cells = TextCells;
+    const TYPE: ColumnType = ColumnType::Text;
+
+    fn push(cells: &mut TextCells, value: &str) {
+        let next = cells.known.len() as u32;
+        let code = cells.known.get(value).copied().unwrap_or_else(|| {
+            cells.known.insert(value.into(), next);
+            next
+        });
+        cells.codes.push(code);
     }
 
-    pub fn build(self) -> Table {
-        self.table
+    fn column(cells: TextCells) -> Column {
+        let mut texts: Vec<_> = cells.known.into_iter().collect();
+        texts.sort_unstable_by_key(|(_, code)| *code);
+        let ends = texts.iter().scan(0, |end, (text, _)| {
+            *end += text.len() as i64;
+            Some(*end)
+        });
+        let offsets: Vec<i64> = core::iter::once(0).chain(ends).collect();
+        let bytes = texts.iter().flat_map(|(text, _)| text.bytes()).collect::<Vec<u8>>();
+        Column::Text(Texts { codes: cells.codes.into(), offsets: offsets.into(), bytes: bytes.into() })
     }
+}
+
+/// Texts and their numbers, in order of first use.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TextCells {
+    codes: Vec<u32>,
+    known: BTreeMap<Box<str>, u32>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn column<K: Kind + ?Sized>(values: Vec<K::Value<'_>>) -> Column {
+        let mut cells = K::Cells::default();
+        for value in values {
+            K::push(&mut cells, value);
+        }
+        K::column(cells)
+    }
+
     #[test]
     fn texts_are_numbered_in_order_of_first_use() {
-        let Column::Text { codes, values } = Column::text(["b", "a", "b"]) else { unreachable!() };
-        assert_eq!((codes, values), (vec![0, 1, 0], vec!["b".to_owned(), "a".to_owned()]));
+        let Column::Text(texts) = column::<str>(vec!["b", "", "aé", "b"]) else { unreachable!() };
+        assert_eq!((&*texts.codes, &*texts.offsets), (&[0, 1, 2, 0][..], &[0, 1, 1, 4][..]));
+        assert_eq!(texts.iter().collect::<Vec<_>>(), ["b", "", "aé", "b"]);
+    }
+
+    #[test]
+    fn only_what_is_missing_is_null() {
+        let Column::I64(numbers) = column::<Option<u64>>(vec![Some(0), None]) else { unreachable!() };
+        assert_eq!(numbers.iter().collect::<Vec<_>>(), [Some(0), None]);
+        let Column::F64(numbers) = column::<Option<f64>>(vec![Some(f64::NAN)]) else { unreachable!() };
+        assert!(numbers.nulls.is_none());
     }
 }

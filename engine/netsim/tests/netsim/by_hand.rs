@@ -1,9 +1,10 @@
 //! Times and orders that a pencil gives.
 
-use p4cc_netsim::{Column, Network, Results, RunOptions};
+use p4cc_netsim::{Network, Results, RunOptions};
 use p4cc_units::Time;
 use serde_json::{Value, json};
 
+use crate::columns::integers;
 use crate::support::{Incast, incast};
 use crate::wire::two_hosts;
 
@@ -20,21 +21,14 @@ fn pair(flow: Value) -> Network {
     Network::build(spec, 1).expect("a right description")
 }
 
-fn flow_times(results: &Results, column: &str) -> Vec<i64> {
-    match results.table("flows").and_then(|table| table.column(column)) {
-        Some(Column::I64(values)) => values.clone(),
-        other => panic!("{column}: {other:?}"),
-    }
-}
-
 #[test]
 fn one_segment_takes_a_packet_time_an_ack_time_and_the_round_trip() {
     let mut network = pair(json!({"id": 7, "src": "a", "dst": "b", "size_bytes": 1436, "algorithm": "reno"}));
     network.run(RunOptions::default()).expect("few events");
     // 1,500 B take 1,200 ns and 64 B take 51.2 ns at 10 Gb/s: 100,000 + 1,200 + 51.2.
     let results = network.results();
-    assert_eq!(flow_times(&results, "finish_ns"), [101_251]);
-    assert_eq!(flow_times(&results, "received_ns"), [51_200]);
+    assert_eq!(integers(&results, "flows", "finish_ns"), [101_251]);
+    assert_eq!(integers(&results, "flows", "received_ns"), [51_200]);
     assert_eq!((results.summary.packet_hops, results.summary.flows_completed), (2, 1));
     assert!((results.summary.goodput_bps - 1_436.0 * 8.0 / 101_251.2e-9).abs() < 1.0);
 }

@@ -1,8 +1,9 @@
 //! Connections of paced senders: closed by their application, segments and bursts, noise in round-trip times.
 
-use p4cc_netsim::{Column, Network, Results, RunOptions};
+use p4cc_netsim::{Network, Results, RunOptions};
 use serde_json::{Value, json};
 
+use crate::columns::{integers, u64s};
 use crate::fabrics::{Fabric, HEADROOM_BYTES};
 
 /// Two hosts on one switch; a flow of 1 MB from the first to the second.
@@ -29,13 +30,6 @@ fn run(network: &mut Network) -> Results {
     network.results()
 }
 
-fn rtts(results: &Results) -> Vec<u64> {
-    match results.table("rtts").and_then(|table| table.column("rtt_ns")) {
-        Some(Column::U64(values)) => values.clone(),
-        other => panic!("{other:?}"),
-    }
-}
-
 const SLOW: &str = r#"{"name":"fixed","rate_mbps":1000}"#;
 
 /// A segment of 16 packets of 1000 B gives one round-trip time: four delays of 1 us, the last packet's way
@@ -44,7 +38,7 @@ const SLOW: &str = r#"{"name":"fixed","rate_mbps":1000}"#;
 fn a_segment_gives_one_round_trip_time() {
     let more = json!({"segment_bytes": 16_000, "ack_every": 1_000});
     let results = run(&mut pair(SLOW, more));
-    let rtts = rtts(&results);
+    let rtts = u64s(&results, "rtts", "rtt_ns");
     assert_eq!(rtts.len(), 64);
     // 1064 B at 100 Gbit/s are 85 ns; an ACK is 64 B.
     assert!(rtts.iter().all(|rtt| (4_085..4_110).contains(rtt)), "{rtts:?}");
@@ -62,7 +56,7 @@ fn noise_is_of_a_stream_of_its_own() {
         let (first, second) = (network.fork(1), network.fork(2));
         [first, second].map(|fork| {
             let results = run(&mut fork.expect("a fork"));
-            (results.summary.finish_ns, rtts(&results))
+            (results.summary.finish_ns, u64s(&results, "rtts", "rtt_ns"))
         })
     };
     let ([(finish, exact), _], [(noisy_finish, noisy), (_, other)]) = (with(0), with(10_000));
@@ -95,12 +89,12 @@ fn a_closed_connection_sends_no_more() {
     spec.stop_ns = 200_000;
     let mut network = base.with_spec(spec).expect("the same switches");
     let results = run(&mut network);
-    let column = |name| results.table("flows").and_then(|table| table.column(name)).cloned();
+    let column = |name| integers(&results, "flows", name);
     // One packet each 8.512 us: six leave before 50 us, the last at 42.56; its ACK is back 4.2 us later.
-    assert_eq!(column("acked_bytes"), Some(Column::U64(vec![6_000, 0])));
-    let Some(Column::I64(finish)) = column("finish_ns") else { panic!("no finish") };
+    assert_eq!(column("acked_bytes"), [6_000, 0]);
+    let finish = column("finish_ns");
     assert!((46_000..=50_000).contains(&finish[0]) && finish[1] == -1, "{finish:?}");
-    assert_eq!(column("start_ns"), Some(Column::I64(vec![0, -1])));
+    assert_eq!(column("start_ns"), [0, -1]);
 }
 
 /// A connection that is closed within a segment, or whose receiver acknowledges rarely, is complete soon
@@ -113,21 +107,20 @@ fn a_closed_connection_is_complete_however_rarely_its_receiver_answers() {
         (spec.flows[0].size_bytes, spec.flows[0].close_ns) = (None, Some(50_000));
         spec.stop_ns = 400_000;
         let results = run(&mut base.with_spec(spec).expect("the same switches"));
-        let column = |name| results.table("flows").and_then(|table| table.column(name)).cloned();
-        let Some(Column::I64(finish)) = column("finish_ns") else { panic!("no finish") };
+        let finish = integers(&results, "flows", "finish_ns");
         assert!((50_000..150_000).contains(&finish[0]), "{finish:?}");
-        column("acked_bytes")
+        u64s(&results, "flows", "acked_bytes")
     };
     // At 1 Gbit/s a packet of 1064 B leaves each 8.512 us; those of a segment leave back to back.
-    assert_eq!(acked(json!({"segment_bytes": 16_000, "ack_every": 1_000})), Some(Column::U64(vec![16_000])));
+    assert_eq!(acked(json!({"segment_bytes": 16_000, "ack_every": 1_000})), [16_000]);
     let slow_bursts =
         json!({"segment_bytes": 16_000, "ack_every": 1_000, "burst_rate_bps": 1_000_000_000_u64});
-    assert_eq!(acked(slow_bursts), Some(Column::U64(vec![16_000])));
+    assert_eq!(acked(slow_bursts), [16_000]);
     // Six packets have left at the close. Receivers that would wait longer than the run answer to a seventh.
     let late = json!({"ack_every": 1_000, "ack_delay_ns": 1_000_000});
-    assert_eq!(acked(late), Some(Column::U64(vec![7_000])));
+    assert_eq!(acked(late), [7_000]);
     // After a base round-trip time they answer by themselves, here before the close.
-    assert_eq!(acked(json!({"ack_every": 1_000})), Some(Column::U64(vec![6_000])));
+    assert_eq!(acked(json!({"ack_every": 1_000})), [6_000]);
 }
 
 #[test]

@@ -2,11 +2,12 @@
 //! whatever is lost, nothing leaks past the next epoch, deadlines are met where
 //! they can be, quenching ends what cannot, and long flows share alike.
 
-use p4cc_netsim::{Column, Network, Results, RunOptions};
+use p4cc_netsim::{Network, Results, RunOptions};
 use p4cc_units::{Span, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::columns::integers;
 use crate::fabrics::{Fabric, RATE_BPS};
 
 const CAPACITY_KBPS: u64 = RATE_BPS / 1_000;
@@ -103,14 +104,6 @@ fn counters(network: &Network) -> Vec<[u64; 3]> {
     found
 }
 
-fn i64s(results: &Results, column: &str) -> Vec<i64> {
-    match results.table("flows").and_then(|table| table.column(column)) {
-        Some(Column::I64(values)) => values.clone(),
-        Some(Column::U64(values)) => values.iter().map(|value| *value as i64).collect(),
-        other => panic!("{column}: {other:?}"),
-    }
-}
-
 fn end(network: &mut Network) -> Results {
     network.run(RunOptions::default()).expect("few events");
     assert!(network.packet_balance().is_even());
@@ -126,7 +119,7 @@ fn long_flows_share_the_trunk_and_give_it_back() {
     assert_eq!(trunk[2], 4);
     assert!((CAPACITY_KBPS - 8..=CAPACITY_KBPS).contains(&trunk[0]), "{trunk:?}");
     let results = end(&mut network);
-    let fct = i64s(&results, "fct_ns");
+    let fct = integers(&results, "flows", "fct_ns");
     // 100 MB with headers at 100 Gbit/s, shared alike, and a few round trips.
     let alone_ns = 4.0 * 25e6 * 1_500.0 / 1_436.0 * 8.0 / 100.0;
     for fct in &fct {
@@ -147,8 +140,8 @@ fn deadlines_come_before_size_and_arrival() {
     ];
     for (cc, met) in [(r#"{"name":"d3"}"#, 1), (r#"{"name":"rcp_dc"}"#, 0)] {
         let results = end(&mut network(cc, 0.0, &flows, 5_000_000));
-        assert_eq!(i64s(&results, "deadline_met"), [-1, met, -1], "{cc}");
-        assert!(i64s(&results, "fct_ns")[2] > 0);
+        assert_eq!(integers(&results, "flows", "deadline_met"), [-1, met, -1], "{cc}");
+        assert!(integers(&results, "flows", "fct_ns")[2] > 0);
     }
 }
 
@@ -158,11 +151,11 @@ fn quenching_ends_what_cannot_be_in_time_and_frees_its_rate() {
     let flows: [Flow; 2] =
         [(0, 4, Some(5_000_000), 0, Some(200_000)), (1, 5, Some(5_000_000), 0, Some(900_000))];
     let results = end(&mut network(r#"{"name":"d3","quench":"on"}"#, 0.0, &flows, 5_000_000));
-    assert_eq!(i64s(&results, "quenched"), [1, 0]);
-    assert_eq!(i64s(&results, "deadline_met"), [0, 1]);
-    assert_eq!((i64s(&results, "finish_ns")[0], results.summary.flows_completed), (-1, 1));
+    assert_eq!(integers(&results, "flows", "quenched"), [1, 0]);
+    assert_eq!(integers(&results, "flows", "deadline_met"), [0, 1]);
+    assert_eq!((integers(&results, "flows", "finish_ns")[0], results.summary.flows_completed), (-1, 1));
     let late = end(&mut network(r#"{"name":"d3"}"#, 0.0, &flows, 5_000_000));
-    assert_eq!(i64s(&late, "quenched"), [0, 0]);
+    assert_eq!(integers(&late, "flows", "quenched"), [0, 0]);
     assert_eq!(late.summary.flows_completed, 2);
 }
 
@@ -179,7 +172,7 @@ fn a_deadline_that_moves_forward_is_met_by_a_larger_grant() {
             }
         });
         let results = end(&mut network);
-        let of_flow = |column: &str| i64s(&results, column)[1];
+        let of_flow = |column: &str| integers(&results, "flows", column)[1];
         (of_flow("deadline_ns"), of_flow("deadline_met"), of_flow("fct_ns"))
     };
     let (deadline, met, alone) = run(None);
@@ -204,7 +197,7 @@ fn endless(flows: &[Flow]) -> u64 {
 /// Flows that have neither ended nor quenched themselves.
 fn open(network: &Network) -> u64 {
     let results = network.results();
-    let (ends, quits) = (i64s(&results, "finish_ns"), i64s(&results, "quenched"));
+    let (ends, quits) = (integers(&results, "flows", "finish_ns"), integers(&results, "flows", "quenched"));
     ends.iter().zip(quits).filter(|(finish, quit)| **finish < 0 && *quit == 0).count() as u64
 }
 

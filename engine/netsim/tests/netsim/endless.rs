@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use p4cc_netsim::{Column, RunOptions};
+use p4cc_netsim::RunOptions;
 use p4cc_switch::{DropCause, MulticastGroup, Replica};
 
+use crate::columns::u64s;
 use crate::support::{Incast, compile, incast};
 
 #[test]
@@ -35,7 +36,6 @@ fn packets_that_multiply_end_and_are_counted() {
     assert!(dropped > 0 && counters.caused() - dropped.min(counters.copies) <= counters.received * limit);
     let results = network.results();
     assert_eq!((results.summary.pass_limit_drops, results.summary.flows_completed), (dropped, 0));
-    let column = results.table("port_queues").and_then(|table| table.column("dropped_pass_limit"));
-    let Some(Column::U64(of_queues)) = column else { panic!("{column:?}") };
+    let of_queues = u64s(&results, "port_queues", "dropped_pass_limit");
     assert_eq!(of_queues.iter().sum::<u64>(), dropped);
 }

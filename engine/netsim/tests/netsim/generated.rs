@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use p4cc_netsim::{Column, Network, NetworkSpec, RunOptions};
+use p4cc_netsim::{Network, NetworkSpec, RunOptions};
 use p4cc_switch::chip::{App, GeneratorPort, Trigger};
 use p4cc_units::Time;
 use serde_json::json;
 
+use crate::columns::{texts, u64s};
 use crate::support::compile;
 use crate::threads::assert_same;
 
@@ -64,14 +65,9 @@ fn arrivals(network: &mut Network) -> Vec<(u64, u8)> {
     network.run(RunOptions::default()).expect("few events");
     assert!(network.packet_balance().is_even(), "{:?}", network.packet_balance());
     let results = network.results();
-    let table = results.table("packets_received").expect("recorded");
-    let (Some(Column::U64(times)), Some(Column::Text { codes, values })) =
-        (table.column("time_ns"), table.column("bytes"))
-    else {
-        panic!("{table:?}")
-    };
-    let number = |code: &u32| u8::from_str_radix(&values[*code as usize][..2], 16).expect("bytes as digits");
-    times.iter().copied().zip(codes.iter().map(number)).collect()
+    let number = |digits: String| u8::from_str_radix(&digits[..2], 16).expect("bytes as digits");
+    let bytes = texts(&results, "packets_received", "bytes").into_iter().map(number);
+    u64s(&results, "packets_received", "time_ns").into_iter().zip(bytes).collect()
 }
 
 #[test]

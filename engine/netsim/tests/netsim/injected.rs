@@ -1,9 +1,10 @@
 //! Packets that the caller of a run gives it between two steps.
 
-use p4cc_netsim::{Column, MAX_WAITING_INJECTED, Network, RunOptions};
+use p4cc_netsim::{MAX_WAITING_INJECTED, Network, RunOptions};
 use p4cc_units::Time;
 use serde_json::json;
 
+use crate::columns::u64s;
 use crate::support::{Incast, incast};
 use crate::wire::two_hosts;
 
@@ -25,10 +26,7 @@ fn pair() -> Network {
 }
 
 fn arrivals(network: &Network) -> Vec<u64> {
-    match network.results().table("packets_received").and_then(|table| table.column("time_ns")) {
-        Some(Column::U64(times)) => times.clone(),
-        other => panic!("{other:?}"),
-    }
+    u64s(&network.results(), "packets_received", "time_ns")
 }
 
 #[test]

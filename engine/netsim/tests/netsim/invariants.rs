@@ -3,10 +3,11 @@
 use std::sync::atomic::AtomicBool;
 
 use p4cc_cc::{Kind, registry};
-use p4cc_netsim::{Column, Network, RunError, RunOptions, Summary, run_many};
+use p4cc_netsim::{Network, RunError, RunOptions, Summary, run_many};
 use p4cc_transport::SenderConfig;
 use p4cc_units::Time;
 
+use crate::columns::u64s;
 use crate::support::{Incast, incast};
 
 const DCTCP: &str = r#"{"rto_init_ns":200000000,
@@ -96,13 +97,11 @@ fn recorded_rows_are_in_order_and_agree_with_the_flows() {
     let results = network.results();
     for name in ["windows", "queues", "events"] {
         let table = results.table(name).expect("all three are recorded");
-        let Some(Column::U64(times)) = table.column("time_ns") else { panic!("{name} has no times") };
+        let times = u64s(&results, name, "time_ns");
         assert!(times.len() > 10 && times.is_sorted(), "{name}: {} rows", times.len());
-        assert!(table.columns.iter().all(|(_, column)| column.len() == times.len()), "{name}");
+        assert!(table.columns.iter().all(|column| column.len() == times.len()), "{name}");
     }
-    let windows = results.table("windows").and_then(|table| table.column("acked_bytes"));
-    let Some(Column::U64(acked)) = windows else { panic!("no acked bytes") };
-    assert_eq!(acked.iter().max(), Some(&262_144));
+    assert_eq!(u64s(&results, "windows", "acked_bytes").iter().max(), Some(&262_144));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod fat_tree;
 
 mod by_hand;
 mod captures;
+mod columns;
 mod connections;
 mod control;
 mod d3;

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use p4cc_netsim::traffic::{
     CdfPoint, GapPoint, GapSpec, MatrixSpec, PairSpec, PairsSpec, Pattern, SizeClass, SizeSpec,
 };
-use p4cc_netsim::{Column, Network, NetworkSpec, Results, RunOptions};
+use p4cc_netsim::{Network, NetworkSpec, Results, RunOptions};
 use proptest::prelude::*;
 
+use crate::columns::{texts, u64s};
 use crate::support::{Incast, incast};
 
 const HOSTS: u32 = 40;
@@ -75,26 +76,12 @@ fn offered(network: &Network, seed: u64) -> Vec<(String, String, u64, u64)> {
     let mut run = network.fork(seed).expect("a matrix is found");
     run.run(RunOptions::default()).expect("few events");
     let results = run.results();
-    let (src, dst) = (texts(&results, "src"), texts(&results, "dst"));
-    let size = integers(&results, "size_bytes");
+    let (src, dst) = (texts(&results, "flows", "src"), texts(&results, "flows", "dst"));
+    let size = u64s(&results, "flows", "size_bytes");
     // Nearly none has begun when the run ends.
     let start = run.planned_starts().map(|start| start.expect("it waits for no other").as_ns());
     let ends = src.into_iter().zip(dst).zip(size).zip(start);
     ends.map(|(((src, dst), size), start)| (src, dst, size, start)).collect()
-}
-
-fn integers(results: &Results, column: &str) -> Vec<u64> {
-    match results.table("flows").and_then(|table| table.column(column)) {
-        Some(Column::I64(values)) => values.iter().map(|&v| u64::try_from(v).expect("not below 0")).collect(),
-        other => panic!("{column}: {other:?}"),
-    }
-}
-
-fn texts(results: &Results, column: &str) -> Vec<String> {
-    match results.table("flows").and_then(|table| table.column(column)) {
-        Some(Column::Text { codes, values }) => codes.iter().map(|&c| values[c as usize].clone()).collect(),
-        other => panic!("{column}: {other:?}"),
-    }
 }
 
 fn bytes(flows: &[(String, String, u64, u64)]) -> f64 {

@@ -1,8 +1,9 @@
 //! RDMA reads: requests paced by the reader, one round-trip time for each segment, losses, refusals.
 
-use p4cc_netsim::{Column, Network, NetworkSpec, Results, RunOptions};
+use p4cc_netsim::{Network, NetworkSpec, Results, RunOptions};
 use serde_json::{Value, json};
 
+use crate::columns::integers;
 use crate::fabrics::{Fabric, HEADROOM_BYTES};
 use crate::threads::assert_same;
 
@@ -33,32 +34,20 @@ fn run(mut network: Network) -> Results {
     network.results()
 }
 
-fn column(results: &Results, table: &str, name: &str) -> Column {
-    results.table(table).and_then(|table| table.column(name)).cloned().expect("a column")
-}
-
-fn times(results: &Results, table: &str, name: &str) -> Vec<i64> {
-    match column(results, table, name) {
-        Column::I64(values) => values,
-        Column::U64(values) => values.into_iter().map(|value| value as i64).collect(),
-        other => panic!("{other:?}"),
-    }
-}
-
 /// A segment of 16 packets of 1000 B: its request takes two delays of 1 us, its data two more and the last
 /// packet's way through the switch; its own time on a link is taken off.
 #[test]
 fn a_request_brings_a_segment_and_one_round_trip_time() {
     let results = run(star(SLOW, &[(0, 1, 1_024_000, 0)]).build());
-    let rtts = times(&results, "rtts", "rtt_ns");
+    let rtts = integers(&results, "rtts", "rtt_ns");
     assert_eq!(rtts.len(), 64);
     // A packet of 1064 B at 100 Gbit/s takes 85 ns, a request 5 ns and twice that.
     assert!(rtts.iter().all(|rtt| (4_085..4_115).contains(rtt)), "{rtts:?}");
     // The requests are paced as the data of a write: 63 times 17,024 B at 1 Gbit/s before the last one.
-    let fct = times(&results, "flows", "fct_ns")[0];
+    let fct = integers(&results, "flows", "fct_ns")[0];
     assert!((8_580_000..8_590_000).contains(&fct), "{fct}");
-    assert_eq!(times(&results, "flows", "received_ns"), times(&results, "flows", "finish_ns"));
-    assert_eq!(times(&results, "flows", "data_pkts"), [1_024]);
+    assert_eq!(integers(&results, "flows", "received_ns"), integers(&results, "flows", "finish_ns"));
+    assert_eq!(integers(&results, "flows", "data_pkts"), [1_024]);
     let name = |end| format!("{:?}", column(&results, "flows", end));
     assert!(name("src").contains("h0") && name("dst").contains("h1"), "by the way of the data");
 }
@@ -72,7 +61,7 @@ fn what_waits_at_the_source_is_in_round_trip_times() {
     let longest = |reads: bool| {
         let mut fabric = star(cc, &flows);
         fabric.more = json!({"reads": reads, "segment_bytes": 16_000, "ack_every": 1_000});
-        times(&run(fabric.build()), "rtts", "rtt_ns").into_iter().max().expect("samples")
+        integers(&run(fabric.build()), "rtts", "rtt_ns").into_iter().max().expect("samples")
     };
     let (reads, writes) = (longest(true), longest(false));
     assert!(reads > 100_000 && writes < 20_000, "reads {reads} ns, writes {writes} ns");
@@ -89,9 +78,9 @@ fn lost_requests_and_lost_data_are_asked_for_again() {
             }
         });
         let results = run(network);
-        assert!(times(&results, "flows", "fct_ns").iter().all(|fct| *fct > 0), "{cc}");
-        assert_eq!(times(&results, "flows", "acked_bytes"), [400_000, 300_500, 1]);
-        assert!(times(&results, "flows", "retransmitted_pkts").iter().sum::<i64>() > 0);
+        assert!(integers(&results, "flows", "fct_ns").iter().all(|fct| *fct > 0), "{cc}");
+        assert_eq!(integers(&results, "flows", "acked_bytes"), [400_000, 300_500, 1]);
+        assert!(integers(&results, "flows", "retransmitted_pkts").iter().sum::<i64>() > 0);
     }
 }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use p4cc_netsim::{Batching, Column, Network, RunError, RunOptions, Table, TableSink};
+use p4cc_netsim::{Batching, Network, RunError, RunOptions, Table, TableSink};
 use serde_json::json;
 
+use crate::columns::shown;
 use crate::fat_tree::FatTree;
 use crate::support::{Incast, incast};
 
@@ -43,15 +44,8 @@ impl TableSink for Parts {
 
 /// Each row of a table as text.
 fn rows(table: &Table) -> Vec<String> {
-    let text = |row: usize| {
-        let cells = table.columns.iter().map(|(name, column)| match column {
-            Column::U64(values) => format!("{name} {}", values[row]),
-            Column::I64(values) => format!("{name} {}", values[row]),
-            Column::F64(values) => format!("{name} {:?}", values[row]),
-            Column::Text { codes, values } => format!("{name} {}", values[codes[row] as usize]),
-        });
-        cells.collect::<Vec<_>>().join(", ")
-    };
+    let columns: Vec<_> = table.columns.iter().map(shown).collect();
+    let text = |row: usize| columns.iter().map(|cells| cells[row].as_str()).collect::<Vec<_>>().join(", ");
     (0..table.rows()).map(text).collect()
 }
 
@@ -73,7 +67,7 @@ fn all_rows(
     let parts = sink.map_or(Vec::new(), |sink| sink.kept());
     let mut found: BTreeMap<_, Vec<String>> = BTreeMap::new();
     for table in parts.iter().chain(&run.results().tables) {
-        found.entry(table.name).or_default().extend(rows(table));
+        found.entry(table.spec.name).or_default().extend(rows(table));
     }
     let (kept, streamed) = (run_on(base, 1, None).1.summary(), run.summary());
     assert_eq!(format!("{kept:?}"), format!("{streamed:?}"));
@@ -107,9 +101,9 @@ fn parts_and_what_is_left_are_all_rows() {
         assert_eq!(streamed, whole);
         assert!(parts > 8, "{parts} parts");
         // Samples of programs leave when all cells of one are noted.
-        assert!(sink.kept().iter().all(|part| part.rows() == 30 || part.name.starts_with("program_")));
+        assert!(sink.kept().iter().all(|part| part.rows() == 30 || part.spec.name.starts_with("program_")));
         for name in ["windows", "queues", "events", "rtts", "program_tables"] {
-            assert!(sink.kept().iter().any(|part| part.name == name), "no part of {name}");
+            assert!(sink.kept().iter().any(|part| part.spec.name == name), "no part of {name}");
         }
     }
 }

@@ -5,6 +5,7 @@ use p4cc_netsim::{Column, Network, NetworkSpec, Results, RunOptions, Table};
 use p4cc_transport::wire::{TcpFlags, TcpPacket};
 use serde_json::{Value, json};
 
+use crate::columns::{integers, texts};
 use crate::support::{Incast, incast_with};
 use crate::wire::two_hosts;
 
@@ -41,14 +42,6 @@ fn ran(spec: NetworkSpec) -> Network {
     network
 }
 
-fn numbers(results: &Results, table: &str, column: &str) -> Vec<i64> {
-    match results.table(table).and_then(|table| table.column(column)) {
-        Some(Column::I64(values)) => values.clone(),
-        Some(Column::U64(values)) => values.iter().map(|value| *value as i64).collect(),
-        other => panic!("{table}.{column}: {other:?}"),
-    }
-}
-
 /// What reached hosts: when, at which, and the segment.
 fn segments(spec: NetworkSpec) -> Vec<(u64, usize, TcpPacket)> {
     let mut network = Network::build(spec, 1).expect("a right description");
@@ -67,9 +60,9 @@ fn a_segment_takes_a_round_trip_more_for_the_handshake() {
     let network = ran(pair(tcp(json!({})), json!([flow(7, 1_448)]), 0.0));
     let results = network.results();
     // SYN and SYN-ACK have 60 B, 48 ns each; the ACK of 52 B, 41.6 ns, leaves before 1,500 B, 1,200 ns.
-    assert_eq!(numbers(&results, "flows", "received_ns"), [151_337]);
-    assert_eq!(numbers(&results, "flows", "finish_ns"), [201_379]);
-    assert_eq!(numbers(&results, "flows", "fct_ns"), [201_379], "from SYN on");
+    assert_eq!(integers(&results, "flows", "received_ns"), [151_337]);
+    assert_eq!(integers(&results, "flows", "finish_ns"), [201_379]);
+    assert_eq!(integers(&results, "flows", "fct_ns"), [201_379], "from SYN on");
 }
 
 /// An IPv6 header has 20 B more: 16 ns.
@@ -83,8 +76,8 @@ fn flows_over_ipv6_take_the_time_of_their_bytes() {
     ] {
         let size = if sender["packets"] == "tcp" { 1_448 } else { 1_436 };
         let results = ran(pair(sender, json!([flow(7, size)]), 0.0)).results();
-        assert_eq!(numbers(&results, "flows", "received_ns"), [received]);
-        assert_eq!(numbers(&results, "flows", "finish_ns"), [finish]);
+        assert_eq!(integers(&results, "flows", "received_ns"), [received]);
+        assert_eq!(integers(&results, "flows", "finish_ns"), [finish]);
     }
 }
 
@@ -141,15 +134,16 @@ fn bottleneck(sender: &Value, delay_ns: u64) -> Results {
 
 /// Rows of the table of events without their times, positions in segments.
 fn events(results: &Results, mss_bytes: f64) -> Vec<(String, String)> {
-    let table: &Table = results.table("events").expect("they are recorded");
-    let Some(Column::Text { codes, values }) = table.column("event") else { panic!("no events") };
-    let Some(Column::F64(value)) = table.column("value") else { panic!("no values") };
-    let named = codes.iter().map(|code| values[*code as usize].clone()).zip(value);
-    named
+    let Some(Column::F64(values)) = results.table("events").and_then(|table| table.column("value")) else {
+        panic!("no values")
+    };
+    texts(results, "events", "event")
+        .into_iter()
+        .zip(values.iter())
         .map(|(name, value)| {
             let is_position = ["timeout", "fast_retransmit", "partial_ack"].contains(&name.as_str());
-            let value = if is_position { value / mss_bytes } else { *value };
-            (name, format!("{value:.9}"))
+            let value = value.map(|value| if is_position { value / mss_bytes } else { value });
+            (name, format!("{value:.9?}"))
         })
         .collect()
 }
@@ -184,8 +178,8 @@ fn a_flow_over_tcp_is_one_over_our_header_after_the_handshake() {
             ("flows", "marks_level2", 0),
         ] {
             let expected: Vec<_> =
-                numbers(&ours, table, column).into_iter().map(|value| value + more).collect();
-            assert_eq!(numbers(&tcp, table, column), expected, "{recovery}: {table}.{column}");
+                integers(&ours, table, column).into_iter().map(|value| value + more).collect();
+            assert_eq!(integers(&tcp, table, column), expected, "{recovery}: {table}.{column}");
         }
     }
 }
@@ -199,7 +193,7 @@ fn handshakes_and_ends_survive_losses() {
     spec.stop_when_complete = false;
     let results = ran(spec).results();
     assert_eq!(results.summary.flows_completed, 60);
-    let slow = numbers(&results, "flows", "fct_ns").into_iter().filter(|fct| *fct > 1_100_000).count();
+    let slow = integers(&results, "flows", "fct_ns").into_iter().filter(|fct| *fct > 1_100_000).count();
     assert!(slow > 10, "{slow} flows lost a SYN or its answer, or a window");
     assert!(results.summary.timeouts >= slow as u64);
 }

@@ -2,10 +2,11 @@
 
 use p4cc_netsim::spec::FlowSpec;
 use p4cc_netsim::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, RoundsSpec, SizeSpec};
-use p4cc_netsim::{Column, Network, NetworkSpec, Results, RunOptions};
+use p4cc_netsim::{Network, NetworkSpec, Results, RunOptions};
 use p4cc_units::Time;
 use proptest::prelude::*;
 
+use crate::columns::{integers, texts};
 use crate::support::{Incast, incast};
 
 /// A star of `hosts` senders whose traffic is what `change` makes of an empty one.
@@ -83,23 +84,6 @@ fn arrivals(sources: u32, mean_gap_ns: f64, end_ns: u64) -> ArrivalsSpec {
 fn finish(network: &mut Network) -> Results {
     network.run(RunOptions::default()).expect("few events");
     network.results()
-}
-
-fn integers(results: &Results, table: &str, column: &str) -> Vec<i64> {
-    match results.table(table).and_then(|table| table.column(column)) {
-        Some(Column::I64(values)) => values.clone(),
-        Some(Column::U64(values)) => values.iter().map(|&value| value as i64).collect(),
-        other => panic!("{table}.{column}: {other:?}"),
-    }
-}
-
-fn texts(results: &Results, table: &str, column: &str) -> Vec<String> {
-    match results.table(table).and_then(|table| table.column(column)) {
-        Some(Column::Text { codes, values }) => {
-            codes.iter().map(|&code| values[code as usize].clone()).collect()
-        }
-        other => panic!("{table}.{column}: {other:?}"),
-    }
 }
 
 #[test]
@@ -321,7 +305,7 @@ fn checkpoints_and_the_total_see_flows_without_end() {
     assert_eq!((summary.flows_finite, summary.flows_completed), (1, 1));
     // The background's first 3 ms are in neither figure.
     assert!(summary.goodput_bps < summary.total_goodput_bps && summary.total_goodput_bps < 10e9);
-    assert!(summary.jain_index > 0.5 && summary.jain_index <= 1.0);
+    assert!(summary.jain_index.is_some_and(|index| index > 0.5 && index <= 1.0));
 }
 
 proptest! {
@@ -442,10 +426,7 @@ fn bursts_are_incasts_of_distinct_hosts() {
     };
     let results = finish(&mut network(&|_| {}).fork(4).expect("few flows"));
     let starts = integers(&results, "flows", "start_ns");
-    let ends = |column: &str| match results.table("flows").and_then(|table| table.column(column)) {
-        Some(Column::Text { codes, .. }) => codes.clone(),
-        other => panic!("{other:?}"),
-    };
+    let ends = |column: &str| texts(&results, "flows", column);
     let (src, dst) = (ends("src"), ends("dst"));
     assert_eq!(starts.len() % 5, 0);
     // 200 bursts are expected, with a standard deviation of 14.

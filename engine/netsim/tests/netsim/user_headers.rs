@@ -1,8 +1,9 @@
 //! Headers of the user's program in data packets: on a wire by hand, echoed, beside SACK, on several threads.
 
-use p4cc_netsim::{Column, Network, Results, RunOptions};
+use p4cc_netsim::{Network, Results, RunOptions};
 use serde_json::{Value, json};
 
+use crate::columns::shown;
 use crate::fabrics::{Fabric, HEADROOM_BYTES};
 use crate::threads::assert_same;
 use crate::wire::two_hosts;
@@ -36,14 +37,7 @@ fn pair(headers: &Value, record: &Value, sender: &Value, size_bytes: u64) -> Net
 }
 
 fn column(results: &Results, table: &str, column: &str) -> Vec<String> {
-    match results.table(table).and_then(|table| table.column(column)) {
-        Some(Column::U64(values)) => values.iter().map(ToString::to_string).collect(),
-        Some(Column::I64(values)) => values.iter().map(ToString::to_string).collect(),
-        Some(Column::Text { codes, values }) => {
-            codes.iter().map(|code| values[*code as usize].clone()).collect()
-        }
-        other => panic!("{table}.{column}: {other:?}"),
-    }
+    shown(results.table(table).and_then(|table| table.column(column)).expect("a column"))
 }
 
 const ALL: fn() -> Value = || json!({"every": 1, "max_packets": 2_000});

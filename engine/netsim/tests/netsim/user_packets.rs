@@ -1,10 +1,11 @@
 //! Packets of the user's own: times that a pencil gives, a shared interface, what hosts keep of them, and any
 //! bytes at all.
 
-use p4cc_netsim::{Column, Network, Results, RunOptions};
+use p4cc_netsim::{Network, Results, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::columns::{integers, texts};
 use crate::fabrics::{Fabric, HEADROOM_BYTES};
 use crate::threads::assert_same;
 use crate::wire::two_hosts;
@@ -38,23 +39,6 @@ fn source(frames: &[(&str, u64)], count: u64) -> Value {
         "end_ns": 1_000_000})
 }
 
-fn numbers(results: &Results, table: &str, column: &str) -> Vec<i64> {
-    match results.table(table).and_then(|table| table.column(column)) {
-        Some(Column::U64(values)) => values.iter().map(|value| *value as i64).collect(),
-        Some(Column::I64(values)) => values.clone(),
-        other => panic!("{table}.{column}: {other:?}"),
-    }
-}
-
-fn texts(results: &Results, table: &str, column: &str) -> Vec<String> {
-    match results.table(table).and_then(|table| table.column(column)) {
-        Some(Column::Text { codes, values }) => {
-            codes.iter().map(|code| values[*code as usize].clone()).collect()
-        }
-        other => panic!("{table}.{column}: {other:?}"),
-    }
-}
-
 #[test]
 fn packets_leave_when_they_are_due_and_are_kept_where_they_arrive() {
     let mut probes = source(&[(PROBE, 500_000), ("0123456789", 250_000)], 6);
@@ -62,17 +46,17 @@ fn packets_leave_when_they_are_due_and_are_kept_where_they_arrive() {
     let results = pair(&json!([probes]), &json!([])).results();
     // Due at 1,000, 1,500, 1,750, 2,250, 2,500 ns, ...; the fifth and sixth are counted and left out. Five
     // bytes are fewer than Ethernet's header, and take no time.
-    assert_eq!(numbers(&results, "packets_received", "time_ns"), [51_040, 51_500, 51_790, 52_250]);
-    assert_eq!(numbers(&results, "packets_received", "length_bytes"), [64, 5, 64, 5]);
+    assert_eq!(integers(&results, "packets_received", "time_ns"), [51_040, 51_500, 51_790, 52_250]);
+    assert_eq!(integers(&results, "packets_received", "length_bytes"), [64, 5, 64, 5]);
     assert_eq!(
         texts(&results, "packets_received", "bytes")[..2],
         [PROBE[..40].to_owned(), "0123456789".to_owned()]
     );
     assert_eq!(texts(&results, "packets_received", "cause"), ["protocol"; 4]);
-    assert_eq!(numbers(&results, "packets_sent", "sent_pkts"), [6]);
-    assert_eq!(numbers(&results, "packets_sent", "sent_bytes"), [3 * 69]);
-    assert_eq!(numbers(&results, "packets_sent", "most_late_ns"), [0]);
-    assert_eq!(numbers(&results, "hosts", "refused_malformed_pkts"), [0, 6]);
+    assert_eq!(integers(&results, "packets_sent", "sent_pkts"), [6]);
+    assert_eq!(integers(&results, "packets_sent", "sent_bytes"), [3 * 69]);
+    assert_eq!(integers(&results, "packets_sent", "most_late_ns"), [0]);
+    assert_eq!(integers(&results, "hosts", "refused_malformed_pkts"), [0, 6]);
     assert_eq!(results.summary.rows_left_out, 2);
 }
 
@@ -83,18 +67,18 @@ fn own_packets_and_segments_leave_in_the_order_in_which_they_are_handed_over() {
     late["start_ns"] = json!(1);
     let results = pair(&json!([source(&[(PROBE, 0)], 1), late]), &json!([flow])).results();
     // The first probe takes 40 ns, the segment 1,200 ns, and the second probe waits for both.
-    assert_eq!(numbers(&results, "flows", "received_ns"), [51_240]);
-    assert_eq!(numbers(&results, "packets_received", "time_ns"), [50_040, 51_280]);
-    assert_eq!(numbers(&results, "packets_sent", "most_late_ns"), [0, 1_239]);
+    assert_eq!(integers(&results, "flows", "received_ns"), [51_240]);
+    assert_eq!(integers(&results, "packets_received", "time_ns"), [50_040, 51_280]);
+    assert_eq!(integers(&results, "packets_sent", "most_late_ns"), [0, 1_239]);
 }
 
 #[test]
 fn a_source_faster_than_its_link_is_held_back_and_catches_up() {
     let results = pair(&json!([source(&[(PROBE, 1)], 1_000)]), &json!([])).results();
-    assert_eq!(numbers(&results, "packets_sent", "sent_pkts"), [1_000]);
+    assert_eq!(integers(&results, "packets_sent", "sent_pkts"), [1_000]);
     // The last one leaves behind 999 others, of 40 ns each, and was due 999 ps after the first.
-    assert_eq!(numbers(&results, "packets_sent", "most_late_ns"), [39_959]);
-    assert_eq!(numbers(&results, "hosts", "refused_malformed_pkts"), [0, 1_000]);
+    assert_eq!(integers(&results, "packets_sent", "most_late_ns"), [39_959]);
+    assert_eq!(integers(&results, "hosts", "refused_malformed_pkts"), [0, 1_000]);
 }
 
 #[test]
@@ -102,7 +86,7 @@ fn nothing_is_due_at_the_end_or_later() {
     let mut probes = source(&[(PROBE, 1_000_000)], 10);
     probes["end_ns"] = json!(3_000);
     let results = pair(&json!([probes]), &json!([])).results();
-    assert_eq!(numbers(&results, "packets_sent", "sent_pkts"), [3]);
+    assert_eq!(integers(&results, "packets_sent", "sent_pkts"), [3]);
 }
 
 /// What nobody speaks.
@@ -160,10 +144,10 @@ fn threads_give_the_results_of_one() {
     run.run(RunOptions::default()).expect("few events");
     let results = run.results();
     assert_eq!(results.summary.flows_completed, 3);
-    assert_eq!(numbers(&results, "packets_sent", "sent_pkts"), [200; 4]);
+    assert_eq!(integers(&results, "packets_sent", "sent_pkts"), [200; 4]);
     // Each host gets a quarter of the 800; the switches give a packet the address of its next hop.
-    assert_eq!(numbers(&results, "hosts", "refused_malformed_pkts"), [200; 4]);
-    assert!(numbers(&results, "packets_received", "time_ns").is_sorted());
+    assert_eq!(integers(&results, "hosts", "refused_malformed_pkts"), [200; 4]);
+    assert!(integers(&results, "packets_received", "time_ns").is_sorted());
 }
 
 proptest! {
@@ -190,6 +174,6 @@ proptest! {
         run.run(RunOptions::default()).expect("few events");
         let balance = run.packet_balance();
         prop_assert!(balance.is_even(), "{:?}", balance);
-        prop_assert_eq!(numbers(&run.results(), "packets_sent", "sent_pkts"), [100]);
+        prop_assert_eq!(integers(&run.results(), "packets_sent", "sent_pkts"), [100]);
     }
 }

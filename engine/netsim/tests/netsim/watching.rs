@@ -1,9 +1,10 @@
 //! Whoever watches a run: looks that agree with its tables, stops at news, packets followed by a switch. None
 //! of it changes what happens.
 
-use p4cc_netsim::{Column, Network, News, Results, RunOptions};
+use p4cc_netsim::{Network, News, Results, RunOptions};
 use p4cc_units::{Span, Time};
 
+use crate::columns::u64s;
 use crate::support::{Incast, incast};
 
 /// An incast that marks, and drops at 12 packets.
@@ -27,10 +28,7 @@ fn until_news(network: &mut Network, until: Time, news: News) -> bool {
 }
 
 fn sum(results: &Results, table: &str, column: &str) -> u64 {
-    match results.table(table).and_then(|table| table.column(column)) {
-        Some(Column::U64(rows)) => rows.iter().sum(),
-        other => panic!("{table}.{column} is {other:?}"),
-    }
+    u64s(results, table, column).iter().sum()
 }
 
 #[test]
