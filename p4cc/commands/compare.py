@@ -57,10 +57,10 @@ def compare(
     """
     # Tables take a second to import; other commands need not wait for them.
     from p4cc.analysis.comparison import compare as compare_ran
-    from p4cc.analysis.recorded import read_ran
+    from p4cc.analysis.recorded import read_results
 
     matched = dict(_matched(one) for one in match or ())
-    found = compare_ran(read_ran(a), read_ran(b), matched, metrics or ())
+    found = compare_ran(read_results(a), read_results(b), matched, metrics or ())
     if as_json:
         typer.echo(json.dumps({"a": str(a), "b": str(b), **found.plain()}, indent=1, allow_nan=False))
     else:

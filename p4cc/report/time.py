@@ -77,7 +77,7 @@ def spans_for(lines: int) -> int:
 def _no_samples(runs: Runs, field: str) -> str:
     """Why a table of samples is empty: it was not recorded, or there was nothing to sample."""
     what, nothing = _WHAT[field]
-    records = (mapping(folder.ran.told.scenario.model_dump().get("record")) for folder in runs.folders)
+    records = (mapping(folder.results.run.scenario.model_dump().get("record")) for folder in runs.folders)
     intervals = {interval for record in records if isinstance(interval := record.get(field), int | str)}
     if not intervals:
         return f"{what} were not recorded. Set record.{field}, such as --set record.{field}=10000."
