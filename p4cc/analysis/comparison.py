@@ -342,10 +342,10 @@ def _comparable(value: JsonValue) -> float | None:
 
 
 def _side(values: Mapping[int, float | None]) -> Side:
-    held = [value for value in values.values() if value is not None]
-    if not held:
+    present = [value for value in values.values() if value is not None]
+    if not present:
         return Side(len(values), 0, None, None, None)
-    return Side(len(values), len(held), float(median(held)), float(min(held)), float(max(held)))
+    return Side(len(values), len(present), float(median(present)), float(min(present)), float(max(present)))
 
 
 def _verdict(a: Mapping[int, float | None], b: Mapping[int, float | None]) -> Verdict:

@@ -675,8 +675,8 @@ def without_sentinels(name: str, columns: pa.Table) -> pa.Table:
     """An engine's table with nulls where there is nothing."""
     known = table(name)
     for position, column in enumerate(columns.column_names):
-        held = known.column(column)
-        if held is None or not held.null:
+        description = known.column(column)
+        if description is None or not description.null:
             continue
         values = columns.column(position)
         if pa.types.is_signed_integer(values.type):

@@ -142,13 +142,13 @@ def _table(pair: Pair, width: int, *, everything: bool) -> Table:
         ("seeds say", [str(one.verdict) for one in shown]),
     ]
     ways = ([at for at in range(len(columns)) if at not in leave] for leave in ((), (6,), (3, 5), (3, 5, 6)))
-    kept = next((way for way in ways if sum(_width(columns[at]) for at in way) <= width), [0, 1, 2, 4, 7])
+    places = next((way for way in ways if sum(_width(columns[at]) for at in way) <= width), [0, 1, 2, 4, 7])
     table = plain_table(pair.label)
-    for at in kept:
+    for at in places:
         left = at in (0, 1, 7)
         table.add_column(columns[at][0], justify="left" if left else "right", no_wrap=at > 0, overflow="fold")
     for row in range(len(shown)):
-        table.add_row(*(columns[at][1][row] for at in kept))
+        table.add_row(*(columns[at][1][row] for at in places))
     return table
 
 
