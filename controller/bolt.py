@@ -1,4 +1,4 @@
-"""What Bolt's ports are told (`bolt.p4`), and the sessions by which notifications go back.
+"""Settings of Bolt ports (`bolt.p4`), and the sessions by which notifications go back.
 
 A notification is a copy that leaves by the port that its packet came in: one clone session for each port, in the
 highest queue.

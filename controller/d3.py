@@ -1,4 +1,4 @@
-"""What D3 ports are told (`d3.p4`): capacity, base rate, length of an epoch, and a table for the division."""
+"""Settings of D3 ports (`d3.p4`): capacity, base rate, length of an epoch, and a table for the division."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What DualPI2's ports are told (`dualpi2.p4`): the PI controller's gains in fixed point, times in the switch's unit.
+"""Settings of DualPI2 ports (`dualpi2.p4`): the PI controller's gains in fixed point, times in the switch's unit.
 
 Source: docs/algorithms/prague.md#dualpi2-parameters, RFC9332.
 """

@@ -119,8 +119,8 @@ async def install_switch(session: AnySession[P], pipeline: P, plan: SwitchPlan) 
         _check_fixed(session, plan)
     pushed = await session.ensure_pipeline(pipeline)
     # A program that was just pushed holds what it says itself, and mostly that is nothing.
-    held = () if pushed and not pipeline.fills(plan.scope) else await session.read(plan.scope, pipeline)
-    batches = diff(plan.entities, held)
+    present = () if pushed and not pipeline.fills(plan.scope) else await session.read(plan.scope, pipeline)
+    batches = diff(plan.entities, present)
     written = await session.write(batches, pipeline)
     if written:
         left = diff(plan.entities, await session.read(plan.scope, pipeline))
@@ -162,8 +162,8 @@ async def _write_fixed(session: Session, pipeline: Pipeline, fixed: Sequence[Ent
         key = EntryKey(entry.key.table, (), is_default=entry.key.is_default)
         wanted.setdefault((key.table, key.is_default), codec.to_key(key, pipeline.schema))
     # A switch may list a default action with a table's entries and by itself.
-    held = {one.key: one for one in await session.read_entities(wanted.values(), pipeline)} if wanted else {}
-    return written + await session.write(diff(entries, held.values(), keeps_others=True), pipeline)
+    present = {one.key: one for one in await session.read_entities(wanted.values(), pipeline)} if wanted else {}
+    return written + await session.write(diff(entries, present.values(), keeps_others=True), pipeline)
 
 
 def _order(entity: Entity) -> int:
@@ -184,14 +184,14 @@ async def _write_one(session: Session, pipeline: Pipeline, entity: Entity) -> in
             return await session.write([[Update(UpdateKind.MODIFY, entity)]], pipeline)
     else:
         try:
-            asked = codec.to_entity(entity, pipeline.schema, whole=False)
-            held = await session.read_entities([asked], pipeline)
+            message = codec.to_entity(entity, pipeline.schema, whole=False)
+            present = await session.read_entities([message], pipeline)
         except SwitchError:
             # Not every switch can read these.
-            held = []
-        if entity in held:
+            present = []
+        if entity in present:
             return 0
-        kinds = kinds[::-1] if held else kinds
+        kinds = kinds[::-1] if present else kinds
     try:
         return await session.write([[Update(kinds[0], entity)]], pipeline)
     except SwitchError as error:

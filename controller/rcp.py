@@ -1,4 +1,4 @@
-"""What RCP ports are told (`rcp.p4`), and its step for switches that cannot multiply.
+"""Settings of RCP ports (`rcp.p4`), and its step for switches that cannot multiply.
 
 R <- R (1 + (T/d) (alpha (C - y/T) - beta q/d) / C), with y what arrived in the interval T, q the queue, d the mean
 round-trip time. The gains are multipliers in units of 2^-40 for each byte.

@@ -30,10 +30,10 @@ def diff(
     modify: list[Update] = []
     for key, entity in want.items():
         # An empty switch is what most installations find: no key need be hashed once more.
-        held = have.get(key) if have else None
-        if held is None and not (isinstance(key, EntryKey) and key.is_default):
+        present = have.get(key) if have else None
+        if present is None and not (isinstance(key, EntryKey) and key.is_default):
             insert.append(Update(UpdateKind.INSERT, entity))
-        elif held is not entity and held != entity:
+        elif present is not entity and present != entity:
             modify.append(Update(UpdateKind.MODIFY, entity))
     gone = () if keeps_others else (entity for key, entity in have.items() if key not in want)
     delete = [Update(UpdateKind.DELETE, entity) for entity in gone]

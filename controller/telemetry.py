@@ -1,4 +1,4 @@
-"""What INT ports are told (`int_hpcc.p4`, `int_md.p4`): line-rate codes, units, bounds.
+"""Settings of INT ports (`int_hpcc.p4`, `int_md.p4`): line-rate codes, units, bounds.
 
 Source: docs/algorithms/int.md#hpcc-int.
 """

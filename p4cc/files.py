@@ -25,7 +25,7 @@ class FilesSeen:
     """Of names that several places are searched for."""
 
     def add(self, path: Path) -> None:
-        """Notes a file that is about to be read; one that cannot be read is told by whoever reads it."""
+        """Records an input file; its reader reports one that cannot be read."""
         if path not in self.sha256 and (found := sha256_of(path)) is not None:
             self.sha256[path] = found
 

@@ -228,7 +228,7 @@ def _algorithm(frame: FrameType) -> _engine.WindowBase | _engine.RateBase | None
 
 
 def _now_ns(frame: FrameType) -> float | None:
-    """The virtual time that a method was told."""
+    """The virtual time of a method's call."""
     for name in frame.f_code.co_varnames[1 : frame.f_code.co_argcount]:
         value: object = frame.f_locals.get(name)
         if isinstance(value, _engine.WindowAck | _engine.PacedAck):

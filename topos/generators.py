@@ -5,9 +5,10 @@ and a function, and a line in `GENERATORS`. Any link of a generated network can 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Generic, TypeVar
+from functools import partial
+from typing import Annotated, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -24,39 +25,32 @@ from topos.shapes.star import StarParams, star
 _P = TypeVar("_P", bound=Params)
 
 
-@dataclass(frozen=True)
-class Generator(Generic[_P]):
-    """A named shape: the class of its parameters and the function that builds it."""
-
-    params: type[_P]
-    build: Callable[[_P], Topology]
-
-    def run(self, values: Mapping[str, object]) -> Topology:
-        """Check the values and build; raises TopologyError."""
-        try:
-            params = self.params.model_validate(dict(values))
-        except ValidationError as error:
-            raise TopologyError(problems_of(error)) from None
-        return self.build(params)
+def _build(params: type[_P], build: Callable[[_P], Topology], values: Mapping[str, object]) -> Topology:
+    """Checks the values of a shape's parameters and builds it; raises TopologyError."""
+    try:
+        checked = params.model_validate(dict(values))
+    except ValidationError as error:
+        raise TopologyError(problems_of(error)) from None
+    return build(checked)
 
 
-GENERATORS: Mapping[str, Generator[Any]] = {
-    "dragonfly": Generator(DragonflyParams, dragonfly),
-    "dumbbell": Generator(DumbbellParams, dumbbell),
-    "fat_tree": Generator(FatTreeParams, fat_tree),
-    "leaf_spine": Generator(LeafSpineParams, leaf_spine),
-    "parking_lot": Generator(ParkingLotParams, parking_lot),
-    "rail": Generator(RailParams, rail),
-    "star": Generator(StarParams, star),
+GENERATORS: Mapping[str, Callable[[Mapping[str, object]], Topology]] = {
+    "dragonfly": partial(_build, DragonflyParams, dragonfly),
+    "dumbbell": partial(_build, DumbbellParams, dumbbell),
+    "fat_tree": partial(_build, FatTreeParams, fat_tree),
+    "leaf_spine": partial(_build, LeafSpineParams, leaf_spine),
+    "parking_lot": partial(_build, ParkingLotParams, parking_lot),
+    "rail": partial(_build, RailParams, rail),
+    "star": partial(_build, StarParams, star),
 }
 
 
 def generate(name: str, params: Mapping[str, object]) -> Topology:
-    """Build the topology `name` with these parameters; raises TopologyError for an unknown name or a bad value."""
+    """Builds the topology `name` with these parameters; raises TopologyError for an unknown name or a bad value."""
     generator = GENERATORS.get(name)
     if generator is None:
         raise fail(f"topology {name!r}", "no generator has this name", f"use one of: {', '.join(GENERATORS)}")
-    return generator.run(params)
+    return generator(params)
 
 
 NodePattern = Annotated[str, Field(min_length=1, max_length=64, description="A node's name; * and ? are wildcards.")]

@@ -211,7 +211,7 @@ def _end_name(end: LabEnd, names: dict[LabEnd, str], hosts: dict[str, LabHost]) 
 
 
 def _make_links(built: Built, hosts: dict[str, LabHost], token: str) -> None:
-    """Every veth pair: made, told apart by its alias, offloads and IPv6 off, then up."""
+    """Makes every veth pair: with an alias, offloads and IPv6 off, then up."""
     lines: list[str] = []
     for link in built.lab.links:
         # The end in the root namespace first; at least one is a switch's.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from topos.graph import Link, Topology
-from topos.longest import longest_cost
+from topos.longest_paths import longest_cost
 from topos.routes import Routes, shortest_routes
 
 MAX_WAYS = 64

@@ -30,7 +30,7 @@ MAX_MESSAGE_BYTES = 256 << 20
 MAX_ROWS = 1_000_000
 """Of one read."""
 MAX_DETAILS_BYTES = 4 << 20
-"""Of a refusal, which has an error for each update of a batch; gRPC takes 16 KiB unless told."""
+"""Of a refusal, which has an error for each update of a batch; gRPC's default is 16 KiB."""
 
 # How long an id is asked for while the switch still lists a session that has ended.
 ATTEMPTS = 20

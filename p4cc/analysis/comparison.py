@@ -23,7 +23,7 @@ from p4cc.scenario.variants import KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from p4cc.analysis.recorded import Ran, RecordedCase
+    from p4cc.analysis.recorded import RecordedCase, Results
     from p4cc.json_data import JsonObject, JsonValue
 
 RULE = (
@@ -145,7 +145,7 @@ class Comparison:
         }
 
 
-def compare(a: Ran, b: Ran, matched: Mapping[str, str] | None = None, only: Sequence[str] = ()) -> Comparison:
+def compare(a: Results, b: Results, matched: Mapping[str, str] | None = None, only: Sequence[str] = ()) -> Comparison:
     """Compares two folders; `matched` names the variant of B for one of A, `only` the metrics wanted.
 
     Raises UserError where nothing can be compared, or for an unknown name.
@@ -189,17 +189,17 @@ def chance(n: int, m: int) -> float:
 class _Folder:
     """One side: the settings as they applied, and its runs by point."""
 
-    def __init__(self, ran: Ran) -> None:
-        self.ran = ran
-        told = ran.told
-        self.swept = list(told.scenario.sweep)
-        self.variants = list(dict.fromkeys(case.variant for case in told.cases))
-        star = {"senders"} if told.scenario.topology.get("kind") == "star" else set[str]()
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        run = results.run
+        self.swept = list(run.scenario.sweep)
+        self.variants = list(dict.fromkeys(case.variant for case in run.cases))
+        star = {"senders"} if run.scenario.topology.get("kind") == "star" else set[str]()
         self.columns = column_names(self.swept)
         self.keys = {"variant", *star, *self.columns}
         """Columns of runs that say which run it is."""
-        self.scenario: dict[str, JsonValue] = told.scenario.model_dump()
-        first = {case.variant: case for case in reversed(told.cases)}
+        self.scenario: dict[str, JsonValue] = run.scenario.model_dump()
+        first = {case.variant: case for case in reversed(run.cases)}
         self.scenario["variants"] = [
             {**variant, **({} if case is None else {kind: case.algorithms.get(kind) for kind in KINDS})}
             for variant in map(mapping, items(self.scenario["variants"]))
@@ -209,7 +209,7 @@ class _Folder:
     def by_point(self, paths: Sequence[str]) -> dict[tuple[str, Point], dict[int, JsonObject]]:
         """Runs by variant and point, then by seed."""
         runs: dict[tuple[str, Point], dict[int, JsonObject]] = {}
-        for row in self.ran.rows:
+        for row in self.results.rows:
             runs.setdefault((row.variant, self.point(row.columns, paths)), {})[row.seed] = row.columns
         return runs
 
@@ -230,12 +230,12 @@ class _Folder:
 
     def settings(self) -> dict[str, JsonValue]:
         """By dotted name: this p4cc, the input files' hashes, the scenario as it applied, without swept fields."""
-        told = self.ran.told
-        settings: dict[str, JsonValue] = {f"p4cc.{name}": value for name, value in told.p4cc.items()}
-        settings |= {f"inputs.{file.name}.sha256": file.sha256 for file in told.inputs}
+        run = self.results.run
+        settings: dict[str, JsonValue] = {f"p4cc.{name}": value for name, value in run.p4cc.items()}
+        settings |= {f"inputs.{file.name}.sha256": file.sha256 for file in run.inputs}
         scenario = copy.deepcopy(self.scenario)
         for path in self.swept:
-            set_path(scenario, path, _SWEPT, str(self.ran.folder))
+            set_path(scenario, path, _SWEPT, str(self.results.folder))
         variants = map(mapping, items(scenario["variants"]))
         scenario["variants"] = [variant for variant in variants if variant["name"] in self.variants]
         settings.update(_flat("", {name: value for name, value in scenario.items() if name not in _NO_SETTINGS}))
@@ -290,7 +290,7 @@ def _installed(a: _Folder, b: _Folder, pairs: Sequence[Pair], paths: Sequence[st
     """K and K_dc as installed, where they differ for what both ran."""
 
     def of(side: _Folder) -> dict[tuple[str, Point], RecordedCase]:
-        return {(case.variant, side.point(case.model_extra or {}, paths)): case for case in side.ran.told.cases}
+        return {(case.variant, side.point(case.model_extra or {}, paths)): case for case in side.results.run.cases}
 
     of_a, of_b = of(a), of(b)
     for pair in pairs:
@@ -342,10 +342,10 @@ def _comparable(value: JsonValue) -> float | None:
 
 
 def _side(values: Mapping[int, float | None]) -> Side:
-    held = [value for value in values.values() if value is not None]
-    if not held:
+    present = [value for value in values.values() if value is not None]
+    if not present:
         return Side(len(values), 0, None, None, None)
-    return Side(len(values), len(held), float(median(held)), float(min(held)), float(max(held)))
+    return Side(len(values), len(present), float(median(present)), float(min(present)), float(max(present)))
 
 
 def _verdict(a: Mapping[int, float | None], b: Mapping[int, float | None]) -> Verdict:
@@ -376,8 +376,8 @@ def _filtered(pair: Pair, only: Sequence[str]) -> Pair:
     return Pair(pair.variant_a, pair.variant_b, pair.point, pair.chance, chosen)
 
 
-def _warnings(a: Ran, b: Ran) -> Iterator[str]:
-    names = [one.told.scenario.name for one in (a, b)]
+def _warnings(a: Results, b: Results) -> Iterator[str]:
+    names = [one.run.scenario.name for one in (a, b)]
     if names[0] != names[1]:
         yield f"the scenarios differ: {names[0]} and {names[1]}; what is alike in name may not be alike in meaning"
     if a.folder.resolve() == b.folder.resolve():

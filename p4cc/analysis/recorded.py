@@ -89,11 +89,11 @@ _RUNS = TypeAdapter(Annotated[list[RecordedRow], Field(min_length=1)])
 
 
 @dataclass(frozen=True)
-class Ran:
+class Results:
     """A folder of results."""
 
     folder: Path
-    told: RecordedRun
+    run: RecordedRun
     rows: list[RecordedRow]
     """One row per run, from summary.json."""
 
@@ -121,7 +121,7 @@ def read_run(folder: Path) -> RecordedRun:
         raise UserError(cause, place=str(path), remedy=_OURS) from error
 
 
-def read_ran(folder: Path) -> Ran:
+def read_results(folder: Path) -> Results:
     """Reads a folder of results; raises UserError where it is missing or invalid."""
     if not folder.is_dir():
         raise UserError("there is no such folder", place=str(folder), remedy=_OURS)
@@ -129,13 +129,13 @@ def read_ran(folder: Path) -> Ran:
         inside = sorted(path.parent.name for path in folder.glob(f"*/{RUN_FILE}"))
         remedy = f"name one of the folders in it: {', '.join(inside)}" if inside else _OURS
         raise UserError(f"holds no {RUN_FILE}", place=str(folder), remedy=remedy)
-    told, path = read_run(folder), folder / SUMMARY
+    run, path = read_run(folder), folder / SUMMARY
     summary = _read_json(path)
     try:
         rows = _RUNS.validate_python(mapping(summary).get("runs"))
     except ValidationError as error:
         raise UserError("holds no runs", place=str(path), remedy=_OURS) from error
-    return Ran(folder, told, rows)
+    return Results(folder, run, rows)
 
 
 def _read_json(path: Path) -> JsonValue:

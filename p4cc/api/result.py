@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from p4cc.analysis.recorded import read_ran
+from p4cc.analysis.recorded import read_results
 from p4cc.analysis.tables import TABLE_NAMES
 from p4cc.api.tables import Tables, shown
 
@@ -36,25 +36,26 @@ class Result(Tables):
         super().__init__()
         self.folder = Path(folder)
         """Where the files are."""
-        self._ran = read_ran(self.folder)
+        self._results = read_results(self.folder)
 
     @property
     def name(self) -> str:
         """The scenario's."""
-        return self._ran.told.scenario.name
+        return self._results.run.scenario.name
 
     @property
     def runs(self) -> pl.DataFrame:
         """One row per run (variant, point of the sweep, seed) with its numbers, as in summary.json."""
         plain = [
-            {key: value for key, value in row.items() if not isinstance(value, list | dict)} for row in self._ran.runs
+            {key: value for key, value in row.items() if not isinstance(value, list | dict)}
+            for row in self._results.runs
         ]
         return pl.DataFrame(plain, infer_schema_length=None)
 
     @property
     def scenario(self) -> dict[str, Any]:
         """The scenario as it was run, defaults filled in."""
-        return self._ran.told.scenario.model_dump()
+        return self._results.run.scenario.model_dump()
 
     @property
     def tables(self) -> list[str]:
@@ -72,7 +73,7 @@ class Result(Tables):
 
     def __repr__(self) -> str:
         """The scenario, its runs and the folder."""
-        return f"Result({self.name}: {len(self._ran.runs)} runs, {len(self.tables)} tables, {self.folder})"
+        return f"Result({self.name}: {len(self._results.runs)} runs, {len(self.tables)} tables, {self.folder})"
 
     def _repr_html_(self) -> str:
         """For notebooks: where it is, and the runs as a table."""

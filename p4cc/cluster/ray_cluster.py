@@ -257,7 +257,7 @@ class RayCluster:
         return self._reserved(one) > before
 
     async def _finished(self, error: LostClusterError) -> LostClusterError:
-        """The error with the number of runs that are in the store and that no answer told of."""
+        """The error with the number of runs in the store that no answer has reported."""
         if (store := self._store) is not None:
             loop = asyncio.get_running_loop()
             asked = self._of_loop().outstanding()

@@ -56,10 +56,10 @@ def run_task(
     wanted = [Task(**fields) for fields in tasks]
     begun = time.monotonic()
     try:
-        kept = None if store is None else _store(store)
-        missing = [task for task in wanted if kept is None or not kept.holds(task.key)]
+        run_store = None if store is None else _store(store)
+        missing = [task for task in wanted if run_store is None or not run_store.holds(task.key)]
         study = STUDIES.get(bundle, lambda: Bundle(*fetch()))
-        done = made(study, missing, None if kept is None else kept.store)
+        done = made(study, missing, None if run_store is None else run_store.store)
     except UserError as error:
         failed = Failed(cause=error.cause, place=error.place, remedy=error.remedy)
         return Answer(failed=failed, worked=b"", made=[], data=[], seconds=0.0, peak_bytes=0)
@@ -68,7 +68,7 @@ def run_task(
         failed=None,
         worked=packed_answers((one.worked, one.notes) for one in done),
         made=keys,
-        data=[packed(key, one.run) for key, one in zip(keys, done, strict=True)] if kept is None else [],
+        data=[packed(key, one.run) for key, one in zip(keys, done, strict=True)] if run_store is None else [],
         seconds=time.monotonic() - begun,
         peak_bytes=peak_bytes(),
     )

@@ -108,7 +108,7 @@ class Studies:
 def made(study: Study, tasks: Sequence[Task], keep: Callable[[str, SeedRun], None] | None = None) -> list[Done]:
     """Makes runs, those of one case that stand side by side on one network; raises UserError.
 
-    `keep` is told each run by its key as soon as it is whole.
+    `keep` gets each run with its key as soon as it is complete.
     """
     token = inputs_given.set(study.inputs)
     try:
@@ -131,8 +131,8 @@ async def _made(study: Study, tasks: list[Task], keep: Callable[[str, SeedRun], 
     case = _case(study, tasks[0])
     programs = {name: PushedProgram.of_content(content) for name, content in study.programs.items()}
     nobody = Runs(1, lambda _: None)
-    kept = RunCache(None) if keep is None else _Keeping(keep)
-    session = Session(study.scenario, programs, kept, asyncio.Semaphore(1), nobody, study.threads, study.back_end)
+    cache = RunCache(None) if keep is None else _Keeping(keep)
+    session = Session(study.scenario, programs, cache, asyncio.Semaphore(1), nobody, study.threads, study.back_end)
     planned = plan_runs(case, session)
     for task in tasks:
         _check_key(planned, task)

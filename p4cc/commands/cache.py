@@ -49,17 +49,17 @@ def cache(
         raise UserError("no such folder", place=str(folder), remedy="name the folder .p4cc-cache beside the results")
     runs = RunCache(place)
     removed = None if prune is None else runs.prune(size_bytes(prune, "--prune"))
-    held = runs.held()
+    contents = runs.held()
     if as_json:
         gone = {} if removed is None else {"removed": {"runs": removed.runs, "size_bytes": removed.size_bytes}}
-        typer.echo(json.dumps({"folder": str(place), **asdict(held), **gone}, indent=1))
+        typer.echo(json.dumps({"folder": str(place), **asdict(contents), **gone}, indent=1))
         return
     if removed is not None:
         typer.echo(f"removed {removed.runs} runs, {_human(removed.size_bytes)}")
     used = ""
-    if held.oldest_ns is not None and held.newest_ns is not None:
-        used = f", last used between {_day(held.oldest_ns)} and {_day(held.newest_ns)}"
-    typer.echo(f"{place}: {held.runs} runs, {_human(held.size_bytes)}{used}")
+    if contents.oldest_ns is not None and contents.newest_ns is not None:
+        used = f", last used between {_day(contents.oldest_ns)} and {_day(contents.newest_ns)}"
+    typer.echo(f"{place}: {contents.runs} runs, {_human(contents.size_bytes)}{used}")
 
 
 def size_bytes(text: str, option: str) -> int:

@@ -57,10 +57,10 @@ def compare(
     """
     # Tables take a second to import; other commands need not wait for them.
     from p4cc.analysis.comparison import compare as compare_ran
-    from p4cc.analysis.recorded import read_ran
+    from p4cc.analysis.recorded import read_results
 
     matched = dict(_matched(one) for one in match or ())
-    found = compare_ran(read_ran(a), read_ran(b), matched, metrics or ())
+    found = compare_ran(read_results(a), read_results(b), matched, metrics or ())
     if as_json:
         typer.echo(json.dumps({"a": str(a), "b": str(b), **found.plain()}, indent=1, allow_nan=False))
     else:
@@ -142,13 +142,13 @@ def _table(pair: Pair, width: int, *, everything: bool) -> Table:
         ("seeds say", [str(one.verdict) for one in shown]),
     ]
     ways = ([at for at in range(len(columns)) if at not in leave] for leave in ((), (6,), (3, 5), (3, 5, 6)))
-    kept = next((way for way in ways if sum(_width(columns[at]) for at in way) <= width), [0, 1, 2, 4, 7])
+    places = next((way for way in ways if sum(_width(columns[at]) for at in way) <= width), [0, 1, 2, 4, 7])
     table = plain_table(pair.label)
-    for at in kept:
+    for at in places:
         left = at in (0, 1, 7)
         table.add_column(columns[at][0], justify="left" if left else "right", no_wrap=at > 0, overflow="fold")
     for row in range(len(shown)):
-        table.add_row(*(columns[at][1][row] for at in kept))
+        table.add_row(*(columns[at][1][row] for at in places))
     return table
 
 

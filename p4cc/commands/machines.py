@@ -57,14 +57,14 @@ def machines(
     from p4cc.cluster.store import RunStore
     from p4cc.commands.cache import size_bytes
 
-    kept = None if store is None else RunStore(store)
+    run_store = None if store is None else RunStore(store)
     if on is None:
-        yield None, kept
+        yield None, run_store
         return
     reserved = None if memory is None else size_bytes(memory, "--memory")
-    cluster = RayCluster(ClusterSettings(on, reserved, wheel), kept)
+    cluster = RayCluster(ClusterSettings(on, reserved, wheel), run_store)
     try:
-        yield cluster, kept
+        yield cluster, run_store
     finally:
         cluster.close()
     if (note := cluster.note()) is not None:

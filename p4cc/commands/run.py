@@ -196,8 +196,8 @@ def run(
     if again is not None and (changes or store is not None):
         cause = "runs what was run: nothing of it can be changed, and nothing is written"
         raise UserError(cause, place="--again", remedy="leave out the other options, or name the scenario")
-    with machines(on, store, memory, wheel, uses_cache=cache) as (elsewhere, kept):
-        request = replace(request, elsewhere=elsewhere, store=kept)
+    with machines(on, store, memory, wheel, uses_cache=cache) as (elsewhere, run_store):
+        request = replace(request, elsewhere=elsewhere, store=run_store)
         if again is not None:
             _again(again, request, as_json=as_json)
             return

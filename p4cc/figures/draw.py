@@ -122,9 +122,9 @@ def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) 
         case DecidedCellsFigure():
             return cells.draw(_table(folder, "flows"), figure, folder)
         case StateFigure():
-            asked = scenario.record.registers if figure.y == "value" else scenario.record.counters
+            record = scenario.record.registers if figure.y == "value" else scenario.record.counters
             samples = _table(folder, state.table_of(figure))
-            return state.draw(samples, figure, folder, (asked or StateRecord()).interval_ns)
+            return state.draw(samples, figure, folder, (record or StateRecord()).interval_ns)
         case CollectiveStepsFigure():
             return collective_steps.draw(_table(folder, "collective_steps"), figure, folder)
         case PausesFigure():

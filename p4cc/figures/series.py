@@ -48,8 +48,8 @@ class Series:
         if points.height <= 1:
             return self
         first = points.row(0, named=True)
-        told = ", ".join(f"{name}={value}" for name, value in first.items() if points[name].n_unique() > 1)
-        note(page, f"{told}: the first of {points.height} points of the sweep")
+        settings = ", ".join(f"{name}={value}" for name, value in first.items() if points[name].n_unique() > 1)
+        note(page, f"{settings}: the first of {points.height} points of the sweep")
         return self._filtered([pl.col(name) == value for name, value in first.items()])
 
     def of(self, variant: str, seed: int) -> Series:

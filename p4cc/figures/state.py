@@ -34,11 +34,11 @@ def draw(samples: pl.DataFrame, figure: StateFigure, folder: Path, interval_ns: 
     until_ns = int(str(chosen["time_ns"].max() or 0))
     names = {name for name in chosen["array"].unique().to_list() if matches(name, figure.names)}
     switches = {name for name in chosen["switch"].unique().to_list() if matches(name, figure.switches)}
-    asked = chosen.filter(pl.col("array").is_in(names) & pl.col("switch").is_in(switches))
+    rows = chosen.filter(pl.col("array").is_in(names) & pl.col("switch").is_in(switches))
     if figure.indices is not None:
-        asked = asked.filter(pl.col("index").is_in(figure.indices))
+        rows = rows.filter(pl.col("index").is_in(figure.indices))
     use_style()
-    groups = split(asked, None)
+    groups = split(rows, None)
     page = Figure(figsize=(4.6 * max(len(groups), 1), 3.2), layout="constrained")
     for number, (variant, _, rows) in enumerate(groups):
         axes = page.add_subplot(1, len(groups), number + 1)
@@ -59,8 +59,8 @@ def _draw_panel(axes: Axes, rows: pl.DataFrame, figure: StateFigure, until_ns: i
     """Draws the cells of a variant; how many there are beyond the lines that it may have."""
     cells = [(key, group) for key, group in rows.group_by("switch", "array", "index", maintain_order=True)]
     largest = sorted(cells, key=lambda cell: -float(cell[1][figure.y][-1]))[: figure.lines]
-    kept = {key for key, _ in largest}
-    for number, (key, group) in enumerate((key, group) for key, group in cells if key in kept):
+    keys = {key for key, _ in largest}
+    for number, (key, group) in enumerate((key, group) for key, group in cells if key in keys):
         switch, array, index = key
         name = str(array).rsplit(".", 1)[-1]
         times, values = zip(*_steps(group, figure, until_ns, interval_ns), strict=True)

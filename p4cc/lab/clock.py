@@ -40,7 +40,7 @@ class LabClock:
 
 
 def read_clock(folder: Path) -> LabClock | None:
-    """The clock that was told; None before that."""
+    """The lab's clock; None before its start."""
     try:
         return LabClock.starting(int(json.loads((folder / FILE).read_text(encoding="utf-8"))["start_ns"]))
     except FileNotFoundError:

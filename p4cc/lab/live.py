@@ -72,11 +72,11 @@ class LiveWorld:
 
     @property
     def has_ended(self) -> bool:
-        """The lab ends."""
+        """Whether the lab ends."""
         return self._has_ended
 
     def end(self) -> None:
-        """The lab ends."""
+        """Ends the run."""
         self._has_ended = True
         self._woken.set()
 
@@ -86,7 +86,7 @@ class LiveWorld:
         self._woken.set()
 
     def tell(self, news: News) -> None:
-        """Something happened."""
+        """Takes an event."""
         if isinstance(news, Message):
             if len(self._news) >= MAX_NEWS:
                 self.lost += 1
@@ -129,7 +129,7 @@ class LiveWorld:
             raise self._failed
 
     async def news(self) -> list[News]:
-        """What happened since."""
+        """Events since the last call."""
         news = list(self._news)
         self._news.clear()
         return news
@@ -140,7 +140,7 @@ class LiveWorld:
         return False
 
     async def wait_until_installed_again(self, switch: str) -> None:
-        """Returns when a switch that a fault of the scenario restarted may be told again."""
+        """Returns when a switch that a fault of the scenario restarted may be configured again."""
         for restart in self.faults.restarts:
             if restart.switch == switch and restart.installed_ns is not None and self.now_ns >= restart.down_ns:
                 await asyncio.sleep(max(0, restart.installed_ns - self.now_ns) / 1e9)

@@ -102,7 +102,8 @@ def open_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> Gene
             if aside:
                 options.say(f"the files of a killed lab were moved to {aside}")
             with contextlib.ExitStack() as down:
-                # `ends` is pushed after each step and so runs before it is undone: nothing may interrupt that.
+                # `ends` is pushed after each step and so runs before it is undone,
+                # which nothing may interrupt.
                 down.callback(ends)
                 started = time.monotonic()
                 built = builder.build(plan.network, made.token)

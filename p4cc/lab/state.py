@@ -179,19 +179,19 @@ def processes(is_one: Callable[[Path], bool]) -> list[int]:
 
 def end_processes(is_one: Callable[[Path], bool]) -> int:
     """Ask processes to end, and after a while make them; how many there were."""
-    asked: set[int] = set()
+    signalled_pids: set[int] = set()
     for sign, patience_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, _GRACE_S)):
         deadline = time.monotonic() + patience_s
         while left := processes(is_one):
             for pid in left:
-                if pid not in asked or sign is signal.SIGKILL:
+                if pid not in signalled_pids or sign is signal.SIGKILL:
                     _signal(pid, is_one, sign)
-            asked.update(left)
+            signalled_pids.update(left)
             _reap(left)
             if time.monotonic() > deadline:
                 break
             time.sleep(0.02)
-    return len(asked)
+    return len(signalled_pids)
 
 
 def _signal(pid: int, is_one: Callable[[Path], bool], sign: signal.Signals) -> None:

@@ -267,7 +267,7 @@ class OwnSwitch:
         return own_program("p4cc-switch-cli")
 
     def shape(self, launch: Launch, remarks: Remarks) -> None:
-        """Nothing: it was told at its start."""
+        """Does nothing: its options have everything."""
 
 
 class Bmv2:

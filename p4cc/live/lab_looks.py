@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from controller.install import PortState
     from p4cc.lab.lab import Lab
-    from p4cc.live.network import DrawnLink, DrawnNetwork
+    from p4cc.live.messages import LinkView
+    from p4cc.live.network import DrawnNetwork
 
 ETHERNET_BYTES = 14
 """Bytes of a frame that the kernel counts in addition to its IP bytes."""
@@ -206,11 +207,12 @@ def _counters() -> dict[str, tuple[int, ...]]:
     return {name.strip(): tuple(map(int, numbers.split())) for name, colon, numbers in lines if colon}
 
 
-def _carriers(link: DrawnLink, interfaces: Mapping[LabEnd, str]) -> tuple[tuple[str, int], tuple[str, int]]:
+def _carriers(link: LinkView, interfaces: Mapping[LabEnd, str]) -> tuple[tuple[str, int], tuple[str, int]]:
     """Interface and direction that count what goes from `a` to `b`, and back: those of a switch's end."""
-    a, b = (interfaces.get(LabEnd(end.node, end.port)) if end.port is not None else None for end in (link.a, link.b))
+    ends = ((link["a"], link["a_port"]), (link["b"], link["b_port"]))
+    a, b = (interfaces.get(LabEnd(node, port)) if port is not None else None for node, port in ends)
     if a is not None:
         return (a, _TX), (a, _RX)
     if b is not None:
         return (b, _RX), (b, _TX)
-    raise ValueError(f"no switch is at the link of {link.a.node} and {link.b.node}")
+    raise ValueError(f"no switch is at the link of {link['a']} and {link['b']}")

@@ -292,7 +292,9 @@ def _loads(network: DrawnNetwork, before: Look, after: Look) -> Iterable[int]:
     span_s = (after.now_ps - before.now_ps) / _PS_PER_S
     for place, link in enumerate(network.links):
         for way in (2 * place, 2 * place + 1):
-            yield min(100, round(100 * (after.link_bytes[way] - before.link_bytes[way]) * 8 / (link.rate_bps * span_s)))
+            yield min(
+                100, round(100 * (after.link_bytes[way] - before.link_bytes[way]) * 8 / (link["rate_bps"] * span_s))
+            )
 
 
 def _numbers(chosen: Sequence[int], known: Iterable[int], what: str) -> list[int]:

@@ -124,7 +124,7 @@ class NodeView(TypedDict):
 
 
 class LinkView(TypedDict):
-    """A link; a host's end has no port number."""
+    """A link; its number is its place. A host's end has no port number. Way 0 leads from `a` to `b`."""
 
     a: str
     a_port: int | None

@@ -18,24 +18,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LinkEnd:
-    """One end of a link; a host has no port number."""
-
-    node: str
-    port: int | None = None
-
-
-@dataclass(frozen=True)
-class DrawnLink:
-    """A link; its number is its place. Way 0 leads from `a` to `b`."""
-
-    a: LinkEnd
-    b: LinkEnd
-    rate_bps: int
-    delay_ns: int
-
-
-@dataclass(frozen=True)
 class DrawnPort:
     """A port of a switch; its number among all ports is its place."""
 
@@ -52,7 +34,7 @@ class DrawnNetwork:
     """Links and ports in the engine's order."""
 
     topology: Topology
-    links: tuple[DrawnLink, ...]
+    links: list[LinkView]
     ports: tuple[DrawnPort, ...]
 
     def view(self, thresholds: Sequence[Thresholds]) -> NetworkView:
@@ -63,31 +45,33 @@ class DrawnNetwork:
             NodeView(name=name, kind="switch" if name in switches else "host", x=places[name][0], y=places[name][1])
             for name in (*self.topology.switch_names, *self.topology.host_names)
         ]
-        links = [
-            LinkView(a=link.a.node, a_port=link.a.port, b=link.b.node, b_port=link.b.port,
-                     rate_bps=link.rate_bps, delay_ns=link.delay_ns)
-            for link in self.links
-        ]  # fmt: skip
         ports = [PortView(**vars(port), **values) for port, values in zip(self.ports, thresholds, strict=True)]
-        return NetworkView(nodes=nodes, links=links, ports=ports)
+        return NetworkView(nodes=nodes, links=self.links, ports=ports)
 
 
 def draw(plan: NetworkPlan) -> DrawnNetwork:
     """Links and ports of a plan, in the order of the engine's description."""
     spec = json.loads(plan.spec_json)
-    links = tuple(
-        DrawnLink(LinkEnd(**link["a"]), LinkEnd(**link["b"]), link["rate_bps"], link["delay_ns"])
+    links = [
+        LinkView(
+            a=link["a"]["node"],
+            a_port=link["a"].get("port"),
+            b=link["b"]["node"],
+            b_port=link["b"].get("port"),
+            rate_bps=link["rate_bps"],
+            delay_ns=link["delay_ns"],
+        )
         for link in spec["links"]
-    )
+    ]
     leads: dict[tuple[str, int | None], tuple[int, int, str]] = {}
     for number, link in enumerate(links):
-        leads[link.a.node, link.a.port] = (number, 0, link.b.node)
-        leads[link.b.node, link.b.port] = (number, 1, link.a.node)
+        leads[link["a"], link["a_port"]] = (number, 0, link["b"])
+        leads[link["b"], link["b_port"]] = (number, 1, link["a"])
     ports: list[DrawnPort] = []
     for switch in spec["switches"]:
         for port in switch["ports"]:
             link, way, peer = leads[switch["name"], port["port"]]
-            ports.append(DrawnPort(switch["name"], port["port"], peer, link, way, links[link].rate_bps))
+            ports.append(DrawnPort(switch["name"], port["port"], peer, link, way, links[link]["rate_bps"]))
     return DrawnNetwork(plan.topology, links, tuple(ports))
 
 

@@ -48,7 +48,7 @@ def _of_runs(runs: Runs) -> Document:
     first = runs.folders[0]
     several = len(runs.folders) > 1
     title = " and ".join(f"{runs.letter(number)} {one.shown}" for number, one in enumerate(runs.folders))
-    scenario = first.ran.told.scenario.model_dump()
+    scenario = first.results.run.scenario.model_dump()
     sections = [
         Section("notes", "Warnings and notes", overview.warnings(runs)),
         Section("differences", "Differences", differences.blocks(runs) if several else []),
@@ -63,7 +63,7 @@ def _of_runs(runs: Runs) -> Document:
         *_what(runs),
     ]
     return Document(
-        title if several else str(scenario.get("title") or first.ran.told.scenario.name),
+        title if several else str(scenario.get("title") or first.results.run.scenario.name),
         _counted(runs),
         [one for one in sections if one.blocks],
         runs.series,

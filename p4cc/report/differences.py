@@ -28,7 +28,7 @@ def blocks(runs: Runs) -> list[Block]:
     for number, other in enumerate(others, start=1):
         letter, title = runs.letter(number), f"A {first.shown} beside {runs.letter(number)} {other.shown}"
         try:
-            compared = compare(first.ran, other.ran)
+            compared = compare(first.results, other.results)
         except UserError as error:
             result.append(Text(f"{title}: {error.cause}", "why"))
             continue

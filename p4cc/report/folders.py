@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from p4cc.analysis.recorded import RUN_FILE, read_ran, read_table
+from p4cc.analysis.recorded import RUN_FILE, read_results, read_table
 from p4cc.errors import UserError
 from p4cc.lab.compare import TABLE_FILE
 from p4cc.lab.report import FILE as LAB_FILE
@@ -21,7 +21,7 @@ from p4cc.scenario.expand import column_names
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from p4cc.analysis.recorded import Ran
+    from p4cc.analysis.recorded import Results
     from p4cc.json_data import JsonObject, JsonValue
 
 _OURS = "name a folder that p4cc run, p4cc sweep or p4cc lab wrote"
@@ -34,14 +34,14 @@ class RunFolder:
     folder: Path
     shown: str
     """The path as the reader wrote it."""
-    ran: Ran
+    results: Results
     plain: JsonObject
     """run.json."""
 
     @cached_property
     def swept(self) -> dict[str, str]:
         """Swept fields by the names of their columns."""
-        return column_names(self.ran.told.scenario.sweep)
+        return column_names(self.results.run.scenario.sweep)
 
     def point_of(self, row: Mapping[str, object]) -> str:
         """A row's point of the sweep, for people; empty without a sweep."""
@@ -105,7 +105,7 @@ def read_folder(folder: Path, shown: str | None = None) -> Folder:
         if {*manifest.files} - {REPORT} and not manifest.replaced:
             raise UserError(f"holds no {RUN_FILE} any more", place=str(folder), remedy="run the scenario once more")
         return Unfinished(folder, name, manifest)
-    return RunFolder(folder, name, read_ran(folder), _mapping(folder / RUN_FILE))
+    return RunFolder(folder, name, read_results(folder), _mapping(folder / RUN_FILE))
 
 
 def _mapping(path: Path) -> JsonObject:

@@ -36,7 +36,7 @@ def warnings(runs: Runs) -> list[Block]:
 
 def _outcomes(folder: RunFolder) -> Iterator[str]:
     """Counts of runs that did not complete all flows, and of rows that records left out."""
-    rows = folder.ran.runs
+    rows = folder.results.runs
     for outcome, said in (
         ("deadlock", "ended in a deadlock of pauses"),
         ("stalled", "stalled: nothing moved any more"),
@@ -47,7 +47,7 @@ def _outcomes(folder: RunFolder) -> Iterator[str]:
             yield f"{count} of {len(rows)} runs {said}."
     if left := sum(int(number(row.get("rows_left_out")) or 0) for row in rows):
         yield f"{left:,} rows of records were left out: the tables had reached their limit."
-    if chosen := folder.ran.told.variants_chosen:
+    if chosen := folder.results.run.variants_chosen:
         yield f"Only these variants were run: {', '.join(chosen)}."
 
 
@@ -57,18 +57,18 @@ def blocks(folder: RunFolder) -> list[Block]:
 
 
 def _facts(folder: RunFolder) -> Facts:
-    plain, told = folder.plain, folder.ran.told
-    scenario = told.scenario.model_dump()
-    p4cc, host = told.p4cc, mapping(plain.get("host"))
+    plain, run = folder.plain, folder.results.run
+    scenario = run.scenario.model_dump()
+    p4cc, host = run.p4cc, mapping(plain.get("host"))
     rows = [
-        ("scenario", f"{told.scenario.name} ({plain.get('scenario_file', 'file not known')})"),
+        ("scenario", f"{run.scenario.name} ({plain.get('scenario_file', 'file not known')})"),
         ("source", str(scenario.get("source") or "")),
         ("topology", _topology(scenario["topology"])),
-        ("P4 program", ", ".join(dict.fromkeys(case.program for case in told.cases))),
+        ("P4 program", ", ".join(dict.fromkeys(case.program for case in run.cases))),
         ("thresholds", _thresholds(folder)),
-        ("sweep", "; ".join(f"{path}: {_some(values)}" for path, values in told.scenario.sweep.items())),
-        ("seeds", _some(told.seeds)),
-        ("runs", f"{len(folder.ran.runs)}, each until all flows are complete or {_ms(scenario.get('stop_ns'))}"),
+        ("sweep", "; ".join(f"{path}: {_some(values)}" for path, values in run.scenario.sweep.items())),
+        ("seeds", _some(run.seeds)),
+        ("runs", f"{len(folder.results.runs)}, each until all flows are complete or {_ms(scenario.get('stop_ns'))}"),
         ("changes", " ".join(f"--set {one}" for one in items(plain.get("set")))),
         ("p4cc", " ".join(filter(None, [p4cc.get("version"), _commit(p4cc.get("commit"))]))),
         ("engine", f"SHA-256 {p4cc.get('engine_sha256')}" if p4cc.get("engine_sha256") else ""),
@@ -85,7 +85,7 @@ def _topology(topology: JsonObject) -> str:
 def _thresholds(folder: RunFolder) -> str:
     matches = {
         f"K {one.k_pkts}, K_dc {one.k_dc_pkts} packets"
-        for case in folder.ran.told.cases
+        for case in folder.results.run.cases
         for one in case.installed
         if one.k_pkts is not None or one.k_dc_pkts is not None
     }
@@ -112,7 +112,7 @@ def _some(values: Sequence[object]) -> str:
 def _senders(folder: RunFolder) -> Table:
     """The algorithms of each variant with all their parameters."""
     rows: dict[tuple[str, str, str], list[str]] = {}
-    for case in folder.ran.told.cases:
+    for case in folder.results.run.cases:
         for kind, one in case.algorithms.items():
             parameters = ", ".join(f"{name}={value}" for name, value in one.items() if name != "name")
             row = [case.variant, kind.replace("_", " "), str(one.get("name")), parameters, case.program]

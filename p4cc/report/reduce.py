@@ -51,13 +51,13 @@ def envelope(times: Array, values: Array, bins: int) -> npt.NDArray[np.int64]:
     bin_of = np.minimum((times.astype(np.int64) - int(times[0])) * bins // span, bins - 1)
     starts = np.flatnonzero(np.r_[True, bin_of[1:] != bin_of[:-1]])
     ends = np.r_[starts[1:], count]
-    kept = {0, count - 1}
+    places = {0, count - 1}
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        held = values[start:end]
-        kept.update((start, end - 1))
-        if not np.isnan(held).all():
-            kept.update((start + int(np.nanargmin(held)), start + int(np.nanargmax(held))))
-    return np.array(sorted(kept))
+        span = values[start:end]
+        places.update((start, end - 1))
+        if not np.isnan(span).all():
+            places.update((start + int(np.nanargmin(span)), start + int(np.nanargmax(span))))
+    return np.array(sorted(places))
 
 
 def largest_in_bins(times: Array, values: Array, begin: int, end: int, bins: int) -> Array:
@@ -74,8 +74,8 @@ def largest_in_bins(times: Array, values: Array, begin: int, end: int, bins: int
     np.maximum.at(result, bin_of, values[inside])
     # What held when a part began: the last sample before it.
     before = np.searchsorted(times, begin + np.arange(bins) * width, side="right") - 1
-    held = np.where(before >= 0, values[np.maximum(before, 0)], 0)
-    return np.maximum(result, held)
+    at_begin = np.where(before >= 0, values[np.maximum(before, 0)], 0)
+    return np.maximum(result, at_begin)
 
 
 def spread_over(count: int, most: int) -> list[int]:

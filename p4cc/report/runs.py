@@ -46,18 +46,18 @@ class Runs:
         return [
             Series(f"{self.letter(number)}: {variant}".removeprefix(": "), variant, number)
             for number, one in enumerate(self.folders)
-            for variant in dict.fromkeys(row.variant for row in one.ran.rows)
+            for variant in dict.fromkeys(row.variant for row in one.results.rows)
         ]
 
     @cached_property
     def points(self) -> list[str]:
         """Points of the sweeps, of all folders."""
-        return list(dict.fromkeys(one.point_of(row) for one in self.folders for row in one.ran.runs))
+        return list(dict.fromkeys(one.point_of(row) for one in self.folders for row in one.results.runs))
 
     @cached_property
     def seeds(self) -> list[int]:
         """Seeds of all folders."""
-        return sorted({row.seed for one in self.folders for row in one.ran.rows})
+        return sorted({row.seed for one in self.folders for row in one.results.rows})
 
     @cached_property
     def _series_of(self) -> dict[tuple[int, str], int]:
@@ -77,7 +77,7 @@ class Runs:
         return {
             self._key(place, row.variant, row.seed, row.columns): row.columns
             for place, folder in enumerate(self.folders)
-            for row in folder.ran.rows
+            for row in folder.results.rows
         }
 
     @cached_property

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from p4cc.report.document import Block, Number
     from p4cc.report.folders import RunFolder
     from p4cc.report.runs import Key, Runs
-    from p4cc.scenario.figures import Panel as Asked
+    from p4cc.scenario.figures import Panel as PanelSpec
 
 _IMAGE_BYTES = 1_500_000
 """All pictures of a page together."""
@@ -93,16 +93,16 @@ def _interactive(runs: Runs, figure: Figure) -> Block | None:
             return None
 
 
-def _spread(runs: Runs, x: str | None, asked: Asked, kind: Literal["spread", "bars"]) -> list[Line]:
+def _spread(runs: Runs, x: str | None, spec: PanelSpec, kind: Literal["spread", "bars"]) -> list[Line]:
     """A line for each series: for each `x` the values of the seeds, other swept fields put together."""
     grouped: dict[int, dict[float | str, dict[int, list[Number]]]] = {}
     for key, row in runs.numbers.items():
-        if asked.y not in row or (x is not None and x not in row):
-            missing = x if x is not None and x not in row else asked.y
+        if spec.y not in row or (x is not None and x not in row):
+            missing = x if x is not None and x not in row else spec.y
             raise UserError(f"the runs have no column {missing!r}")
         value = "" if x is None else row[x]
         at = value if isinstance(value, int | float) else str(value)
-        grouped.setdefault(key.series, {}).setdefault(at, {}).setdefault(key.seed, []).append(number(row[asked.y]))
+        grouped.setdefault(key.series, {}).setdefault(at, {}).setdefault(key.seed, []).append(number(row[spec.y]))
     lines: list[Line] = []
     for series, at in grouped.items():
         # Where other fields are swept as well, a seed has several values here.
@@ -110,7 +110,7 @@ def _spread(runs: Runs, x: str | None, asked: Asked, kind: Literal["spread", "ba
         places = [place for place in at if isinstance(place, int | float)]
         ordered = sorted(places) if len(places) == len(at) else list(at)
         y = [
-            [None if one is None else short(one * asked.scale) for values in at[place].values() for one in values]
+            [None if one is None else short(one * spec.scale) for values in at[place].values() for one in values]
             for place in ordered
         ]
         lines.append(Line(series, kind, ordered, y, seeds=seeds))
@@ -121,13 +121,13 @@ def _over_sweep(runs: Runs, figure: SweepFigure) -> Chart:
     panels = [
         Panel(
             figure.x_label or figure.x,
-            axis_label(asked.y, asked.label),
-            _spread(runs, figure.x, asked, "spread"),
-            asked.title,
+            axis_label(spec.y, spec.label),
+            _spread(runs, figure.x, spec, "spread"),
+            spec.title,
             x_log=figure.x_log,
-            y_log=asked.log,
+            y_log=spec.log,
         )
-        for asked in figure.panels
+        for spec in figure.panels
     ]
     return Chart(figure.title or figure.file, _SPREAD, panels)
 
@@ -139,15 +139,15 @@ def _bars(runs: Runs, figure: BarFigure) -> Chart:
     panels = [
         Panel(
             figure.x_label or figure.x or "",
-            axis_label(asked.y, asked.label),
+            axis_label(spec.y, spec.label),
             [
                 Line(line.series, line.kind, [str(one) for one in line.x], line.y, seeds=line.seeds)
-                for line in _spread(runs, figure.x, asked, "bars")
+                for line in _spread(runs, figure.x, spec, "bars")
             ],
-            asked.title,
-            y_log=asked.log,
+            spec.title,
+            y_log=spec.log,
         )
-        for asked in figure.panels
+        for spec in figure.panels
     ]
     return Chart(figure.title or figure.file, _SPREAD.replace("band", "bar"), panels)
 
@@ -167,14 +167,14 @@ def _cdf(runs: Runs, figure: CdfFigure) -> Chart:
     panels = [
         cdf_panel(
             frames,
-            asked.y,
-            asked.scale,
+            spec.y,
+            spec.scale,
             _CDF_POINTS,
-            x_label=axis_label(asked.y, asked.label),
+            x_label=axis_label(spec.y, spec.label),
             x_log=figure.x_log,
-            title=asked.title,
+            title=spec.title,
         )
-        for asked in figure.panels
+        for spec in figure.panels
     ]
     return Chart(
         figure.title or figure.file, "Share of rows up to a value; seeds that are on are put together.", panels
@@ -191,8 +191,8 @@ def _heat(runs: Runs, figure: HeatMapFigure) -> HeatMap:
             raise UserError(f"the runs of {series.label} have no column {missing[0]!r}")
         columns, lines = points_of(frame, figure.x), points_of(frame, figure.y)
         values = cells(frame, figure)
-        held = [[values.get((x, y)) for x in columns] for y in lines]
-        z = [[None if one is None else short(one * figure.scale) for one in line] for line in held]
+        grid = [[values.get((x, y)) for x in columns] for y in lines]
+        z = [[None if one is None else short(one * figure.scale) for one in line] for line in grid]
         text = [["" if one is None else digits(one) for one in line] for line in z]
         labels = [label_of(figure.x, one).replace("\n", " ") for one in columns]
         maps.append(Map(place, labels, [label_of(figure.y, one).replace("\n", " ") for one in lines], z, text=text))
@@ -214,23 +214,23 @@ def _over_time(runs: Runs, figure: TimeFigure) -> Chart:
     flows = {key: _some(rows["flow_id"].unique(maintain_order=True).to_list(), None) for key, rows in windows.items()}
     spans = spans_for(sum(map(len, flows.values())) * len(figure.panels))
     panels: list[Panel] = []
-    for asked in figure.panels:
+    for spec in figure.panels:
         lines: list[Line] = []
         for key, rows in windows.items():
             of = rows if figure.until_ns is None else rows.filter(pl.col("time_ns") <= figure.until_ns)
             depths = queues.get(key)
-            if asked.y == "rate_bps":
+            if spec.y == "rate_bps":
                 frame, column = goodput(of, THROUGHPUT_BIN_NS), "rate_bps"
-            elif depths is not None and asked.y in depths.columns:
-                frame = depths.group_by("time_ns").agg(pl.col(asked.y).max()).sort("time_ns")
-                column = asked.y
+            elif depths is not None and spec.y in depths.columns:
+                frame = depths.group_by("time_ns").agg(pl.col(spec.y).max()).sort("time_ns")
+                column = spec.y
             else:
-                lines += [one for flow in flows[key] for one in _of_flow(key, of, flow, asked, spans)]
+                lines += [one for flow in flows[key] for one in _of_flow(key, of, flow, spec, spans)]
                 continue
             lines.append(
-                Line(key.series, "steps", *steps(frame, column).reduced(spans, asked.scale), key.point, key.seed)
+                Line(key.series, "steps", *steps(frame, column).reduced(spans, spec.scale), key.point, key.seed)
             )
-        panels.append(_timed(asked, lines, figure.until_ns))
+        panels.append(_timed(spec, lines, figure.until_ns))
     return Chart(figure.title or figure.file, "A value holds until the next sample.", panels, _time_notes(runs, flows))
 
 
@@ -244,20 +244,20 @@ def _traces(runs: Runs, figure: TracesFigure) -> Chart:
     }
     spans = spans_for(sum(map(len, flows.values())) * len(figure.panels))
     panels: list[Panel] = []
-    for asked in figure.panels:
+    for spec in figure.panels:
         lines: list[Line] = []
         for key, rows in windows.items():
             of = rows if figure.until_ns is None else rows.filter(pl.col("time_ns") <= figure.until_ns)
             for flow in flows[key]:
-                if asked.y == "rate_bps":
+                if spec.y == "rate_bps":
                     bins = whole_bins(of.filter(pl.col("flow_id") == flow), figure.bin_ns)
-                    lines += _line(key, bins, "rate_bps", flow, asked, spans)
-                elif asked.y in of.columns:
-                    lines += _of_flow(key, of, flow, asked, spans)
-                elif (held := state.get(key)) is not None:
-                    named = held.filter((pl.col("flow_id") == flow) & (pl.col("name") == asked.y))
-                    lines += _line(key, named, "value", flow, asked, spans)
-        panels.append(_timed(asked, lines, figure.until_ns))
+                    lines += _line(key, bins, "rate_bps", flow, spec, spans)
+                elif spec.y in of.columns:
+                    lines += _of_flow(key, of, flow, spec, spans)
+                elif (samples := state.get(key)) is not None:
+                    named = samples.filter((pl.col("flow_id") == flow) & (pl.col("name") == spec.y))
+                    lines += _line(key, named, "value", flow, spec, spans)
+        panels.append(_timed(spec, lines, figure.until_ns))
     return Chart(
         figure.title or figure.file,
         "A value holds until the next sample.",
@@ -268,20 +268,20 @@ def _traces(runs: Runs, figure: TracesFigure) -> Chart:
     )
 
 
-def _timed(asked: Asked, lines: list[Line], until_ns: int | None) -> Panel:
+def _timed(spec: PanelSpec, lines: list[Line], until_ns: int | None) -> Panel:
     until = None if until_ns is None else until_ns / 1e6
-    return Panel("time (ms)", axis_label(asked.y, asked.label), lines, asked.title, y_log=asked.log, until=until)
+    return Panel("time (ms)", axis_label(spec.y, spec.label), lines, spec.title, y_log=spec.log, until=until)
 
 
-def _of_flow(key: Key, rows: pl.DataFrame, flow: int, asked: Asked, spans: int) -> Iterator[Line]:
-    if asked.y not in rows.columns:
-        raise UserError(f"no time series has a column {asked.y!r}")
-    yield from _line(key, rows.filter(pl.col("flow_id") == flow).drop_nulls(asked.y), asked.y, flow, asked, spans)
+def _of_flow(key: Key, rows: pl.DataFrame, flow: int, spec: PanelSpec, spans: int) -> Iterator[Line]:
+    if spec.y not in rows.columns:
+        raise UserError(f"no time series has a column {spec.y!r}")
+    yield from _line(key, rows.filter(pl.col("flow_id") == flow).drop_nulls(spec.y), spec.y, flow, spec, spans)
 
 
-def _line(key: Key, rows: pl.DataFrame, column: str, flow: int, asked: Asked, spans: int) -> Iterator[Line]:
+def _line(key: Key, rows: pl.DataFrame, column: str, flow: int, spec: PanelSpec, spans: int) -> Iterator[Line]:
     if rows.height:
-        x, y = steps(rows, column).reduced(spans, asked.scale)
+        x, y = steps(rows, column).reduced(spans, spec.scale)
         yield Line(key.series, "steps", x, numbers(y), key.point, key.seed, name=f"flow {flow}")
 
 

@@ -60,8 +60,8 @@ class Steps:
 
     def reduced(self, spans: int, scale: float = 1.0) -> tuple[list[Number], list[Number]]:
         """Times in ms and values, as a page has them."""
-        kept = envelope(self.times_ns, self.values, spans)
-        return numbers((self.times_ns[kept] / 1e6).tolist()), numbers((self.values[kept] * scale).tolist())
+        places = envelope(self.times_ns, self.values, spans)
+        return numbers((self.times_ns[places] / 1e6).tolist()), numbers((self.values[places] * scale).tolist())
 
 
 def steps(frame: pl.DataFrame, column: str) -> Steps:
@@ -77,7 +77,7 @@ def spans_for(lines: int) -> int:
 def _no_samples(runs: Runs, field: str) -> str:
     """Why a table of samples is empty: it was not recorded, or there was nothing to sample."""
     what, nothing = _WHAT[field]
-    records = (mapping(folder.ran.told.scenario.model_dump().get("record")) for folder in runs.folders)
+    records = (mapping(folder.results.run.scenario.model_dump().get("record")) for folder in runs.folders)
     intervals = {interval for record in records if isinstance(interval := record.get(field), int | str)}
     if not intervals:
         return f"{what} were not recorded. Set record.{field}, such as --set record.{field}=10000."
@@ -190,10 +190,10 @@ def window_blocks(runs: Runs) -> list[Block]:
         for (flow,), of in ours.partition_by("flow_id", as_dict=True, maintain_order=True).items():
             place, name = (key.point, key.seed), chosen[key][flow]
             for column, scale, into in (("cwnd_segments", 1.0, cwnd), ("rate_bps", 1e-9, rate)):
-                held = of.drop_nulls(column)
-                if held.height:
+                defined_rows = of.drop_nulls(column)
+                if defined_rows.height:
                     into.append(
-                        Line(key.series, "steps", *steps(held, column).reduced(spans, scale), *place, name=name)
+                        Line(key.series, "steps", *steps(defined_rows, column).reduced(spans, scale), *place, name=name)
                     )
             if (flow,) in rates:
                 series = steps(filled(rates[flow,], bin_ns), "rate_bps").reduced(spans, 1e-9)
@@ -253,5 +253,5 @@ def _chosen(windows: pl.DataFrame, flows: pl.DataFrame | None) -> dict[int, str]
     sampled = flows.filter(pl.col("flow_id").is_in(known))
     ordered = sampled.sort("fct_ns", descending=True, nulls_last=False, maintain_order=True)
     rows = ordered.select("flow_id", "src", "dst").rows()
-    kept = sorted(rows[place] for place in spread_over(len(rows), MAX_LINES))
-    return {flow: f"flow {flow}: {src} to {dst}" for flow, src, dst in kept}
+    flow_ends = sorted(rows[place] for place in spread_over(len(rows), MAX_LINES))
+    return {flow: f"flow {flow}: {src} to {dst}" for flow, src, dst in flow_ends}

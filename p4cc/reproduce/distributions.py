@@ -121,13 +121,13 @@ def reach(tables: Callable[[str], pl.DataFrame], how: ReachMeasure) -> float | N
 
     def of(rows: pl.DataFrame) -> float:
         # A row stands where something changed: a flow's value holds until its next row.
-        held: dict[int, float] = {}
+        latest: dict[int, float] = {}
         flows = rows["flow_id"].n_unique()
         ordered = rows.sort("time_ns", maintain_order=True)
         columns = (ordered["time_ns"].to_list(), ordered["flow_id"].to_list(), ordered[how.column].to_list())
         for time, flow, value in zip(*columns, strict=True):
-            held[flow] = float(value) * how.scale + how.offset
-            if time >= how.from_ns and len(held) == flows and sum(held.values()) / flows >= how.level:
+            latest[flow] = float(value) * how.scale + how.offset
+            if time >= how.from_ns and len(latest) == flows and sum(latest.values()) / flows >= how.level:
                 return (time - how.from_ns) / 1e6
         return float("nan")
 
@@ -153,11 +153,11 @@ def _sample(rows: pl.DataFrame, how: Rows) -> Sample:
     if how.table != "queues":
         values = _values(rows, how)
         return Sample(values, np.ones_like(values))
-    held = rows.with_columns(
+    samples = rows.with_columns(
         held=(pl.col("time_ns").cast(pl.Int64).shift(-1) - pl.col("time_ns").cast(pl.Int64)).over("switch", "port")
     ).drop_nulls("held")
-    values = held[how.column].cast(pl.Float64) * how.scale + how.offset
-    return Sample(values.to_numpy(), held["held"].cast(pl.Float64).to_numpy())
+    values = samples[how.column].cast(pl.Float64) * how.scale + how.offset
+    return Sample(values.to_numpy(), samples["held"].cast(pl.Float64).to_numpy())
 
 
 def _median(of_seeds: Iterable[float]) -> float | None:

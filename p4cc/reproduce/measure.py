@@ -13,8 +13,8 @@ from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import TABLE_NAMES, table
 from p4cc.errors import UserError
 from p4cc.reproduce import distributions, models
-from p4cc.reproduce.beside import count_off
 from p4cc.reproduce.flows import measure_flows, median
+from p4cc.reproduce.other_simulator import count_off
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.beside_claims import BesideMeasure
 from p4cc.scenario.claims import (

@@ -149,8 +149,8 @@ def _in_short(maker: _Maker, placed: Sequence[Placed]) -> list[str]:
 def _repeat(results: StudyResults) -> Iterator[str]:
     """How to repeat the page, and what it costs."""
     study, cost = results.study.study, results.cost
-    asked = any(figure.entry.on_request and name in results.records for name, figure in results.figures.items())
-    how = " --full" if results.full else " --all" if asked else ""
+    on_request = any(figure.entry.on_request and name in results.records for name, figure in results.figures.items())
+    how = " --full" if results.full else " --all" if on_request else ""
     yield from ("```sh", f"p4cc reproduce {study.name}{how} --report", "```", "")
     yield (
         f"Made by p4cc {', '.join(map(plain, cost.versions))}, commit {', '.join(map(_commit, cost.commits))}, "
@@ -289,9 +289,9 @@ def _pictures(maker: _Maker, name: str, wanted: Sequence[str] | None, anchor: st
 def _absent(maker: _Maker, name: str) -> str:
     study = maker.results.study.study
     figure = maker.results.figures.get(name)
-    asked = "It runs on request" if figure is not None and figure.entry.on_request else "It is no part of these runs"
+    when = "It runs on request" if figure is not None and figure.entry.on_request else "It is no part of these runs"
     option = f'"{name}"' if " " in name else name
-    return f"{asked}: {code(f'p4cc reproduce {study.name} --only {option}')}."
+    return f"{when}: {code(f'p4cc reproduce {study.name} --only {option}')}."
 
 
 def _claims(maker: _Maker, name: str, chosen: Sequence[str]) -> list[ClaimRecord]:

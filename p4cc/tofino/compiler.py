@@ -188,6 +188,6 @@ def _driver(given: Path | None) -> tuple[Path, str]:
 def _what_failed(text: str, code: int) -> str:
     """The lines of the compiler's output that say why."""
     lines = [line.rstrip()[:MESSAGE_COLUMNS] for line in text.splitlines() if line.strip()]
-    told = [line for line in lines if _ERROR.search(line) and not _WARNING.search(line)]
-    shown = (told or lines[-MESSAGE_LINES:])[:MESSAGE_LINES]
+    errors = [line for line in lines if _ERROR.search(line) and not _WARNING.search(line)]
+    shown = (errors or lines[-MESSAGE_LINES:])[:MESSAGE_LINES]
     return "\n".join(shown) if shown else f"p4c ended with exit code {code} and said nothing"

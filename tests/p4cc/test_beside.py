@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from p4cc.errors import UserError
-from p4cc.reproduce.beside import bins_beside, count_off
+from p4cc.reproduce.other_simulator import bins_beside, count_off
 from p4cc.scenario.beside_claims import BesideMeasure
 
 SIZES = [100, 200]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from p4cc.analysis.comparison import RULE, Verdict, chance, compare
-from p4cc.analysis.recorded import Ran, RecordedRow, RecordedRun, read_ran
+from p4cc.analysis.recorded import RecordedRow, RecordedRun, Results, read_results
 from p4cc.errors import UserError
 from tests.p4cc.scenarios import RENO, run, scenario
 from tests.p4cc.test_provenance import cli
@@ -193,7 +193,7 @@ VALUES = st.lists(st.one_of(st.none(), st.integers(-3, 3)), min_size=1, max_size
 def test_the_verdict_follows_the_rule(tmp_path_factory: pytest.TempPathFactory, a: list[Any], b: list[Any]) -> None:
     place = tmp_path_factory.getbasetemp()
     first, second = (
-        Ran(place / name, told(len(of)), [row(at, value) for at, value in enumerate(of)])
+        Results(place / name, told(len(of)), [row(at, value) for at, value in enumerate(of)])
         for name, of in (("a", a), ("b", b))
     )
     found = compare(first, second).pairs[0].metrics
@@ -244,14 +244,14 @@ def test_a_folder_that_somebody_edited_gets_an_answer_or_a_message(tmp_path: Pat
     other = tmp_path / "b"
     other.mkdir()
     chosen = random.Random(5)
-    whole, messages = read_ran(folder), list[UserError]()
+    whole, messages = read_results(folder), list[UserError]()
     for name, document in documents.items():
         for at in places(document):
             for beside, held in documents.items():
                 (other / beside).write_text(json.dumps(held), encoding="utf-8")
             (other / name).write_text(json.dumps(changed(document, at, chosen.choice(ODD))), encoding="utf-8")
             try:
-                json.dumps(compare(whole, read_ran(other)).plain(), allow_nan=False)
+                json.dumps(compare(whole, read_results(other)).plain(), allow_nan=False)
             except UserError as error:
                 messages.append(error)
     assert len(messages) > 20

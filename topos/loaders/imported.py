@@ -1,4 +1,4 @@
-"""A topology file of another tool: told apart by its keys, loaded into a lab, or into a graph for virtual time."""
+"""A topology file of another tool, recognised by its keys: loaded into a lab, or into a graph for virtual time."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Texts of words whose lines do not count, as C++ streams read them; every fault is told with its line."""
+"""Texts of words whose lines do not count, as C++ streams read them; every error names its line."""
 
 import re
 from collections.abc import Callable, Iterator
