@@ -25,7 +25,8 @@ impl View<'_> {
     pub(crate) fn drops_table(&self) -> Table {
         let names = self.spec.switch_names();
         let switches = self.switches.nodes().iter().zip(&names);
-        let rows = switches.flat_map(|(node, name)| node.switch.observation().watched_drops().map(move |row| (*name, row)));
+        let rows = switches
+            .flat_map(|(node, name)| node.switch.observation().watched_drops().map(move |row| (*name, row)));
         Table::of(rows.map(|(switch, row)| DropRow {
             time_ns: row.at.as_ns(),
             switch,
@@ -69,8 +70,9 @@ impl View<'_> {
     pub(crate) fn log_lines_table(&self) -> Table {
         let names = self.spec.switch_names();
         let switches = self.switches.nodes().iter().zip(&names);
-        let lines =
-            switches.flat_map(|(node, name)| node.switch.observation().watched_logs().iter().map(|line| (*name, line)));
+        let lines = switches.flat_map(|(node, name)| {
+            node.switch.observation().watched_logs().iter().map(|line| (*name, line))
+        });
         Table::of(lines.map(|(switch, line)| LogRow { time_ns: line.at.as_ns(), switch, text: &line.text }))
     }
 }
