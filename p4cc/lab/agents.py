@@ -54,28 +54,11 @@ _FLOWS = {
 """Of a lab without flows."""
 
 
-# `class` is a word of Python's.
-AgentFlow = TypedDict(
-    "AgentFlow",
-    {
-        "id": int,
-        "src": str,
-        "dst": str,
-        "size_bytes": "int | None",
-        "algorithm": str,
-        "priority": int,
-        "class": str,
-        "start_ns": int,
-    },
-)
-"""A flow that is there from the beginning, with its start drawn."""
-
-
 class _AgentPlan(TypedDict):
-    """The file that agents read."""
+    """The file that agents read; flows are there from the beginning, with their starts drawn."""
 
     hosts: dict[str, str]
-    flows: list[AgentFlow]
+    flows: list[spec.FlowSpec]
     seed: int
     algorithms: dict[str, spec.SenderConfig]
     rdma: dict[str, spec.RdmaConfig]
@@ -187,13 +170,15 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> Agent
     return replace(run, tables=left.tables, remarks=(*run.remarks, *left.remarks), failed=(*run.failed, *also_failed))
 
 
-def _by_sender(flows: Sequence[AgentFlow], kernel_labels: Container[str]) -> tuple[list[AgentFlow], list[AgentFlow]]:
+def _by_sender(
+    flows: Sequence[spec.FlowSpec], kernel_labels: Container[str]
+) -> tuple[list[spec.FlowSpec], list[spec.FlowSpec]]:
     """Flows that agents send, and flows that are the kernel's."""
-    of_kernel = [flow for flow in flows if flow["class"] in kernel_labels]
-    return [flow for flow in flows if flow["class"] not in kernel_labels], of_kernel
+    of_kernel = [flow for flow in flows if flow.get("class", "") in kernel_labels]
+    return [flow for flow in flows if flow.get("class", "") not in kernel_labels], of_kernel
 
 
-def _hosts_of(flows: Sequence[AgentFlow]) -> list[str]:
+def _hosts_of(flows: Sequence[spec.FlowSpec]) -> list[str]:
     """Hosts that send or receive, each once."""
     return list(dict.fromkeys(host for flow in flows for host in (flow["src"], flow["dst"])))
 
@@ -224,7 +209,7 @@ def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
         raise UserError(
             f"{reads[0]} reads, and agents only write", place=str(lab.plan.file), remedy="leave out transport.reads"
         )
-    flows: list[AgentFlow] = []
+    flows: list[spec.FlowSpec] = []
     for flow in network.get("flows", []):
         jitter_ns = flow.get("start_jitter_ns", 0)
         # A stream of its own for each flow, as in virtual time; the numbers are not the simulator's.
@@ -296,7 +281,7 @@ def _collected(
     rows: list[dict[str, object]] = []
     for flow in plan.plain["flows"]:
         # The kernel's TCP does not tell which packets came marked.
-        unknown = None if flow["class"] in lab.plan.kernel_tcp else 0
+        unknown = None if flow.get("class") in lab.plan.kernel_tcp else 0
         mine, theirs = sent.get(flow["id"], {}), received.get(flow["id"], {})
         fct_ns = mine.get("fct_ns")
         rows.append(
@@ -304,7 +289,7 @@ def _collected(
                 "flow_id": flow["id"],
                 "src": flow["src"],
                 "dst": flow["dst"],
-                "size_bytes": flow["size_bytes"],
+                "size_bytes": flow.get("size_bytes"),
                 "start_ns": mine.get("start_ns"),
                 "finish_ns": None if fct_ns is None else mine["start_ns"] + fct_ns,
                 "fct_ns": fct_ns,
