@@ -73,7 +73,7 @@ class Recorder:
         again = self.run.command.replace("FILE", str(self.file))
         return f"# Repeats a run with what was changed in its live page: {again}\n{yaml_of(self._data())}"
 
-    def _data(self) -> Mapping[str, object]:
+    def _data(self) -> JsonObject:
         """The scenario of this one run, with full paths of its files."""
         case = self.run.case
         data: dict[str, JsonValue] = deepcopy({key: of for key, of in self.run.data.items() if key not in _LEFT_OUT})
@@ -82,7 +82,8 @@ class Recorder:
         files = {name: str(path.resolve()) for name, path in self.run.inputs.items()}
         named = provenance.renamed(data, files)
         variants = [variant for variant in named["variants"] if variant["name"] == case.variant.name]
-        return {**named, "variants": variants, "seeds": case.scenario.seeds, "changes": self.all_rows}
+        changes = cast("list[JsonValue]", self.all_rows)
+        return {**named, "variants": variants, "seeds": case.scenario.seeds, "changes": changes}
 
     @property
     def all_rows(self) -> list[TimedChange]:
