@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from p4cc import _engine
 from p4cc.errors import UserError
-from p4cc.own_algorithms.failed import failed
-from p4cc.own_algorithms.load import load_offered, load_own
+from p4cc.user_algorithms.failed import failed
+from p4cc.user_algorithms.load import load_offered, load_own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p4cc.own_algorithms.load import OwnSender
+    from p4cc.user_algorithms.load import UserSender
 
 INCOMPLETE = 1
 CANNOT_START = 2
 
 
-def own_command(plan: Path, host: str, own: Sequence[OwnSender], arguments: dict[str, Any]) -> list[str]:
+def own_command(plan: Path, host: str, own: Sequence[UserSender], arguments: dict[str, Any]) -> list[str]:
     """The words that start the agent; `arguments` are those of `_engine.run_agent`."""
     classes = [
         {
@@ -55,7 +55,7 @@ def main(plan: str, host: str, told_json: str) -> int:
     return 0 if done else INCOMPLETE
 
 
-def _found(one: dict[str, Any], plan: Path) -> OwnSender:
+def _found(one: dict[str, Any], plan: Path) -> UserSender:
     """A class by its description; raises UserError where it has gone."""
     if one["offered"] is not None:
         return load_offered(str(one["offered"]), str(one["kind"])).with_values(one["values"])

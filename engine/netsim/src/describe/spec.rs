@@ -11,7 +11,7 @@ use p4cc_cc::{ConfigError, OwnAlgorithm};
 use p4cc_switch::{ArrayKind, QdepthUnit, TimestampUnit, Watch};
 use p4cc_transport::SenderConfig;
 use p4cc_transport::rdma::RdmaConfig;
-use p4cc_transport::wire::own_headers::OwnHeadersConfig;
+use p4cc_transport::wire::user_headers::UserHeadersConfig;
 use p4cc_units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub struct NetworkSpec {
     pub packets: Vec<PacketsSpec>,
     /// Headers of the user's program that data packets of all flows carry.
     #[serde(default)]
-    pub headers: Option<OwnHeadersConfig>,
+    pub headers: Option<UserHeadersConfig>,
     /// What to record besides the flows.
     #[serde(default)]
     pub record: RecordSpec,

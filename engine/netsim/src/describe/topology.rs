@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS};
 use p4cc_switch::{BufferConfig, MAX_PACKET_BYTES, PortConfig, SwitchConfig};
-use p4cc_transport::wire::own_headers::OwnHeaders;
+use p4cc_transport::wire::user_headers::UserHeaders;
 use p4cc_transport::{IpVersion, PacketFormat};
 use p4cc_units::{Rate, Span, Time};
 
@@ -101,7 +101,7 @@ pub(crate) struct Topology {
     /// Hosts that keep what arrives and no flow takes.
     pub recording: Vec<u32>,
     /// Headers of the user's program in data packets.
-    pub headers: Option<OwnHeaders>,
+    pub headers: Option<UserHeaders>,
     /// Some senders speak TCP.
     pub has_tcp: bool,
     /// Some senders send over IPv6.
@@ -488,7 +488,7 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
 }
 
 /// Headers of the user's program, and bounds of what is kept of them.
-fn user_headers(spec: &NetworkSpec) -> Result<Option<OwnHeaders>, SpecError> {
+fn user_headers(spec: &NetworkSpec) -> Result<Option<UserHeaders>, SpecError> {
     if let Some(record) = &spec.record.headers {
         in_range("record.headers.every", record.every, 1, u64::MAX)?;
         in_range("record.headers.max_packets", record.max_packets, 1, 100_000_000)?;
@@ -496,7 +496,7 @@ fn user_headers(spec: &NetworkSpec) -> Result<Option<OwnHeaders>, SpecError> {
             return refuse("record.headers", "packets carry no headers", "give headers");
         }
     }
-    let headers = spec.headers.as_ref().map(OwnHeaders::new).transpose();
+    let headers = spec.headers.as_ref().map(UserHeaders::new).transpose();
     headers.map_err(|error| SpecError::new(format!("headers.{}", error.place), error.cause, error.remedy))
 }
 

@@ -6,7 +6,7 @@
 use p4cc_cc::HeaderField;
 use p4cc_switch::{Packet, PacketPool};
 use p4cc_transport::wire::PacketKind;
-use p4cc_transport::wire::own_headers::{OwnHeaders, append_echo};
+use p4cc_transport::wire::user_headers::{UserHeaders, append_echo};
 
 use crate::context::Context;
 use crate::hosts::packets;
@@ -23,7 +23,7 @@ pub(super) fn replace_head(pool: &mut PacketPool, packet: Packet, head: &[u8]) -
 }
 
 /// A data packet with headers; none if they do not fit, which the checks of the description exclude.
-pub(super) fn add_headers(pool: &mut PacketPool, headers: &OwnHeaders, packet: Packet) -> Option<Packet> {
+pub(super) fn add_headers(pool: &mut PacketPool, headers: &UserHeaders, packet: Packet) -> Option<Packet> {
     let mut bytes = Vec::new();
     let fits = headers.insert(&packet.head, &mut bytes);
     fits.then(|| replace_head(pool, packet, &bytes))
@@ -44,7 +44,7 @@ impl Hosts {
         &mut self,
         cx: &mut Context<'_>,
         host: u32,
-        headers: &OwnHeaders,
+        headers: &UserHeaders,
         packet: Packet,
     ) -> Option<Packet> {
         let Some(split) = headers.take(&packet.head) else {
@@ -68,7 +68,7 @@ impl Hosts {
     }
 
     /// Notes the headers that an ACK echoes, if it echoes any.
-    fn note_echo(&mut self, cx: &Context<'_>, host: u32, headers: &OwnHeaders, packet: &Packet) {
+    fn note_echo(&mut self, cx: &Context<'_>, host: u32, headers: &UserHeaders, packet: &Packet) {
         if !headers.is_echoed() {
             return;
         }

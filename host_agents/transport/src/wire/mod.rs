@@ -4,7 +4,7 @@
 //! Packets are real header bytes; the payload is zeros by definition and may be carried as a length only,
 //! which is why [`Packet::decode`] takes the number of payload bytes that are not in the buffer.
 //!
-//! [`own_headers`] are headers of the user's program that data packets carry beside ours.
+//! [`user_headers`] are headers of the user's program that data packets carry beside ours.
 //!
 //! Invariants: encoding and decoding allocate nothing;
 //! decoding any bytes gives a packet or a [`DecodeError`].
@@ -15,10 +15,10 @@ mod extension;
 mod header;
 mod ip;
 mod ipv6;
-pub mod own_headers;
 mod packet;
 mod tcp;
 mod tcp_options;
+pub mod user_headers;
 
 pub use datagram::Datagram;
 pub use error::{DecodeError, EncodeError};

@@ -7,14 +7,14 @@
 //!
 //! An ACK carries the headers of a data packet as its payload, which no switch looks into.
 //!
-//! Invariant: what [`OwnHeaders::insert`] puts into a frame, [`OwnHeaders::take`] takes out of it, and any
+//! Invariant: what [`UserHeaders::insert`] puts into a frame, [`UserHeaders::take`] takes out of it, and any
 //! bytes give a frame or nothing.
 
 mod config;
 
 use p4cc_cc::{ConfigError, HeaderField};
 
-pub use self::config::{After, Announcement, CountField, OwnHeaderConfig, OwnHeadersConfig};
+pub use self::config::{After, Announcement, CountField, UserHeaderConfig, UserHeadersConfig};
 use super::{ETHERNET_LEN, FRAME_HEADERS_LEN, IPV4_LEN, UDP_LEN, UDP_PORT};
 
 /// Most headers in a list.
@@ -57,7 +57,7 @@ impl After {
 
 /// The headers of a run, checked.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct OwnHeaders {
+pub struct UserHeaders {
     after: After,
     announce: Announcement,
     echo: bool,
@@ -97,13 +97,13 @@ type Places = [(usize, usize); MAX_HEADERS];
 
 /// The headers of one packet, to be read field by field.
 #[derive(Clone, Copy, Debug)]
-pub struct OwnHeadersView<'a> {
-    layout: &'a OwnHeaders,
+pub struct UserHeadersView<'a> {
+    layout: &'a UserHeaders,
     bytes: &'a [u8],
     places: Places,
 }
 
-impl<'a> OwnHeadersView<'a> {
+impl<'a> UserHeadersView<'a> {
     /// The bytes behind it.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
@@ -125,12 +125,12 @@ impl<'a> OwnHeadersView<'a> {
     }
 }
 
-impl OwnHeaders {
+impl UserHeaders {
     /// Checks the headers of a run.
     ///
     /// # Errors
     /// The first value that cannot be used; its place is a path in `config`.
-    pub fn new(config: &OwnHeadersConfig) -> Result<Self, ConfigError> {
+    pub fn new(config: &UserHeadersConfig) -> Result<Self, ConfigError> {
         in_bounds("headers", "headers", config.headers.len(), 1, MAX_HEADERS)?;
         let mut made = Self {
             after: config.after,
@@ -293,9 +293,9 @@ impl OwnHeaders {
     }
 
     /// The headers of a packet, to be read; none if the bytes are not as many as they say.
-    pub fn view<'a>(&'a self, bytes: &'a [u8]) -> Option<OwnHeadersView<'a>> {
+    pub fn view<'a>(&'a self, bytes: &'a [u8]) -> Option<UserHeadersView<'a>> {
         let (places, len) = self.places(bytes)?;
-        (len == bytes.len()).then_some(OwnHeadersView { layout: self, bytes, places })
+        (len == bytes.len()).then_some(UserHeadersView { layout: self, bytes, places })
     }
 
     /// Where the headers at the start of `bytes` stand, and their length; none if the bytes end before.
@@ -314,7 +314,7 @@ impl OwnHeaders {
 }
 
 impl Layout {
-    fn new(path: &str, config: &OwnHeaderConfig) -> Result<Self, ConfigError> {
+    fn new(path: &str, config: &UserHeaderConfig) -> Result<Self, ConfigError> {
         in_bounds(&format!("{path}.fields"), "fields", config.fields.len(), 1, MAX_FIELDS)?;
         let mut at = 0_usize;
         let mut fields = Vec::with_capacity(config.fields.len());
@@ -331,7 +331,7 @@ impl Layout {
     }
 
     /// How often it stands in a packet in which the headers before it have these places.
-    fn elements(&self, headers: &OwnHeaders, bytes: &[u8], places: &Places) -> usize {
+    fn elements(&self, headers: &UserHeaders, bytes: &[u8], places: &Places) -> usize {
         let Some(count) = self.count else { return 1 };
         let (at, counts) = places[count.header];
         let field = headers.headers.get(count.header).and_then(|header| header.fields.get(count.field));
@@ -448,8 +448,8 @@ mod tests {
     use crate::Codepoint;
     use crate::wire::{Extension, ExtensionType, Flags, Header, Packet, PacketKind, TrafficClass};
 
-    fn header(name: &str, fields: &[(&str, u32)], bytes: &[u8]) -> OwnHeaderConfig {
-        OwnHeaderConfig {
+    fn header(name: &str, fields: &[(&str, u32)], bytes: &[u8]) -> UserHeaderConfig {
+        UserHeaderConfig {
             name: name.to_owned(),
             fields: fields.iter().map(|(name, bits)| ((*name).to_owned(), *bits)).collect(),
             count: None,
@@ -458,12 +458,12 @@ mod tests {
     }
 
     /// An option with a stack of records, two of them there from the start.
-    fn records() -> OwnHeadersConfig {
-        let record = OwnHeaderConfig {
+    fn records() -> UserHeadersConfig {
+        let record = UserHeaderConfig {
             count: Some(CountField { header: 1, field: 0 }),
             ..header("record", &[("id", 12), ("depth", 20)], &[0, 0x10, 0, 0x02])
         };
-        OwnHeadersConfig {
+        UserHeadersConfig {
             after: After::Ipv4,
             announce: Announcement { ihl: true, ..Announcement::default() },
             echo: true,
@@ -477,7 +477,7 @@ mod tests {
 
     #[test]
     fn fields_are_read_by_name() {
-        let headers = OwnHeaders::new(&records()).expect("right headers");
+        let headers = UserHeaders::new(&records()).expect("right headers");
         assert_eq!(headers.sent_len(), 12);
         let sent = headers.sent.clone();
         let view = headers.view(&sent).expect("as many bytes as it says");
@@ -492,7 +492,7 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let right = records;
-        type Bend = dyn Fn(&mut OwnHeadersConfig);
+        type Bend = dyn Fn(&mut UserHeadersConfig);
         let cases: [(&Bend, &str); 10] = [
             (&|config| config.headers.clear(), "headers"),
             (&|config| config.headers[0].fields.clear(), "headers[0].fields"),
@@ -514,7 +514,7 @@ mod tests {
         for (bend, place) in cases {
             let mut config = right();
             bend(&mut config);
-            assert_eq!(OwnHeaders::new(&config).expect_err(place).place, place);
+            assert_eq!(UserHeaders::new(&config).expect_err(place).place, place);
         }
     }
 
@@ -541,7 +541,7 @@ mod tests {
         frame
     }
 
-    fn places() -> impl Strategy<Value = OwnHeadersConfig> {
+    fn places() -> impl Strategy<Value = UserHeadersConfig> {
         let announce =
             |ethertype, protocol, ihl, udp_port| Announcement { ethertype, protocol, ihl, udp_port };
         prop_oneof![
@@ -550,7 +550,7 @@ mod tests {
             Just((After::Ipv4, announce(None, None, true, None))),
             Just((After::Udp, announce(None, None, false, Some(9)))),
         ]
-        .prop_map(|(after, announce)| OwnHeadersConfig { after, announce, ..records() })
+        .prop_map(|(after, announce)| UserHeadersConfig { after, announce, ..records() })
     }
 
     proptest! {
@@ -558,7 +558,7 @@ mod tests {
         fn what_is_put_in_is_taken_out(
             config in places(), payload_len in 0_u16..2_000, extension in prop::collection::vec(any::<u8>(), 0..60),
         ) {
-            let headers = OwnHeaders::new(&config).expect("right headers");
+            let headers = UserHeaders::new(&config).expect("right headers");
             let plain = frame(PacketKind::Data, payload_len, &extension);
             let mut carrying = Vec::new();
             prop_assert!(headers.insert(&plain, &mut carrying));
@@ -575,7 +575,7 @@ mod tests {
         fn any_bytes_are_a_frame_or_nothing(
             config in places(), bent in prop::collection::vec((0_usize..160, any::<u8>()), 0..8), end in 0_usize..160,
         ) {
-            let headers = OwnHeaders::new(&config).expect("right headers");
+            let headers = UserHeaders::new(&config).expect("right headers");
             let mut carrying = Vec::new();
             prop_assert!(headers.insert(&frame(PacketKind::Data, 9, &[1, 2, 3]), &mut carrying));
             for (at, byte) in bent {

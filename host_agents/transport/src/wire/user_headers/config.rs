@@ -32,7 +32,7 @@ pub struct Announcement {
 /// The headers of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct OwnHeadersConfig {
+pub struct UserHeadersConfig {
     /// Where they stand.
     pub after: After,
     /// What announces them.
@@ -42,13 +42,13 @@ pub struct OwnHeadersConfig {
     #[serde(default)]
     pub echo: bool,
     /// In the order of the wire.
-    pub headers: Vec<OwnHeaderConfig>,
+    pub headers: Vec<UserHeaderConfig>,
 }
 
 /// One header, or a stack of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct OwnHeaderConfig {
+pub struct UserHeaderConfig {
     /// Name of its type.
     pub name: String,
     /// Names and widths of its fields in bits, in the order of the wire.
