@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from p4cc.bundled import experiments, find_scenario
     from p4cc.control.controller import Controller
     from p4cc.errors import UserError
-    from p4cc.own_algorithms.base import RateAlgorithm, SlowStart, WindowAlgorithm
-    from p4cc.own_algorithms.check import check_algorithm
-    from p4cc.own_algorithms.parameters import choice, number
     from p4cc.running.outcome import RunOutcome
     from p4cc.running.runner import RunRequest, run_scenario
     from p4cc.scenario.built import Scenario, load_scenario
+    from p4cc.user_algorithms.base import RateAlgorithm, SlowStart, WindowAlgorithm
+    from p4cc.user_algorithms.check import check_algorithm
+    from p4cc.user_algorithms.parameters import choice, number
 
 __all__ = [
     "Controller",
@@ -66,12 +66,12 @@ _HOMES = {
     "run": "p4cc.api.run",
     "sweep": "p4cc.api.run",
     "Controller": "p4cc.control.controller",
-    "RateAlgorithm": "p4cc.own_algorithms.base",
-    "SlowStart": "p4cc.own_algorithms.base",
-    "WindowAlgorithm": "p4cc.own_algorithms.base",
-    "check_algorithm": "p4cc.own_algorithms.check",
-    "choice": "p4cc.own_algorithms.parameters",
-    "number": "p4cc.own_algorithms.parameters",
+    "RateAlgorithm": "p4cc.user_algorithms.base",
+    "SlowStart": "p4cc.user_algorithms.base",
+    "WindowAlgorithm": "p4cc.user_algorithms.base",
+    "check_algorithm": "p4cc.user_algorithms.check",
+    "choice": "p4cc.user_algorithms.parameters",
+    "number": "p4cc.user_algorithms.parameters",
     "RunOutcome": "p4cc.running.outcome",
     "RunRequest": "p4cc.running.runner",
     "Scenario": "p4cc.scenario.built",

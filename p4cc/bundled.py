@@ -30,7 +30,7 @@ def bundled(name: Path) -> Path | None:
     return path if path.is_file() else None
 
 
-def is_own_file(path: Path) -> bool:
+def is_builtin_file(path: Path) -> bool:
     """Whether a P4 program is one that p4cc brings."""
     return path.resolve().is_relative_to(P4SRC)
 

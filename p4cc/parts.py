@@ -54,10 +54,6 @@ from p4cc.scenario.flow_figures import (
     PodMatrixFigure,
     PodPairFigure,
 )
-from p4cc.scenario.own_headers import Announcement, HeadersRecord, OwnHeader
-from p4cc.scenario.own_packets import PacketsReceived
-from p4cc.scenario.own_packets import PacketsTraffic as Packets
-from p4cc.scenario.own_packets import ReplayTraffic as Replay
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, SizeClass
 from p4cc.scenario.programs import BfrtRow, CloneRow, FileRow, MulticastRow, SwitchProgram, TableRow
 from p4cc.scenario.programs import RouteSettings as Routes
@@ -90,6 +86,10 @@ from p4cc.scenario.traffic import PairsTraffic as Pairs
 from p4cc.scenario.traffic import PoissonTraffic as Poisson
 from p4cc.scenario.traffic import RoundsTraffic as Rounds
 from p4cc.scenario.traffic_base import Deadline, DeadlineChange
+from p4cc.scenario.user_headers import Announcement, HeadersRecord, OwnHeader
+from p4cc.scenario.user_packets import PacketsReceived
+from p4cc.scenario.user_packets import PacketsTraffic as Packets
+from p4cc.scenario.user_packets import ReplayTraffic as Replay
 from topos.generators import LinkChange
 
 __all__ = [

@@ -316,35 +316,6 @@ Operation: TypeAlias = Literal["all_reduce", "all_gather", "reduce_scatter", "al
 """What the ranks want."""
 
 
-Field: TypeAlias = int
-
-
-class OwnHeaderConfig(TypedDict):
-    """One header, or a stack of it."""
-
-    bytes: list[int]
-    """Its bytes as senders write them, of each of its elements."""
-    count: NotRequired[CountField | None]
-    """What tells how often it stands there; absent: once."""
-    fields: list[tuple[str, Field]]
-    """Names and widths of its fields in bits, in the order of the wire."""
-    name: str
-    """Name of its type."""
-
-
-class OwnHeadersConfig(TypedDict):
-    """The headers of a run."""
-
-    after: After
-    """Where they stand."""
-    announce: NotRequired[Announcement]
-    """What announces them."""
-    echo: NotRequired[bool]
-    """Whether receivers echo them."""
-    headers: list[OwnHeaderConfig]
-    """In the order of the wire."""
-
-
 PacketFormat: TypeAlias = Literal["udp", "tcp"]
 """What packets of a flow are."""
 
@@ -541,6 +512,35 @@ class TracedSpec(TypedDict):
     """The host, for all packets that it sends."""
     last: int
     """Number of the last packet."""
+
+
+Field: TypeAlias = int
+
+
+class UserHeaderConfig(TypedDict):
+    """One header, or a stack of it."""
+
+    bytes: list[int]
+    """Its bytes as senders write them, of each of its elements."""
+    count: NotRequired[CountField | None]
+    """What tells how often it stands there; absent: once."""
+    fields: list[tuple[str, Field]]
+    """Names and widths of its fields in bits, in the order of the wire."""
+    name: str
+    """Name of its type."""
+
+
+class UserHeadersConfig(TypedDict):
+    """The headers of a run."""
+
+    after: After
+    """Where they stand."""
+    announce: NotRequired[Announcement]
+    """What announces them."""
+    echo: NotRequired[bool]
+    """Whether receivers echo them."""
+    headers: list[UserHeaderConfig]
+    """In the order of the wire."""
 
 
 WindowValidation: TypeAlias = Literal["rfc7661", "rfc5681", "none"]
@@ -968,7 +968,7 @@ class NetworkSpec(TypedDict):
     """Links that go down, and come up again."""
     flows: NotRequired[list[FlowSpec]]
     """Flows in any order."""
-    headers: NotRequired[OwnHeadersConfig | None]
+    headers: NotRequired[UserHeadersConfig | None]
     """Headers of the user's program that data packets of all flows carry."""
     hosts: list[HostSpec]
     """Hosts; they come after the switches in ties."""

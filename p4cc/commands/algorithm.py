@@ -37,7 +37,7 @@ def new_algorithm(
     * `p4cc new algorithm Gentle`
     * `p4cc new algorithm Paced --kind rate --folder mine`
     """
-    from p4cc.own_algorithms.scaffold import files_of, write
+    from p4cc.user_algorithms.scaffold import files_of, write
 
     files = files_of(name, kind, folder)
     write(files)
@@ -64,8 +64,8 @@ def check_algorithm(
     * `p4cc check-algorithm mine.py:Mine`
     * `p4cc check-algorithm mine.py:Mine --set k=20 --set beta=0.9`
     """
-    from p4cc.own_algorithms.check import check
-    from p4cc.own_algorithms.load import load_any
+    from p4cc.user_algorithms.check import check
+    from p4cc.user_algorithms.load import load_any
 
     chosen = load_any(own, Path.cwd() / "-")
     try:

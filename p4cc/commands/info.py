@@ -69,7 +69,7 @@ def algorithms(
     * `p4cc algorithms mine.py:Mine`
     """
     from p4cc.algorithms import registry
-    from p4cc.own_algorithms.load import load_any, load_offered, offered
+    from p4cc.user_algorithms.load import load_any, load_offered, offered
 
     if own is not None and ":" in own:
         entries = [load_any(own, Path("here.yaml")).entry]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from p4cc import spec
     from p4cc.lab.lab import Lab
-    from p4cc.own_algorithms.load import OwnSender
+    from p4cc.user_algorithms.load import UserSender
 
 SETTLE_NS = 1_000_000_000
 """Between their start and the plan's: agents must be ready, on a busy machine too."""
@@ -83,7 +83,7 @@ def agent_command(
     sample_ms: int | None,
     stop_ms: int,
     start_ns: int,
-    own: Sequence[OwnSender] = (),
+    own: Sequence[UserSender] = (),
 ) -> list[str]:
     """The words that start a host's agent; `start_ns` is since 1970. With algorithms in Python it is Python's."""
     if own:
@@ -105,7 +105,7 @@ def agent_command(
     return words
 
 
-def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> AgentRun:
+def run_agents(lab: Lab, spec_json: str, own: Sequence[UserSender] = ()) -> AgentRun:
     """Run the flows of the lab's case to their end or the scenario's; `own` are users' classes; raises UserError."""
     case = lab.plan.case
     if case is None:

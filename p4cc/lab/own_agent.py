@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 
 from p4cc import _engine
 from p4cc.errors import UserError
-from p4cc.own_algorithms.failed import failed
-from p4cc.own_algorithms.load import load_offered, load_own
+from p4cc.user_algorithms.failed import failed
+from p4cc.user_algorithms.load import load_offered, load_own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from p4cc.json_data import JsonObject
-    from p4cc.own_algorithms.load import OwnSender
+    from p4cc.user_algorithms.load import UserSender
 
 INCOMPLETE = 1
 CANNOT_START = 2
 
 
-def own_command(plan: Path, host: str, own: Sequence[OwnSender], arguments: JsonObject) -> list[str]:
+def own_command(plan: Path, host: str, own: Sequence[UserSender], arguments: JsonObject) -> list[str]:
     """The words that start the agent; `arguments` are those of `_engine.run_agent`."""
     classes = [
         {
@@ -56,7 +56,7 @@ def main(plan: str, host: str, task_json: str) -> int:
     return 0 if done else INCOMPLETE
 
 
-def _load(file: str, class_name: str, kind: str, offered: str | None, values: JsonObject, plan: Path) -> OwnSender:
+def _load(file: str, class_name: str, kind: str, offered: str | None, values: JsonObject, plan: Path) -> UserSender:
     """A class by its description; raises UserError where it does not exist any more."""
     own = load_own(f"{file}:{class_name}", kind, plan) if offered is None else load_offered(offered, kind)
     return own.with_values(values)

@@ -68,7 +68,7 @@ def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None
         if not options.agents or lab.planned is None:
             lab.begin(time.time_ns())
         else:
-            run = run_agents(lab, lab.planned.spec_json, lab.planned.own_algorithms)
+            run = run_agents(lab, lab.planned.spec_json, lab.planned.user_algorithms)
             lab.report.agents = run
             lab.report.ports = lab.read_ports()
             lab.report.warnings += run.remarks

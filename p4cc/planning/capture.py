@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
-from p4cc.scenario.own_packets import MAX_PACKET_BYTES, MAX_PACKETS
+from p4cc.scenario.user_packets import MAX_PACKET_BYTES, MAX_PACKETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

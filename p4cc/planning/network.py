@@ -26,7 +26,7 @@ from controller.features import FLOWLET_GAPS
 from controller.red import WRED_FILTER
 from controller.route_table import ROUTES
 from controller.units import cells_by_port
-from p4cc.bundled import is_own_file
+from p4cc.bundled import is_builtin_file
 from p4cc.errors import UserError
 from p4cc.planning import plausible
 from p4cc.planning.bfrt_rows import check_restarts, plan_bfrt_rows
@@ -35,7 +35,6 @@ from p4cc.planning.fabric import FabricPlanner
 from p4cc.planning.fit import Switches, check_pauses, check_sender, check_states
 from p4cc.planning.least_rates import least_rate_warnings
 from p4cc.planning.names import Names
-from p4cc.planning.own_headers import OwnHeadersPlan, plan_headers
 from p4cc.planning.packet_sizes import ideals, most_bytes, packet_sizes
 from p4cc.planning.programs import compiled_sources, find_program
 from p4cc.planning.record import plan_record
@@ -43,6 +42,7 @@ from p4cc.planning.switch_features import FeaturePlanner
 from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.traffic import TrafficPlan, plan_traffic
 from p4cc.planning.units import Units
+from p4cc.planning.user_headers import UserHeadersPlan, plan_headers
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.schema import LEAST_RWND, MAX_RWND
 from topos import Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
@@ -55,13 +55,13 @@ if TYPE_CHECKING:
 
     from controller.written import WrittenEntry
     from p4cc import spec
-    from p4cc.own_algorithms.load import OwnSender
     from p4cc.planning.programs import HeaderTypes
     from p4cc.planning.switch_programs import Programs
     from p4cc.scenario.base import Algorithm, Parameter, Sender
     from p4cc.scenario.expand import Case
     from p4cc.scenario.faults import Fault
     from p4cc.scenario.schema import ThresholdSettings
+    from p4cc.user_algorithms.load import UserSender
     from topos import Ideal
 
 MAX_WINDOW_BYTES = 1 << 30
@@ -86,7 +86,7 @@ class NetworkPlan:
     warnings: tuple[str, ...]
     notes: tuple[str, ...] = ()
     """What was found rather than said."""
-    own_algorithms: tuple[OwnSender, ...] = ()
+    user_algorithms: tuple[UserSender, ...] = ()
     """Users' classes, by the numbers that the description has for them."""
     changes: tuple[TimedChange, ...] = ()
     """Entries that are written on the run's way, in the order of time."""
@@ -152,7 +152,7 @@ def plan_case(
         switches,
         tuple(dict.fromkeys(warnings)),
         programs.notes,
-        tuple(planner.own_algorithms),
+        tuple(planner.user_algorithms),
         changes,
         bfrt_rows,
     )
@@ -177,7 +177,7 @@ class _Planner:
         self.paths = Paths(topology)
         self.units = Units(case.switch, self.packet_bytes, programs.chips)
         self.fabric = FabricPlanner(topology, case.switch, self.units)
-        self.own_algorithms: list[OwnSender] = []
+        self.user_algorithms: list[UserSender] = []
 
     @cached_property
     def longest_rtt_ns(self) -> int:
@@ -204,7 +204,7 @@ class _Planner:
     @cached_property
     def most_bytes(self) -> int:
         """Of the largest packet from IP on."""
-        return most_bytes(self.case, self._own_bytes, self.traffic)
+        return most_bytes(self.case, self._user_bytes, self.traffic)
 
     @property
     def ack_class(self) -> int | None:
@@ -222,15 +222,15 @@ class _Planner:
     @property
     def header_bytes(self) -> int:
         """What a data packet has in front of its payload, from IPv4 on."""
-        return self.case.header_bytes + self._own_bytes
+        return self.case.header_bytes + self._user_bytes
 
     @property
-    def _own_bytes(self) -> int:
+    def _user_bytes(self) -> int:
         """Of headers of the user's in each data packet."""
-        return 0 if self.own_headers is None else self.own_headers.sent_bytes
+        return 0 if self.user_headers is None else self.user_headers.sent_bytes
 
     @cached_property
-    def own_headers(self) -> OwnHeadersPlan | None:
+    def user_headers(self) -> UserHeadersPlan | None:
         """Headers of the user's in data packets; raises UserError."""
         headers = self.case.scenario.transport.headers
         if not headers:
@@ -253,9 +253,9 @@ class _Planner:
         """Formulas for completion times alone in the network."""
         # A program of the user's may send each packet where it likes.
         sources = {self.case.source_of(switch).program for switch in self.topology.switch_names}
-        is_own = all(is_own_file(find_program(source, self.scenario)) for source in sources)
+        is_own = all(is_builtin_file(find_program(source, self.scenario)) for source in sources)
         sprayed = FLOWLET_GAPS in self.programs.roles or not is_own
-        return ideals(self.case, self._own_bytes, sprayed=sprayed)
+        return ideals(self.case, self._user_bytes, sprayed=sprayed)
 
     @property
     def profile(self) -> Profile:
@@ -334,7 +334,7 @@ class _Planner:
             "pairs": traffic.pairs,
             "bursts": traffic.bursts,
             "packets": traffic.packets,
-            "headers": None if self.own_headers is None else self.own_headers.plain,
+            "headers": None if self.user_headers is None else self.user_headers.plain,
             "record": plan_record(self.case, self.topology, rtt_ns, schema_of, self.scenario),
             "faults": [_fault(fault) for fault in scenario.faults],
             "ties": scenario.ties,
@@ -400,7 +400,7 @@ class _Planner:
             raise ValueError("the schema gives every sender with rate_control a transport")
         base_rtt_ns = transport.base_rtt_ns or self.paths.longest_rtt_ns(self.base_packet_bytes)
         longest = (base_rtt_ns, self.paths.most_switches())
-        cc = control.config(control.parameters(), self.own_algorithms)
+        cc = control.config(control.parameters(), self.user_algorithms)
         return self.fabric.sender(transport, sender.transport, cc, longest)
 
     def features(self) -> FeaturePlanner:
@@ -420,7 +420,7 @@ class _Planner:
             self.programs.roles,
             ports,
             self.topology.roles.bottleneck,
-            is_own_file(find_program(self.case.program, self.scenario)),
+            is_builtin_file(find_program(self.case.program, self.scenario)),
         )
         items = (item.sender for item in self.case.scenario.flow_items.values())
         for sender in (self.case.variant, *(sender for sender in items if sender is not None)):
@@ -453,7 +453,7 @@ class _Planner:
         given = algorithm.parameters()
         needs_thresholds = algorithm.entry is not None and algorithm.entry.needs_thresholds
         if not needs_thresholds or {"k", "k_dc"} <= set(given):
-            return algorithm.config(given, self.own_algorithms)
+            return algorithm.config(given, self.user_algorithms)
         expected = ports.get(self.topology.roles.bottleneck or ("", ""))
         at = expected or min(ports.values(), key=lambda one: (one.k_pkts, one.k_dc_pkts), default=None)
         if at is None:
@@ -463,7 +463,7 @@ class _Planner:
                 remedy="choose a k_rule other than never, or give the algorithm k and k_dc",
             )
         thresholds: dict[str, Parameter] = {"k": at.k_pkts, "k_dc": at.k_dc_pkts}
-        return algorithm.config({**thresholds, **given}, self.own_algorithms)
+        return algorithm.config({**thresholds, **given}, self.user_algorithms)
 
 
 def _fault(fault: Fault) -> spec.FaultSpec:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
 from p4cc.planning.names import ADDRESSES, NAMES
-from p4cc.scenario.own_packets import MAX_PACKET_BYTES
+from p4cc.scenario.user_packets import MAX_PACKET_BYTES
 from topos import format_ipv4, format_ipv6, format_mac
 
 if TYPE_CHECKING:

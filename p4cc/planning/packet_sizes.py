@@ -59,32 +59,32 @@ def _size_of(case: Case, sender: Sender) -> PacketSize:
     return PacketSize(int(mss_bytes or 0), headers, None if segment_bytes is None else int(segment_bytes))
 
 
-def most_bytes(case: Case, own_header_bytes: int, traffic: TrafficPlan) -> int:
+def most_bytes(case: Case, user_header_bytes: int, traffic: TrafficPlan) -> int:
     """IP bytes of the largest packet of a case, with what switches may add to an extension of it."""
     flows = max((size.packet_bytes for size in packet_sizes(case).values()), default=0)
     frames = (frame for source in traffic.packets for frame in source["frames"])
     own = max((len(frame["hex"]) // 2 + frame.get("zeros", 0) for frame in frames), default=0)
-    return max(flows + own_header_bytes + MAX_EXTENSION_BYTES, own)
+    return max(flows + user_header_bytes + MAX_EXTENSION_BYTES, own)
 
 
-def ideals(case: Case, own_header_bytes: int, *, sprayed: bool) -> Mapping[str, Ideal]:
+def ideals(case: Case, user_header_bytes: int, *, sprayed: bool) -> Mapping[str, Ideal]:
     """Formulas for completion times alone in the network, by the names that the engine knows senders by.
 
-    `own_header_bytes` are headers of the user's in each data packet; `sprayed` says that packets of a flow may take
+    `user_header_bytes` are headers of the user's in each data packet; `sprayed` says that packets of a flow may take
     several paths at the same time.
     """
     sizes = packet_sizes(case)
     if case.scenario.record.ideal_fct == "hpcc_ns3":
-        return dict.fromkeys(sizes, _hpcc(case, own_header_bytes))
+        return dict.fromkeys(sizes, _hpcc(case, user_header_bytes))
     return {
         name: AloneIdeal(
-            size.mss_bytes, size.header_bytes + own_header_bytes, size.header_bytes, sprayed, size.segment_bytes
+            size.mss_bytes, size.header_bytes + user_header_bytes, size.header_bytes, sprayed, size.segment_bytes
         )
         for name, size in sizes.items()
     }
 
 
-def _hpcc(case: Case, own_header_bytes: int) -> HpccIdeal:
+def _hpcc(case: Case, user_header_bytes: int) -> HpccIdeal:
     """One formula for all senders; RDMA-like flows count as in the ns-3 simulator, so that slowdowns compare.
 
     They have its headers, and the base round trip is of payloads (docs/algorithms/pfc.md#number-fat-tree-pfc).
@@ -92,5 +92,5 @@ def _hpcc(case: Case, own_header_bytes: int) -> HpccIdeal:
     mss_bytes = case.scenario.transport.mss_bytes
     if case.scenario.transport.kind == "rdma":
         return HpccIdeal(mss_bytes, NS3_HEADER_BYTES, mss_bytes)
-    headers = case.header_bytes + own_header_bytes
+    headers = case.header_bytes + user_header_bytes
     return HpccIdeal(mss_bytes, headers, mss_bytes + headers)

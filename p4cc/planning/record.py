@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from p4cc.planning.captures import plan_captures
-from p4cc.planning.own_packets import plan_received
 from p4cc.planning.state_records import plan_program
+from p4cc.planning.user_packets import plan_received
 from p4cc.scenario.schema import sampling_ns
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from p4cc.files import find_named
 from p4cc.planning.cdf_file import read_cdf
 from p4cc.planning.hosts import Hosts, some
 from p4cc.planning.ns3_flows import Ns3Path, read_ns3_flows, read_ns3_paths
-from p4cc.planning.own_packets import OwnPackets
 from p4cc.planning.pair_matrix import gap_description, matrix_description, size_description
 from p4cc.planning.path_choice import PathChoice
-from p4cc.scenario.own_packets import OwnTraffic
+from p4cc.planning.user_packets import UserPackets
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, PairGap
 from p4cc.scenario.sizes import CdfSize, FixedSize, FlowSize, UniformSize
 from p4cc.scenario.traffic import (
@@ -30,6 +29,7 @@ from p4cc.scenario.traffic import (
     RpcTraffic,
 )
 from p4cc.scenario.traffic_base import Deadline, own_sender
+from p4cc.scenario.user_packets import UserTraffic
 from topos.loaders.ns3 import host_name, switch_name
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def plan_traffic(
     for position, item in enumerate(case.scenario.traffic_items):
         key = f"traffic[{position}]" if isinstance(case.scenario.traffic, list) else "traffic"
         hosts = Hosts(topology, f"{scenario} at {key}")
-        if isinstance(item, OwnTraffic):
-            plan.packets += OwnPackets(scenario, key, hosts, case.scenario.stop_ns, headers_of).sources(item)
+        if isinstance(item, UserTraffic):
+            plan.packets += UserPackets(scenario, key, hosts, case.scenario.stop_ns, headers_of).sources(item)
         else:
             _Planner(case, topology, scenario, plan, key, item, hosts).add()
     return plan

@@ -264,7 +264,7 @@ def _controller(case: Case, session: Session) -> ControllerClass | None:
 def _parts(plan: NetworkPlan, case: Case, session: Session, chosen: ControllerClass | None) -> Iterator[str | bytes]:
     """What decides a run beside its seed, switch by switch: the plan of a large network is long."""
     yield plan.spec_json
-    yield from (one.identity for one in plan.own_algorithms)
+    yield from (one.identity for one in plan.user_algorithms)
     yield from map(repr, plan.switches)
     if plan.bfrt_rows:
         yield repr(plan.bfrt_rows)

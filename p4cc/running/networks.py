@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from controller import ControllerError
 from p4cc import _engine
 from p4cc.errors import UserError
-from p4cc.own_algorithms.failed import failed
 from p4cc.running.in_process import server_at
+from p4cc.user_algorithms.failed import failed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -26,7 +26,7 @@ def build_network(plan: NetworkPlan, label: str, tracing: Tracing | None = None)
         tracing.check_hosts(plan.topology)
         spec_json = tracing.into(spec_json)
     with _refusals(f"case {label}", tracing):
-        return _engine.Network(spec_json, own=[one.for_engine() for one in plan.own_algorithms])
+        return _engine.Network(spec_json, own=[one.for_engine() for one in plan.user_algorithms])
 
 
 def fork_network(network: _engine.Network, seed: int, label: str, tracing: Tracing | None = None) -> _engine.Network:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from p4cc import spec
     from p4cc.algorithms import Algorithm as Entry
     from p4cc.json_data import JsonValue
-    from p4cc.own_algorithms.load import OwnAlgorithm, OwnSender
+    from p4cc.user_algorithms.load import UserAlgorithm, UserSender
 
 if TYPE_CHECKING:
     Anything = JsonValue
@@ -117,7 +117,7 @@ class Algorithm(Model):
         pattern=r"^.+\.py:[A-Za-z_]\w*$",
         max_length=4096,
     )
-    _own: OwnAlgorithm | None = PrivateAttr(default=None)
+    _own: UserAlgorithm | None = PrivateAttr(default=None)
 
     # pydantic's way to give extra fields a type; the base class declares it wider.
     __pydantic_extra__: dict[str, Parameter] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -133,11 +133,11 @@ class Algorithm(Model):
         return data
 
     @property
-    def own(self) -> OwnAlgorithm | None:
+    def own(self) -> UserAlgorithm | None:
         """The user's class, once the scenario that names it was read."""
         return self._own
 
-    def bring(self, own: OwnAlgorithm) -> None:
+    def bring(self, own: UserAlgorithm) -> None:
         """Puts the user's class in its place."""
         self._own = own
 
@@ -150,7 +150,7 @@ class Algorithm(Model):
         """The parameters given, without the name."""
         return dict(self.__pydantic_extra__)
 
-    def config(self, values: Mapping[str, Parameter], own: list[OwnSender]) -> spec.AlgorithmSpec:
+    def config(self, values: Mapping[str, Parameter], own: list[UserSender]) -> spec.AlgorithmSpec:
         """As the engine takes it: by name, or a class of the user's by its place in `own`, to which it is added."""
         if self._own is None:
             # Parameters stand beside the name.

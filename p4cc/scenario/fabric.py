@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 from pydantic import Field, model_validator
 
 from p4cc.scenario.base import KIND, MAX_TIME_NS, Model, Parameter, TimeNs
-from p4cc.scenario.own_headers import OwnHeaders
+from p4cc.scenario.user_headers import UserHeaders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +76,7 @@ class RdmaTransport(Model):
     kind: Annotated[Literal["rdma"], KIND] = "rdma"
     mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_000
     """Payload of a full packet; 64 bytes of headers come on top."""
-    headers: OwnHeaders = Field(
+    headers: UserHeaders = Field(
         default=[], description="Headers of the program's that data packets of all flows carry, in order."
     )
     ack_every: Annotated[int, Field(ge=1, le=1_024)] = 1

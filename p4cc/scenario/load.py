@@ -14,8 +14,6 @@ from pydantic import ValidationError
 from p4cc import _engine
 from p4cc.bundled import find_scenario
 from p4cc.errors import UserError
-from p4cc.own_algorithms.failed import failed
-from p4cc.own_algorithms.load import load_offered, load_own, offered
 from p4cc.scenario.base import dotted
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.findings import Places, finding, in_data
@@ -23,6 +21,8 @@ from p4cc.scenario.overrides import apply_overrides
 from p4cc.scenario.schema import LEAST_RWND, Scenario, Variant
 from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import read_document
+from p4cc.user_algorithms.failed import failed
+from p4cc.user_algorithms.load import load_offered, load_own, offered
 from p4cc.user_watch import WATCH
 from topos import TopologyError
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from p4cc import spec
     from p4cc.algorithms import Algorithm as Entry
     from p4cc.json_data import JsonObject
-    from p4cc.own_algorithms.load import OwnSender
     from p4cc.scenario.base import Algorithm, Parameter, Sender
     from p4cc.scenario.overrides import Origins
     from p4cc.scenario.schema import EcnProfile
     from p4cc.scenario.yaml import Document, Location
+    from p4cc.user_algorithms.load import UserSender
 
 
 MAX_FINDINGS = 50
@@ -213,7 +213,7 @@ ForEngine = tuple[str, list[_engine.OwnAlgorithm]]
 
 def _rdma_config(transport: RdmaTransport, sender: Sender, control: Algorithm) -> ForEngine:
     """A sender's configuration with stand-ins for what follows from the topology."""
-    own: list[OwnSender] = []
+    own: list[UserSender] = []
     telemetry: spec.IntTable = {"unit_shift": 0, "tick_ns": 1, "rates_bps": {}}
     config = transport.config(sender.transport, telemetry, _config(control, own), base_rtt_ns=1)
     return json.dumps(config), [one.for_engine() for one in own]
@@ -223,14 +223,14 @@ def _stand_in_thresholds(entry: Entry | None) -> dict[str, Parameter]:
     return {"k": 1, "k_dc": 2} if entry is not None and entry.needs_thresholds else {}
 
 
-def _config(chosen: Algorithm, own: list[OwnSender]) -> spec.AlgorithmSpec:
+def _config(chosen: Algorithm, own: list[UserSender]) -> spec.AlgorithmSpec:
     """An algorithm as the engine takes it, with stand-ins for thresholds; a class of the user's is added to `own`."""
     return chosen.config({**_stand_in_thresholds(chosen.entry), **chosen.parameters()}, own)
 
 
 def sender_config(scenario: Scenario, sender: Sender) -> ForEngine:
     """A sender's configuration with stand-ins for the thresholds, which the controller's plan gives later."""
-    own: list[OwnSender] = []
+    own: list[UserSender] = []
     profile = _own_profile(sender) or scenario.switch.ecn_profile or "gst"
     cc: spec.AlgorithmConfig = {}
     if sender.congestion_avoidance is not None:

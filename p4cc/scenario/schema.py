@@ -30,9 +30,6 @@ from p4cc.scenario.control import ControlSettings
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.faults import MAX_FAULTS, Fault
 from p4cc.scenario.figures import Figure, Window
-from p4cc.scenario.own_headers import HeadersRecord, OwnHeaders
-from p4cc.scenario.own_headers import problems as header_problems
-from p4cc.scenario.own_packets import MAX_PACKET_BYTES, PacketsReceived
 from p4cc.scenario.plain import plain
 from p4cc.scenario.programs import FileName, Name, RouteSettings, Rows, SwitchProgram
 from p4cc.scenario.rate_switches import BoltSwitchSettings, D3SwitchSettings, DualPi2SwitchSettings, RcpSwitchSettings
@@ -40,6 +37,9 @@ from p4cc.scenario.state_records import DigestsRecord, DropsRecord, LogRecord, S
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
 from p4cc.scenario.traffic_base import FlowTraffic
+from p4cc.scenario.user_headers import HeadersRecord, UserHeaders
+from p4cc.scenario.user_headers import problems as header_problems
+from p4cc.scenario.user_packets import MAX_PACKET_BYTES, PacketsReceived
 from p4cc.scenario.yaml import yaml_of
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ class Transport(Model):
         description="Payload of a full segment; 64 bytes of headers come on top, 52 with `packets: tcp`, and 20 more "
         "with `ip: 6`. The default makes packets of 1500 bytes: 1448, 1416 and 1428 then.",
     )
-    headers: OwnHeaders = Field(
+    headers: UserHeaders = Field(
         default=[], description="Headers of the program's that data packets of all flows carry, in order."
     )
     iw: Annotated[int, Field(ge=1, le=1_000, description="Initial window in segments.")] = 1

@@ -11,11 +11,11 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from p4cc.scenario.base import KIND, FlowBytes, Hosts, Model, TimeNs, kinds
 from p4cc.scenario.collective import CollectiveTraffic
-from p4cc.scenario.own_packets import PacketsTraffic, ReplayTraffic
 from p4cc.scenario.pairs import DrawnMatrix, Matrix
 from p4cc.scenario.rpc import RpcTraffic
 from p4cc.scenario.sizes import FlowSize
 from p4cc.scenario.traffic_base import EndingTraffic, FlowTraffic, JitterNs
+from p4cc.scenario.user_packets import PacketsTraffic, ReplayTraffic
 
 MAX_GAP_NS = 3.6e12
 """Mean time between two flows: an hour."""

@@ -12,7 +12,7 @@ import pytest
 from p4cc.json_data import number
 from p4cc.lab.own_agent import own_command
 from p4cc.lab.processes import events
-from p4cc.own_algorithms.load import load_any
+from p4cc.user_algorithms.load import load_any
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -32,7 +32,7 @@ from p4cc.scenario.figures import Window
 from tests.p4cc.scenarios import RENO, run, scenario, skewed
 from tests.p4cc.test_cache import empty_run
 from tests.p4cc.test_controller import reactive
-from tests.p4cc.test_own_algorithms import own
+from tests.p4cc.test_user_algorithms import own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

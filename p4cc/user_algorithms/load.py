@@ -14,9 +14,9 @@ from p4cc import _engine, user_code
 from p4cc.algorithms import Algorithm
 from p4cc.errors import UserError
 from p4cc.files import find_named, note_input
-from p4cc.own_algorithms.attributes import Attributes, attributes_of
-from p4cc.own_algorithms.base import HOOKS, KINDS, AlgorithmClass, SwitchNeed
-from p4cc.own_algorithms.parameters import declared_by, values
+from p4cc.user_algorithms.attributes import Attributes, attributes_of
+from p4cc.user_algorithms.base import HOOKS, KINDS, AlgorithmClass, SwitchNeed
+from p4cc.user_algorithms.parameters import declared_by, values
 from p4cc.user_watch import WATCH
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _MODULES: dict[Path, tuple[str, ModuleType, list[Path]]] = {}
 
 
 @dataclass(frozen=True)
-class OwnAlgorithm:
+class UserAlgorithm:
     """A user's class, found and checked."""
 
     entry: Algorithm
@@ -49,9 +49,9 @@ class OwnAlgorithm:
         """What its methods set and read."""
         return attributes_of(self.kind, KINDS[self.entry.kind])
 
-    def with_values(self, given: Mapping[str, object]) -> OwnSender:
+    def with_values(self, given: Mapping[str, object]) -> UserSender:
         """The class with its parameters; raises UserError whose place is the parameter."""
-        return OwnSender(self, values(self.entry.name, self.entry.parameters, given))
+        return UserSender(self, values(self.entry.name, self.entry.parameters, given))
 
     def told(self, error: BaseException) -> str:
         """Lines of the user's files from which an exception comes, and the exception."""
@@ -59,10 +59,10 @@ class OwnAlgorithm:
 
 
 @dataclass(frozen=True)
-class OwnSender:
+class UserSender:
     """A user's class with the values of its parameters: what a sender runs."""
 
-    algorithm: OwnAlgorithm
+    algorithm: UserAlgorithm
     values: Mapping[str, float | str]
 
     @property
@@ -89,7 +89,7 @@ class OwnSender:
         )
 
 
-def load_own(text: str, kind: str, scenario: Path) -> OwnAlgorithm:
+def load_own(text: str, kind: str, scenario: Path) -> UserAlgorithm:
     """The class that a scenario names as `FILE.py:CLASS` for a part of a sender.
 
     Raises UserError with the lines of what is wrong.
@@ -106,7 +106,7 @@ def load_own(text: str, kind: str, scenario: Path) -> OwnAlgorithm:
     return _own(found, kind, str(path), user_code.digest_of(files))
 
 
-def load_any(text: str, scenario: Path) -> OwnAlgorithm:
+def load_any(text: str, scenario: Path) -> UserAlgorithm:
     """As `load_own`, for whichever part of a sender the class is."""
     name, _, class_name = text.rpartition(":")
     path = find_named(name, scenario, what="algorithm", key=_KEY).resolve()
@@ -121,7 +121,7 @@ def offered() -> dict[str, str]:
     return {point.name: point.value for point in entry_points(group=GROUP)}
 
 
-def load_offered(name: str, kind: str | None = None) -> OwnAlgorithm:
+def load_offered(name: str, kind: str | None = None) -> UserAlgorithm:
     """The class that a package offers by this name; raises UserError where it cannot be used, for this kind or any."""
     point = next(point for point in entry_points(group=GROUP) if point.name == name)
     package = "" if point.dist is None else f"{point.dist.name} {point.dist.version}"
@@ -149,7 +149,7 @@ def _module(path: Path) -> tuple[ModuleType, list[Path]]:
     return module, files
 
 
-def _own(kind_of: AlgorithmClass, kind: str, file: str, digest: str, name: str | None = None) -> OwnAlgorithm:
+def _own(kind_of: AlgorithmClass, kind: str, file: str, digest: str, name: str | None = None) -> UserAlgorithm:
     entry = Algorithm(
         name=name or kind_of.__name__,
         kind=kind,
@@ -158,7 +158,7 @@ def _own(kind_of: AlgorithmClass, kind: str, file: str, digest: str, name: str |
         switch_needs=kind_of.needs,
         source=kind_of.source or Path(file).name,
     )
-    return OwnAlgorithm(entry, kind_of, file, digest, name is not None)
+    return UserAlgorithm(entry, kind_of, file, digest, name is not None)
 
 
 def _overrides(kind: type, base: type, name: str) -> bool:

@@ -15,7 +15,7 @@ from p4cc.planning.capture_addresses import Replacement
 from p4cc.planning.hosts import Hosts, some
 from p4cc.planning.names import Names
 from p4cc.planning.packet_expression import Scope, packets_of
-from p4cc.scenario.own_packets import MAX_PACKET_BYTES, MAX_PACKETS, PacketsTraffic, ReplayTraffic
+from p4cc.scenario.user_packets import MAX_PACKET_BYTES, MAX_PACKETS, PacketsTraffic, ReplayTraffic
 from topos import plan_addresses
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from p4cc import spec
     from p4cc.planning.programs import HeaderTypes
-    from p4cc.scenario.own_packets import OwnTraffic, PacketsReceived
+    from p4cc.scenario.user_packets import PacketsReceived, UserTraffic
     from topos import AddressPlan, HostAddress, Topology
 
 MAX_COUNT = 1 << 40
@@ -34,7 +34,7 @@ MAX_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
-class OwnPackets:
+class UserPackets:
     """Plans the packets of one item of traffic."""
 
     scenario: Path
@@ -45,7 +45,7 @@ class OwnPackets:
     headers_of: Callable[[str], HeaderTypes]
     """Header types of a switch's program."""
 
-    def sources(self, item: OwnTraffic) -> list[spec.PacketsSpec]:
+    def sources(self, item: UserTraffic) -> list[spec.PacketsSpec]:
         """Who sends what; raises UserError."""
         if isinstance(item, PacketsTraffic):
             return self._packets(item)

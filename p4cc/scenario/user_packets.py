@@ -21,7 +21,7 @@ FileName = Annotated[str, Field(min_length=1, max_length=4_096)]
 HostName = Annotated[str, Field(min_length=1, max_length=64)]
 
 
-class OwnTraffic(Traffic):
+class UserTraffic(Traffic):
     """What packets of the user's own have, wherever their bytes come from."""
 
     priority: Annotated[int, Field(ge=0, le=7)] = Field(
@@ -36,7 +36,7 @@ class OwnTraffic(Traffic):
         return self
 
 
-class PacketsTraffic(OwnTraffic):
+class PacketsTraffic(UserTraffic):
     """Packets of the user's own, sent from hosts at a time, again and again at a period or a rate.
 
     Their bytes start with the Ethernet header; give one of `hex`, `scapy` and `pcap`. They share the host's interface
@@ -75,7 +75,7 @@ class PacketsTraffic(OwnTraffic):
         return self
 
 
-class ReplayTraffic(OwnTraffic):
+class ReplayTraffic(UserTraffic):
     """The packets of a capture, sent from one host with the times between them that the capture has."""
 
     kind: Annotated[Literal["replay"], KIND] = "replay"  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p4cc import _engine
-from p4cc.own_algorithms.failed import failed
-from p4cc.own_algorithms.load import load_any
+from p4cc.user_algorithms.failed import failed
+from p4cc.user_algorithms.load import load_any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from p4cc.own_algorithms.load import OwnSender
+    from p4cc.user_algorithms.load import UserSender
 
 SEQUENCES = 100
 STEPS = 150
@@ -54,7 +54,7 @@ def check_algorithm(file: Path | str, class_name: str, **parameters: float | str
     return check(load_any(f"{Path(file).resolve()}:{class_name}", Path.cwd() / "-").with_values(parameters))
 
 
-def check(sender: OwnSender) -> list[Finding]:
+def check(sender: UserSender) -> list[Finding]:
     """Tries all properties that an algorithm of its kind has."""
     if sender.algorithm.entry.kind == "rate_control":
         return _Rates(sender).findings()
@@ -79,7 +79,7 @@ def _tried(name: str, text: str, sequences: Callable[[random.Random], None]) -> 
 class _Windows:
     """Properties of congestion avoidances and slow starts."""
 
-    def __init__(self, sender: OwnSender) -> None:
+    def __init__(self, sender: UserSender) -> None:
         self._kind = sender.algorithm.entry.kind
         self._reads_marks = sender.algorithm.entry.switch_needs in _MARKS
         self._own = [sender.for_engine()]
@@ -136,7 +136,7 @@ class _Windows:
 class _Rates:
     """Properties of rate controls."""
 
-    def __init__(self, sender: OwnSender) -> None:
+    def __init__(self, sender: UserSender) -> None:
         entry = sender.algorithm.entry
         self._needs = entry.switch_needs
         self._own = [sender.for_engine()]

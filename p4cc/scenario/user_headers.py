@@ -65,7 +65,7 @@ class OwnHeader(Model):
     )
 
 
-OwnHeaders = Annotated[list[OwnHeader], Field(max_length=16)]
+UserHeaders = Annotated[list[OwnHeader], Field(max_length=16)]
 
 
 class HeadersRecord(Model):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from p4cc import spec
     from p4cc.planning.names import Names
     from p4cc.planning.programs import HeaderField, HeaderTypes
-    from p4cc.scenario.own_headers import Announcement, OwnHeader
+    from p4cc.scenario.user_headers import Announcement, OwnHeader
 
 MAX_BYTES = 1_024
 """Of all headers at their sender."""
@@ -25,10 +25,10 @@ _MAC = re.compile(r"^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
 
 
 @dataclass(frozen=True)
-class OwnHeadersPlan:
+class UserHeadersPlan:
     """Headers in data packets."""
 
-    plain: spec.OwnHeadersConfig
+    plain: spec.UserHeadersConfig
     """The engine's form."""
     sent_bytes: int
     """What senders put into a packet; switches may add to it."""
@@ -36,7 +36,7 @@ class OwnHeadersPlan:
 
 def plan_headers(
     headers: Sequence[OwnHeader], programs: Iterable[HeaderTypes], names: Names, place: str
-) -> OwnHeadersPlan | None:
+) -> UserHeadersPlan | None:
     """The headers of a scenario, None where it has none; raises UserError with the place of what is wrong.
 
     `programs` are the header types of all programs in the network; `place` is where the headers stand.
@@ -47,7 +47,7 @@ def plan_headers(
     if first.after is None:
         raise ValueError("a scenario is checked: its first header stands behind a layer")
     planner = _Planner(_known(headers, programs, place), names, place)
-    planned: list[spec.OwnHeaderConfig] = []
+    planned: list[spec.UserHeaderConfig] = []
     sent = 0
     for number, header in enumerate(headers):
         one = planner.header(number, header, planned)
@@ -61,13 +61,13 @@ def plan_headers(
     if announce is not None and announce.ihl and (sent % 4 or sent > MAX_OPTION_BYTES):
         cause = f"IPv4 options of {sent} bytes"
         raise UserError(cause, place=place, remedy=f"give whole words of 4 bytes, at most {MAX_OPTION_BYTES}")
-    plain: spec.OwnHeadersConfig = {
+    plain: spec.UserHeadersConfig = {
         "after": first.after,
         "announce": {} if announce is None else _announcement(announce),
         "echo": first.echo,
         "headers": planned,
     }
-    return OwnHeadersPlan(plain, sent)
+    return UserHeadersPlan(plain, sent)
 
 
 def _announcement(said: Announcement) -> spec.Announcement:
@@ -106,7 +106,7 @@ class _Planner:
     names: Names
     place: str
 
-    def header(self, number: int, header: OwnHeader, before: Sequence[spec.OwnHeaderConfig]) -> spec.OwnHeaderConfig:
+    def header(self, number: int, header: OwnHeader, before: Sequence[spec.UserHeaderConfig]) -> spec.UserHeaderConfig:
         """The engine's form of one header."""
         fields = self.types[header.type]
         place = f"{self.place}[{number}]"
@@ -143,7 +143,7 @@ class _Planner:
             raise UserError(f"{given} does not fit {field.bits} bits", place=place, remedy="give a smaller number")
         return number % (1 << field.bits)
 
-    def _count(self, count: str, before: Sequence[spec.OwnHeaderConfig], place: str) -> spec.CountField:
+    def _count(self, count: str, before: Sequence[spec.UserHeaderConfig], place: str) -> spec.CountField:
         name, _, field = count.rpartition(".")
         for place_of_header, one in enumerate(before):
             fields = [known if bits <= MAX_COUNT_BITS else "" for known, bits in one["fields"]]

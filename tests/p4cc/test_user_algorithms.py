@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from p4cc import WindowAlgorithm, maths, number
-from p4cc.own_algorithms.load import load_own, offered
 from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.user_algorithms.load import load_own, offered
 from tests.p4cc.scenarios import RENO, ROOT, Ran, run, scenario, write
 
 if TYPE_CHECKING:
