@@ -12,32 +12,12 @@ use super::Reader;
 use super::json::{
     NOT_P4C, Res, fault, get, id_of, items, list, name_of, number_to, of_type, parameters, text,
 };
+use super::names::MeterPlan;
 use super::objects::visible;
 use p4cc_ir::{
-    Action, ActionId, ActionParam, BlockId, ExternCall, Func, FuncId, Inst, MeterId, Operand, Terminator,
-    VarId, VarKind, VarType, limits,
+    Action, ActionId, ActionParam, BlockId, ExternCall, Func, FuncId, Inst, Operand, Terminator, VarId,
+    VarKind, VarType, limits,
 };
-
-/// A direct meter that runs before an action when its table was hit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MeterPlan {
-    pub meter: MeterId,
-    /// Set by the table when it was hit.
-    pub hit: VarId,
-    /// Takes the colour.
-    pub target: VarId,
-}
-
-/// Actions by what the format calls them.
-#[derive(Default)]
-pub(super) struct Actions<'j> {
-    pub by_id: BTreeMap<u32, ActionId>,
-    pub by_name: BTreeMap<&'j str, ActionId>,
-    /// Meters of the tables that use an action, by the action's id.
-    pub meters: BTreeMap<u32, Option<MeterPlan>>,
-    /// Actions by all that they do.
-    same: BTreeMap<String, ActionId>,
-}
 
 impl<'j> Reader<'j> {
     pub(super) fn action(&mut self, item: &'j Value) -> Res<'j, ()> {

@@ -8,10 +8,9 @@ use serde_json::Value;
 
 use super::Reader;
 use super::build::bit;
-use super::expr::{Term, Want};
 use super::json::{NOT_P4C, Res, fault, flag, get, items, number_to, of_type, opt, text, tuple, typed};
-use super::lvalue::HeaderRef;
-use super::objects::Calculation;
+use super::names::Calculation;
+use super::term::{HeaderRef, Term, Want};
 use p4cc_ir::verify::MAX_DATA_FIELDS;
 use p4cc_ir::{BinOp, ExternCall, Func, HeaderId, Inst, Operand, Terminator, VarType, limits};
 

@@ -10,50 +10,10 @@ use serde_json::Value;
 use super::Reader;
 use super::build::{bit, constant};
 use super::json::{NOT_P4C, Res, fault, flag, get, number, opt, text, tuple, typed};
-use super::lvalue::{HeaderRef, UnionRef};
 use super::number::{Number, ones};
 use super::shape::INDEX_WIDTH;
-use p4cc_ir::{BinOp, Bits, ExternCall, Inst, Operand, StackId, UnOp, VarId, VarType, limits};
-
-/// What is wanted of an expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Want {
-    /// The value itself.
-    Exact,
-    /// At least the low bits, this many.
-    Low(u32),
-}
-
-/// An integer: an operand of `width` bits, two's complement if `signed`.
-#[derive(Clone, Debug)]
-pub(super) struct Data {
-    pub operand: Operand,
-    pub width: u32,
-    pub signed: bool,
-}
-
-/// What an expression stands for.
-#[derive(Debug)]
-pub(super) enum Term<'j> {
-    Data(Data),
-    Bool(Operand),
-    Varbit(VarId),
-    Header(HeaderRef<'j>),
-    Union(UnionRef<'j>),
-    Stack(StackId),
-    UnionStack(&'j str),
-}
-
-impl Term<'_> {
-    /// An integer; a boolean counts as one bit.
-    pub fn into_data(self) -> Option<Data> {
-        match self {
-            Term::Data(data) => Some(data),
-            Term::Bool(operand) => Some(Data { operand, width: 1, signed: false }),
-            _ => None,
-        }
-    }
-}
+use super::term::{Data, HeaderRef, Term, UnionRef, Want};
+use p4cc_ir::{BinOp, Bits, ExternCall, Inst, Operand, UnOp, VarId, VarType, limits};
 
 /// Widest `b` of `a << b` whose exact result can be bounded.
 const MAX_SHIFT_BITS: u32 = 11;

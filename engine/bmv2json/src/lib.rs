@@ -17,6 +17,7 @@ mod checksum;
 mod expr;
 mod json;
 mod lvalue;
+mod names;
 mod number;
 mod objects;
 mod parser;
@@ -24,6 +25,7 @@ mod pipeline;
 mod primitive;
 mod shape;
 mod table;
+mod term;
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -31,12 +33,9 @@ use std::collections::BTreeMap;
 use p4cc_budget::{Budget, Overrun, Resource};
 use serde_json::Value;
 
-use action::Actions;
 use build::Builder;
 use json::{Fault, Res, Unread, items, opt, tuple};
-use objects::Objects;
-use shape::Shapes;
-use table::TableInfo;
+use names::{Actions, Objects, Shapes, TableInfo};
 
 use p4cc_ir::verify::verify;
 use p4cc_ir::{

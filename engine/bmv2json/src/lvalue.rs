@@ -8,59 +8,10 @@ use serde_json::Value;
 
 use super::Reader;
 use super::build::{bit, constant};
-use super::expr::{Data, Term, Want};
 use super::json::{NOT_P4C, Res, fault, get, number, text, tuple, typed};
 use super::shape::INDEX_WIDTH;
+use super::term::{Data, FieldRef, HeaderRef, Lvalue, Term, UnionRef, Want};
 use p4cc_ir::{BinOp, HeaderId, HeaderTypeId, Inst, Operand, StackId, Terminator, UnionId, VarId, VarType};
-
-/// A header.
-#[derive(Clone, Debug)]
-pub(super) enum HeaderRef<'j> {
-    /// A header instance or metadata, by name.
-    Named(&'j str),
-    /// A header of the IR.
-    Fixed(HeaderId),
-    /// An element of a stack.
-    Element { stack: StackId, index: Operand },
-    /// One of several headers of a type, chosen by an index of [`INDEX_WIDTH`] bits.
-    Chosen { among: Vec<HeaderId>, index: Operand },
-}
-
-/// A header union.
-#[derive(Clone, Debug)]
-pub(super) enum UnionRef<'j> {
-    Fixed(UnionId),
-    /// An element of a union stack, chosen by an index of [`INDEX_WIDTH`] bits.
-    Element {
-        stack: &'j str,
-        index: Operand,
-    },
-}
-
-/// A field of a header, or its validity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FieldRef {
-    At(usize),
-    Valid,
-}
-
-/// A place that can be written.
-#[derive(Clone, Debug)]
-pub(super) enum Lvalue {
-    Var(VarId),
-    StackField {
-        stack: StackId,
-        index: Operand,
-        field: u32,
-        ty: VarType,
-    },
-    /// The same field of several headers, chosen by an index.
-    Chosen {
-        among: Vec<VarId>,
-        index: Operand,
-        ty: VarType,
-    },
-}
 
 /// The field that stands for a header's validity.
 pub(super) const VALID: &str = "$valid$";
@@ -159,7 +110,7 @@ impl<'j> Reader<'j> {
         }
     }
 
-    pub(super) fn union_stack_named(&self, at: &'j Value, name: &str) -> Res<'j, super::shape::UnionStack> {
+    pub(super) fn union_stack_named(&self, at: &'j Value, name: &str) -> Res<'j, super::names::UnionStack> {
         match self.shapes.union_stacks.get(name) {
             Some(stack) => Ok(stack.clone()),
             None => fault(at, format!("there is no stack of header unions `{name}`"), NOT_P4C),

@@ -10,50 +10,13 @@ use super::json::{
     NOT_P4C, Res, fault, flag, get, id_of, items, list, name_of, number, number_to, of_type, opt, text,
     tuple, typed,
 };
+use super::names::{Calculation, Objects, SetInfo};
 use p4cc_ir::state_bytes::HasCells;
 use p4cc_ir::{
     ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DataType, Digest, DigestId,
     FieldList, HashAlgorithm, HeaderField, Meter, MeterId, Profile, ProfileId, Program, Register, RegisterId,
     RegisterKind, ValueSet, ValueSetId, VarId, VarType, limits,
 };
-
-/// A named calculation: what is hashed is lowered where it is used.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Calculation<'j> {
-    pub algorithm: HashAlgorithm,
-    pub input: &'j [Value],
-}
-
-/// A value set; its keys are known where it is used.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SetInfo<'j> {
-    pub id: ValueSetId,
-    pub at: &'j Value,
-    pub width: u32,
-    /// Its keys were taken from a transition key.
-    pub used: bool,
-}
-
-/// What names and ids stand for.
-#[derive(Default)]
-pub(super) struct Objects<'j> {
-    pub counters: BTreeMap<&'j str, CounterId>,
-    pub meters: BTreeMap<&'j str, MeterId>,
-    pub registers: BTreeMap<&'j str, RegisterId>,
-    pub profiles: BTreeMap<&'j str, ProfileId>,
-    /// Fields that feed each selector.
-    pub selector_inputs: BTreeMap<&'j str, &'j [Value]>,
-    pub sets: BTreeMap<&'j str, SetInfo<'j>>,
-    pub calculations: BTreeMap<&'j str, Calculation<'j>>,
-    /// Digest and elements by id.
-    pub learn_lists: BTreeMap<u32, (DigestId, &'j [Value])>,
-    /// Direct counters by table.
-    pub direct_counters: BTreeMap<&'j str, CounterId>,
-    /// Direct meters, and where their colours go, by table.
-    pub direct_meters: BTreeMap<&'j str, (MeterId, &'j Value)>,
-    /// Codes of the format that are not the IR's, with the IR's.
-    pub error_codes: BTreeMap<u32, u32>,
-}
 
 /// Most error codes of a program.
 const MAX_ERROR_CODES: usize = 1_024;

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::Reader;
 use super::build::{bit, constant};
 use super::json::{NOT_P4C, Res, fault, get, items, name_of, number, opt, parameters, text, tuple, typed};
-use super::lvalue::HeaderRef;
 use super::number::{Number, ones};
 use super::shape::INDEX_WIDTH;
+use super::term::HeaderRef;
 use p4cc_ir::{
     BinOp, Bits, BlockId, ControlPlaneName, Func, HeaderId, Inst, Keyset, MatchKind, Operand, Terminator,
     VarType, core_errors,

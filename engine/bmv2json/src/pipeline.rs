@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Reader;
 use super::json::{NOT_P4C, Res, fault, get, items, name_of, opt, text};
-use super::table::{KeyPlan, TableInfo};
+use super::names::{KeyPlan, TableInfo};
 use p4cc_ir::{BinOp, Bits, BlockId, Func, Inst, Operand, Terminator, VarId};
 
 /// A node of the control flow.

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::Reader;
-use super::expr::{Term, Want};
 use super::json::{NOT_P4C, Res, fault, get, list, of_type, opt, parameters, text, typed};
-use super::lvalue::{HeaderRef, Lvalue, UnionRef, VALID};
+use super::lvalue::VALID;
 use super::shape::INDEX_WIDTH;
+use super::term::{HeaderRef, Lvalue, Term, UnionRef, Want};
 use p4cc_ir::{
     BinOp, Bits, CloneKind, ExternCall, HashAlgorithm, HeaderId, Inst, Operand, StackId, Terminator, VarId,
     VarType,

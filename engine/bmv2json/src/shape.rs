@@ -4,61 +4,17 @@
 //! headers of the IR; fields of the others become metadata variables. A stack of header unions, which the IR
 //! does not have, is a list of unions and a variable for the next index.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::Reader;
 use super::json::{NOT_P4C, Res, fault, flag, get, id_of, items, list, name_of, number_to, opt, text, tuple};
+use super::names::{Shapes, Slot, TypeInfo, UnionStack};
 use p4cc_ir::{
     Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Stack, StackId, Union, UnionId, VarId, VarKind,
     VarType, limits,
 };
-
-/// A header type of the format.
-#[derive(Debug)]
-pub(super) struct TypeInfo {
-    pub ir: HeaderTypeId,
-    /// Places of fields by name.
-    pub places: BTreeMap<String, usize>,
-    pub fields: Vec<HeaderField>,
-}
-
-/// A header instance of the format.
-#[derive(Clone, Debug)]
-pub(super) struct Slot<'j> {
-    pub type_name: &'j str,
-    /// `None` for metadata, which is always valid.
-    pub header: Option<HeaderId>,
-    /// One for each field.
-    pub vars: Rc<[VarId]>,
-}
-
-/// A stack of header unions.
-#[derive(Clone, Debug)]
-pub(super) struct UnionStack {
-    pub unions: Vec<UnionId>,
-    /// Number of elements extracted.
-    pub next: VarId,
-    /// Names of the members.
-    pub members: Vec<String>,
-}
-
-/// What names stand for.
-#[derive(Default)]
-pub(super) struct Shapes<'j> {
-    pub types: BTreeMap<&'j str, TypeInfo>,
-    pub slots: BTreeMap<&'j str, Slot<'j>>,
-    slot_ids: BTreeMap<u32, &'j str>,
-    pub stacks: BTreeMap<&'j str, StackId>,
-    pub unions: BTreeMap<&'j str, UnionId>,
-    union_ids: BTreeMap<u32, UnionId>,
-    pub union_stacks: BTreeMap<&'j str, UnionStack>,
-    union_types: BTreeMap<&'j str, Vec<String>>,
-    /// Elements of stacks.
-    stacked: BTreeSet<HeaderId>,
-}
 
 /// Last minor version of the format in which some compilers gave lengths of headers with varbits in bits.
 const LAST_WITH_BITS: u32 = 18;

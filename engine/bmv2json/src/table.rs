@@ -6,36 +6,17 @@ use p4cc_budget::Resource;
 use serde_json::Value;
 
 use super::Reader;
-use super::action::MeterPlan;
 use super::json::{
     NOT_P4C, Res, fault, flag, get, items, list, name_of, number, number_to, opt, text, tuple,
 };
-use super::lvalue::HeaderRef;
+use super::names::{KeyPlan, MeterPlan, TableInfo};
 use super::number::ones;
 use super::objects::visible;
+use super::term::HeaderRef;
 use p4cc_ir::{
-    ActionCall, ActionId, ActionScope, Bits, ControlPlaneName, HeaderId, Key, MatchKind, MatchValue,
-    SourceEntry, Table, TableAction, TableId, VarId, VarType, limits,
+    ActionCall, ActionId, ActionScope, Bits, ControlPlaneName, Key, MatchKind, MatchValue, SourceEntry,
+    Table, TableAction, TableId, VarType, limits,
 };
-
-/// What has to be computed before a table is applied.
-#[derive(Clone, Debug)]
-pub(super) enum KeyPlan<'j> {
-    Computed { dst: VarId, from: &'j Value },
-    Masked { dst: VarId, src: VarId, mask: Bits },
-    Valid { dst: VarId, header: Option<HeaderId> },
-}
-
-/// What the control flow needs to know of a table.
-#[derive(Clone, Debug)]
-pub(super) struct TableInfo<'j> {
-    pub id: TableId,
-    pub keys: Vec<KeyPlan<'j>>,
-    /// Name of the action at each position; `None` for one that was added here.
-    pub positions: Vec<Option<&'j str>>,
-    /// Takes whether the table was hit, when a direct meter needs it.
-    pub hit: Option<VarId>,
-}
 
 /// Priorities of entries: the format counts from the most important one.
 const MAX_PRIORITY: u32 = (1 << 31) - 1;

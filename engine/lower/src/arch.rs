@@ -1,6 +1,7 @@
 //! From `main` to the entry points: what all architectures share, and v1model.
 
-use super::env::{EnvId, Object, Owner};
+use super::env::Owner;
+use super::object::{EnvId, Object};
 use super::storage::{Binding, StaticStorage};
 use super::{Flow, Kind, Lowerer};
 use p4cc_ir::limits::MAX_FRAME_BITS;

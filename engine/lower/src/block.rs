@@ -1,8 +1,9 @@
 //! Applying controls and sub-parsers: their bodies are inlined where they are applied.
 
 use super::Lowerer;
-use super::env::{EnvId, Owner};
+use super::env::Owner;
 use super::inline::Passing;
+use super::object::EnvId;
 use p4cc_ir::Terminator;
 use p4cc_types::hir::Call;
 use p4cc_types::ids::{ControlId, ParserId};

@@ -1,7 +1,8 @@
 //! Calls: functions, built-in methods, and the way to the rest.
 
-use super::env::{Env, EnvId, Object, Owner};
+use super::env::{Env, Owner};
 use super::inline::Passing;
+use super::object::{EnvId, Object};
 use super::storage::{Rvalue, StaticStorage, Target};
 use super::target::Array;
 use super::{Kind, Lowerer};

@@ -1,6 +1,6 @@
 //! Externs of core.p4 and v1model.
 
-use super::env::Object;
+use super::object::Object;
 use super::storage::{INDEX_BITS, Rvalue, StaticStorage, Target};
 use super::target::Array;
 use super::{Kind, Lowerer};

@@ -6,7 +6,8 @@
 
 use super::Lowerer;
 use super::effects::Footprint;
-use super::env::{EnvId, Object, Owner};
+use super::env::Owner;
+use super::object::{EnvId, Object};
 use super::storage::{Binding, CopyOut, Rvalue, StaticStorage, Target};
 use p4cc_ir::{Operand, VarKind};
 use p4cc_syntax::ast::Direction;

@@ -22,8 +22,11 @@ mod effects;
 mod env;
 mod expr;
 mod externs;
+mod flatten;
 mod inline;
+mod instances;
 mod known;
+mod object;
 mod order;
 mod parser;
 mod placed;
@@ -38,6 +41,7 @@ mod tna_counters;
 mod tna_deposits;
 mod tna_externs;
 mod tna_hashes;
+mod tna_instances;
 mod tna_meters;
 mod tna_minmax;
 mod tna_objects;
@@ -48,7 +52,8 @@ mod tna_writes;
 pub use known::{PACKAGES, is_known_package};
 
 use build::FuncBuilder;
-use env::{Env, EnvId, GLOBAL, Owner};
+use env::{Env, Owner};
+use object::{EnvId, GLOBAL};
 use p4cc_budget::{Budget, Resource};
 use p4cc_ir::limits::MAX_CODE_DEPTH;
 use p4cc_ir::{
@@ -178,7 +183,7 @@ struct Lowerer<'h> {
     /// What is made of TNA's externs.
     tna: tna_objects::TnaObjects,
     /// What the chip's control plane sees.
-    notes: tna_view::Notes,
+    notes: tna_objects::Notes,
     /// A deparser is being made.
     in_deparser: bool,
     /// Ends of the ranges of PSA's `Random` objects.
@@ -202,7 +207,7 @@ struct Lowerer<'h> {
     /// Names given to arguments of externs.
     named_args: usize,
     /// Actions called where no table runs them.
-    called: Vec<order::DirectCall>,
+    called: Vec<env::DirectCall>,
     /// The innermost construct that could not be lowered, for a failure that nobody reported.
     lost: Option<(&'static str, Span)>,
 }
@@ -222,7 +227,7 @@ impl<'h> Lowerer<'h> {
             standard: None,
             kind: Kind::V1Model,
             tna: tna_objects::TnaObjects::default(),
-            notes: tna_view::Notes::default(),
+            notes: tna_objects::Notes::default(),
             in_deparser: false,
             randoms: Vec::new(),
             wrappers: Vec::new(),

@@ -6,8 +6,9 @@
 //! Actions that only other actions call are gone by then.
 
 use super::Lowerer;
-use super::env::{EnvId, GLOBAL, Object};
-use super::tna_objects::TnaObject;
+use super::env::DirectCall;
+use super::object::TnaObject;
+use super::object::{EnvId, GLOBAL, Object};
 use p4cc_ir::{ActionId, ControlPlaneName, TableId, ValueSetId};
 use p4cc_types::ids::ActId;
 use std::collections::BTreeSet;
@@ -19,14 +20,6 @@ enum Item {
     Table(TableId),
     Extern(Object),
     ValueSet(ValueSetId),
-}
-
-/// An action that is called where no table runs it: which, where it is declared, and from where it is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DirectCall {
-    pub(super) action: ActId,
-    pub(super) declared: EnvId,
-    pub(super) caller: EnvId,
 }
 
 impl Lowerer<'_> {

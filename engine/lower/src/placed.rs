@@ -3,7 +3,7 @@
 //! asks nothing of the switch and keeps no state, since the switch looks at its answers before (as p4c and
 //! BMv2 have it).
 
-use super::env::Object;
+use super::object::Object;
 use super::storage::Rvalue;
 use super::{Kind, Lowerer};
 use p4cc_ir::{HeaderField, Operand, VarType};

@@ -5,7 +5,7 @@
 
 use super::Lowerer;
 use super::arch::BlockShape;
-use super::env::EnvId;
+use super::object::EnvId;
 use super::storage::StaticStorage;
 use p4cc_ir::{
     Architecture, Bridge, HalfPipeline, Psa, PsaEgressInput, PsaEgressOutput, PsaIngressInput,

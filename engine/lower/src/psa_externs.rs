@@ -4,9 +4,9 @@
 //! calls: methods that give their result back, hashes and digests as objects,
 //! colours numbered otherwise. An `InternetChecksum` is a variable of its own.
 
-use super::env::{EnvId, Object};
+use super::object::TnaObject;
+use super::object::{EnvId, Object};
 use super::storage::Rvalue;
-use super::tna_objects::TnaObject;
 use super::{Kind, Lowerer};
 use p4cc_ir::{
     BinOp, Bits, ControlPlaneName, Digest, DigestId, ExternCall, HashAlgorithm, Inst, Operand, RegisterId,

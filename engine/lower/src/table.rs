@@ -1,8 +1,8 @@
 //! Tables: what the control plane sees of one, and applying it.
 
-use super::env::Object;
+use super::object::Object;
+use super::object::TnaObject;
 use super::storage::{Rvalue, StaticStorage};
-use super::tna_objects::TnaObject;
 use super::{Kind, Lowerer};
 use p4cc_budget::Resource;
 use p4cc_ir::limits::MAX_TABLE_SIZE;

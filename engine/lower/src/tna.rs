@@ -5,7 +5,7 @@
 
 use super::Lowerer;
 use super::arch::BlockShape;
-use super::env::{EnvId, GLOBAL};
+use super::object::{EnvId, GLOBAL};
 use super::storage::StaticStorage;
 use p4cc_ir::{
     Architecture, FuncId, Ghost, HalfPipeline, Inst, Operand, T2naForDeparser, T2naMirror, Terminator, Tna,

@@ -5,6 +5,7 @@
 //! until it is back. So the length of all options goes down with that of the option which is being read.
 
 use super::Lowerer;
+use super::object::{ParserCounter, STACK};
 use super::storage::Rvalue;
 use num_traits::ToPrimitive;
 use p4cc_ir::{BinOp, Bits, Inst, Operand, TofinoChip, VarId, VarType};
@@ -13,31 +14,11 @@ use p4cc_types::ty::Ty;
 
 /// Width of the parser's counter.
 const COUNTER_BITS: u32 = 8;
-/// Values that the stack keeps.
-const STACK: usize = 4;
 /// Arguments of the form that takes a field apart, without `update_with_top`.
 const FIELD_ARGS: usize = 5;
 
 fn number(value: u32) -> Operand {
     Operand::Const(Bits::from_u128(COUNTER_BITS, u128::from(value)))
-}
-
-/// A parser's counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParserCounter {
-    /// Its value.
-    value: VarId,
-    /// Kept values, the newest first, and for each all ones if it follows the counter, else zero; none on
-    /// Tofino 1.
-    kept: Option<[(VarId, VarId); STACK]>,
-}
-
-impl ParserCounter {
-    /// All its variables; they are zero when a packet enters the parser.
-    pub fn vars(self) -> impl Iterator<Item = VarId> {
-        let kept = self.kept.into_iter().flatten().flat_map(|(value, follows)| [value, follows]);
-        core::iter::once(self.value).chain(kept)
-    }
 }
 
 impl Lowerer<'_> {

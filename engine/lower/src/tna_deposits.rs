@@ -7,6 +7,7 @@
 
 use super::Lowerer;
 use super::storage::{Rvalue, StaticStorage};
+use super::tna_objects::Deposit;
 use p4cc_ir::limits::MAX_WIDTH;
 use p4cc_ir::{
     BinOp, Bits, ExternCall, FuncId, HashAlgorithm, HeaderId, Inst, Operand, UnOp, VarId, VarKind, VarType,
@@ -15,15 +16,6 @@ use p4cc_types::hir::Call;
 
 /// Width of the ones' complement sum.
 const SUM_BITS: u32 = 16;
-
-/// A checksum whose sum goes to a field.
-#[derive(Clone, Copy, Debug)]
-pub struct Deposit {
-    sum: VarId,
-    /// One bit: the call was made.
-    active: VarId,
-    residual: VarId,
-}
 
 fn constant(width: u32, value: u128) -> Operand {
     Operand::Const(Bits::from_u128(width, value))

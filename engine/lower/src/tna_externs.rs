@@ -5,9 +5,10 @@
 //! in front of the copy.
 
 use super::Lowerer;
-use super::env::Object;
+use super::object::Object;
+use super::object::TnaObject;
 use super::storage::{Rvalue, StaticStorage};
-use super::tna_objects::{HalfTypes, TnaObject};
+use super::tna_objects::HalfTypes;
 use num_traits::ToPrimitive;
 use p4cc_ir::limits::MAX_WIDTH;
 use p4cc_ir::{

@@ -1,9 +1,9 @@
 //! TNA's hash functions: polynomials, objects, calls, and fields that are symmetric.
 
 use super::Lowerer;
-use super::env::Object;
+use super::object::Object;
+use super::object::TnaObject;
 use super::storage::Rvalue;
-use super::tna_objects::TnaObject;
 use num_traits::ToPrimitive;
 use p4cc_ir::{
     Bits, ControlPlaneName, CrcFunction, ExternCall, HashAlgorithm, HashField, HashFunction, HashId,

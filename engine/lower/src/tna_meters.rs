@@ -2,8 +2,8 @@
 //! hit, where it is called.
 
 use super::Lowerer;
+use super::object::TnaObject;
 use super::storage::Rvalue;
-use super::tna_objects::TnaObject;
 use p4cc_ir::limits::MAX_ARRAY_CELLS;
 use p4cc_ir::{
     BinOp, Bits, ControlPlaneName, CounterId, ExternCall, Filter, FilterId, FilterKind, Inst, MeterId,

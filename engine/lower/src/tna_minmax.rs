@@ -1,8 +1,8 @@
 //! Tofino 2's register actions on a whole word of a register's memory, and the least or greatest part of one.
 
 use super::Lowerer;
+use super::object::TnaObject;
 use super::storage::Rvalue;
-use super::tna_objects::TnaObject;
 use p4cc_ir::{BinOp, Bits, Inst, Operand, VarType};
 use p4cc_syntax::Span;
 use p4cc_types::hir::{Call, Expr};

@@ -5,9 +5,10 @@
 //! which one is next.
 
 use super::Lowerer;
-use super::env::{EnvId, Object};
+use super::object::Object;
+use super::object::TnaObject;
 use super::storage::{Binding, Rvalue, StaticStorage, Target};
-use super::tna_objects::TnaObject;
+use super::tna_objects::RegisterAction;
 use num_traits::ToPrimitive;
 use p4cc_ir::limits::MAX_ARRAY_CELLS;
 use p4cc_ir::{
@@ -19,21 +20,6 @@ use p4cc_types::hir::{Call, Construct, Expr, Stmt};
 use p4cc_types::ids::{FnId, LocalId};
 use p4cc_types::ty::Ty;
 use p4cc_types::value::Value;
-
-/// A register action: what it works on, and what it does.
-#[derive(Clone, Debug)]
-pub struct RegisterAction {
-    /// The register.
-    pub register: RegisterId,
-    /// Type of its cells.
-    pub cell: Ty,
-    /// Type of the result.
-    pub result: Ty,
-    /// Its `apply`.
-    pub apply: FnId,
-    /// Where it was declared.
-    pub env: EnvId,
-}
 
 /// Mantissas of a math unit, and where the lowest one of roots and of the others stands.
 const MANTISSAS: usize = 16;

@@ -2,7 +2,7 @@
 //! controls for snapshots, port metadata, action selectors, and the fields that hashes are computed of.
 
 use super::Lowerer;
-use super::env::EnvId;
+use super::object::EnvId;
 use super::storage::StaticStorage;
 use p4cc_ir::{
     ControlView, HashDatum, HashView, ParamView, PipeView, PortMetadataView, RegisterId, TnaView, VarId,
@@ -12,27 +12,11 @@ use p4cc_syntax::ast::{AggregateKind, BinaryOp};
 use p4cc_types::hir::{Call, Callee, Expr, ExprKind, Instance};
 use p4cc_types::ty::Ty;
 use p4cc_types::value::Value;
-use std::collections::BTreeMap;
 
 /// Most fields that a snapshot shows of one control; further ones are left out.
 const MAX_SNAPSHOT_FIELDS: usize = 16_384;
 /// Bound of the nesting of types.
 const MAX_DEPTH: usize = 64;
-
-/// What is noted while the program is lowered.
-#[derive(Debug, Default)]
-pub struct Notes {
-    /// What is known already.
-    pub view: TnaView,
-    /// Names of the variables of the control that is being lowered.
-    pub names: BTreeMap<VarId, String>,
-    /// Calls of hashes, each with the action that it stands in.
-    pub calls: Vec<(HashView, Option<String>)>,
-    /// The register whose action is being lowered.
-    pub register: Option<RegisterId>,
-    /// What the parser that is being lowered unpacks as port metadata.
-    pub port_metadata: Option<p4cc_ir::DataType>,
-}
 
 /// Names of values, in the order of their declaration.
 struct Values {

@@ -16,6 +16,8 @@ mod constant;
 mod define;
 mod directive;
 mod expand;
+mod expansion;
+mod file;
 mod include;
 mod macros;
 mod output;
@@ -25,9 +27,10 @@ mod target;
 mod token;
 
 use crate::diag::Diagnostic;
-use crate::loader::SourceLoader;
+use crate::loader::{FileSystem, SourceLoader};
 use crate::source::{Options, Source, SourceFile};
-use expand::{Base, Expansion};
+use expansion::{Base, Expansion};
+use file::FileJob;
 use macros::Macro;
 use output::{Origin, Output};
 use scan::{Kind, Piece, Scanner};
@@ -46,16 +49,43 @@ const MAX_DIAGNOSTICS: usize = 100;
 /// Spans are 32 bits wide and the anchors of diagnostics come on top of the limit.
 const MAX_TOTAL_BYTES: u32 = 1 << 30;
 
-/// Preprocesses the file at `path`.
-pub(crate) fn from_path(
-    path: &Path,
-    loader: &dyn SourceLoader,
-    options: &Options,
-) -> (Source, Vec<Diagnostic>) {
-    let first = path_for(path, loader, options, BackEnd::default());
-    match first.again {
-        Some(back_end) => path_for(path, loader, options, back_end).finish(),
-        None => first.finish(),
+impl Source {
+    /// Reads and preprocesses a file of the file system.
+    pub fn load(path: impl AsRef<Path>, options: &Options) -> (Source, Vec<Diagnostic>) {
+        Self::load_with(path, &FileSystem, options)
+    }
+
+    /// Reads and preprocesses a file that `loader` knows.
+    pub fn load_with(
+        path: impl AsRef<Path>,
+        loader: &dyn SourceLoader,
+        options: &Options,
+    ) -> (Source, Vec<Diagnostic>) {
+        let path = path.as_ref();
+        let first = path_for(path, loader, options, BackEnd::default());
+        match first.again {
+            Some(back_end) => path_for(path, loader, options, back_end).finish(),
+            None => first.finish(),
+        }
+    }
+
+    /// Preprocesses `text`; quoted includes are looked up beside `name`.
+    pub fn from_text(
+        name: &str,
+        text: &str,
+        loader: &dyn SourceLoader,
+        options: &Options,
+    ) -> (Source, Vec<Diagnostic>) {
+        let read = |back_end| {
+            let mut job = Job::new(loader, options, back_end);
+            job.run_root(name, text, Path::new(name).parent());
+            job
+        };
+        let first = read(BackEnd::default());
+        match first.again {
+            Some(back_end) => read(back_end).finish(),
+            None => first.finish(),
+        }
     }
 }
 
@@ -83,25 +113,6 @@ fn path_for<'a>(
         }
     }
     job
-}
-
-/// Preprocesses `text`.
-pub(crate) fn from_text(
-    name: &str,
-    text: &str,
-    loader: &dyn SourceLoader,
-    options: &Options,
-) -> (Source, Vec<Diagnostic>) {
-    let read = |back_end| {
-        let mut job = Job::new(loader, options, back_end);
-        job.run_root(name, text, Path::new(name).parent());
-        job
-    };
-    let first = read(BackEnd::default());
-    match first.again {
-        Some(back_end) => read(back_end).finish(),
-        None => first.finish(),
-    }
 }
 
 /// State of one preprocessing run.
@@ -145,33 +156,6 @@ struct Reading {
     folder: Option<PathBuf>,
     /// The folder of the command line in which it was found.
     found: Option<usize>,
-}
-
-/// What a file needs to know about itself.
-struct FileJob {
-    index: usize,
-    depth: u32,
-    groups: Vec<Group>,
-}
-
-/// One open `#if`.
-struct Group {
-    /// Text of the current branch is read.
-    active: bool,
-    /// Text around the `#if` is read.
-    outer: bool,
-    /// Some branch was taken already.
-    taken: bool,
-    /// `#else` was seen.
-    last: bool,
-    start: usize,
-    end: usize,
-}
-
-impl FileJob {
-    fn active(&self) -> bool {
-        self.groups.last().is_none_or(|group| group.active)
-    }
 }
 
 impl<'a> Job<'a> {

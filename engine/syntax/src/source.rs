@@ -3,12 +3,9 @@
 //! Invariants: `segments` is sorted by `out_start` and its first segment starts at 0; every span handed out
 //! lies in the text; a span outside the text is clamped, never a panic.
 
-use crate::diag::Diagnostic;
-use crate::loader::{FileSystem, SourceLoader};
-use crate::preprocess;
 use crate::span::Span;
 use p4cc_budget::Budget;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// How to preprocess.
 #[derive(Clone, Debug, Default)]
@@ -116,30 +113,6 @@ pub(crate) struct PhysicalRange {
 }
 
 impl Source {
-    /// Reads and preprocesses a file of the file system.
-    pub fn load(path: impl AsRef<Path>, options: &Options) -> (Source, Vec<Diagnostic>) {
-        Self::load_with(path, &FileSystem, options)
-    }
-
-    /// Reads and preprocesses a file that `loader` knows.
-    pub fn load_with(
-        path: impl AsRef<Path>,
-        loader: &dyn SourceLoader,
-        options: &Options,
-    ) -> (Source, Vec<Diagnostic>) {
-        preprocess::from_path(path.as_ref(), loader, options)
-    }
-
-    /// Preprocesses `text`; quoted includes are looked up beside `name`.
-    pub fn from_text(
-        name: &str,
-        text: &str,
-        loader: &dyn SourceLoader,
-        options: &Options,
-    ) -> (Source, Vec<Diagnostic>) {
-        preprocess::from_text(name, text, loader, options)
-    }
-
     /// The preprocessed text, into which all spans point.
     pub fn text(&self) -> &str {
         &self.text

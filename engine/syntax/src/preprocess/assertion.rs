@@ -6,8 +6,9 @@
 use super::Job;
 use super::directive::Line;
 use super::expand::Expanded;
+use super::file::FileJob;
 use super::scan::Kind;
-use super::{FileJob, token::Token};
+use super::token::Token;
 use crate::diag::Diagnostic;
 use std::rc::Rc;
 

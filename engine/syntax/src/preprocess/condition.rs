@@ -3,33 +3,12 @@
 //! Arithmetic is C's in 64 bits, signed or unsigned; what a short circuit skips has no value but must be well
 //! formed. Invariant: no overflow or division of the host's arithmetic can panic.
 
-use super::constant;
+use super::constant::{self, Value};
 use super::scan::Kind;
 use super::token::Token;
 
 /// Parentheses and operators inside one another.
 const MAX_DEPTH: u32 = 200;
-
-/// A number of 64 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Value {
-    pub(super) bits: u64,
-    pub(super) unsigned: bool,
-}
-
-impl Value {
-    pub(super) fn signed(value: i64) -> Self {
-        Self { bits: value as u64, unsigned: false }
-    }
-
-    fn truth(value: bool) -> Self {
-        Self::signed(i64::from(value))
-    }
-
-    fn is_true(self) -> bool {
-        self.bits != 0
-    }
-}
 
 type Answer = Result<Value, String>;
 

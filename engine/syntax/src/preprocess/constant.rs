@@ -1,6 +1,25 @@
 //! Integer and character constants of `#if`.
 
-use super::condition::Value;
+/// A number of 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Value {
+    pub(super) bits: u64,
+    pub(super) unsigned: bool,
+}
+
+impl Value {
+    pub(super) fn signed(value: i64) -> Self {
+        Self { bits: value as u64, unsigned: false }
+    }
+
+    pub(super) fn truth(value: bool) -> Self {
+        Self::signed(i64::from(value))
+    }
+
+    pub(super) fn is_true(self) -> bool {
+        self.bits != 0
+    }
+}
 
 /// Value of an integer constant of C.
 pub(super) fn number(word: &str) -> Result<Value, String> {

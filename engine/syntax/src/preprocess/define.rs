@@ -1,9 +1,10 @@
 //! `#define`, and the messages of macros that cannot be expanded.
 
+use super::Job;
 use super::directive::Line;
 use super::expand::ExpandError;
+use super::file::FileJob;
 use super::macros::{Definition, Macro};
-use super::{FileJob, Job};
 use crate::diag::Diagnostic;
 use std::rc::Rc;
 

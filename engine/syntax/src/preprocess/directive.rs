@@ -1,9 +1,10 @@
 //! The directives: lines that start with `#`.
 
 use super::expand::ExpandError;
+use super::file::{FileJob, Group};
 use super::scan::{Kind, Piece, Scanner};
 use super::token::Token;
-use super::{FileJob, Group, Job, condition};
+use super::{Job, condition};
 use crate::closest;
 use crate::diag::Diagnostic;
 use crate::source::Marker;
@@ -276,7 +277,7 @@ impl Job<'_> {
     /// The next token of a directive.
     pub(super) fn next_word(&mut self) -> Result<Token, ExpandError> {
         loop {
-            let token = self.next(&mut super::expand::Base::Empty)?;
+            let token = self.next(&mut super::expansion::Base::Empty)?;
             if !token.is_pad() {
                 return Ok(token);
             }

@@ -5,10 +5,11 @@
 //! it is for ever, so expansion ends. Bounds on the nesting of arguments, on tokens made and on the bytes
 //! of new ones keep it short and small as well.
 
+use super::Job;
+use super::expansion::{Base, Context, Expansion};
 use super::macros::{BuiltIn, Definition, Element, Macro, What};
-use super::scan::{Kind, Scanner};
+use super::scan::Kind;
 use super::token::{NOWHERE, Token, pasted, stringized};
-use super::{FileJob, Job};
 use p4cc_budget::Overrun;
 use std::rc::Rc;
 
@@ -34,42 +35,6 @@ pub(super) enum ExpandError {
     HasInclude(&'static str),
     /// The compilation that the text is for is over.
     Over(Overrun),
-}
-
-/// Tokens that are read before those below them.
-#[derive(Debug)]
-pub(super) struct Context {
-    tokens: Rc<[Token]>,
-    next: usize,
-    /// The macro whose body it is.
-    owner: Option<Rc<str>>,
-    /// Place of the macro in the file, for tokens of its body.
-    at: u32,
-    /// Nothing below is read: an argument or a line.
-    closed: bool,
-}
-
-/// State of expansions.
-#[derive(Debug, Default)]
-pub(super) struct Expansion {
-    pub(super) contexts: Vec<Context>,
-    disabled: std::collections::BTreeSet<Rc<str>>,
-    /// Macros are not expanded: arguments are collected, or `defined` reads a name.
-    pub(super) held: u32,
-    /// A directive is read: places that may need a blank do not matter.
-    pub(super) in_directive: bool,
-    /// A directive inside the arguments of a macro is carried out.
-    pub(super) in_arguments: bool,
-    /// Arguments inside one another.
-    depth: u32,
-}
-
-/// What is below all contexts.
-pub(super) enum Base<'b, 't> {
-    /// Nothing.
-    Empty,
-    /// A file.
-    File(&'b mut FileJob, &'b mut Scanner<'t>),
 }
 
 /// Tokens, or why there are none.
@@ -624,18 +589,3 @@ impl Job<'_> {
 
 /// Place of a `#` that begins a line.
 const HASH: u32 = NOWHERE - 1;
-
-impl Base<'_, '_> {
-    pub(super) fn position(&self) -> usize {
-        match self {
-            Base::Empty => 0,
-            Base::File(_, scanner) => scanner.position(),
-        }
-    }
-
-    fn return_to(&mut self, at: usize) {
-        if let Base::File(_, scanner) = self {
-            scanner.return_to(at);
-        }
-    }
-}

@@ -1,11 +1,13 @@
 //! Files that others include, and the pragmas.
 
+use super::Job;
 use super::directive::Line;
 use super::expand::ExpandError;
+use super::file::FileJob;
 use super::macros::Macro;
 use super::scan::Kind;
+use super::target::BackEnd;
 use super::token::{Token, spelled};
-use super::{FileJob, Job};
 use crate::closest;
 use crate::diag::Diagnostic;
 use crate::loader::{BUILTIN_FILES, builtin, other_architecture};
@@ -23,6 +25,22 @@ struct Wanted<'p> {
 }
 
 impl Job<'_> {
+    /// Stops where a file of another back end is included; the program is then read again.
+    pub(super) fn back_end_of(&mut self, path: &str) {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        let chip = match file {
+            "t2na.p4" => 2,
+            _ if file.starts_with("tofino2") => 2,
+            "tna.p4" | "tofino.p4" => 1,
+            _ if file.starts_with("tofino1") => 1,
+            _ => return,
+        };
+        if self.back_end == BackEnd::Bmv2 {
+            self.again = Some(BackEnd::Tofino(chip));
+            self.stopped = true;
+        }
+    }
+
     pub(super) fn include_line(&mut self, job: &FileJob, line: &Line) {
         if self.expansion.in_arguments {
             let message = format!("`#{}` cannot be inside the arguments of a macro", line.name);

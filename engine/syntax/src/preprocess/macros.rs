@@ -130,7 +130,7 @@ impl Definition {
 
     /// A macro that stands for a text.
     pub(super) fn of_text(text: &str) -> Self {
-        let tokens: Rc<[Token]> = super::token::tokens_of(&super::join_lines(text).0).into();
+        let tokens: Rc<[Token]> = super::token::tokens_of(&super::splice::join_lines(text).0).into();
         Self { plain: Some(tokens), ..Self::default() }
     }
 

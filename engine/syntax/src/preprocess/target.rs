@@ -4,7 +4,6 @@
 //! program is read for BMv2 until it includes a file of the Tofino's, and is then read again for that chip. A
 //! `__TARGET_...` macro of the command line decides alone.
 
-use super::Job;
 use super::macros::{BUILT_IN, Definition, Macro};
 use crate::source::Options;
 use std::collections::BTreeMap;
@@ -63,22 +62,4 @@ pub(super) fn macros(back_end: BackEnd, options: &Options) -> BTreeMap<Rc<str>, 
     }
     options.defines.iter().for_each(|(name, text)| define(name, text));
     macros
-}
-
-impl Job<'_> {
-    /// Stops where a file of another back end is included; the program is then read again.
-    pub(super) fn back_end_of(&mut self, path: &str) {
-        let file = path.rsplit('/').next().unwrap_or(path);
-        let chip = match file {
-            "t2na.p4" => 2,
-            _ if file.starts_with("tofino2") => 2,
-            "tna.p4" | "tofino.p4" => 1,
-            _ if file.starts_with("tofino1") => 1,
-            _ => return,
-        };
-        if self.back_end == BackEnd::Bmv2 {
-            self.again = Some(BackEnd::Tofino(chip));
-            self.stopped = true;
-        }
-    }
 }
