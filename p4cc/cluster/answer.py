@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
-from p4cc.running.worked import Facts, Worked
+from p4cc.running.derived_run import DerivedRun, Facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,41 +28,41 @@ class _Blobs:
         return [begin, self._at]
 
 
-def packed_answers(answers: Iterable[tuple[Worked, Iterable[str]]]) -> bytes:
+def packed_answers(answers: Iterable[tuple[DerivedRun, Iterable[str]]]) -> bytes:
     """Runs that are worked out, with the notes of each."""
     blobs = _Blobs()
-    told = [_plain(worked, notes, blobs) for worked, notes in answers]
+    told = [_plain(derived, notes, blobs) for derived, notes in answers]
     head = json.dumps(told).encode()
     return b"".join([len(head).to_bytes(_LENGTH_BYTES, "big"), head, *blobs.parts])
 
 
-def unpacked_answers(data: bytes, place: str) -> list[tuple[Worked, tuple[str, ...]]]:
+def unpacked_answers(data: bytes, place: str) -> list[tuple[DerivedRun, tuple[str, ...]]]:
     """What was packed; raises UserError for what cannot be read."""
     try:
         begin = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "big")
         told = json.loads(data[_LENGTH_BYTES:begin])
         whole = memoryview(data)[begin:]
-        return [(_worked(one, whole), tuple(map(str, one["notes"]))) for one in told]
+        return [(_derived(one, whole), tuple(map(str, one["notes"]))) for one in told]
     except (ValueError, LookupError, TypeError) as error:
         cause = f"a worker's answer cannot be read: {type(error).__name__}"
         raise UserError(cause, place=place, remedy="give the workers this very p4cc, and run again") from error
 
 
-def _plain(worked: Worked, notes: Iterable[str], blobs: _Blobs) -> dict[str, Any]:
+def _plain(derived: DerivedRun, notes: Iterable[str], blobs: _Blobs) -> dict[str, Any]:
     return {
-        "seed": worked.seed,
-        "summary": worked.summary,
-        "numbers": worked.numbers,
-        "facts": worked.facts.plain(),
+        "seed": derived.seed,
+        "summary": derived.summary,
+        "numbers": derived.numbers,
+        "facts": derived.facts.plain(),
         "notes": list(notes),
-        "tables": {name: blobs.add(data) for name, data in worked.tables.items()},
-        "captures": {name: blobs.add(data) for name, data in worked.captures.items()},
+        "tables": {name: blobs.add(data) for name, data in derived.tables.items()},
+        "captures": {name: blobs.add(data) for name, data in derived.captures.items()},
     }
 
 
-def _worked(told: Mapping[str, Any], whole: memoryview) -> Worked:
+def _derived(told: Mapping[str, Any], whole: memoryview) -> DerivedRun:
     facts = told["facts"]
-    return Worked(
+    return DerivedRun(
         seed=int(told["seed"]),
         summary=dict(told["summary"]),
         numbers=dict(told["numbers"]),

@@ -90,8 +90,8 @@ def sweep(
         use_cache=cache,
         force=force,
     )
-    with machines(on, store, memory, wheel, uses_cache=cache) as (elsewhere, kept):
-        outcome = run_sweep(replace(request, elsewhere=elsewhere, store=kept))
+    with machines(on, store, memory, wheel, uses_cache=cache) as (remote, kept):
+        outcome = run_sweep(replace(request, remote=remote, store=kept))
     if as_json:
         typer.echo(json.dumps(outcome.plain(), indent=1, allow_nan=False))
         if outcome.aside:

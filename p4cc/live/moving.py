@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from p4cc.errors import UserError
 from p4cc.live.pace import ENDED
-from p4cc.running.advance import Advancing
+from p4cc.running.network_thread import NetworkThread
 
 if TYPE_CHECKING:
     from p4cc import _engine
@@ -53,7 +53,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Stretches(Advancing):
+class Stretches(NetworkThread):
     """A network that moves on in stretches."""
 
     async def to_news(

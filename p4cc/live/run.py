@@ -19,7 +19,7 @@ from p4cc.live.network import drawn
 from p4cc.live.pace import ENDED, FAILED, PAUSED, Pace
 from p4cc.live.record import Recorder, free_file, recorded
 from p4cc.live.server import PageServer
-from p4cc.running.controlled import run_with_stops
+from p4cc.running.controller_run import run_with_stops
 from p4cc.scenario.changes import TimedRow
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from p4cc import _engine
     from p4cc.control.load import ControllerClass
     from p4cc.planning.network import NetworkPlan
-    from p4cc.running.controlled import Left
+    from p4cc.running.controller_run import ControlOutcome
     from p4cc.running.progress import Runs
     from p4cc.running.runner import Prepared
     from p4cc.scenario.expand import Case
@@ -94,7 +94,7 @@ class LiveRun:
         planned: tuple[Case, NetworkPlan, Mapping[str, Pipeline]],
         chosen: ControllerClass | None,
         progress: tuple[str, Runs],
-    ) -> Left:
+    ) -> ControlOutcome:
         """Serves the page and runs to the end; raises UserError, ControllerError."""
         (_, network), (case, plan, pipelines) = networks, planned
         session = _Session(network, planned, Pace(self.speed), progress, self._recorder())
