@@ -29,7 +29,7 @@ from p4cc.errors import UserError
 from p4cc.planning.names import Names
 from p4cc.running.networks import users_errors
 from p4cc.running.runner import prepare
-from p4cc.running.stepped import Stepped, begin, stage, to_ps
+from p4cc.running.step_driver import StepDriver, begin, stage, to_ps
 from p4cc.scenario.base import MAX_TIME_NS
 from p4cc.scenario.built import Scenario
 from topos import plan_addresses
@@ -89,7 +89,7 @@ class Network:
         case = _one_case(prepared)
         self._stand_on(begin(stage(prepared, case), prepared.scenario.seeds[0] if asked is None else asked))
 
-    def _stand_on(self, run: Stepped) -> None:
+    def _stand_on(self, run: StepDriver) -> None:
         self._run = run
         self._finalizer = weakref.finalize(self, run.close)
         plan = run.staged.plan
@@ -97,7 +97,7 @@ class Network:
         self._addresses = plan_addresses(plan.topology)
         self._devices = {one.switch: one.device_id for one in plan.switches}
 
-    def _over(self, run: Stepped) -> Self:
+    def _over(self, run: StepDriver) -> Self:
         """Another network of this one's kind."""
         made = type(self).__new__(type(self))
         made._stand_on(run)  # noqa: SLF001

@@ -13,13 +13,13 @@ from p4cc.analysis.long_tables import whole
 from p4cc.analysis.metrics import derive
 from p4cc.analysis.tables import TABLE_NAMES, described
 from p4cc.api.tables import Tables
+from p4cc.running.derived_run import keys_of, measures_of
 from p4cc.running.result_writer import engine_tables, with_keys
-from p4cc.running.worked import keys_of, measures_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from p4cc.running.stepped import Stepped
+    from p4cc.running.step_driver import StepDriver
 
 
 class Snapshot(Tables):
@@ -28,7 +28,7 @@ class Snapshot(Tables):
     `net.result().flows`, `net.result().plot.queue("s1", "h9")`.
     """
 
-    def __init__(self, run: Stepped) -> None:
+    def __init__(self, run: StepDriver) -> None:
         """Reads the run; `Network.result` makes it."""
         super().__init__()
         staged = run.staged

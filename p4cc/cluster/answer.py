@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, TypedDict
 
 from p4cc.errors import UserError
-from p4cc.running.worked import Facts, Worked
+from p4cc.running.derived_run import DerivedRun, Facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,40 +50,40 @@ class _Blobs:
         return [begin, self._at]
 
 
-def packed_answers(answers: Iterable[tuple[Worked, Iterable[str]]]) -> bytes:
+def packed_answers(answers: Iterable[tuple[DerivedRun, Iterable[str]]]) -> bytes:
     """Packs derived runs with their notes."""
     blobs = _Blobs()
-    head = json.dumps([_run_head(worked, notes, blobs) for worked, notes in answers]).encode()
+    head = json.dumps([_run_head(derived, notes, blobs) for derived, notes in answers]).encode()
     return b"".join([len(head).to_bytes(_LENGTH_BYTES, "big"), head, *blobs.parts])
 
 
-def unpacked_answers(data: bytes, place: str) -> list[tuple[Worked, tuple[str, ...]]]:
+def unpacked_answers(data: bytes, place: str) -> list[tuple[DerivedRun, tuple[str, ...]]]:
     """Unpacks runs; raises UserError for invalid bytes."""
     try:
         begin = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "big")
         heads: list[_RunHead] = json.loads(data[_LENGTH_BYTES:begin])
         whole = memoryview(data)[begin:]
-        return [(_worked(head, whole), tuple(map(str, head["notes"]))) for head in heads]
+        return [(_derived(head, whole), tuple(map(str, head["notes"]))) for head in heads]
     except (ValueError, LookupError, TypeError) as error:
         cause = f"a worker's answer cannot be read: {type(error).__name__}"
         raise UserError(cause, place=place, remedy="give the workers this very p4cc, and run again") from error
 
 
-def _run_head(worked: Worked, notes: Iterable[str], blobs: _Blobs) -> dict[str, object]:
+def _run_head(derived: DerivedRun, notes: Iterable[str], blobs: _Blobs) -> dict[str, object]:
     return {
-        "seed": worked.seed,
-        "summary": worked.summary,
-        "numbers": worked.numbers,
-        "facts": worked.facts.plain(),
+        "seed": derived.seed,
+        "summary": derived.summary,
+        "numbers": derived.numbers,
+        "facts": derived.facts.plain(),
         "notes": list(notes),
-        "tables": {name: blobs.add(data) for name, data in worked.tables.items()},
-        "captures": {name: blobs.add(data) for name, data in worked.captures.items()},
+        "tables": {name: blobs.add(data) for name, data in derived.tables.items()},
+        "captures": {name: blobs.add(data) for name, data in derived.captures.items()},
     }
 
 
-def _worked(head: _RunHead, whole: memoryview) -> Worked:
+def _derived(head: _RunHead, whole: memoryview) -> DerivedRun:
     facts = head["facts"]
-    return Worked(
+    return DerivedRun(
         seed=int(head["seed"]),
         summary=dict(head["summary"]),
         numbers=dict(head["numbers"]),

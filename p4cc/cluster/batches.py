@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from p4cc.running.elsewhere import AskedRun, MadeRun
+    from p4cc.running.remote_runs import RemoteResult, RunOrder
 
 TASK_S = 2.0
 """The duration of a task of several runs, which is lost when its worker dies."""
@@ -27,13 +27,13 @@ _FORGETS = 0.2
 class Waiting:
     """A run, and who waits for it."""
 
-    asked: AskedRun
-    result: asyncio.Future[MadeRun]
+    asked: RunOrder
+    result: asyncio.Future[RemoteResult]
     batch: Batch | None = None
     more: int = 1
     """How many times as much memory it is given as it was thought to need."""
 
-    def give(self, made: MadeRun) -> None:
+    def give(self, made: RemoteResult) -> None:
         """Hands the run over, if somebody still waits for it."""
         if not self.result.done():
             self.result.set_result(made)
@@ -72,7 +72,7 @@ class Batches:
 
     work: Callable[[list[Waiting]], Coroutine[None, None, None]]
     """Gives a task to the cluster and sets the results."""
-    like: Callable[[AskedRun], object]
+    like: Callable[[RunOrder], object]
     """What runs of one task have in common."""
     most_tasks: int
     cores: int
@@ -81,7 +81,7 @@ class Batches:
     _batches: set[Batch] = field(default_factory=set[Batch])
     _is_due: bool = False
 
-    async def make(self, asked: AskedRun) -> MadeRun:
+    async def make(self, asked: RunOrder) -> RemoteResult:
         """Waits until a run is made."""
         loop = asyncio.get_running_loop()
         one = Waiting(asked, loop.create_future())
@@ -93,7 +93,7 @@ class Batches:
             if one.result.cancelled():
                 self._leave(one)
 
-    def took(self, of: AskedRun, runs: int, seconds: float, size_bytes: int) -> None:
+    def took(self, of: RunOrder, runs: int, seconds: float, size_bytes: int) -> None:
         """Records the duration and the size of a task."""
         if not runs:
             return
@@ -104,7 +104,7 @@ class Batches:
             known.run_s += _FORGETS * (seconds / runs - known.run_s)
             known.run_bytes += _FORGETS * (size_bytes / runs - known.run_bytes)
 
-    def outstanding(self) -> list[AskedRun]:
+    def outstanding(self) -> list[RunOrder]:
         """Runs at the cluster."""
         return [one.asked for batch in self._batches for one in batch.runs if not one.result.done()]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 from p4cc.errors import UserError
 from p4cc.planning.execution import Exec
 from p4cc.planning.programs import HeaderField
-from p4cc.running.elsewhere import ProgramContent, Study
+from p4cc.running.remote_runs import ProgramContent, Study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -29,9 +29,9 @@ from p4cc.cluster.worker import Task
 from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.large_pages import VARIABLE, with_large_pages
-from p4cc.running.elsewhere import AskedRun, LostClusterError, MadeRun
-from p4cc.running.kept_run import unpacked
+from p4cc.running.cached_run import unpacked
 from p4cc.running.provenance import this_p4cc
+from p4cc.running.remote_runs import LostClusterError, RemoteResult, RunOrder
 
 if TYPE_CHECKING:
     import concurrent.futures
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from p4cc.cluster.store import RunStore
     from p4cc.cluster.tasks import Answer
     from p4cc.cluster.worker import TaskFields
-    from p4cc.running.elsewhere import Study
-    from p4cc.running.worked import Worked
+    from p4cc.running.derived_run import DerivedRun
+    from p4cc.running.remote_runs import Study
 
 LOCAL = "ray"
 """`--on ray`: the cluster that RAY_ADDRESS names, else one of this machine for the time of the command."""
@@ -163,7 +163,7 @@ class RayCluster:
         """The cluster, for people."""
         return f"--on {self._settings.address}"
 
-    async def make(self, asked: AskedRun) -> MadeRun:
+    async def make(self, asked: RunOrder) -> RemoteResult:
         """Has a worker make a run; raises UserError, LostClusterError."""
         if self._refused is not None:
             # Others of this call came first: they have said it.
@@ -216,7 +216,7 @@ class RayCluster:
             if (failed := answer["failed"]) is not None:
                 raise UserError(failed["cause"], place=failed["place"], remedy=failed["remedy"])  # noqa: TRY301
             self.peak_bytes = max(self.peak_bytes, answer["peak_bytes"])
-            size_bytes = len(answer["worked"]) + sum(map(len, answer["data"]))
+            size_bytes = len(answer["derived"]) + sum(map(len, answer["data"]))
             self._of_loop().took(first, len(answer["made"]), answer["seconds"], size_bytes)
             for one, made in zip(runs, await asyncio.to_thread(self._made, runs, answer), strict=True):
                 one.give(made)
@@ -265,7 +265,7 @@ class RayCluster:
             error.finished = sum([found is True for found in await asyncio.gather(*looks, return_exceptions=True)])
         return error
 
-    def _join(self, asked: AskedRun) -> None:
+    def _join(self, asked: RunOrder) -> None:
         """Joins the cluster, for runs like this one; raises UserError, then and ever after."""
         address = self._settings.address
         if address == LOCAL:
@@ -332,14 +332,14 @@ class RayCluster:
         wanted = one.asked.memory_bytes * one.more
         return min(wanted, self._largest_bytes) if self._largest_bytes else wanted
 
-    def _alike(self, asked: AskedRun) -> _Alike:
+    def _alike(self, asked: RunOrder) -> _Alike:
         """What runs of one task have in common."""
         if all(asked.study is not known for known in self._studies):
             self._studies.append(asked.study)
         place = next(place for place, known in enumerate(self._studies) if known is asked.study)
         return (place, tuple(sorted(asked.inputs.items())), asked.memory_bytes)
 
-    def _sent(self, asked: AskedRun) -> tuple[str, object]:
+    def _sent(self, asked: RunOrder) -> tuple[str, object]:
         """The inputs of a run at Ray, by name: each content goes there once."""
         known = self._alike(asked)[:2]
         if known not in self._sent_bundles:
@@ -361,24 +361,26 @@ class RayCluster:
             self._cluster.ray.cancel(reference)
             raise
 
-    def _made(self, runs: list[Waiting], answer: Answer) -> list[MadeRun]:
+    def _made(self, runs: list[Waiting], answer: Answer) -> list[RemoteResult]:
         """The runs of a task, checked; raises UserError."""
         place = f"{self.place}: the result of {runs[0].asked.label}"
-        worked = dict(zip(answer["made"], unpacked_answers(answer["worked"], place), strict=True))
+        derived = dict(zip(answer["made"], unpacked_answers(answer["derived"], place), strict=True))
         data = dict(zip(answer["made"], answer["data"], strict=False))
         if answer["made"] and self._store is not None and not self._store.holds(answer["made"][0]):
             self._not_there(answer["made"][0])
-        return [self._made_run(one.asked, worked.get(one.asked.key), data.get(one.asked.key)) for one in runs]
+        return [self._made_run(one.asked, derived.get(one.asked.key), data.get(one.asked.key)) for one in runs]
 
-    def _made_run(self, asked: AskedRun, worked: tuple[Worked, tuple[str, ...]] | None, data: bytes | None) -> MadeRun:
-        if worked is None:
+    def _made_run(
+        self, asked: RunOrder, derived: tuple[DerivedRun, tuple[str, ...]] | None, data: bytes | None
+    ) -> RemoteResult:
+        if derived is None:
             # It was in the store when its task began.
             run = None if self._store is None else self._store.load(asked.key)
             if run is None or run.seed != asked.seed:
                 self._not_there(asked.key)
-            return MadeRun(run, (), is_kept=True)
+            return RemoteResult(run, (), is_kept=True)
         run = None if data is None else unpacked(asked.key, data, f"{self.place}: the result of {asked.label}")
-        return MadeRun(run, worked[1], is_kept=self._store is not None, worked=worked[0])
+        return RemoteResult(run, derived[1], is_kept=self._store is not None, derived=derived[0])
 
     def _not_there(self, key: str) -> NoReturn:
         where = "the store" if self._store is None else self._store.place(key)

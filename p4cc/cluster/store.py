@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 
 from p4cc.cluster.extra import needs
 from p4cc.errors import UserError
-from p4cc.running.kept_run import HEAD_BYTES, is_head_of, packed, unpacked
+from p4cc.running.cached_run import HEAD_BYTES, is_head_of, packed, unpacked
 
 if TYPE_CHECKING:
-    from p4cc.running.kept_run import SeedRun
+    from p4cc.running.cached_run import SeedRun
 
 FOLDER = "runs"
 THREADS = 32

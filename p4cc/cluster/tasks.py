@@ -11,7 +11,7 @@ from p4cc.cluster.bundle import Bundle
 from p4cc.cluster.store import RunStore
 from p4cc.cluster.worker import Studies, Task, made, peak_bytes
 from p4cc.errors import UserError
-from p4cc.running.kept_run import packed
+from p4cc.running.cached_run import packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ class Answer(TypedDict):
 
     failed: Failed | None
     """The first error of a run."""
-    worked: bytes
+    derived: bytes
     """Finished runs (`answer`)."""
     made: list[str]
     """Their keys, in order."""
@@ -62,11 +62,11 @@ def run_task(
         done = made(study, missing, None if run_store is None else run_store.store)
     except UserError as error:
         failed = Failed(cause=error.cause, place=error.place, remedy=error.remedy)
-        return Answer(failed=failed, worked=b"", made=[], data=[], seconds=0.0, peak_bytes=0)
+        return Answer(failed=failed, derived=b"", made=[], data=[], seconds=0.0, peak_bytes=0)
     keys = [task.key for task in missing]
     return Answer(
         failed=None,
-        worked=packed_answers((one.worked, one.notes) for one in done),
+        derived=packed_answers((one.derived, one.notes) for one in done),
         made=keys,
         data=[packed(key, one.run) for key, one in zip(keys, done, strict=True)] if run_store is None else [],
         seconds=time.monotonic() - begun,

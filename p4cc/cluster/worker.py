@@ -20,9 +20,9 @@ from p4cc.errors import UserError
 from p4cc.files import files_read, inputs_given
 from p4cc.running.cache import RunCache
 from p4cc.running.case import PlannedRuns, PushedProgram, Session, plan_runs, run_seeds
+from p4cc.running.derived_run import derive_run
 from p4cc.running.progress import Runs
 from p4cc.running.provenance import this_p4cc
-from p4cc.running.worked import worked_out
 from p4cc.scenario.expand import Case, cases_at
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import document_of
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from p4cc.json_data import JsonValue
-    from p4cc.running.elsewhere import Study
-    from p4cc.running.kept_run import SeedRun
-    from p4cc.running.traced import Traced
-    from p4cc.running.worked import Worked
+    from p4cc.running.cached_run import SeedRun
+    from p4cc.running.derived_run import DerivedRun
+    from p4cc.running.packet_trace import PacketTrace
+    from p4cc.running.remote_runs import Study
     from p4cc.scenario.overrides import Origins
     from p4cc.scenario.schema import Scenario
 
@@ -71,7 +71,7 @@ class Done:
     """A finished run."""
 
     run: SeedRun
-    worked: Worked
+    derived: DerivedRun
     notes: tuple[str, ...]
 
 
@@ -137,10 +137,10 @@ async def _made(study: Study, tasks: list[Task], keep: Callable[[str, SeedRun], 
     for task in tasks:
         _check_key(planned, task)
     notes: list[str] = list[str]()
-    traced: list[Traced] = []
+    traced: list[PacketTrace] = []
     found = await run_seeds(case, planned, {task.seed: task.key for task in tasks}, session, (notes, traced))
     runs = [found[task.seed] for task in tasks]
-    return [Done(run, worked_out(case, planned[0], run), tuple(notes)) for run in runs]
+    return [Done(run, derive_run(case, planned[0], run), tuple(notes)) for run in runs]
 
 
 class _Keeping(RunCache):

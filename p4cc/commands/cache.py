@@ -42,7 +42,7 @@ def cache(
     """
     # Arrow takes half a second to import; other commands need not wait for it.
     from p4cc.running.cache import RunCache
-    from p4cc.running.kept_files import FOLDER
+    from p4cc.running.cache_files import FOLDER
 
     place = folder or Path("results") / FOLDER
     if folder is not None and not folder.is_dir():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from p4cc.running.cache import KeptRuns
-    from p4cc.running.elsewhere import Elsewhere
+    from p4cc.running.remote_runs import RemoteRunner
 
 On = Annotated[
     str | None,
@@ -42,7 +42,7 @@ Wheel = Annotated[
 @contextmanager
 def machines(
     on: str | None, store: str | None, memory: str | None, wheel: Path | None, *, uses_cache: bool
-) -> Generator[tuple[Elsewhere | None, KeptRuns | None]]:
+) -> Generator[tuple[RemoteRunner | None, KeptRuns | None]]:
     """Where runs are made and kept, for the time of a command; None is this machine. Raises UserError."""
     if on is None and (memory or wheel):
         place = "--memory" if memory else "--wheel"

@@ -105,8 +105,8 @@ def reproduce(
         use_cache=cache,
         force=force,
     )
-    with machines(on, store, memory, wheel, uses_cache=cache) as (elsewhere, run_store):
-        outcome = run_study(replace(request, elsewhere=elsewhere, store=run_store))
+    with machines(on, store, memory, wheel, uses_cache=cache) as (remote, run_store):
+        outcome = run_study(replace(request, remote=remote, store=run_store))
     pages = _report([read_results(found, outcome.folder)], report_to) if report or report_to is not None else []
     if as_json:
         typer.echo(json.dumps(outcome.records, indent=1))

@@ -21,15 +21,15 @@ from p4cc.errors import UserError
 from p4cc.exit_codes import DIFFERS
 from p4cc.leftovers import left_until_done
 from p4cc.planning.execution import Exec
-from p4cc.running.standing import Call, standing, this_code
+from p4cc.running.call_cache import Call, cached_outcome, this_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from p4cc.running.outcome import RunOutcome
+    from p4cc.running.packet_trace import TraceRequest
     from p4cc.running.runner import RunRequest, Watcher
-    from p4cc.running.served import Serving
-    from p4cc.running.traced import Tracing
+    from p4cc.running.server_run import ServerSettings
 
 
 def register(app: typer.Typer) -> None:
@@ -168,7 +168,7 @@ def run(
     call = None
     if is_plain:
         call = Call(path, out, overrides, tuple(variants or ()), figures, report, force, this_code())
-        if (standing_outcome := standing(call)) is not None:
+        if (standing_outcome := cached_outcome(call)) is not None:
             _show(standing_outcome, as_json=as_json)
             return
     # Plotting and tables take a second to import; calls whose results stand need not wait for them.
@@ -196,8 +196,8 @@ def run(
     if again is not None and (changes or store is not None):
         cause = "runs what was run: nothing of it can be changed, and nothing is written"
         raise UserError(cause, place="--again", remedy="leave out the other options, or name the scenario")
-    with machines(on, store, memory, wheel, uses_cache=cache) as (elsewhere, run_store):
-        request = replace(request, elsewhere=elsewhere, store=run_store)
+    with machines(on, store, memory, wheel, uses_cache=cache) as (remote, run_store):
+        request = replace(request, remote=remote, store=run_store)
         if again is not None:
             _again(again, request, as_json=as_json)
             return
@@ -211,13 +211,13 @@ def _reporter() -> Callable[[Path, str], str]:
     return report_of
 
 
-def _serving(address: str | None, speed: str | None, *, is_live: bool) -> Serving | None:
-    from p4cc.running.served import Serving
+def _serving(address: str | None, speed: str | None, *, is_live: bool) -> ServerSettings | None:
+    from p4cc.running.server_run import ServerSettings
 
     if address is not None:
         if is_live:
             raise UserError("does not go with --serve", place="--live", remedy="leave out one of them")
-        return Serving.parse(address, speed or "1")
+        return ServerSettings.parse(address, speed or "1")
     if speed is not None and not is_live:
         raise UserError("is for --serve and --live", place="--speed", remedy="add one of them, or leave it out")
     return None
@@ -226,7 +226,7 @@ def _serving(address: str | None, speed: str | None, *, is_live: bool) -> Servin
 def _watcher(port: int, speed: str | None) -> Watcher:
     # The page's server takes a while to import.
     from p4cc.live.run import DEFAULT_SPEED, LiveRun
-    from p4cc.running.served import parse_speed
+    from p4cc.running.server_run import parse_speed
 
     virtual = DEFAULT_SPEED if speed is None else parse_speed(speed)
     if virtual is None:
@@ -234,14 +234,14 @@ def _watcher(port: int, speed: str | None) -> Watcher:
     return LiveRun(port, None if math.isinf(virtual) else virtual)
 
 
-def _tracing(traces: list[str] | None, limit: int, *, is_served: bool) -> Tracing | None:
-    from p4cc.running.traced import Tracing
+def _tracing(traces: list[str] | None, limit: int, *, is_served: bool) -> TraceRequest | None:
+    from p4cc.running.packet_trace import TraceRequest
 
     if not traces:
         return None
     if is_served:
         raise UserError("does not go with --serve or --live", place="--trace", remedy="leave out one of them")
-    return Tracing.parse(traces, limit)
+    return TraceRequest.parse(traces, limit)
 
 
 def _run_import(file: Path, programs: Sequence[Path], request: RunRequest) -> RunOutcome:
@@ -295,9 +295,9 @@ def _last_written(outcome: RunOutcome, path: Path) -> str:
 
 
 def _again(folder: Path, request: RunRequest, *, as_json: bool) -> None:
-    from p4cc.running.again import run_again
+    from p4cc.running.rerun import rerun
 
-    found = run_again(folder, request)
+    found = rerun(folder, request)
     if as_json:
         typer.echo(json.dumps(found.plain(), indent=1))
     else:

@@ -90,8 +90,8 @@ def sweep(
         use_cache=cache,
         force=force,
     )
-    with machines(on, store, memory, wheel, uses_cache=cache) as (elsewhere, run_store):
-        outcome = run_sweep(replace(request, elsewhere=elsewhere, store=run_store))
+    with machines(on, store, memory, wheel, uses_cache=cache) as (remote, run_store):
+        outcome = run_sweep(replace(request, remote=remote, store=run_store))
     if as_json:
         typer.echo(json.dumps(outcome.plain(), indent=1, allow_nan=False))
         if outcome.aside:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from p4cc.errors import UserError
 from p4cc.live.pace import ENDED
-from p4cc.running.advance import Advancing
+from p4cc.running.network_thread import NetworkThread
 
 if TYPE_CHECKING:
     from p4cc.live.pace import Pace
@@ -56,7 +56,7 @@ class PendingCall:
 
 
 @dataclass(frozen=True)
-class Steps(Advancing):
+class Steps(NetworkThread):
     """A network that advances in steps."""
 
     async def to_news(

@@ -20,7 +20,7 @@ from p4cc.live.pace import ENDED, FAILED, PAUSED, Pace
 from p4cc.live.record import Recorder, free_file, run_source
 from p4cc.live.server import PageServer
 from p4cc.live.table_desk import PlannedCase
-from p4cc.running.controlled import run_with_stops
+from p4cc.running.controller_run import run_with_stops
 from p4cc.scenario.changes import TimedRow
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from p4cc import _engine
     from p4cc.control.load import ControllerClass
     from p4cc.planning.network import NetworkPlan
-    from p4cc.running.controlled import Left
+    from p4cc.running.controller_run import ControlOutcome
     from p4cc.running.progress import Runs
     from p4cc.running.runner import Prepared
     from p4cc.scenario.expand import Case
@@ -95,7 +95,7 @@ class LiveRun:
         planned: tuple[Case, NetworkPlan, Mapping[str, Pipeline]],
         chosen: ControllerClass | None,
         progress: tuple[str, Runs],
-    ) -> Left:
+    ) -> ControlOutcome:
         """Serves the page and runs to the end; raises UserError, ControllerError."""
         steps = Steps(networks[1], *progress)
         session = _Session(steps, PlannedCase(*planned), Pace(self.speed), self._recorder())

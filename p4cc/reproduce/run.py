@@ -20,8 +20,8 @@ from p4cc.reproduce.league import League, check_leagues, leagues_of
 from p4cc.reproduce.measure import FigureRuns, Measured, combine, measure_all
 from p4cc.reproduce.table import markdown
 from p4cc.reproduce.verdict import Record, record
+from p4cc.running.cache_files import FOLDER
 from p4cc.running.destination import of_file
-from p4cc.running.kept_files import FOLDER
 from p4cc.running.progress import progress
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.running.runner import RunRequest, execute, prepare
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from p4cc.reproduce.items import ClaimsByFigure
     from p4cc.reproduce.study import StudyFile
     from p4cc.running.cache import KeptRuns
-    from p4cc.running.elsewhere import Elsewhere
     from p4cc.running.progress import Runs
+    from p4cc.running.remote_runs import RemoteRunner
     from p4cc.running.runner import Prepared, RunOutcome
     from p4cc.scenario.claims import Reproduction
     from p4cc.scenario.schema import Scenario
@@ -64,7 +64,7 @@ class ReproduceRequest:
 
     force: bool = False
     """Replace results of other settings."""
-    elsewhere: Elsewhere | None = None
+    remote: RemoteRunner | None = None
     """Machines that make the runs, in place of this one."""
     store: KeptRuns | None = None
     """The cache of finished runs, in place of a folder next to the results."""
@@ -228,7 +228,7 @@ def _prepare(request: ReproduceRequest, figure: Figure) -> Prepared:
             use_cache=request.use_cache,
             cache=request.folder.parent / FOLDER,
             force=request.force,
-            elsewhere=request.elsewhere,
+            remote=request.remote,
             store=request.store,
         )
     )

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from p4cc import _engine
-from p4cc.running.kept_files import CALL, kept_files, path_of, write_whole
-from p4cc.running.kept_run import WrongRunError, read_run, write_run
+from p4cc.running.cache_files import CALL, cache_files, path_of, write_whole
+from p4cc.running.cached_run import WrongRunError, read_run, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from concurrent.futures import Executor
 
-    from p4cc.running.kept_run import SeedRun
+    from p4cc.running.cached_run import SeedRun
 
 MAX_CACHE_BYTES = 4 << 30
 """Beyond this the runs that were longest not used are removed."""
@@ -31,7 +31,7 @@ _KEEPING = (
     "running/cache.py",
     "running/case.py",
     "running/captures.py",
-    "running/kept_run.py",
+    "running/cached_run.py",
     "running/result_writer.py",
     "running/seal.py",
     "running/streams.py",
@@ -117,7 +117,7 @@ class RunCache:
         """Removes the runs that were longest not used until the rest fits; what was removed."""
         removed = Held()
         kept_bytes = 0
-        for path, used_ns, size in sorted(kept_files(self._folder), key=lambda one: one[1], reverse=True):
+        for path, used_ns, size in sorted(cache_files(self._folder), key=lambda one: one[1], reverse=True):
             kept_bytes += size
             if kept_bytes > most_bytes:
                 path.unlink(missing_ok=True)
@@ -128,7 +128,7 @@ class RunCache:
     def held(self) -> Held:
         """What the cache holds."""
         found = Held()
-        for path, used_ns, size in kept_files(self._folder):
+        for path, used_ns, size in cache_files(self._folder):
             if path.suffix != CALL:
                 found.add(used_ns, size)
         return found

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from p4cc import _engine
-    from p4cc.running.kept_run import SeedRun
+    from p4cc.running.cached_run import SeedRun
 
 FOLDER = "pcap"
 FILES = f"{FOLDER}/*/*.pcapng"

@@ -18,21 +18,21 @@ from p4cc.planning.bfrt_rows import CHIPS, filters_of
 from p4cc.planning.execution import Exec
 from p4cc.planning.memory import run_bytes
 from p4cc.planning.network import NetworkPlan, plan_case
-from p4cc.running.advance import Advancing
 from p4cc.running.cache import KeptRuns, run_keys
+from p4cc.running.cached_run import SeedRun
 from p4cc.running.captures import engine_captures
-from p4cc.running.controlled import Left, run_with_stops, stops_for
-from p4cc.running.elsewhere import AskedRun, ProgramContent
-from p4cc.running.endings import cut_off, ending_warnings
+from p4cc.running.controller_run import ControlOutcome, run_with_stops, stops_for
+from p4cc.running.derived_run import DerivedRun, Facts, facts_of
 from p4cc.running.installer import Installer
-from p4cc.running.kept_run import SeedRun
 from p4cc.running.losses import drop_notes, lossless_warnings, refusal_warnings
+from p4cc.running.network_thread import NetworkThread
 from p4cc.running.networks import build_network, fork_network, served
+from p4cc.running.packet_trace import PacketTrace, TraceRequest
+from p4cc.running.remote_runs import ProgramContent, RunOrder
 from p4cc.running.result_writer import engine_tables
-from p4cc.running.served import Serving, run_served
+from p4cc.running.run_end import cut_off, ending_warnings
+from p4cc.running.server_run import ServerSettings, run_with_server
 from p4cc.running.streams import Streams
-from p4cc.running.traced import Traced, Tracing
-from p4cc.running.worked import Facts, Worked, facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable, Iterator, Mapping
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from p4cc import _engine
     from p4cc.control.load import ControllerClass
     from p4cc.planning.programs import CompiledProgram
-    from p4cc.running.elsewhere import Elsewhere, Study
+    from p4cc.running.live_run import LiveRun
     from p4cc.running.progress import Runs
-    from p4cc.running.watched import WatchedRun
+    from p4cc.running.remote_runs import RemoteRunner, Study
     from p4cc.scenario.expand import Case
 
 
 PLANNED_AT_ONCE = 64
-Run = TypeVar("Run", "SeedRun", "SeedRun | Worked")
+Run = TypeVar("Run", "SeedRun", "SeedRun | DerivedRun")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class CaseRun:
     """What a case left, its seeds in the scenario's order."""
 
     plan: NetworkPlan
-    seeds: list[SeedRun | Worked]
+    seeds: list[SeedRun | DerivedRun]
     facts: list[Facts]
     """Of the seeds."""
     warnings: list[str]
@@ -67,7 +67,7 @@ class CaseRun:
     """Names of the seeds' runs in a cache."""
     passing: tuple[str, ...] = ()
     """Those of the notes that are of how runs were made just now."""
-    traced: Traced | None = None
+    traced: PacketTrace | None = None
     """What was kept of packets that are followed."""
 
 
@@ -116,15 +116,15 @@ class Session:
     """What runs the P4 programs; native code for busy switches if not given."""
     of: str = ""
     """What the runs are for, in front of their names."""
-    serving: Serving | None = None
+    serving: ServerSettings | None = None
     """For controllers that are programs of their own, in a run that nobody keeps."""
-    tracing: Tracing | None = None
+    tracing: TraceRequest | None = None
     """Packets that are followed in the one run."""
-    watcher: WatchedRun | None = None
+    watcher: LiveRun | None = None
     """Who watches the one run."""
     planning: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PLANNED_AT_ONCE))
     """Cases that are planned or looked for at the same time: runs begin meanwhile."""
-    elsewhere: tuple[Elsewhere, Study] | None = None
+    remote: tuple[RemoteRunner, Study] | None = None
     """Machines that make the runs in place of this process, and what they are told of all of them."""
     streams: Path | None = None
     """Folder on whose disk long tables of runs are written while they go on; all rows stay in memory if not given."""
@@ -149,17 +149,17 @@ async def run_case(case: Case, session: Session) -> CaseRun:
         with files_read() as inputs:
             planned = plan_runs(case, session)
         plan, _, keys = planned
-        found: dict[int, SeedRun | Worked] = {**await _kept(case, keys, session)}
+        found: dict[int, SeedRun | DerivedRun] = {**await _kept(case, keys, session)}
     notes: list[str] = []
-    traced: list[Traced] = []
+    traced: list[PacketTrace] = []
     if missing := {seed: key for seed, key in keys.items() if seed not in found}:
-        if session.elsewhere is not None:
+        if session.remote is not None:
             memory_bytes = run_bytes(plan)
-            found.update(await _run_elsewhere(case, missing, session, (inputs, memory_bytes), notes))
+            found.update(await _run_remotely(case, missing, session, (inputs, memory_bytes), notes))
         else:
             found.update(await run_seeds(case, planned, missing, session, (notes, traced)))
     runs = [found[seed] for seed in case.scenario.seeds]
-    facts = [run.facts if isinstance(run, Worked) else facts_of(case, plan, run) for run in runs]
+    facts = [run.facts if isinstance(run, DerivedRun) else facts_of(case, plan, run) for run in runs]
     warnings = [warning for one in facts for warning in one.warnings]
     warnings += [warning for one in facts for warning in one.captures]
     warnings += refusal_warnings(case.label(), [one.refused for one in facts])
@@ -211,24 +211,24 @@ async def _kept(case: Case, keys: Mapping[int, str], session: Session) -> dict[i
     return found
 
 
-async def _run_elsewhere(
+async def _run_remotely(
     case: Case,
     keys: Mapping[int, str],
     session: Session,
     needs: tuple[Mapping[str, Path], int],
     notes: list[str],
-) -> dict[int, SeedRun | Worked]:
+) -> dict[int, SeedRun | DerivedRun]:
     """Has other machines make the runs, which need these files and so much memory; adds to `notes`."""
-    if session.elsewhere is None:
+    if session.remote is None:
         raise ValueError("no other machines")
-    machines, study = session.elsewhere
+    machines, study = session.remote
     loop = asyncio.get_running_loop()
     inputs, memory_bytes = needs
     read = {**study.inputs, **inputs}
 
-    async def one(seed: int, key: str) -> SeedRun | Worked:
+    async def one(seed: int, key: str) -> SeedRun | DerivedRun:
         label = session.label(case, seed)
-        asked = AskedRun(study, read, case.variant.name, case.point, seed, key, label, memory_bytes)
+        asked = RunOrder(study, read, case.variant.name, case.point, seed, key, label, memory_bytes)
         with session.runs.asked():
             made = await machines.make(asked)
             if made.run is not None and not made.is_kept:
@@ -288,7 +288,7 @@ async def run_seeds(
     planned: PlannedRuns,
     keys: Mapping[int, str],
     session: Session,
-    told: tuple[list[str], list[Traced]],
+    told: tuple[list[str], list[PacketTrace]],
 ) -> dict[int, SeedRun]:
     """Builds and installs the network once and runs a copy of it for each seed, with the user's controller.
 
@@ -312,13 +312,13 @@ async def run_seeds(
         await installer.install(network)
         behind_server = asyncio.Lock()
 
-        async def to_end(fork: _engine.Network, advancing: Advancing) -> Left | None:
+        async def to_end(fork: _engine.Network, advancing: NetworkThread) -> ControlOutcome | None:
             """Runs it; what was left behind by whoever had a hand in it."""
             if session.watcher is not None:
                 progress = (advancing.label, session.runs)
                 return await session.watcher.run((network, fork), (case, plan, pipelines), chosen, progress)
             if session.serving is not None:
-                return await run_served((network, fork), (plan, pipelines), session.serving, advancing)
+                return await run_with_server((network, fork), (plan, pipelines), session.serving, advancing)
             if stops is not None:
                 return await run_with_stops((network, fork), (case, plan, pipelines), chosen, advancing)
             await advancing.to_end(session.threads)
@@ -331,7 +331,7 @@ async def run_seeds(
                 with Streams(session.streams if session.watcher is None else None) as streams:
                     streams.take_from(fork)
                     started = time.perf_counter()
-                    left = await to_end(fork, Advancing(fork, session.label(case, seed), session.runs))
+                    left = await to_end(fork, NetworkThread(fork, session.label(case, seed), session.runs))
                     wall_s = time.perf_counter() - started
                     result = fork.result()
                     tables, long_tables = streams.finish(fork, engine_tables(result))
@@ -342,7 +342,7 @@ async def run_seeds(
                         # What the run counted is read like anything else of a switch: over P4Runtime.
                         # Then the network as installed takes its place again, for the seeds to come.
                         network.exchange(fork)
-                        left = Left({}, {"counters": await installer.read_ports()})
+                        left = ControlOutcome({}, {"counters": await installer.read_ports()})
                         network.exchange(fork)
                 summary = {**result.summary(), **left.summary, "wall_s": round(wall_s, 6)}
                 run = SeedRun(seed, summary, {**tables, **left.tables}, engine_captures(result), long_tables)

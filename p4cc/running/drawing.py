@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from p4cc.running.call_cache import drawn_before, figure_key
 from p4cc.running.result_folder import digest
-from p4cc.running.standing import drawn_before, figure_key
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p4cc.running.standing import Call
+    from p4cc.running.call_cache import Call
     from p4cc.scenario.figures import Figure
     from p4cc.scenario.schema import Scenario
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from p4cc.planning.network import NetworkPlan
-    from p4cc.running.kept_run import SeedRun
+    from p4cc.running.cached_run import SeedRun
     from p4cc.scenario.expand import Case
 
 _MOST_LINES = 4

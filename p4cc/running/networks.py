@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from controller.install import Server
     from p4cc.planning.network import NetworkPlan
-    from p4cc.running.traced import Tracing
+    from p4cc.running.packet_trace import TraceRequest
 
 
-def build_network(plan: NetworkPlan, label: str, tracing: Tracing | None = None) -> _engine.Network:
+def build_network(plan: NetworkPlan, label: str, tracing: TraceRequest | None = None) -> _engine.Network:
     """The network of a plan, not installed yet; raises UserError. `label` is the case, for people."""
     spec_json = plan.spec_json
     if tracing is not None:
@@ -29,7 +29,9 @@ def build_network(plan: NetworkPlan, label: str, tracing: Tracing | None = None)
         return _engine.Network(spec_json, own=[one.for_engine() for one in plan.user_algorithms])
 
 
-def fork_network(network: _engine.Network, seed: int, label: str, tracing: Tracing | None = None) -> _engine.Network:
+def fork_network(
+    network: _engine.Network, seed: int, label: str, tracing: TraceRequest | None = None
+) -> _engine.Network:
     """A run of this seed: its traffic is drawn here, and may be more than the engine allows; raises UserError."""
     with _refusals(f"case {label} seed {seed}", tracing):
         return network.fork(seed)
@@ -78,7 +80,7 @@ def users_errors() -> Generator[None]:
 
 
 @contextmanager
-def _refusals(of: str, tracing: Tracing | None) -> Generator[None]:
+def _refusals(of: str, tracing: TraceRequest | None) -> Generator[None]:
     """What the engine refuses, in the user's words."""
     try:
         yield

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p4cc.running.traced import Traced
+    from p4cc.running.packet_trace import PacketTrace
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class RunOutcome:
     warnings: list[str]
     notes: list[str]
     """What this call did that changes no result."""
-    traced: Traced | None = None
+    traced: PacketTrace | None = None
     """What was kept of packets that are followed."""
     report: Path | None = None
     aside: str = ""

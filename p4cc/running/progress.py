@@ -57,7 +57,7 @@ class Runs:
     done: int = 0
     last: str = ""
     """The run that was heard of last."""
-    elsewhere: int = 0
+    remote: int = 0
     """Runs that other machines were asked for and that have not come back."""
     _done_hops: int = 0
     _under_way: dict[str, Moment] = field(default_factory=dict[str, Moment])
@@ -74,18 +74,18 @@ class Runs:
     def asked(self) -> Generator[None]:
         """While others make a run."""
         with self._lock:
-            self.elsewhere += 1
+            self.remote += 1
         self.shown(self)
         try:
             yield
         finally:
             with self._lock:
-                self.elsewhere -= 1
+                self.remote -= 1
 
     @property
     def counts(self) -> str:
         """How many runs have ended, and how many others are at, for people."""
-        away = f", {self.elsewhere} at the cluster" if self.elsewhere else ""
+        away = f", {self.remote} at the cluster" if self.remote else ""
         return f"{self.done}/{self.total} runs{away}"
 
     def ended(self, label: str, packet_hops: int) -> None:
@@ -204,5 +204,5 @@ class _Lines:
         elapsed, completed = now - self._started, runs.completed
         left = f", {elapsed * (runs.total - completed) / completed / 60:.0f} min left" if completed else ""
         rate = f"{runs.packet_hops / elapsed / 1e6:.2f} M packet-hops/s"
-        away = f", {runs.elsewhere} at the cluster" if runs.elsewhere else ""
+        away = f", {runs.remote} at the cluster" if runs.remote else ""
         print(f"{runs.done} of {runs.total} runs{away}, {rate}{left}; {runs.last}", file=sys.stderr, flush=True)

@@ -27,24 +27,24 @@ from p4cc.planning.execution import Exec
 from p4cc.planning.programs import CompiledProgram, compiled_sources, read_p4info
 from p4cc.running import provenance
 from p4cc.running.cache import KeptRuns, RunCache
+from p4cc.running.cache_files import FOLDER as CACHE
+from p4cc.running.call_cache import Call, CallRecord, keep
 from p4cc.running.captures import FOLDER, CaptureWriter
 from p4cc.running.case import CaseRun, PushedProgram, Session, run_case
+from p4cc.running.derived_run import DerivedRun, keys_of, measures_of
 from p4cc.running.destination import Destination, destination_of
 from p4cc.running.drawing import Drawing
-from p4cc.running.elsewhere import Elsewhere, LostClusterError, Study
-from p4cc.running.kept_files import FOLDER as CACHE
+from p4cc.running.live_run import LiveRun
 from p4cc.running.loops import run_to_end
 from p4cc.running.outcome import RunOutcome
+from p4cc.running.packet_trace import PacketTrace, TraceRequest
 from p4cc.running.progress import Runs, progress
+from p4cc.running.remote_runs import LostClusterError, RemoteRunner, Study
 from p4cc.running.result_folder import REPORT, SETTINGS_AS_WRITTEN, Claim, Manifest, results_into
 from p4cc.running.result_writer import ResultWriter, file_names, write_summary
-from p4cc.running.served import Serving
-from p4cc.running.standing import Call, Made, keep
+from p4cc.running.server_run import ServerSettings
 from p4cc.running.table_stream import streamed_parts
-from p4cc.running.traced import Traced, Tracing
 from p4cc.running.warning_place import with_place
-from p4cc.running.watched import WatchedRun
-from p4cc.running.worked import Worked, keys_of, measures_of
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.findings import Places
 from p4cc.scenario.load import check_network, validate
@@ -54,7 +54,7 @@ from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import document_of, read_document
 
 
-class Watcher(WatchedRun, Protocol):
+class Watcher(LiveRun, Protocol):
     """Who watches the one run of a call."""
 
     def folder(self, results: Path, name: str) -> Path:
@@ -96,13 +96,13 @@ class RunRequest:
     """Replace results of other settings."""
     report: Callable[[Path, str], str] | None = None
     """Makes a page to read, which stands beside the results, of a folder and the name that the reader knows it by."""
-    serving: Serving | None = None
+    serving: ServerSettings | None = None
     """Serve the one run to controllers that are programs of their own."""
-    tracing: Tracing | None = None
+    tracing: TraceRequest | None = None
     """Follow packets of the one run."""
     watcher: Watcher | None = None
     """Who watches the one run, leads its time and may change its tables."""
-    elsewhere: Elsewhere | None = None
+    remote: RemoteRunner | None = None
     """Machines that make the runs, in place of this one with its `jobs`."""
     store: KeptRuns | None = None
     """Where finished runs are kept, in place of the folder `cache`."""
@@ -131,7 +131,7 @@ class _Collected:
     """What this call did that changes no result; not in the summary."""
     thresholds: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
     """By case: K and K_dc as installed, with the number of ports that have them."""
-    traced: Traced | None = None
+    traced: PacketTrace | None = None
     keys: list[str] = field(default_factory=list[str])
     """Names of the runs in a cache."""
     passing: set[str] = field(default_factory=set[str])
@@ -224,7 +224,7 @@ def _prepare(request: RunRequest, inputs: dict[str, Path], seen: FilesSeen) -> P
         return found
 
     cases = _chosen(expand(data, scenario, check, origins), request.variants)
-    if request.elsewhere is not None and (request.serving or request.tracing or request.watcher):
+    if request.remote is not None and (request.serving or request.tracing or request.watcher):
         remedy = "leave out --on, or --serve, --live and --trace"
         raise UserError("a run that is served, watched or traced runs on this machine", place="--on", remedy=remedy)
     if request.serving is not None:
@@ -349,10 +349,10 @@ def _damaged(cache: RunCache) -> Iterator[str]:
         yield f"{cache.damaged[0]}: it was removed, and its run was made again{more}"
 
 
-def _made(prepared: Prepared, outcome: RunOutcome, collected: _Collected, drawing: Drawing) -> Made:
+def _made(prepared: Prepared, outcome: RunOutcome, collected: _Collected, drawing: Drawing) -> CallRecord:
     """What the next such call must know; how these runs were made is not of it."""
     lasting = [note for note in outcome.notes if note not in collected.passing]
-    return Made(
+    return CallRecord(
         outcome=replace(outcome, notes=lasting),
         claim=prepared.claim,
         wanted=prepared.destination.wanted,
@@ -431,7 +431,7 @@ def _run_cases(
             measures = measures_of(case, run.plan)
             for one in run.seeds:
                 keys = {**keys_of(case), "seed": one.seed}
-                if isinstance(one, Worked):
+                if isinstance(one, DerivedRun):
                     numbers = one.numbers
                     for name, stream in one.tables.items():
                         writer.add_parts(keys, name, streamed_parts(stream, case.label()))
@@ -454,7 +454,7 @@ def _run_cases(
                 request.serving,
                 request.tracing,
                 request.watcher,
-                elsewhere=_machines(prepared, programs),
+                remote=_machines(prepared, programs),
                 streams=folder,
             )
 
@@ -473,23 +473,23 @@ def _run_cases(
             cache.prune()
 
 
-def _machines(prepared: Prepared, programs: Mapping[str, PushedProgram]) -> tuple[Elsewhere, Study] | None:
+def _machines(prepared: Prepared, programs: Mapping[str, PushedProgram]) -> tuple[RemoteRunner, Study] | None:
     """Other machines, with what they are told of all runs."""
     request = prepared.request
-    if request.elsewhere is None:
+    if request.remote is None:
         return None
     contents = {name: program.content for name, program in programs.items()}
     inputs = dict(prepared.inputs)
     study = Study(request.scenario, prepared.data, inputs, contents, request.threads, request.back_end)
-    return request.elsewhere, study
+    return request.remote, study
 
 
 def _cases_ahead(prepared: Prepared) -> int | None:
     """Cases that are begun and not written, where others make the runs."""
-    if prepared.request.elsewhere is None:
+    if prepared.request.remote is None:
         return None
     most = max((len(case.scenario.seeds) for case in prepared.cases), default=1)
-    return max(1, prepared.request.elsewhere.runs_ahead // most)
+    return max(1, prepared.request.remote.runs_ahead // most)
 
 
 def _swept(cases: list[Case]) -> dict[str, str]:

@@ -26,8 +26,8 @@ from p4cc.analysis.tables import described
 from p4cc.analysis.tradeoff import METRICS, best_settings, by_point, measured, with_front
 from p4cc.analysis.tradeoff_table import Group
 from p4cc.errors import UserError
+from p4cc.running.cache_files import FOLDER
 from p4cc.running.destination import destination_of
-from p4cc.running.kept_files import FOLDER
 from p4cc.running.progress import progress
 from p4cc.running.result_folder import Claim, results_into
 from p4cc.running.runner import RunRequest, execute, prepare
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from p4cc.running.cache import KeptRuns
-    from p4cc.running.elsewhere import Elsewhere
+    from p4cc.running.remote_runs import RemoteRunner
     from p4cc.running.runner import Prepared
     from p4cc.scenario.schema import Scenario, Variant
 
@@ -81,7 +81,7 @@ class SweepRequest:
     use_cache: bool = True
     force: bool = False
     """Replace results of other settings."""
-    elsewhere: Elsewhere | None = None
+    remote: RemoteRunner | None = None
     """Machines that make the runs, in place of this one."""
     store: KeptRuns | None = None
     """Where finished runs are kept, in place of a folder beside the results."""
@@ -293,7 +293,7 @@ def _run_request(
         use_cache=request.use_cache,
         cache=folder.parent / FOLDER,
         force=request.force,
-        elsewhere=request.elsewhere,
+        remote=request.remote,
         store=request.store,
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from p4cc.running.traced import Traced
+    from p4cc.running.packet_trace import PacketTrace
 
 _CAUSES = {
     "queue_full": "tail drop, the queue is full",
@@ -25,7 +25,7 @@ _CAUSES = {
 """Words for the causes of drops, which are the columns of `port_queues`."""
 
 
-def trace_lines(traced: Traced) -> Iterator[str]:
+def trace_lines(traced: PacketTrace) -> Iterator[str]:
     """The lines: packets by headings, places of a packet by their times, and what was left out."""
     packet, at = None, None
     for step in traced.steps:

@@ -16,14 +16,14 @@ import pytest
 from p4cc.cluster.answer import packed_answers, unpacked_answers
 from p4cc.cluster.bundle import Contents, bundle_of
 from p4cc.cluster.worker import Studies, Task, made
-from p4cc.running.elsewhere import MadeRun
-from p4cc.running.kept_run import packed, unpacked
+from p4cc.running.cached_run import packed, unpacked
 from p4cc.running.provenance import this_p4cc
+from p4cc.running.remote_runs import RemoteResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
-    from p4cc.running.elsewhere import AskedRun
+    from p4cc.running.remote_runs import RunOrder
 
 REGION = "us-east-1"
 ACCESS = {"AWS_ACCESS_KEY_ID": "tests", "AWS_SECRET_ACCESS_KEY": "of-p4cc", "AWS_DEFAULT_REGION": REGION}
@@ -40,23 +40,23 @@ class Beside:
         self._contents = Contents()
         self._one = threading.Lock()
 
-    async def make(self, asked: AskedRun) -> MadeRun:
+    async def make(self, asked: RunOrder) -> RemoteResult:
         return await asyncio.to_thread(self._make, asked)
 
-    def _make(self, asked: AskedRun) -> MadeRun:
+    def _make(self, asked: RunOrder) -> RemoteResult:
         # One after the other, as in a worker's process.
         with self._one:
             return self._made(asked)
 
-    def _made(self, asked: AskedRun) -> MadeRun:
+    def _made(self, asked: RunOrder) -> RemoteResult:
         bundle = bundle_of(asked.study, asked.inputs, self._contents)
         study = self._studies.get(bundle.name, lambda: bundle)
         (done,) = made(study, [Task(asked.variant, asked.point, asked.seed, asked.key, asked.label, this_p4cc())])
         self.made.append(asked.label)
-        ((worked, notes),) = unpacked_answers(packed_answers([(done.worked, done.notes)]), "here")
+        ((derived, notes),) = unpacked_answers(packed_answers([(done.derived, done.notes)]), "here")
         run = unpacked(asked.key, packed(asked.key, done.run), "here")
         # Runs whose tables are ready stand beside others in one study.
-        return MadeRun(run, notes, is_kept=False, worked=worked if len(self.made) % 3 else None)
+        return RemoteResult(run, notes, is_kept=False, derived=derived if len(self.made) % 3 else None)
 
     def close(self) -> None:
         self._studies.end()

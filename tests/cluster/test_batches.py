@@ -10,8 +10,8 @@ import pytest
 
 from p4cc.cluster.batches import FIRST_TASKS, MAX_BATCH, TASK_S, Batches, Waiting
 from p4cc.errors import UserError
-from p4cc.running.elsewhere import AskedRun, MadeRun, Study
 from p4cc.running.progress import Runs
+from p4cc.running.remote_runs import RemoteResult, RunOrder, Study
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 STUDY = Study(Path("scenario.yaml"), {}, {}, {}, 1, None)
 
 
-def asked(seed: int) -> AskedRun:
-    return AskedRun(STUDY, {}, "Reno", {}, seed, f"{seed:064x}", f"seed {seed}")
+def asked(seed: int) -> RunOrder:
+    return RunOrder(STUDY, {}, "Reno", {}, seed, f"{seed:064x}", f"seed {seed}")
 
 
 class Cluster:
@@ -41,7 +41,7 @@ class Cluster:
             raise
         self.batches.took(runs[0].asked, len(runs), self.run_s * len(runs), self.size_bytes * len(runs))
         for one in runs:
-            one.give(MadeRun(None, (one.asked.label,), is_kept=True))
+            one.give(RemoteResult(None, (one.asked.label,), is_kept=True))
 
 
 def ended(call: Callable[[], Awaitable[None]]) -> None:

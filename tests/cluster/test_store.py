@@ -45,10 +45,10 @@ def test_runs_of_one_machine_are_those_of_another(url: str, tmp_path: Path) -> N
     request = RunRequest(path, figures=False, quiet=True, jobs=2)
     alone = run_scenario(replace(request, out=tmp_path / "alone" / "out", use_cache=False)).folder
     worker = Beside()
-    first = run_scenario(replace(request, out=tmp_path / "first" / "out", store=RunStore(url), elsewhere=worker)).folder
+    first = run_scenario(replace(request, out=tmp_path / "first" / "out", store=RunStore(url), remote=worker)).folder
     assert len(worker.made) == 4
     # Another machine, or this one on another day: nothing is made again, nothing lies beside the results.
-    other = run_scenario(replace(request, out=tmp_path / "other" / "out", store=RunStore(url), elsewhere=worker)).folder
+    other = run_scenario(replace(request, out=tmp_path / "other" / "out", store=RunStore(url), remote=worker)).folder
     assert len(worker.made) == 4
     worker.close()
     assert not (tmp_path / "other" / ".p4cc-cache").exists()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from p4cc.running.elsewhere import AskedRun
+    from p4cc.running.remote_runs import RunOrder
 
 ALGORITHM = """
 import p4cc
@@ -50,7 +50,7 @@ def same_bytes(request: RunRequest, beside: Beside, folder: Path) -> None:
     """Runs it here and as a worker does."""
     request = replace(request, use_cache=False, figures=False, quiet=True, jobs=2, force=True)
     here = run_scenario(replace(request, out=folder / "here")).folder
-    there = run_scenario(replace(request, out=folder / "there", elsewhere=beside)).folder
+    there = run_scenario(replace(request, out=folder / "there", remote=beside)).folder
     assert beside.made
     names = sorted(path.name for path in here.glob("*.parquet"))
     assert names == sorted(path.name for path in there.glob("*.parquet"))
@@ -90,22 +90,22 @@ def test_the_first_run_says_what_columns_are(beside: Beside, tmp_path: Path) -> 
     same_bytes(RunRequest(write(tmp_path, data)), beside, tmp_path)
 
 
-def asked_of(tmp_path: Path) -> AskedRun:
+def asked_of(tmp_path: Path) -> RunOrder:
     """A run as it is asked for."""
-    caught: list[AskedRun] = []
+    caught: list[RunOrder] = []
 
     class Catching(Beside):
-        async def make(self, asked: AskedRun) -> Any:
+        async def make(self, asked: RunOrder) -> Any:
             caught.append(asked)
             raise UserError("caught")
 
     request = RunRequest(write(tmp_path, scenario()), out=tmp_path / "out", figures=False, quiet=True)
     with pytest.raises(UserError, match="caught"):
-        run_scenario(replace(request, elsewhere=Catching()))
+        run_scenario(replace(request, remote=Catching()))
     return caught[0]
 
 
-def task_of(asked: AskedRun, **changes: Any) -> Task:
+def task_of(asked: RunOrder, **changes: Any) -> Task:
     sender: dict[str, str | None] = {"version": "9.9", "commit": None}
     return replace(Task(asked.variant, asked.point, asked.seed, asked.key, asked.label, sender), **changes)
 

@@ -8,7 +8,7 @@ import pytest
 
 import p4cc
 from p4cc.errors import UserError
-from p4cc.running.again import run_again
+from p4cc.running.rerun import rerun
 from p4cc.running.runner import RunRequest, run_scenario
 from tests.live.client import watched
 from tests.p4cc.scenarios import run, scenario
@@ -84,7 +84,7 @@ def test_what_is_changed_is_written_down_and_repeats_the_run(tmp_path: Path, con
     assert file.read_text(encoding="utf-8") == told["scenario"]
     again = run_scenario(RunRequest(file, out=tmp_path / "again", quiet=True))
     assert {path.name: path.read_bytes() for path in sorted(again.folder.glob("*.parquet"))} == first
-    assert not run_again(outcome.folder, RunRequest(file, quiet=True)).differing
+    assert not rerun(outcome.folder, RunRequest(file, quiet=True)).differing
     assert p4cc.load(outcome.folder).scenario["changes"][1]["params"] == {"k": "7", "k_dc": "9"}
 
 

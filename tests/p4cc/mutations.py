@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING
 from p4cc.cluster.store import RunStore
 from p4cc.errors import UserError
 from p4cc.running.cache import RunCache, run_keys
-from p4cc.running.kept_files import path_of
+from p4cc.running.cache_files import path_of
+from p4cc.running.call_cache import SEAL
 from p4cc.running.seal import BrokenSealError
-from p4cc.running.standing import SEAL
 from tests.p4cc.scenarios import run, scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from p4cc.running.kept_run import SeedRun
+    from p4cc.running.cached_run import SeedRun
 
 KEY = next(iter(run_keys(["a plan"], [1]).values()))
 WRONG = "wrong"

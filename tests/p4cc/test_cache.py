@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from p4cc.running.cache import RunCache, run_keys
-from p4cc.running.kept_columns import kept_columns
-from p4cc.running.kept_run import SeedRun
+from p4cc.running.cached_run import SeedRun
+from p4cc.running.run_schema import run_schemas
 from tests.p4cc.scenarios import ROOT, run, scenario, write
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def files(folder: Path) -> dict[str, int]:
 def empty_run(seed: int) -> SeedRun:
     """A run in which nothing happened."""
     numbers = ("packet_hops", "end_ns", "flows_finite", "flows_completed", "pass_limit_drops", "assertions_failed")
-    tables = {name: schema.empty_table() for name, schema in kept_columns().items() if name != "control"}
+    tables = {name: schema.empty_table() for name, schema in run_schemas().items() if name != "control"}
     return SeedRun(seed, dict.fromkeys(numbers, seed), tables)
 
 
@@ -67,7 +67,7 @@ def test_a_second_call_gives_the_same_bytes_without_running(tmp_path: Path) -> N
         ("switch.ecn_profile=sce", 2),
         ("transport.rwnd=63", 2),
         ("record.events=true", 2),
-        # Worked out from what is kept.
+        # DerivedRun out from what is kept.
         ("record.goodput_interval_ns=1000000", 0),
     ],
 )

@@ -18,8 +18,8 @@ from scapy.utils import PcapNgReader, RawPcapNgReader
 
 from p4cc.errors import UserError
 from p4cc.planning.captures import captured_ends
-from p4cc.running.again import run_again
 from p4cc.running.captures import CaptureWriter
+from p4cc.running.rerun import rerun
 from p4cc.running.runner import RunRequest
 from tests.p4cc.scenarios import Ran, run, scenario, skewed
 from topos import generate
@@ -111,7 +111,7 @@ def test_what_a_folder_holds_is_compared_and_replaced(tmp_path: Path) -> None:
     data = scenario(record={**QUIET, "pcap": ["s1:2"]})
     folder = run(tmp_path, data).outcome.folder
     request = RunRequest(scenario=Path(), threads=2, quiet=True)
-    assert "pcap/Reno-seed-1/s1-2.pcapng" in run_again(folder, request).equal
+    assert "pcap/Reno-seed-1/s1-2.pcapng" in rerun(folder, request).equal
     with_captures = run(tmp_path, data).bytes()
     without = run(tmp_path, data, "record.pcap=[]").bytes()
     assert not (folder / "pcap").exists()

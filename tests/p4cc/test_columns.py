@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from p4cc import _engine
 from p4cc.analysis.tables import ENGINE, TABLE_NAMES, table
-from p4cc.running.kept_columns import kept_columns
 from p4cc.running.result_writer import DERIVED_TABLES, arrow_table, engine_tables
+from p4cc.running.run_schema import run_schemas
 
 NOTHING = '{"switches": [], "hosts": [], "links": [], "stop_ns": 1, "limits": {"max_events": 1}}'
 """A network without nodes."""
@@ -25,7 +25,7 @@ def result() -> _engine.RunResult:
 def test_results_have_the_tables_and_columns_that_are_declared() -> None:
     assert result().tables == list(ENGINE)
     assert {name: found.schema for name, found in engine_tables(result()).items()} == {
-        name: schema for name, schema in kept_columns().items() if name in ENGINE
+        name: schema for name, schema in run_schemas().items() if name in ENGINE
     }
     assert {*ENGINE, *DERIVED_TABLES, "settings"} == {*TABLE_NAMES}
 

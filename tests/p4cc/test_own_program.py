@@ -146,10 +146,10 @@ def test_switches_run_programs_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_run_of_an_own_program_repeats_from_its_folder(found: Ran) -> None:
-    from p4cc.running.again import run_again
+    from p4cc.running.rerun import rerun
     from p4cc.running.runner import RunRequest
 
-    again = run_again(found.outcome.folder, RunRequest(scenario=Path(), quiet=True, use_cache=False))
+    again = rerun(found.outcome.folder, RunRequest(scenario=Path(), quiet=True, use_cache=False))
     assert again.differing == ()
 
 

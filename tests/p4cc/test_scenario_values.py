@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from p4cc.errors import UserError
 from p4cc.running.networks import build_network, fork_network
 from p4cc.running.runner import RunRequest, prepare
-from p4cc.running.stepped import stage
+from p4cc.running.step_driver import stage
 from tests.p4cc.scenarios import RENO, scenario
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p4cc.errors import UserError
+from p4cc.running.packet_trace import MAX_CHOICES, PacketChoice, TraceRequest
 from p4cc.running.trace_text import step_text
-from p4cc.running.traced import MAX_ASKED, Asked, Tracing
 from tests.p4cc.scenarios import scenario, write
 from tests.p4cc.test_mistakes import RUN, Mistake, ends_as_said
 
@@ -84,11 +84,11 @@ def test_a_drop_names_its_cause(tmp_path: Path) -> None:
 
 
 def test_every_sender_is_read() -> None:
-    assert Asked.parse("7") == Asked("7", 7, acks=False, first=1, last=3)
-    assert Asked.parse("7:acks:2") == Asked("7:acks:2", 7, acks=True, first=2, last=2)
-    assert Asked.parse("h1:2-5") == Asked("h1:2-5", "h1", acks=False, first=2, last=5)
+    assert PacketChoice.parse("7") == PacketChoice("7", 7, acks=False, first=1, last=3)
+    assert PacketChoice.parse("7:acks:2") == PacketChoice("7:acks:2", 7, acks=True, first=2, last=2)
+    assert PacketChoice.parse("h1:2-5") == PacketChoice("h1:2-5", "h1", acks=False, first=2, last=5)
     with pytest.raises(UserError, match="stands 65 times"):
-        Tracing.parse(["1"] * (MAX_ASKED + 1), 1)
+        TraceRequest.parse(["1"] * (MAX_CHOICES + 1), 1)
     assert step_text({"packet": 1, "time_ns": 2, "node": "s1", "step": "new", "place": "x"}) == "new place=x"
 
 

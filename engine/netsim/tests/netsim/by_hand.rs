@@ -1,6 +1,6 @@
 //! Times and orders that a pencil gives.
 
-use p4cc_netsim::{Network, Results, RunOptions};
+use p4cc_netsim::{Network, RunOptions};
 use p4cc_units::Time;
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fn the_second_round_sends_two_segments_back_to_back() {
         pair(json!({"id": 7, "src": "a", "dst": "b", "size_bytes": 3 * 1436, "algorithm": "reno"}));
     network.run(RunOptions::default()).expect("few events");
     // Second round: two packets from 101,251.2 ns, the later one's ACK after 2,400 + 100,000 + 51.2.
-    assert_eq!(flow_times(&network.results(), "finish_ns"), [203_702]);
+    assert_eq!(integers(&network.results(), "flows", "finish_ns"), [203_702]);
 }
 
 #[test]
@@ -48,11 +48,11 @@ fn a_flow_starts_when_it_is_told_and_time_stops_between_runs() {
         json!({"id": 7, "src": "a", "dst": "b", "size_bytes": 1436, "algorithm": "reno", "start_ns": 5_000});
     let mut network = pair(flow);
     network.run(RunOptions::until(Time::from_ns(5_000 + 101_251))).expect("few events");
-    assert_eq!(flow_times(&network.results(), "finish_ns"), [-1]);
+    assert_eq!(integers(&network.results(), "flows", "finish_ns"), [-1]);
     assert_eq!(network.now(), Time::from_ns(106_251));
     network.run(RunOptions::until(Time::from_ns(106_252))).expect("few events");
-    assert_eq!(flow_times(&network.results(), "finish_ns"), [106_251]);
-    assert_eq!(flow_times(&network.results(), "fct_ns"), [101_251]);
+    assert_eq!(integers(&network.results(), "flows", "finish_ns"), [106_251]);
+    assert_eq!(integers(&network.results(), "flows", "fct_ns"), [101_251]);
     assert!(network.has_ended());
 }
 
@@ -70,6 +70,6 @@ fn packets_of_one_instant_pass_the_switch_by_port_number() {
     });
     network.run(RunOptions::default()).expect("few events");
     // All three arrive at 26,200 ns; host 1 is on the lowest port. They leave 1,200 ns after each other.
-    let received = flow_times(&network.results(), "received_ns");
+    let received = integers(&network.results(), "flows", "received_ns");
     assert_eq!(received, [52_400, 53_600, 54_800]);
 }

@@ -210,8 +210,8 @@ fn captures_are_those_of_one_thread_and_change_nothing() {
         let (with, without) = (found(&base), found(&base.with_spec(without).expect("the same switches")));
         assert_eq!(with.summary, without.summary);
         assert!(with.captures.iter().any(|one| (one.left_out > 0) == (max_bytes == 100_000)));
-        for table in without.tables.iter().filter(|table| table.name != "captures") {
-            assert_eq!(with.table(table.name), Some(table));
+        for table in without.tables.iter().filter(|table| table.spec.name != "captures") {
+            assert_eq!(with.table(table.spec.name), Some(table));
         }
     }
 }

@@ -72,7 +72,7 @@ fn pause_frames_are_recorded_one_by_one() {
     assert!(times.is_sorted());
     let (peers, towards) =
         (texts(&results, "pause_frames", "peer"), texts(&results, "pause_frames", "towards"));
-    for ((peer, towards), &pause) in peers.iter().zip(&towards).zip(is_pause) {
+    for ((peer, towards), pause) in peers.iter().zip(&towards).zip(is_pause) {
         assert!(peer.starts_with('h') && peer != "h0", "{peer} is stopped");
         assert_eq!(towards, if pause == 1 { "h0" } else { "" });
     }
@@ -176,7 +176,7 @@ fn links_and_depths_are_counted() {
     assert!(*bins.last().expect("a bin") > deepest / 2);
     for ((bin, samples), sum) in bins.iter().zip(samples).zip(u64s(&results, "queue_histogram", "sum_bytes"))
     {
-        assert!((bin * samples..(bin + 1_000) * samples).contains(sum));
+        assert!((bin * samples..(bin + 1_000) * samples).contains(&sum));
     }
 }
 
@@ -219,7 +219,7 @@ fn hpcc_drains_an_incast() {
         let ports = u64s(&results, "queues", "port");
         let at_bottleneck = |column| {
             let rows = ports.iter().zip(u64s(&results, "queues", column));
-            rows.filter(|(port, _)| **port == 1).map(|(_, &value)| value).collect::<Vec<_>>()
+            rows.filter(|(port, _)| **port == 1).map(|(_, value)| value).collect::<Vec<_>>()
         };
         at_bottleneck("time_ns").into_iter().zip(at_bottleneck("depth_pkts")).collect::<Vec<_>>()
     };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use p4cc_netsim::traffic::{
     CdfPoint, GapPoint, GapSpec, MatrixSpec, PairSpec, PairsSpec, Pattern, SizeClass, SizeSpec,
 };
-use p4cc_netsim::{Network, NetworkSpec, Results, RunOptions};
+use p4cc_netsim::{Network, NetworkSpec, RunOptions};
 use proptest::prelude::*;
 
 use crate::columns::{texts, u64s};

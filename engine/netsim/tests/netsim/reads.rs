@@ -3,7 +3,7 @@
 use p4cc_netsim::{Network, NetworkSpec, Results, RunOptions};
 use serde_json::{Value, json};
 
-use crate::columns::integers;
+use crate::columns::{integers, texts};
 use crate::fabrics::{Fabric, HEADROOM_BYTES};
 use crate::threads::assert_same;
 
@@ -48,7 +48,7 @@ fn a_request_brings_a_segment_and_one_round_trip_time() {
     assert!((8_580_000..8_590_000).contains(&fct), "{fct}");
     assert_eq!(integers(&results, "flows", "received_ns"), integers(&results, "flows", "finish_ns"));
     assert_eq!(integers(&results, "flows", "data_pkts"), [1_024]);
-    let name = |end| format!("{:?}", column(&results, "flows", end));
+    let name = |end| texts(&results, "flows", end).concat();
     assert!(name("src").contains("h0") && name("dst").contains("h1"), "by the way of the data");
 }
 

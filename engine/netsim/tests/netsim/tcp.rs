@@ -1,7 +1,7 @@
 //! Flows over TCP, and over IPv6: times that a pencil gives, the results of p4cc's own packets, losses,
 //! limits.
 
-use p4cc_netsim::{Column, Network, NetworkSpec, Results, RunOptions, Table};
+use p4cc_netsim::{Column, Network, NetworkSpec, Results, RunOptions};
 use p4cc_transport::wire::{TcpFlags, TcpPacket};
 use serde_json::{Value, json};
 

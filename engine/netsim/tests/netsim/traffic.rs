@@ -438,7 +438,7 @@ fn bursts_are_incasts_of_distinct_hosts() {
         assert!(dst[burst.clone()].iter().all(|one| *one == dst[first]));
         let senders: std::collections::BTreeSet<_> = src[burst].iter().collect();
         assert_eq!(senders.len(), 5);
-        receivers.insert(dst[first]);
+        receivers.insert(dst[first].clone());
     }
     assert_eq!(receivers.len(), 9);
     // Another number of senders leaves the times as they are.

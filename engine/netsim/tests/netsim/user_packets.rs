@@ -1,7 +1,7 @@
 //! Packets of the user's own: times that a pencil gives, a shared interface, what hosts keep of them, and any
 //! bytes at all.
 
-use p4cc_netsim::{Network, Results, RunOptions};
+use p4cc_netsim::{Network, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -23,14 +23,14 @@ from p4cc.control.load import load_controller
 from p4cc.control.virtual import Virtual, run_virtual
 from p4cc.errors import UserError
 from p4cc.planning.network import plan_case
-from p4cc.running.controlled import Left, job_of, left_by, stops_for
+from p4cc.running.controller_run import ControlOutcome, job_of, left_by, stops_for
 from p4cc.running.in_process import PATIENCE_S, server_at
 from p4cc.running.installer import Installer
 from p4cc.running.loops import LoopThread
 from p4cc.running.networks import build_network, fork_network, run_errors, serve, users_errors
 from p4cc.running.result_writer import arrow_table
 from p4cc.running.runner import pushed_programs
-from p4cc.running.served import read_counters
+from p4cc.running.server_run import read_counters
 from p4cc.scenario.base import MAX_TIME_NS
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ BEFORE_PS = -1
 
 
 @dataclass(frozen=True)
-class Staged:
+class StepSetup:
     """A case that is planned, and what its runs need."""
 
     case: Case
@@ -78,7 +78,7 @@ class Done(Protocol):
         """When."""
         ...
 
-    def to(self, run: Stepped) -> None:
+    def to(self, run: StepDriver) -> None:
         """Does it to another run, which is at that time."""
         ...
 
@@ -92,7 +92,7 @@ class Sent:
     packet: bytes
     priority: int
 
-    def to(self, run: Stepped) -> None:
+    def to(self, run: StepDriver) -> None:
         """Sends it again."""
         run.network.inject(self.host, self.packet, self.priority)
 
@@ -106,7 +106,7 @@ class Entered:
     port: int
     packet: bytes
 
-    def to(self, run: Stepped) -> None:
+    def to(self, run: StepDriver) -> None:
         """Lets it come in again."""
         run.network.inject_at_port(self.device_id, self.port, self.packet)
 
@@ -120,12 +120,12 @@ class Written:
     updates: tuple[bytes, ...]
     """P4Runtime updates, serialized."""
 
-    def to(self, run: Stepped) -> None:
+    def to(self, run: StepDriver) -> None:
         """Writes it again."""
         run.write_now(self.switch, [p4r.Update.FromString(update) for update in self.updates])
 
 
-def begin(staged: Staged, seed: int) -> Stepped:
+def begin(staged: StepSetup, seed: int) -> StepDriver:
     """Builds the network of a case, installs it over P4Runtime and begins its run; raises UserError."""
     base = build_network(staged.plan, staged.case.label())
     if staged.back_end is not None:
@@ -136,7 +136,7 @@ def begin(staged: Staged, seed: int) -> Stepped:
     try:
         with users_errors():
             loop.call(Installer(server_at(installed.address), staged.plan, staged.pipelines).install(base))
-        return Stepped(staged, base, installed, seed)
+        return StepDriver(staged, base, installed, seed)
     finally:
         loop.stop()
         installed.let_go()
@@ -179,10 +179,10 @@ class _Controlled:
     is_interrupted: bool = False
 
 
-class Stepped:
+class StepDriver:
     """A run of a network that was installed."""
 
-    def __init__(self, staged: Staged, base: _engine.Network, installed: _Installed, seed: int) -> None:
+    def __init__(self, staged: StepSetup, base: _engine.Network, installed: _Installed, seed: int) -> None:
         """A run of `base`, a network at time zero: the one that was installed, or a run of that begun anew.
 
         Raises UserError: traffic that is too much, a controller's `start` that fails.
@@ -277,16 +277,20 @@ class Stepped:
         """The engine's table of flows, whatever else is recorded."""
         return arrow_table(self.network.flow_result().table("flows"))
 
-    def counters(self) -> Left:
+    def counters(self) -> ControlOutcome:
         """Thresholds and level counters of all ports now, and what a controller left once the run is over."""
         with users_errors():
             read = read_counters(server_at(self._address), self.staged.plan, self.staged.pipelines)
             table: pa.Table = self._loop.call(read)
-        return Left({}, {"counters": table}) if self._left is None else left_by(self.staged.chosen, self._left, table)
+        return (
+            ControlOutcome({}, {"counters": table})
+            if self._left is None
+            else left_by(self.staged.chosen, self._left, table)
+        )
 
-    def fork(self) -> Stepped:
+    def fork(self) -> StepDriver:
         """A run that stands where this one does and goes on by itself; takes as long as this one took so far."""
-        copy = Stepped(self.staged, self._base, self._installed, self.seed)
+        copy = StepDriver(self.staged, self._base, self._installed, self.seed)
         try:
             for done in self._done:
                 copy._go_to(done.at_ps)
@@ -297,10 +301,10 @@ class Stepped:
             raise
         return copy
 
-    def anew(self, seed: int) -> Stepped:
+    def anew(self, seed: int) -> StepDriver:
         """A run from time zero with another seed, whose switches begin with what they hold here now."""
         base = fork_network(self.network, seed, self.staged.case.label())
-        return Stepped(self.staged, base, self._installed, seed)
+        return StepDriver(self.staged, base, self._installed, seed)
 
     def close(self) -> None:
         """Ends connections and server; does nothing where it was called before."""
@@ -396,7 +400,7 @@ class Stepped:
         await self._stack.aclose()
 
 
-def stage(prepared: Prepared, case: Case) -> Staged:
+def stage(prepared: Prepared, case: Case) -> StepSetup:
     """Plans a case of a scenario that was read; raises UserError."""
     request = prepared.request
     programs = pushed_programs(prepared)
@@ -415,7 +419,7 @@ def stage(prepared: Prepared, case: Case) -> Staged:
     parameters = case.scenario.control.parameters
     chosen = None if name is None else load_controller(name, parameters, request.scenario)
     pipelines = {one.switch: program_of(one.switch).pipeline for one in plan.switches}
-    return Staged(case, plan, pipelines, chosen, request.back_end)
+    return StepSetup(case, plan, pipelines, chosen, request.back_end)
 
 
 def to_ps(time_ns: int, place: str) -> int:

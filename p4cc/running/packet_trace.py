@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FIRST_PACKETS = 3
 """Packets that are followed where none is named."""
-MAX_ASKED = 64
+MAX_CHOICES = 64
 """Senders that one run follows."""
 MAX_PACKETS = 10_000
 """Packets that the engine follows (`MAX_TRACED_PACKETS`)."""
@@ -29,7 +29,7 @@ _MAX_FLOW = 2**32 - 1
 
 
 @dataclass(frozen=True)
-class Asked:
+class PacketChoice:
     """Packets of one sender, by their numbers as they leave its host."""
 
     text: str
@@ -41,7 +41,7 @@ class Asked:
     last: int
 
     @classmethod
-    def parse(cls, text: str) -> Asked:
+    def parse(cls, text: str) -> PacketChoice:
         """Reads `FLOW|HOST[:acks][:N[-M]]`; raises UserError."""
         found = _FORM.fullmatch(text)
         if found is None:
@@ -86,20 +86,20 @@ def _refused(text: str, cause: str) -> UserError:
 
 
 @dataclass(frozen=True)
-class Tracing:
+class TraceRequest:
     """What the command line asks for."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[PacketChoice, ...]
     max_steps: int = DEFAULT_STEPS
 
     @classmethod
-    def parse(cls, texts: Sequence[str], max_steps: int) -> Tracing:
+    def parse(cls, texts: Sequence[str], max_steps: int) -> TraceRequest:
         """Reads what the command line says; raises UserError."""
-        if len(texts) > MAX_ASKED:
+        if len(texts) > MAX_CHOICES:
             raise UserError(
-                f"stands {len(texts)} times", place="--trace", remedy=f"follow {MAX_ASKED} senders at a time"
+                f"stands {len(texts)} times", place="--trace", remedy=f"follow {MAX_CHOICES} senders at a time"
             )
-        return cls(tuple(map(Asked.parse, texts)), max_steps)
+        return cls(tuple(map(PacketChoice.parse, texts)), max_steps)
 
     def check_hosts(self, topology: Topology) -> None:
         """Refuses senders that are no hosts; raises UserError."""
@@ -127,17 +127,17 @@ class Tracing:
             return None
         return UserError(error.cause, place=self.asked[int(found[1])].place, remedy=error.remedy)
 
-    def kept(self, result: _engine.RunResult) -> Traced:
+    def kept(self, result: _engine.RunResult) -> PacketTrace:
         """What a run left; raises UserError where it has no packet of those asked for."""
         lines, sent, packets_left_out, steps_left_out = result.trace() or ([], [], 0, 0)
         for asked, count in zip(self.asked, sent, strict=True):
             asked.check_sent(count)
         steps = [json.loads(line) for line in lines[: self.max_steps]]
-        return Traced(steps, packets_left_out, steps_left_out + len(lines) - len(steps))
+        return PacketTrace(steps, packets_left_out, steps_left_out + len(lines) - len(steps))
 
 
 @dataclass(frozen=True)
-class Traced:
+class PacketTrace:
     """The steps of packets that were followed, packet by packet and in the order of time."""
 
     steps: list[dict[str, Any]]

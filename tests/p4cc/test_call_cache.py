@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p4cc.running import drawing
+from p4cc.running.call_cache import Call, this_code
 from p4cc.running.runner import RunRequest, run_scenario
-from p4cc.running.standing import Call, this_code
 from tests.p4cc.scenarios import ROOT, scenario, write
 
 if TYPE_CHECKING:

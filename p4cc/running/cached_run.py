@@ -24,8 +24,8 @@ import pyarrow.parquet as pq
 
 from p4cc.analysis.long_tables import LongTable
 from p4cc.errors import UserError
-from p4cc.running.kept_columns import KINDS, kept_columns
 from p4cc.running.result_writer import DERIVED_TABLES, ENGINE_TABLES
+from p4cc.running.run_schema import COLUMN_TYPES, run_schemas
 from p4cc.running.seal import BrokenSealError, Seal
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class _Members:
 
     def _table(self, name: str, told: dict[str, Any]) -> pa.Table:
         if not told["rows"]:
-            schema = pa.schema([(str(column), KINDS[kind]) for column, kind in told["columns"]])
+            schema = pa.schema([(str(column), COLUMN_TYPES[kind]) for column, kind in told["columns"]])
             _check_columns(name, schema)
             return schema.empty_table()
         file = pq.ParquetFile(io.BytesIO(self._archive.read(f"{name}{_TABLE}")))
@@ -250,7 +250,7 @@ def _check_rows(name: str, told: dict[str, Any], rows: int) -> None:
 
 def _check_columns(name: str, schema: pa.Schema) -> None:
     """Raises WrongRunError for a table that runs are not kept as, or with other columns than they have."""
-    expected = kept_columns().get(name)
+    expected = run_schemas().get(name)
     if expected is None:
         raise WrongRunError(f"has a table {name[:60]!r}, which no run has")
     names = schema.names

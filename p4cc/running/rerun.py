@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Repeated:
+class Rerun:
     """How the tables and captures of the second run compare to those of the folder."""
 
     equal: tuple[str, ...]
@@ -36,7 +36,7 @@ class Repeated:
         return {"equal": list(self.equal), "differing": list(self.differing), "changed": list(self.changed)}
 
 
-def run_again(folder: Path, request: RunRequest) -> Repeated:
+def rerun(folder: Path, request: RunRequest) -> Rerun:
     """Runs what is in `folder` with the request's way to run (jobs, threads, exec); raises UserError."""
     told = read_run(folder)
     with (
@@ -56,7 +56,7 @@ def run_again(folder: Path, request: RunRequest) -> Repeated:
     old = _tables(folder)
     equal = [name for name in new if old.get(name) == new[name]]
     differing = sorted(name for name in {*old, *new} if name not in equal)
-    return Repeated(tuple(equal), tuple(differing), tuple(_changes(told)))
+    return Rerun(tuple(equal), tuple(differing), tuple(_changes(told)))
 
 
 def _tables(folder: Path) -> Mapping[str, str]:

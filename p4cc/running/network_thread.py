@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Advancing:
+class NetworkThread:
     """Moves one network on in virtual time; each call raises UserError where the engine ends the run."""
 
     network: _engine.Network

@@ -11,7 +11,7 @@ from topos.units import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from p4cc.running.kept_run import SeedRun
+    from p4cc.running.cached_run import SeedRun
     from p4cc.scenario.expand import Case
 
 _MOST_SEEDS = 3

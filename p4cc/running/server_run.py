@@ -18,7 +18,7 @@ from controller.install import Server
 from p4cc import _engine
 from p4cc.digits import digits
 from p4cc.errors import UserError
-from p4cc.running.controlled import Left
+from p4cc.running.controller_run import ControlOutcome
 from p4cc.running.in_process import server_at
 from p4cc.running.installer import Installer
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from controller.pipeline import Pipeline
     from p4cc.planning.network import NetworkPlan
-    from p4cc.running.advance import Advancing
+    from p4cc.running.network_thread import NetworkThread
 
 LEAST_SPEED, MOST_SPEED = 1e-6, 1e3
 EPOCHS, MAX = "epochs", "max"
@@ -40,7 +40,7 @@ _GOODBYE_S = 1.0
 
 
 @dataclass(frozen=True)
-class Serving:
+class ServerSettings:
     """Where a run is served, and how its time passes."""
 
     address: str
@@ -49,7 +49,7 @@ class Serving:
     """Virtual seconds in a real one, infinity for as fast as it goes; None for epochs."""
 
     @classmethod
-    def parse(cls, address: str, speed: str) -> Serving:
+    def parse(cls, address: str, speed: str) -> ServerSettings:
         """Reads what the command line says; raises UserError."""
         host, colon, port = address.rpartition(":")
         host = host if colon else "127.0.0.1"
@@ -80,12 +80,12 @@ def parse_speed(text: str) -> float | None:
     return speed
 
 
-async def run_served(
+async def run_with_server(
     networks: tuple[_engine.Network, _engine.Network],
     planned: tuple[NetworkPlan, Mapping[str, Pipeline]],
-    serving: Serving,
-    advancing: Advancing,
-) -> Left:
+    serving: ServerSettings,
+    advancing: NetworkThread,
+) -> ControlOutcome:
     """Runs a fork (the second network) of an installed network to its end, with the world's controllers.
 
     Raises UserError, ControllerError.
@@ -109,7 +109,7 @@ async def run_served(
         await _wait(network, has_primary=False, limit_s=_GOODBYE_S)
     finally:
         network.stop_server()
-    return Left({}, {"counters": counters})
+    return ControlOutcome({}, {"counters": counters})
 
 
 async def _wait(network: _engine.Network, *, has_primary: bool, limit_s: float) -> None:
@@ -137,7 +137,7 @@ def _devices(plan: NetworkPlan) -> str:
     return ", ".join(named) + (f", and {more} more in their order" if more > 0 else "")
 
 
-async def _by_epochs(network: _engine.Network, advancing: Advancing) -> None:
+async def _by_epochs(network: _engine.Network, advancing: NetworkThread) -> None:
     """Time goes on when a controller says so, to the first message at most."""
     while not network.has_ended:
         span_ps = await asyncio.to_thread(network.take_epoch, _LOOK_MS)
@@ -146,7 +146,7 @@ async def _by_epochs(network: _engine.Network, advancing: Advancing) -> None:
             network.end_epoch()
 
 
-async def _paced(network: _engine.Network, advancing: Advancing, speed: float) -> None:
+async def _paced(network: _engine.Network, advancing: NetworkThread, speed: float) -> None:
     """Time goes on with the clock."""
     begun, begun_ps = time.monotonic(), network.now_ps
     while not network.has_ended:
@@ -157,7 +157,7 @@ async def _paced(network: _engine.Network, advancing: Advancing, speed: float) -
             await asyncio.sleep(STEP_S)
 
 
-async def _advance(network: _engine.Network, advancing: Advancing, until_ps: int) -> bool:
+async def _advance(network: _engine.Network, advancing: NetworkThread, until_ps: int) -> bool:
     """Runs to an instant, or to the first at which controllers are sent something; whether they were."""
     while not network.has_ended:
         due_ps = network.next_due_ps

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from p4cc.analysis.metrics import Measures, derive
 from p4cc.analysis.tables import ALGORITHM
 from p4cc.running.captures import limit_warning
-from p4cc.running.endings import ending_of
 from p4cc.running.losses import assertion_warning, drops_of, lossless_drops, pass_limit_warning, refusals_of
+from p4cc.running.run_end import ending_of
 from p4cc.running.table_stream import table_stream
 
 if TYPE_CHECKING:
     from p4cc.planning.network import NetworkPlan
-    from p4cc.running.kept_run import SeedRun
+    from p4cc.running.cached_run import SeedRun
     from p4cc.scenario.expand import Case
 
 
@@ -47,7 +47,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Worked:
+class DerivedRun:
     """A run whose tables are ready."""
 
     seed: int
@@ -75,11 +75,11 @@ def facts_of(case: Case, plan: NetworkPlan, run: SeedRun) -> Facts:
     )
 
 
-def worked_out(case: Case, plan: NetworkPlan, run: SeedRun) -> Worked:
+def derive_run(case: Case, plan: NetworkPlan, run: SeedRun) -> DerivedRun:
     """The tables of a run, and the rest of it."""
     numbers, tables = derive(measures_of(case, plan), run.summary, {**run.tables, **run.long_tables})
     streams = {name: table_stream(columns) for name, columns in tables.items() if columns.num_rows}
-    return Worked(run.seed, run.summary, numbers, facts_of(case, plan, run), streams, run.captures)
+    return DerivedRun(run.seed, run.summary, numbers, facts_of(case, plan, run), streams, run.captures)
 
 
 def keys_of(case: Case) -> dict[str, Any]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 FOLDER = ".p4cc-cache"
 RUN = ".zip"
 CALL = ".call"
-"""What a call left in a folder of results (`standing`)."""
+"""What a call left in a folder of results (`call_cache.py`)."""
 
 _OURS = re.compile(r"[0-9a-f]{2}/([0-9a-f]{62}\.(zip|call)|\.[0-9a-z_]{8}\.partial)")
 """Names that a cache gives; other files in its folder are somebody else's."""
@@ -25,7 +25,7 @@ def path_of(folder: Path, key: str, ending: str = RUN) -> Path:
     return folder / key[:2] / f"{key[2:]}{ending}"
 
 
-def kept_files(folder: Path | None) -> Iterator[tuple[Path, int, int]]:
+def cache_files(folder: Path | None) -> Iterator[tuple[Path, int, int]]:
     """Runs, calls, and what killed processes left of them, with the time of their last use and their size."""
     if folder is None:
         return

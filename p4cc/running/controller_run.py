@@ -44,7 +44,7 @@ class Moves(Protocol):
 
 
 @dataclass(frozen=True)
-class Left:
+class ControlOutcome:
     """What a run leaves beside the engine's results."""
 
     summary: dict[str, int]
@@ -68,7 +68,7 @@ async def run_with_stops(
     chosen: ControllerClass | None,
     advancing: Moves,
     connected: Callable[[Mapping[str, SwitchLine]], None] = lambda _: None,
-) -> Left:
+) -> ControlOutcome:
     """Runs a fork (the second network) of an installed network to its end, with a server of its own.
 
     `connected` is given the connections to its switches. Raises UserError, ControllerError.
@@ -91,11 +91,11 @@ def job_of(case: Case, plan: NetworkPlan, chosen: ControllerClass | None, label:
     return Job(plan.topology, chosen or nobody(), settings, faults, f"case {label}", plan.changes)
 
 
-def left_by(chosen: ControllerClass | None, left: Controlled, counters: pa.Table) -> Left:
+def left_by(chosen: ControllerClass | None, left: Controlled, counters: pa.Table) -> ControlOutcome:
     """What a run leaves whose controller, if there is one, has ended."""
     if chosen is None:
-        return Left({}, {"counters": counters})
-    return Left(_summary(left), {"counters": counters, "control": _table(left)})
+        return ControlOutcome({}, {"counters": counters})
+    return ControlOutcome(_summary(left), {"counters": counters, "control": _table(left)})
 
 
 def _summary(left: Controlled) -> dict[str, int]:

@@ -18,9 +18,9 @@ import pytest
 
 from p4cc.analysis.long_tables import LongTable
 from p4cc.errors import UserError
-from p4cc.running import kept_run
+from p4cc.running import cached_run
 from p4cc.running.cache import RunCache, run_keys
-from p4cc.running.kept_run import HEAD_BYTES, SEAL, SeedRun, is_head_of, packed, unpacked
+from p4cc.running.cached_run import HEAD_BYTES, SEAL, SeedRun, is_head_of, packed, unpacked
 from tests.p4cc.scenarios import run, scenario
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def parquet(columns: dict[str, Any]) -> bytes:
         ("summary.json", json.dumps({"seed": 1, "summary": {}}).encode(), "has no number of packet_hops"),
         ("summary.json", json.dumps({"seed": 1, "summary": {"x": [1]}}).encode(), "no plain value"),
         ("summary.json", b"[" * 100_000, "cannot be read"),
-        ("summary.json", b" " * (kept_run.MAX_SUMMARY_BYTES + 1), "a summary of more than"),
+        ("summary.json", b" " * (cached_run.MAX_SUMMARY_BYTES + 1), "a summary of more than"),
         ("tables.json", b"{}", "has no table"),
         ("tables.json", b"[]", "a list where names belong"),
         ("tables.json", json.dumps({"flows": [1]}).encode(), "how many rows"),
@@ -190,5 +190,5 @@ def test_what_grows_too_large_is_refused(kept: SeedRun, monkeypatch: pytest.Monk
     data = again(kept, **{"s1-9.pcapng": bytes(1 << 20)})
     assert len(data) < 1 << 20
     assert "s1-9" in unpacked(KEY, data, "here").captures
-    monkeypatch.setattr(kept_run, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(cached_run, "MAX_BYTES", 1 << 20)
     assert "more than a run can" in refused(data)

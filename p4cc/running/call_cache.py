@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from p4cc.errors import UserError
 from p4cc.files import found_at, places_of, sha256_of
+from p4cc.running.cache_files import CALL, path_of, write_whole
+from p4cc.running.cache_files import FOLDER as CACHE
 from p4cc.running.destination import Destination
-from p4cc.running.kept_files import CALL, path_of, write_whole
-from p4cc.running.kept_files import FOLDER as CACHE
 from p4cc.running.outcome import RunOutcome
 from p4cc.running.result_folder import MANIFEST, REPORT, Claim, check_claim, lock_folder
 from p4cc.running.seal import Seal
@@ -79,7 +79,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Made:
+class CallRecord:
     """What a call made, as far as the next one must know it."""
 
     outcome: RunOutcome
@@ -130,7 +130,7 @@ def _status_of(folder: str) -> Iterator[list[Any]]:
             yield [entry.path, is_at.st_dev, is_at.st_ino, is_at.st_size, is_at.st_mtime_ns, is_at.st_ctime_ns]
 
 
-def standing(call: Call) -> RunOutcome | None:
+def cached_outcome(call: Call) -> RunOutcome | None:
     """What the call made when it was made before, if all of it stands; None for the long way, which says why."""
     held = _read(call)
     if held is None:
@@ -148,7 +148,7 @@ def drawn_before(call: Call, folder: Path) -> dict[str, str]:
     return {name: one["of"] for name, one in drawn.items() if sha256_of(folder / name) == one["sha256"]}
 
 
-def keep(call: Call, made: Made, manifest: Manifest) -> None:
+def keep(call: Call, made: CallRecord, manifest: Manifest) -> None:
     """Keeps what the call left, for the next one; where it cannot, the next one goes the long way.
 
     `manifest` is what it wrote.
@@ -169,7 +169,7 @@ def figure_key(call: Call, told: Iterable[Any]) -> str:
     return _sha256([call.p4cc, *told])
 
 
-def _plain(call: Call, made: Made, manifest: Manifest) -> dict[str, Any]:
+def _plain(call: Call, made: CallRecord, manifest: Manifest) -> dict[str, Any]:
     outcome = made.outcome
     return {
         "p4cc": call.p4cc,

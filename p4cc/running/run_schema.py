@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from p4cc.analysis.tables import ENGINE
-from p4cc.running.controlled import CONTROL
+from p4cc.running.controller_run import CONTROL
 from p4cc.running.installer import PORT_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-KINDS: dict[str, pa.DataType] = {
+COLUMN_TYPES: dict[str, pa.DataType] = {
     "uint64": pa.uint64(),
     "int64": pa.int64(),
     "double": pa.float64(),
@@ -25,10 +25,10 @@ KINDS: dict[str, pa.DataType] = {
 
 
 @cache
-def kept_columns() -> Mapping[str, pa.Schema]:
+def run_schemas() -> Mapping[str, pa.Schema]:
     """By table: names and types as the engine gives them, and as they are read over P4Runtime."""
     found = {
-        name: pa.schema([(column.name, KINDS[column.kind]) for column in table.columns])
+        name: pa.schema([(column.name, COLUMN_TYPES[column.kind]) for column in table.columns])
         for name, table in ENGINE.items()
     }
     return {**found, "counters": PORT_STATE, "control": CONTROL}

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from p4cc.planning.execution import Exec
     from p4cc.planning.programs import HeaderTypes
-    from p4cc.running.kept_run import SeedRun
-    from p4cc.running.worked import Worked
+    from p4cc.running.cached_run import SeedRun
+    from p4cc.running.derived_run import DerivedRun
 
 
 class LostClusterError(UserError):
@@ -51,7 +51,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class AskedRun:
+class RunOrder:
     """One run, and the name that it must have in a cache: whoever makes it checks that it is the same run."""
 
     study: Study
@@ -68,7 +68,7 @@ class AskedRun:
 
 
 @dataclass(frozen=True)
-class MadeRun:
+class RemoteResult:
     """A run that others made."""
 
     run: SeedRun | None
@@ -76,19 +76,19 @@ class MadeRun:
     notes: tuple[str, ...]
     is_kept: bool
     """Whether it is in the cache already."""
-    worked: Worked | None = None
+    derived: DerivedRun | None = None
     """With its tables ready; whoever gives none gives the run."""
 
     @property
-    def result(self) -> SeedRun | Worked:
+    def result(self) -> SeedRun | DerivedRun:
         """What results are made of."""
-        found = self.worked or self.run
+        found = self.derived or self.run
         if found is None:
             raise ValueError("a run that is not there")
         return found
 
 
-class Elsewhere(Protocol):
+class RemoteRunner(Protocol):
     """Other machines."""
 
     @property
@@ -96,6 +96,6 @@ class Elsewhere(Protocol):
         """Runs that are asked for before their results are written: work for all machines, and a bound of memory."""
         ...
 
-    async def make(self, asked: AskedRun) -> MadeRun:
+    async def make(self, asked: RunOrder) -> RemoteResult:
         """Makes a run; raises UserError, and LostClusterError where the machines are gone."""
         ...

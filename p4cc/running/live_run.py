@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from p4cc import _engine
     from p4cc.control.load import ControllerClass
     from p4cc.planning.network import NetworkPlan
-    from p4cc.running.controlled import Left
+    from p4cc.running.controller_run import ControlOutcome
     from p4cc.running.progress import Runs
     from p4cc.scenario.expand import Case
 
 
-class WatchedRun(Protocol):
+class LiveRun(Protocol):
     """Leads the time of the one run of a call, and may change its tables."""
 
     async def run(
@@ -25,6 +25,6 @@ class WatchedRun(Protocol):
         planned: tuple[Case, NetworkPlan, Mapping[str, Pipeline]],
         chosen: ControllerClass | None,
         progress: tuple[str, Runs],
-    ) -> Left:
+    ) -> ControlOutcome:
         """Runs a fork (the second network) of an installed network to its end; raises UserError, ControllerError."""
         ...
