@@ -11,7 +11,8 @@ pub(super) enum HeaderRef<'j> {
     Fixed(HeaderId),
     /// An element of a stack.
     Element { stack: StackId, index: Operand },
-    /// One of several headers of a type, chosen by an index of [`INDEX_WIDTH`](super::shape::INDEX_WIDTH) bits.
+    /// One of several headers of a type, chosen by an index of
+    /// [`INDEX_WIDTH`](super::shape::INDEX_WIDTH) bits.
     Chosen { among: Vec<HeaderId>, index: Operand },
 }
 

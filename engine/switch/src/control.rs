@@ -140,9 +140,9 @@ impl<'s> Control<'s> {
         }
     }
 
-    /// Runs the program of a switch that [`Switch::staging`] made, with the state, groups and sessions that it
-    /// has there; waiting packets are dropped and counted. The other gets what ran before, for the caller to
-    /// drop in its own time.
+    /// Runs the program of a switch that [`Switch::staging`] made, with the state, groups and sessions that
+    /// it has there; waiting packets are dropped and counted. The other gets what ran before, for the caller
+    /// to drop in its own time.
     pub fn take_over(&mut self, staged: &mut Switch) {
         let before = self.switch.program.take();
         self.power_off();

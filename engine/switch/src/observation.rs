@@ -1,4 +1,5 @@
-//! What can be seen of a switch: its program and state, counters, depths, pauses, and what was kept for observers.
+//! What can be seen of a switch: its program and state, counters, depths, pauses by PFC (IEEE 802.1Qbb), and
+//! what was kept for observers.
 
 use std::sync::Arc;
 
