@@ -169,7 +169,7 @@ def figure_key(call: Call, told: Iterable[Any]) -> str:
     return _sha256([call.p4cc, *told])
 
 
-def _plain(call: Call, made: CallRecord, manifest: Manifest) -> dict[str, Any]:
+def _plain(call: Call, made: CallRecord, manifest: Manifest) -> dict[str, object]:
     outcome = made.outcome
     return {
         "p4cc": call.p4cc,

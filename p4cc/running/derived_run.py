@@ -41,7 +41,7 @@ class Facts:
     ending: str | None
     """How the run ended, and why, where it was a deadlock or a stall."""
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """As JSON has it."""
         return asdict(self)
 

@@ -63,9 +63,9 @@ class PacketChoice:
         """Where the user wrote it."""
         return f"--trace {self.text}"
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """As the engine's description has it."""
-        who: dict[str, Any] = (
+        who: dict[str, object] = (
             {"flow": self.sender, "acks": self.acks} if isinstance(self.sender, int) else {"host": self.sender}
         )
         return {**who, "first": self.first, "last": self.last}
@@ -144,7 +144,7 @@ class PacketTrace:
     packets_left_out: int
     steps_left_out: int
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """As `--json` prints it."""
         return {
             "steps": self.steps,

@@ -74,7 +74,7 @@ def write(folder: Path, told: Provenance) -> None:
     (folder / RUN_FILE).write_text(json.dumps(_plain(told, kept), indent=1) + "\n", encoding="utf-8")
 
 
-def _plain(told: Provenance, kept: Mapping[str, dict[str, str]]) -> dict[str, Any]:
+def _plain(told: Provenance, kept: Mapping[str, dict[str, str]]) -> dict[str, object]:
     return {
         "format": FORMAT,
         "p4cc": this_p4cc(),
@@ -124,7 +124,7 @@ def algorithms_of(variant: Variant) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _with_rows(told: Provenance) -> dict[str, Any]:
+def _with_rows(told: Provenance) -> dict[str, object]:
     """The scenario's data with a row for each file of entries, so that each has a name that `inputs/` knows.
 
     Where points of a sweep have different rows, they stay as the user wrote them.

@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from p4cc.analysis.recorded import read_run
 from p4cc.leftovers import left_until_done
@@ -31,7 +31,7 @@ class Rerun:
     changed: tuple[str, ...]
     """What differs between the two p4cc: version, commit, engine."""
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """As `--json` prints it."""
         return {"equal": list(self.equal), "differing": list(self.differing), "changed": list(self.changed)}
 

@@ -67,9 +67,9 @@ class Manifest:
         """All names, sorted."""
         return sorted({*self.files, *self.replaced})
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """As the file holds it."""
-        more: dict[str, Any] = {"replaced": self.replaced} if self.replaced else {}
+        more: dict[str, object] = {"replaced": self.replaced} if self.replaced else {}
         if self.under_way:
             more["under_way"] = True
         return {

@@ -120,7 +120,7 @@ class SweepOutcome:
     aside: str = ""
     """Why the folder is not the one of the scenario's name; empty where it is."""
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """As `--json` prints it."""
         return {"objectives": self.objectives, "best": self.best, "settings": self.rows}
 
