@@ -1,6 +1,7 @@
 //! Tables of results: columns in Arrow's layout, which Python takes without a copy.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, ScalarBuffer};
 
@@ -59,7 +60,7 @@ pub enum Column {
 }
 
 /// Numbers, some of which may be null.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq)]
 pub struct Numbers<T: ArrowNativeType> {
     /// One for each row; 0 where there is a null.
     pub values: ScalarBuffer<T>,
@@ -68,7 +69,7 @@ pub struct Numbers<T: ArrowNativeType> {
 }
 
 /// Text by number: row `i` is the text of number `codes[i]`, whose bytes begin at `offsets[codes[i]]`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq)]
 pub struct Texts {
     /// One for each row.
     pub codes: ScalarBuffer<u32>,
@@ -93,6 +94,19 @@ impl Texts {
             let text = self.offsets[code as usize] as usize..self.offsets[code as usize + 1] as usize;
             core::str::from_utf8(&self.bytes[text]).unwrap_or_default()
         })
+    }
+}
+
+// The rows: a buffer's own form has its address, which differs between equal columns.
+impl<T: ArrowNativeType> fmt::Debug for Numbers<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl fmt::Debug for Texts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 

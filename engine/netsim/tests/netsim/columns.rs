@@ -32,10 +32,13 @@ pub fn texts(results: &Results, table: &str, name: &str) -> Vec<String> {
 
 /// Any column, each row as text.
 pub fn shown(column: &Column) -> Vec<String> {
+    fn text<T: std::fmt::Debug>(value: Option<T>) -> String {
+        value.map_or_else(|| "null".to_owned(), |value| format!("{value:?}"))
+    }
     match column {
-        Column::U64(numbers) => numbers.iter().map(|value| format!("{value:?}")).collect(),
-        Column::I64(numbers) => numbers.iter().map(|value| format!("{value:?}")).collect(),
-        Column::F64(numbers) => numbers.iter().map(|value| format!("{value:?}")).collect(),
+        Column::U64(numbers) => numbers.iter().map(text).collect(),
+        Column::I64(numbers) => numbers.iter().map(text).collect(),
+        Column::F64(numbers) => numbers.iter().map(text).collect(),
         Column::Text(texts) => texts.iter().map(str::to_owned).collect(),
     }
 }
