@@ -27,7 +27,8 @@ RULES = [
     (folder, _CODE.findall(never))
     for folders, never in _ROW.findall(section("The map"))
     for folder in _CODE.findall(folders)
-    if "/" in folder or (ROOT / folder).is_dir()
+    # What P4 includes is read by tests/tidy/test_rules.py.
+    if (ROOT / folder).is_dir() and not folder.startswith("p4src")
 ]
 INVARIANTS = _INVARIANT.findall(section("Invariants"))
 
@@ -78,8 +79,6 @@ def imports(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize(("folder", "never"), RULES, ids=[folder for folder, _ in RULES])
 def test_a_folder_imports_none_of_what_the_map_says(folder: str, never: list[str]) -> None:
-    if folder.startswith("p4src"):
-        pytest.skip("tests/tidy/test_rules.py reads P4")
     found = imports(ROOT / folder)
     wrong = sorted(name for name in found if any(fnmatch(name, pattern) for pattern in never))
     assert not wrong, f"{folder} imports {wrong}"
