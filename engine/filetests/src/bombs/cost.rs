@@ -3,8 +3,15 @@
 use crate::{Compiled, compile_source};
 use p4cc_exec::Pipeline;
 use p4cc_syntax::{Memory, Options, Severity, Source};
+use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Arguments of the program `bombs` that make it compile one program and print its cost as one line.
+pub const SINGLE: &str = "--single";
+/// As [`SINGLE`], native code included.
+pub const SINGLE_NATIVE: &str = "--single-native";
 
 /// What one program took.
 #[derive(Clone, Debug)]
@@ -41,6 +48,33 @@ pub fn of(text: &str, with_native: bool) -> Cost {
         peak_bytes: status_bytes("VmHWM:").unwrap_or(0),
         refused,
     }
+}
+
+impl Cost {
+    /// One line for another process, which [`in_own_process`] reads.
+    pub fn line(&self, name: &str) -> String {
+        let refused = self.refused.as_ref().map(|message| message.replace(['\t', '\n'], " "));
+        let (nanoseconds, outcome) = (self.processor_time.as_nanos(), refused.unwrap_or_default());
+        format!("{nanoseconds}\t{}\t{name}\t{outcome}", self.peak_bytes)
+    }
+
+    fn parse(line: &str) -> Option<(String, Self)> {
+        let mut parts = line.trim_end_matches('\n').splitn(4, '\t');
+        let (nanoseconds, peak_bytes) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let (name, refused) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+        let refused = (!refused.is_empty()).then_some(refused);
+        Some((name, Self { processor_time: Duration::from_nanos(nanoseconds), peak_bytes, refused }))
+    }
+}
+
+/// Name and cost of a program (a seed or a file) that a process of its own compiles: neither threads beside
+/// it nor what an allocator kept of other programs counts. None if that process dies.
+///
+/// `bombs` is the path of the program of that name.
+pub fn in_own_process(bombs: &Path, program: &str, with_native: bool) -> Option<(String, Cost)> {
+    let flag = if with_native { SINGLE_NATIVE } else { SINGLE };
+    let output = Command::new(bombs).args([flag, program]).output().ok()?;
+    Cost::parse(&String::from_utf8(output.stdout).ok()?)
 }
 
 fn first_error(compiled: &Compiled) -> Option<String> {
