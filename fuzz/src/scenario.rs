@@ -1,6 +1,6 @@
 //! Any text as the description of a network, as Python gives it: it is refused
 //! with place and cause, or built and run for a while. What reads the YAML of a
-//! scenario is Python; `tests/p4cc/test_scenario_texts.py` gives it changed files.
+//! scenario is Python; `tests/p4cc/scenario/test_scenario_texts.py` gives it changed files.
 
 use std::sync::{Arc, OnceLock};
 

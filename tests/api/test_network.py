@@ -16,8 +16,8 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
 import p4cc
+from tests.p4cc.control.test_controller import LATENCIES, reactive
 from tests.p4cc.scenarios import ROOT, scenario
-from tests.p4cc.test_controller import LATENCIES, reactive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator

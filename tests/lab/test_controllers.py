@@ -1,4 +1,4 @@
-"""Controllers of the user's in labs: the classes of tests/p4cc/test_controller.py, in real time."""
+"""Controllers of the user's in labs: the classes of tests/p4cc/control/test_controller.py, in real time."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from p4cc.lab.plan import LabRequest, plan_lab
 from p4cc.lab.processes import Program, Supervisor
 from p4cc.lab.run import LabOptions, run_lab
 from tests.lab.ports import GRPC, THRIFT
+from tests.p4cc.control.test_controller import reactive
 from tests.p4cc.scenarios import write
-from tests.p4cc.test_controller import reactive
 
 STAR = {"kind": "star", "senders": 2, "rate_bps": 50_000_000, "rtt_ns": 4_000_000, "queue_capacity_pkts": 100}
 

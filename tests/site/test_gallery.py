@@ -68,7 +68,7 @@ def test_every_command_is_one_that_p4cc_takes(page: str) -> None:
         if name == "reproduce":
             assert set(given["only"]) <= figures_of(given["study"]), arguments
         else:
-            # Each of them loads: tests/p4cc/test_scenario.py.
+            # Each of them loads: tests/p4cc/scenario/test_scenario.py.
             assert arguments[0] in experiments(), arguments
 
 

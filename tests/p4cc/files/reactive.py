@@ -1,4 +1,4 @@
-"""Controllers of tests/p4cc/test_controller.py for reactive.p4, and classes with what can go wrong in one."""
+"""Controllers of tests/p4cc/control/test_controller.py for reactive.p4, and classes with what can go wrong in one."""
 
 # Handlers here take what they do not use, and block where a user might.
 # ruff: noqa: ARG002, ASYNC251

@@ -1,0 +1,71 @@
+"""The commands of tutorials and how-to pages run: every `p4cc` line of their blocks, in order, in an empty folder.
+
+A block below a line that ends in "as `NAME`:" is a file of that folder.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+P4CC = (sys.executable, "-c", "from p4cc.start import main; main()")
+DOCS = ROOT / "docs"
+PAGES = (
+    "tutorials/first-scenario.md",
+    "tutorials/first-lab.md",
+    "how-to/write-a-scenario.md",
+    "how-to/watch-a-run.md",
+    "how-to/write-a-controller.md",
+    "how-to/write-an-algorithm.md",
+    "how-to/reproduce-a-source.md",
+    "how-to/add-a-window-algorithm.md",
+    "how-to/add-a-rate-algorithm.md",
+    "how-to/add-a-p4-control.md",
+    "how-to/add-an-int-field.md",
+    "how-to/add-a-topology.md",
+)
+LEAST_LINES = {
+    "tutorials/first-scenario.md": 9,
+    "tutorials/first-lab.md": 4,
+    "how-to/write-a-scenario.md": 7,
+    "how-to/write-a-controller.md": 2,
+    "how-to/write-an-algorithm.md": 3,
+    "how-to/reproduce-a-source.md": 3,
+}
+"""Lines that must be there, so that a changed form of the blocks is noticed."""
+
+
+def commands(page: str) -> list[str]:
+    """The `p4cc` lines of a page's blocks."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = [line for language, block in blocks if not language for line in block.splitlines()]
+    return [line.removeprefix(".venv/bin/") for line in lines if re.match(r"(\.venv/bin/)?p4cc ", line)]
+
+
+def files(page: str) -> dict[str, str]:
+    """The files that a page tells to save."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return dict(re.findall(r"as `([\w.-]+)`:\n\n^```\w+\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
+    lines = commands(page)
+    assert len(lines) >= LEAST_LINES.get(page, 1)
+    for name in ("p4src", "experiments"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    for name, text in files(page).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    for line in lines:
+        words = shlex.split(line)[1:]
+        done = subprocess.run([*P4CC, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.stdout + done.stderr, f"{line} says nothing"
+        # `compare` says by 1 that something differs.
+        assert done.returncode in ((0, 1) if words[0] == "compare" else (0,)), f"{line}\n{done.stderr}"

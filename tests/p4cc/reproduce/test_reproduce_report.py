@@ -1,0 +1,281 @@
+"""`p4cc reproduce --report`: pages of small studies, on made-up records and end to end."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from markdown_it import MarkdownIt
+from PIL import Image
+
+from p4cc.errors import UserError
+from p4cc.reproduce.items import SourceItem, check, place
+from p4cc.reproduce.markup import linked, plain, slug
+from p4cc.reproduce.page import MARKER
+from p4cc.reproduce.report import MAX_PIXELS_WIDE, write_pages
+from p4cc.reproduce.results import read_results
+from p4cc.reproduce.study import find_study
+from p4cc.scenario.schema import Scenario
+from tests.p4cc.reproduce.test_reproduce import CLAIMS, ROOT, study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+KNOWN = {"1": ["limit", "goodput"], "2": ["limit"], "headline": ["r"]}
+HOSTILE = "<script>alert(1)</script> | **bold** `code` [link](http://x) &amp; _em_ <!-- --> $x$"
+
+
+def made(folder: Path, items: list[dict[str, Any]] | None = None, **keys: Any) -> Path:
+    """The file of the small study, with items of its source and other keys."""
+    path = study(folder / "study")
+    held = json.loads(path.read_text())
+    path.write_text(json.dumps({**held, **({} if items is None else {"items": items}), **keys}, indent=1))
+    return path
+
+
+def cli(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Runs `p4cc reproduce` to the end."""
+    words = [sys.executable, "-m", "p4cc.cli", "reproduce", *arguments]
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of the small study, figures that run on request left out."""
+    folder = tmp_path_factory.mktemp("results")
+    done = cli(str(made(folder)), "--json", "--out", str(folder / "out"))
+    assert done.returncode == 0, done.stderr
+    return folder / "out"
+
+
+def page(path: Path, results: Path, folder: Path) -> str:
+    """The text of the page that the study in this file has."""
+    write_pages([read_results(find_study(str(path)), results)], folder)
+    return (folder / "small.md").read_text()
+
+
+ITEMS = [
+    {"item": "abstract", "shows": "a ratio", "by": ["headline"]},
+    {"item": "figure 1", "shows": "goodput over senders", "by": ["1"], "not_reproduced": "only one of its senders"},
+    {"item": "figure 2", "shows": "nothing that a run could show", "not_reproduced": "its plot is lost"},
+    {"item": "table 1", "shows": "limits", "by": ["2"]},
+]
+
+
+def test_the_items_stand_in_the_order_of_the_source(tmp_path: Path, results: Path) -> None:
+    text = page(made(tmp_path, ITEMS), results, tmp_path / "pages")
+    places = [text.index(f"\n### {name}\n") for name in ("Abstract", "Figure 1", "Figure 2", "Table 1")]
+    assert places == sorted(places)
+    assert "4 figures, tables and headline numbers: ours stands beside 3 of them, 1 is not reproduced" in text
+    assert "**Not reproduced:** its plot is lost" in text
+    assert f"(`{tmp_path.name}/study/small.yaml`)" in text
+    assert "**Not reproduced in full:** only one of its senders" in text
+    assert "## Our own" not in text
+    # What runs on request was no part of these runs.
+    assert "It runs on request: `p4cc reproduce small --only 2`." in text
+    assert "| [table 1](#item-table-1) | limits | not part of these runs |" in text
+
+
+def test_figures_on_request_stand_on_the_page_of_a_run_of_all(tmp_path: Path) -> None:
+    path = made(tmp_path, ITEMS)
+    done = cli(str(path), "--all", "--json", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert [one["figure"] for one in json.loads(done.stdout)] == ["1", "2", "headline"]
+    text = page(path, tmp_path / "out", tmp_path / "pages")
+    assert "p4cc reproduce small --all --report" in text
+    assert "It runs on request" not in text
+    assert "| [table 1](#item-table-1) | limits | 1 within |" in text
+
+
+def test_a_number_outside_its_band_has_verdict_and_cause(tmp_path: Path, results: Path) -> None:
+    text = page(made(tmp_path, ITEMS), results, tmp_path / "pages")
+    records = json.loads((results / "reproduce.json").read_text())
+    ours = f"{records[0]['measured']['goodput']:.4g} Gb/s"
+    assert f"| goodput |  | {ours} | ≥ 11 (our own: beyond the link) | **outside** |" in text
+    assert f"- **Outside:** goodput = {ours}; a link carries no more than its rate" in text
+    assert "| 1 within, **1 outside**; in part |" in text
+    assert '"within": 1, "outside": 1, "reported": 1' in text.partition("\n")[0]
+
+
+def test_what_no_item_names_is_our_own(tmp_path: Path, results: Path) -> None:
+    items = [{"item": "figure 1", "shows": "a limit", "by": ["1.lim*"]}]
+    text = page(made(tmp_path, items), results, tmp_path / "pages")
+    item, own = text.split("## Our own")
+    assert "| without a timeout |" in item
+    assert "| goodput |" not in item.partition("### Figure 1")[2]
+    assert "| goodput |" in own
+    assert "Its picture stands [above](#item-figure-1)." in own
+    assert "### Headline" in own
+    without = page(made(tmp_path / "none"), results, tmp_path / "bare")
+    assert "does not list what its source shows" in without
+    assert "### Figure 1" in without
+
+
+def github(text: str) -> str:
+    """HTML by CommonMark with tables."""
+    return MarkdownIt("commonmark").enable("table").render(text)
+
+
+def site(text: str) -> str:
+    """HTML as the site has it."""
+    markdown = pytest.importorskip("markdown", reason="comes with the extra docs")
+    return markdown.markdown(text, extensions=["tables", "toc"])
+
+
+@pytest.mark.parametrize("render", [github, site])
+def test_what_texts_hold_is_shown_and_is_no_markup(tmp_path: Path, results: Path, render: Callable[[str], str]) -> None:
+    items = [{"item": f"figure {HOSTILE}"[:64], "shows": HOSTILE, "by": ["1"], "not_reproduced": HOSTILE}]
+    path = made(tmp_path, items, title=HOSTILE, citation=HOSTILE, source=HOSTILE)
+    text = page(path, results, tmp_path / "pages")
+    index = (tmp_path / "pages" / "README.md").read_text()
+    for one, times in ((text, 6), (index, 2)):
+        shown = render(one)
+        # The comment at the top is p4cc's own, and ends where it should.
+        assert shown.startswith(MARKER)
+        shown = shown.partition(" -->\n")[2]
+        for sign in ("<script", "<!--", "<em>em", "<code>code", '"http://x"', "<strong>bold"):
+            assert sign not in shown
+        assert html.unescape(re.sub(r"<[^>]*>", "", shown)).count(HOSTILE) == times
+
+
+def test_plain_texts_stay_readable() -> None:
+    assert plain("DCTCP, K = 25: 5-95 % of gst_dctcp\nin one line") == "DCTCP, K = 25: 5-95 % of gst_dctcp in one line"
+    assert slug("Figure 9a: é") == "figure-9a"
+    assert slug("é") == "unnamed"
+
+
+def test_documents_are_linked_where_they_stand(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "deep").mkdir(parents=True)
+    (tmp_path / "docs" / "deep" / "page.md").write_text("# Page\n")
+    folder = tmp_path / "docs" / "pages"
+    deep = folder.parent.name + "/deep"
+    words = f"by {deep}/page.md#row-1, *not* {deep}/gone.md"
+    assert linked(words, folder) == f"by [page.md#row-1](../deep/page.md#row-1), &#42;not&#42; {deep}/gone.md"
+    assert linked(words, Path("/")) == words.replace("*", "&#42;")
+
+
+def test_pictures_have_the_size_of_a_page(tmp_path: Path, results: Path) -> None:
+    folder = tmp_path / "pages"
+    wide = tmp_path / "wide"
+    shutil.copytree(results, wide)
+    Image.effect_noise((3 * MAX_PIXELS_WIDE, 600), 50).save(wide / "small" / "small.png")
+    text = page(made(tmp_path, ITEMS), wide, folder)
+    assert "](small/small.png)" in text
+    with Image.open(folder / "small" / "small.png") as picture:
+        assert picture.size == (MAX_PIXELS_WIDE, 200)
+    # A picture that the next page does not show goes with its page.
+    page(made(tmp_path / "next", [{"item": "all", "shows": "it", "by": ["1"], "pictures": []}]), wide, folder)
+    assert not (folder / "small" / "small.png").exists()
+
+
+def test_a_file_of_the_users_stays(tmp_path: Path, results: Path) -> None:
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    (folder / "small.md").write_text("# Mine\n")
+    with pytest.raises(UserError, match="p4cc did not write"):
+        page(made(tmp_path, ITEMS), results, folder)
+    assert (folder / "small.md").read_text() == "# Mine\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "cause"),
+    [
+        ({"reproduces": {"figure": "1", "claims": [{**CLAIMS[0], "paper": 17}, CLAIMS[1]]}}, "other claims"),
+        ({"seeds": [1, 2]}, "other settings"),
+    ],
+)
+def test_results_of_another_study_make_no_page(
+    tmp_path: Path, results: Path, changed: Mapping[str, Any], cause: str
+) -> None:
+    path = made(tmp_path, ITEMS)
+    scenario = path.parent / "small.yaml"
+    scenario.write_text(json.dumps({**json.loads(scenario.read_text()), **changed}))
+    with pytest.raises(UserError, match=cause):
+        page(path, results, tmp_path / "pages")
+
+
+def test_results_from_before_a_new_option_stay_good(tmp_path: Path, results: Path) -> None:
+    older = tmp_path / "older"
+    shutil.copytree(results, older)
+    told = json.loads((older / "small" / "run.json").read_text())
+    assert told["scenario"].pop("ties") == Scenario.model_fields["ties"].default
+    (older / "small" / "run.json").write_text(json.dumps(told))
+    assert "### Table 1" in page(made(tmp_path, ITEMS), older, tmp_path / "pages")
+
+
+def test_an_item_needs_a_figure_or_a_reason() -> None:
+    with pytest.raises(UserError, match="no figure serves this item"):
+        SourceItem(item="figure 1", shows="something", not_reproduced=" ")
+
+
+@pytest.mark.parametrize(
+    ("items", "cause", "remedy"),
+    [
+        ([{"by": ["3"]}], "no figure '3'", "figures: 1, 2, headline"),
+        ([{"by": ["1", "1.gone"]}], "figure 1 has no claim 'gone'", "claims: limit, goodput"),
+        ([{"by": ["1"]}, {"by": ["2"]}], "has the anchor of an item before it", "its own name"),
+    ],
+)
+def test_a_wrong_item_is_named_with_its_place(
+    tmp_path: Path, items: list[dict[str, Any]], cause: str, remedy: str
+) -> None:
+    plain_items = [{"item": "figure 1", "shows": "something", **item} for item in items]
+    path = made(tmp_path, plain_items)
+    with pytest.raises(UserError) as error:
+        check(path, [SourceItem.model_validate(item) for item in plain_items], KNOWN)
+    assert cause in error.value.cause
+    assert remedy in error.value.remedy
+    assert error.value.place.startswith(f"{path}:")
+    listed = cli(str(path), "--list")
+    assert listed.returncode == 2
+    assert cause in listed.stderr
+
+
+def test_claims_of_one_figure_may_stand_with_several_items() -> None:
+    items = [
+        SourceItem(item="a", shows="a", by=["1.limit", "headline"]),
+        SourceItem(item="b", shows="b", by=["1.*"]),
+        SourceItem(item="c", shows="c", not_reproduced="no run"),
+    ]
+    placed, rest = place(items, KNOWN)
+    assert [one.claims for one in placed] == [{"1": ["limit"], "headline": ["r"]}, {"1": ["limit", "goodput"]}, {}]
+    assert rest == {"2": ["limit"]}
+
+
+def test_the_command_writes_page_and_index(tmp_path: Path) -> None:
+    path = made(tmp_path, ITEMS)
+    pages = tmp_path / "pages"
+    done = cli(str(path), "--report-to", str(pages), "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert f"wrote {pages / 'small.md'}" in done.stdout
+    assert (pages / "small" / "small.png").read_bytes().startswith(b"\x89PNG")
+    assert "| [our own](small.md): small | 4 | 1 | 1 | 1 | 1 |" in (pages / "README.md").read_text()
+    assert "p4cc reproduce small --report\n" in (pages / "small.md").read_text()
+    # Another time, from runs that are kept: the page is replaced.
+    again = cli(str(path), "--json", "--report-to", str(pages), "--out", str(tmp_path / "out"))
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)
+
+
+def test_without_a_study_pages_are_of_the_results_there(tmp_path: Path) -> None:
+    none = cli("--report", cwd=tmp_path)
+    assert none.returncode == 2
+    assert "no study has results here" in none.stderr
+    path = made(tmp_path / "experiments")
+    ran = cli(str(path), "--json", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    done = cli("--report", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "wrote results/reproduction/small.md" in done.stdout
+    assert "no results of gst: p4cc reproduce gst --report" in done.stdout
+    (tmp_path / "results" / "small" / "small" / "small.png").unlink()
+    gone = cli("--report", cwd=tmp_path)
+    assert gone.returncode == 2
+    assert "a picture is missing" in gone.stderr
