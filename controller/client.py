@@ -10,7 +10,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from finsy import GRPCStatusCode, P4Client, P4ClientError
+from finsy.grpcutil import GRPC_EOF
 from finsy.proto import U128, p4d, p4r, p4r_grpc
+from grpc.aio import AioRpcError
 
 from controller import codec
 from controller.defaults import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
@@ -26,6 +28,9 @@ MAX_READ_ENTITIES = 1000
 # How long a bid is repeated while the switch still lists a session that has ended.
 ELECTION_ATTEMPTS = 20
 ELECTION_PAUSE_S = 0.05
+
+# How long the end of a cancelled stream is waited for.
+END_OF_STREAM_S = 1.0
 
 _REMEDIES: Mapping[GRPCStatusCode, str] = {
     GRPCStatusCode.UNAVAILABLE: "start the switch, or correct the address",
@@ -261,11 +266,43 @@ class Session:
             raise SwitchError(place, f"unexpected answer: {error}", "see the log of the switch") from None
 
 
-class _Sharing(P4Client):
+class _Client(P4Client):
+    """A client that ends its stream and waits for the switch to end it too.
+
+    A call that is only cancelled is still known to gRPC when the event loop closes, and gRPC then complains on the
+    error output of a pending task or a closed loop.
+    """
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address, wait_for_ready=False)
+
+    async def close(self) -> None:
+        """Ends the stream and closes the channel."""
+        await self._end_stream()
+        await super().close()
+
+    async def _end_stream(self) -> None:
+        """Half-closes the stream and discards messages until its end; cancels it where none comes."""
+        stream, self._stream = self._stream, None
+        if stream is None:
+            return
+        try:
+            async with asyncio.timeout(END_OF_STREAM_S):
+                await stream.done_writing()
+                while await stream.read() is not GRPC_EOF:
+                    pass
+                await stream.code()
+        except (AioRpcError, TimeoutError, asyncio.InvalidStateError):
+            stream.cancel()
+        # The task that reports the status ends one turn later.
+        await asyncio.sleep(0)
+
+
+class _Sharing(_Client):
     """A client with the channel of another one but a separate stream, as each switch needs one."""
 
     def __init__(self, address: str, line: P4Client) -> None:
-        super().__init__(address, wait_for_ready=False)
+        super().__init__(address)
         if line.channel is None:
             raise ValueError("the client whose channel is shared is closed")
         self._channel = line.channel
@@ -273,9 +310,8 @@ class _Sharing(P4Client):
 
     async def close(self) -> None:
         """Ends the stream; the channel is its owner's."""
-        if self._stream is not None:
-            self._stream.cancel()
-        self._stream = self._channel = self._stub = None
+        await self._end_stream()
+        self._channel = self._stub = None
 
 
 class Line:
@@ -298,7 +334,7 @@ class Line:
 @asynccontextmanager
 async def line_to(address: str) -> AsyncGenerator[Line]:
     """Opens a channel for successive sessions: opening one for each would cost as much as its requests."""
-    client = P4Client(address, wait_for_ready=False)
+    client = _Client(address)
     await client.open()
     try:
         yield Line(address, client)
@@ -314,7 +350,7 @@ async def connect(
 
     Every request goes through `recorder` before it is sent.
     """
-    client = P4Client(target.address, wait_for_ready=False)
+    client = _Client(target.address)
     await client.open(complete_request=recorder)
     try:
         yield Session(target, client, timeout_s, recorder)

@@ -86,10 +86,20 @@ class LoopThread:
 
     def __init__(self, name: str) -> None:
         """Starts the thread; `stop` ends it."""
-        self._loop = asyncio.new_event_loop()
+        self._runner = asyncio.Runner()
+        self._loop = self._runner.get_loop()
+        self._stopped = asyncio.Event()
         # A daemon: whoever forgets to stop it can end all the same.
-        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
+
+    def _run(self) -> None:
+        """In the thread; tasks that are left at the end are cancelled and end."""
+        with self._runner as runner:
+            runner.run(self._until_stopped())
+
+    async def _until_stopped(self) -> None:
+        await self._stopped.wait()
 
     def call(self, work: Coroutine[Any, Any, T], interrupt: Callable[[], None] | None = None) -> T:
         """Runs `work` to its end and gives what it returns; raises what it raises.
@@ -112,9 +122,8 @@ class LoopThread:
     def stop(self) -> None:
         """Ends the thread; does nothing where it has ended."""
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._loop.call_soon_threadsafe(self._stopped.set)
             self._thread.join()
-            self._loop.close()
 
 
 @contextmanager

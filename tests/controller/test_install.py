@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import AsyncGenerator
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from controller import EcnSettings, Profile, SwitchError, Thresholds, same_thresholds
-from controller.client import Target, connect
+from controller.client import Target, connect, line_to
 from controller.files import read_entries
 from controller.install import Server, diff_network, install_fixed, install_network, read_ports
 from controller.pipeline import Pipeline, load_pipeline
@@ -137,6 +138,20 @@ async def test_a_switch_that_is_not_there_is_one_error(pipeline: Pipeline) -> No
     net.stop_server()
     with pytest.raises(SwitchError, match="UNAVAILABLE"):
         await install_network(Server(address, timeout_s=2.0), pipeline, plans)
+
+
+async def test_a_closed_session_leaves_no_task_behind() -> None:
+    # gRPC complains on the error output of a task that its loop never finished.
+    before = asyncio.all_tasks()
+    async with served(network(TOPOLOGY)) as server:
+        target = Target(server.address, 1, "s1")
+        async with connect(target) as session:
+            await session.become_primary()
+        assert asyncio.all_tasks() == before
+        async with line_to(server.address) as line:
+            async with line.session(target) as session:
+                await session.become_primary()
+            assert asyncio.all_tasks() == before
 
 
 async def test_what_a_file_fixes_is_added_and_what_else_is_there_stays() -> None:
