@@ -56,9 +56,9 @@ def test_a_line_every_few_seconds_says_how_far_it_is(step: int) -> None:
         progress.tick()
     assert said == [
         "setup: engine (1 of 2), 0:06, Downloaded syn v3.0.9",
-        "setup: engine (1 of 2), 0:12, 0 of 268 steps",
-        "setup: engine (1 of 2), 0:18, 9 of 268 steps: syn, libc",
-        "setup: engine (1 of 2), 0:24, 267 of 268 steps: _engine",
+        "setup: engine (1 of 2), 0:12, 268 of 268 steps left",
+        "setup: engine (1 of 2), 0:18, 259 of 268 steps left, syn for 0:06, libc for 0:06",
+        "setup: engine (1 of 2), 0:24, 1 of 268 steps left, _engine for 0:06",
     ]
     assert "warning: unused variable `größe`" in kept
     assert not any("Building" in line for line in kept)
