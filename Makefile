@@ -141,6 +141,11 @@ test-python: setup $(TEST_STAMP) browser
 	@$(BIN)/p4cc check $(P4_PROGRAMS)
 	@$(BIN)/pytest --numprocesses auto --dist loadfile
 
+.PHONY: test-labs
+test-labs: setup $(TEST_STAMP) lab-tools
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/lab tests/switchd tests/p4cc/dissector tests/p4cc/running/test_captures.py
+	@$(BIN)/p4cc lab $(LAB) --no-cli --out target/lab --force
+
 # Tests of pages are skipped where there is no browser.
 .PHONY: browser
 browser:
