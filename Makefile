@@ -102,9 +102,9 @@ SCENARIO ?= experiments/gst/incast.yaml
 
 .PHONY: run
 run: setup ## DCTCP against GST over DCTCP under incast: table, figure and a report to read (SCENARIO=file.yaml for another)
-	@echo "run: $(SCENARIO)$(if $(filter command line environment,$(origin SCENARIO)),, (some 20 s on two cores))"
+	@echo "run: $(SCENARIO)$(if $(filter command line environment,$(origin SCENARIO)),, (some 10 s on two cores))"
 	@$(BIN)/p4cc run $(SCENARIO) --report
-	@echo "run: figures and tables stand in report.html: open the file named above in a browser"
+	@echo "run: open the report, the last file above, in a browser"
 
 .PHONY: figures
 figures: setup ## Every figure of the papers, beside what they say (`p4cc reproduce --list`)
