@@ -15,7 +15,16 @@ export P4CC_PROTO_DIR ?= $(CURDIR)/$(VENV)/lib/python3.11/site-packages/finsy/pr
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# What `make setup` installs, and what lint, tests, packet tests and the site install beyond it when they first run.
+SYNC := $(BIN)/uv sync --quiet --frozen --inexact --no-install-project
+SETUP_PACKAGES := --group build --extra figures --extra report --extra live --extra lab
+TEST_PACKAGES := --group test --extra ray --extra notebook
 DEPS_STAMP := $(VENV)/.deps-stamp
+FORMAT_STAMP := $(VENV)/.format-stamp
+LINT_STAMP := $(VENV)/.lint-stamp
+TEST_STAMP := $(VENV)/.test-stamp
+# Tests and clippy share with `make setup` the build of all that p4cc depends on.
+CHECKED := --config engine/tests.toml
 ENGINE_STAMP := $(VENV)/.engine-stamp
 ENGINE_SOURCES := Cargo.toml Cargo.lock $(shell find engine host_agents \
 	\( -name '*.rs' -o -name Cargo.toml -o -path '*/p4include/*.p4' \) -not -path '*/tests/*' 2>/dev/null)
@@ -45,13 +54,27 @@ $(DEPS_STAMP): pyproject.toml uv.lock
 		$(BIN)/python -m pip install --quiet --ignore-installed uv==$(UV_VERSION)
 	@echo "setup: installing the locked Python packages"
 	@reinstall=(); [ ! -e $(VENV)/.packages-under-way ] || reinstall=(--reinstall); touch $(VENV)/.packages-under-way; \
-	$(BIN)/uv sync --quiet --frozen --inexact --no-install-project --extra ray "$${reinstall[@]}"; \
+	$(SYNC) $(SETUP_PACKAGES) "$${reinstall[@]}"; \
 	rm $(VENV)/.packages-under-way
 	@touch $@
 
 $(ENGINE_STAMP): $(DEPS_STAMP) $(ENGINE_SOURCES)
 	@echo "setup: building the engine in release mode (minutes the first time)"
 	@$(BIN)/python engine/build.py $(VENV)
+	@touch $@
+
+$(FORMAT_STAMP): $(DEPS_STAMP)
+	@$(SYNC) --group format
+	@touch $@
+
+$(LINT_STAMP): $(DEPS_STAMP)
+	@echo "lint: installing what pyright reads"
+	@$(SYNC) --group lint $(SETUP_PACKAGES) $(TEST_PACKAGES)
+	@touch $@
+
+$(TEST_STAMP): $(DEPS_STAMP)
+	@echo "test: installing what only tests need"
+	@$(SYNC) $(SETUP_PACKAGES) $(TEST_PACKAGES)
 	@touch $@
 
 # Names every tool that is missing, with the remedy; as root it installs Debian's packages itself.
@@ -79,7 +102,9 @@ SCENARIO ?= experiments/gst/incast.yaml
 
 .PHONY: run
 run: setup ## DCTCP against GST over DCTCP under incast: table, figure and a report to read (SCENARIO=file.yaml for another)
+	@echo "run: $(SCENARIO)$(if $(filter command line environment,$(origin SCENARIO)),, (some 10 s on two cores))"
 	@$(BIN)/p4cc run $(SCENARIO) --report
+	@echo "run: open the report, the last file above, in a browser"
 
 .PHONY: figures
 figures: setup ## Every figure of the papers, beside what they say (`p4cc reproduce --list`)
@@ -104,9 +129,22 @@ lab-tools: venv
 # ---- checks -------------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: setup browser ## All tests: Rust, then Python
-	@cargo test --locked --quiet
+test: test-rust test-python ## All tests: Rust, then Python and the P4 programs
+
+.PHONY: test-rust
+test-rust: venv
+	@cargo $(CHECKED) test --release --locked --quiet --lib --bins --tests
+	@cargo $(CHECKED) test --release --locked --quiet --doc
+
+.PHONY: test-python
+test-python: setup $(TEST_STAMP) browser
+	@$(BIN)/p4cc check $(P4_PROGRAMS)
 	@$(BIN)/pytest --numprocesses auto --dist loadfile
+
+.PHONY: test-labs
+test-labs: setup $(TEST_STAMP) lab-tools
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/lab tests/switchd tests/p4cc/dissector tests/p4cc/running/test_captures.py
+	@$(BIN)/p4cc lab $(LAB) --no-cli --out target/lab --force
 
 # Tests of pages are skipped where there is no browser.
 .PHONY: browser
@@ -143,24 +181,26 @@ $(PTF_STAMP): $(DEPS_STAMP)
 			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends python3.11-dev >/dev/null; \
 		else echo "ptf: Python's headers are missing: sudo apt-get install python3.11-dev" >&2; exit 1; fi; }
 	@echo "ptf: installing PTF"
-	@$(BIN)/uv sync --quiet --frozen --inexact --no-install-project --extra ptf
+	@$(SYNC) $(SETUP_PACKAGES) --extra ptf
 	@touch $@
 
+# pyright runs beside clippy, and is waited for.
 .PHONY: lint
-lint: setup ## rustfmt, clippy, ruff, pyright strict, the P4 programs
+lint: $(LINT_STAMP) ## rustfmt, clippy, ruff, pyright strict; needs no engine
 	@cargo fmt --all --check
-	@cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
-	@$(BIN)/pyright
-	@$(BIN)/p4cc check $(P4_PROGRAMS)
+	@$(BIN)/pyright & types=$$!; \
+	trap 'kill $$types 2>/dev/null || true' EXIT; \
+	cargo $(CHECKED) clippy --release --locked --quiet --workspace --all-targets -- -D warnings; \
+	wait $$types
 
 .PHONY: audit
 audit: venv ## Licences and sources of what p4cc uses, then known weaknesses (needs cargo-deny; the network for the latter)
 	@command -v cargo-deny >/dev/null || { echo "audit: cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
 	@cargo deny --offline check licenses bans sources
 	@cargo deny check advisories
-	@$(BIN)/uv export --quiet --frozen --no-emit-project --format requirements-txt >$(VENV)/audit.txt
+	@$(BIN)/uv export --quiet --frozen --no-emit-project --all-extras --all-groups --format requirements-txt >$(VENV)/audit.txt
 	@$(BIN)/uv tool run --quiet pip-audit --require-hashes --disable-pip --requirement $(VENV)/audit.txt
 
 .PHONY: wheel
@@ -170,10 +210,14 @@ wheel: setup ## A wheel for Python 3.11 to 3.14 in dist/ (docs/how-to/install.md
 
 .PHONY: golden
 golden: venv ## Write the committed P4Info of the P4 programs anew, after a change that is meant
-	@P4CC_UPDATE_GOLDEN=1 cargo test --locked --quiet --package p4cc-p4runtime --test golden_p4info
+	@P4CC_UPDATE_GOLDEN=1 cargo $(CHECKED) test --release --locked --quiet --package p4cc-p4runtime --test golden_p4info
+
+.PHONY: scripts
+scripts: ## Copy plotly.js and DataTables anew, as p4cc/pages/scripts/package-lock.json names them (needs npm)
+	@p4cc/pages/scripts/copy.sh
 
 .PHONY: spec
-spec: setup ## Write p4cc/spec.py anew from the engine's schema of a network, after a change of the description
+spec: setup $(TEST_STAMP) ## Write p4cc/spec.py anew from the engine's schema of a network, after a change of the description
 	@$(BIN)/python -c "from p4cc import _engine; print(_engine.network_schema())" | $(BIN)/datamodel-codegen --output p4cc/spec.py
 
 .PHONY: results-page
@@ -189,11 +233,11 @@ docs: setup $(DOCS_STAMP) ## Build the site of docs/ into target/site; warnings 
 
 $(DOCS_STAMP): $(DEPS_STAMP)
 	@echo "docs: installing mkdocs-material"
-	@$(BIN)/uv sync --quiet --frozen --inexact --no-install-project --extra docs
+	@$(SYNC) $(SETUP_PACKAGES) --extra docs
 	@touch $@
 
 .PHONY: format
-format: setup ## Format Rust and Python sources
+format: $(FORMAT_STAMP) ## Format Rust and Python sources; needs no engine
 	@cargo fmt --all
 	@$(BIN)/ruff check --quiet --fix .
 	@$(BIN)/ruff format --quiet .
@@ -219,7 +263,7 @@ PROFILE := results/profile
 profile: setup ## Where the instructions of a short incast go, as a flame graph (needs valgrind)
 	@command -v valgrind >/dev/null || { echo "profile: valgrind is missing: apt-get install valgrind" >&2; exit 1; }
 	@mkdir -p $(PROFILE)
-	@program=$$(cargo bench --locked --package p4cc-netsim --bench incast --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))$$/\1/p'); \
+	@program=$$(CARGO_PROFILE_BENCH_DEBUG=line-tables-only CARGO_PROFILE_BENCH_STRIP=none cargo bench --locked --package p4cc-netsim --bench incast --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))$$/\1/p'); \
 	valgrind --quiet --tool=callgrind --callgrind-out-file=$(PROFILE)/callgrind.out "$$program" --profile; \
 	valgrind --quiet --tool=callgrind --demangle=no --separate-callers=64 \
 		--callgrind-out-file=$(PROFILE)/stacks.out "$$program" --profile

@@ -31,6 +31,10 @@ INTERRUPTED = 130
 PROGRAMS = ("p4cc-switchd", "p4cc-agent")
 """Packages whose programs are put into the environment."""
 WIDTH = 100
+SHOWN = 2
+"""Crates that a line names, of those under way."""
+ALL_NAMES = 400
+"""Columns in which cargo names every crate under way."""
 
 # `    Building [====>     ] 131/327: syn, serde_core`
 _PROGRESS = re.compile(r"^\s*Building \[[=> ]*\] (\d+)/(\d+)(?:: (.*))?$")
@@ -48,13 +52,18 @@ class Progress:
         self._now = now
         self._began = self._said_at = now()
         self._state = "starting"
+        self._left = ""
+        self._since: dict[str, float] = {}
+        """When crates that are being compiled began."""
 
     def read(self, line: str) -> bool:
         """Take a line of cargo's; False for one that is no progress and belongs into the log."""
         clean = _COLOURS.sub("", line).rstrip()
         if found := _PROGRESS.match(clean):
             done, total, names = found.groups()
-            self._state = f"{done} of {total} steps" + (f": {names}" if names else "")
+            self._left = f"{int(total) - int(done)} of {total} steps left"
+            under_way = [name for name in (names or "").split(", ") if name and name != "..."]
+            self._since = {name: self._since.get(name, self._now()) for name in under_way}
             return True
         if before := _BEFORE.match(clean):
             self._state = before[1]
@@ -66,7 +75,10 @@ class Progress:
         if now - self._said_at < EVERY_S:
             return
         self._said_at = now
-        text = f"setup: {self._what}, {_clock(now - self._began)}, {self._state}"
+        text = f"setup: {self._what}, {_clock(now - self._began)}, {self._left or self._state}"
+        # The slowest first: it is what the build waits for.
+        slow = sorted(self._since, key=lambda name: self._since[name])
+        text += "".join(f", {name} for {_clock(now - self._since[name])}" for name in slow[:SHOWN])
         self._say(text if len(text) <= WIDTH else text[: WIDTH - 3] + "...")
 
 
@@ -162,7 +174,7 @@ def build(environment_folder: Path) -> None:
     environment = os.environ | {
         "VIRTUAL_ENV": str(environment_folder),
         "CARGO_TERM_PROGRESS_WHEN": "always",
-        "CARGO_TERM_PROGRESS_WIDTH": str(WIDTH),
+        "CARGO_TERM_PROGRESS_WIDTH": str(ALL_NAMES),
         "CARGO_TERM_COLOR": "never",
     }
     with (environment_folder / LOG).open("w", encoding="utf-8", buffering=1) as log:

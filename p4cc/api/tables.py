@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, overload
 import polars as pl
 
 from p4cc.analysis.tables import KEYS, TABLE_NAMES, table
-from p4cc.api.plot import Plot
 from p4cc.errors import UserError
+from p4cc.extras import needs
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from p4cc.api.plot import Plot
 
 _TOLD = ("unit", "description", "null")
 
@@ -101,7 +103,10 @@ class Tables(ABC):
 
     @property
     def plot(self) -> Plot:
-        """Figures as matplotlib axes."""
+        """Figures as matplotlib axes; raises UserError without the extra `figures`."""
+        with needs("plot", "figures"):
+            from p4cc.api.plot import Plot
+
         return Plot(self.table)
 
     def table(self, name: str) -> pl.DataFrame:

@@ -24,10 +24,10 @@ from urllib.parse import urlsplit
 from p4cc.cluster.answer import unpacked_answers
 from p4cc.cluster.batches import Batches, Waiting
 from p4cc.cluster.bundle import Contents, bundle_of, sha256
-from p4cc.cluster.extra import needs
 from p4cc.cluster.worker import Task
 from p4cc.digits import digits
 from p4cc.errors import UserError
+from p4cc.extras import needs
 from p4cc.large_pages import VARIABLE, with_large_pages
 from p4cc.running.cached_run import unpacked
 from p4cc.running.provenance import this_p4cc
@@ -143,7 +143,7 @@ class RayCluster:
         # Whether it is there is known before anything is planned.
         # It is not imported yet: it reads its environment then.
         if importlib.util.find_spec("ray") is None:
-            with needs("--on"):
+            with needs("--on", "ray"):
                 importlib.import_module("ray")
         if settings.address != LOCAL and not settings.address.startswith(CLIENT):
             remedy = "give ray://HEAD:10001, or ray with the address in RAY_ADDRESS"

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
 
-from p4cc.cluster.extra import needs
 from p4cc.errors import UserError
+from p4cc.extras import needs
 from p4cc.running.cached_run import HEAD_BYTES, is_head_of, packed, unpacked
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class RunStore:
     def __init__(self, url: str) -> None:
         """Opens the store; `url` has no password, as it appears in messages."""
         self.url = checked_url(url)
-        with needs("--store"):
+        with needs("--store", "ray"):
             import fsspec
         try:
             system, root = fsspec.core.url_to_fs(self.url, skip_instance_cache=True)

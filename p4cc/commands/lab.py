@@ -13,6 +13,7 @@ from rich.table import Table
 
 from p4cc.bundled import find_scenario
 from p4cc.errors import UserError
+from p4cc.extras import needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,7 +148,8 @@ def lab(
 
 def _page(request: LabRequest, port: int, *, is_compared: bool) -> Callable[[Lab], AbstractContextManager[None]]:
     """What serves the page of a lab; raises UserError."""
-    from p4cc.live.lab import LabPage, no_scenario
+    with needs("--live", "live"):
+        from p4cc.live.lab import LabPage, no_scenario
 
     if is_compared:
         raise UserError("shows one lab, and --compare makes several", place="--live", remedy="leave out one of them")
@@ -157,7 +159,8 @@ def _page(request: LabRequest, port: int, *, is_compared: bool) -> Callable[[Lab
 
 
 def _compare(request: LabRequest, options: LabOptions, *, as_json: bool) -> None:
-    from p4cc.lab import compare as lab_compare
+    with needs("--compare", "lab"):
+        from p4cc.lab import compare as lab_compare
     from p4cc.lab.plan import variants_of
 
     variants = variants_of(request)

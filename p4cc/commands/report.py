@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from p4cc.extras import needs
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
@@ -36,6 +38,7 @@ def report(
     * `p4cc report results/dctcp results/gst -o both.html`
     """
     # Tables and figures take a second to import; other commands need not wait for them.
-    from p4cc.report.write import write_report
+    with needs("p4cc report", "report"):
+        from p4cc.report.write import write_report
 
     typer.echo(f"wrote {write_report(folders, out, force=force)}")

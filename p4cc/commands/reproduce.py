@@ -13,6 +13,7 @@ from rich.console import Console
 
 from p4cc.commands.machines import Memory, On, Store, Wheel, machines
 from p4cc.errors import UserError
+from p4cc.extras import needs, needs_figures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,6 +94,8 @@ def reproduce(
     from p4cc.reproduce.study import find_study
     from p4cc.reproduce.table import causes, rich_tables
 
+    if report or report_to is not None:
+        needs_figures("--report")
     found = find_study(study)
     request = ReproduceRequest(
         study=found,
@@ -123,7 +126,8 @@ def reproduce(
 
 
 def _report(results: Sequence[StudyResults], folder: Path | None) -> list[Path]:
-    from p4cc.reproduce.report import DEFAULT_FOLDER, write_pages
+    with needs("--report", "figures"):
+        from p4cc.reproduce.report import DEFAULT_FOLDER, write_pages
 
     return write_pages(results, folder or DEFAULT_FOLDER)
 

@@ -19,6 +19,7 @@ from p4cc.bundled import find_scenario
 from p4cc.commands.machines import Memory, On, Store, Wheel, machines
 from p4cc.errors import UserError
 from p4cc.exit_codes import DIFFERS
+from p4cc.extras import needs
 from p4cc.leftovers import left_until_done
 from p4cc.planning.execution import Exec
 from p4cc.running.call_cache import Call, cached_outcome, this_code
@@ -206,7 +207,8 @@ def run(
 
 
 def _reporter() -> Callable[[Path, str], str]:
-    from p4cc.report.write import report_of
+    with needs("--report", "report"):
+        from p4cc.report.write import report_of
 
     return report_of
 
@@ -225,7 +227,8 @@ def _serving(address: str | None, speed: str | None, *, is_live: bool) -> Server
 
 def _watcher(port: int, speed: str | None) -> Watcher:
     # The page's server takes a while to import.
-    from p4cc.live.run import DEFAULT_SPEED, LiveRun
+    with needs("--live", "live"):
+        from p4cc.live.run import DEFAULT_SPEED, LiveRun
     from p4cc.running.server_run import parse_speed
 
     virtual = DEFAULT_SPEED if speed is None else parse_speed(speed)

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from p4cc.bundled import find_scenario
 from p4cc.commands.machines import Memory, On, Store, Wheel, machines
+from p4cc.extras import draws_figures, needs_figures
 
 
 def register(app: typer.Typer) -> None:
@@ -76,12 +77,14 @@ def sweep(
     from p4cc.running.sweep import DEFAULT_FIGURE, SweepRequest, parse_over
     from p4cc.running.sweep import sweep as run_sweep
 
+    if figure is not None:
+        needs_figures("--figure")
     request = SweepRequest(
         scenario=find_scenario(scenario),
         over=tuple(parse_over(one) for one in over),
         metrics=tuple(metrics or ()),
         front=tuple(front.split(",")) if front is not None else (),
-        figure=(figure or DEFAULT_FIGURE) if figures else None,
+        figure=(figure or DEFAULT_FIGURE) if figures and draws_figures() else None,
         overrides=tuple(assignments or ()),
         variants=tuple(variants or ()),
         out=out,

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from p4cc.bundled import find_scenario
 from p4cc.errors import UserError
+from p4cc.extras import needs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,8 @@ def topo(
     topology = scenario_topology(scenario, assignments or ())
     if png is not None:
         # Plotting takes a second to import; the text needs none of it.
-        from p4cc.figures import network
+        with needs("--png", "figures"):
+            from p4cc.figures import network
 
         network.draw(topology, png)
     if as_json:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from p4cc.extras import draws_figures, remedy
 from p4cc.running.call_cache import drawn_before, figure_key
 from p4cc.running.result_folder import digest
 
@@ -27,11 +28,16 @@ class Drawing:
         self._results = results
         self._call = call
         self.drawn: dict[str, str] = {}
+        self.note: str | None = None
+        """Why figures are not there, where nothing is wrong with them."""
 
     def draw(self, runs: list[dict[str, Any]], folder: Path) -> None:
         """Draws of the runs and the tables in `folder`, into it; raises UserError for what cannot be drawn."""
         scenario, call = self._scenario, self._call
         if not scenario.figures:
+            return
+        if not draws_figures():
+            self.note = f"figures are not drawn without matplotlib: {remedy('figures')}"
             return
         before = {} if call is None else drawn_before(call, self._results)
         shared = [] if call is None else [_tables(folder), runs, scenario.model_dump(mode="json", exclude={"figures"})]

@@ -320,6 +320,8 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
         try:
             if request.figures:
                 drawing.draw(collected.runs, partial)
+            if drawing.note is not None:
+                collected.notes[drawing.note] = None
             if request.report is not None:
                 (partial / REPORT).write_text(request.report(partial, str(folder)), encoding="utf-8")
         except UserError as error:

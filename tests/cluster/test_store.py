@@ -122,26 +122,3 @@ def test_options_that_do_not_go_together_say_so(tmp_path: Path) -> None:
     assert "runs on this machine" in refused("--on", "ray", "--trace", "1:1", *one)
     # Nothing listens there: it is said at once.
     assert "cannot be joined: ConnectionRefusedError" in refused("--on", "ray://127.0.0.1:1", "--no-cache", *one)
-
-
-def test_without_the_extra_it_says_how_to_get_it(tmp_path: Path) -> None:
-    """A Python that cannot find the packages."""
-    script = tmp_path / "without.py"
-    script.write_text(
-        "import importlib.util, sys\n"
-        "class Without:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name.partition('.')[0] in ('ray', 'fsspec'):\n"
-        "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
-        "sys.meta_path.insert(0, Without())\n"
-        "find = importlib.util.find_spec\n"
-        "importlib.util.find_spec = lambda name: None if name == 'ray' else find(name)\n"
-        "from p4cc.cli import main\n"
-        "main()\n"
-    )
-    for words in (["--on", "ray"], ["--store", f"file://{tmp_path}"]):
-        command = [sys.executable, str(script), "run", "gst/incast", "--out", str(tmp_path / "out"), *words]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == 2, done.stderr
-        assert "which is not installed" in done.stderr
-        assert "pip install 'p4cc[ray]'" in done.stderr

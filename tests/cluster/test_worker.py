@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -116,7 +117,7 @@ def test_a_worker_with_another_p4cc_says_so(tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         made(study, [task_of(asked, key="0" * 64)])
     assert "a worker has another p4cc" in caught.value.cause
-    assert "version 0.1.0 there, 9.9 here" in caught.value.cause
+    assert f"version {version('p4cc')} there, 9.9 here" in caught.value.cause
     assert "--wheel" in caught.value.remedy
 
 

@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 # Longer than a cold build of the engine, which set-up has made as a rule.
 BUILD_TIMEOUT_S = 1_500
+MOST_PACKAGES = 28
+"""In an environment with the wheel alone, p4cc and what its packages need included."""
 
 
 def call(words: list[str], folder: Path, timeout_s: float = 300) -> str:
@@ -58,15 +60,22 @@ def test_the_main_job_runs_from_an_empty_folder(wheel: Path, tmp_path: Path) -> 
     empty.mkdir()
     call([uv, "venv", "--quiet", "--python", sys.executable, str(environment)], tmp_path)
     requirements = tmp_path / "requirements.txt"
-    locked = call([uv, "export", "--quiet", "--frozen", "--no-dev", "--no-emit-project", "--no-hashes"], ROOT)
-    requirements.write_text(locked, encoding="utf-8")
-    python = str(environment / "bin" / "python")
-    install = [uv, "pip", "install", "--quiet", "--python", python, "--constraint", str(requirements), str(wheel)]
-    call(install, tmp_path)
-    p4cc = str(environment / "bin" / "p4cc")
-    said = call([p4cc, "run", "gst/incast"], empty)
-    assert "GST-DCTCP" in said
-    assert (empty / "results" / "gst-incast" / "incast.png").stat().st_size > 10_000
+    export = [uv, "export", "--quiet", "--frozen", "--all-extras", "--no-dev", "--no-emit-project", "--no-hashes"]
+    requirements.write_text(call(export, ROOT), encoding="utf-8")
+    python, p4cc = str(environment / "bin" / "python"), str(environment / "bin" / "p4cc")
+    install = [uv, "pip", "install", "--quiet", "--python", python, "--constraint", str(requirements)]
+    call([*install, str(wheel)], tmp_path)
+    # The wheel alone: tables, and no figure.
+    assert "GST-DCTCP" in call([p4cc, "run", "gst/incast"], empty)
+    results = empty / "results" / "gst-incast"
+    assert (results / "flows.parquet").is_file()
+    assert not (results / "incast.png").exists()
+    assert len(list(environment.glob("lib/*/site-packages/*.dist-info"))) <= MOST_PACKAGES
+    # With its extra the same call draws.
+    call([*install, f"{wheel}[report]"], tmp_path)
+    call([p4cc, "run", "gst/incast", "--report"], empty)
+    assert (results / "incast.png").stat().st_size > 10_000
+    assert (results / "report.html").stat().st_size > 100_000
     here = call([python, "-c", "import p4cc; print(p4cc.__file__); print(p4cc.load_scenario('gst/fig8').name)"], empty)
     assert str(ROOT) not in here
     assert "gst-fig8" in here

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -56,9 +57,9 @@ def test_a_line_every_few_seconds_says_how_far_it_is(step: int) -> None:
         progress.tick()
     assert said == [
         "setup: engine (1 of 2), 0:06, Downloaded syn v3.0.9",
-        "setup: engine (1 of 2), 0:12, 0 of 268 steps",
-        "setup: engine (1 of 2), 0:18, 9 of 268 steps: syn, libc",
-        "setup: engine (1 of 2), 0:24, 267 of 268 steps: _engine",
+        "setup: engine (1 of 2), 0:12, 268 of 268 steps left",
+        "setup: engine (1 of 2), 0:18, 259 of 268 steps left, syn for 0:06, libc for 0:06",
+        "setup: engine (1 of 2), 0:24, 1 of 268 steps left, _engine for 0:06",
     ]
     assert "warning: unused variable `größe`" in kept
     assert not any("Building" in line for line in kept)
@@ -124,6 +125,16 @@ def test_set_up_builds_each_crate_once() -> None:
     shared = module.keys() & programs.keys()
     assert {"serde_json", "tokio", "p4cc-exec"} <= {name.split()[0] for name in shared}
     assert {name: programs[name] for name in shared} == {name: module[name] for name in shared}
+
+
+def test_tests_share_the_build_of_set_up() -> None:
+    """What tests build otherwise than set-up (engine/tests.toml) must be written out for all that p4cc depends on."""
+    release = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["profile"]["release"]
+    checked = tomllib.loads((ROOT / "engine" / "tests.toml").read_text(encoding="utf-8"))["profile"]["release"]
+    others = release["package"].pop("*")
+    of_crates = checked.pop("package")
+    assert checked.keys() == others.keys()
+    assert of_crates.keys() == release["package"].keys()
 
 
 def features(*packages: str) -> dict[str, set[str]]:
