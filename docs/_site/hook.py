@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOT_PAGES = {
     "ARCHITECTURE.md": "explanation/architecture.md",
     "CONTRIBUTING.md": "how-to/contribute.md",
-    "CHANGELOG.md": "log/changelog.md",
+    "CHANGELOG.md": "changelog.md",
 }
 """Pages of the root to their place in the site."""
 

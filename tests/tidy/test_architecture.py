@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md is true: folders import none of what the map says, and each invariant names a test that is there."""
+"""ARCHITECTURE.md is true: folders import none of what its table says; rooms and invariants name tests that exist."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 _CODE = re.compile(r"`([^`]+)`")
-_ROW = re.compile(r"^\| (`[^|]+) \| [^|]+ \| ([^|]+) \|$", re.MULTILINE)
+_ROW = re.compile(r"^\| (`[^|]+) \| ([^|]+) \|$", re.MULTILINE)
+_ROOM = re.compile(r"^\*\*([^*]+)\*\*(.+?)(?=\n\n)", re.MULTILINE | re.DOTALL)
 _INVARIANT = re.compile(r"^\d+\. (.+?)(?=^\d+\. |\Z)", re.MULTILINE | re.DOTALL)
 _TEST = re.compile(r"`([\w/]+\.(?:py|rs))::(\w+)`")
 
@@ -25,11 +26,11 @@ def section(title: str) -> str:
 
 RULES = [
     (folder, _CODE.findall(never))
-    for folders, never in _ROW.findall(section("The map"))
+    for folders, never in _ROW.findall(section("The rooms"))
     for folder in _CODE.findall(folders)
-    # What P4 includes is read by tests/tidy/test_rules.py.
-    if (ROOT / folder).is_dir() and not folder.startswith("p4src")
+    if (ROOT / folder).is_dir()
 ]
+ROOMS = dict(_ROOM.findall(section("The rooms")))
 INVARIANTS = _INVARIANT.findall(section("Invariants"))
 
 
@@ -78,29 +79,52 @@ def imports(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(("folder", "never"), RULES, ids=[folder for folder, _ in RULES])
-def test_a_folder_imports_none_of_what_the_map_says(folder: str, never: list[str]) -> None:
+def test_a_folder_imports_none_of_what_the_table_says(folder: str, never: list[str]) -> None:
     found = imports(ROOT / folder)
     wrong = sorted(name for name in found if any(fnmatch(name, pattern) for pattern in never))
     assert not wrong, f"{folder} imports {wrong}"
 
 
-def test_every_crate_and_package_is_in_the_map() -> None:
+def test_every_crate_and_package_is_in_the_table() -> None:
     there = {*crate_folders().values(), *(path.parent.name for path in ROOT.glob("*/__init__.py"))} - {"tests"}
     assert there <= {folder for folder, _ in RULES}
     assert {pattern for _, never in RULES for pattern in never if "/" in pattern and "*" not in pattern} <= there
 
 
-@pytest.mark.parametrize("invariant", INVARIANTS, ids=[text.partition(",")[0][:40] for text in INVARIANTS])
-def test_an_invariant_names_a_test_that_is_there(invariant: str) -> None:
-    named = _TEST.findall(invariant)
+def absent_tests(text: str) -> list[str]:
+    """Tests that a text names and that do not exist."""
+    named = _TEST.findall(text)
     assert named, "no test keeps it"
-    missing = [
+    return [
         f"{file}::{name}"
         for file, name in named
         if not (path := ROOT / file).is_file()
         or re.search(rf"\b(?:def|fn) {name}\(", path.read_text(encoding="utf-8")) is None
     ]
-    assert not missing
+
+
+@pytest.mark.parametrize("name", [name for name in ROOMS if name != "Tests and studies"])
+def test_a_room_has_a_door_and_a_test(name: str) -> None:
+    doors = _HOP.findall(ROOMS[name].partition("Door")[2].replace("\n", " "))
+    assert doors
+    wrong = [
+        f"{file}: {door}"
+        for names, file in doors
+        for door in _CODE.findall(names)
+        if re.search(rf"\b(?:fn|def|struct|impl|control) {door}\b", (ROOT / file).read_text(encoding="utf-8")) is None
+    ]
+    assert not wrong
+    assert not absent_tests(ROOMS[name])
+
+
+def test_every_folder_of_the_table_is_in_a_room() -> None:
+    rooms = set(_CODE.findall(" ".join(ROOMS.values())))
+    assert {folder for folder, _ in RULES} <= rooms
+
+
+@pytest.mark.parametrize("invariant", INVARIANTS, ids=[text.partition(",")[0][:40] for text in INVARIANTS])
+def test_an_invariant_names_a_test_that_is_there(invariant: str) -> None:
+    assert not absent_tests(invariant)
 
 
 @pytest.mark.parametrize(
