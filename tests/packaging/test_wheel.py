@@ -67,7 +67,7 @@ def test_the_main_job_runs_from_an_empty_folder(wheel: Path, tmp_path: Path) -> 
     said = call([p4cc, "run", "gst/incast"], empty)
     assert "GST-DCTCP" in said
     assert (empty / "results" / "gst-incast" / "incast.png").stat().st_size > 10_000
-    here = call([python, "-c", "import p4cc; print(p4cc.__file__); print(p4cc.load_scenario('gst/fig8').name)"], empty)
+    here = call([python, "-c", "import p4cc; print(p4cc.__file__); print(p4cc.Scenario.load('gst/fig8').name)"], empty)
     assert str(ROOT) not in here
     assert "gst-fig8" in here
     shutil.rmtree(environment)
