@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 
 from benches.row import Row
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 REPEATS = 3

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from p4cc.bundled import experiments, find_scenario
     from p4cc.control.controller import Controller
     from p4cc.errors import UserError
-    from p4cc.running.outcome import RunOutcome
-    from p4cc.running.runner import RunRequest, run_scenario
-    from p4cc.scenario.built import Scenario, load_scenario
+    from p4cc.scenario.built import Scenario
     from p4cc.user_algorithms.base import RateAlgorithm, SlowStart, WindowAlgorithm
     from p4cc.user_algorithms.check import check_algorithm
     from p4cc.user_algorithms.parameters import choice, number
@@ -37,8 +35,6 @@ __all__ = [
     "Network",
     "RateAlgorithm",
     "Result",
-    "RunOutcome",
-    "RunRequest",
     "Scenario",
     "SlowStart",
     "Snapshot",
@@ -50,10 +46,8 @@ __all__ = [
     "experiments",
     "find_scenario",
     "load",
-    "load_scenario",
     "number",
     "run",
-    "run_scenario",
     "sweep",
 ]
 
@@ -72,14 +66,10 @@ _HOMES = {
     "check_algorithm": "p4cc.user_algorithms.check",
     "choice": "p4cc.user_algorithms.parameters",
     "number": "p4cc.user_algorithms.parameters",
-    "RunOutcome": "p4cc.running.outcome",
-    "RunRequest": "p4cc.running.runner",
     "Scenario": "p4cc.scenario.built",
     "UserError": "p4cc.errors",
     "experiments": "p4cc.bundled",
     "find_scenario": "p4cc.bundled",
-    "load_scenario": "p4cc.scenario.built",
-    "run_scenario": "p4cc.running.runner",
 }
 
 __getattr__ = late_names("p4cc", _HOMES)

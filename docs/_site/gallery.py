@@ -25,7 +25,7 @@ from p4cc.scenario.load import load_scenario
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -77,7 +77,7 @@ class Experiment:
     """Of the file alone, without what it extends."""
 
     @cached_property
-    def scenario(self) -> Scenario:
+    def scenario(self) -> ScenarioModel:
         """The checked scenario; raises UserError."""
         return load_scenario(self.path)
 
@@ -340,7 +340,7 @@ def _source(text: str) -> str:
     return f'<a href="{_html(_address(reference))}">{_html(label)}</a>'
 
 
-def _runs(scenario: Scenario) -> str:
+def _runs(scenario: ScenarioModel) -> str:
     """How many runs it takes, and of what they differ."""
     counts = {
         "sender": len(scenario.variants),

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p4cc.bundled import find_scenario
-from p4cc.running.runner import RunRequest
+from p4cc.running.request import RunRequest
+from p4cc.scenario.built import Scenario
 from p4cc.scenario.overrides import assignments, plain_text
-from p4cc.scenario.schema import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

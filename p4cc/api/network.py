@@ -28,8 +28,8 @@ from p4cc.api.tables import shown
 from p4cc.errors import UserError
 from p4cc.planning.names import Names
 from p4cc.running.networks import users_errors
-from p4cc.running.runner import prepare
-from p4cc.running.step_driver import StepDriver, begin, stage, to_ps
+from p4cc.running.prepared import prepare
+from p4cc.running.step_driver import StepDriver, begin, to_ps
 from p4cc.scenario.base import MAX_TIME_NS
 from p4cc.scenario.built import Scenario
 from topos import plan_addresses
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from controller.written import WrittenEntry
     from p4cc.json_data import JsonObject, JsonValue
-    from p4cc.running.runner import Prepared
+    from p4cc.running.prepared import Prepared
     from p4cc.scenario.expand import Case
     from topos import Topology
 
@@ -86,13 +86,13 @@ class Network:
         """
         asked = None if seed is None else _seed(seed, "Network")
         prepared = prepare(request_of(scenario, changes, overrides, () if variant is None else (variant,)))
-        case = _one_case(prepared)
-        self._stand_on(begin(stage(prepared, case), prepared.scenario.seeds[0] if asked is None else asked))
+        planned = prepared.programs().plan(_one_case(prepared))
+        self._stand_on(begin(planned, prepared.scenario.seeds[0] if asked is None else asked))
 
     def _stand_on(self, run: StepDriver) -> None:
         self._run = run
         self._finalizer = weakref.finalize(self, run.close)
-        plan = run.staged.plan
+        plan = run.planned.plan
         self._topology: Topology = plan.topology
         self._addresses = plan_addresses(plan.topology)
         self._devices = {one.switch: one.device_id for one in plan.switches}
@@ -106,12 +106,12 @@ class Network:
     @property
     def scenario(self) -> Scenario:
         """What is run, at its point of a sweep."""
-        return Scenario.over(self._run.staged.case.scenario)
+        return Scenario.over(self._run.planned.case.scenario)
 
     @property
     def variant(self) -> str:
         """The name of the senders."""
-        return self._run.staged.case.variant.name
+        return self._run.planned.case.variant.name
 
     @property
     def seed(self) -> int:
@@ -131,7 +131,7 @@ class Network:
     @property
     def warnings(self) -> list[str]:
         """What to beware of in this scenario."""
-        return list(self._run.staged.plan.warnings)
+        return list(self._run.planned.plan.warnings)
 
     @property
     def now_ns(self) -> int:
@@ -336,7 +336,7 @@ class Network:
         """The run, and how far it is."""
         state = "closed" if self._run.is_closed else "ended" if self.has_ended else "under way"
         size = f"{len(self.switches)} switches, {len(self.hosts)} hosts"
-        return f"Network({self._run.staged.case.scenario.name}, {self._run.label}: {size}, {self.now_ns} ns, {state})"
+        return f"Network({self._run.planned.case.scenario.name}, {self._run.label}: {size}, {self.now_ns} ns, {state})"
 
     def _repr_html_(self) -> str:
         """For notebooks: how far it is, and its deepest queues."""
@@ -352,7 +352,7 @@ class Network:
         if switch not in self._devices:
             remedy = f"switches: {', '.join(self.switches[:10])}"
             raise UserError(f"no switch is named {switch!r}", place=f"Network.{call}", remedy=remedy)
-        return self._run.staged.pipelines[switch].schema
+        return self._run.planned.pipelines[switch].schema
 
     def _entry(
         self,

@@ -31,20 +31,20 @@ class Snapshot(Tables):
     def __init__(self, run: StepDriver) -> None:
         """Reads the run; `Network.result` makes it."""
         super().__init__()
-        staged = run.staged
+        planned = run.planned
         left = run.counters()
         result = run.network.result()
         summary, tables = derive(
-            measures_of(staged.case, staged.plan),
+            measures_of(planned.case, planned.plan),
             {**result.summary(), **left.summary},
             {**engine_tables(result), **left.tables},
         )
-        keys = {**keys_of(staged.case), "seed": run.seed}
+        keys = {**keys_of(planned.case), "seed": run.seed}
         self.summary: dict[str, Any] = {**keys, **summary}
         """The run in a few numbers, as in a row of summary.json; the unit is the end of each key."""
         self._label = run.label
         self._now_ns = run.network.now_ns
-        swept = staged.case.columns()
+        swept = planned.case.columns()
         self._arrow: dict[str, pa.Table] = {}
         for name, table in tables.items():
             if table.num_rows:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from p4cc.json_data import JsonObject, JsonValue
     from p4cc.planning.programs import CompiledProgram
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.built import Scenario
 
 
 def run(

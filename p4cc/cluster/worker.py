@@ -19,8 +19,10 @@ from p4cc.cluster.bundle import Bundle, laid_out
 from p4cc.errors import UserError
 from p4cc.files import files_read, inputs_given
 from p4cc.running.cache import RunCache
-from p4cc.running.case import PlannedRuns, PushedProgram, Session, plan_runs, run_seeds
 from p4cc.running.derived_run import derive_run
+from p4cc.running.driver import SharedByRuns
+from p4cc.running.local_driver import LocalDriver
+from p4cc.running.planned_case import Programs, PushedProgram
 from p4cc.running.progress import Runs
 from p4cc.running.provenance import this_p4cc
 from p4cc.scenario.expand import Case, cases_at
@@ -28,15 +30,14 @@ from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from p4cc.json_data import JsonValue
     from p4cc.running.cached_run import SeedRun
     from p4cc.running.derived_run import DerivedRun
-    from p4cc.running.packet_trace import PacketTrace
     from p4cc.running.remote_runs import Study
     from p4cc.scenario.overrides import Origins
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
 
 KEPT_STUDIES = 4
 """Inputs that a worker keeps for later runs."""
@@ -129,18 +130,17 @@ def peak_bytes() -> int:
 
 async def _made(study: Study, tasks: list[Task], keep: Callable[[str, SeedRun], None] | None) -> list[Done]:
     case = _case(study, tasks[0])
-    programs = {name: PushedProgram.of_content(content) for name, content in study.programs.items()}
-    nobody = Runs(1, lambda _: None)
-    cache = RunCache(None) if keep is None else _Keeping(keep)
-    session = Session(study.scenario, programs, cache, asyncio.Semaphore(1), nobody, study.threads, study.back_end)
-    planned = plan_runs(case, session)
+    pushed = {name: PushedProgram.of_content(content) for name, content in study.programs.items()}
+    programs = Programs(study.scenario, pushed)
+    planned = programs.plan(case)
+    keys = programs.run_keys(planned)
     for task in tasks:
-        _check_key(planned, task)
-    notes: list[str] = list[str]()
-    traced: list[PacketTrace] = []
-    found = await run_seeds(case, planned, {task.seed: task.key for task in tasks}, session, (notes, traced))
-    runs = [found[task.seed] for task in tasks]
-    return [Done(run, derive_run(case, planned[0], run), tuple(notes)) for run in runs]
+        _check_key(keys, task)
+    cache = RunCache(None) if keep is None else _Keeping(keep)
+    shared = SharedByRuns(study, cache, asyncio.Semaphore(1), Runs(1, lambda _: None))
+    found = await LocalDriver().make(planned, {task.seed: task.key for task in tasks}, shared)
+    runs = [found.by_seed[task.seed] for task in tasks]
+    return [Done(run, derive_run(case, planned.plan, run), tuple(found.notes)) for run in runs]
 
 
 class _Keeping(RunCache):
@@ -159,15 +159,15 @@ def _case(study: Study, task: Task) -> Case:
     """The task's case, checked again: its classes of the user's are loaded here."""
     document = document_of("{}", study.scenario)
 
-    def check(data: dict[str, JsonValue], origins: Origins) -> Scenario:
+    def check(data: dict[str, JsonValue], origins: Origins) -> ScenarioModel:
         return validate(document, data, origins)
 
     return next(one for one in cases_at(study.data, task.point, check) if one.variant.name == task.variant)
 
 
-def _check_key(planned: PlannedRuns, task: Task) -> None:
+def _check_key(keys: Mapping[int, str], task: Task) -> None:
     """Raises UserError where this worker would make another run than was asked for."""
-    if planned[2].get(task.seed) == task.key:
+    if keys.get(task.seed) == task.key:
         return
     if differs := ", ".join(_differences(task.sender)):
         cause = f"a worker has another p4cc, whose runs may differ: {differs}"

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from p4cc.bundled import find_scenario
+from p4cc.commands.machines import LivePort, Programs
 from p4cc.errors import UserError
 from p4cc.extras import needs
 
@@ -45,10 +46,7 @@ def lab(
         typer.Option("--import", help="topology.json of the P4 tutorials, or p4app.json of p4-utils, instead."),
     ] = None,
     switch: Annotated[Kind, typer.Option(help="What the switches are.")] = Kind.P4CC,
-    program: Annotated[
-        list[Path] | None,
-        typer.Option("--program", help="P4 source for the switches that name it, or for all; with --import."),
-    ] = None,
+    program: Programs = None,
     assignments: Annotated[
         list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change a field of the scenario.")
     ] = None,
@@ -76,9 +74,7 @@ def lab(
     live: Annotated[
         bool, typer.Option("--live", help="Watch the lab in a page: look into switches, change their tables.")
     ] = False,
-    live_port: Annotated[
-        int, typer.Option(min=0, max=65_535, help="With --live: port of the loopback; 0 is any that is free.")
-    ] = 0,
+    live_port: LivePort = 0,
     grpc_port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Of the first switch.")] = None,
     thrift_port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Of the first switch.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a lab of other settings in that folder.")] = False,

@@ -1,8 +1,10 @@
-"""`--on`, `--store` and what belongs to them, for the commands that run studies."""
+"""How and where runs are made: options that the commands that run scenarios share."""
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +15,22 @@ from p4cc.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from p4cc.running.cache import KeptRuns
-    from p4cc.running.remote_runs import RemoteRunner
+    from p4cc.running.request import RunRequest
 
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, max=256, help="Runs at the same time.")]
+CORES = os.cpu_count() or 1
+"""As many runs as there are processors, if nothing else is said."""
+Cache = Annotated[
+    bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
+]
+LivePort = Annotated[
+    int, typer.Option(min=0, max=65_535, help="With --live: port of the loopback; 0 is any that is free.")
+]
+Programs = Annotated[
+    list[Path] | None,
+    typer.Option("--program", help="P4 source for the switches that name it, or for all; with --import."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace results of other settings in that folder.")]
 On = Annotated[
     str | None,
     typer.Option(
@@ -41,30 +56,35 @@ Wheel = Annotated[
 
 @contextmanager
 def machines(
-    on: str | None, store: str | None, memory: str | None, wheel: Path | None, *, uses_cache: bool
-) -> Generator[tuple[RemoteRunner | None, KeptRuns | None]]:
-    """Where runs are made and kept, for the time of a command; None is this machine. Raises UserError."""
+    request: RunRequest, on: str | None, store: str | None, memory: str | None, wheel: Path | None
+) -> Generator[RunRequest]:
+    """The request with where its runs are made and kept, for the time of a command; raises UserError."""
     if on is None and (memory or wheel):
         place = "--memory" if memory else "--wheel"
         raise UserError("is for runs on a cluster", place=place, remedy="add --on, or leave it out")
-    if store is not None and not uses_cache:
+    if store is not None and not request.use_cache:
         raise UserError("does not go with --no-cache", place="--store", remedy="leave out one of them")
     if on is None and store is None:
-        yield None, None
+        yield request
         return
     # Its packages are an extra, and take a while to import.
     from p4cc.cluster.ray_cluster import ClusterSettings, RayCluster
     from p4cc.cluster.store import RunStore
     from p4cc.commands.cache import size_bytes
+    from p4cc.running.cluster_driver import ClusterDriver
+    from p4cc.running.local_driver import LocalDriver
 
     run_store = None if store is None else RunStore(store)
     if on is None:
-        yield None, run_store
+        yield replace(request, store=run_store)
         return
+    if request.driver != LocalDriver():
+        remedy = "leave out --on, or --serve, --live and --trace"
+        raise UserError("a run that is served, watched or traced runs on this machine", place="--on", remedy=remedy)
     reserved = None if memory is None else size_bytes(memory, "--memory")
     cluster = RayCluster(ClusterSettings(on, reserved, wheel), run_store)
     try:
-        yield cluster, run_store
+        yield replace(request, driver=ClusterDriver(cluster), store=run_store)
     finally:
         cluster.close()
     if (note := cluster.note()) is not None:

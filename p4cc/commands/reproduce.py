@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from p4cc.commands.machines import Memory, On, Store, Wheel, machines
+from p4cc.commands.machines import CORES, Cache, Force, Jobs, Memory, On, Store, Wheel, machines
 from p4cc.errors import UserError
 from p4cc.extras import needs, needs_figures
 
@@ -37,16 +35,12 @@ def reproduce(
         bool, typer.Option("--full", help="20 seeds instead of 5, longer runs, and figures that run on request only.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON instead of the table.")] = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=256, help="Runs at the same time.")] = (
-        os.cpu_count() or 1
-    ),
+    jobs: Jobs = CORES,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for results; results/STUDY (or STUDY-full) if not given.")
     ] = None,
-    cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
-    ] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace results of other settings in that folder.")] = False,
+    cache: Cache = True,
+    force: Force = False,
     on: On = None,
     store: Store = None,
     memory: Memory = None,
@@ -93,23 +87,14 @@ def reproduce(
     from p4cc.reproduce.run import reproduce as run_study
     from p4cc.reproduce.study import find_study
     from p4cc.reproduce.table import causes, rich_tables
+    from p4cc.running.request import RunRequest
 
     if report or report_to is not None:
         needs_figures("--report")
     found = find_study(study)
-    request = ReproduceRequest(
-        study=found,
-        only=tuple(only or ()),
-        every=every,
-        full=full,
-        jobs=jobs,
-        out=out,
-        quiet=as_json,
-        use_cache=cache,
-        force=force,
-    )
-    with machines(on, store, memory, wheel, uses_cache=cache) as (remote, run_store):
-        outcome = run_study(replace(request, remote=remote, store=run_store))
+    run = RunRequest(found.path, out, jobs=jobs, quiet=as_json, use_cache=cache, force=force)
+    with machines(run, on, store, memory, wheel) as run:
+        outcome = run_study(ReproduceRequest(found, run, tuple(only or ()), every, full))
     pages = _report([read_results(found, outcome.folder)], report_to) if report or report_to is not None else []
     if as_json:
         typer.echo(json.dumps(outcome.records, indent=1))

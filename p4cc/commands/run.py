@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import os
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
@@ -16,7 +14,20 @@ from rich.console import Console
 
 from p4cc.analysis.human import WIDE
 from p4cc.bundled import find_scenario
-from p4cc.commands.machines import Memory, On, Store, Wheel, machines
+from p4cc.commands.drivers import DriverOptions
+from p4cc.commands.machines import (
+    CORES,
+    Cache,
+    Force,
+    Jobs,
+    LivePort,
+    Memory,
+    On,
+    Programs,
+    Store,
+    Wheel,
+    machines,
+)
 from p4cc.errors import UserError
 from p4cc.exit_codes import DIFFERS
 from p4cc.extras import needs
@@ -28,9 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from p4cc.running.outcome import RunOutcome
-    from p4cc.running.packet_trace import TraceRequest
-    from p4cc.running.runner import RunRequest, Watcher
-    from p4cc.running.server_run import ServerSettings
+    from p4cc.running.request import RunRequest
 
 
 def register(app: typer.Typer) -> None:
@@ -63,23 +72,16 @@ def run(
             "--import", help="topology.json of the P4 tutorials, or p4app.json of p4-utils, with its entries."
         ),
     ] = None,
-    programs: Annotated[
-        list[Path] | None,
-        typer.Option("--program", help="P4 source for the switches that name it, or for all; with --import."),
-    ] = None,
+    programs: Programs = None,
     variants: Annotated[list[str] | None, typer.Option("--variant", help="Run this variant only; repeatable.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print summary.json instead of the table.")] = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=256, help="Runs at the same time.")] = (
-        os.cpu_count() or 1
-    ),
+    jobs: Jobs = CORES,
     threads: Annotated[
         int,
         typer.Option("--threads", min=1, max=64, help="Threads of each run; its results are the same with any number."),
     ] = 1,
-    cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
-    ] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace results of other settings in that folder.")] = False,
+    cache: Cache = True,
+    force: Force = False,
     on: On = None,
     store: Store = None,
     memory: Memory = None,
@@ -112,9 +114,7 @@ def run(
             "--live", help="Watch the run in a page: pause it, step it, look into switches, change their tables."
         ),
     ] = False,
-    live_port: Annotated[
-        int, typer.Option(min=0, max=65_535, help="With --live: port of the loopback; 0 is any that is free.")
-    ] = 0,
+    live_port: LivePort = 0,
     traces: Annotated[
         list[str] | None,
         typer.Option(
@@ -155,55 +155,61 @@ def run(
     * `p4cc run gst/incast --on ray://HEAD:10001 --store s3://BUCKET/FOLDER`: on a cluster, for others to go on
     * `p4cc run --again results/incast`: exit code 0 if every table has the same bytes, 1 if not
     """
-    files = (("topology.file", topology), ("traffic.file", flows), ("traffic.paths", paths))
-    # A JSON string is a YAML string, whatever the path holds.
-    named = [f"{field}={json.dumps(str(path.absolute()))}" for field, path in files if path is not None]
-    if sum(source is not None for source in (again, scenario, imported)) != 1:
-        cause = "name a scenario, a topology with --import, or a folder with --again"
-        raise UserError(cause, place="p4cc run", remedy="see p4cc run --help")
-    if programs and imported is None:
-        raise UserError("is for imports", place="--program", remedy="set switch.program of the scenario")
-    path = find_scenario(scenario) if scenario is not None else Path()
-    overrides = (*named, *(assignments or ()))
-    is_plain = cache and not any((again, imported, on, store, memory, wheel, serve, live, traces, speed))
+    path = _source(again, scenario, imported, has_programs=bool(programs))
+    named = _named_files(topology, flows, paths)
+    overrides, chosen = (*named, *(assignments or ())), tuple(variants or ())
+    options = DriverOptions(serve, speed, live, live_port, traces, trace_limit)
     call = None
-    if is_plain:
-        call = Call(path, out, overrides, tuple(variants or ()), figures, report, force, this_code())
-        if (standing_outcome := cached_outcome(call)) is not None:
-            _show(standing_outcome, as_json=as_json)
+    if cache and not any((again, imported, on, store, memory, wheel, options.are_given, speed)):
+        call = Call(path, out, overrides, chosen, figures, report, force, this_code())
+        if (unchanged := cached_outcome(call)) is not None:
+            _show(unchanged, as_json=as_json)
             return
     # Plotting and tables take a second to import; calls whose results stand need not wait for them.
-    from p4cc.running.runner import RunRequest, run_scenario
+    from p4cc.running.request import RunRequest
 
     request = RunRequest(
         scenario=path,
         out=out,
         overrides=overrides,
-        variants=tuple(variants or ()),
-        call=call,
+        variants=chosen,
         jobs=jobs,
         threads=threads,
         figures=figures,
-        report=_reporter() if report else None,
         quiet=as_json or serve is not None or live,
         use_cache=cache,
-        force=force,
         back_end=back_end,
-        serving=_serving(serve, speed, is_live=live),
-        watcher=_watcher(live_port, speed) if live else None,
-        tracing=_tracing(traces, trace_limit, is_served=serve is not None or live),
+        force=force,
+        report=_reporter() if report else None,
+        driver=options.driver(),
+        call=call,
     )
-    changes = named or assignments or variants or out is not None or serve is not None or traces or live
-    if again is not None and (changes or store is not None):
+    if again is not None and (overrides or chosen or out is not None or options.are_given or store is not None):
         cause = "runs what was run: nothing of it can be changed, and nothing is written"
         raise UserError(cause, place="--again", remedy="leave out the other options, or name the scenario")
-    with machines(on, store, memory, wheel, uses_cache=cache) as (remote, run_store):
-        request = replace(request, remote=remote, store=run_store)
+    with machines(request, on, store, memory, wheel) as request:
         if again is not None:
             _again(again, request, as_json=as_json)
             return
-        outcome = _run_import(imported, programs or (), request) if imported is not None else run_scenario(request)
+        outcome = _run(request, imported, programs or ())
     _show(outcome, as_json=as_json)
+
+
+def _source(again: Path | None, scenario: Path | None, imported: Path | None, *, has_programs: bool) -> Path:
+    """What is run: a scenario, or what one is made of; raises UserError."""
+    if sum(source is not None for source in (again, scenario, imported)) != 1:
+        cause = "name a scenario, a topology with --import, or a folder with --again"
+        raise UserError(cause, place="p4cc run", remedy="see p4cc run --help")
+    if has_programs and imported is None:
+        raise UserError("is for imports", place="--program", remedy="set switch.program of the scenario")
+    return find_scenario(scenario) if scenario is not None else again or imported or Path()
+
+
+def _named_files(topology: Path | None, flows: Path | None, paths: Path | None) -> list[str]:
+    """Files of an ns-3 scenario, as `--set` has them."""
+    files = (("topology.file", topology), ("traffic.file", flows), ("traffic.paths", paths))
+    # A JSON string is a YAML string, whatever the path holds.
+    return [f"{field}={json.dumps(str(path.absolute()))}" for field, path in files if path is not None]
 
 
 def _reporter() -> Callable[[Path, str], str]:
@@ -213,48 +219,17 @@ def _reporter() -> Callable[[Path, str], str]:
     return report_of
 
 
-def _serving(address: str | None, speed: str | None, *, is_live: bool) -> ServerSettings | None:
-    from p4cc.running.server_run import ServerSettings
-
-    if address is not None:
-        if is_live:
-            raise UserError("does not go with --serve", place="--live", remedy="leave out one of them")
-        return ServerSettings.parse(address, speed or "1")
-    if speed is not None and not is_live:
-        raise UserError("is for --serve and --live", place="--speed", remedy="add one of them, or leave it out")
-    return None
-
-
-def _watcher(port: int, speed: str | None) -> Watcher:
-    # The page's server takes a while to import.
-    with needs("--live", "live"):
-        from p4cc.live.run import DEFAULT_SPEED, LiveRun
-    from p4cc.running.server_run import parse_speed
-
-    virtual = DEFAULT_SPEED if speed is None else parse_speed(speed)
-    if virtual is None:
-        raise UserError("epochs are for --serve", place="--speed", remedy="give a number, or max")
-    return LiveRun(port, None if math.isinf(virtual) else virtual)
-
-
-def _tracing(traces: list[str] | None, limit: int, *, is_served: bool) -> TraceRequest | None:
-    from p4cc.running.packet_trace import TraceRequest
-
-    if not traces:
-        return None
-    if is_served:
-        raise UserError("does not go with --serve or --live", place="--trace", remedy="leave out one of them")
-    return TraceRequest.parse(traces, limit)
-
-
-def _run_import(file: Path, programs: Sequence[Path], request: RunRequest) -> RunOutcome:
-    from p4cc.planning.imported import write_scenario
+def _run(request: RunRequest, imported: Path | None, programs: Sequence[Path]) -> RunOutcome:
     from p4cc.running.runner import run_scenario
+
+    if imported is None:
+        return run_scenario(request)
+    from p4cc.planning.imported import write_scenario
 
     # The results keep the scenario with all that it names.
     with TemporaryDirectory(prefix="p4cc-import-") as folder, left_until_done(Path(folder), lambda: rmtree(folder)):
-        made = write_scenario(file, programs, Path(folder))
-        return run_scenario(replace(request, scenario=made, made_of=file))
+        made = write_scenario(imported, programs, Path(folder))
+        return run_scenario(replace(request, scenario=made, made_of=imported))
 
 
 def _show(outcome: RunOutcome, *, as_json: bool) -> None:

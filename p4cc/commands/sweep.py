@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from p4cc.bundled import find_scenario
-from p4cc.commands.machines import Memory, On, Store, Wheel, machines
+from p4cc.commands.machines import CORES, Cache, Force, Jobs, Memory, On, Store, Wheel, machines
 from p4cc.extras import draws_figures, needs_figures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p4cc.running.sweep import SweepOutcome
 
 
 def register(app: typer.Typer) -> None:
@@ -38,16 +41,12 @@ def sweep(
     ] = None,
     variants: Annotated[list[str] | None, typer.Option("--variant", help="This variant only; repeatable.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all settings and the best ones as JSON.")] = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=256, help="Runs at the same time.")] = (
-        os.cpu_count() or 1
-    ),
+    jobs: Jobs = CORES,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for results; results/NAME-sweep-HASH if not given.")
     ] = None,
-    cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
-    ] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace results of other settings in that folder.")] = False,
+    cache: Cache = True,
+    force: Force = False,
     on: On = None,
     store: Store = None,
     memory: Memory = None,
@@ -73,28 +72,35 @@ def sweep(
     * `p4cc sweep experiments/skew/base.yaml --over eta=0.9,0.95 --front slowdown_p99,pauses --figure front.svg`
     """
     # Tables take a second to import; other commands need not wait for them.
-    from p4cc.analysis.tradeoff_table import print_best, print_group
+    from p4cc.running.request import RunRequest
     from p4cc.running.sweep import DEFAULT_FIGURE, SweepRequest, parse_over
     from p4cc.running.sweep import sweep as run_sweep
 
-    if figure is not None:
-        needs_figures("--figure")
-    request = SweepRequest(
+    run = RunRequest(
         scenario=find_scenario(scenario),
-        over=tuple(parse_over(one) for one in over),
-        metrics=tuple(metrics or ()),
-        front=tuple(front.split(",")) if front is not None else (),
-        figure=(figure or DEFAULT_FIGURE) if figures and draws_figures() else None,
+        out=out,
         overrides=tuple(assignments or ()),
         variants=tuple(variants or ()),
-        out=out,
         jobs=jobs,
         quiet=as_json,
         use_cache=cache,
         force=force,
     )
-    with machines(on, store, memory, wheel, uses_cache=cache) as (remote, run_store):
-        outcome = run_sweep(replace(request, remote=remote, store=run_store))
+    swept = tuple(parse_over(one) for one in over)
+    objectives = tuple(front.split(",")) if front is not None else ()
+    if figure is not None:
+        needs_figures("--figure")
+    picture = (figure or DEFAULT_FIGURE) if figures and draws_figures() else None
+    with machines(run, on, store, memory, wheel) as run:
+        request = SweepRequest(run, swept, tuple(metrics or ()), objectives, picture)
+        outcome = run_sweep(request)
+    _show(outcome, request.compared, as_json=as_json)
+
+
+def _show(outcome: SweepOutcome, compared: Sequence[str], *, as_json: bool) -> None:
+    """Every setting and the best ones by each metric."""
+    from p4cc.analysis.tradeoff_table import print_best, print_group
+
     if as_json:
         typer.echo(json.dumps(outcome.plain(), indent=1, allow_nan=False))
         if outcome.aside:
@@ -103,7 +109,7 @@ def sweep(
     console = Console(highlight=False)
     for group in outcome.groups:
         of_group = {"variant": group.variant, **group.point}
-        print_group(console, group, outcome.objectives, request.compared)
+        print_group(console, group, outcome.objectives, compared)
         print_best(console, [row for row in outcome.best if of_group.items() <= row.items()])
         console.print()
     if outcome.figure is not None:

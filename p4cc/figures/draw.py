@@ -57,10 +57,10 @@ from p4cc.scenario.state_records import StateFigure, StateRecord
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
 
 
-def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -> Path:
+def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: ScenarioModel) -> Path:
     """Draws one figure from the runs and the tables beside them; raises UserError for columns that are not there.
 
     A figure of a table without rows says so.
@@ -85,7 +85,7 @@ class _NoRowsError(Exception):
     """A table that a figure needs has no rows."""
 
 
-def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -> Path:
+def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: ScenarioModel) -> Path:
     match figure:
         case SweepFigure():
             return over_sweep.draw(runs, figure, folder)

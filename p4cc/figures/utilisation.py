@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from controller.model import Bottleneck
     from p4cc.scenario.figures import UtilisationFigure
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
 
 _POINTS = 400
 
 
-def draw(runs: pl.DataFrame, figure: UtilisationFigure, folder: Path, scenario: Scenario) -> Path:
+def draw(runs: pl.DataFrame, figure: UtilisationFigure, folder: Path, scenario: ScenarioModel) -> Path:
     """Draws the curves and the medians of the runs with their 5-95 % range; returns the file written."""
     along = () if figure.by is None else (figure.by,)
     need_columns(figure.file, runs, figure.x, *along, "goodput_bps")

@@ -22,8 +22,9 @@ from p4cc.errors import UserError
 from p4cc.figures.style import COLOURS, save, use_style
 from p4cc.lab.run import COMPARISON, LabOptions, LabReport, run_lab
 from p4cc.running.destination import of_file
+from p4cc.running.request import RunRequest
 from p4cc.running.result_folder import Claim, results_into
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.runner import run_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from controller.pipeline import Pipeline
     from p4cc.json_data import JsonObject, JsonValue
     from p4cc.scenario.programs import ProgramSource as ScenarioProgram
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
     from topos.lab import LabEnd, LabPort
 
 
@@ -228,7 +228,7 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
     data = apply_overrides(document.plain(), list(request.overrides), origins)
     scenario = validate(document, data, origins)
 
-    def check(at: JsonObject, swept: Origins) -> Scenario:
+    def check(at: JsonObject, swept: Origins) -> ScenarioModel:
         found = validate(document, at, {**origins, **swept})
         check_network(document, found, {**origins, **swept})
         return found

@@ -10,7 +10,7 @@ from controller.install import read_ports
 from p4cc.live.looks import FlowName, Looks
 from p4cc.live.messages import Abilities, LookMessage, RunHead
 from p4cc.live.requests import CONTROL, JumpTarget, PaceRequest, TraceRequest, WatchRequest, parse
-from p4cc.live.table_desk import PlannedCase, TableDesk
+from p4cc.live.table_desk import TableDesk
 from p4cc.running.in_process import server_at
 from p4cc.running.result_writer import arrow_table
 from p4cc.running.trace_text import step_text
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from p4cc.live.mover import Mover
     from p4cc.live.network import DrawnNetwork
     from p4cc.live.record import Recorder
+    from p4cc.running.planned_case import PlannedCase
 
 MAX_LISTED = 200
 """Flows in one answer."""

@@ -19,7 +19,7 @@ from p4cc.live.lab_looks import LabLooker
 from p4cc.live.network import draw
 from p4cc.live.record import Recorder, RunSource, free_file
 from p4cc.live.server import PageServer
-from p4cc.live.table_desk import PlannedCase
+from p4cc.running.planned_case import PlannedCase
 
 if TYPE_CHECKING:
     from collections.abc import Generator

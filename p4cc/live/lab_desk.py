@@ -20,7 +20,7 @@ from p4cc.live.looks import Looks
 from p4cc.live.messages import Abilities, LookMessage, RunHead, Status
 from p4cc.live.pace import ENDED, RUNNING
 from p4cc.live.requests import WatchRequest, parse
-from p4cc.live.table_desk import PlannedCase, TableDesk
+from p4cc.live.table_desk import TableDesk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from p4cc.live.messages import ChangeRow
     from p4cc.live.network import DrawnNetwork
     from p4cc.live.record import Recorder
+    from p4cc.running.planned_case import PlannedCase
 
 
 class LabLine(SwitchLine):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from p4cc.json_data import JsonObject, JsonValue
     from p4cc.live.messages import TimedChange
-    from p4cc.running.runner import Prepared
+    from p4cc.running.driver import ReadScenario
     from p4cc.scenario.expand import Case
 
 _LEFT_OUT = ("sweep", "figures", "reproduces")
@@ -38,10 +38,10 @@ class RunSource:
     """Runs the scenario again, with FILE for its file."""
 
 
-def run_source(prepared: Prepared) -> RunSource:
+def run_source(read: ReadScenario) -> RunSource:
     """The one run of a call of `p4cc run`."""
-    (case,) = prepared.cases
-    return RunSource(prepared.data, case, prepared.inputs, "p4cc run FILE")
+    (case,) = read.cases
+    return RunSource(read.data, case, read.inputs, "p4cc run FILE")
 
 
 @dataclass

@@ -19,22 +19,18 @@ from p4cc.live.network import draw
 from p4cc.live.pace import ENDED, FAILED, PAUSED, Pace
 from p4cc.live.record import Recorder, free_file, run_source
 from p4cc.live.server import PageServer
-from p4cc.live.table_desk import PlannedCase
 from p4cc.running.controller_run import run_with_stops
+from p4cc.running.driver import Read, check_one
+from p4cc.running.network_driver import NetworkDriver
 from p4cc.scenario.changes import TimedRow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-    from controller.pipeline import Pipeline
-    from p4cc import _engine
-    from p4cc.control.load import ControllerClass
-    from p4cc.planning.network import NetworkPlan
     from p4cc.running.controller_run import ControlOutcome
-    from p4cc.running.progress import Runs
-    from p4cc.running.runner import Prepared
-    from p4cc.scenario.expand import Case
+    from p4cc.running.driver import ReadScenario
+    from p4cc.running.network_thread import InstalledRun
+    from p4cc.running.planned_case import PlannedCase
 
 DEFAULT_SPEED = 1e-3
 """A virtual millisecond per second."""
@@ -47,8 +43,12 @@ _WAITS = "waits for a page"
 
 
 @dataclass
-class LiveRun:
-    """Watches the one run of a call (`p4cc.running.runner.Watcher`)."""
+class WatchedDriver(NetworkDriver):
+    """Leads the one run of a call as its page says."""
+
+    keeps_runs = False
+    # The page looks at all rows.
+    streams_tables = False
 
     port: int = 0
     """On the loopback; 0 for any free port."""
@@ -59,28 +59,37 @@ class LiveRun:
     server: PageServer | None = None
     recorder: Recorder | None = None
 
+    def check(self, runs: int) -> None:
+        """Refuses several runs."""
+        check_one(runs, "shows", "--live")
+
+    def stops(self, planned: PlannedCase) -> str:
+        """Every run does."""
+        return planned.stops or "somebody watches it"
+
     def folder(self, results: Path, name: str) -> Path:
         """A separate folder for each watched run."""
         self.started = self.started or datetime.now().astimezone()
         return results / f"{name}-live-{self.started:%Y%m%d-%H%M%S}"
 
-    def begin(self, prepared: Prepared) -> None:
+    def begin(self, read: ReadScenario, folder: Path) -> None:
         """Takes what will run."""
-        self.recorder = Recorder(free_file(prepared.folder), run_source(prepared))
+        self.recorder = Recorder(free_file(folder), run_source(read))
 
-    def as_run(self, prepared: Prepared) -> Prepared:
+    def as_run(self, read: Read) -> Read:
         """The run, including the page's changes."""
         recorder = self._recorder()
         if not recorder.rows:
-            return prepared
+            return read
         rows = recorder.all_rows
         changes = {"changes": [TimedRow.model_validate(row) for row in rows]}
-        cases = [replace(case, scenario=case.scenario.model_copy(update=changes)) for case in prepared.cases]
-        scenario = prepared.scenario.model_copy(update=changes)
-        return replace(prepared, data={**prepared.data, "changes": rows}, scenario=scenario, cases=cases)
+        cases = [replace(case, scenario=case.scenario.model_copy(update=changes)) for case in read.cases]
+        scenario = read.scenario.model_copy(update=changes)
+        return replace(read, data={**read.data, "changes": rows}, scenario=scenario, cases=cases)
 
-    def kept(self) -> str:
-        """Which file an interrupted call leaves, for people."""
+    def left_by_interrupt(self, *, uses_cache: bool) -> str:
+        """The file with the page's changes."""
+        del uses_cache
         recorder = self._recorder()
         return f"{recorder.file} repeats the run with what was changed in its page" if recorder.rows else ""
 
@@ -89,16 +98,10 @@ class LiveRun:
             raise RuntimeError("`begin` precedes the run")
         return self.recorder
 
-    async def run(
-        self,
-        networks: tuple[_engine.Network, _engine.Network],
-        planned: tuple[Case, NetworkPlan, Mapping[str, Pipeline]],
-        chosen: ControllerClass | None,
-        progress: tuple[str, Runs],
-    ) -> ControlOutcome:
-        """Serves the page and runs to the end; raises UserError, ControllerError."""
-        steps = Steps(networks[1], *progress)
-        session = _Session(steps, PlannedCase(*planned), Pace(self.speed), self._recorder())
+    async def lead(self, run: InstalledRun) -> ControlOutcome:
+        """Serves the page and runs to the end."""
+        steps = Steps(run.network, run.label, run.runs)
+        session = _Session(steps, run.planned, Pace(self.speed), self._recorder())
         self.server = session.server
         async with session.server.served(self.port):
             Console(stderr=True, soft_wrap=True, highlight=False).print(
@@ -107,7 +110,7 @@ class LiveRun:
             )
             waiting = asyncio.create_task(session.begin_with_page())
             try:
-                left = await run_with_stops(networks, planned, chosen, session.mover, connected=session.desk.connected)
+                left = await run_with_stops(run, session.mover, connected=session.desk.connected)
             except UserError as error:
                 session.fail(str(error))
                 raise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -28,23 +27,12 @@ if TYPE_CHECKING:
 
     from controller.entities import Entry
     from controller.install import PortState
-    from controller.pipeline import Pipeline
     from p4cc.control.line import SwitchLine
     from p4cc.json_data import JsonObject
     from p4cc.live.messages import RunHead, Thresholds
     from p4cc.live.network import DrawnNetwork
     from p4cc.live.record import Recorder
-    from p4cc.planning.network import NetworkPlan
-    from p4cc.scenario.expand import Case
-
-
-@dataclass(frozen=True)
-class PlannedCase:
-    """A case of a scenario, its plan, and the program of each switch."""
-
-    case: Case
-    plan: NetworkPlan
-    pipelines: Mapping[str, Pipeline]
+    from p4cc.running.planned_case import PlannedCase
 
 
 class TableDesk(ABC):

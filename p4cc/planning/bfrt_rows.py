@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from controller.written import AnyValue
     from p4cc.planning.programs import CompiledProgram
     from p4cc.scenario.programs import BfrtValue
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
     from topos import Topology
 
 CHIPS = frozenset({"tna", "t2na"})
@@ -35,7 +35,7 @@ def filters_of(program: CompiledProgram) -> frozenset[str]:
 
 
 def plan_bfrt_rows(
-    settings: Scenario, topology: Topology, scenario: Path, schema_of: Callable[[str], P4Schema]
+    settings: ScenarioModel, topology: Topology, scenario: Path, schema_of: Callable[[str], P4Schema]
 ) -> Mapping[str, tuple[WrittenEntry, ...]]:
     """The rows of every switch that has some, in their order; raises UserError with the place of what is wrong."""
     found: dict[str, tuple[WrittenEntry, ...]] = {}
@@ -68,7 +68,7 @@ def _value(value: BfrtValue, names: Names, place: str) -> AnyValue:
     return names.value(value, place)
 
 
-def check_restarts(settings: Scenario, over_bfrt: Collection[str], scenario: Path) -> None:
+def check_restarts(settings: ScenarioModel, over_bfrt: Collection[str], scenario: Path) -> None:
     """Raises UserError where a switch is installed again that has what BF Runtime writes at the start alone."""
     for number, fault in enumerate(settings.faults):
         if fault.switch in over_bfrt and fault.installed_ns is not None:

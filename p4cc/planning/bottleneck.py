@@ -11,10 +11,10 @@ from p4cc.scenario.schema import header_bytes
 from p4cc.scenario.topology import StarTopology
 
 if TYPE_CHECKING:
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
 
 
-def bottleneck(scenario: Scenario) -> Bottleneck:
+def bottleneck(scenario: ScenarioModel) -> Bottleneck:
     """The bottleneck of a star; raises UserError for other networks."""
     topology = scenario.topology
     if not isinstance(topology, StarTopology):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from finsy import P4Schema
 
     from controller.entities import Entry
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
     from topos import Topology
 
 
@@ -33,7 +33,7 @@ class TimedChange:
 
 
 def plan_changes(
-    settings: Scenario, topology: Topology, scenario: Path, schema_of: Callable[[str], P4Schema]
+    settings: ScenarioModel, topology: Topology, scenario: Path, schema_of: Callable[[str], P4Schema]
 ) -> tuple[TimedChange, ...]:
     """The changes of every switch in the order of time, rows of one instant as they stand.
 

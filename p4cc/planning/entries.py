@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from controller.written import Value
     from p4cc.json_data import JsonObject
     from p4cc.scenario.programs import MatchValue, Row
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
     from topos import Topology
 
 P4RuntimeRow: TypeAlias = FileRow | TableRow | MulticastRow | CloneRow
 """What P4Runtime has requests for."""
 
 
-def rows_of(settings: Scenario, scenario: Path) -> list[tuple[str, Row]]:
+def rows_of(settings: ScenarioModel, scenario: Path) -> list[tuple[str, Row]]:
     """The rows of a scenario with their places in it, those of its topology file first; raises UserError."""
     own = [(f"switch.entries[{number}]", row) for number, row in enumerate(settings.switch.entries)]
     topology = settings.topology
@@ -50,7 +50,7 @@ def rows_of(settings: Scenario, scenario: Path) -> list[tuple[str, Row]]:
     return [("topology.entries", FileRow(switch=switch, file=file)) for switch, file in files] + own
 
 
-def explicit_rows(settings: Scenario, scenario: Path) -> list[JsonObject] | None:
+def explicit_rows(settings: ScenarioModel, scenario: Path) -> list[JsonObject] | None:
     """The rows of a scenario as data, with those of its topology file and without `{switch}`.
 
     None where that is what the scenario says itself. Raises UserError.
@@ -72,7 +72,7 @@ def _is_template(row: Row) -> bool:
     return isinstance(row, FileRow) and "{switch}" in row.file
 
 
-def plan_entries(settings: Scenario, topology: Topology, scenario: Path) -> Mapping[str, Written]:
+def plan_entries(settings: ScenarioModel, topology: Topology, scenario: Path) -> Mapping[str, Written]:
     """What rows and files say of each switch that they name; raises UserError with the place of what is wrong."""
     found: dict[str, Written] = {}
     addresses = plan_addresses(topology)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from controller.planner import Thresholds
     from p4cc.scenario.base import Sender
     from p4cc.scenario.expand import Case
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
 
 _TELEMETRY = "p4src/v1model/int_hpcc.p4"
 _DUAL = "p4src/v1model/ecn_dual.p4"
@@ -88,7 +88,7 @@ def check_sender(sender: Sender, switches: Switches, place: str) -> Iterator[str
                 continue
 
 
-def check_pauses(sender: Sender, priorities: Iterable[int], scenario: Scenario, place: str) -> Iterator[str]:
+def check_pauses(sender: Sender, priorities: Iterable[int], scenario: ScenarioModel, place: str) -> Iterator[str]:
     """Warns of a paced sender whose packets may be lost, the last ones of a flow for good."""
     transport, buffer = scenario.rdma_transport, scenario.switch.buffer
     if sender.rate_control is None or transport is None or (transport.rto_ns or sender.transport.get("rto_ns")):

@@ -14,7 +14,7 @@ from topos.units import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from p4cc.scenario.schema import Scenario, Variant
+    from p4cc.scenario.schema import ScenarioModel, Variant
 
 # A thousandth of the 1 Gb/s that the slowest data-centre
 # port has today; labs on one machine run at 10 to 100 Mb/s.
@@ -29,7 +29,7 @@ MOST_DELAY_NS = 200_000_000
 MOST_RTT_NS = 4 * MOST_DELAY_NS
 
 
-def of_scenario(scenario: Scenario) -> Iterator[str]:
+def of_scenario(scenario: ScenarioModel) -> Iterator[str]:
     """Warnings about rates and times of links, and loads, of one point of a scenario."""
     for path, value in _numbers("topology", scenario.topology.model_dump(exclude_none=True)):
         yield from _of_link(path, value)
@@ -44,7 +44,7 @@ def of_scenario(scenario: Scenario) -> Iterator[str]:
             )
 
 
-def of_case(scenario: Scenario, variant: Variant, rtt_ns: int, packet_bytes: int) -> Iterator[str]:
+def of_case(scenario: ScenarioModel, variant: Variant, rtt_ns: int, packet_bytes: int) -> Iterator[str]:
     """Warnings about what follows from the network: timeouts below `rtt_ns`, a buffer below a packet, an early end."""
     buffer = scenario.switch.buffer
     if buffer is not None and buffer.bytes is not None and buffer.bytes < packet_bytes:
@@ -84,7 +84,7 @@ def _of_link(path: str, value: float) -> Iterator[str]:
             yield f"{said}, longer than a round trip over satellites; the field is in nanoseconds, and 100us is 100_000"
 
 
-def _timeouts(scenario: Scenario, variant: Variant) -> Iterator[tuple[str, int]]:
+def _timeouts(scenario: ScenarioModel, variant: Variant) -> Iterator[tuple[str, int]]:
     """Timeouts of a variant's transport, by their place."""
     if variant.rate_control is None:
         transport, at, names = scenario.transport, "transport", ("rto_min_ns", "rto_init_ns")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from p4cc.reproduce.study import StudyFigure
     from p4cc.scenario.claims import Reproduction
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Figure:
 
     entry: StudyFigure
     path: Path
-    scenario: Scenario
+    scenario: ScenarioModel
     reproduction: Reproduction
 
     @property

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from p4cc.scenario.claims import Claim, Measure
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
     from p4cc.scenario.where import OfRuns
 
 
@@ -61,7 +61,7 @@ class Measured:
 class FigureRuns:
     """The results of a figure's scenario."""
 
-    scenario: Scenario
+    scenario: ScenarioModel
     runs: pl.DataFrame
     """One row per run: variant, swept values, seed, and the run's numbers."""
     points: list[str]

@@ -12,12 +12,12 @@ from p4cc.scenario.load import sender_config
 
 if TYPE_CHECKING:
     from p4cc.scenario.claims import RoundModelMeasure
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
 
 MAX_ROUNDS = 1_000
 
 
-def rise_in_rounds(scenario: Scenario, how: RoundModelMeasure) -> float | None:
+def rise_in_rounds(scenario: ScenarioModel, how: RoundModelMeasure) -> float | None:
     """Rounds or seconds between two windows of a variant's slow start, by the senders' own code on an ideal path."""
     variant = next((one for one in scenario.variants if one.name == how.variant), None)
     if variant is None:
@@ -33,7 +33,7 @@ def rise_in_rounds(scenario: Scenario, how: RoundModelMeasure) -> float | None:
     return float(rounds) if how.unit == "rounds" else rounds * how.rtt_ns / 1e9
 
 
-def peak_window(scenario: Scenario, *, printed: bool) -> float:
+def peak_window(scenario: ScenarioModel, *, printed: bool) -> float:
     """The window of greatest utilisation in packets: by search on the curve, or by the formula as printed."""
     at = bottleneck(scenario)
     return at.corner_window_pkts / 2 if printed else argmax_window_pkts(at)

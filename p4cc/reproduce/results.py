@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from p4cc.reproduce.study import StudyFile
     from p4cc.reproduce.verdict import ClaimRecord, Record
     from p4cc.scenario.claims import Claim
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
 
 # What of a scenario is for readers only, titles of figures too: results stay good when it changes.
 _TITLE = "title"
@@ -130,7 +130,7 @@ def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> bool:
     return changed
 
 
-def _is_of_today(run: JsonObject, scenario: Scenario) -> bool:
+def _is_of_today(run: JsonObject, scenario: ScenarioModel) -> bool:
     """Whether a run had the scenario's settings; fields that are newer must have their defaults."""
     whole, given = (scenario.model_dump(mode="json", exclude=_TEXTS, exclude_defaults=only) for only in (False, True))
     return _agree({key: value for key, value in run.items() if key not in _TEXTS}, whole, given)

@@ -7,7 +7,7 @@ interrupted or killed goes on from there when it is made again, and ends with th
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -22,9 +22,10 @@ from p4cc.reproduce.table import markdown
 from p4cc.reproduce.verdict import Record, record
 from p4cc.running.cache_files import FOLDER
 from p4cc.running.destination import of_file
+from p4cc.running.prepared import prepare
 from p4cc.running.progress import progress
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
-from p4cc.running.runner import RunRequest, execute, prepare
+from p4cc.running.runner import execute
 from p4cc.scenario.claims import CombineMeasure
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
@@ -34,12 +35,12 @@ if TYPE_CHECKING:
 
     from p4cc.reproduce.items import ClaimsByFigure
     from p4cc.reproduce.study import StudyFile
-    from p4cc.running.cache import KeptRuns
+    from p4cc.running.outcome import RunOutcome
+    from p4cc.running.prepared import Prepared
     from p4cc.running.progress import Runs
-    from p4cc.running.remote_runs import RemoteRunner
-    from p4cc.running.runner import Prepared, RunOutcome
+    from p4cc.running.request import RunRequest
     from p4cc.scenario.claims import Reproduction
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
 
 FULL_SEEDS = 20
 """docs/algorithms/reproductions.md#execution: 5 seeds by default and 20 with `--full`."""
@@ -53,26 +54,17 @@ class ReproduceRequest:
     """The command line's request."""
 
     study: StudyFile
+    run: RunRequest
+    """How runs are made, each with the scenario of a figure in place of this one's."""
     only: tuple[str, ...] = ()
     every: bool = False
     """Figures that run on request, too."""
     full: bool = False
-    jobs: int = 1
-    out: Path | None = None
-    quiet: bool = False
-    use_cache: bool = True
-
-    force: bool = False
-    """Replace results of other settings."""
-    remote: RemoteRunner | None = None
-    """Machines that make the runs, in place of this one."""
-    store: KeptRuns | None = None
-    """The cache of finished runs, in place of a folder next to the results."""
 
     @property
     def folder(self) -> Path:
         """Where results go."""
-        return self.out or Path("results") / (self.study.study.name + ("-full" if self.full else ""))
+        return self.run.out or Path("results") / (self.study.study.name + ("-full" if self.full else ""))
 
     @property
     def claim(self) -> Claim:
@@ -80,7 +72,7 @@ class ReproduceRequest:
         settings = "full" if self.full else SETTINGS_AS_WRITTEN
         identity = {"kind": "reproduce", "study": self.study.study.name, "settings": settings}
         identity = of_file(identity, self.study.path, self.folder)
-        return Claim(self.folder, identity, (RECORDS_FILE, TABLE_FILE), self.force)
+        return Claim(self.folder, identity, (RECORDS_FILE, TABLE_FILE), self.run.force)
 
 
 @dataclass
@@ -112,7 +104,7 @@ def figures_of(study: StudyFile) -> list[Figure]:
     return figures
 
 
-def _of_variants(path: Path, scenario: Scenario, reproduction: Reproduction) -> Reproduction:
+def _of_variants(path: Path, scenario: ScenarioModel, reproduction: Reproduction) -> Reproduction:
     try:
         return reproduction.of([variant.name for variant in scenario.variants])
     except ValueError as error:
@@ -159,7 +151,7 @@ def reproduce(request: ReproduceRequest) -> ReproduceOutcome:
         with results_into(request.claim) as folder:
             return _reproduce(request, folder)
     except KeyboardInterrupt as error:
-        remedy = "finished runs are kept: the same command goes on from there" if request.use_cache else ""
+        remedy = "finished runs are kept: the same command goes on from there" if request.run.use_cache else ""
         raise InterruptedRunError("interrupted", remedy=remedy) from error
 
 
@@ -169,7 +161,7 @@ def _reproduce(request: ReproduceRequest, folder: Path) -> ReproduceOutcome:
     prepared = [(figure, _prepare(request, figure)) for figure in _needed(figures, wanted, over_all)]
     outcome = ReproduceOutcome(folder=request.folder)
     measured: dict[str, Measured] = {}
-    with progress(sum(one.runs for _, one in prepared), request.quiet) as shown:
+    with progress(sum(one.runs for _, one in prepared), request.run.quiet) as shown:
         for figure, one in prepared:
             made = _run(figure, one, shown)
             found = measure_all(made[1], figure.reproduction.claims)
@@ -218,19 +210,9 @@ def _prepare(request: ReproduceRequest, figure: Figure) -> Prepared:
         overrides = (f"seeds={list(range(1, FULL_SEEDS + 1))}",)
     if request.full:
         overrides += tuple(f"{path}={json.dumps(value)}" for path, value in figure.entry.full.items())
+    out, cache = request.folder / figure.path.stem, request.folder.parent / FOLDER
     return prepare(
-        RunRequest(
-            scenario=figure.path,
-            out=request.folder / figure.path.stem,
-            overrides=overrides,
-            jobs=request.jobs,
-            quiet=True,
-            use_cache=request.use_cache,
-            cache=request.folder.parent / FOLDER,
-            force=request.force,
-            remote=request.remote,
-            store=request.store,
-        )
+        replace(request.run, scenario=figure.path, out=out, overrides=overrides, quiet=True, cache=cache),
     )
 
 

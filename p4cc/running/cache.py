@@ -29,7 +29,7 @@ MAX_CACHE_BYTES = 4 << 30
 
 _KEEPING = (
     "running/cache.py",
-    "running/case.py",
+    "running/network_driver.py",
     "running/captures.py",
     "running/cached_run.py",
     "running/result_writer.py",

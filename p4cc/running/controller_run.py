@@ -14,20 +14,16 @@ from p4cc.control.virtual import Virtual, run_virtual
 from p4cc.running.in_process import server_at
 from p4cc.running.installer import Installer
 from p4cc.running.networks import serve
+from p4cc.running.run_schema import CONTROL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from controller.pipeline import Pipeline
-    from p4cc import _engine
     from p4cc.control.line import SwitchLine
     from p4cc.control.load import ControllerClass
     from p4cc.control.run import Controlled
-    from p4cc.planning.network import NetworkPlan
-    from p4cc.scenario.expand import Case
-
-CONTROL = pa.schema([("time_ns", pa.int64()), ("switch", pa.string()), ("name", pa.string()), ("value", pa.float64())])
-"""Columns of what the user's controller wrote down."""
+    from p4cc.running.network_thread import InstalledRun
+    from p4cc.running.planned_case import PlannedCase
 
 
 class Moves(Protocol):
@@ -51,44 +47,29 @@ class ControlOutcome:
     tables: dict[str, pa.Table]
 
 
-def stops_for(case: Case, chosen: ControllerClass | None) -> str | None:
-    """Why the runs of a case stop on their way; None if they do not."""
-    if chosen is not None:
-        return "virtual time waits for a controller"
-    if any(fault.switch is not None for fault in case.scenario.faults):
-        return "a switch restarts, and virtual time waits until it is installed again"
-    if case.scenario.changes:
-        return "entries are written on the way, and virtual time waits for it"
-    return None
-
-
 async def run_with_stops(
-    networks: tuple[_engine.Network, _engine.Network],
-    planned: tuple[Case, NetworkPlan, Mapping[str, Pipeline]],
-    chosen: ControllerClass | None,
-    advancing: Moves,
-    connected: Callable[[Mapping[str, SwitchLine]], None] = lambda _: None,
+    run: InstalledRun, moves: Moves, connected: Callable[[Mapping[str, SwitchLine]], None] = lambda _: None
 ) -> ControlOutcome:
-    """Runs a fork (the second network) of an installed network to its end, with a server of its own.
+    """Runs to the end, with a server of the run's own; `connected` is given the connections to its switches.
 
-    `connected` is given the connections to its switches. Raises UserError, ControllerError.
+    Raises UserError, ControllerError.
     """
-    (installed, fork), (case, plan, pipelines) = networks, planned
-    address = serve(fork, beside=installed)
-    job = job_of(case, plan, chosen, advancing.label)
+    planned, network = run.planned, run.network
+    address = serve(network, beside=run.installed)
     try:
-        left = await run_virtual(job, Virtual(fork, address, advancing.to_message), plan, pipelines, connected)
-        counters = await Installer(server_at(address), plan, pipelines).read_ports(left.without_program)
+        of = Virtual(network, address, moves.to_message)
+        left = await run_virtual(job_of(planned, moves.label), of, planned.plan, planned.pipelines, connected)
+        counters = await Installer(server_at(address), planned.plan, planned.pipelines).read_ports(left.without_program)
     finally:
-        fork.stop_server()
-    return left_by(chosen, left, counters)
+        network.stop_server()
+    return left_by(planned.controller, left, counters)
 
 
-def job_of(case: Case, plan: NetworkPlan, chosen: ControllerClass | None, label: str) -> Job:
+def job_of(planned: PlannedCase, label: str) -> Job:
     """What the run of a case does beside its network; `label` is the run, for people."""
-    settings = case.scenario.control
-    faults = faults_of(case.scenario.faults, settings.absences, plan.topology)
-    return Job(plan.topology, chosen or nobody(), settings, faults, f"case {label}", plan.changes)
+    scenario, plan = planned.case.scenario, planned.plan
+    faults = faults_of(scenario.faults, scenario.control.absences, plan.topology)
+    return Job(plan.topology, planned.controller or nobody(), scenario.control, faults, f"case {label}", plan.changes)
 
 
 def left_by(chosen: ControllerClass | None, left: Controlled, counters: pa.Table) -> ControlOutcome:

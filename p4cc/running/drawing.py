@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from p4cc.running.call_cache import Call
     from p4cc.scenario.figures import Figure
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
 
 
 class Drawing:
     """Draws the figures of a call; `drawn` has each by its name with what it was drawn of."""
 
-    def __init__(self, scenario: Scenario, results: Path, call: Call | None) -> None:
+    def __init__(self, scenario: ScenarioModel, results: Path, call: Call | None) -> None:
         """For results that will be in the folder `results`; with `call` figures that were drawn before are used."""
         self._scenario = scenario
         self._results = results
@@ -53,7 +53,7 @@ class Drawing:
             self.drawn[figure.file] = key
 
 
-def draw_figure(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -> None:
+def draw_figure(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: ScenarioModel) -> None:
     """Draws one figure; raises UserError."""
     # Plotting takes half a second to import.
     from p4cc.figures.draw import draw

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from p4cc import _engine
+    from p4cc.running.planned_case import PlannedCase
     from p4cc.running.progress import Runs
 
 
@@ -51,3 +52,13 @@ class NetworkThread:
             cancelled.set()
             WATCH.interrupt()
             raise
+
+
+@dataclass(frozen=True)
+class InstalledRun(NetworkThread):
+    """A run as a driver leads it: a copy, with its seed, of a network whose switches are installed."""
+
+    planned: PlannedCase
+    installed: _engine.Network
+    """The network that was copied: its server knows the programs that were pushed."""
+    threads: int = 1

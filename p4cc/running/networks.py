@@ -15,18 +15,24 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
 
     from controller.install import Server
+    from p4cc.planning.execution import Exec
     from p4cc.planning.network import NetworkPlan
     from p4cc.running.packet_trace import TraceRequest
 
 
-def build_network(plan: NetworkPlan, label: str, tracing: TraceRequest | None = None) -> _engine.Network:
+def build_network(
+    plan: NetworkPlan, label: str, tracing: TraceRequest | None = None, back_end: Exec | None = None
+) -> _engine.Network:
     """The network of a plan, not installed yet; raises UserError. `label` is the case, for people."""
     spec_json = plan.spec_json
     if tracing is not None:
         tracing.check_hosts(plan.topology)
         spec_json = tracing.into(spec_json)
     with _refusals(f"case {label}", tracing):
-        return _engine.Network(spec_json, own=[one.for_engine() for one in plan.user_algorithms])
+        network = _engine.Network(spec_json, own=[one.for_engine() for one in plan.user_algorithms])
+    if back_end is not None:
+        network.set_exec(back_end.value)
+    return network
 
 
 def fork_network(

@@ -24,11 +24,11 @@ from p4cc.scenario.variants import KINDS
 from p4cc.version import commit, p4cc_version
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from p4cc.planning.programs import CompiledProgram
-    from p4cc.scenario.expand import Case
-    from p4cc.scenario.schema import Scenario, Variant
+    from p4cc.running.case_writer import Collected
+    from p4cc.running.prepared import Prepared
+    from p4cc.scenario.schema import Variant
 
 SCENARIO_FILE = "scenario.json"
 INPUTS = "inputs/"
@@ -39,19 +39,8 @@ FORMAT = "p4cc run 1"
 class Provenance:
     """What a run was told, and what came of it."""
 
-    scenario_file: Path
-    data: dict[str, Any]
-    """The scenario after `extends` and `--set`."""
-    scenario: Scenario
-    overrides: Sequence[str]
-    variants: Sequence[str]
-    cases: Sequence[Case]
-    programs: Mapping[str, CompiledProgram]
-    inputs: Mapping[str, Path]
-    """Files by the names that the scenario gives them."""
-    thresholds: Mapping[str, list[dict[str, Any]]]
-    """By case: K and K_dc as installed, with the number of ports that have them."""
-    warnings: Sequence[str]
+    prepared: Prepared
+    collected: Collected
     started: datetime
     duration_s: float
 
@@ -68,21 +57,22 @@ def this_p4cc() -> dict[str, str | None]:
 
 def write(folder: Path, told: Provenance) -> None:
     """Writes run.json, scenario.json and inputs; raises OSError."""
-    kept = _keep_inputs(folder, told)
-    scenario = renamed(_with_rows(told), {name: one["file"] for name, one in kept.items()})
+    kept = _keep_inputs(folder, told.prepared)
+    scenario = renamed(_with_rows(told.prepared), {name: one["file"] for name, one in kept.items()})
     (folder / SCENARIO_FILE).write_text(json.dumps(scenario, indent=1) + "\n", encoding="utf-8")
     (folder / RUN_FILE).write_text(json.dumps(_plain(told, kept), indent=1) + "\n", encoding="utf-8")
 
 
 def _plain(told: Provenance, kept: Mapping[str, dict[str, str]]) -> dict[str, object]:
+    prepared = told.prepared
     return {
         "format": FORMAT,
         "p4cc": this_p4cc(),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
-        "scenario_file": str(told.scenario_file),
-        "set": list(told.overrides),
-        "variants_chosen": list(told.variants),
-        "seeds": told.scenario.seeds,
+        "scenario_file": str(prepared.request.scenario),
+        "set": list(prepared.request.overrides),
+        "variants_chosen": list(prepared.request.variants),
+        "seeds": prepared.scenario.seeds,
         "inputs": [{"name": name, **one} for name, one in kept.items()],
         "cases": [
             {
@@ -91,12 +81,12 @@ def _plain(told: Provenance, kept: Mapping[str, dict[str, str]]) -> dict[str, ob
                 "algorithm": case.algorithm,
                 "program": case.program,
                 "algorithms": algorithms_of(case.variant),
-                "installed": told.thresholds.get(case.label(), []),
+                "installed": told.collected.thresholds.get(case.label(), []),
             }
-            for case in told.cases
+            for case in prepared.cases
         ],
-        "warnings": list(told.warnings),
-        "scenario": told.scenario.model_dump(mode="json"),
+        "warnings": list(told.collected.warnings),
+        "scenario": prepared.scenario.model_dump(mode="json"),
         "host": {
             "name": platform.node(),
             "system": platform.platform(),
@@ -124,27 +114,27 @@ def algorithms_of(variant: Variant) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _with_rows(told: Provenance) -> dict[str, object]:
+def _with_rows(prepared: Prepared) -> dict[str, object]:
     """The scenario's data with a row for each file of entries, so that each has a name that `inputs/` knows.
 
     Where points of a sweep have different rows, they stay as the user wrote them.
     """
-    found = {json.dumps(explicit_rows(case.scenario, told.scenario_file)) for case in told.cases}
+    found = {json.dumps(explicit_rows(case.scenario, prepared.request.scenario)) for case in prepared.cases}
     rows = json.loads(found.pop()) if len(found) == 1 else None
     if rows is None:
-        return told.data
-    topology = {key: value for key, value in told.data["topology"].items() if key != "entries"}
-    return {**told.data, "topology": topology, "switch": {**told.data.get("switch", {}), "entries": rows}}
+        return prepared.data
+    topology = {key: value for key, value in prepared.data["topology"].items() if key != "entries"}
+    return {**prepared.data, "topology": topology, "switch": {**prepared.data.get("switch", {}), "entries": rows}}
 
 
-def _keep_inputs(folder: Path, told: Provenance) -> dict[str, dict[str, str]]:
+def _keep_inputs(folder: Path, prepared: Prepared) -> dict[str, dict[str, str]]:
     """Copies what the scenario names; by name, where it stands now and its hash."""
     kept: dict[str, dict[str, str]] = {}
     taken: set[str] = set()
     (folder / INPUTS).mkdir(exist_ok=True)
-    for name, path in told.inputs.items():
+    for name, path in prepared.inputs.items():
         file = f"{INPUTS}{_free(path.name, taken)}"
-        program = told.programs.get(name)
+        program = prepared.compiled.get(name)
         content = path.read_bytes() if program is None else program.device_config()
         (folder / file).write_bytes(content)
         kept[name] = {"file": file, "sha256": hashlib.sha256(content).hexdigest()}

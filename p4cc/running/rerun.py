@@ -13,12 +13,13 @@ from p4cc.leftovers import left_until_done
 from p4cc.running import provenance
 from p4cc.running.captures import FILES
 from p4cc.running.result_folder import digest
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.runner import run_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p4cc.analysis.recorded import RecordedRun
+    from p4cc.running.request import RunRequest
 
 
 @dataclass(frozen=True)

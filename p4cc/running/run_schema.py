@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from p4cc.analysis.tables import ENGINE
-from p4cc.running.controller_run import CONTROL
 from p4cc.running.installer import PORT_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+CONTROL = pa.schema([("time_ns", pa.int64()), ("switch", pa.string()), ("name", pa.string()), ("value", pa.float64())])
+"""Columns of what the user's controller wrote down."""
 COLUMN_TYPES: dict[str, pa.DataType] = {
     "uint64": pa.uint64(),
     "int64": pa.int64(),

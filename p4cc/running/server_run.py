@@ -8,7 +8,7 @@ import ipaddress
 import math
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 from rich.console import Console
@@ -19,15 +19,18 @@ from p4cc import _engine
 from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.running.controller_run import ControlOutcome
+from p4cc.running.driver import check_one
 from p4cc.running.in_process import server_at
 from p4cc.running.installer import Installer
+from p4cc.running.network_driver import NetworkDriver
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from controller.pipeline import Pipeline
     from p4cc.planning.network import NetworkPlan
-    from p4cc.running.network_thread import NetworkThread
+    from p4cc.running.network_thread import InstalledRun, NetworkThread
+    from p4cc.running.planned_case import PlannedCase
 
 LEAST_SPEED, MOST_SPEED = 1e-6, 1e3
 EPOCHS, MAX = "epochs", "max"
@@ -40,8 +43,11 @@ _GOODBYE_S = 1.0
 
 
 @dataclass(frozen=True)
-class ServerSettings:
-    """Where a run is served, and how its time passes."""
+class ServedDriver(NetworkDriver):
+    """Serves the one run at an address of the loopback, and has its time pass as its controllers or the clock say."""
+
+    keeps_runs = False
+    takes_controller = False
 
     address: str
     """`IP:PORT`; port 0 is any that is free."""
@@ -49,7 +55,7 @@ class ServerSettings:
     """Virtual seconds in a real one, infinity for as fast as it goes; None for epochs."""
 
     @classmethod
-    def parse(cls, address: str, speed: str) -> ServerSettings:
+    def parse(cls, address: str, speed: str) -> Self:
         """Reads what the command line says; raises UserError."""
         host, colon, port = address.rpartition(":")
         host = host if colon else "127.0.0.1"
@@ -63,6 +69,38 @@ class ServerSettings:
             cause = f"{address!r} is no port of this machine's loopback"
             raise UserError(cause, place="--serve", remedy="give PORT or IP:PORT, such as 127.0.0.1:9559")
         return cls(f"{host}:{number}", parse_speed(speed))
+
+    def check(self, runs: int) -> None:
+        """Refuses several runs."""
+        check_one(runs, "serves", "--serve")
+
+    def stops(self, planned: PlannedCase) -> str:
+        """Every run does."""
+        del planned
+        return "virtual time waits for controllers"
+
+    async def lead(self, run: InstalledRun) -> ControlOutcome:
+        """Runs to the end, with the world's controllers."""
+        network, plan = run.network, run.planned.plan
+        try:
+            address = network.serve(self.address, beside=run.installed)
+        except _engine.ServerError as error:
+            raise UserError(error.cause, place="--serve", remedy=error.remedy) from error
+        say = Console(stderr=True, soft_wrap=True, highlight=False).print
+        try:
+            # Before the address is said: who reads it may ask for an epoch at once.
+            if self.speed is None:
+                network.lead_by_epochs()
+            say(f"P4Runtime at {address}: {_devices(plan)}", markup=False)
+            say("virtual time begins when a controller is primary; Ctrl-C ends the run")
+            await _wait(network, has_primary=True, limit_s=math.inf)
+            await (_by_epochs(run) if self.speed is None else _paced(run, self.speed))
+            say(f"the run has ended, at {digits(network.now_ns / 1e6, 6)} ms")
+            counters = await read_counters(server_at(address), plan, run.planned.pipelines)
+            await _wait(network, has_primary=False, limit_s=_GOODBYE_S)
+        finally:
+            network.stop_server()
+        return ControlOutcome({}, {"counters": counters})
 
 
 def parse_speed(text: str) -> float | None:
@@ -78,38 +116,6 @@ def parse_speed(text: str) -> float | None:
         remedy = f"give a number from {LEAST_SPEED:g} to {MOST_SPEED:g}, {MAX} or {EPOCHS}"
         raise UserError(cause, place="--speed", remedy=remedy)
     return speed
-
-
-async def run_with_server(
-    networks: tuple[_engine.Network, _engine.Network],
-    planned: tuple[NetworkPlan, Mapping[str, Pipeline]],
-    serving: ServerSettings,
-    advancing: NetworkThread,
-) -> ControlOutcome:
-    """Runs a fork (the second network) of an installed network to its end, with the world's controllers.
-
-    Raises UserError, ControllerError.
-    """
-    (installed, network), (plan, pipelines) = networks, planned
-    try:
-        address = network.serve(serving.address, beside=installed)
-    except _engine.ServerError as error:
-        raise UserError(error.cause, place="--serve", remedy=error.remedy) from error
-    say = Console(stderr=True, soft_wrap=True, highlight=False).print
-    try:
-        # Before the address is said: who reads it may ask for an epoch at once.
-        if serving.speed is None:
-            network.lead_by_epochs()
-        say(f"P4Runtime at {address}: {_devices(plan)}", markup=False)
-        say("virtual time begins when a controller is primary; Ctrl-C ends the run")
-        await _wait(network, has_primary=True, limit_s=math.inf)
-        await (_by_epochs(network, advancing) if serving.speed is None else _paced(network, advancing, serving.speed))
-        say(f"the run has ended, at {digits(network.now_ns / 1e6, 6)} ms")
-        counters = await read_counters(server_at(address), plan, pipelines)
-        await _wait(network, has_primary=False, limit_s=_GOODBYE_S)
-    finally:
-        network.stop_server()
-    return ControlOutcome({}, {"counters": counters})
 
 
 async def _wait(network: _engine.Network, *, has_primary: bool, limit_s: float) -> None:
@@ -137,31 +143,34 @@ def _devices(plan: NetworkPlan) -> str:
     return ", ".join(named) + (f", and {more} more in their order" if more > 0 else "")
 
 
-async def _by_epochs(network: _engine.Network, advancing: NetworkThread) -> None:
+async def _by_epochs(thread: NetworkThread) -> None:
     """Time goes on when a controller says so, to the first message at most."""
+    network = thread.network
     while not network.has_ended:
         span_ps = await asyncio.to_thread(network.take_epoch, _LOOK_MS)
         if span_ps is not None:
-            await _advance(network, advancing, network.now_ps + span_ps)
+            await _advance(thread, network.now_ps + span_ps)
             network.end_epoch()
 
 
-async def _paced(network: _engine.Network, advancing: NetworkThread, speed: float) -> None:
+async def _paced(thread: NetworkThread, speed: float) -> None:
     """Time goes on with the clock."""
+    network = thread.network
     begun, begun_ps = time.monotonic(), network.now_ps
     while not network.has_ended:
         real_s = time.monotonic() - begun
         until_ps = (1 << 62) if speed == math.inf else begun_ps + int(real_s * speed * 1e12)
-        heard = await _advance(network, advancing, until_ps)
+        heard = await _advance(thread, until_ps)
         if not heard:
             await asyncio.sleep(STEP_S)
 
 
-async def _advance(network: _engine.Network, advancing: NetworkThread, until_ps: int) -> bool:
+async def _advance(thread: NetworkThread, until_ps: int) -> bool:
     """Runs to an instant, or to the first at which controllers are sent something; whether they were."""
+    network = thread.network
     while not network.has_ended:
         due_ps = network.next_due_ps
-        await advancing.to_message(until_ps if due_ps is None else min(until_ps, due_ps), to_message=True)
+        await thread.to_message(until_ps if due_ps is None else min(until_ps, due_ps), to_message=True)
         if network.deliver_messages():
             return True
         if network.now_ps >= until_ps:

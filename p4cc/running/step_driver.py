@@ -19,55 +19,30 @@ from finsy.proto import p4r
 from controller.client import Session, Target
 from p4cc import _engine
 from p4cc.control.line import ELECTION_ID, connect
-from p4cc.control.load import load_controller
 from p4cc.control.virtual import Virtual, run_virtual
 from p4cc.errors import UserError
-from p4cc.planning.network import plan_case
-from p4cc.running.controller_run import ControlOutcome, job_of, left_by, stops_for
+from p4cc.running.controller_run import ControlOutcome, job_of, left_by
 from p4cc.running.in_process import PATIENCE_S, server_at
 from p4cc.running.installer import Installer
 from p4cc.running.loops import LoopThread
 from p4cc.running.networks import build_network, fork_network, run_errors, serve, users_errors
 from p4cc.running.result_writer import arrow_table
-from p4cc.running.runner import pushed_programs
 from p4cc.running.server_run import read_counters
 from p4cc.scenario.base import MAX_TIME_NS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import pyarrow as pa
 
-    from controller.pipeline import Pipeline
     from p4cc.control.line import SwitchLine
-    from p4cc.control.load import ControllerClass
     from p4cc.control.run import Controlled
     from p4cc.planning.execution import Exec
-    from p4cc.planning.network import NetworkPlan
-    from p4cc.running.case import PushedProgram
-    from p4cc.running.runner import Prepared
-    from p4cc.scenario.expand import Case
+    from p4cc.running.planned_case import PlannedCase
 
 _PS = 1_000
 BEFORE_PS = -1
 """Before all events, those at time zero too."""
-
-
-@dataclass(frozen=True)
-class StepSetup:
-    """A case that is planned, and what its runs need."""
-
-    case: Case
-    plan: NetworkPlan
-    pipelines: Mapping[str, Pipeline]
-    """By switch."""
-    chosen: ControllerClass | None = None
-    back_end: Exec | None = None
-    """What runs the P4 programs; native code for busy switches if not given."""
-
-    def label(self, seed: int) -> str:
-        """A run, for people."""
-        return f"{self.case.label()} seed {seed}"
 
 
 class Done(Protocol):
@@ -125,18 +100,16 @@ class Written:
         run.write_now(self.switch, [p4r.Update.FromString(update) for update in self.updates])
 
 
-def begin(staged: StepSetup, seed: int) -> StepDriver:
+def begin(planned: PlannedCase, seed: int, back_end: Exec | None = None) -> StepDriver:
     """Builds the network of a case, installs it over P4Runtime and begins its run; raises UserError."""
-    base = build_network(staged.plan, staged.case.label())
-    if staged.back_end is not None:
-        base.set_exec(staged.back_end.value)
+    base = build_network(planned.plan, planned.case.label(), back_end=back_end)
     installed = _Installed(base)
     installed.hold()
     loop = LoopThread("p4cc install")
     try:
         with users_errors():
-            loop.call(Installer(server_at(installed.address), staged.plan, staged.pipelines).install(base))
-        return StepDriver(staged, base, installed, seed)
+            loop.call(Installer(server_at(installed.address), planned.plan, planned.pipelines).install(base))
+        return StepDriver(planned, base, installed, seed)
     finally:
         loop.stop()
         installed.let_go()
@@ -182,19 +155,19 @@ class _Controlled:
 class StepDriver:
     """A run of a network that was installed."""
 
-    def __init__(self, staged: StepSetup, base: _engine.Network, installed: _Installed, seed: int) -> None:
+    def __init__(self, planned: PlannedCase, base: _engine.Network, installed: _Installed, seed: int) -> None:
         """A run of `base`, a network at time zero: the one that was installed, or a run of that begun anew.
 
         Raises UserError: traffic that is too much, a controller's `start` that fails.
         """
-        self.staged = staged
+        self.planned = planned
         self.seed = seed
-        self.label = staged.label(seed)
-        self.network = fork_network(base, seed, staged.case.label())
+        self.label = planned.label(seed)
+        self.network = fork_network(base, seed, planned.case.label())
         self._base, self._installed = base, installed
         self._done: list[Done] = []
         self._position_ps = BEFORE_PS
-        self._plans = {one.switch: one for one in staged.plan.switches}
+        self._plans = {one.switch: one for one in planned.plan.switches}
         self._lines: dict[str, SwitchLine] = {}
         self._sessions: dict[str, Session] = {}
         self._stack = AsyncExitStack()
@@ -204,7 +177,7 @@ class StepDriver:
         installed.hold()
         self._loop = LoopThread("p4cc network")
         self.is_closed = False
-        if stops_for(staged.case, staged.chosen) is not None:
+        if planned.stops is not None:
             try:
                 self._loop.call(self._start_controlled())
             except BaseException:
@@ -280,17 +253,17 @@ class StepDriver:
     def counters(self) -> ControlOutcome:
         """Thresholds and level counters of all ports now, and what a controller left once the run is over."""
         with users_errors():
-            read = read_counters(server_at(self._address), self.staged.plan, self.staged.pipelines)
+            read = read_counters(server_at(self._address), self.planned.plan, self.planned.pipelines)
             table: pa.Table = self._loop.call(read)
         return (
             ControlOutcome({}, {"counters": table})
             if self._left is None
-            else left_by(self.staged.chosen, self._left, table)
+            else left_by(self.planned.controller, self._left, table)
         )
 
     def fork(self) -> StepDriver:
         """A run that stands where this one does and goes on by itself; takes as long as this one took so far."""
-        copy = StepDriver(self.staged, self._base, self._installed, self.seed)
+        copy = StepDriver(self.planned, self._base, self._installed, self.seed)
         try:
             for done in self._done:
                 copy._go_to(done.at_ps)
@@ -303,8 +276,8 @@ class StepDriver:
 
     def anew(self, seed: int) -> StepDriver:
         """A run from time zero with another seed, whose switches begin with what they hold here now."""
-        base = fork_network(self.network, seed, self.staged.case.label())
-        return StepDriver(self.staged, base, self._installed, seed)
+        base = fork_network(self.network, seed, self.planned.case.label())
+        return StepDriver(self.planned, base, self._installed, seed)
 
     def close(self) -> None:
         """Ends connections and server; does nothing where it was called before."""
@@ -333,7 +306,7 @@ class StepDriver:
         if switch not in self._sessions:
             plan = self._plans[switch]
             if switch not in self._lines:
-                made = connect(self._address, plan, self.staged.pipelines[switch])
+                made = connect(self._address, plan, self.planned.pipelines[switch])
                 self._lines[switch] = await self._stack.enter_async_context(made)
             target = Target(self._address, plan.device_id, switch)
             session = Session(target, self._lines[switch].client, PATIENCE_S)
@@ -343,10 +316,9 @@ class StepDriver:
 
     async def _start_controlled(self) -> None:
         """Begins what goes on by itself, and waits until it first waits for time to pass."""
-        staged = self.staged
-        job = job_of(staged.case, staged.plan, staged.chosen, self.label)
+        planned = self.planned
         of = Virtual(self.network, self._address, self._go_on)
-        main = run_virtual(job, of, staged.plan, staged.pipelines, self._lines.update)
+        main = run_virtual(job_of(planned, self.label), of, planned.plan, planned.pipelines, self._lines.update)
         self._controlled = _Controlled(asyncio.ensure_future(main))
         with users_errors():
             await self._step(self._controlled, BEFORE_PS)
@@ -398,28 +370,6 @@ class StepDriver:
             with suppress(asyncio.CancelledError, Exception):
                 await self._controlled.task
         await self._stack.aclose()
-
-
-def stage(prepared: Prepared, case: Case) -> StepSetup:
-    """Plans a case of a scenario that was read; raises UserError."""
-    request = prepared.request
-    programs = pushed_programs(prepared)
-
-    def program_of(switch: str) -> PushedProgram:
-        return programs[case.source_of(switch).program]
-
-    plan = plan_case(
-        case,
-        request.scenario,
-        lambda switch: program_of(switch).pipeline.schema,
-        lambda switch: program_of(switch).header_types,
-        lambda switch: program_of(switch).filters,
-    )
-    name = case.scenario.switch.controller
-    parameters = case.scenario.control.parameters
-    chosen = None if name is None else load_controller(name, parameters, request.scenario)
-    pipelines = {one.switch: program_of(one.switch).pipeline for one in plan.switches}
-    return StepSetup(case, plan, pipelines, chosen, request.back_end)
 
 
 def to_ps(time_ns: int, place: str) -> int:

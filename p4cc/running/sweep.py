@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -28,9 +28,10 @@ from p4cc.analysis.tradeoff_table import Group
 from p4cc.errors import UserError
 from p4cc.running.cache_files import FOLDER
 from p4cc.running.destination import destination_of
+from p4cc.running.prepared import prepare
 from p4cc.running.progress import progress
 from p4cc.running.result_folder import Claim, results_into
-from p4cc.running.runner import RunRequest, execute, prepare
+from p4cc.running.runner import execute
 from p4cc.scenario.flow_figures import FIGURE_NAME
 from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
@@ -40,10 +41,9 @@ from p4cc.scenario.yaml import parse_value, read_document
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from p4cc.running.cache import KeptRuns
-    from p4cc.running.remote_runs import RemoteRunner
-    from p4cc.running.runner import Prepared
-    from p4cc.scenario.schema import Scenario, Variant
+    from p4cc.running.prepared import Prepared
+    from p4cc.running.request import RunRequest
+    from p4cc.scenario.schema import ScenarioModel, Variant
 
 TABLE_FILE = "settings.parquet"
 DEFAULT_METRICS = ("slowdown_mean", "slowdown_p95", "slowdown_p99", "goodput_bps")
@@ -65,7 +65,8 @@ class Over:
 class SweepRequest:
     """What the command line asks for."""
 
-    scenario: Path
+    run: RunRequest
+    """The scenario, and how its runs are made."""
     over: tuple[Over, ...]
     metrics: tuple[str, ...] = ()
     """Those to name the best setting of; the usual ones if empty."""
@@ -73,18 +74,6 @@ class SweepRequest:
     """The two metrics of the Pareto front; see `objectives`."""
     figure: str | None = DEFAULT_FIGURE
     """Name of the picture in the folder; none is drawn if None."""
-    overrides: tuple[str, ...] = ()
-    variants: tuple[str, ...] = ()
-    out: Path | None = None
-    jobs: int = 1
-    quiet: bool = False
-    use_cache: bool = True
-    force: bool = False
-    """Replace results of other settings."""
-    remote: RemoteRunner | None = None
-    """Machines that make the runs, in place of this one."""
-    store: KeptRuns | None = None
-    """Where finished runs are kept, in place of a folder beside the results."""
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -102,7 +91,7 @@ class SweepRequest:
     def settings(self) -> str:
         """What is swept and changed, as a short hash."""
         over = [(one.name, one.values) for one in self.over]
-        return hashlib.sha256(json.dumps([over, self.overrides, self.variants]).encode()).hexdigest()[:8]
+        return hashlib.sha256(json.dumps([over, self.run.overrides, self.run.variants]).encode()).hexdigest()[:8]
 
 
 @dataclass
@@ -143,20 +132,21 @@ def parse_over(text: str) -> Over:
 def sweep(request: SweepRequest) -> SweepOutcome:
     """Runs every setting of every variant that has the parameters; raises UserError."""
     _check(request)
-    document = read_document(request.scenario)
+    run = request.run
+    document = read_document(run.scenario)
     origins: Origins = {}
-    data = apply_overrides(document.plain(), list(request.overrides), origins)
+    data = apply_overrides(document.plain(), list(run.overrides), origins)
     scenario = validate(document, data, origins)
     identity = {"kind": "sweep", "scenario": scenario.name, "settings": request.settings}
-    wanted = request.out or Path("results") / f"{scenario.name}-sweep-{request.settings}"
-    place = destination_of(wanted, request.scenario, identity, is_asked_for=request.out is not None)
+    wanted = run.out or Path("results") / f"{scenario.name}-sweep-{request.settings}"
+    place = destination_of(wanted, run.scenario, identity, is_asked_for=run.out is not None)
     folder = place.folder
     prepared = [
         (variant, paths, prepare(_run_request(request, scenario, variant, paths, folder)))
         for variant, paths in _swept(request, scenario)
     ]
     names = (TABLE_FILE, *((request.figure,) if request.figure else ()))
-    with results_into(Claim(folder, place.identity, names, request.force)) as partial:
+    with results_into(Claim(folder, place.identity, names, run.force)) as partial:
         outcome = _run_all(request, prepared, folder)
         outcome.aside = place.aside
         _write(outcome, partial / TABLE_FILE)
@@ -173,7 +163,7 @@ def _run_all(
     request: SweepRequest, prepared: Sequence[tuple[Variant, dict[str, str], Prepared]], folder: Path
 ) -> SweepOutcome:
     outcome = SweepOutcome(folder, request.objectives)
-    with progress(sum(one.runs for _, _, one in prepared), request.quiet) as shown:
+    with progress(sum(one.runs for _, _, one in prepared), request.run.quiet) as shown:
         for variant, paths, one in prepared:
             made = execute(one, shown)
             names = {path: _column(path, made.row_keys) for path in paths.values()}
@@ -233,15 +223,16 @@ def _check(request: SweepRequest) -> None:
         )
 
 
-def _swept(request: SweepRequest, scenario: Scenario) -> list[tuple[Variant, dict[str, str]]]:
+def _swept(request: SweepRequest, scenario: ScenarioModel) -> list[tuple[Variant, dict[str, str]]]:
     """Variants that have all the parameters, with the path of each; raises UserError if none has."""
-    for name in request.variants:
+    chosen = request.run.variants
+    for name in chosen:
         if name not in {variant.name for variant in scenario.variants}:
             known = ", ".join(variant.name for variant in scenario.variants)
             raise UserError(f"no variant {name!r}", place="--variant", remedy=f"variants: {known}")
     found: list[tuple[Variant, dict[str, str]]] = []
     for place, variant in enumerate(scenario.variants):
-        if request.variants and variant.name not in request.variants:
+        if chosen and variant.name not in chosen:
             continue
         paths = {one.name: _path(one.name, place, variant) for one in request.over}
         if all(paths.values()):
@@ -277,24 +268,19 @@ def _parameters(variant: Variant) -> dict[str, str]:
 
 
 def _run_request(
-    request: SweepRequest, scenario: Scenario, variant: Variant, paths: dict[str, str], folder: Path
+    request: SweepRequest, scenario: ScenarioModel, variant: Variant, paths: dict[str, str], folder: Path
 ) -> RunRequest:
     values = {one.name: list(one.values) for one in request.over}
     swept = {**scenario.sweep, **{path: values[name] for name, path in paths.items()}}
     slug = "".join(letter if letter.isalnum() else "_" for letter in variant.name)
-    return RunRequest(
-        scenario=request.scenario,
+    return replace(
+        request.run,
         out=folder / slug,
-        overrides=(*request.overrides, f"sweep={json.dumps(swept)}"),
+        overrides=(*request.run.overrides, f"sweep={json.dumps(swept)}"),
         variants=(variant.name,),
-        jobs=request.jobs,
         figures=False,
         quiet=True,
-        use_cache=request.use_cache,
         cache=folder.parent / FOLDER,
-        force=request.force,
-        remote=request.remote,
-        store=request.store,
     )
 
 

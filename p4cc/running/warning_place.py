@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from p4cc.scenario.schema import Scenario
+from p4cc.scenario.schema import ScenarioModel
 
 if TYPE_CHECKING:
     from p4cc.scenario.base import Location
@@ -28,7 +28,7 @@ def _location(warning: str, case: Case) -> Location:
     found = _FIELD.match(warning)
     if found is not None:
         steps: Location = tuple(int(step) if step.isdecimal() else step for step in _STEP.findall(found[1]))
-        if steps[0] in Scenario.model_fields:
+        if steps[0] in ScenarioModel.model_fields:
             return steps
     number = [variant.name for variant in case.scenario.variants].index(case.variant.name)
     if warning.startswith("port "):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from p4cc.bundled import find_scenario
-from p4cc.scenario import schema
 from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import apply_overrides, assignments
+from p4cc.scenario.schema import ScenarioModel
 from p4cc.scenario.yaml import document_of, read_document
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _MADE = "scenario of Python"
 """Stands for the file in messages."""
 
 
-class Scenario(schema.Scenario):
+class Scenario(ScenarioModel):
     """One experiment: what is built, what is sent, what is compared, what is drawn.
 
     `p4cc.parts` has the parts; fields, units and defaults are those of a scenario's file (docs/reference/scenario.md).
@@ -40,7 +40,7 @@ class Scenario(schema.Scenario):
         return cls._checked(read_document(path), assignments(changes, overrides), path)
 
     @classmethod
-    def over(cls, scenario: schema.Scenario) -> Self:
+    def over(cls, scenario: ScenarioModel) -> Self:
         """A scenario that was read, with what Python programs can do with it."""
         made = cls(**{name: getattr(scenario, name) for name in scenario.model_fields_set})
         made.keep_place(scenario.place)
@@ -66,12 +66,3 @@ class Scenario(schema.Scenario):
             check_network(document, found, origins)
         found.keep_place(place.parent / _MADE)
         return cls.over(found)
-
-
-def load_scenario(name: str | Path, overrides: Sequence[str] = ()) -> Scenario:
-    """The scenario of a file, or of p4cc's own experiment `name`, with changes as `--set` takes them (`KEY=VALUE`).
-
-    Raises UserError with every finding.
-    """
-    path = find_scenario(name)
-    return Scenario._checked(read_document(path), overrides, path)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]

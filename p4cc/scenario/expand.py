@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from p4cc.scenario.fabric import RedCurveSettings
 from p4cc.scenario.overrides import Origins, apply_overrides, set_path
 from p4cc.scenario.programs import ProgramSource
-from p4cc.scenario.schema import Scenario, SwitchSettings, ThresholdSettings, Variant, header_bytes
+from p4cc.scenario.schema import ScenarioModel, SwitchSettings, ThresholdSettings, Variant, header_bytes
 from p4cc.scenario.topology import StarTopology
 from p4cc.scenario.traffic_base import FlowTraffic, own_sender
 from p4cc.scenario.variants import algorithm_name
@@ -20,7 +20,7 @@ from p4cc.scenario.variants import algorithm_name
 if TYPE_CHECKING:
     from p4cc.json_data import JsonObject, JsonValue
 
-Check: TypeAlias = "Callable[[dict[str, JsonValue], Origins], Scenario]"
+Check: TypeAlias = "Callable[[dict[str, JsonValue], Origins], ScenarioModel]"
 Key: TypeAlias = str | int | float | bool
 """A swept value as results have it."""
 
@@ -33,7 +33,7 @@ class Case:
     variant: Variant
     point: dict[str, JsonValue]
     """Swept field to its value here."""
-    scenario: Scenario
+    scenario: ScenarioModel
     """With the point's values in place; its `variants` and `sweep` are those of the whole."""
 
     @property
@@ -153,7 +153,7 @@ def as_key(value: JsonValue) -> Key:
     return value if isinstance(value, str | int | float | bool) else json.dumps(value)
 
 
-def expand(data: JsonObject, scenario: Scenario, check: Check, told: Origins | None = None) -> list[Case]:
+def expand(data: JsonObject, scenario: ScenarioModel, check: Check, told: Origins | None = None) -> list[Case]:
     """All cases, points outermost, variants in the scenario's order.
 
     `check` validates each point's data and is told which values came from the sweep; `told` says which sweeps the

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from p4cc.errors import UserError
 from p4cc.scenario import parts
 from p4cc.scenario.base import dotted
-from p4cc.scenario.schema import Scenario
+from p4cc.scenario.schema import ScenarioModel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -158,7 +158,7 @@ def _inner(node: JsonValue, step: int | str) -> JsonValue:
 
 def _known_keys(data: JsonObject, location: Location) -> list[str]:
     """Keys that the model at `location` has."""
-    models: list[type[BaseModel]] = [Scenario]
+    models: list[type[BaseModel]] = [ScenarioModel]
     node: JsonValue = data
     for step in location:
         node = _inner(node, step)

@@ -18,7 +18,7 @@ from p4cc.scenario.base import dotted
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.findings import Places, finding, in_data
 from p4cc.scenario.overrides import apply_overrides
-from p4cc.scenario.schema import LEAST_RWND, Scenario, Variant
+from p4cc.scenario.schema import LEAST_RWND, ScenarioModel, Variant
 from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import read_document
 from p4cc.user_algorithms.failed import failed
@@ -55,7 +55,7 @@ _STAND_INS: JsonObject = {
 """For what a scenario must have, where that cannot be read."""
 
 
-def load_scenario(name: str | Path, overrides: Sequence[str] = ()) -> Scenario:
+def load_scenario(name: str | Path, overrides: Sequence[str] = ()) -> ScenarioModel:
     """The scenario of a file, or of p4cc's own experiment `name`, with changes as `--set` takes them (`KEY=VALUE`).
 
     Raises UserError with every finding: no such file, no YAML, values that do not fit.
@@ -65,7 +65,7 @@ def load_scenario(name: str | Path, overrides: Sequence[str] = ()) -> Scenario:
     return validate(document, apply_overrides(document.plain(), list(overrides), origins), origins)
 
 
-def validate(document: Document, data: JsonObject, origins: Origins | None = None) -> Scenario:
+def validate(document: Document, data: JsonObject, origins: Origins | None = None) -> ScenarioModel:
     """Checks `data` against the schema and the engine's algorithms; places come from `document` and `origins`.
 
     Raises UserError with every finding.
@@ -76,7 +76,7 @@ def validate(document: Document, data: JsonObject, origins: Origins | None = Non
     said = {location: f"{dotted(location)}: {cause}" for location, cause in wrong_units}
     findings = [str(UserError(text, place=places.of(location))) for location, text in said.items()]
     try:
-        scenario = Scenario.model_validate_json(json.dumps(data))
+        scenario = ScenarioModel.model_validate_json(json.dumps(data))
     except ValidationError as error:
         wrong = {in_data(data, detail["loc"]): detail for detail in reversed(error.errors())}
         others = [detail for location, detail in reversed(wrong.items()) if location not in said]
@@ -97,7 +97,7 @@ def _all_of(findings: Sequence[str], more: int = 0) -> UserError:
     return UserError("\n".join([*findings[:MAX_FINDINGS], *left_out]))
 
 
-def check_network(document: Document, scenario: Scenario, origins: Origins) -> None:
+def check_network(document: Document, scenario: ScenarioModel, origins: Origins) -> None:
     """Builds the network and forgets it; raises UserError with the place of what does not fit together."""
     try:
         scenario.topology.build(document.path)
@@ -114,7 +114,7 @@ def check_network(document: Document, scenario: Scenario, origins: Origins) -> N
         raise UserError("\n".join(findings)) from error
 
 
-def _findings(places: Places, scenario: Scenario, left_out: Sequence[Location] = ()) -> list[str]:
+def _findings(places: Places, scenario: ScenarioModel, left_out: Sequence[Location] = ()) -> list[str]:
     """What is wrong though each field alone is right; nothing at places that are `left_out`."""
     problems = [one for one in scenario.problems() if not _within(one.location, left_out)]
     found = [
@@ -149,7 +149,7 @@ def _findings_of_the_rest(places: Places, data: JsonObject, wrong: Sequence[Loca
             if stand_in is not None:
                 rest[str(key)] = stand_in
     try:
-        scenario = Scenario.model_validate_json(json.dumps(rest))
+        scenario = ScenarioModel.model_validate_json(json.dumps(rest))
     except ValidationError:
         return []
     return _findings(places, scenario, left_out)
@@ -159,7 +159,7 @@ def _within(location: Location, above: Sequence[Location]) -> bool:
     return any(location[: len(one)] == one for one in above)
 
 
-def _sender_findings(places: Places, scenario: Scenario, left_out: Sequence[Location]) -> Iterator[UserError]:
+def _sender_findings(places: Places, scenario: ScenarioModel, left_out: Sequence[Location]) -> Iterator[UserError]:
     """What the engine refuses of a sender, at the field that says it."""
     for location, sender in scenario.senders():
         if _within(location, left_out):
@@ -179,7 +179,7 @@ def _sender_findings(places: Places, scenario: Scenario, left_out: Sequence[Loca
             yield failed(error, dotted(location))
 
 
-def _own_findings(places: Places, scenario: Scenario, left_out: list[Location]) -> Iterator[str]:
+def _own_findings(places: Places, scenario: ScenarioModel, left_out: list[Location]) -> Iterator[str]:
     """Finds the users' classes and puts them in their places; those with findings are added to `left_out`."""
     WATCH.limit_s = scenario.control.handler_limit_s
     for location, sender in scenario.senders():
@@ -228,7 +228,7 @@ def _config(chosen: Algorithm, own: list[UserSender]) -> spec.AlgorithmSpec:
     return chosen.config({**_stand_in_thresholds(chosen.entry), **chosen.parameters()}, own)
 
 
-def sender_config(scenario: Scenario, sender: Sender) -> ForEngine:
+def sender_config(scenario: ScenarioModel, sender: Sender) -> ForEngine:
     """A sender's configuration with stand-ins for the thresholds, which the controller's plan gives later."""
     own: list[UserSender] = []
     profile = _own_profile(sender) or scenario.switch.ecn_profile or "gst"
@@ -245,7 +245,7 @@ def _own_profile(sender: Sender) -> EcnProfile | None:
     return sender.ecn_profile if isinstance(sender, Variant) else None
 
 
-def _sender_location(location: Location, sender: Sender, place: str, scenario: Scenario) -> Location:
+def _sender_location(location: Location, sender: Sender, place: str, scenario: ScenarioModel) -> Location:
     """The engine's path below a sender to the scenario's."""
     steps = place.split(".")
     if steps[0] == "cc":

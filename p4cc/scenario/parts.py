@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
-from p4cc.scenario.schema import Scenario
+from p4cc.scenario.schema import ScenarioModel
 from topos.units import held, shown
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Part:
 @cache
 def schema() -> Node:
     """The JSON Schema of a scenario."""
-    return Scenario.model_json_schema()
+    return ScenarioModel.model_json_schema()
 
 
 def find(path: str) -> Part:

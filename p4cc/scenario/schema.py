@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
-from pydantic import BeforeValidator, Discriminator, Field, PrivateAttr, Tag, model_validator
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, PrivateAttr, Tag, model_validator
 
 from controller import KRule, ThresholdRule
 from p4cc.errors import UserError
@@ -429,8 +429,10 @@ class Limits(Model):
     """Events after which a run is ended with an error."""
 
 
-class Scenario(Model):
+class ScenarioModel(Model):
     """One experiment: what is built, what is sent, what is compared, what is drawn."""
+
+    model_config = ConfigDict(title="Scenario")
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")] = "scenario"
     """Names the folder of results; that of the file, without its ending, if absent."""

@@ -16,7 +16,9 @@ import pytest
 from p4cc.cluster.store import RunStore, checked_url
 from p4cc.errors import UserError
 from p4cc.running.cache import run_keys
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.cluster_driver import ClusterDriver
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
 from tests.cluster.machines import ACCESS, Beside, s3_server
 from tests.p4cc.scenarios import ROOT, scenario, write
 
@@ -45,10 +47,11 @@ def test_runs_of_one_machine_are_those_of_another(url: str, tmp_path: Path) -> N
     request = RunRequest(path, figures=False, quiet=True, jobs=2)
     alone = run_scenario(replace(request, out=tmp_path / "alone" / "out", use_cache=False)).folder
     worker = Beside()
-    first = run_scenario(replace(request, out=tmp_path / "first" / "out", store=RunStore(url), remote=worker)).folder
+    stored = replace(request, store=RunStore(url), driver=ClusterDriver(worker))
+    first = run_scenario(replace(stored, out=tmp_path / "first" / "out")).folder
     assert len(worker.made) == 4
     # Another machine, or this one on another day: nothing is made again, nothing lies beside the results.
-    other = run_scenario(replace(request, out=tmp_path / "other" / "out", store=RunStore(url), remote=worker)).folder
+    other = run_scenario(replace(stored, out=tmp_path / "other" / "out")).folder
     assert len(worker.made) == 4
     worker.close()
     assert not (tmp_path / "other" / ".p4cc-cache").exists()

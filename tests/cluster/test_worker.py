@@ -13,7 +13,9 @@ from p4cc.bundled import find_scenario
 from p4cc.cluster.bundle import Bundle, Contents, bundle_of, laid_out
 from p4cc.cluster.worker import Studies, Task, made
 from p4cc.errors import UserError
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.cluster_driver import ClusterDriver
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
 from tests.cluster.machines import Beside
 from tests.p4cc.scenarios import scenario, write
 
@@ -51,7 +53,7 @@ def same_bytes(request: RunRequest, beside: Beside, folder: Path) -> None:
     """Runs it here and as a worker does."""
     request = replace(request, use_cache=False, figures=False, quiet=True, jobs=2, force=True)
     here = run_scenario(replace(request, out=folder / "here")).folder
-    there = run_scenario(replace(request, out=folder / "there", remote=beside)).folder
+    there = run_scenario(replace(request, out=folder / "there", driver=ClusterDriver(beside))).folder
     assert beside.made
     names = sorted(path.name for path in here.glob("*.parquet"))
     assert names == sorted(path.name for path in there.glob("*.parquet"))
@@ -102,7 +104,7 @@ def asked_of(tmp_path: Path) -> RunOrder:
 
     request = RunRequest(write(tmp_path, scenario()), out=tmp_path / "out", figures=False, quiet=True)
     with pytest.raises(UserError, match="caught"):
-        run_scenario(replace(request, remote=Catching()))
+        run_scenario(replace(request, driver=ClusterDriver(Catching())))
     return caught[0]
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from experiments.conquest.accuracy import judge
 from p4cc.bundled import EXPERIMENTS
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
 from tests.p4cc.scenarios import Ran
 
 if TYPE_CHECKING:

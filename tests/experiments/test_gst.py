@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 
 from p4cc.errors import UserError
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 INCAST = ROOT / "experiments" / "gst" / "incast.yaml"

@@ -10,7 +10,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from p4cc.running.runner import RunOutcome, RunRequest, run_scenario
+from p4cc.running.outcome import RunOutcome
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
 from tests.p4cc.scenarios import Ran
 
 RING = Path(__file__).resolve().parents[2] / "experiments" / "skew" / "ring_deadlock.yaml"

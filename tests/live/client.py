@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
 from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_opener
 
-from p4cc.live.run import LiveRun
-from p4cc.running.runner import RunOutcome, RunRequest, run_scenario
+from p4cc.live.run import WatchedDriver
+from p4cc.running.outcome import RunOutcome
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
 from tests.p4cc.scenarios import write
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ PATIENCE_S = 30
 class Client:
     """Asks the server of a watched run, or of a lab."""
 
-    run: LiveRun | LabPage
+    run: WatchedDriver | LabPage
     opener: OpenerDirector = field(default_factory=lambda: build_opener(HTTPCookieProcessor(CookieJar())))
 
     @property
@@ -107,8 +109,8 @@ class Watched:
 @contextmanager
 def watched(folder: Path, data: dict[str, Any], *, speed: float | None = None) -> Generator[Watched]:
     """A run that waits at time 0; results go to `folder / "out"`."""
-    run = LiveRun(speed=speed)
-    request = RunRequest(write(folder, data), out=folder / "out", quiet=True, figures=False, watcher=run)
+    run = WatchedDriver(speed=speed)
+    request = RunRequest(write(folder, data), out=folder / "out", quiet=True, figures=False, driver=run)
     outcomes: list[RunOutcome | BaseException] = []
 
     def work() -> None:

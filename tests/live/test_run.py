@@ -8,8 +8,9 @@ import pytest
 
 import p4cc
 from p4cc.errors import UserError
+from p4cc.running.request import RunRequest
 from p4cc.running.rerun import rerun
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.runner import run_scenario
 from tests.live.client import watched
 from tests.p4cc.scenarios import run, scenario
 

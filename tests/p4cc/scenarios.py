@@ -11,7 +11,9 @@ import polars as pl
 
 from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import table
-from p4cc.running.runner import RunOutcome, RunRequest, run_scenario
+from p4cc.running.outcome import RunOutcome
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 

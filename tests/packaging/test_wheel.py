@@ -76,7 +76,7 @@ def test_the_main_job_runs_from_an_empty_folder(wheel: Path, tmp_path: Path) -> 
     call([p4cc, "run", "gst/incast", "--report"], empty)
     assert (results / "incast.png").stat().st_size > 10_000
     assert (results / "report.html").stat().st_size > 100_000
-    here = call([python, "-c", "import p4cc; print(p4cc.__file__); print(p4cc.load_scenario('gst/fig8').name)"], empty)
+    here = call([python, "-c", "import p4cc; print(p4cc.__file__); print(p4cc.Scenario.load('gst/fig8').name)"], empty)
     assert str(ROOT) not in here
     assert "gst-fig8" in here
     shutil.rmtree(environment)

@@ -19,8 +19,9 @@ from p4cc.figures.counts import spread
 from p4cc.report import runs
 from p4cc.report.reduce import envelope, largest_in_bins, short, spread_over
 from p4cc.report.write import report_of, report_text, write_report
+from p4cc.running.request import RunRequest
 from p4cc.running.result_folder import REPORT, Claim, read_manifest, results_into
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.runner import run_scenario
 from tests.p4cc.scenarios import run, scenario, write
 from tests.report.reports import HOSTILE, swept
 

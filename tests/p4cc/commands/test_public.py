@@ -34,7 +34,7 @@ def test_an_experiment_is_found_by_name_from_elsewhere(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert p4cc.find_scenario(name) == ROOT / "experiments/gst/incast.yaml"
-    scenario = p4cc.load_scenario(name, ["topology.senders=25"])
+    scenario = p4cc.Scenario.load(name, topology__senders=25)
     assert scenario.name == "gst-incast"
     assert scenario.model_dump()["topology"]["senders"] == 25
 

@@ -166,8 +166,8 @@ def test_a_capture_is_sent_with_its_own_timing(tmp_path: Path, speed: float, tim
 
 
 def test_a_run_keeps_its_capture_and_repeats(tmp_path: Path) -> None:
+    from p4cc.running.request import RunRequest
     from p4cc.running.rerun import rerun
-    from p4cc.running.runner import RunRequest
 
     item = {"kind": "packets", "sources": "h1", "pcap": capture(tmp_path).name, "rate_bps": 1_000_000_000}
     ran = run(tmp_path, own(item))

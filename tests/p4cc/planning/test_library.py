@@ -18,7 +18,8 @@ from p4cc import bundled
 from p4cc.errors import UserError
 from p4cc.planning.network import plan_case
 from p4cc.planning.programs import compile_program
-from p4cc.running.runner import RunRequest, prepare
+from p4cc.running.prepared import prepare
+from p4cc.running.request import RunRequest
 from tests.p4cc.scenarios import ROOT, Ran, run, scenario, skewed, write
 
 MARKS = ROOT / "tests" / "p4cc" / "files" / "basic_marks.p4"

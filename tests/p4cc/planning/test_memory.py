@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p4cc.planning.memory import expected_flows, run_bytes
-from p4cc.planning.network import plan_case
-from p4cc.running.runner import RunRequest, prepare, pushed_programs
+from p4cc.running.prepared import prepare
+from p4cc.running.request import RunRequest
 from tests.p4cc.scenarios import run, scenario, skewed, write
 
 if TYPE_CHECKING:
@@ -22,10 +22,7 @@ SIZE = {"kind": "uniform", "min_bytes": 1_000, "max_bytes": 5_000}
 
 def planned(folder: Path, data: dict[str, Any]) -> NetworkPlan:
     prepared = prepare(RunRequest(write(folder, data)))
-    case, programs = prepared.cases[0], pushed_programs(prepared)
-    return plan_case(
-        case, prepared.request.scenario, lambda switch: programs[case.source_of(switch).program].pipeline.schema
-    )
+    return prepared.programs().plan(prepared.cases[0]).plan
 
 
 @pytest.mark.parametrize(

@@ -146,8 +146,8 @@ def test_switches_run_programs_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_run_of_an_own_program_repeats_from_its_folder(found: Ran) -> None:
+    from p4cc.running.request import RunRequest
     from p4cc.running.rerun import rerun
-    from p4cc.running.runner import RunRequest
 
     again = rerun(found.outcome.folder, RunRequest(scenario=Path(), quiet=True, use_cache=False))
     assert again.differing == ()

@@ -11,7 +11,8 @@ import pytest
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
 from tests.p4cc.scenarios import Ran
 
 SCENARIOS = Path(__file__).parent / "others"

@@ -22,7 +22,7 @@ from p4cc.reproduce.page import MARKER
 from p4cc.reproduce.report import MAX_PIXELS_WIDE, write_pages
 from p4cc.reproduce.results import read_results
 from p4cc.reproduce.study import find_study
-from p4cc.scenario.schema import Scenario
+from p4cc.scenario.schema import ScenarioModel
 from tests.p4cc.reproduce.test_reproduce import CLAIMS, ROOT, study
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def test_results_from_before_a_new_option_stay_good(tmp_path: Path, results: Pat
     older = tmp_path / "older"
     shutil.copytree(results, older)
     told = json.loads((older / "small" / "run.json").read_text())
-    assert told["scenario"].pop("ties") == Scenario.model_fields["ties"].default
+    assert told["scenario"].pop("ties") == ScenarioModel.model_fields["ties"].default
     (older / "small" / "run.json").write_text(json.dumps(told))
     assert "### Table 1" in page(made(tmp_path, ITEMS), older, tmp_path / "pages")
 

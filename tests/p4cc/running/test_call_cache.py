@@ -14,7 +14,8 @@ import pytest
 
 from p4cc.running import drawing
 from p4cc.running.call_cache import Call, this_code
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
 from tests.p4cc.scenarios import ROOT, scenario, write
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from scapy.utils import PcapNgReader, RawPcapNgReader
 from p4cc.errors import UserError
 from p4cc.planning.captures import captured_ends
 from p4cc.running.captures import CaptureWriter
+from p4cc.running.request import RunRequest
 from p4cc.running.rerun import rerun
-from p4cc.running.runner import RunRequest
 from tests.p4cc.scenarios import Ran, run, scenario, skewed
 from topos import generate
 

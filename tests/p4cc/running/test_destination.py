@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from p4cc.cli import app
 from p4cc.errors import UserError
 from p4cc.running.destination import destination_of
+from p4cc.running.request import RunRequest
 from p4cc.running.result_folder import FILE, MANIFEST, read_manifest
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.runner import run_scenario
 from p4cc.running.sweep import parse_over, sweep
 from tests.p4cc.scenarios import scenario
 
@@ -110,7 +111,7 @@ def test_sweeps_of_two_files_keep_their_results() -> None:
 
     over = (parse_over("switch.thresholds.k_dc_pkts=40,50"),)
     paths = written(Path("first.yaml"), 20), written(Path("second.yaml"), 10)
-    one, other = (sweep(SweepRequest(path, over, figure=None, quiet=True)) for path in paths)
+    one, other = (sweep(SweepRequest(RunRequest(path, quiet=True), over, figure=None)) for path in paths)
     assert one.folder.name.startswith("base-sweep-")
     assert other.folder == one.folder.with_name(f"{one.folder.name}-second")
     assert (one.aside, other.aside) == ("", f"{one.folder} holds results of first.yaml")

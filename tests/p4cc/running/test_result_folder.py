@@ -250,7 +250,8 @@ def test_no_foreign_file_changes(
 
 
 def test_a_run_with_other_settings_gets_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from p4cc.running.runner import RunRequest, prepare
+    from p4cc.running.prepared import prepare
+    from p4cc.running.request import RunRequest
     from tests.p4cc.scenarios import write as write_scenario
 
     monkeypatch.chdir(tmp_path)

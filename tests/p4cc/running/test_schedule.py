@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from p4cc.running import runner
-
-if TYPE_CHECKING:
-    import pytest
+from p4cc.running.runner import schedule
 
 
-def test_requests_are_answered_while_a_finished_case_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_are_answered_while_a_finished_case_is_kept() -> None:
     answered = threading.Event()
 
-    async def run_case(case: int, session: object) -> int:
-        del session
+    async def run(case: int) -> int:
         if case == 1:
             # As a request does: something has to happen on the loop while case 0 is being kept.
             await asyncio.sleep(0.01)
@@ -29,6 +25,5 @@ def test_requests_are_answered_while_a_finished_case_is_kept(monkeypatch: pytest
         assert case != 0 or answered.wait(10), "the loop stood still"
         kept.append(run)
 
-    monkeypatch.setattr(runner, "run_case", run_case)
-    asyncio.run(runner.schedule(cast("Any", [0, 1]), lambda: cast("Any", None), 2, keep))
+    asyncio.run(schedule(cast("Any", [0, 1]), cast("Any", run), 2, keep))
     assert kept == [0, 1]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p4cc.commands.init import TEMPLATES
-from p4cc.planning.network import NetworkPlan, plan_case
-from p4cc.running.runner import RunRequest, prepare, pushed_programs
+from p4cc.planning.network import NetworkPlan
+from p4cc.running.prepared import prepare
+from p4cc.running.request import RunRequest
 from tests.p4cc.scenarios import run, scenario
 
 if TYPE_CHECKING:
@@ -39,14 +40,9 @@ def changes(template: str, rate_bps: int, rtt_ns: int) -> list[str]:
 
 def plans(path: Path, overrides: list[str]) -> Iterator[NetworkPlan]:
     prepared = prepare(RunRequest(scenario=path, overrides=tuple(overrides), quiet=True))
-    pushed = pushed_programs(prepared)
+    programs = prepared.programs()
     for case in prepared.cases:
-        yield plan_case(
-            case,
-            path,
-            lambda switch, case=case: pushed[case.source_of(switch).program].pipeline.schema,
-            lambda switch, case=case: pushed[case.source_of(switch).program].header_types,
-        )
+        yield programs.plan(case).plan
 
 
 @pytest.mark.parametrize("template", ["incast", "dumbbell", "leaf-spine", "fat-tree", "lab"])

@@ -12,13 +12,14 @@ import pytest
 
 from p4cc.errors import UserError
 from p4cc.planning import plausible
-from p4cc.running.runner import RunRequest, prepare
+from p4cc.running.prepared import prepare
+from p4cc.running.request import RunRequest
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
 from tests.p4cc.scenarios import ROOT, run, scenario, write
 
 if TYPE_CHECKING:
-    from p4cc.running.runner import RunOutcome
+    from p4cc.running.outcome import RunOutcome
 
 EXPERIMENTS = sorted(path for path in (ROOT / "experiments").glob("*/*.yaml") if path.name != "reproduce.yaml")
 POISSON = {"kind": "poisson", "size": {"kind": "fixed", "bytes": 1_000}, "end_ns": 10_000}

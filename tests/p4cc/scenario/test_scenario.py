@@ -18,7 +18,7 @@ from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.yaml import Document, read_document
 
 if TYPE_CHECKING:
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.schema import ScenarioModel
 
 ROOT = Path(__file__).resolve().parents[3]
 INCAST = ROOT / "experiments" / "gst" / "incast.yaml"
@@ -34,7 +34,7 @@ def edited(folder: Path, old: str, new: str) -> Path:
     return path
 
 
-def load(path: Path, *overrides: str) -> tuple[Document, Scenario]:
+def load(path: Path, *overrides: str) -> tuple[Document, ScenarioModel]:
     document = read_document(path)
     origins: Origins = {}
     return document, validate(document, apply_overrides(document.plain(), list(overrides), origins), origins)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from p4cc.errors import UserError
 from p4cc.running.networks import build_network, fork_network
-from p4cc.running.runner import RunRequest, prepare
-from p4cc.running.step_driver import stage
+from p4cc.running.prepared import prepare
+from p4cc.running.request import RunRequest
 from tests.p4cc.scenarios import RENO, scenario
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def outcome_of(data: dict[str, Any], folder: Path) -> str:
     try:
         prepared = prepare(RunRequest(path))
         for case in prepared.cases[:1]:
-            network = build_network(stage(prepared, case).plan, case.label())
+            network = build_network(prepared.programs().plan(case).plan, case.label())
             fork_network(network, case.scenario.seeds[0], case.label())
     except UserError as error:
         text = str(error)

@@ -13,7 +13,7 @@ from p4cc import _engine
 from p4cc.errors import UserError
 from p4cc.scenario import parts
 from p4cc.scenario.load import validate
-from p4cc.scenario.schema import Scenario, Transport
+from p4cc.scenario.schema import ScenarioModel, Transport
 from p4cc.scenario.yaml import read_document
 from tests.p4cc.scenarios import ROOT, run, write
 
@@ -133,7 +133,7 @@ def test_every_part_that_the_schema_has_can_be_printed() -> None:
 
 def test_without_a_part_it_is_json_and_the_parts_are_named() -> None:
     done = schema()
-    assert json.loads(done.stdout) == Scenario.model_json_schema()
+    assert json.loads(done.stdout) == ScenarioModel.model_json_schema()
     assert all(name in done.stderr for name in parts.names())
 
 

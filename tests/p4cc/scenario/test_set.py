@@ -9,7 +9,8 @@ import pytest
 
 from p4cc.commands.init import TEMPLATES, kinds
 from p4cc.errors import UserError
-from p4cc.running.runner import RunRequest, prepare
+from p4cc.running.prepared import prepare
+from p4cc.running.request import RunRequest
 from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import apply_overrides
 from p4cc.scenario.units import plain_numbers

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from p4cc.errors import UserError
-from p4cc.running.runner import RunRequest, prepare
+from p4cc.running.prepared import prepare
+from p4cc.running.request import RunRequest
 from p4cc.scenario.units import plain_numbers
 from tests.p4cc.scenarios import run, scenario, write
 from topos.units import UnitError, parse

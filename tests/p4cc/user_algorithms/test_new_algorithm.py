@@ -11,7 +11,8 @@ import pytest
 
 from p4cc import check_algorithm
 from p4cc.errors import UserError
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
 from p4cc.user_algorithms.scaffold import KINDS, files_of, write
 from tests.p4cc.scenarios import ROOT
 

@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from p4cc import WindowAlgorithm, maths, number
-from p4cc.running.runner import RunRequest, run_scenario
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
 from p4cc.user_algorithms.load import load_own, offered
 from tests.p4cc.scenarios import RENO, ROOT, Ran, run, scenario, write
 

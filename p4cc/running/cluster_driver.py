@@ -1,0 +1,56 @@
+"""Runs that other machines make, each with the files and the memory that it needs."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from p4cc.planning.memory import run_bytes
+from p4cc.running.driver import Driver, MadeRuns, SharedByRuns, side_by_side
+from p4cc.running.remote_runs import RemoteResult, RunOrder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p4cc.running.cached_run import SeedRun
+    from p4cc.running.derived_run import DerivedRun
+    from p4cc.running.planned_case import PlannedCase
+    from p4cc.running.remote_runs import RemoteRunner
+
+
+@dataclass(frozen=True)
+class ClusterDriver(Driver):
+    """Has machines make the runs, and keeps those that they did not keep."""
+
+    machines: RemoteRunner
+
+    def cases_ahead(self, seeds: int) -> int | None:
+        """So many that all machines have work: results that wait for an earlier case stay in memory."""
+        return max(1, self.machines.runs_ahead // seeds)
+
+    async def make(
+        self, planned: PlannedCase, keys: Mapping[int, str], shared: SharedByRuns
+    ) -> MadeRuns[SeedRun | DerivedRun]:
+        """Asks for all runs at once."""
+        case, inputs, memory_bytes = planned.case, {**shared.study.inputs, **planned.inputs}, run_bytes(planned.plan)
+        orders = [
+            RunOrder(
+                *(shared.study, inputs, case.variant.name, case.point, seed, key),
+                label=shared.label(case, seed),
+                memory_bytes=memory_bytes,
+            )
+            for seed, key in keys.items()
+        ]
+        made = await side_by_side(self._make(order, shared) for order in orders)
+        notes = [note for one in made for note in one.notes]
+        return MadeRuns({seed: one.result for seed, one in zip(keys, made, strict=True)}, notes)
+
+    async def _make(self, order: RunOrder, shared: SharedByRuns) -> RemoteResult:
+        with shared.progress.asked():
+            made = await self.machines.make(order)
+            if made.run is not None and not made.is_kept:
+                loop = asyncio.get_running_loop()
+                await loop.run_in_executor(shared.cache.threads, shared.cache.store, order.key, made.run)
+        shared.progress.ended(order.label, made.result.summary["packet_hops"])
+        return made

@@ -1,0 +1,127 @@
+"""A case as any driver runs it: its plan, the program of each switch, and the user's controller."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+
+from controller.pipeline import load_pipeline
+from p4cc.control.load import load_controller
+from p4cc.files import files_read
+from p4cc.planning.bfrt_rows import CHIPS, filters_of
+from p4cc.planning.network import NetworkPlan, plan_case
+from p4cc.running.cache import run_keys
+from p4cc.running.remote_runs import ProgramContent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from controller.pipeline import Pipeline
+    from p4cc.control.load import ControllerClass
+    from p4cc.planning.programs import CompiledProgram
+    from p4cc.scenario.expand import Case
+
+
+@dataclass(frozen=True)
+class PlannedCase:
+    """A case of a scenario that can be run."""
+
+    case: Case
+    plan: NetworkPlan
+    pipelines: Mapping[str, Pipeline]
+    """By switch."""
+    controller: ControllerClass | None = None
+    """The user's."""
+    inputs: Mapping[str, Path] = field(default_factory=dict[str, "Path"])
+    """Files that were read for the plan, by the names that the scenario gives them."""
+
+    @property
+    def stops(self) -> str | None:
+        """Why runs stop on their way; None if they do not."""
+        if self.controller is not None:
+            return "virtual time waits for a controller"
+        if any(fault.switch is not None for fault in self.case.scenario.faults):
+            return "a switch restarts, and virtual time waits until it is installed again"
+        if self.case.scenario.changes:
+            return "entries are written on the way, and virtual time waits for it"
+        return None
+
+    def label(self, seed: int) -> str:
+        """The name of a run, for people."""
+        return f"{self.case.label()} seed {seed}"
+
+
+@dataclass(frozen=True)
+class PushedProgram:
+    """One compiled program as it is pushed to switches."""
+
+    content: ProgramContent
+    pipeline: Pipeline
+
+    @classmethod
+    def of(cls, program: CompiledProgram, p4info: bytes | str | None = None) -> Self:
+        """With `p4info` the ids and names of that are the controller's, in place of those that p4cc would give."""
+        config, p4info = program.device_config(), program.p4info_bytes() if p4info is None else p4info
+        pipeline = load_pipeline(p4info, config)
+        filters = filters_of(program) if pipeline.schema.arch in CHIPS else frozenset[str]()
+        return cls(ProgramContent(config, p4info, program.header_types(), filters), pipeline)
+
+    @classmethod
+    def of_content(cls, content: ProgramContent) -> Self:
+        """A program that was compiled on another machine; raises ControllerError."""
+        return cls(content, load_pipeline(content.p4info, content.config))
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The programs of a scenario, with which its cases are planned."""
+
+    scenario: Path
+    by_name: Mapping[str, PushedProgram]
+    """By their names in the scenario."""
+
+    def plan(self, case: Case, *, with_controller: bool = True) -> PlannedCase:
+        """Plans a case; without the user's controller where others take its place. Raises UserError."""
+        with files_read() as inputs:
+            plan = plan_case(
+                case,
+                self.scenario,
+                lambda switch: self._of(case, switch).pipeline.schema,
+                lambda switch: self._of(case, switch).content.header_types,
+                lambda switch: self._of(case, switch).content.filters,
+            )
+            name = case.scenario.switch.controller if with_controller else None
+            parameters = case.scenario.control.parameters
+            controller = None if name is None else load_controller(name, parameters, self.scenario)
+        pipelines = {one.switch: self._of(case, one.switch).pipeline for one in plan.switches}
+        return PlannedCase(case, plan, pipelines, controller, inputs)
+
+    def run_keys(self, planned: PlannedCase) -> dict[int, str]:
+        """The names of a case's runs in a cache, by seed."""
+        return run_keys(self._parts(planned), planned.case.scenario.seeds)
+
+    def _of(self, case: Case, switch: str) -> PushedProgram:
+        return self.by_name[case.source_of(switch).program]
+
+    def _parts(self, planned: PlannedCase) -> Iterator[str | bytes]:
+        """What decides a run beside its seed, switch by switch: the plan of a large network is long."""
+        case, plan, controller = planned.case, planned.plan, planned.controller
+        yield plan.spec_json
+        yield from (one.identity for one in plan.user_algorithms)
+        yield from map(repr, plan.switches)
+        if plan.bfrt_rows:
+            yield repr(plan.bfrt_rows)
+        for name in dict.fromkeys(source.program for source in case.sources):
+            content = self.by_name[name].content
+            yield content.config
+            yield content.p4info
+        if case.scenario.switch.programs:
+            yield repr([case.source_of(switch.switch).program for switch in plan.switches])
+        if planned.stops is not None:
+            yield repr(case.scenario.faults)
+            yield from (f"{one.at_ns} {one.switch} {one.entry!r}" for one in plan.changes)
+        if controller is not None:
+            yield controller.digest
+            yield controller.text
+            yield case.scenario.control.model_dump_json(exclude={"handler_limit_s"})
