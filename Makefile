@@ -212,10 +212,6 @@ wheel: setup ## A wheel for Python 3.11 to 3.14 in dist/ (docs/how-to/install.md
 golden: venv ## Write the committed P4Info of the P4 programs anew, after a change that is meant
 	@P4CC_UPDATE_GOLDEN=1 cargo $(CHECKED) test --release --locked --quiet --package p4cc-p4runtime --test golden_p4info
 
-.PHONY: scripts
-scripts: ## Copy plotly.js and DataTables anew, as p4cc/pages/scripts/package-lock.json names them (needs npm)
-	@p4cc/pages/scripts/copy.sh
-
 .PHONY: spec
 spec: setup $(TEST_STAMP) ## Write p4cc/spec.py anew from the engine's schema of a network, after a change of the description
 	@$(BIN)/python -c "from p4cc import _engine; print(_engine.network_schema())" | $(BIN)/datamodel-codegen --output p4cc/spec.py

@@ -11,7 +11,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-OPTIONAL = ("matplotlib", "PIL", "starlette", "uvicorn", "ray", "fsspec", "s3fs", "ipykernel", "IPython")
+OPTIONAL = (
+    "matplotlib",
+    "PIL",
+    "starlette",
+    "uvicorn",
+    "ray",
+    "fsspec",
+    "s3fs",
+    "ipykernel",
+    "IPython",
+    "plotly",
+    "itables",
+)
 
 # A Python that cannot find these packages.
 WITHOUT = f"""
