@@ -127,14 +127,15 @@ def test_set_up_builds_each_crate_once() -> None:
     assert {name: programs[name] for name in shared} == {name: module[name] for name in shared}
 
 
-def test_tests_share_the_build_of_set_up() -> None:
-    """What tests build otherwise than set-up (engine/tests.toml) must be written out for all that p4cc depends on."""
-    release = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["profile"]["release"]
+def test_tests_build_every_crate_with_checks_and_share_the_rest() -> None:
+    """Settings of crates by name leave the others as set-up builds them: Cranelift is built once."""
+    members = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["members"]
+    manifests = [tomllib.loads((ROOT / member / "Cargo.toml").read_text(encoding="utf-8")) for member in members]
     checked = tomllib.loads((ROOT / "engine" / "tests.toml").read_text(encoding="utf-8"))["profile"]["release"]
-    others = release["package"].pop("*")
-    of_crates = checked.pop("package")
-    assert checked.keys() == others.keys()
-    assert of_crates.keys() == release["package"].keys()
+    settings = checked.pop("package")
+    assert not checked
+    assert settings.keys() == {manifest["package"]["name"] for manifest in manifests}
+    assert all(one["debug-assertions"] and one["overflow-checks"] for one in settings.values())
 
 
 def features(*packages: str) -> dict[str, set[str]]:
