@@ -23,7 +23,8 @@ DEPS_STAMP := $(VENV)/.deps-stamp
 FORMAT_STAMP := $(VENV)/.format-stamp
 LINT_STAMP := $(VENV)/.lint-stamp
 TEST_STAMP := $(VENV)/.test-stamp
-# Tests and clippy share with `make setup` the build of all that p4cc depends on.
+# Tests and clippy share with `make setup` the build of all that p4cc depends on. Behind the command: `cargo clippy`
+# is a program of its own, and cargo hands it nothing that stands in front.
 CHECKED := --config engine/tests.toml
 ENGINE_STAMP := $(VENV)/.engine-stamp
 ENGINE_SOURCES := Cargo.toml Cargo.lock $(shell find engine host_agents \
@@ -133,8 +134,8 @@ test: test-rust test-python ## All tests: Rust, then Python and the P4 programs
 
 .PHONY: test-rust
 test-rust: venv
-	@cargo $(CHECKED) test --release --locked --quiet --lib --bins --tests
-	@cargo $(CHECKED) test --release --locked --quiet --doc
+	@cargo test $(CHECKED) --release --locked --quiet --lib --bins --tests
+	@cargo test $(CHECKED) --release --locked --quiet --doc
 
 .PHONY: test-python
 test-python: setup $(TEST_STAMP) browser
@@ -192,7 +193,7 @@ lint: $(LINT_STAMP) ## rustfmt, clippy, ruff, pyright strict; needs no engine
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/pyright & types=$$!; \
 	trap 'kill $$types 2>/dev/null || true' EXIT; \
-	cargo $(CHECKED) clippy --release --locked --quiet --workspace --all-targets -- -D warnings; \
+	cargo clippy $(CHECKED) --release --locked --quiet --workspace --all-targets -- -D warnings; \
 	wait $$types
 
 .PHONY: audit
@@ -210,7 +211,7 @@ wheel: setup ## A wheel for Python 3.11 to 3.14 in dist/ (docs/how-to/install.md
 
 .PHONY: golden
 golden: venv ## Write the committed P4Info of the P4 programs anew, after a change that is meant
-	@P4CC_UPDATE_GOLDEN=1 cargo $(CHECKED) test --release --locked --quiet --package p4cc-p4runtime --test golden_p4info
+	@P4CC_UPDATE_GOLDEN=1 cargo test $(CHECKED) --release --locked --quiet --package p4cc-p4runtime --test golden_p4info
 
 .PHONY: spec
 spec: setup $(TEST_STAMP) ## Write p4cc/spec.py anew from the engine's schema of a network, after a change of the description
