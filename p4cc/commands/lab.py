@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from p4cc.bundled import find_scenario
-from p4cc.commands.machines import LivePort, Programs
+from p4cc.commands.options import LivePort, Programs
 from p4cc.errors import UserError
 from p4cc.extras import needs
 

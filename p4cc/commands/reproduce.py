@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from p4cc.commands.machines import CORES, Cache, Force, Jobs, Memory, On, Store, Wheel, machines
+from p4cc.commands.options import CORES, Cache, Force, Jobs, Memory, On, Store, Wheel, machines
 from p4cc.errors import UserError
 from p4cc.extras import needs, needs_figures
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
@@ -14,20 +14,8 @@ from rich.console import Console
 
 from p4cc.analysis.human import WIDE
 from p4cc.bundled import find_scenario
+from p4cc.commands import options
 from p4cc.commands.drivers import DriverOptions
-from p4cc.commands.machines import (
-    CORES,
-    Cache,
-    Force,
-    Jobs,
-    LivePort,
-    Memory,
-    On,
-    Programs,
-    Store,
-    Wheel,
-    machines,
-)
 from p4cc.errors import UserError
 from p4cc.exit_codes import DIFFERS
 from p4cc.extras import needs
@@ -72,20 +60,20 @@ def run(
             "--import", help="topology.json of the P4 tutorials, or p4app.json of p4-utils, with its entries."
         ),
     ] = None,
-    programs: Programs = None,
+    programs: options.Programs = None,
     variants: Annotated[list[str] | None, typer.Option("--variant", help="Run this variant only; repeatable.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print summary.json instead of the table.")] = False,
-    jobs: Jobs = CORES,
+    jobs: options.Jobs = options.CORES,
     threads: Annotated[
         int,
         typer.Option("--threads", min=1, max=64, help="Threads of each run; its results are the same with any number."),
     ] = 1,
-    cache: Cache = True,
-    force: Force = False,
-    on: On = None,
-    store: Store = None,
-    memory: Memory = None,
-    wheel: Wheel = None,
+    cache: options.Cache = True,
+    force: options.Force = False,
+    on: options.On = None,
+    store: options.Store = None,
+    memory: options.Memory = None,
+    wheel: options.Wheel = None,
     back_end: Annotated[
         Exec | None,
         typer.Option(
@@ -114,7 +102,7 @@ def run(
             "--live", help="Watch the run in a page: pause it, step it, look into switches, change their tables."
         ),
     ] = False,
-    live_port: LivePort = 0,
+    live_port: options.LivePort = 0,
     traces: Annotated[
         list[str] | None,
         typer.Option(
@@ -158,9 +146,9 @@ def run(
     path = _source(again, scenario, imported, has_programs=bool(programs))
     named = _named_files(topology, flows, paths)
     overrides, chosen = (*named, *(assignments or ())), tuple(variants or ())
-    options = DriverOptions(serve, speed, live, live_port, traces, trace_limit)
+    ways = DriverOptions(serve, speed, live, live_port, traces, trace_limit)
     call = None
-    if cache and not any((again, imported, on, store, memory, wheel, options.are_given, speed)):
+    if cache and not any((again, imported, on, store, memory, wheel, ways.are_given, speed)):
         call = Call(path, out, overrides, chosen, figures, report, force, this_code())
         if (unchanged := cached_outcome(call)) is not None:
             _show(unchanged, as_json=as_json)
@@ -181,13 +169,13 @@ def run(
         back_end=back_end,
         force=force,
         report=_reporter() if report else None,
-        driver=options.driver(),
+        driver=ways.driver(),
         call=call,
     )
-    if again is not None and (overrides or chosen or out is not None or options.are_given or store is not None):
+    if again is not None and (overrides or chosen or out is not None or ways.are_given or store is not None):
         cause = "runs what was run: nothing of it can be changed, and nothing is written"
         raise UserError(cause, place="--again", remedy="leave out the other options, or name the scenario")
-    with machines(request, on, store, memory, wheel) as request:
+    with options.machines(request, on, store, memory, wheel) as request:
         if again is not None:
             _again(again, request, as_json=as_json)
             return
@@ -277,7 +265,7 @@ def _again(folder: Path, request: RunRequest, *, as_json: bool) -> None:
 
     found = rerun(folder, request)
     if as_json:
-        typer.echo(json.dumps(found.plain(), indent=1))
+        typer.echo(json.dumps(asdict(found), indent=1))
     else:
         for name in found.differing:
             typer.echo(f"differs: {name}")

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from p4cc.bundled import find_scenario
-from p4cc.commands.machines import CORES, Cache, Force, Jobs, Memory, On, Store, Wheel, machines
+from p4cc.commands.options import CORES, Cache, Force, Jobs, Memory, On, Store, Wheel, machines
 from p4cc.extras import draws_figures, needs_figures
 
 if TYPE_CHECKING:

@@ -62,7 +62,7 @@ class CaseRunner:
         async with self.planning:
             planned = self.programs.plan(case, with_controller=self.driver.takes_controller)
             keys = self.programs.run_keys(planned)
-            found: dict[int, SeedRun | DerivedRun] = {**await self._kept(case, keys)}
+            found: dict[int, SeedRun | DerivedRun] = {**await self._kept(planned, keys)}
         notes: list[str] = []
         traced: PacketTrace | None = None
         if missing := {seed: key for seed, key in keys.items() if seed not in found}:
@@ -81,7 +81,7 @@ class CaseRunner:
             traced=traced,
         )
 
-    async def _kept(self, case: Case, keys: Mapping[int, str]) -> dict[int, SeedRun]:
+    async def _kept(self, planned: PlannedCase, keys: Mapping[int, str]) -> dict[int, SeedRun]:
         """Runs that were made before."""
         if not self.driver.reads_cache:
             return {}
@@ -92,7 +92,7 @@ class CaseRunner:
         for seed, load in loads.items():
             if (held := await load) is not None and held.seed == seed:
                 found[seed] = held
-                self.shared.progress.ended(self.shared.label(case, seed), 0)
+                self.shared.progress.ended(self.shared.purpose + planned.label(seed), 0)
         return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from p4cc.planning.memory import run_bytes
 from p4cc.running.driver import Driver, MadeRuns, SharedByRuns, side_by_side
-from p4cc.running.remote_runs import RemoteResult, RunOrder
+from p4cc.running.remote_runs import RunOrder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,20 +37,21 @@ class ClusterDriver(Driver):
         orders = [
             RunOrder(
                 *(shared.study, inputs, case.variant.name, case.point, seed, key),
-                label=shared.label(case, seed),
+                label=shared.purpose + planned.label(seed),
                 memory_bytes=memory_bytes,
             )
             for seed, key in keys.items()
         ]
         made = await side_by_side(self._make(order, shared) for order in orders)
-        notes = [note for one in made for note in one.notes]
-        return MadeRuns({seed: one.result for seed, one in zip(keys, made, strict=True)}, notes)
+        by_seed = {seed: run for seed, (run, _) in zip(keys, made, strict=True)}
+        return MadeRuns(by_seed, [note for _, notes in made for note in notes])
 
-    async def _make(self, order: RunOrder, shared: SharedByRuns) -> RemoteResult:
+    async def _make(self, order: RunOrder, shared: SharedByRuns) -> tuple[SeedRun | DerivedRun, tuple[str, ...]]:
+        """One run, without what is only for the cache; and its notes."""
         with shared.progress.asked():
             made = await self.machines.make(order)
             if made.run is not None and not made.is_kept:
                 loop = asyncio.get_running_loop()
                 await loop.run_in_executor(shared.cache.threads, shared.cache.store, order.key, made.run)
         shared.progress.ended(order.label, made.result.summary["packet_hops"])
-        return made
+        return made.result, made.notes

@@ -59,10 +59,6 @@ class SharedByRuns:
     streams: Path | None = None
     """Folder on whose disk long tables of runs are written while they go on; all rows stay in memory if not given."""
 
-    def label(self, case: Case, seed: int) -> str:
-        """The name of a run, for people."""
-        return f"{self.purpose}{case.label()} seed {seed}"
-
 
 @dataclass(frozen=True)
 class MadeRuns(Generic[Run_co]):

@@ -85,7 +85,7 @@ class _Copies:
 
     async def make(self, seed: int, key: str) -> SeedRun:
         """Makes the run of a seed, and keeps it."""
-        label = self.shared.label(self.planned.case, seed)
+        label = self.shared.purpose + self.planned.label(seed)
         async with self.shared.places:
             run = await self._run(seed, label)
             if self.driver.keeps_runs:

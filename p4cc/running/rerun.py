@@ -32,10 +32,6 @@ class Rerun:
     changed: tuple[str, ...]
     """What differs between the two p4cc: version, commit, engine."""
 
-    def plain(self) -> dict[str, object]:
-        """As `--json` prints it."""
-        return {"equal": list(self.equal), "differing": list(self.differing), "changed": list(self.changed)}
-
 
 def rerun(folder: Path, request: RunRequest) -> Rerun:
     """Runs what is in `folder` with the request's way to run (jobs, threads, exec); raises UserError."""
