@@ -15,9 +15,9 @@ from pydantic import TypeAdapter, ValidationError
 from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.figures.cdf import of_classes
+from p4cc.figures.chart import axis_label
 from p4cc.figures.heatmap import cells, label_of, points_of
 from p4cc.figures.series import THROUGHPUT_BIN_NS, goodput
-from p4cc.figures.style import axis_label
 from p4cc.figures.traces import whole_bins
 from p4cc.json_data import mapping, number
 from p4cc.report.document import Chart, HeatMap, Image, Line, Map, Panel, Text
