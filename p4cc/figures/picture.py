@@ -44,7 +44,12 @@ _COLOURS = "viridis"
 
 
 def write(chart: Chart, path: Path) -> Path:
-    """Draws a chart; returns the file written."""
+    """Draws a chart into a file; returns it."""
+    return save(drawn(chart), path)
+
+
+def drawn(chart: Chart) -> Figure:
+    """A chart as matplotlib has it."""
     use_style()
     page = Figure(figsize=chart.size, layout="constrained")
     places = len(chart.panels) + (chart.legend == "last")
@@ -62,7 +67,7 @@ def write(chart: Chart, path: Path) -> Path:
         note(page, text)
     _legend(page, chart, (rows, columns, places))
     page.suptitle(chart.title)
-    return save(page, path)
+    return page
 
 
 def _legend(page: Figure, chart: Chart, last: tuple[int, int, int]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 Number: TypeAlias = float | int | None
 Cell: TypeAlias = Number | str
@@ -104,6 +104,27 @@ class HeatMap:
     y_label: str
     z_label: str
     maps: list[Map]
+    notes: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class View:
+    """What Plotly draws (`interactive.figure`) at a point of the sweep and of a seed; None for all of them."""
+
+    point: int | None
+    seed: int | None
+    data: list[dict[str, Any]]
+    layout: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a scenario."""
+
+    block: ClassVar[str] = "figure"
+    title: str
+    caption: str
+    views: list[View]
     notes: list[str] = field(default_factory=list[str])
 
 
@@ -246,8 +267,8 @@ class Image:
     address: str
 
 
-Block = Chart | HeatMap | Topology | Table | Summary | Facts | Text | Code | Image
-DRAWN = (Chart, HeatMap, Topology, Table, Summary)
+Block = Chart | Figure | HeatMap | Topology | Table | Summary | Facts | Text | Code | Image
+DRAWN = (Chart, Figure, HeatMap, Topology, Table, Summary)
 """Blocks that the page fills in; the others are HTML from the start."""
 
 

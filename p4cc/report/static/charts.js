@@ -133,10 +133,10 @@ function nothing(x, y) {
 
 function pointText() { return held.points.length > 1 ? `Shown: ${held.points[state.point]}.` : ""; }
 
-function shownText(seed, seeds) {
+function shownText(seed, seeds, isOfPoint = true) {
   if (seed === null) return `There are details of seeds ${[...new Set(seeds)].join(", ")} only; none of them is on.`;
   const more = held.seeds.length > 1 ? `, seed ${seed}, the first that is on` : "";
-  return `Shown: ${held.points.length > 1 ? held.points[state.point] : "the run"}${more}.`;
+  return `Shown: ${held.points.length > 1 && isOfPoint ? held.points[state.point] : "the run"}${more}.`;
 }
 
 /** Colour and dash of a line: the series' colour, and a dash for each name; a colour for each name where one series is on. */
@@ -212,15 +212,26 @@ function faint(hex) {
 /** Rows for people who cannot see, or do not want, the figure: what, x, y. */
 function numbersOf(traces) {
   const most = 400, rows = [];
-  const shown = traces.filter((trace) => trace.meta?.role !== "band");
+  const shown = traces.filter((trace) => trace.mode !== "text" && !["band", "empty"].includes(trace.meta?.role)).map(valuesOf);
   const each = Math.max(2, Math.floor(most / Math.max(shown.length, 1)));
   let count = 0;
-  for (const trace of shown) {
-    count += trace.x.length;
-    const step = Math.max(1, Math.ceil(trace.x.length / each));
-    for (let at = 0; at < trace.x.length; at += step) rows.push([plainText(trace.name), trace.x[at], trace.y[at]]);
+  for (const values of shown) {
+    count += values.length;
+    const step = Math.max(1, Math.ceil(values.length / each));
+    for (let at = 0; at < values.length; at += step) rows.push(values[at]);
   }
   return { heads: ["line", "x", "y"], rows, left: count - rows.length };
+}
+
+/** The values of a trace, each with what it is of: a line, a bar or a cell. */
+function valuesOf(trace) {
+  const name = plainText(trace.name ?? "");
+  if (trace.type === "heatmap") {
+    const named = (row, column) => (trace.hovertext ? plainText(trace.hovertext[row][column]) : row);
+    return trace.z.flatMap((line, row) => line.map((value, column) => [name, named(row, column), value]).filter(([, , value]) => value !== null));
+  }
+  if (trace.customdata) return trace.customdata.map((of, at) => [name, plainText(of), (trace.orientation === "h" ? trace.x : trace.y)[at]]);
+  return trace.x.map((x, at) => [name, x, trace.y[at]]);
 }
 
 function plainText(text) { return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&"); }
