@@ -115,6 +115,10 @@ class Bars:
     texts: Sequence[str] = ()
     text_at: Literal["above", "inside", "beside"] = "above"
     samples: Samples | None = None
+    point: int | None = None
+    """As of lines."""
+    seed: int | None = None
+    role: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from p4cc.figures.chart import Bars, Grid, Level, Line, Word
+from p4cc.figures.chart import Bars, Chart, Grid, Level, Line, Word
+from p4cc.report.document import Figure, View
 from p4cc.report.reduce import envelope, numbers, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from p4cc.figures.chart import Axis, Chart, Panel, Place, Samples
+    from p4cc.figures.chart import Axis, Panel, Place, Samples
 
 Plain: TypeAlias = dict[str, Any]
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdashdot")
@@ -73,7 +74,7 @@ def figure(chart: Chart) -> Plain:
         drawing = Drawing(chart, panel, at, spans_for(lines), grids == 1)
         data += drawing.traces()
         layout |= {
-            f"xaxis{at}": _axis(panel.x, panel.left_out("x"), f"y{at}", is_free=panel.x.unit not in _IN_NS),
+            f"xaxis{at}": _axis(panel.x, panel.left_out("x"), f"y{at}", is_free=panel.x.label != "time"),
             f"yaxis{at}": _axis(panel.y, panel.left_out("y"), f"x{at}", is_free=True),
         }
         if any(isinstance(mark, Grid) for mark in panel.marks):
@@ -89,6 +90,12 @@ def figure(chart: Chart) -> Plain:
     return {"data": data, "layout": layout, "notes": notes}
 
 
+def block(title: str, caption: str, panels: list[Panel], notes: Sequence[str] = (), **pick: Any) -> Figure:
+    """A figure of the report's own; `pick` and `picked` as a `Figure` has them."""
+    found = figure(Chart(title, panels, (0, 0)))
+    return Figure(title, caption, [View(None, None, found["data"], found["layout"])], [*notes, *found["notes"]], **pick)
+
+
 def spans_for(lines: int) -> int:
     """Spans of time of each of so many lines."""
     return max(20, min(MAX_SPANS, _SAMPLES // (8 * max(lines, 1))))
@@ -98,10 +105,10 @@ def _axis(axis: Axis, left_out: int | None, anchor: str, *, is_free: bool) -> Pl
     """An axis; one with a type may become logarithmic or linear when the reader wants it so."""
     log = axis.log and left_out is not None
     result: Plain = {"title": {"text": _safe(axis.text)}, "anchor": anchor}
-    if axis.ticks is not None and not axis.log:
+    if axis.ticks is not None:
         names = [_safe(name.replace("\n", " ")) for _, name in axis.ticks]
         result |= {"tickvals": [place for place, _ in axis.ticks], "ticktext": names}
-    elif is_free:
+    if is_free and (axis.log or axis.ticks is None):
         result["type"] = "log" if log else "-"
     if axis.low is not None and axis.high is not None:
         result["range"] = [axis.low, axis.high]
@@ -194,6 +201,9 @@ class Drawing:
         shown = label or name or variant
         colour = mark.colour if mark.colour is not None or not mark.variant else "variant"
         meta: Plain = {"variant": variant, "colour": 0 if colour is None else colour, "name": name}
+        if not isinstance(mark, Word):
+            places = {"point": mark.point, "seed": mark.seed, "role": mark.role}
+            meta |= {key: place for key, place in places.items() if place not in (None, "")}
         return {
             "name": _safe(shown),
             "legendgroup": shown,
@@ -207,7 +217,6 @@ class Drawing:
         """A line, its points, or both."""
         x, y = self._thinned(line)
         trace = self._common(line, line.label, line.name)
-        trace["meta"] |= {"point": line.point, "seed": line.seed, "role": line.role} if line.seed is not None else {}
         trace |= {"type": "scatter", "x": x, "y": y, "mode": "lines", "opacity": line.opacity}
         dash = _DASHES[(line.dash or 0) % len(_DASHES)]
         trace["line"] = {"shape": "hv" if line.shape == "steps" else "linear", "dash": dash, "width": line.width + 0.4}

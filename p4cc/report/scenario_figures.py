@@ -17,13 +17,20 @@ from p4cc.scenario.figures import TimeFigure, TracesFigure
 from p4cc.scenario.schema import Scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
     from p4cc.report.document import Block
     from p4cc.report.runs import Runs
     from p4cc.scenario.figures import Figure as FigureSpec
 
+    Tables: TypeAlias = Callable[..., pl.DataFrame | None]
+
 _SPREAD = "Median over the seeds that are on; the range is from the 5th to the 95th percentile."
 _OF_ALL = "Of all seeds."
 _OF_A_RUN = "Of one seed."
+MAX_VALUES = 480_000
+"""Values of one figure, over all its runs."""
 
 
 def blocks(runs: Runs) -> list[Block]:
@@ -37,20 +44,31 @@ def blocks(runs: Runs) -> list[Block]:
     numbers = pl.DataFrame(rows, infer_schema_length=None)
     result: list[Block] = []
     for figure in scenario.figures:
-        title = figure.title or figure.file
         try:
-            views: list[View] = []
-            notes: dict[str, None] = {}
-            for point, seed in _shown(runs, figure):
-                spec = figure if seed is None else figure.model_copy(update={"seed": seed})
-                found = drawn(chart_of(spec, numbers, partial(tables, point=point), scenario))
-                views.append(View(point, seed, found["data"], found["layout"]))
-                notes |= dict.fromkeys(found["notes"])
+            result.append(_figure(runs, figure, scenario, numbers, tables))
         except (UserError, KeyError, pl.exceptions.PolarsError) as error:
-            result.append(Text(f"{title}: not drawn: {error}", "why"))
-            continue
-        result.append(Figure(title, _caption(views), views, list(notes)))
+            result.append(Text(f"{figure.title or figure.file}: not drawn: {error}", "why"))
     return result
+
+
+def _figure(runs: Runs, figure: FigureSpec, scenario: Scenario, numbers: pl.DataFrame, tables: Tables) -> Figure:
+    views: list[View] = []
+    notes: dict[str, None] = {}
+    shown = _shown(runs, figure)
+    room = MAX_VALUES
+    # A figure of one variant is of the first folder's.
+    labels = [one.label for one in runs.series if one.variant == getattr(figure, "variant", None)]
+    for point, seed in shown:
+        changes = {**({} if seed is None else {"seed": seed}), **({"variant": labels[0]} if labels else {})}
+        spec = figure.model_copy(update=changes)
+        found = drawn(chart_of(spec, numbers, partial(tables, point=point), scenario))
+        room -= sum(len(trace["x"]) for trace in found["data"])
+        if views and room < 0:
+            notes[f"Of {len(views)} of {len(shown)} runs, so that the page stays small."] = None
+            break
+        views.append(View(point, seed, found["data"], found["layout"]))
+        notes |= dict.fromkeys(found["notes"])
+    return Figure(figure.title or figure.file, _caption(views), views, list(notes))
 
 
 def _caption(views: list[View]) -> str:

@@ -1,33 +1,62 @@
-// Figures of the scenario: Python has made their traces (interactive.py); here are colours, and what is switched on.
+// Figures: Python has made their traces (interactive.py); here are colours, what is switched on and what is picked.
 
 function drawFigure(block, place) {
-  const parts = scaffold(place, block, null);
-  const seeds = block.views.map((view) => view.seed).filter((seed) => seed !== null);
+  const every = block.views.flatMap((view) => view.data.map(({ meta }) => meta));
+  const names = block.pick ? [...new Set(every.map((meta) => meta.name).filter(Boolean))] : [];
+  const picked = new Set();
+  const picker = block.pick ? element("div", { class: "picks" }) : null;
+  const parts = scaffold(place, block, picker);
+  const seeds = [...block.views, ...every].map((one) => one.seed ?? null).filter((seed) => seed !== null);
+  const isOfPoint = [...block.views, ...every].some((one) => (one.point ?? null) !== null);
+  let offered = "";
 
-  return function draw() {
+  /** The names that there are here; those in front are picked until the reader picks. */
+  function offer(data) {
+    const here = [...new Set(data.map(({ meta }) => meta.name))].filter(Boolean);
+    if (!picker || offered === here.join("\n")) return;
+    offered = here.join("\n");
+    const kept = here.filter((name) => picked.has(name));
+    picked.clear();
+    (kept.length ? kept : here.slice(0, block.picked)).forEach((name) => picked.add(name));
+    const fieldset = element("fieldset", {}, element("legend", {}, `Choose ${block.pick}`));
+    here.forEach((name) => {
+      const box = element("input", { type: "checkbox", checked: picked.has(name) });
+      box.addEventListener("change", () => { if (box.checked) picked.add(name); else picked.delete(name); draw(); });
+      fieldset.append(element("label", {}, box, name));
+    });
+    picker.replaceChildren(fieldset);
+  }
+
+  function draw() {
     const seed = seeds.length ? shownSeed(seeds) : null;
-    const view = block.views.find((one) => (one.point === null || one.point === state.point) && (one.seed === null || one.seed === seed));
-    const traces = view ? shownOf(view.data) : [];
+    const isHere = (one) => (one.point ?? state.point) === state.point && (one.seed ?? seed) === seed;
+    const view = block.views.find(isHere);
+    const all = (view?.data ?? []).map((trace) => ({ ...trace, meta: { ...trace.meta, series: held.series.findIndex((one) => one.label === trace.meta.variant) } }));
+    const here = all.filter(({ meta }) => isHere(meta) && (meta.series < 0 || state.series.has(meta.series)));
+    offer(here);
+    const traces = shownOf(all, here.filter(({ meta }) => !picker || picked.has(meta.name)), names);
     const width = parts.plot.clientWidth;
-    const layout = view ? dressed(view.layout, traces, width) : { ...baseLayout(390), annotations: [nothing(0.5, 0.5)] };
+    const layout = traces.length ? dressed(view.layout, traces, width) : { ...baseLayout(390), annotations: [nothing(0.5, 0.5)] };
     makeRoom(layout, traces, width);
     Plotly.react(parts.plot, traces, layout, CONFIG);
-    parts.say(seeds.length ? shownText(view ? seed : null, seeds, view?.point !== null) : "");
+    parts.say(seeds.length ? shownText(view ? seed : null, seeds, isOfPoint) : isOfPoint ? pointText() : "");
     parts.numbers(() => numbersOf(traces));
-  };
+  }
+  return draw;
 }
 
-/** Traces of the variants and seeds that are on, in the page's colours; every panel keeps its axes. */
-function shownOf(data) {
-  const all = data.map((trace) => ({ ...trace, meta: { ...trace.meta, series: held.series.findIndex((one) => one.label === trace.meta.variant) } }));
-  const on = all.filter(({ meta }) => meta.series < 0 || state.series.has(meta.series)).map(reseeded).filter(Boolean);
+/** Traces that are on, of the seeds that are on, in the page's colours; every panel keeps its axes. */
+function shownOf(all, here, names) {
+  const on = here.map(reseeded).filter(Boolean);
+  if (!on.length) return [];
+  const several = new Set(on.map(({ meta }) => meta.series)).size > 1, order = [...new Set(on.map(({ meta }) => meta.name))];
   const legends = new Set(), panels = new Set(on.map((trace) => trace.xaxis));
   const empty = all.filter((trace) => !panels.has(trace.xaxis) && panels.add(trace.xaxis));
   return [
     ...on.map((trace) => {
       const showlegend = trace.showlegend === true && !legends.has(trace.legendgroup);
       if (showlegend) legends.add(trace.legendgroup);
-      return painted({ ...trace, showlegend });
+      return painted({ ...trace, showlegend }, { several, order, names });
     }),
     ...empty.map(({ xaxis, yaxis }) => ({ type: "scatter", x: [null], y: [null], xaxis, yaxis, showlegend: false, hoverinfo: "skip", meta: { role: "empty" } })),
   ];
@@ -59,20 +88,18 @@ function reseeded(trace) {
 }
 
 /** A trace in the colour that its place in the palette, or its variant, has on this page. */
-function painted(trace) {
-  const { series, role } = trace.meta, own = trace.meta.colour;
-  const style = getComputedStyle(document.documentElement), quiet = style.getPropertyValue("--quiet").trim();
+function painted(trace, how) {
+  const { role, colour: own, series } = trace.meta;
   if (own === undefined) return trace;
-  const isVariant = own === "variant" && series >= 0;
-  const ink = own === "black" ? style.getPropertyValue("--ink").trim() : own === "grey" ? quiet : colour(isVariant ? colourPlace(series) : own === "variant" ? 0 : own);
+  const style = getComputedStyle(document.documentElement), of = (name) => style.getPropertyValue(name).trim();
+  const looks = own === "variant" && series >= 0 ? look(trace.meta, how) : {};
+  const ink = looks.colour ?? { black: of("--ink"), grey: of("--quiet"), variant: colour(0) }[own] ?? colour(own);
   const result = { ...trace };
-  if (trace.line) {
-    const other = isVariant && trace.line.dash === "solid" ? DASHES[(held.series[series].folder + again(colourPlace(series))) % DASHES.length] : trace.line.dash;
-    result.line = { ...trace.line, color: ink, ...(other ? { dash: other } : {}) };
-  }
+  if (trace.line) result.line = { ...trace.line, color: ink, ...(trace.line.dash === "solid" && looks.dash ? { dash: looks.dash } : {}) };
   if (role === "band") result.fillcolor = faint(ink);
-  if (trace.marker) result.marker = { color: ink, ...trace.marker, ...(trace.marker.pattern ? { pattern: { ...trace.marker.pattern, fgcolor: style.getPropertyValue("--ground").trim(), bgcolor: ink } } : {}) };
-  for (const key of ["error_x", "error_y"]) if (trace[key]) result[key] = { ...trace[key], color: trace.type === "bar" ? quiet : ink };
+  if (trace.marker) result.marker = { color: ink, ...trace.marker };
+  if (trace.marker?.pattern) result.marker.pattern = { ...trace.marker.pattern, fgcolor: of("--ground"), bgcolor: ink };
+  for (const key of ["error_x", "error_y"]) if (trace[key]) result[key] = { ...trace[key], color: trace.type === "bar" ? of("--quiet") : ink };
   if (trace.mode === "text") result.textfont = { color: ink, size: 10 };
   return result;
 }
