@@ -13,7 +13,8 @@ from matplotlib import pyplot as plt
 from p4cc.analysis.slowdown import LABEL, by_size
 from p4cc.errors import UserError
 from p4cc.figures.cdf import distribution, labelled, nothing
-from p4cc.figures.style import COLOURS, MARKERS, legend, log_scale, of_seed, say, use_style
+from p4cc.figures.rows import of_seed
+from p4cc.figures.style import COLOURS, MARKERS, legend, log_scale, say, use_style
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from math import ceil
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from p4cc.analysis.metrics import supported
-from p4cc.figures.counts import mark_left_out, numbered, say_marks, spread
-from p4cc.figures.style import COLOURS, label_axes, legends, need_columns, save, say, use_style
+from p4cc.figures.chart import Axis, Bars, Chart, Panel, axis_label
+from p4cc.figures.counts import left_out, meanings, numbered, samples, spread
+from p4cc.figures.rows import need_columns
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from matplotlib.axes import Axes
-
-    from p4cc.scenario.figures import BarFigure, Panel
+    from p4cc.figures.chart import Mark
+    from p4cc.scenario.figures import BarFigure
+    from p4cc.scenario.figures import Panel as PanelSpec
 
 # Of a bar with its name, and of a page, in inches.
 _BAR_WIDTH, _PAGE_WIDTH = 0.95, 12.8
@@ -26,61 +23,62 @@ _NAME_LETTERS = 12
 """Letters of a line below a bar."""
 
 
-def draw(runs: pl.DataFrame, figure: BarFigure, folder: Path) -> Path:
-    """Draws a panel per column; returns the file written."""
+def chart(runs: pl.DataFrame, figure: BarFigure) -> Chart:
+    """A panel per column."""
     along = [name for name in (figure.x, figure.limit_over) if name is not None]
     need_columns(figure.file, runs, *along, *(panel.y for panel in figure.panels))
-    use_style()
+    variants = runs["variant"].unique(maintain_order=True).to_list()
     # Names below bars need room side by side, and panels stay as wide as a page.
-    names = 0 if figure.x is not None else runs["variant"].n_unique()
-    width = max(4.2, _BAR_WIDTH * names)
+    width = max(4.2, _BAR_WIDTH * (0 if figure.x is not None else len(variants)))
     across = max(1, min(len(figure.panels), int(_PAGE_WIDTH / width)))
-    down = ceil(len(figure.panels) / across)
-    page = Figure(figsize=(width * across, 3.2 * down), layout="constrained")
-    for position, panel in enumerate(figure.panels):
-        axes = page.add_subplot(down, across, position + 1)
-        _draw_panel(page, axes, runs, figure, panel)
-    if figure.x is not None:
-        legends(page)
-    page.suptitle(figure.title)
-    return save(page, folder / figure.file)
+    size = (width * across, 3.2 * -(-len(figure.panels) // across))
+    notes: list[str] = []
+    panels = [_panel(runs, figure, panel, notes) for panel in figure.panels]
+    return Chart(figure.title, panels, size, across, notes, variants, "" if figure.x is None else "each")
 
 
-def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: BarFigure, panel: Panel) -> None:
+def _panel(runs: pl.DataFrame, figure: BarFigure, spec: PanelSpec, notes: list[str]) -> Panel:
     # Without a swept column the variants themselves stand along x.
-    frame = runs if figure.x is not None else runs.with_columns(pl.lit("").alias("_one"))
+    frame, x = (runs, figure.x) if figure.x is not None else (runs.with_columns(pl.lit("").alias("_one")), "_one")
     if figure.limit_over is not None:
-        frame = limits(frame, figure.x or "_one", figure.limit_over, panel.y)
-    points = spread(frame, figure.x or "_one", panel.y, panel.scale)
-    groups = points[figure.x or "_one"].unique(maintain_order=True).to_list()
+        frame = limits(frame, x, figure.limit_over, spec.y)
+    points = spread(frame, x, spec.y, spec.scale)
+    groups = points[x].unique(maintain_order=True).to_list()
     variants = points["variant"].unique(maintain_order=True).to_list()
     width = 0.8 / len(variants)
-    for number, variant in enumerate(variants):
+    shifts = [(number - (len(variants) - 1) / 2) * width for number in range(len(variants))]
+    marks: list[Mark] = []
+    for variant, shift in zip(variants, shifts, strict=True):
         line = points.filter(pl.col("variant") == variant)
-        colour = COLOURS[number % len(COLOURS)]
-        shift = (number - (len(variants) - 1) / 2) * width
-        label = numbered(variant, [*line["least"], *line["most"]])
-        for row in line.iter_rows(named=True):
-            place, middle = groups.index(row[figure.x or "_one"]) + shift, row["median"]
-            if middle is not None:
-                spans = [[max(middle - row["low"], 0.0)], [max(row["high"] - middle, 0.0)]]
-                hatch = "////" if row["few"] else None
-                bar = axes.bar([place], [middle], width * 0.95, yerr=spans, capsize=2, color=colour, hatch=hatch)
-                bar.patches[0].set_edgecolor("white")
-                if figure.limit_over is not None:
-                    axes.annotate(f"{middle:g}", (place, middle), ha="center", va="bottom", fontsize=7)
-            if row["valued"] < row["runs"]:
-                mark_left_out(axes, place, row["high"], f"{row['valued']}/{row['runs']}", 0, colour)
-        axes.plot([], [], ls="", marker="s", ms=7, color=colour, label=label)
-    say_marks(page, points, panel.y, "hatched")
-    if points["median"].is_null().all():
-        say(axes, f"no run has a value of {panel.y}")
+        shown = line.drop_nulls("median")
+        marks.append(
+            Bars(
+                [groups.index(at) + shift for at in shown[x]],
+                shown["median"].to_list(),
+                numbered(variant, [*line["least"], *line["most"]]),
+                [f"{variant}, {figure.x} {at}" for at in shown[x]] if figure.x is not None else [variant],
+                variant,
+                width=width * 0.95,
+                range=(shown["low"].to_list(), shown["high"].to_list()),
+                few=shown["few"].to_list(),
+                texts=[] if figure.limit_over is None else [f"{one:g}" for one in shown["median"]],
+                samples=None
+                if figure.limit_over is not None
+                else samples(frame, variant, shown[x], spec.y, spec.scale),
+            )
+        )
+        marks += left_out(line, [groups.index(at) + shift for at in line[x]], "high", variant, 0)
+    notes += meanings(points, spec.y, "hatched")
+    ticks = [(at, str(group)) for at, group in enumerate(groups)]
     if figure.x is None:
-        places = [(number - (len(variants) - 1) / 2) * width for number in range(len(variants))]
-        axes.set_xticks(places, _below(points, variants), fontsize=7)
-    else:
-        axes.set_xticks(range(len(groups)), [str(group) for group in groups])
-    label_axes(axes, panel, figure.x_label or figure.x or "")
+        ticks = list(zip(shifts, _below(points, variants), strict=True))
+    return Panel(
+        Axis(figure.x_label or figure.x or "", ticks=ticks, tick_size=7 if figure.x is None else None),
+        Axis(axis_label(spec.y, spec.label), log=spec.log, low=0),
+        marks,
+        spec.title,
+        f"no run has a value of {spec.y}" if points["median"].is_null().all() else "",
+    )
 
 
 def limits(runs: pl.DataFrame, x: str, over: str, column: str) -> pl.DataFrame:

@@ -6,40 +6,24 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from p4cc.analysis.paired import CUTS, parts, ratio_of_medians
 from p4cc.analysis.percentiles import is_few
-from p4cc.analysis.slowdown import FLOOR, LABEL, by_size
+from p4cc.analysis.slowdown import FLOOR, LABEL
+from p4cc.analysis.slowdown import by_size as bins_by_size
 from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.figures.cdf import labelled
-from p4cc.figures.counts import mark_few, numbered, say_few
-from p4cc.figures.style import (
-    COLOURS,
-    MARKERS,
-    legend,
-    legends,
-    log_scale,
-    need_columns,
-    note,
-    of_seed,
-    save,
-    say,
-    split,
-    use_style,
-)
+from p4cc.figures.chart import Axis, Chart, Line, Panel
+from p4cc.figures.counts import numbered, of_few
+from p4cc.figures.rows import need_columns, of_seed, split
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from matplotlib.axes import Axes
-
     from p4cc.scenario.flow_figures import BySizeFigure, DepthsFigure, PairedFigure
 
 
-def draw_paired(flows: pl.DataFrame, figure: PairedFigure, folder: Path) -> Path:
-    """Draws the six parts, both runs in each, with the ratio of their medians; returns the file written."""
+def paired(flows: pl.DataFrame, figure: PairedFigure) -> Chart:
+    """The six parts, both runs in each, with the ratio of their medians."""
     need_columns(figure.file, flows, figure.over, "fct_ns")
     rows = of_seed(flows, figure.seed).filter(pl.col("variant") == figure.variant)
     runs = {str(value): rows.filter(pl.col(figure.over) == value)["fct_ns"] for value in (figure.of, figure.to)}
@@ -49,99 +33,85 @@ def draw_paired(flows: pl.DataFrame, figure: PairedFigure, folder: Path) -> Path
                 f"figure {figure.file}: {figure.variant} has no flows with {figure.over} {value}",
                 remedy=f"values of {figure.over}: {flows[figure.over].unique(maintain_order=True).to_list()}",
             )
-    use_style()
-    page = Figure(figsize=(9.6, 5.2), layout="constrained")
+    panels: list[Panel] = []
     for part, (low, high) in enumerate(pairwise(CUTS)):
-        axes = page.add_subplot(2, 3, part + 1)
+        lines: list[Line] = []
         for number, (value, column) in enumerate(runs.items()):
-            times = parts(column)[part] / 1e3
-            places = [low + (high - low) * (place + 0.5) / max(times.size, 1) for place in range(times.size)]
-            axes.plot(
-                places, times.tolist(), color=COLOURS[number], marker=".", ls="", ms=3, label=labelled(value, column)
-            )
+            times = (parts(column)[part] / 1e3).tolist()
+            places = [low + (high - low) * (place + 0.5) / len(times) for place in range(len(times))]
+            lines.append(Line(places, times, labelled(value, column), colour=number, dash=None, marker=".", size=3))
         ratio = ratio_of_medians(runs[str(figure.of)], runs[str(figure.to)], part + 1)
-        axes.set_title(
-            f"ranks {low:g} to {high:g}: " + ("no flow" if ratio is None else f"medians {digits(ratio, 2)} : 1")
-        )
-        log_scale(axes)
-        axes.set_ylabel("completion (us)")
-        if part == 0:
-            legend(axes)
-    page.suptitle(figure.title)
-    return save(page, folder / figure.file)
+        medians = "no flow" if ratio is None else f"medians {digits(ratio, 2)} : 1"
+        title = f"ranks {low:g} to {high:g}: {medians}"
+        panels.append(Panel(Axis(), Axis("completion", "us", log=True), lines, title, legend=part == 0))
+    return Chart(figure.title, panels, (9.6, 5.2), 3)
 
 
-def draw_by_size(flows: pl.DataFrame, figure: BySizeFigure, folder: Path) -> Path:
-    """Draws a panel per point of the sweep and a line per variant; returns the file written."""
+def by_size(flows: pl.DataFrame, figure: BySizeFigure) -> Chart:
+    """A panel per point of the sweep and a line per variant."""
     need_columns(figure.file, flows, "slowdown", *([figure.over] if figure.over else []))
     groups = split(flows, figure.over)
     points = list(dict.fromkeys(point for _, point, _ in groups))
+    notes: list[str] = []
+    panels: list[Panel] = []
+    for point in points:
+        lines = [line for variant, at, of in groups if at == point for line in _bins(figure, variant, of, notes)]
+        x = Axis("flow size (B), bins of n flows", log=True)
+        y = Axis(f"{LABEL}, p{figure.percentile}", log=True)
+        panels.append(Panel(x, y, lines, point, "" if lines else "nothing finished"))
     variants = list(dict.fromkeys(variant for variant, _, _ in groups))
-    use_style()
-    page = Figure(figsize=(4.6 * max(len(points), 1), 3.6), layout="constrained")
-    for position, point in enumerate(points):
-        axes = page.add_subplot(1, len(points), position + 1)
-        for variant, at, group in groups:
-            if at == point:
-                _draw_bins(page, axes, figure, group, variants.index(variant))
-        if not axes.get_lines():
-            say(axes, "nothing finished")
-        log_scale(axes, x=True)
-        log_scale(axes)
-        axes.set_title(point)
-        axes.set_xlabel("flow size (B), bins of n flows")
-        axes.set_ylabel(f"{LABEL}, p{figure.percentile}")
-    legends(page)
-    page.suptitle(figure.title)
-    return save(page, folder / figure.file)
+    size = (4.6 * max(len(points), 1), 3.6)
+    return Chart(figure.title, panels, size, notes=notes, variants=variants, legend="each")
 
 
-def _draw_bins(page: Figure, axes: Axes, figure: BySizeFigure, flows: pl.DataFrame, number: int) -> None:
+def _bins(figure: BySizeFigure, variant: str, flows: pl.DataFrame, notes: list[str]) -> list[Line]:
     """A variant's line, its bins of few flows hollow; says how many slowdowns count as more than they are."""
-    colour, marker, name = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)], f"p{figure.percentile}"
-    bins = by_size(flows, figure.bins)
+    bins = bins_by_size(flows, figure.bins)
     if not bins:
-        return
+        return []
     counts = [int(row["flows"]) for row in bins]
-    label = numbered(
-        flows["variant"][0], counts, flows.filter(pl.col("size_bytes").is_not_null())["slowdown"].null_count()
-    )
-    points = [(row["max_size_bytes"], row[name]) for row in bins]
-    axes.plot(*zip(*points, strict=True), color=colour, marker=marker, ms=3, label=label)
-    few = [point for point, count in zip(points, counts, strict=True) if is_few(count, figure.percentile)]
+    few = [place for place, count in enumerate(counts) if is_few(count, figure.percentile)]
     if few:
-        mark_few(axes, few, colour, marker)
-        say_few(page, "hollow", [figure.percentile])
+        notes.append(of_few("hollow", [figure.percentile]))
     if (flows["slowdown"] < FLOOR).any():
-        note(page, f"slowdowns below {FLOOR:g} count as {FLOOR:g}")
+        notes.append(f"slowdowns below {FLOOR:g} count as {FLOOR:g}")
+    unfinished = flows.filter(pl.col("size_bytes").is_not_null())["slowdown"].null_count()
+    return [
+        Line(
+            [row["max_size_bytes"] for row in bins],
+            [row[f"p{figure.percentile}"] for row in bins],
+            numbered(variant, counts, unfinished),
+            variant=variant,
+            marker="own",
+            size=3,
+            few=few,
+        )
+    ]
 
 
-def draw_depths(histogram: pl.DataFrame, figure: DepthsFigure, folder: Path) -> Path:
-    """Draws a panel per point of the sweep and a line per variant; returns the file written."""
+def depths(histogram: pl.DataFrame, figure: DepthsFigure) -> Chart:
+    """A panel per point of the sweep and a line per variant."""
     need_columns(figure.file, histogram, "depth_bytes", *([figure.over] if figure.over else []))
     groups = split(histogram, figure.over)
     points = list(dict.fromkeys(point for _, point, _ in groups))
-    use_style()
-    page = Figure(figsize=(4.6 * max(len(points), 1), 3.4), layout="constrained")
-    for position, point in enumerate(points):
-        axes = page.add_subplot(1, len(points), position + 1)
-        for number, (variant, _, group) in enumerate(one for one in groups if one[1] == point):
-            depths = group.group_by("depth_bytes").agg(pl.col("samples").sum()).sort("depth_bytes")
-            whole = int(depths["samples"].sum())
-            above = [1 - passed / whole for passed in depths["samples"].cum_sum().to_list()]
-            shown = [(depth, share) for depth, share in zip(depths["depth_bytes"], above, strict=True) if share > 0]
-            axes.step(
-                [(depth + 1_000) / 1e3 for depth, _ in shown],
-                [share for _, share in shown],
-                where="post",
-                color=COLOURS[number % len(COLOURS)],
-                label=variant,
-            )
-        log_scale(axes, x=True)
-        log_scale(axes)
-        axes.set_title(point)
-        axes.set_xlabel("waiting at a port (kB)")
-        axes.set_ylabel("share of ports and times with more")
-    legends(page)
-    page.suptitle(figure.title)
-    return save(page, folder / figure.file)
+    x, y = Axis("waiting at a port", "kB", log=True), Axis("share of ports and times with more", log=True)
+    panels = [
+        Panel(x, y, [_depth(variant, of) for variant, at, of in groups if at == point], point) for point in points
+    ]
+    variants = list(dict.fromkeys(variant for variant, _, _ in groups))
+    return Chart(figure.title, panels, (4.6 * max(len(points), 1), 3.4), variants=variants, legend="each")
+
+
+def _depth(variant: str, histogram: pl.DataFrame) -> Line:
+    """The share of samples above each depth."""
+    depths = histogram.group_by("depth_bytes").agg(pl.col("samples").sum()).sort("depth_bytes")
+    whole = int(depths["samples"].sum())
+    above = [1 - passed / whole for passed in depths["samples"].cum_sum().to_list()]
+    shown = [(depth, share) for depth, share in zip(depths["depth_bytes"], above, strict=True) if share > 0]
+    return Line(
+        [(depth + 1_000) / 1e3 for depth, _ in shown],
+        [share for _, share in shown],
+        variant,
+        variant=variant,
+        shape="steps",
+    )

@@ -5,45 +5,58 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
+from p4cc.figures.chart import Axis, Chart, Line, Panel, Part, axis_label
 from p4cc.figures.counts import numbered
-from p4cc.figures.style import COLOURS, axis_label, legends, log_scale, need_columns, save, say, use_style
+from p4cc.figures.rows import need_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from p4cc.scenario.figures import CdfFigure
+    from p4cc.scenario.figures import Panel as PanelSpec
 
 # A line through more points than this looks the same and takes seconds.
 _MAX_POINTS = 2_000
+_PART_POINTS = 200
 
 
-def draw(table: pl.DataFrame, figure: CdfFigure, folder: Path) -> Path:
-    """Draws a panel per column and a line per variant, or per variant and value of `split`; returns the file."""
-    lines = ["variant"] if figure.split is None else ["variant", figure.split]
-    need_columns(figure.file, table, *lines, *(panel.y for panel in figure.panels))
+def chart(table: pl.DataFrame, figure: CdfFigure) -> Chart:
+    """A panel per column and a line per variant, or per variant and value of `split`."""
+    keys = ["variant"] if figure.split is None else ["variant", figure.split]
+    need_columns(figure.file, table, *keys, *(panel.y for panel in figure.panels))
     chosen = of_classes(table, figure.classes)
-    use_style()
-    page = Figure(figsize=(4.2 * len(figure.panels), 3.2), layout="constrained")
-    for position, panel in enumerate(figure.panels):
-        axes = page.add_subplot(1, len(figure.panels), position + 1)
-        for number, (line, rows) in enumerate(chosen.group_by(*lines, maintain_order=True)):
-            values, shares = distribution(rows[panel.y], panel.scale)
-            label = labelled(_name(line, figure.split), rows[panel.y])
-            axes.step(values, shares, where="post", color=COLOURS[number % len(COLOURS)], label=label)
-        if chosen[panel.y].drop_nulls().is_empty():
-            say(axes, nothing(chosen))
-        if figure.x_log:
-            log_scale(axes, x=True)
-        axes.set_ylim(0, 1)
-        axes.set_title(panel.title)
-        axes.set_xlabel(axis_label(panel.y, panel.label))
-        axes.set_ylabel("share")
-    legends(page)
-    page.suptitle(figure.title)
-    return save(page, folder / figure.file)
+    lines = list(chosen.group_by(*keys, maintain_order=True))
+    panels = [
+        Panel(
+            Axis(axis_label(panel.y, panel.label), log=figure.x_log),
+            Axis("share", low=0, high=1),
+            [
+                Line(
+                    *distribution(rows[panel.y], panel.scale),
+                    labelled(_name(key, figure.split), rows[panel.y]),
+                    variant=str(key[0]),
+                    colour=None if figure.split is None else number,
+                    shape="steps",
+                    parts=_parts(rows, panel),
+                )
+                for number, (key, rows) in enumerate(lines)
+            ],
+            panel.title,
+            nothing(chosen) if chosen[panel.y].drop_nulls().is_empty() else "",
+        )
+        for panel in figure.panels
+    ]
+    variants = chosen["variant"].unique(maintain_order=True).to_list()
+    return Chart(figure.title, panels, (4.2 * len(panels), 3.2), variants=variants, legend="each")
+
+
+def _parts(rows: pl.DataFrame, panel: PanelSpec) -> list[Part]:
+    """The distributions of single seeds."""
+    return [
+        Part(int(str(seed)), of.height, *distribution(of[panel.y], panel.scale, _PART_POINTS))
+        for (seed,), of in rows.group_by("seed", maintain_order=True)
+    ]
 
 
 def _name(line: tuple[object, ...], split: str | None) -> str:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from p4cc.analysis.percentiles import count_column, of_few_text, percent_of
-from p4cc.figures.style import note
+from p4cc.figures.chart import Word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from p4cc.figures.chart import Place, Samples
 
 LEFT_OUT = "k/n: k of n runs have a value, the median is theirs"
 FEW = "few_values"
@@ -39,6 +38,15 @@ def spread(runs: pl.DataFrame, x: str, y: str, scale: float) -> pl.DataFrame:
     )
 
 
+def samples(runs: pl.DataFrame, variant: str, places: pl.Series, y: str, scale: float) -> Samples:
+    """The seed and value of every run of a variant at each place of a swept column."""
+    at = runs.filter(pl.col("variant") == variant).select(
+        places.name, "seed", value=pl.col(y).cast(pl.Float64).fill_nan(None) * scale
+    )
+    found = {key[0]: list(rows.select("seed", "value").iter_rows()) for key, rows in at.group_by(places.name)}
+    return [found[place] for place in places]
+
+
 def runs_behind(runs: pl.DataFrame, y: str) -> list[pl.Expr]:
     """What `spread` says of the runs behind a median of their column `y`."""
     counted = count_column(y)
@@ -62,31 +70,22 @@ def numbered(label: str, counts: Iterable[int | None], unfinished: int = 0) -> s
     return f"{label} ({', '.join(text)})" if text else label
 
 
-def mark_few(axes: Axes, points: Sequence[tuple[float, float]], colour: str, marker: str) -> None:
-    """Hollow markers on percentiles of few values."""
-    if points:
-        x, y = zip(*points, strict=True)
-        axes.plot(x, y, ls="", marker=marker, ms=5, mfc="white", mec=colour, zorder=3)
+def left_out(line: pl.DataFrame, x: Sequence[Place], y: str, variant: str, row: int) -> Iterator[Word]:
+    """Marks on medians of `spread` that leave runs out: `1/2`; without a median in the row at the bottom."""
+    for at, found, valued, runs in zip(x, *(line[name] for name in (y, "valued", "runs")), strict=True):
+        if valued < runs:
+            yield Word(at, found, f"{valued}/{runs}", variant=variant, row=row)
 
 
-def mark_left_out(axes: Axes, x: float, y: float | None, text: str, at: int, colour: str) -> None:
-    """Marks a median that leaves runs out by `1/2`; without a median on the axis, in the row `at`."""
-    if y is None:
-        across = axes.get_xaxis_transform()
-        axes.text(x, 0.02 + 0.07 * at, text, transform=across, ha="center", fontsize=7, color=colour)
-    else:
-        axes.annotate(text, (x, y), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=7, color=colour)
+def of_few(how: str, percents: Iterable[float], where: str = "") -> str:
+    """What the mark of percentiles of few values means."""
+    return f"{how}: of {of_few_text(percents)} {where}".rstrip()
 
 
-def say_few(page: Figure, how: str, percents: Iterable[float], where: str = "") -> None:
-    """Says what the mark of percentiles of few values means."""
-    note(page, f"{how}: of {of_few_text(percents)} {where}".rstrip())
-
-
-def say_marks(page: Figure, points: pl.DataFrame, y: str, how: str) -> None:
-    """Says what the marks on medians of `spread` mean, where there are any."""
+def meanings(points: pl.DataFrame, y: str, how: str) -> Iterator[str]:
+    """What the marks on medians of `spread` mean, where there are any."""
     percent = percent_of(y)
     if percent is not None and points["few"].any():
-        say_few(page, how, [percent], "in a run")
+        yield of_few(how, [percent], "in a run")
     if (points["valued"] < points["runs"]).any():
-        note(page, LEFT_OUT)
+        yield LEFT_OUT

@@ -6,7 +6,6 @@ import warnings
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure as Page
 
 from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import table
@@ -27,8 +26,8 @@ from p4cc.figures import (
     traces,
     utilisation,
 )
+from p4cc.figures.chart import saying
 from p4cc.figures.series import Series
-from p4cc.figures.style import save, say
 from p4cc.scenario.figures import (
     BarFigure,
     CdfFigure,
@@ -55,95 +54,93 @@ from p4cc.scenario.schema import USUAL_INTERVAL_NS, sampling_ns
 from p4cc.scenario.state_records import StateFigure, StateRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+    from typing import TypeAlias
 
+    from p4cc.figures.chart import Chart
     from p4cc.scenario.schema import ScenarioModel
+
+    Read: TypeAlias = Callable[[str], pl.DataFrame | None]
+    """Gives a table by its name; None where it has no rows."""
 
 
 def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: ScenarioModel) -> Path:
-    """Draws one figure from the runs and the tables beside them; raises UserError for columns that are not there.
+    """Draws one figure from the runs and the tables beside them; raises UserError for columns that are not there."""
+    # Plotting takes half a second to import.
+    from p4cc.figures.picture import write
+
+    with warnings.catch_warnings():
+        # What libraries say of a figure is not for a terminal;
+        # what a reader must know stands in the figure.
+        warnings.simplefilter("ignore")
+        chart = chart_of(figure, runs, lambda name: read_table(folder, name), scenario)
+        return write(chart, folder / figure.file)
+
+
+def chart_of(figure: Figure, runs: pl.DataFrame, read: Read, scenario: ScenarioModel) -> Chart:
+    """What a figure shows of the runs and of the tables that `read` gives; raises UserError for unknown columns.
 
     A figure of a table without rows says so.
     """
     try:
-        with warnings.catch_warnings():
-            # What libraries say of a figure is not for a terminal;
-            # what a reader must know stands in the figure.
-            warnings.simplefilter("ignore")
-            return _draw(figure, runs, folder, scenario)
+        return _chart_of(figure, runs, read, scenario)
     except _NoRowsError as error:
         name = error.args[0]
-        page = Page(figsize=(5.0, 2.4), layout="constrained")
-        axes = page.add_subplot()
-        axes.set_axis_off()
-        say(axes, f"table {name} has no rows (it needs: {table(name).when})")
-        page.suptitle(figure.title)
-        return save(page, folder / figure.file)
+        text = f"table {name} has no rows (it needs: {table(name).when})"
+        return saying(figure.title, text, (5.0, 2.4), bare=True)
 
 
 class _NoRowsError(Exception):
     """A table that a figure needs has no rows."""
 
 
-def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: ScenarioModel) -> Path:
+def _chart_of(figure: Figure, runs: pl.DataFrame, read: Read, scenario: ScenarioModel) -> Chart:
+    def rows(name: str) -> pl.DataFrame:
+        if (result := read(name)) is None:
+            raise _NoRowsError(name)
+        return result
+
+    def series() -> Series:
+        queues, links, flows, of = (read(name) for name in ("queues", "links", "flows", "algorithm_state"))
+        return Series(rows("windows"), pl.DataFrame() if queues is None else queues, links, flows, state=of)
+
+    record = scenario.record
     match figure:
         case SweepFigure():
-            return over_sweep.draw(runs, figure, folder)
+            return over_sweep.chart(runs, figure)
         case BarFigure():
-            return bar.draw(runs, figure, folder)
+            return bar.chart(runs, figure)
         case HeatMapFigure():
-            return heatmap.draw(runs, figure, folder)
+            return heatmap.chart(runs, figure)
         case TimeFigure():
-            return over_time.draw(
-                _series(folder), figure, folder, sampling_ns(scenario.record.windows_interval_ns, USUAL_INTERVAL_NS)
-            )
+            return over_time.chart(series(), figure, sampling_ns(record.windows_interval_ns, USUAL_INTERVAL_NS))
         case TracesFigure():
-            return traces.draw(
-                _series(folder), figure, folder, sampling_ns(scenario.record.windows_interval_ns, USUAL_INTERVAL_NS)
-            )
+            return traces.chart(series(), figure, sampling_ns(record.windows_interval_ns, USUAL_INTERVAL_NS))
         case CdfFigure():
-            return cdf.draw(_table(folder, figure.table), figure, folder)
+            return cdf.chart(rows(figure.table), figure)
         case PercentilesFigure():
-            return percentiles.draw(_table(folder, "flows"), figure, folder)
+            return percentiles.chart(rows("flows"), figure)
         case UtilisationFigure():
-            return utilisation.draw(runs, figure, folder, scenario)
+            return utilisation.chart(runs, figure, scenario)
         case PortSharesFigure():
-            return shares.draw(_table(folder, "ports"), figure, folder)
+            return shares.chart(rows("ports"), figure)
         case PodMatrixFigure():
-            return by_pod.draw_matrix(_table(folder, "pod_pairs"), figure, folder)
+            return by_pod.matrix(rows("pod_pairs"), figure)
         case PodPairFigure():
-            return by_pod.draw_pair(_table(folder, "flows"), figure, folder)
+            return by_pod.pair(rows("flows"), figure)
         case PairedFigure():
-            return by_rank.draw_paired(_table(folder, "flows"), figure, folder)
+            return by_rank.paired(rows("flows"), figure)
         case BySizeFigure():
-            return by_rank.draw_by_size(_table(folder, "flows"), figure, folder)
+            return by_rank.by_size(rows("flows"), figure)
         case DepthsFigure():
-            return by_rank.draw_depths(_table(folder, "queue_histogram"), figure, folder)
+            return by_rank.depths(rows("queue_histogram"), figure)
         case DecidedCellsFigure():
-            return cells.draw(_table(folder, "flows"), figure, folder)
+            return cells.chart(rows("flows"), figure)
         case StateFigure():
-            record = scenario.record.registers if figure.y == "value" else scenario.record.counters
-            samples = _table(folder, state.table_of(figure))
-            return state.draw(samples, figure, folder, (record or StateRecord()).interval_ns)
+            of = (record.registers if figure.y == "value" else record.counters) or StateRecord()
+            return state.chart(rows(state.table_of(figure)), figure, of.interval_ns)
         case CollectiveStepsFigure():
-            return collective_steps.draw(_table(folder, "collective_steps"), figure, folder)
+            return collective_steps.chart(rows("collective_steps"), figure)
         case PausesFigure():
-            return pauses.draw(_table(folder, "pause_frames"), figure, folder)
-
-
-def _series(folder: Path) -> Series:
-    queues = read_table(folder, "queues")
-    return Series(
-        _table(folder, "windows"),
-        pl.DataFrame() if queues is None else queues,
-        read_table(folder, "links"),
-        read_table(folder, "flows"),
-        state=read_table(folder, "algorithm_state"),
-    )
-
-
-def _table(folder: Path, name: str) -> pl.DataFrame:
-    result = read_table(folder, name)
-    if result is None:
-        raise _NoRowsError(name)
-    return result
+            return pauses.chart(rows("pause_frames"), figure)

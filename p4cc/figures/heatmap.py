@@ -6,15 +6,15 @@ import textwrap
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from p4cc.analysis.human import swept
 from p4cc.analysis.metrics import supported
 from p4cc.analysis.percentiles import percent_of
 from p4cc.digits import digits
 from p4cc.errors import UserError
-from p4cc.figures.counts import LEFT_OUT, runs_behind, say_few
-from p4cc.figures.style import axis_label, need_columns, note, save, say, use_style
+from p4cc.figures.chart import Axis, Chart, Grid, Panel, Scale, axis_label
+from p4cc.figures.counts import LEFT_OUT, of_few, runs_behind
+from p4cc.figures.rows import need_columns
 
 _LABEL_LETTERS = 28
 """Letters of a line next to a map."""
@@ -22,14 +22,13 @@ _IN_A_ROW = 4
 """Maps in a row: more would be small on a page."""
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from p4cc.scenario.figures import HeatMapFigure
 
 
-def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
-    """Draws a map per variant, each cell with its number; returns the file written."""
+def chart(runs: pl.DataFrame, figure: HeatMapFigure) -> Chart:
+    """A map per variant, each cell with its number."""
     limit = () if figure.limit_over is None else (figure.limit_over,)
     need_columns(figure.file, runs, *figure.x, *figure.y, figure.value, *limit)
     if both := [name for name in figure.x if name in figure.y]:
@@ -40,40 +39,38 @@ def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
     maps = [cells(runs.filter(pl.col("variant") == variant), figure) for variant in variants]
     marks = {variant: _marks(runs.filter(pl.col("variant") == variant), figure) for variant in variants}
     drawn = [value * figure.scale for one in maps for value in one.values()]
-    low, high = min(drawn, default=0.0), max(drawn, default=1.0)
-    lines = sum(len(label_of(figure.y, row).splitlines()) for row in rows)
-    use_style()
-    words = max((len(line) for row in rows for line in label_of(figure.y, row).splitlines()), default=0)
+    scale = Scale(axis_label(figure.value, figure.label), min(drawn, default=0.0), max(drawn, default=1.0))
+    lines = [line for row in rows for line in label_of(figure.y, row).splitlines()]
     across = min(_IN_A_ROW, len(variants))
     down = -(-len(variants) // across)
-    width = max(2.2, 0.55 * len(columns) + 0.8) * across + 0.07 * words + 1.5
-    page = Figure(figsize=(width, max(2.0, 0.35 * lines + 1.3) * down + 0.4), layout="constrained")
-    image = None
+    width = max(2.2, 0.55 * len(columns) + 0.8) * across + 0.07 * max(map(len, lines), default=0) + 1.5
+    panels: list[Panel] = []
     for position, (variant, values) in enumerate(zip(variants, maps, strict=True)):
-        axes = page.add_subplot(down, across, position + 1)
-        grid = [[values.get((x, y), float("nan")) * figure.scale for x in columns] for y in rows]
-        image = axes.imshow(grid, aspect="auto", cmap="viridis", vmin=low, vmax=high)
-        for row, line in enumerate(grid):
-            for column, value in enumerate(line):
-                if value == value:
-                    colour = "white" if value < (low + high) / 2 else "black"
-                    text = f"{_value(value)}{marks[variant].get((columns[column], rows[row]), '')}"
-                    axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
-        axes.set_xticks(range(len(columns)), [label_of(figure.x, point) for point in columns], rotation=45, ha="right")
         # All maps have the same rows: the first of each line of maps names them.
         first = position % across == 0
-        axes.set_yticks(range(len(rows)), [label_of(figure.y, point) if first else "" for point in rows])
-        axes.set_xlabel(figure.x_label or ", ".join(figure.x))
-        axes.set_ylabel((figure.y_label or ", ".join(figure.y)) if first else "")
-        axes.set_title(variant)
-        if not values:
-            say(axes, f"no run has a value of {figure.value}")
-        axes.grid(visible=False)
-    if image is not None:
-        page.colorbar(image, ax=page.axes, label=axis_label(figure.value, figure.label))
-    _say_marks(page, figure, {mark for one in marks.values() for mark in one.values()})
-    page.suptitle(figure.title)
-    return save(page, folder / figure.file)
+        shown = {cell: value * figure.scale for cell, value in values.items()}
+        texts = {cell: f"{_value(value)}{marks[variant].get(cell, '')}" for cell, value in shown.items()}
+        grid = Grid(
+            [[shown.get((x, y)) for x in columns] for y in rows],
+            scale.label,
+            [[texts.get((x, y), "") for x in columns] for y in rows],
+        )
+        x = [(place, label_of(figure.x, point)) for place, point in enumerate(columns)]
+        y = [(place, label_of(figure.y, point) if first else "") for place, point in enumerate(rows)]
+        panels.append(
+            Panel(
+                Axis(figure.x_label or ", ".join(figure.x), ticks=x, slanted=True),
+                Axis((figure.y_label or ", ".join(figure.y)) if first else "", ticks=y),
+                [grid],
+                variant,
+                "" if values else f"no run has a value of {figure.value}",
+                variant=variant,
+                ruled=False,
+            )
+        )
+    size = (width, max(2.0, 0.35 * len(lines) + 1.3) * down + 0.4)
+    notes = _meanings(figure, {mark for one in marks.values() for mark in one.values()})
+    return Chart(figure.title, panels, size, across, list(notes), variants, scale=scale)
 
 
 Point = tuple[float | str, ...]
@@ -115,12 +112,12 @@ def _marks(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point
     return marks
 
 
-def _say_marks(page: Figure, figure: HeatMapFigure, marks: set[str]) -> None:
+def _meanings(figure: HeatMapFigure, marks: set[str]) -> Iterator[str]:
     percent = percent_of(figure.value)
     if percent is not None and any("*" in mark for mark in marks):
-        say_few(page, "*", [percent], "in a run")
+        yield of_few("*", [percent], "in a run")
     if any("/" in mark for mark in marks):
-        note(page, LEFT_OUT)
+        yield LEFT_OUT
 
 
 def points_of(runs: pl.DataFrame, columns: Sequence[str]) -> list[Point]:

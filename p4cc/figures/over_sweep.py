@@ -2,60 +2,66 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 
 from p4cc.analysis.human import swept
-from p4cc.figures.counts import mark_few, mark_left_out, numbered, say_marks, spread
-from p4cc.figures.style import COLOURS, MARKERS, label_axes, legends, log_scale, need_columns, save, say, use_style
-from p4cc.scenario.figures import Panel, SweepFigure
+from p4cc.figures.chart import Axis, Chart, Line, Panel, axis_label
+from p4cc.figures.counts import left_out, meanings, numbered, samples, spread
+from p4cc.figures.rows import need_columns
+
+if TYPE_CHECKING:
+    from p4cc.figures.chart import Mark
+    from p4cc.scenario.figures import Panel as PanelSpec
+    from p4cc.scenario.figures import SweepFigure
 
 _NAMED_POINTS = 8
 
 
-def draw(runs: pl.DataFrame, figure: SweepFigure, folder: Path) -> Path:
-    """Draws `figure` from one row per run and returns the file written; raises UserError for an unknown column."""
+def chart(runs: pl.DataFrame, figure: SweepFigure) -> Chart:
+    """A panel per column, from one row per run; raises UserError for an unknown column."""
     need_columns(figure.file, runs, figure.x, *(panel.y for panel in figure.panels))
-    use_style()
-    count = len(figure.panels)
-    page = Figure(figsize=(4.2 * count, 3.2), layout="constrained")
-    for position, panel in enumerate(figure.panels):
-        axes = page.add_subplot(1, count, position + 1)
-        _draw_panel(page, axes, runs, figure, panel)
-    legends(page)
-    page.suptitle(figure.title)
-    return save(page, folder / figure.file)
+    variants = runs["variant"].unique(maintain_order=True).to_list()
+    notes: list[str] = []
+    panels = [_panel(runs, figure, panel, variants, notes) for panel in figure.panels]
+    return Chart(figure.title, panels, (4.2 * len(panels), 3.2), notes=notes, variants=variants, legend="each")
 
 
-def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: SweepFigure, panel: Panel) -> None:
-    points = spread(runs, figure.x, panel.y, panel.scale)
-    for number, variant in enumerate(runs["variant"].unique(maintain_order=True)):
+def _panel(runs: pl.DataFrame, figure: SweepFigure, spec: PanelSpec, variants: list[str], notes: list[str]) -> Panel:
+    points = spread(runs, figure.x, spec.y, spec.scale)
+    marks: list[Mark] = []
+    for number, variant in enumerate(variants):
         line = points.filter(pl.col("variant") == variant)
         x = line[figure.x].to_list()
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        label = numbered(variant, [*line["least"], *line["most"]])
-        axes.plot(x, line["median"].to_numpy(), color=colour, marker=marker, ms=4, label=label)
-        few = line.filter(pl.col("few") & pl.col("median").is_not_null())
-        mark_few(axes, list(few.select(figure.x, "median").iter_rows()), colour, marker)
-        for row in line.filter(pl.col("valued") < pl.col("runs")).iter_rows(named=True):
-            mark_left_out(axes, row[figure.x], row["median"], f"{row['valued']}/{row['runs']}", number, colour)
-        axes.fill_between(x, line["low"].to_numpy(), line["high"].to_numpy(), color=colour, alpha=0.2, linewidth=0)
-    say_marks(page, points, panel.y, "hollow")
-    if points["median"].is_null().all():
-        say(axes, f"no run has a value of {panel.y}")
-    if figure.x_log:
-        log_scale(axes, x=True)
-        _name_points(axes, figure.x, points[figure.x].unique().to_list())
-    label_axes(axes, panel, figure.x_label or figure.x)
+        few = line.with_row_index().filter(pl.col("few") & pl.col("median").is_not_null())
+        marks.append(
+            Line(
+                x,
+                line["median"].to_list(),
+                numbered(variant, [*line["least"], *line["most"]]),
+                variant=variant,
+                marker="own",
+                band=(line["low"].to_list(), line["high"].to_list()),
+                few=few["index"].to_list(),
+                samples=samples(runs, variant, line[figure.x], spec.y, spec.scale),
+            )
+        )
+        marks += left_out(line, x, "median", variant, number)
+    notes += meanings(points, spec.y, "hollow")
+    ticks = _named(figure.x, points[figure.x].unique().to_list()) if figure.x_log else None
+    return Panel(
+        Axis(figure.x_label or figure.x, log=figure.x_log, ticks=ticks, tick_size=7),
+        Axis(axis_label(spec.y, spec.label), log=spec.log, low=0),
+        marks,
+        spec.title,
+        f"no run has a value of {spec.y}" if points["median"].is_null().all() else "",
+    )
 
 
-def _name_points(axes: Axes, name: str, values: list[float | str]) -> None:
+def _named(name: str, values: list[float | str]) -> list[tuple[float, str]] | None:
     """The swept values themselves at a logarithmic axis, in their unit, where there is room for each."""
     numbers = sorted(value for value in values if isinstance(value, int | float) and value > 0)
     if len(values) == len(numbers) <= _NAMED_POINTS:
-        axes.set_xticks(numbers, [swept(name, value) for value in numbers], fontsize=7)
-        axes.xaxis.set_minor_locator(NullLocator())
+        return [(value, swept(name, value)) for value in numbers]
+    return None

@@ -5,67 +5,47 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from p4cc.analysis.percentiles import fewest, percentile
 from p4cc.figures.cdf import nothing, of_classes
-from p4cc.figures.counts import mark_few, numbered, say_few
-from p4cc.figures.style import COLOURS, MARKERS, label_axes, need_columns, save, say, use_style
+from p4cc.figures.chart import Axis, Chart, Line, Panel, axis_label
+from p4cc.figures.counts import numbered, of_few
+from p4cc.figures.rows import need_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
-    from matplotlib.axes import Axes
+    from p4cc.scenario.figures import Panel as PanelSpec
+    from p4cc.scenario.figures import PercentilesFigure
 
-    from p4cc.scenario.figures import Panel, PercentilesFigure
-
-_LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 # Room of a panel, and for the legend beside them, in inches.
 _PANEL_WIDTH, _LEGEND_WIDTH = 4.4, 2.2
 # Panels beside each other where there are many, and what room each has.
 _IN_A_ROW, _SMALL_WIDTH, _SMALL_HEIGHT = 3, 3.2, 2.8
 
 
-def draw(flows: pl.DataFrame, figure: PercentilesFigure, folder: Path) -> Path:
-    """Draws a panel per column, or per column and percentile; returns the file written."""
+def chart(flows: pl.DataFrame, figure: PercentilesFigure) -> Chart:
+    """A panel per column, or per column and percentile."""
     need_columns(figure.file, flows, figure.x, *(panel.y for panel in figure.panels))
     chosen = of_classes(flows, figure.classes)
-    use_style()
     variants = chosen["variant"].unique(maintain_order=True).to_list()
-    few_percents: set[float] = set()
-    panels = list(_panels(figure))
-    rows, columns = 1, len(panels)
-    size = (_PANEL_WIDTH * columns + _LEGEND_WIDTH, 3.4)
+    few: set[float] = set()
+    panels = [_panel(chosen, figure, panel, percents, few) for panel, percents in _panels(figure)]
+    notes = [of_few("hollow", few)] if few else []
+    labels = [_labelled(chosen.filter(pl.col("variant") == name), figure, name) for name in variants]
+    # Colour and marker say the variant, the line the percentile: an entry for each, not for each pair.
+    keys = [Line([], [], label, colour=at, marker="own") for at, label in enumerate(labels)]
     if figure.panel_per_percentile:
         # The legend takes a place behind the last panel.
         columns = min(_IN_A_ROW, len(panels) + 1)
-        rows = -(-(len(panels) + 1) // columns)
-        size = (_SMALL_WIDTH * columns, _SMALL_HEIGHT * rows + 0.4)
-    page = Figure(figsize=size, layout="constrained")
-    for position, (panel, percents) in enumerate(panels):
-        axes = page.add_subplot(rows, columns, position + 1)
-        few_percents |= _draw_panel(axes, chosen, figure, panel, percents)
-        if chosen[panel.y].drop_nulls().is_empty():
-            say(axes, nothing(chosen))
-        label_axes(axes, panel, figure.x_label or figure.x)
-        if figure.panel_per_percentile:
-            axes.set_title(", ".join(filter(None, (panel.title, f"p{percents[0]:g}"))))
-    if few_percents:
-        say_few(page, "hollow", few_percents)
-    labels = [_labelled(chosen.filter(pl.col("variant") == name), figure, name) for name in variants]
-    if figure.panel_per_percentile:
-        beside = page.add_subplot(rows, columns, len(panels) + 1)
-        beside.set_axis_off()
-        beside.legend(handles=_legend(labels, []), loc="center", fontsize="small")
-    else:
-        page.legend(handles=_legend(labels, figure.percentiles), loc="outside right center")
-    page.suptitle(figure.title)
-    return save(page, folder / figure.file)
+        size = (_SMALL_WIDTH * columns, _SMALL_HEIGHT * -(-(len(panels) + 1) // columns) + 0.4)
+        return Chart(figure.title, panels, size, columns, notes, variants, "last", keys)
+    keys += [Line([], [], f"p{percent:g}", colour="black", dash=at) for at, percent in enumerate(figure.percentiles)]
+    size = (_PANEL_WIDTH * len(panels) + _LEGEND_WIDTH, 3.4)
+    return Chart(figure.title, panels, size, None, notes, variants, "beside", keys)
 
 
-def _panels(figure: PercentilesFigure) -> Iterator[tuple[Panel, Sequence[float]]]:
+def _panels(figure: PercentilesFigure) -> Iterator[tuple[PanelSpec, Sequence[float]]]:
     for panel in figure.panels:
         if figure.panel_per_percentile:
             yield from ((panel, [percent]) for percent in figure.percentiles)
@@ -73,43 +53,38 @@ def _panels(figure: PercentilesFigure) -> Iterator[tuple[Panel, Sequence[float]]
             yield panel, figure.percentiles
 
 
-def _draw_panel(
-    axes: Axes, flows: pl.DataFrame, figure: PercentilesFigure, panel: Panel, percents: Sequence[float]
-) -> set[float]:
-    """A line per variant and percentile; the percentiles that are of few values somewhere."""
-    few_percents: set[float] = set()
-    for number, variant in enumerate(flows["variant"].unique(maintain_order=True)):
+def _panel(
+    flows: pl.DataFrame, figure: PercentilesFigure, spec: PanelSpec, percents: Sequence[float], few: set[float]
+) -> Panel:
+    """A line per variant and percentile; adds the percentiles that are of few values somewhere."""
+    lines: list[Line] = []
+    for variant in flows["variant"].unique(maintain_order=True):
         of_variant = flows.filter(pl.col("variant") == variant)
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        for line, percent in enumerate(percents):
-            points = percentile_by(of_variant, figure.x, panel.y, percent)
-            values = points.with_columns(pl.col("value") * panel.scale)
-            axes.plot(
-                values[figure.x].to_list(),
-                values["value"].to_list(),
-                color=colour,
-                linestyle=_LINES[line % len(_LINES)],
-                marker=marker,
-                ms=4,
+        for dash, percent in enumerate(percents):
+            points = percentile_by(of_variant, figure.x, spec.y, percent)
+            hollow = [place for place, count in enumerate(points["count"]) if count < fewest(percent)]
+            few |= {percent} if hollow else set()
+            lines.append(
+                Line(
+                    points[figure.x].to_list(),
+                    (points["value"] * spec.scale).to_list(),
+                    name=f"{variant}, p{percent:g}",
+                    variant=variant,
+                    dash=dash,
+                    marker="own",
+                    few=hollow,
+                )
             )
-            few = values.filter(pl.col("count") < fewest(percent))
-            if few.height:
-                mark_few(axes, list(few.select(figure.x, "value").iter_rows()), colour, marker)
-                few_percents.add(percent)
-    return few_percents
-
-
-def _legend(variants: Sequence[str], percentiles: Sequence[float]) -> list[Line2D]:
-    """Colour and marker say the variant, the line the percentile: an entry for each, not for each pair."""
-    by_variant = [
-        Line2D([], [], color=COLOURS[at % len(COLOURS)], marker=MARKERS[at % len(MARKERS)], ms=4, label=variant)
-        for at, variant in enumerate(variants)
-    ]
-    by_percentile = [
-        Line2D([], [], color="black", linestyle=_LINES[at % len(_LINES)], label=f"p{percent:g}")
-        for at, percent in enumerate(percentiles)
-    ]
-    return [*by_variant, *by_percentile]
+    title = spec.title
+    if figure.panel_per_percentile:
+        title = ", ".join(filter(None, (spec.title, f"p{percents[0]:g}")))
+    return Panel(
+        Axis(figure.x_label or figure.x),
+        Axis(axis_label(spec.y, spec.label), log=spec.log, low=0),
+        lines,
+        title,
+        nothing(flows) if flows[spec.y].drop_nulls().is_empty() else "",
+    )
 
 
 def _labelled(rows: pl.DataFrame, figure: PercentilesFigure, variant: str) -> str:

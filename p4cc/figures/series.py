@@ -9,13 +9,13 @@ import polars as pl
 
 from p4cc.analysis.metrics import goodput_bins
 from p4cc.digits import digits
-from p4cc.figures.style import note
+from p4cc.errors import UserError
+from p4cc.figures.chart import Axis, Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from p4cc.scenario.figures import TimeFigure, TracesFigure
 
 HOLE = (
     "goodput above the line rate (dashed): one ACK fills a hole and releases, in one bin, what had arrived behind it "
@@ -40,8 +40,8 @@ class Series:
     state: pl.DataFrame | None = None
     """Attributes of algorithms in Python."""
 
-    def first_point(self, page: Figure) -> Series:
-        """Rows of the first point of the sweep, as time has one point only; the figure says which it is."""
+    def first_point(self, notes: list[str]) -> Series:
+        """Rows of the first point of the sweep, as time has one point only; a note says which it is."""
         names = self.windows.columns
         keys = [name for name in names[: names.index("seed")] if name not in ("variant", "algorithm")]
         points = self.windows.select(keys).unique(maintain_order=True) if keys else pl.DataFrame()
@@ -49,7 +49,7 @@ class Series:
             return self
         first = points.row(0, named=True)
         settings = ", ".join(f"{name}={value}" for name, value in first.items() if points[name].n_unique() > 1)
-        note(page, f"{settings}: the first of {points.height} points of the sweep")
+        notes.append(f"{settings}: the first of {points.height} points of the sweep")
         return self._filtered([pl.col(name) == value for name, value in first.items()])
 
     def of(self, variant: str, seed: int) -> Series:
@@ -96,11 +96,11 @@ def lines(links: pl.DataFrame | None, flows: pl.DataFrame | None) -> Lines:
     return Lines(rates, ends)
 
 
-def bins(page: Figure, wanted_ns: int, samples_ns: int | None) -> int:
+def bins(notes: list[str], wanted_ns: int, samples_ns: int | None) -> int:
     """Bins for goodput: not shorter than the intervals of samples."""
     if samples_ns is None or samples_ns <= wanted_ns:
         return wanted_ns
-    note(page, f"bins of {samples_ns / 1e3:g} us, as long as the samples")
+    notes.append(f"bins of {samples_ns / 1e3:g} us, as long as the samples")
     return samples_ns
 
 
@@ -113,16 +113,41 @@ def goodput(windows: pl.DataFrame, bin_ns: int) -> pl.DataFrame:
     return frame.join(sums, on="time_ns", how="left").with_columns(pl.col("rate_bps").fill_null(0.0)).sort("time_ns")
 
 
-def mark_line_rate(page: Figure, axes: Axes, rates: pl.Series, line_bps: float | None, scale: float) -> None:
+def line_rate(rates: pl.Series, line_bps: float | None, scale: float, notes: list[str]) -> list[Level]:
     """Where a bin lies above the rate of the line: the line, and why."""
     if line_bps is None or not (rates > line_bps).any():
-        return
-    axes.axhline(line_bps * scale, color="black", ls="--", lw=0.7, alpha=0.6)
-    note(page, HOLE)
+        return []
+    notes.append(HOLE)
+    return [Level(line_bps * scale, name="line rate", width=0.7, opacity=0.6)]
 
 
-def say_until(page: Figure, until_ns: int | None, times: pl.Series) -> None:
-    """Says what the time axis leaves out."""
+def until(until_ns: int | None, times: pl.Series) -> Iterator[str]:
+    """What the time axis leaves out."""
     last = times.max()
     if until_ns is not None and isinstance(last, int) and last > until_ns:
-        note(page, f"shown to {digits(until_ns / 1e6, 6)} ms; samples go on to {digits(last / 1e6, 6)} ms")
+        yield f"shown to {digits(until_ns / 1e6, 6)} ms; samples go on to {digits(last / 1e6, 6)} ms"
+
+
+def seed_of(windows: pl.DataFrame, figure: TimeFigure | TracesFigure) -> int:
+    """The seed to draw; raises UserError when it was not run or nothing was recorded."""
+    seeds = windows["seed"].unique().sort().to_list()
+    if not seeds:
+        raise UserError(f"figure {figure.file}: no windows were recorded", remedy="set record.windows_interval_ns")
+    seed = seeds[0] if figure.seed is None else figure.seed
+    if seed not in seeds:
+        raise UserError(f"figure {figure.file}: seed {seed} was not run", remedy=f"seeds run: {seeds}")
+    return seed
+
+
+def xy(frame: pl.DataFrame, column: str, scale: float) -> tuple[list[float], list[float | None]]:
+    """Times in ms, and a column's values."""
+    times = (frame["time_ns"].cast(pl.Float64) / 1e6).to_list()
+    return times, (frame[column].cast(pl.Float64) * scale).to_list()
+
+
+def time_axis(figure: TimeFigure | TracesFigure, row: int) -> Axis:
+    """The time of a panel, with a label in the last row; it ends where the figure says."""
+    label, unit = ("time", "ms") if row == len(figure.panels) - 1 else ("", "")
+    if figure.until_ns is None:
+        return Axis(label, unit)
+    return Axis(label, unit, low=0, high=figure.until_ns / 1e6)

@@ -5,26 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from p4cc.analysis.human import swept
-from p4cc.figures.style import COLOURS, need_columns, note, of_seed, save, say, split, use_style
+from p4cc.figures.chart import Axis, Bars, Chart, Panel
+from p4cc.figures.rows import need_columns, of_seed, split
 from p4cc.planning.state_records import matches
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from p4cc.scenario.figures import PortSharesFigure
 
 _LEAST_SAID = 0.05
 """A smaller share has no room for its number."""
-_HATCHES = ("", "///", "...", "xx")
-"""Of links beyond the number of colours."""
+_COLOURS = 9
+"""Links beyond so many have a pattern too."""
 _WORDS = {"tx": "sent", "rx": "received", "pkts": "packets", "bytes": "bytes"}
 
 
-def draw(ports: pl.DataFrame, figure: PortSharesFigure, folder: Path) -> Path:
-    """Draws the bars; returns the file written. Raises UserError for a swept column that is not there."""
+def chart(ports: pl.DataFrame, figure: PortSharesFigure) -> Chart:
+    """The bars; raises UserError for a swept column that is not there."""
     need_columns(figure.file, ports, *([figure.over] if figure.over is not None else []))
     wanted = {
         column: [name for name in ports[column].unique().to_list() if matches(name, patterns)]
@@ -35,33 +33,35 @@ def draw(ports: pl.DataFrame, figure: PortSharesFigure, folder: Path) -> Path:
     names = [_name(variant, figure.over, rows) for variant, _, rows in cases]
     shares = [shared(rows, figure.y) for _, _, rows in cases]
     links = list(dict.fromkeys(link for one in shares for link in one))
-    use_style()
-    page = Figure(figsize=(6.8, 1.2 + 0.4 * max(len(cases), 1)), layout="constrained")
-    axes = page.add_subplot()
-    left = [0.0] * len(cases)
+    base = [0.0] * len(cases)
+    marks: list[Bars] = []
     for number, link in enumerate(links):
         widths = [100 * one.get(link, 0.0) for one in shares]
-        colour, hatch = COLOURS[number % len(COLOURS)], _HATCHES[number // len(COLOURS) % len(_HATCHES)]
-        axes.barh(range(len(cases)), widths, 0.7, left=left, color=colour, hatch=hatch, edgecolor="white", label=link)
-        for place, (start, width) in enumerate(zip(left, widths, strict=True)):
-            if width >= 100 * _LEAST_SAID:
-                middle = start + width / 2
-                axes.text(middle, place, f"{width:.1f}", ha="center", va="center", color="white", fontsize=8)
-        left = [start + width for start, width in zip(left, widths, strict=True)]
-    if links:
-        axes.set_xlim(0, 100)
-        axes.invert_yaxis()
-        page.legend(loc="outside right center", fontsize="small")
-    else:
-        say(axes, "nothing passed these ports")
-    axes.set_yticks(range(len(cases)), names)
+        texts = [f"{width:.1f}" if width >= 100 * _LEAST_SAID else "" for width in widths]
+        pattern = number // _COLOURS
+        marks.append(
+            Bars(
+                list(range(len(cases))),
+                widths,
+                link,
+                colour=number % _COLOURS,
+                base=base,
+                width=0.7,
+                lying=True,
+                pattern=pattern,
+                texts=texts,
+                text_at="inside",
+            )
+        )
+        base = [start + width for start, width in zip(base, widths, strict=True)]
     way, unit = figure.y.split("_")
-    axes.set_xlabel(f"share of {_WORDS[unit]} {_WORDS[way]} (%)")
-    axes.grid(visible=False)
-    if any(rows.select("switch", "port").is_duplicated().any() for _, _, rows in cases):
-        note(page, "runs of other swept values are added up")
-    page.suptitle(figure.title)
-    return save(page, folder / figure.file)
+    shown = Axis(f"share of {_WORDS[unit]} {_WORDS[way]}", "%", low=0, high=100 if links else None)
+    y = Axis(ticks=list(enumerate(names)), reversed=bool(links))
+    panel = Panel(shown, y, marks, says="" if links else "nothing passed these ports", ruled=False)
+    added = any(rows.select("switch", "port").is_duplicated().any() for _, _, rows in cases)
+    notes = ["runs of other swept values are added up"] if added else []
+    size = (6.8, 1.2 + 0.4 * max(len(cases), 1))
+    return Chart(figure.title, [panel], size, notes=notes, legend="small" if links else "")
 
 
 def shared(rows: pl.DataFrame, column: str) -> dict[str, float]:

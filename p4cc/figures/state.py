@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
-from p4cc.figures.style import COLOURS, legend, log_scale, need_columns, note, of_seed, save, say, split, use_style
+from p4cc.figures.chart import Axis, Chart, Line, Panel, saying
+from p4cc.figures.rows import need_columns, of_seed, split
 from p4cc.planning.state_records import matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
-
-    from matplotlib.axes import Axes
 
     from p4cc.scenario.state_records import StateFigure
 
-_LINES = ("-", "--", ":", "-.")
+_COLOURS = 9
+"""Lines beyond so many have a dash."""
 
 
 def table_of(figure: StateFigure) -> str:
@@ -26,8 +24,8 @@ def table_of(figure: StateFigure) -> str:
     return "program_registers" if figure.y == "value" else "program_counters"
 
 
-def draw(samples: pl.DataFrame, figure: StateFigure, folder: Path, interval_ns: int) -> Path:
-    """Draws the figure of samples taken at this interval; returns the file written."""
+def chart(samples: pl.DataFrame, figure: StateFigure, interval_ns: int) -> Chart:
+    """The figure of samples taken at this interval."""
     array = "register" if figure.y == "value" else "counter"
     need_columns(figure.file, samples, "time_ns", "switch", array, "index", figure.y)
     chosen = of_seed(samples, figure.seed).rename({array: "array"})
@@ -37,47 +35,33 @@ def draw(samples: pl.DataFrame, figure: StateFigure, folder: Path, interval_ns: 
     rows = chosen.filter(pl.col("array").is_in(names) & pl.col("switch").is_in(switches))
     if figure.indices is not None:
         rows = rows.filter(pl.col("index").is_in(figure.indices))
-    use_style()
     groups = split(rows, None)
-    page = Figure(figsize=(4.6 * max(len(groups), 1), 3.2), layout="constrained")
-    for number, (variant, _, rows) in enumerate(groups):
-        axes = page.add_subplot(1, len(groups), number + 1)
-        left_out = _draw_panel(axes, rows, figure, until_ns, interval_ns)
-        axes.set_title(variant)
-        axes.set_xlabel("time (ms)")
-        if number == 0:
-            axes.set_ylabel(figure.label or (f"{figure.y} per second" if figure.per_second else figure.y))
-        if left_out:
-            note(page, f"{figure.lines} cells, those with the largest last values, of up to {left_out + figure.lines}")
     if not groups:
-        say(page.add_subplot(), "no cell of these changed")
-    page.suptitle(figure.title)
-    return save(page, folder / figure.file)
+        return saying(figure.title, "no cell of these changed", (4.6, 3.2))
+    notes: list[str] = []
+    panels: list[Panel] = []
+    for number, (variant, _, of) in enumerate(groups):
+        label = figure.label or (f"{figure.y} per second" if figure.per_second else figure.y)
+        y = Axis("" if number else label, log=figure.log, low=0)
+        lines = _cells(of, figure, until_ns, interval_ns, notes)
+        panels.append(Panel(Axis("time", "ms"), y, lines, variant, variant=variant, legend=True))
+    return Chart(figure.title, panels, (4.6 * len(groups), 3.2), notes=notes)
 
 
-def _draw_panel(axes: Axes, rows: pl.DataFrame, figure: StateFigure, until_ns: int, interval_ns: int) -> int:
-    """Draws the cells of a variant; how many there are beyond the lines that it may have."""
+def _cells(rows: pl.DataFrame, figure: StateFigure, until_ns: int, interval_ns: int, notes: list[str]) -> list[Line]:
+    """Lines of a variant's cells; a note says how many there are beyond the lines that it may have."""
     cells = [(key, group) for key, group in rows.group_by("switch", "array", "index", maintain_order=True)]
     largest = sorted(cells, key=lambda cell: -float(cell[1][figure.y][-1]))[: figure.lines]
     keys = {key for key, _ in largest}
+    lines: list[Line] = []
     for number, (key, group) in enumerate((key, group) for key, group in cells if key in keys):
         switch, array, index = key
-        name = str(array).rsplit(".", 1)[-1]
         times, values = zip(*_steps(group, figure, until_ns, interval_ns), strict=True)
-        axes.step(
-            times,
-            values,
-            where="post",
-            label=f"{switch} {name}[{index}]",
-            color=COLOURS[number % len(COLOURS)],
-            linestyle=_LINES[number // len(COLOURS) % len(_LINES)],
-        )
-    if figure.log:
-        log_scale(axes)
-    else:
-        axes.set_ylim(bottom=0)
-    legend(axes)
-    return max(0, len(cells) - figure.lines)
+        label = f"{switch} {str(array).rsplit('.', 1)[-1]}[{index}]"
+        lines.append(Line(times, values, label, colour=number, shape="steps", dash=number // _COLOURS))
+    if len(cells) > figure.lines:
+        notes.append(f"{figure.lines} cells, those with the largest last values, of up to {len(cells)}")
+    return lines
 
 
 def _steps(cell: pl.DataFrame, figure: StateFigure, until_ns: int, interval_ns: int) -> Iterator[tuple[float, float]]:

@@ -7,24 +7,20 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.ticker import LogFormatterSciNotation
-
-from p4cc.analysis.slowdown import LABEL
-from p4cc.errors import UserError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from p4cc.scenario.figures import Panel
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#999933")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", "*", ">")
 """One more than colours, so that the first 90 lines differ in one or the other."""
+
+DASHES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
+HATCHES = ("", "///", "...", "xx")
 
 _NOTE_SIZE = 7
 _NOTE_LETTERS_PER_INCH = 17
@@ -56,15 +52,6 @@ def use_style() -> None:
     mpl.rc("svg", hashsalt="p4cc")
 
 
-def need_columns(file: str, frame: pl.DataFrame, *columns: str) -> None:
-    """Raises UserError for the first column that the frame of a figure lacks."""
-    for column in columns:
-        if column not in frame.columns:
-            raise UserError(
-                f"figure {file}: the runs have no column {column!r}", remedy=f"columns: {', '.join(frame.columns)}"
-            )
-
-
 def say(axes: Axes, text: str) -> None:
     """Says in a panel why nothing is drawn in it."""
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", wrap=True)
@@ -76,14 +63,6 @@ def note(page: Figure, text: str) -> None:
     wrapped = textwrap.fill(text, max(40, int(page.get_figwidth() * _NOTE_LETTERS_PER_INCH)))
     if wrapped not in message:
         page.supxlabel("\n".join(filter(None, (message, wrapped))), x=0.01, ha="left", fontsize=_NOTE_SIZE)
-
-
-def axis_label(column: str, label: str) -> str:
-    """The label of an axis: the scenario's, that of slowdowns, or the column's name."""
-    if label or not column.startswith("slowdown") or column.startswith("slowdown_rate_only"):
-        return label or column
-    rest = column.removeprefix("slowdown").strip("_")
-    return f"{LABEL}, {rest}" if rest else LABEL
 
 
 def legend(axes: Axes) -> None:
@@ -121,59 +100,24 @@ class _PlainLog(LogFormatterSciNotation):
         return f"{x:g}" if text and 1e-3 <= abs(x) <= 1e4 else text
 
 
-def log_scale(axes: Axes, *, x: bool = False) -> None:
-    """A logarithmic axis; a linear one, with a word in the panel, where no value is above 0."""
+def log_scale(axes: Axes, *, x: bool = False, left_out: int | None = 0) -> None:
+    """A logarithmic axis; a linear one, with a word in the panel, where no value is above 0 (`left_out` is None)."""
     least = axes.dataLim.minposx if x else axes.dataLim.minposy
-    if isfinite(least):
-        (axes.set_xscale if x else axes.set_yscale)("log")
-        of_axis = axes.xaxis if x else axes.yaxis
-        of_axis.set_major_formatter(_PlainLog())
-        # Between powers of ten only where few of these are seen.
-        of_axis.set_minor_formatter(_PlainLog(minor_thresholds=(1, 0.4)))
-        data = [np.asarray(line.get_xdata() if x else line.get_ydata(), dtype=float) for line in axes.get_lines()]
-        if missing := sum(int((values <= 0).sum()) for values in data):
-            text = f"values of 0, not on the logarithmic axis: {missing}"
-            axes.text(0.99, 0.01, text, transform=axes.transAxes, ha="right", va="bottom", fontsize=6)
-    else:
+    if left_out is None or not isfinite(least):
         say(axes, "no value above 0 for a logarithmic axis")
+        return
+    (axes.set_xscale if x else axes.set_yscale)("log")
+    of_axis = axes.xaxis if x else axes.yaxis
+    of_axis.set_major_formatter(_PlainLog())
+    # Between powers of ten only where few of these are seen.
+    of_axis.set_minor_formatter(_PlainLog(minor_thresholds=(1, 0.4)))
+    if left_out:
+        corner(axes, f"values of 0, not on the logarithmic axis: {left_out}")
 
 
-def of_seed(frame: pl.DataFrame, seed: int | None) -> pl.DataFrame:
-    """Rows of one seed: the first if none is named."""
-    if frame.is_empty():
-        return frame
-    wanted = frame["seed"][0] if seed is None else seed
-    return frame.filter(frame["seed"] == wanted)
-
-
-def at_point(file: str, frame: pl.DataFrame, over: str | None, at: str | float | None) -> pl.DataFrame:
-    """Rows of one value of a swept column, or all without one; raises UserError where the value was not run."""
-    if over is None:
-        return frame
-    need_columns(file, frame, over)
-    chosen = frame.filter(frame[over] == at)
-    if chosen.is_empty() and not frame.is_empty():
-        values = frame[over].unique(maintain_order=True).to_list()
-        raise UserError(f"figure {file}: no row has {over} {at}", remedy=f"values of {over}: {values}")
-    return chosen
-
-
-def split(frame: pl.DataFrame, over: str | None) -> list[tuple[str, str, pl.DataFrame]]:
-    """Rows by variant and value of a swept column (as text; empty without one), in order of appearance."""
-    keys = ["variant", *([over] if over else [])]
-    groups = frame.group_by(*keys, maintain_order=True)
-    return [(str(key[0]), str(key[1]) if over else "", group) for key, group in groups]
-
-
-def label_axes(axes: Axes, panel: Panel, x_label: str) -> None:
-    """Scale, title and labels of a panel whose values are not negative."""
-    if panel.log:
-        log_scale(axes)
-    else:
-        axes.set_ylim(bottom=0)
-    axes.set_title(panel.title)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(axis_label(panel.y, panel.label))
+def corner(axes: Axes, text: str) -> None:
+    """Says in a panel what is left out of it."""
+    axes.text(0.99, 0.01, text, transform=axes.transAxes, ha="right", va="bottom", fontsize=6)
 
 
 def save(figure: Figure, path: Path) -> Path:

@@ -6,88 +6,81 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from p4cc.analysis.metrics import goodput_bins
-from p4cc.errors import UserError
-from p4cc.figures.series import bins, lines, mark_line_rate, say_until
-from p4cc.figures.style import COLOURS, legend, log_scale, need_columns, note, save, say, use_style
+from p4cc.figures.chart import Axis, Chart, Line, Panel
+from p4cc.figures.rows import need_columns
+from p4cc.figures.series import bins, line_rate, lines, seed_of, time_axis, until, xy
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from matplotlib.axes import Axes
-
+    from p4cc.figures.chart import Mark
     from p4cc.figures.series import Series
-    from p4cc.scenario.figures import Panel, TracesFigure
+    from p4cc.scenario.figures import Panel as PanelSpec
+    from p4cc.scenario.figures import TracesFigure
 
 _MAX_FLOWS = 32
+_MOST_LABELS = 9
 
 
-def draw(series: Series, figure: TracesFigure, folder: Path, samples_ns: int | None) -> Path:
-    """Draws `figure`; returns the file written. Raises UserError when the seed was not run or nothing was recorded.
+def chart(series: Series, figure: TracesFigure, samples_ns: int | None) -> Chart:
+    """The chart; raises UserError when the seed was not run or nothing was recorded.
 
     `samples_ns` is the time between two samples of a window.
     """
-    windows = series.windows
-    seeds = windows["seed"].unique().sort().to_list()
-    if not seeds:
-        raise UserError(f"figure {figure.file}: no windows were recorded", remedy="set record.windows_interval_ns")
-    seed = seeds[0] if figure.seed is None else figure.seed
-    if seed not in seeds:
-        raise UserError(f"figure {figure.file}: seed {seed} was not run", remedy=f"seeds run: {seeds}")
+    seed = seed_of(series.windows, figure)
     others = {"rate_bps", *series.attributes()}
-    need_columns(figure.file, windows, *(panel.y for panel in figure.panels if panel.y not in others))
-    variants = windows["variant"].unique(maintain_order=True).to_list()
-    use_style()
-    rows, columns = len(figure.panels), len(variants)
-    page = Figure(figsize=(4.4 * columns, 2.1 * rows + 0.6), layout="constrained")
-    series = series.first_point(page)
+    need_columns(figure.file, series.windows, *(panel.y for panel in figure.panels if panel.y not in others))
+    variants = series.windows["variant"].unique(maintain_order=True).to_list()
+    notes: list[str] = []
+    series = series.first_point(notes)
     if any(panel.y == "rate_bps" for panel in figure.panels):
-        series = replace(series, bin_ns=bins(page, figure.bin_ns, samples_ns))
-    say_until(page, figure.until_ns, series.windows["time_ns"])
-    for column, variant in enumerate(variants):
+        series = replace(series, bin_ns=bins(notes, figure.bin_ns, samples_ns))
+    notes += until(figure.until_ns, series.windows["time_ns"])
+    runs: list[tuple[str, Series, list[int]]] = []
+    for variant in variants:
         run = series.of(variant, seed)
         known = run.windows["flow_id"].unique().sort().to_list()
         ids = figure.flows or known[:_MAX_FLOWS]
         if figure.flows is None and len(known) > len(ids):
-            note(page, f"{variant}: the first {len(ids)} of {len(known)} flows")
-        for row, panel in enumerate(figure.panels):
-            axes = page.add_subplot(rows, columns, row * columns + column + 1)
-            for number, flow in enumerate(ids):
-                _draw_flow(page, axes, run, flow, panel, number)
-            if not axes.get_lines():
-                say(
-                    axes,
-                    "none of the flows began" if not set(ids) & set(known) else f"no sample has a value of {panel.y}",
-                )
-            if figure.until_ns is not None:
-                axes.set_xlim(0, figure.until_ns / 1e6)
-            if panel.log:
-                log_scale(axes)
-            axes.set_title(variant if row == 0 else "")
-            axes.set_xlabel("time (ms)" if row == rows - 1 else "")
-            axes.set_ylabel((panel.label or panel.y) if column == 0 else "")
-            if row == column == 0 and len(ids) <= len(COLOURS):
-                legend(axes)
-    page.suptitle(figure.title)
-    return save(page, folder / figure.file)
+            notes.append(f"{variant}: the first {len(ids)} of {len(known)} flows")
+        runs.append((variant, run, ids))
+    panels = [
+        _panel(figure, (row, column), run, notes)
+        for row in range(len(figure.panels))
+        for column, run in enumerate(runs)
+    ]
+    size = (4.4 * len(variants), 2.1 * len(figure.panels) + 0.6)
+    return Chart(figure.title, panels, size, len(variants), notes, variants)
 
 
-def _draw_flow(page: Figure, axes: Axes, run: Series, flow: int, panel: Panel, number: int) -> None:
+def _panel(figure: TracesFigure, at: tuple[int, int], of: tuple[str, Series, list[int]], notes: list[str]) -> Panel:
+    (row, column), (variant, run, ids), spec = at, of, figure.panels[at[0]]
+    marks = [mark for number, flow in enumerate(ids) for mark in _flow(run, flow, spec, number, notes)]
+    known = set(run.windows["flow_id"].unique().to_list())
+    nothing = f"no sample has a value of {spec.y}" if known & set(ids) else "none of the flows began"
+    return Panel(
+        time_axis(figure, row),
+        Axis((spec.label or spec.y) if column == 0 else "", log=spec.log),
+        marks,
+        variant if row == 0 else "",
+        "" if marks else nothing,
+        variant=variant,
+        legend=row == column == 0 and len(ids) <= _MOST_LABELS,
+    )
+
+
+def _flow(run: Series, flow: int, spec: PanelSpec, number: int, notes: list[str]) -> list[Mark]:
     windows = run.windows.filter(pl.col("flow_id") == flow)
-    is_rate = panel.y == "rate_bps"
-    series = whole_bins(windows, run.bin_ns) if is_rate else _values(run, windows, flow, panel.y)
-    if series.is_empty() or series[series.columns[1]].is_null().all():
-        return
-    if is_rate:
-        line_bps = lines(run.links, run.flows).of_flow(flow)
-        mark_line_rate(page, axes, series["rate_bps"], line_bps, panel.scale)
+    is_rate = spec.y == "rate_bps"
+    series = whole_bins(windows, run.bin_ns) if is_rate else _values(run, windows, flow, spec.y)
     name = series.columns[1]
-    times = (series["time_ns"].cast(pl.Float64) / 1e6).to_list()
-    values = (series[name].cast(pl.Float64) * panel.scale).to_list()
-    label = f"flow {flow}"
-    axes.step(times, values, where="post", color=COLOURS[number % len(COLOURS)], linewidth=1.0, label=label)
+    if series.is_empty() or series[name].is_null().all():
+        return []
+    level = line_rate(series[name], lines(run.links, run.flows).of_flow(flow), spec.scale, notes) if is_rate else []
+    return [
+        *level,
+        Line(*xy(series, name, spec.scale), f"flow {flow}", shape="steps", colour=number, width=1.0),
+    ]
 
 
 def _values(run: Series, windows: pl.DataFrame, flow: int, name: str) -> pl.DataFrame:

@@ -4,9 +4,6 @@ The same scenario file, P4 program, controller and sender code; what differs is 
 what the kernel does with packets.
 """
 
-# matplotlib's stubs leave **kwargs untyped.
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import json
@@ -15,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from p4cc.analysis.recorded import read_table
 from p4cc.errors import UserError
-from p4cc.figures.style import COLOURS, save, use_style
+from p4cc.figures.chart import Axis, Chart, Line, Panel
+from p4cc.figures.series import xy
 from p4cc.lab.run import COMPARISON, LabOptions, LabReport, run_lab
 from p4cc.running.destination import of_file
 from p4cc.running.request import RunRequest
@@ -28,8 +25,6 @@ from p4cc.running.runner import run_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from matplotlib.axes import Axes
 
     from p4cc.lab.plan import LabRequest
 
@@ -127,27 +122,35 @@ def _bottleneck(queues: pl.DataFrame) -> pl.DataFrame:
 
 def draw(sides: list[Side], path: Path) -> Path:
     """A column per variant, rows for queue and windows of each clock, on one time axis."""
+    # Plotting takes half a second to import.
+    from p4cc.figures.picture import write
+
+    return write(chart(sides), path)
+
+
+def chart(sides: list[Side]) -> Chart:
+    """What `draw` draws."""
     variants = list(dict.fromkeys(side.variant for side in sides))
     clocks = [clock for clock in ("virtual", "lab") if any(side.clock == clock for side in sides)]
-    use_style()
     rows = [(column, label, clock) for column, label in _PANELS for clock in clocks]
-    page = Figure(figsize=(4.4 * len(variants), 1.7 * len(rows) + 0.6), layout="constrained")
     end_ms = max((_last_ms(side) for side in sides), default=1.0)
-    for at, variant in enumerate(variants):
-        for row, (column, label, clock) in enumerate(rows):
-            axes = page.add_subplot(len(rows), len(variants), row * len(variants) + at + 1)
-            for side in sides:
-                if (side.variant, side.clock) == (variant, clock):
-                    _panel(axes, side, column)
-            axes.set_xlim(0, end_ms)
-            axes.set_ylim(bottom=0)
-            if row == 0:
-                axes.set_title(variant)
-            if at == 0:
-                axes.set_ylabel(f"{label}\n{'virtual time' if clock == 'virtual' else 'lab'}")
-            if row == len(rows) - 1:
-                axes.set_xlabel("time (ms)")
-    return save(page, path)
+    panels: list[Panel] = []
+    for row, (column, label, clock) in enumerate(rows):
+        for at, variant in enumerate(variants):
+            shown = [side for side in sides if (side.variant, side.clock) == (variant, clock)]
+            lines = [line for side in shown for line in _lines(side, column)]
+            time = ("time", "ms") if row == len(rows) - 1 else ("", "")
+            name = f"{label}\n{'virtual time' if clock == 'virtual' else 'lab'}"
+            panels.append(
+                Panel(
+                    Axis(*time, low=0, high=end_ms),
+                    Axis("" if at else name, low=0),
+                    lines,
+                    "" if row else variant,
+                    "not recorded" if shown and not lines else "",
+                )
+            )
+    return Chart("", panels, (4.4 * len(variants), 1.7 * len(rows) + 0.6), len(variants))
 
 
 def _last_ms(side: Side) -> float:
@@ -155,18 +158,14 @@ def _last_ms(side: Side) -> float:
     return finish / 1e6 if finish else 1.0
 
 
-def _panel(axes: Axes, side: Side, column: str) -> None:
+def _lines(side: Side, column: str) -> list[Line]:
     frame = side.queues if column == "depth_pkts" else side.windows
     if frame.is_empty() or column not in frame.columns:
-        axes.text(0.5, 0.5, "not recorded", transform=axes.transAxes, ha="center", va="center")
-        return
-    colour = COLOURS[0 if side.clock == "virtual" else 1]
+        return []
+    colour = 0 if side.clock == "virtual" else 1
     if column == "depth_pkts":
-        axes.step(*_xy(frame, column), where="post", color=colour, linewidth=0.8)
-        return
-    for _, flow in frame.group_by("flow_id", maintain_order=True):
-        axes.step(*_xy(flow, column), where="post", color=colour, alpha=0.5, linewidth=0.8)
-
-
-def _xy(frame: pl.DataFrame, column: str) -> tuple[list[float], list[float]]:
-    return (frame["time_ns"].cast(pl.Float64) / 1e6).to_list(), frame[column].cast(pl.Float64).to_list()
+        return [Line(*xy(frame, column, 1.0), shape="steps", colour=colour, width=0.8)]
+    return [
+        Line(*xy(flow, column, 1.0), shape="steps", colour=colour, width=0.8, opacity=0.5)
+        for _, flow in frame.group_by("flow_id", maintain_order=True)
+    ]

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
+from p4cc.figures.chart import Axis, Bars, Panel
 from p4cc.json_data import number
-from p4cc.report.document import Chart, Column, Line, Panel, Table, Text
-from p4cc.report.reduce import short
+from p4cc.report.document import Column, Table, Text
+from p4cc.report.interactive import block
+from p4cc.report.reduce import short, spread_of
 from p4cc.report.summary import leading, point_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from p4cc.report.document import Block, Cell
+    from p4cc.report.document import Block, Cell, Figure
     from p4cc.report.runs import Key, Runs
 
 MAX_ROWS = 1_500
@@ -48,15 +51,21 @@ def blocks(runs: Runs) -> list[Block]:
             for key, row in runs.numbers.items()
         }
         caption = "Of a whole run. Packets marked at K_dc are beyond the second threshold of a dual threshold."
-        result.append(_bars("How many", caption, values, list(counts.values()), apart=True))
+        result.append(_bars(runs, "How many", caption, values, list(counts.values()), apart=True))
     else:
         result.append(Text(_NOTHING, "why"))
     return [*result, *_drops(runs), *_pauses(runs), *_ports(runs)]
 
 
 def _bars(
-    title: str, caption: str, values: Mapping[Key, Mapping[str, float]], words: list[str], *, apart: bool = False
-) -> Chart:
+    runs: Runs,
+    title: str,
+    caption: str,
+    values: Mapping[Key, Mapping[str, float]],
+    words: list[str],
+    *,
+    apart: bool = False,
+) -> Figure:
     """Counts of each run as bars: of the seeds that are on, their median and range.
 
     With `apart` each count has a panel of its own, as one may be a thousand times another.
@@ -64,23 +73,21 @@ def _bars(
     grouped: dict[tuple[int, int], dict[int, Mapping[str, float]]] = {}
     for key, of in values.items():
         grouped.setdefault((key.series, key.point), {})[key.seed] = of
-    parts = [[word] for word in words] if apart else [words]
+    width = 0.8 / len(runs.series)
     panels: list[Panel] = []
-    for part in parts:
-        lines = [
-            Line(
-                series,
-                "bars",
-                part,
-                [[one.get(word, 0) for one in of.values()] for word in part],
-                point,
-                None,
-                list(of),
-            )
-            for (series, point), of in grouped.items()
-        ]
-        panels.append(Panel("", "count", lines))
-    return Chart(title, caption, panels)
+    for part in [[word] for word in words] if apart else [words]:
+        bars: list[Bars] = []
+        for (series, point), of in grouped.items():
+            samples = [[(seed, one.get(word, 0)) for seed, one in of.items()] for word in part]
+            spreads = [[one or 0 for one in spread_of(seeds)] for seeds in samples]
+            middle, low, high = ([one[place] for one in spreads] for place in range(3))
+            shift, label = (series - (len(runs.series) - 1) / 2) * width, runs.series[series].label
+            at = [place + shift for place in range(len(part))]
+            names = [f"{label}, {word}" for word in part]
+            bar = Bars(at, middle, label, names, label, width=width * 0.95, range=(low, high), samples=samples)
+            bars.append(replace(bar, point=point))
+        panels.append(Panel(Axis(ticks=list(enumerate(part))), Axis("count", low=0), bars))
+    return block(title, caption, panels)
 
 
 def _drops(runs: Runs) -> list[Block]:
@@ -97,7 +104,7 @@ def _drops(runs: Runs) -> list[Block]:
     result: list[Block] = []
     if words:
         caption = "Packets dropped at queues of switches, by cause, over all ports."
-        result.append(_bars("Causes of drops", caption, {key: dict(of) for key, of in causes.items()}, words))
+        result.append(_bars(runs, "Causes of drops", caption, {key: dict(of) for key, of in causes.items()}, words))
     recorded = list(runs.frames("drops"))
     return [*result, _programs(runs, recorded) if recorded else Text(_NO_CAUSES, "why")]
 

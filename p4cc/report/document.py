@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
-Number: TypeAlias = float | int | None
+from p4cc.figures.chart import Number
+
 Cell: TypeAlias = Number | str
-Values: TypeAlias = Sequence[Cell] | Sequence[Sequence[Number]]
-"""Of a line: one value each, or one list each."""
 
 
 @dataclass(frozen=True)
@@ -23,60 +22,6 @@ class Series:
     label: str
     variant: str
     folder: int
-
-
-@dataclass(frozen=True)
-class Line:
-    """Values of one series in a panel.
-
-    `steps`: `y` holds from its `x` on. `spread` and `bars`: `y` has, for each `x`, a value per seed of `seeds`; the
-    page draws their median with the range from the 5th to the 95th percentile. `cdf`: `x` and `y` have a list for each
-    of `seeds`, values in order and the share of its `rows` up to each; the page merges those of the seeds that are on.
-    """
-
-    series: int
-    kind: Literal["steps", "spread", "bars", "cdf"]
-    x: Values
-    y: Values
-    point: int | None = None
-    """Its point of the sweep; None for all."""
-    seed: int | None = None
-    seeds: list[int] = field(default_factory=list[int])
-    rows: list[int] = field(default_factory=list[int])
-    name: str = ""
-    """Its flow or port, for charts where the reader picks."""
-    role: str = ""
-    """The meaning of an additional line, such as `K`; empty for the values themselves."""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One pair of axes."""
-
-    x_label: str
-    y_label: str
-    lines: list[Line]
-    title: str = ""
-    x_log: bool = False
-    y_log: bool = False
-    until: float | None = None
-    """Where the x axis ends; None for the end of the values."""
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A figure of lines or bars."""
-
-    block: ClassVar[str] = "chart"
-    title: str
-    caption: str
-    panels: list[Panel]
-    notes: list[str] = field(default_factory=list[str])
-    """What is left out, and other explanations."""
-    pick: str = ""
-    """How the reader picks lines (`flows`, `port`); empty where all are drawn."""
-    picked: int = 1
-    """How many lines are drawn at first."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +50,32 @@ class HeatMap:
     z_label: str
     maps: list[Map]
     notes: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class View:
+    """What Plotly draws (`interactive.figure`) at a point of the sweep and of a seed; None for all of them."""
+
+    point: int | None
+    seed: int | None
+    data: list[dict[str, Any]]
+    layout: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Lines, bars and maps, of a scenario's figure or the report's own."""
+
+    block: ClassVar[str] = "figure"
+    title: str
+    caption: str
+    views: list[View]
+    notes: list[str] = field(default_factory=list[str])
+    """What is left out, and other explanations."""
+    pick: str = ""
+    """How the reader picks lines by their names (`flows`, `port`); empty where all are drawn."""
+    picked: int = 1
+    """How many are drawn at first."""
 
 
 @dataclass(frozen=True)
@@ -246,8 +217,8 @@ class Image:
     address: str
 
 
-Block = Chart | HeatMap | Topology | Table | Summary | Facts | Text | Code | Image
-DRAWN = (Chart, HeatMap, Topology, Table, Summary)
+Block = Figure | HeatMap | Topology | Table | Summary | Facts | Text | Code | Image
+DRAWN = (Figure, HeatMap, Topology, Table, Summary)
 """Blocks that the page fills in; the others are HTML from the start."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,15 +11,18 @@ from p4cc.analysis.percentiles import percentile
 from p4cc.analysis.slowdown import FLOOR, LABEL, SUMMARY_BINS, size_bins
 from p4cc.analysis.tables import table as described
 from p4cc.figures.cdf import distribution
-from p4cc.report.document import Chart, Column, Line, Panel, Table, Text
-from p4cc.report.reduce import numbers, short
+from p4cc.figures.chart import Axis, Line, Panel, Part
+from p4cc.figures.counts import numbered
+from p4cc.report.document import Column, Table, Text
+from p4cc.report.interactive import block
+from p4cc.report.reduce import short, spread_of
 from p4cc.report.runs import Key
 from p4cc.report.summary import leading, point_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from p4cc.report.document import Block, Cell
+    from p4cc.report.document import Block, Cell, Figure
     from p4cc.report.runs import Runs
 
 MAX_FLOWS = 1_500
@@ -42,79 +46,69 @@ def blocks(runs: Runs) -> list[Block]:
     elif not any(one["fct_ns"].count() for one in sized.values()):
         result.append(Text(_NOTHING, "why"))
     else:
-        result += [_distributions(sized), _by_size(sized)]
+        result += [_distributions(runs, sized), _by_size(runs, sized)]
     return [*result, _table(runs, flows)]
 
 
-def _distributions(flows: Mapping[Key, pl.DataFrame]) -> Chart:
+def _distributions(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Figure:
     points = max(20, min(400, _CDF_VALUES // len(flows)))
-    named = [(key, "", rows) for key, rows in flows.items()]
-    return Chart(
+    labels = [one.label for one in runs.series]
+    return block(
         "Distributions",
         "Share of flows that were complete within a time, and within a multiple of the time that they would take alone "
         "in the network. Seeds that are on are put together; a line ends below 1 where flows did not finish.",
         [
-            cdf_panel(named, "fct_ns", 1e-6, points, x_label="completion time (ms)", x_log=True),
-            cdf_panel(named, "slowdown", 1.0, points, x_label=LABEL, x_log=True),
+            cdf_panel(labels, flows, "fct_ns", 1e-6, points, Axis("completion time", "ms", log=True)),
+            cdf_panel(labels, flows, "slowdown", 1.0, points, Axis(LABEL, log=True)),
         ],
     )
 
 
 def cdf_panel(
-    frames: Iterable[tuple[Key, str, pl.DataFrame]],
-    column: str,
-    scale: float,
-    points: int,
-    *,
-    x_label: str,
-    x_log: bool,
-    title: str = "",
+    labels: list[str], frames: Mapping[Key, pl.DataFrame], column: str, scale: float, points: int, x: Axis
 ) -> Panel:
-    """The distribution of a column: a line with all seeds for each series, point and name."""
-    grouped: dict[tuple[int, int, str], list[tuple[int, pl.Series]]] = {}
-    for key, name, rows in frames:
-        grouped.setdefault((key.series, key.point, name), []).append((key.seed, rows[column]))
+    """The distribution of a column: a line with all seeds for each series and point."""
     lines: list[Line] = []
-    for (series, point, name), of in grouped.items():
-        result = [distribution(values, scale, points) for _, values in of]
-        lines.append(
-            Line(
-                series,
-                "cdf",
-                [numbers(values) for values, _ in result],
-                [numbers(shares) for _, shares in result],
-                point=point,
-                seeds=[seed for seed, _ in of],
-                rows=[values.len() for _, values in of],
-                name=name,
-            )
-        )
-    return Panel(x_label, "share", lines, title, x_log=x_log)
+    for (series, point), of in _by_seed(frames).items():
+        every = pl.concat([rows[column] for rows in of.values()])
+        parts = [Part(seed, rows.height, *distribution(rows[column], scale, points)) for seed, rows in of.items()]
+        label = numbered(labels[series], [len(every)])
+        line = Line(*distribution(every, scale, points), label, variant=labels[series], shape="steps", parts=parts)
+        lines.append(replace(line, point=point))
+    return Panel(x, Axis("share", low=0, high=1.02), lines)
 
 
-def _by_size(flows: Mapping[Key, pl.DataFrame]) -> Chart:
-    """Bins are those of all seeds of a series and point together; each seed has its percentile in each."""
+def _by_seed(frames: Mapping[Key, pl.DataFrame]) -> dict[tuple[int, int], dict[int, pl.DataFrame]]:
+    """Rows of each seed, by series and point."""
     grouped: dict[tuple[int, int], dict[int, pl.DataFrame]] = {}
-    for key, rows in flows.items():
+    for key, rows in frames.items():
         grouped.setdefault((key.series, key.point), {})[key.seed] = rows
+    return grouped
+
+
+def _by_size(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Figure:
+    """Bins are those of all seeds of a series and point together; each seed has its percentile in each."""
     lines: dict[int, list[Line]] = {percent: [] for percent in _PERCENTILES}
-    for (series, point), of in grouped.items():
+    for (series, point), of in _by_seed(flows).items():
         pooled = size_bins(pl.concat(of.values()), SUMMARY_BINS)
         edges = list(dict.fromkeys(int(one["size_bytes"][-1]) for one in pooled))
-        seeds = list(of)
-        cells = [_binned(rows, edges) for rows in of.values()]
+        cells = {seed: _binned(rows, edges) for seed, rows in of.items()}
         for percent in _PERCENTILES:
-            y = [[short(percentile(one[place].to_numpy(), percent)) for one in cells] for place in range(len(edges))]
-            lines[percent].append(Line(series, "spread", edges, y, point=point, seeds=seeds))
+            samples = [
+                [(seed, short(percentile(one[place].to_numpy(), percent))) for seed, one in cells.items()]
+                for place in range(len(edges))
+            ]
+            label = runs.series[series].label
+            middle, *band = zip(*map(spread_of, samples), strict=True) if samples else ((), (), ())
+            line = Line(edges, middle, label, variant=label, marker="own", band=(band[0], band[1]), samples=samples)
+            lines[percent].append(replace(line, point=point))
     notes = ["All flows have one size."] if all(len(one.x) < 2 for one in lines[_PERCENTILES[0]]) else []
-    return Chart(
+    x = Axis("flow size (B), upper end of the bin", log=True)
+    return block(
         "Slowdown by size of flow",
         f"Percentiles of slowdowns over flow size, in up to {SUMMARY_BINS} bins with as many complete flows each; "
         f"median over the seeds that are on. Slowdowns below {FLOOR:g} count as {FLOOR:g}.",
-        [
-            Panel("flow size (B), upper end of the bin", f"{LABEL}, p{percent}", one, f"p{percent}", True, True)
-            for percent, one in lines.items()
-        ],
+        [Panel(x, Axis(f"{LABEL}, p{percent}", log=True), one, f"p{percent}") for percent, one in lines.items()],
         notes,
     )
 

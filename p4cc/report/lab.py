@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from p4cc.digits import digits
+from p4cc.figures.chart import Axis
 from p4cc.json_data import items, mapping, number
 from p4cc.lab.compare import FIGURE
-from p4cc.report.document import Chart, Code, Column, Document, Facts, Image, Section, Series, Table, Text
+from p4cc.report.document import Code, Column, Document, Facts, Image, Section, Series, Table, Text
 from p4cc.report.flows import cdf_panel
+from p4cc.report.interactive import block
 from p4cc.report.reduce import short
 from p4cc.report.runs import Key
 
@@ -120,9 +122,8 @@ def _flows(flows: pl.DataFrame) -> list[Block]:
         return [Text(_NO_AGENTS, "why")]
     blocks: list[Block] = []
     if "fct_ns" in flows.columns and flows["fct_ns"].count():
-        named = [(Key(0, 0, 0), "", flows)]
-        panel = cdf_panel(named, "fct_ns", 1e-6, 400, x_label="completion time (ms)", x_log=False)
-        blocks.append(Chart("Completion times", "Share of flows that were complete within a time.", [panel]))
+        panel = cdf_panel(["flows"], {Key(0, 0, 0): flows}, "fct_ns", 1e-6, 400, Axis("completion time", "ms"))
+        blocks.append(block("Completion times", "Share of flows that were complete within a time.", [panel]))
     else:
         blocks.append(Text("No flow finished: there are no completion times.", "why"))
     return [*blocks, *_rows("Flows", flows.to_dicts(), _NO_AGENTS)]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 GENERATOR = '<meta name="generator" content="p4cc report">'
 """Near the beginning of every report: by it a file is known as ours."""
-_SCRIPTS = ("numbers.js", "state.js", "charts.js", "maps.js", "topology.js", "tables.js", "page.js")
+_SCRIPTS = ("numbers.js", "state.js", "charts.js", "figures.js", "maps.js", "topology.js", "tables.js", "page.js")
 _TONES = {"plain": "", "warning": "Warning: ", "note": "Note: ", "why": ""}
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-    from p4cc.report.document import Number
+    from p4cc.figures.chart import Number
 
 Array: TypeAlias = "npt.NDArray[np.float64] | npt.NDArray[np.int64]"
 _DIGITS = 8
@@ -36,6 +36,15 @@ def short(value: Number) -> Number:
 def numbers(values: Sequence[Number] | pl.Series) -> list[Number]:
     """`short` of each."""
     return [short(one) for one in values]
+
+
+def spread_of(runs: Sequence[tuple[int, Number]]) -> tuple[Number, Number, Number]:
+    """Median, 5th and 95th percentile of the values that runs have; None where none has one."""
+    known = [value for _, value in runs if value is not None]
+    if not known:
+        return None, None, None
+    middle, low, high = np.quantile(known, [0.5, 0.05, 0.95]).tolist()
+    return middle, low, high
 
 
 def envelope(times: Array, values: Array, bins: int) -> npt.NDArray[np.int64]:

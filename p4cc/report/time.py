@@ -12,31 +12,30 @@ import numpy as np
 import polars as pl
 
 from p4cc.analysis.metrics import goodput_bins
+from p4cc.figures.chart import Axis, Line, Panel
 from p4cc.figures.traces import filled
 from p4cc.json_data import mapping
-from p4cc.report.document import Chart, HeatMap, Line, Map, Panel, Text
+from p4cc.report.document import HeatMap, Map, Text
+from p4cc.report.interactive import MAX_SPANS, block, spans_for
 from p4cc.report.reduce import envelope, largest_in_bins, numbers, spread_over
 from topos.units import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
-    from p4cc.report.document import Block, Number
+    from p4cc.figures.chart import Number, Place
+    from p4cc.report.document import Block, Figure
     from p4cc.report.runs import Key, Runs
 
 MAX_PORTS = 40
 """Rows of a map of queues."""
 MAX_LINES = 10
 """Ports, or flows, of a run with a line over time."""
-_SAMPLES = 480_000
-"""Samples of one block of a page, over all its lines."""
 _CELLS = 400_000
 """Cells of the maps of a page."""
 _BINS = 160
-MAX_SPANS = 200
-"""Spans of time of a line, each with up to four samples."""
 BIN_NS = 100_000
 """Bins of goodput, if the run is not long."""
 _WHAT = {
@@ -58,20 +57,15 @@ class Steps:
         first = max(int(np.searchsorted(self.times_ns, begin_ns, side="right")) - 1, 0)
         return Steps(np.maximum(self.times_ns[first:], begin_ns), self.values[first:])
 
-    def reduced(self, spans: int, scale: float = 1.0) -> tuple[list[Number], list[Number]]:
+    def reduced(self, spans: int, scale: float = 1.0) -> tuple[list[float], list[Number]]:
         """Times in ms and values, as a page has them."""
         places = envelope(self.times_ns, self.values, spans)
-        return numbers((self.times_ns[places] / 1e6).tolist()), numbers((self.values[places] * scale).tolist())
+        return (self.times_ns[places] / 1e6).tolist(), numbers((self.values[places] * scale).tolist())
 
 
 def steps(frame: pl.DataFrame, column: str) -> Steps:
     """A column of a table with `time_ns`."""
     return Steps(frame["time_ns"].cast(pl.Int64).to_numpy(), frame[column].cast(pl.Float64).to_numpy())
-
-
-def spans_for(lines: int) -> int:
-    """Spans of time of each of so many lines."""
-    return max(20, min(MAX_SPANS, _SAMPLES // (8 * max(lines, 1))))
 
 
 def _no_samples(runs: Runs, field: str) -> str:
@@ -141,26 +135,34 @@ def _map(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> HeatMap:
     )
 
 
-def _depths(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> Chart:
+def _depths(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> Figure:
     thresholds = dict(runs.frames("counters", detailed=True))
     spans = spans_for(sum(min(len(of), MAX_LINES) for of in ports.values()))
     lines: list[Line] = []
     for key, of in ports.items():
         for name, one in of[:MAX_LINES]:
             x, y = one.since(runs.spans[key][0]).reduced(spans)
-            place = (key.point, key.seed)
-            lines.append(Line(key.series, "steps", x, y, *place, name=name))
+            lines.append(_line(runs, key, name, x, y))
             for role, value in _thresholds(thresholds.get(key), name):
-                lines.append(Line(key.series, "steps", [x[0], x[-1]], [value, value], *place, name=name, role=role))
+                lines.append(_line(runs, key, name, [x[0], x[-1]], [value, value], role))
     notes = [f"Of the {MAX_LINES} deepest ports of a run; a line keeps the extremes of each of up to {spans} spans."]
-    return Chart(
+    return block(
         "Depth of a port's queue",
         "Packets that wait, and the thresholds K and K_dc as installed where the program has them. A depth holds until "
         "the next sample.",
-        [Panel("time (ms)", "packets", lines)],
+        [Panel(Axis("time", "ms"), Axis("packets", low=0), lines)],
         [*notes, *filter(None, [runs.left_out])],
         pick="port",
     )
+
+
+def _line(runs: Runs, key: Key, name: str, x: Sequence[Place], y: Sequence[Number], role: str = "") -> Line:
+    """A line of a run that the reader picks by its name."""
+    variant = runs.series[key.series].label
+    label = ", ".join(filter(None, (variant, name, role)))
+    dash = 0 if not role else 2 if role == "K" else 3
+    width = 0.6 if role else 1.2
+    return Line(x, y, label, name, variant, None, "steps", dash, width=width, point=key.point, seed=key.seed, role=role)
 
 
 def _thresholds(counters: pl.DataFrame | None, port: str) -> list[tuple[str, int]]:
@@ -188,18 +190,16 @@ def window_blocks(runs: Runs) -> list[Block]:
         ours = rows.filter(pl.col("flow_id").is_in(list(chosen[key])))
         rates = goodput_bins(ours, bin_ns).partition_by("flow_id", as_dict=True, maintain_order=True)
         for (flow,), of in ours.partition_by("flow_id", as_dict=True, maintain_order=True).items():
-            place, name = (key.point, key.seed), chosen[key][flow]
+            name = chosen[key][flow]
             for column, scale, into in (("cwnd_segments", 1.0, cwnd), ("rate_bps", 1e-9, rate)):
                 defined_rows = of.drop_nulls(column)
                 if defined_rows.height:
-                    into.append(
-                        Line(key.series, "steps", *steps(defined_rows, column).reduced(spans, scale), *place, name=name)
-                    )
+                    into.append(_line(runs, key, name, *steps(defined_rows, column).reduced(spans, scale)))
             if (flow,) in rates:
                 series = steps(filled(rates[flow,], bin_ns), "rate_bps").reduced(spans, 1e-9)
-                goodput.append(Line(key.series, "steps", *series, *place, name=name))
+                goodput.append(_line(runs, key, name, *series))
     panels = [
-        Panel("time (ms)", label, lines, title)
+        Panel(Axis("time", "ms"), Axis(label, low=0), lines, title)
         for lines, label, title in (
             (cwnd, "segments", "Congestion window"),
             (rate, "Gb/s", "Sending rate"),
@@ -213,16 +213,8 @@ def window_blocks(runs: Runs) -> list[Block]:
         f"Of up to {MAX_LINES} flows of a run, evenly from the slowest to the fastest; goodput in bins of "
         f"{BIN_NS / 1e3:g} us or a 200th of the run; a line keeps the extremes of each of up to {spans} spans."
     ]
-    return [
-        Chart(
-            "Chosen flows",
-            "A value holds until the next sample.",
-            panels,
-            [*notes, *filter(None, [runs.left_out])],
-            pick="flows",
-            picked=3,
-        )
-    ]
+    notes += filter(None, [runs.left_out])
+    return [block("Chosen flows", "A value holds until the next sample.", panels, notes, pick="flows", picked=3)]
 
 
 def bin_of(span_ns: int) -> int:

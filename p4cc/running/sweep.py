@@ -152,9 +152,10 @@ def sweep(request: SweepRequest) -> SweepOutcome:
         _write(outcome, partial / TABLE_FILE)
         if request.figure:
             # Plotting takes a second to import; sweeps without a figure need not wait for it.
-            from p4cc.figures import tradeoff
+            from p4cc.figures.picture import write
+            from p4cc.figures.tradeoff import chart
 
-            tradeoff.draw(outcome.groups, outcome.objectives, partial / request.figure)
+            write(chart(outcome.groups, outcome.objectives), partial / request.figure)
             outcome.figure = folder / request.figure
     return outcome
 

@@ -27,9 +27,8 @@ FIGURES: list[dict[str, Any]] = [
     {"kind": "heatmap", "file": "map.png", "x": ["senders"], "y": ["k_pkts"], "value": "goodput_bps"},
     {"kind": "over_time", "file": "time.png", "panels": [{"y": "rate_bps"}, {"y": "depth_pkts"}]},
     {"kind": "traces", "file": "traces.png", "panels": [{"y": "cwnd_segments"}]},
-    {"kind": "by_size", "file": "size.png", "title": "as drawn"},
+    {"kind": "by_size", "file": "size.pdf", "bins": 2},
 ]
-INTERACTIVE = len(FIGURES) - 1
 
 
 def swept(folder: Path, *overrides: str) -> Ran:

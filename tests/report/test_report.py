@@ -58,11 +58,13 @@ def test_the_report_of_a_folder_is_always_the_same_and_small(ran: Ran) -> None:
 
 def test_values_of_a_swept_figure_are_those_of_the_file_that_a_run_draws(ran: Ran) -> None:
     chart = next(one for one in held(report_text([ran.outcome.folder]))["blocks"] if one["title"] == HOSTILE)
-    line = chart["panels"][0]["lines"][0]
+    line = next(one for one in chart["views"][0]["data"] if one["mode"] == "lines+markers")
     drawn = spread(pl.DataFrame(ran.runs, infer_schema_length=None), "senders", "goodput_bps", 1e-9)
     medians = drawn.filter(pl.col("variant") == "Reno")["median"].to_list()
     assert line["x"] == [2, 4]
-    assert [float(np.median(values)) for values in line["y"]] == pytest.approx(medians, rel=1e-6)
+    assert line["y"] == pytest.approx(medians, rel=1e-6)
+    of_seeds = [[value for _, value in runs] for runs in line["meta"]["samples"]]
+    assert [float(np.median(values)) for values in of_seeds] == pytest.approx(medians, rel=1e-6)
 
 
 def test_run_writes_a_report_that_is_listed_and_goes_with_the_results(tmp_path: Path) -> None:
@@ -158,9 +160,9 @@ def test_details_of_many_runs_are_bounded(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(blocks["Medians and ranges"]["runs"]) == 6
     assert len(blocks["Queues over time"]["maps"]) == 4
     assert any("Of 4 of 6 runs" in note for note in blocks["Queues over time"]["notes"])
-    assert {len(line["x"]) <= 4 * 200 + 2 for panel in blocks["Chosen flows"]["panels"] for line in panel["lines"]} == {
-        True
-    }
+    lines = blocks["Chosen flows"]["views"][0]["data"]
+    assert lines
+    assert all(len(line["x"]) <= 4 * 200 + 2 for line in lines)
 
 
 def test_few_samples_keep_the_extremes() -> None:

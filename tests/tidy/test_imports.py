@@ -200,3 +200,14 @@ def test_what_is_imported_is_declared() -> None:
         top: file for top, file in foreign.items() if DISTRIBUTIONS.get(top, PARTS.get(top, top)) not in declared
     }
     assert not undeclared, f"add to the dependencies of pyproject.toml: {undeclared}"
+
+
+def test_only_what_draws_imports_matplotlib() -> None:
+    """It takes half a second: commands and reports that draw no file need not wait for it."""
+    drawing = {"p4cc/api/plot.py", *(f"p4cc/figures/{name}.py" for name in ("network", "picture", "style"))}
+    found = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "p4cc").rglob("*.py")
+        if re.search(r"^(from|import) matplotlib", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert found == drawing

@@ -34,7 +34,6 @@ ALLOWED = {
     "p4cc/control/switch.py": INSIDE,
     "p4cc/control/thread.py": INSIDE,
     "p4cc/lab/agents.py": ARROW,
-    "p4cc/lab/compare.py": PLOTS,
     "p4cc/planning/bfrt_rows.py": "a list of bool is one of int",
     "p4cc/planning/packet_expression.py": "scapy is not typed",
     "p4cc/running/cached_run.py": f"{ARROW}; {UNTRUSTED}",

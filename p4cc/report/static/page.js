@@ -1,6 +1,6 @@
 // Unpacks what the page carries, and draws each figure and table when the reader comes to it.
 
-const DRAW = { chart: drawChart, heat: drawHeat, topology: drawTopology, table: drawTable, summary: drawSummary };
+const DRAW = { figure: drawFigure, heat: drawHeat, topology: drawTopology, table: drawTable, summary: drawSummary };
 
 async function unpacked(name) {
   const text = document.getElementById(name).textContent.trim();

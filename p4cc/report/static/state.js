@@ -5,7 +5,6 @@ const PALETTES = {
   dark: ["#56b4e9", "#ff9f55", "#2fd0a0", "#e79fc6", "#e6c34d", "#9bd0f5", "#ffffff", "#d98bb0", "#c9c95c"],
 };
 const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
-const SYMBOLS = ["circle", "square", "triangle-up", "diamond", "cross", "x", "triangle-down", "star", "hexagon", "pentagon"];
 
 const state = { series: new Set(), seeds: new Set(), point: 0, axes: "own", theme: "light" };
 const listeners = [];

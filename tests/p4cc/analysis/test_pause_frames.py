@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -13,6 +12,9 @@ from p4cc.errors import UserError
 from p4cc.figures import pauses
 from p4cc.scenario.flow_figures import PausesFigure
 from tests.p4cc.scenarios import Ran, run, skewed
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COLUMNS = ["time_ns", "node", "port", "peer", "priority", "pause", "towards"]
 
@@ -49,11 +51,11 @@ def test_waits_are_summed_and_the_longest_stands_first() -> None:
     ]
 
 
-def test_a_figure_without_its_point_says_which_there_are(tmp_path: Path) -> None:
+def test_a_figure_without_its_point_says_which_there_are() -> None:
     frames = FRAMES.with_columns(pattern=pl.lit("skewed"))
     figure = PausesFigure(kind="pauses", file="p.png", over="pattern", at="even")
     with pytest.raises(UserError, match="no row has pattern even") as error:
-        pauses.draw(frames, figure, tmp_path)
+        pauses.chart(frames, figure)
     assert error.value.remedy == "values of pattern: ['skewed']"
 
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 import typer
+from matplotlib.patches import Rectangle
 from PIL import Image
 
 from p4cc.algorithms import Algorithm, registry
+from p4cc.analysis.recorded import read_table
 from p4cc.cli import app
-from p4cc.figures import draw as drawing
+from p4cc.figures import picture
+from p4cc.figures.chart import Level, Line
+from p4cc.figures.draw import chart_of
+from p4cc.report import interactive
 from p4cc.scenario.claims import MEASURE_KINDS
 from p4cc.scenario.figures import FIGURE_KINDS
 from p4cc.scenario.load import validate
@@ -23,6 +31,13 @@ from p4cc.scenario.traffic import TRAFFIC_KINDS
 from p4cc.scenario.yaml import read_document
 from tests.p4cc.scenarios import Ran, run, scenario, skewed
 from topos import GENERATORS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+
+    from p4cc.figures.chart import Chart
 
 ROOT = Path(__file__).resolve().parents[3]
 KINDS = {
@@ -92,27 +107,84 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
     }
 
 
-@pytest.mark.parametrize("kind", FIGURE_KINDS)
-def test_every_kind_of_figure_draws_something(
-    kind: str, folders: dict[str, Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert kind in EXAMPLES, "give this test an example of the new kind"
-    ran = folders[kind]
+def _chart(ran: Ran, kind: str) -> Chart:
     document = read_document(ran.outcome.folder.parent / "scenario.yaml")
     described = validate(document, document.plain())
     figure = next(one for one in described.figures if one.kind == kind)
+    runs = pl.DataFrame(ran.runs, infer_schema_length=None)
+    return chart_of(figure, runs, lambda name: read_table(ran.outcome.folder, name), described)
 
-    def no_rows(_axes: Any, said: str) -> None:
-        pytest.fail(said)
 
-    monkeypatch.setattr(drawing, "say", no_rows)
-    for table in ran.outcome.folder.glob("*.parquet"):
-        (tmp_path / table.name).symlink_to(table)
-    path = drawing.draw(figure, pl.DataFrame(ran.runs, infer_schema_length=None), tmp_path, described)
-    with Image.open(path) as picture:
-        colours = picture.convert("RGB").getcolors(1 << 24)
+@pytest.mark.parametrize("kind", FIGURE_KINDS)
+def test_every_kind_of_figure_draws_something(kind: str, folders: dict[str, Ran], tmp_path: Path) -> None:
+    assert kind in EXAMPLES, "give this test an example of the new kind"
+    chart = _chart(folders[kind], kind)
+    assert not [panel.says for panel in chart.panels if panel.says]
+    with Image.open(picture.write(chart, tmp_path / "a.png")) as shown:
+        colours = shown.convert("RGB").getcolors(1 << 24)
     assert colours is not None
     assert len(colours) > 20, "lines, texts and their smooth edges have many colours"
+
+
+def _rounded(*columns: Iterable[Any]) -> set[tuple[Any, ...]]:
+    """Points as a renderer has them, to six digits; those without a value are left out."""
+
+    def short(value: Any) -> Any:
+        return float(f"{value:.6g}") if isinstance(value, int | float) else value
+
+    points = {tuple(map(short, point)) for point in zip(*columns, strict=True)}
+    return {point for point in points if all(one is not None and one == one for one in point)}
+
+
+def _in_file(axes: Axes) -> set[tuple[Any, ...]]:
+    """Points of lines, ends of bars and values of cells."""
+    found: set[tuple[Any, ...]] = set()
+    for line in axes.get_lines():
+        found |= _rounded(np.asarray(line.get_xdata(orig=True)).tolist(), np.asarray(line.get_ydata()).tolist())
+    for bar in axes.patches:
+        assert isinstance(bar, Rectangle)
+        found |= _rounded([bar.get_width()], [bar.get_y() + bar.get_height() / 2])
+        found |= _rounded([bar.get_x() + bar.get_width() / 2], [bar.get_height()])
+    for image in axes.images:
+        masked: Any = image.get_array()
+        values: list[list[float]] = masked.astype(float).filled(np.nan).tolist()
+        found |= _rounded(*zip(*_cells(values), strict=True))
+    return found
+
+
+def _cells(values: list[list[float]]) -> list[tuple[int, int, float]]:
+    return [(row, column, value) for row, line in enumerate(values) for column, value in enumerate(line)]
+
+
+def _in_page(traces: list[dict[str, Any]]) -> set[tuple[Any, ...]]:
+    found: set[tuple[Any, ...]] = set()
+    for trace in traces:
+        if trace["type"] == "heatmap":
+            found |= _rounded(*zip(*_cells(trace["z"]), strict=True))
+        elif trace["meta"].get("role") != "band":
+            found |= _rounded(trace["x"], trace["y"])
+    return found
+
+
+@pytest.mark.parametrize("kind", FIGURE_KINDS)
+def test_a_file_and_a_page_show_the_same_numbers_and_labels(kind: str, folders: dict[str, Ran]) -> None:
+    chart = _chart(folders[kind], kind)
+    file, page = picture.drawn(chart), interactive.figure(chart)
+    assert json.loads(json.dumps(page, allow_nan=False)) == page
+    for number, (panel, axes) in enumerate(zip(chart.panels, file.axes, strict=False)):
+        at = "" if number == 0 else str(number + 1)
+        for name, axis in (("xaxis", axes.get_xlabel()), ("yaxis", axes.get_ylabel())):
+            assert html.unescape(page["layout"][f"{name}{at}"]["title"]["text"]) == axis
+        assert (axes.get_xlabel(), axes.get_ylabel()) == (panel.x.text, panel.y.text)
+        drawn = _in_page([trace for trace in page["data"] if trace.get("xaxis") == f"x{at}"])
+        assert drawn
+        assert drawn <= _in_file(axes)
+        lines = [mark for mark in panel.marks if isinstance(mark, Line)]
+        assert {point for line in lines for point in _rounded(line.x, line.y)} <= drawn
+        levels = [mark.at for mark in panel.marks if isinstance(mark, Level)]
+        shapes = [one for one in page["layout"]["shapes"] if f"y{at}" in (one["yref"], one["xref"].replace("x", "y"))]
+        assert len(shapes) == len(levels)
+    assert list(dict.fromkeys(chart.notes)) == page["notes"][: len(set(chart.notes))]
 
 
 def test_the_examples_are_of_kinds_that_there_are() -> None:
