@@ -23,6 +23,7 @@ from controller import ControllerError
 from p4cc.analysis.metrics import derive
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.files import FilesSeen, files_seen, inputs_read
+from p4cc.planning.compared import transport_warnings
 from p4cc.planning.execution import Exec
 from p4cc.planning.programs import CompiledProgram, compiled_sources, read_p4info
 from p4cc.running import provenance
@@ -299,7 +300,7 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
     cache = request.store if request.store is not None and request.use_cache else local
     drawing = Drawing(scenario, folder, request.call)
     undrawn: UserError | None = None
-    collected = _Collected()
+    collected = _Collected(warnings=dict.fromkeys(transport_warnings(cases, prepared.places)))
     started, clock = provenance.now(), time.monotonic()
 
     def keep_call(written: Manifest) -> None:

@@ -449,6 +449,8 @@ class Scenario(Model):
     paced: RdmaTransport | None = Field(
         default=None, description="The transport of senders with rate_control, where `transport` is for windows."
     )
+    own_transports: bool = False
+    """Whether variants differ in transport (pacing, recovery, ...) on purpose; p4cc warns of it if not."""
     variants: Annotated[list[Variant], Field(min_length=1, max_length=64)]
     """The senders to compare; each meets the same traffic."""
     sweep: dict[str, Annotated[list[Anything], Field(min_length=1, max_length=1_000)]] = Field(
