@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import html
+import importlib
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,20 +15,24 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from p4cc.analysis.recorded import read_results
+from p4cc.analysis.seeds import interval_of, over_seeds
 from p4cc.analysis.tables import TABLE_NAMES
 from p4cc.api.tables import Tables, shown
+from p4cc.errors import UserError
 
 if TYPE_CHECKING:
     from os import PathLike
 
     import pyarrow as pa
 
+    from p4cc.analysis.intervals import Interval
+
 
 class Result(Tables):
     """What a run left in its folder: its tables as polars frames (`result.flows`, `result.queues`, ...).
 
-    `to_pandas()` of a frame needs pandas. `units` and `describe` say what columns hold. A table without rows is a frame
-    without rows.
+    `to_csv(folder)` and `to_pandas()` give all of them at once; p4cc does not install pandas. `units` and `describe`
+    say what columns hold. A table without rows is a frame without rows.
 
     Raises UserError, when it is made, for a folder that p4cc did not write or that is not whole.
     """
@@ -62,6 +68,52 @@ class Result(Tables):
         """Names of the tables that have rows."""
         return [name for name in TABLE_NAMES if self._path(name).exists()]
 
+    def statistics(self, interval: Interval | None = None) -> pl.DataFrame:
+        """Each number of the runs over the seeds, a row for each variant, point of the sweep and number.
+
+        Columns: the keys of the runs, `metric`, `seeds`, `values` (seeds that have one), `mean`, `low`, `high`,
+        `median`, `interval`. `interval` is `t` or `bootstrap` (95 % confidence intervals of the mean) or `range` (the
+        least and the largest value); the scenario's if not given.
+        """
+        chosen = interval or interval_of(self.scenario)
+        rows = over_seeds(self._results, chosen)
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def to_csv(self, folder: str | PathLike[str]) -> list[Path]:
+        """Writes `runs.csv`, `statistics.csv` and a file for each table that has rows into a folder, made if absent.
+
+        Returns the files. Null is an empty field. Raises UserError where they cannot be written.
+        """
+        frames = {"runs": self.runs, "statistics": self.statistics()}
+        target = Path(folder)
+        written: list[Path] = []
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+            for name in (*frames, *self.tables):
+                path = target / f"{name}.csv"
+                _flat(frames[name] if name in frames else self.table(name)).write_csv(path)
+                written.append(path)
+        except OSError as error:
+            remedy = "name a folder that can be written to"
+            raise UserError(
+                f"cannot be written: {error.strerror or error}", place=str(target), remedy=remedy
+            ) from error
+        return written
+
+    def to_pandas(self) -> dict[str, Any]:
+        """`runs`, `statistics` and every table that has rows as frames of pandas, by their names.
+
+        Raises UserError where pandas is not installed.
+        """
+        try:
+            importlib.import_module("pandas")
+        except ImportError as error:
+            remedy = "pip install pandas"
+            raise UserError("pandas is not installed", place="Result.to_pandas", remedy=remedy) from error
+        frames = {"runs": self.runs, "statistics": self.statistics()}
+        frames |= {name: self.table(name) for name in self.tables}
+        return {name: frame.to_pandas() for name, frame in frames.items()}
+
     def _frame(self, name: str) -> pl.DataFrame:
         return pl.read_parquet(self._path(name))
 
@@ -81,6 +133,18 @@ class Result(Tables):
         kept = [name for name in _SHOWN if name in runs.columns]
         told = html.escape(repr(self))
         return f"<p>{told}</p>{shown(runs.select(kept))}"
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame as CSV can hold it: lists are written as JSON, bytes as hexadecimal digits."""
+    columns: list[pl.Expr] = []
+    for name, kind in frame.schema.items():
+        if isinstance(kind, pl.List | pl.Struct | pl.Array):
+            texts = [None if one is None else json.dumps(one, default=str) for one in frame[name].to_list()]
+            columns.append(pl.lit(pl.Series(name, texts, pl.String)))
+        elif kind == pl.Binary:
+            columns.append(pl.col(name).bin.encode("hex"))
+    return frame.with_columns(columns)
 
 
 _SHOWN = (

@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from p4cc.analysis.metrics import supported
-from p4cc.figures.counts import mark_left_out, numbered, say_marks, spread
+from p4cc.figures.counts import mark_left_out, numbered, say_interval, say_marks, spread
 from p4cc.figures.style import COLOURS, label_axes, legends, need_columns, save, say, use_style
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from p4cc.analysis.intervals import Interval
     from p4cc.scenario.figures import BarFigure, Panel
 
 # Of a bar with its name, and of a page, in inches.
@@ -26,7 +27,7 @@ _NAME_LETTERS = 12
 """Letters of a line below a bar."""
 
 
-def draw(runs: pl.DataFrame, figure: BarFigure, folder: Path) -> Path:
+def draw(runs: pl.DataFrame, figure: BarFigure, folder: Path, interval: Interval = "range") -> Path:
     """Draws a panel per column; returns the file written."""
     along = [name for name in (figure.x, figure.limit_over) if name is not None]
     need_columns(figure.file, runs, *along, *(panel.y for panel in figure.panels))
@@ -39,19 +40,19 @@ def draw(runs: pl.DataFrame, figure: BarFigure, folder: Path) -> Path:
     page = Figure(figsize=(width * across, 3.2 * down), layout="constrained")
     for position, panel in enumerate(figure.panels):
         axes = page.add_subplot(down, across, position + 1)
-        _draw_panel(page, axes, runs, figure, panel)
+        # Without a swept column the variants themselves stand along x.
+        frame = runs if figure.x is not None else runs.with_columns(pl.lit("").alias("_one"))
+        if figure.limit_over is not None:
+            frame = limits(frame, figure.x or "_one", figure.limit_over, panel.y)
+        _draw_panel(page, axes, spread(frame, figure.x or "_one", panel.y, panel.scale, interval), figure, panel)
+    say_interval(page, "bars' ends", interval)
     if figure.x is not None:
         legends(page)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
 
-def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: BarFigure, panel: Panel) -> None:
-    # Without a swept column the variants themselves stand along x.
-    frame = runs if figure.x is not None else runs.with_columns(pl.lit("").alias("_one"))
-    if figure.limit_over is not None:
-        frame = limits(frame, figure.x or "_one", figure.limit_over, panel.y)
-    points = spread(frame, figure.x or "_one", panel.y, panel.scale)
+def _draw_panel(page: Figure, axes: Axes, points: pl.DataFrame, figure: BarFigure, panel: Panel) -> None:
     groups = points[figure.x or "_one"].unique(maintain_order=True).to_list()
     variants = points["variant"].unique(maintain_order=True).to_list()
     width = 0.8 / len(variants)

@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 
 from p4cc.analysis.paired import CUTS, parts, ratio_of_medians
 from p4cc.analysis.percentiles import is_few
-from p4cc.analysis.slowdown import FLOOR, LABEL, by_size
+from p4cc.analysis.slowdown import FLOOR, LABEL, by_size, intervals_by_size
 from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.figures.cdf import labelled
-from p4cc.figures.counts import mark_few, numbered, say_few
+from p4cc.figures.counts import mark_few, numbered, say_few, say_interval
 from p4cc.figures.style import (
     COLOURS,
     MARKERS,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from p4cc.analysis.intervals import Interval
     from p4cc.scenario.flow_figures import BySizeFigure, DepthsFigure, PairedFigure
 
 
@@ -71,8 +72,8 @@ def draw_paired(flows: pl.DataFrame, figure: PairedFigure, folder: Path) -> Path
     return save(page, folder / figure.file)
 
 
-def draw_by_size(flows: pl.DataFrame, figure: BySizeFigure, folder: Path) -> Path:
-    """Draws a panel per point of the sweep and a line per variant; returns the file written."""
+def draw_by_size(flows: pl.DataFrame, figure: BySizeFigure, folder: Path, interval: Interval = "range") -> Path:
+    """Draws a panel per point of the sweep and a line per variant, with a band where an interval is asked for."""
     need_columns(figure.file, flows, "slowdown", *([figure.over] if figure.over else []))
     groups = split(flows, figure.over)
     points = list(dict.fromkeys(point for _, point, _ in groups))
@@ -84,6 +85,8 @@ def draw_by_size(flows: pl.DataFrame, figure: BySizeFigure, folder: Path) -> Pat
         for variant, at, group in groups:
             if at == point:
                 _draw_bins(page, axes, figure, group, variants.index(variant))
+                if interval != "range":
+                    _draw_band(axes, figure, group, variants.index(variant))
         if not axes.get_lines():
             say(axes, "nothing finished")
         log_scale(axes, x=True)
@@ -92,8 +95,19 @@ def draw_by_size(flows: pl.DataFrame, figure: BySizeFigure, folder: Path) -> Pat
         axes.set_xlabel("flow size (B), bins of n flows")
         axes.set_ylabel(f"{LABEL}, p{figure.percentile}")
     legends(page)
+    # Of flows of all seeds together there is no mean over the seeds.
+    say_interval(page, "band", "range" if interval == "range" else "bootstrap")
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
+
+
+def _draw_band(axes: Axes, figure: BySizeFigure, flows: pl.DataFrame, number: int) -> None:
+    """The interval of a variant's percentile in each bin; none where one seed has flows."""
+    found = intervals_by_size(flows, figure.percentile, figure.bins)
+    ends = [(size, one.low, one.high) for size, one in found if one.low is not None and one.high is not None]
+    if ends:
+        sizes, low, high = zip(*ends, strict=True)
+        axes.fill_between(sizes, low, high, color=COLOURS[number % len(COLOURS)], alpha=0.2, linewidth=0)
 
 
 def _draw_bins(page: Figure, axes: Axes, figure: BySizeFigure, flows: pl.DataFrame, number: int) -> None:

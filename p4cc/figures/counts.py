@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from p4cc.analysis import intervals
 from p4cc.analysis.percentiles import count_column, of_few_text, percent_of
 from p4cc.figures.style import note
 
@@ -15,28 +16,41 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from p4cc.analysis.intervals import Interval
+
 LEFT_OUT = "k/n: k of n runs have a value, the median is theirs"
 FEW = "few_values"
 """The column of runs that names their percentiles of few values."""
 
 
-def spread(runs: pl.DataFrame, x: str, y: str, scale: float) -> pl.DataFrame:
+def spread(runs: pl.DataFrame, x: str, y: str, scale: float, interval: Interval = "range") -> pl.DataFrame:
     """Median, 5th and 95th percentile over the runs of `y * scale` by variant (in order of appearance) and `x`.
 
+    With a confidence interval `median` is the mean, and `low` and `high` are the interval's ends.
     Beside them: the number of `runs`, of those with a value (`valued`), whether one of them is of few values (`few`),
     and the least and the largest number of values behind a percentile (`least`, `most`; null for other columns).
     """
     value = pl.col(y).cast(pl.Float64) * scale
-    return (
+    points = (
         runs.group_by("variant", x, maintain_order=True)
         .agg(
             value.median().alias("median"),
             value.quantile(0.05, "linear").alias("low"),
             value.quantile(0.95, "linear").alias("high"),
+            value.drop_nulls().alias("_values"),
             *runs_behind(runs, y),
         )
         .sort(x, maintain_order=True)
     )
+    if interval != "range":
+        found = [intervals.of_values(values.to_list(), interval) for values in points["_values"]]
+        ends = {
+            "median": [None if one is None else one.middle for one in found],
+            "low": [None if one is None else (one.middle if one.low is None else one.low) for one in found],
+            "high": [None if one is None else (one.middle if one.high is None else one.high) for one in found],
+        }
+        points = points.with_columns(pl.Series(name, values, pl.Float64) for name, values in ends.items())
+    return points.drop("_values")
 
 
 def runs_behind(runs: pl.DataFrame, y: str) -> list[pl.Expr]:
@@ -81,6 +95,12 @@ def mark_left_out(axes: Axes, x: float, y: float | None, text: str, at: int, col
 def say_few(page: Figure, how: str, percents: Iterable[float], where: str = "") -> None:
     """Says what the mark of percentiles of few values means."""
     note(page, f"{how}: of {of_few_text(percents)} {where}".rstrip())
+
+
+def say_interval(page: Figure, how: str, interval: Interval) -> None:
+    """Names the confidence interval that is drawn, where one is asked for."""
+    if interval != "range":
+        note(page, f"{how}: {intervals.text(interval)}")
 
 
 def say_marks(page: Figure, points: pl.DataFrame, y: str, how: str) -> None:

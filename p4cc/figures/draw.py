@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure as Page
 
+from p4cc.analysis.metrics import started_in
 from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import table
 from p4cc.figures import (
@@ -28,7 +29,7 @@ from p4cc.figures import (
     utilisation,
 )
 from p4cc.figures.series import Series
-from p4cc.figures.style import save, say
+from p4cc.figures.style import column_width, save, say
 from p4cc.scenario.figures import (
     BarFigure,
     CdfFigure,
@@ -70,7 +71,8 @@ def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -
             # What libraries say of a figure is not for a terminal;
             # what a reader must know stands in the figure.
             warnings.simplefilter("ignore")
-            return _draw(figure, runs, folder, scenario)
+            with column_width(figure.width_mm):
+                return _draw(figure, runs, folder, scenario)
     except _NoRowsError as error:
         name = error.args[0]
         page = Page(figsize=(5.0, 2.4), layout="constrained")
@@ -88,9 +90,9 @@ class _NoRowsError(Exception):
 def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -> Path:
     match figure:
         case SweepFigure():
-            return over_sweep.draw(runs, figure, folder)
+            return over_sweep.draw(runs, figure, folder, scenario.interval)
         case BarFigure():
-            return bar.draw(runs, figure, folder)
+            return bar.draw(runs, figure, folder, scenario.interval)
         case HeatMapFigure():
             return heatmap.draw(runs, figure, folder)
         case TimeFigure():
@@ -102,9 +104,9 @@ def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) 
                 _series(folder), figure, folder, sampling_ns(scenario.record.windows_interval_ns, USUAL_INTERVAL_NS)
             )
         case CdfFigure():
-            return cdf.draw(_table(folder, figure.table), figure, folder)
+            return cdf.draw(_begun(_table(folder, figure.table), figure.window, scenario), figure, folder)
         case PercentilesFigure():
-            return percentiles.draw(_table(folder, "flows"), figure, folder)
+            return percentiles.draw(_begun(_table(folder, "flows"), figure.window, scenario), figure, folder)
         case UtilisationFigure():
             return utilisation.draw(runs, figure, folder, scenario)
         case PortSharesFigure():
@@ -116,7 +118,9 @@ def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) 
         case PairedFigure():
             return by_rank.draw_paired(_table(folder, "flows"), figure, folder)
         case BySizeFigure():
-            return by_rank.draw_by_size(_table(folder, "flows"), figure, folder)
+            return by_rank.draw_by_size(
+                _begun(_table(folder, "flows"), figure.window, scenario), figure, folder, scenario.interval
+            )
         case DepthsFigure():
             return by_rank.draw_depths(_table(folder, "queue_histogram"), figure, folder)
         case DecidedCellsFigure():
@@ -140,6 +144,12 @@ def _series(folder: Path) -> Series:
         read_table(folder, "flows"),
         state=read_table(folder, "algorithm_state"),
     )
+
+
+def _begun(flows: pl.DataFrame, window: str | None, scenario: Scenario) -> pl.DataFrame:
+    """Rows of flows that began in a span of `measure`; all where none is named."""
+    spans = {one.name: one for one in scenario.measure}
+    return flows if window is None else started_in(flows, spans[window])
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:

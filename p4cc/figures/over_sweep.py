@@ -10,14 +10,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from p4cc.analysis.human import swept
-from p4cc.figures.counts import mark_few, mark_left_out, numbered, say_marks, spread
+from p4cc.analysis.intervals import Interval
+from p4cc.figures.counts import mark_few, mark_left_out, numbered, say_interval, say_marks, spread
 from p4cc.figures.style import COLOURS, MARKERS, label_axes, legends, log_scale, need_columns, save, say, use_style
 from p4cc.scenario.figures import Panel, SweepFigure
 
 _NAMED_POINTS = 8
 
 
-def draw(runs: pl.DataFrame, figure: SweepFigure, folder: Path) -> Path:
+def draw(runs: pl.DataFrame, figure: SweepFigure, folder: Path, interval: Interval = "range") -> Path:
     """Draws `figure` from one row per run and returns the file written; raises UserError for an unknown column."""
     need_columns(figure.file, runs, figure.x, *(panel.y for panel in figure.panels))
     use_style()
@@ -25,15 +26,15 @@ def draw(runs: pl.DataFrame, figure: SweepFigure, folder: Path) -> Path:
     page = Figure(figsize=(4.2 * count, 3.2), layout="constrained")
     for position, panel in enumerate(figure.panels):
         axes = page.add_subplot(1, count, position + 1)
-        _draw_panel(page, axes, runs, figure, panel)
+        _draw_panel(page, axes, spread(runs, figure.x, panel.y, panel.scale, interval), figure, panel)
+    say_interval(page, "band", interval)
     legends(page)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
 
-def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: SweepFigure, panel: Panel) -> None:
-    points = spread(runs, figure.x, panel.y, panel.scale)
-    for number, variant in enumerate(runs["variant"].unique(maintain_order=True)):
+def _draw_panel(page: Figure, axes: Axes, points: pl.DataFrame, figure: SweepFigure, panel: Panel) -> None:
+    for number, variant in enumerate(points["variant"].unique(maintain_order=True)):
         line = points.filter(pl.col("variant") == variant)
         x = line[figure.x].to_list()
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]

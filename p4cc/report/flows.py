@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from p4cc.analysis.percentiles import percentile
+from p4cc.analysis.percentiles import is_few, of_few_text, percentile
 from p4cc.analysis.slowdown import FLOOR, LABEL, SUMMARY_BINS, size_bins
 from p4cc.analysis.tables import table as described
 from p4cc.figures.cdf import distribution
@@ -98,15 +98,19 @@ def _by_size(flows: Mapping[Key, pl.DataFrame]) -> Chart:
     for key, rows in flows.items():
         grouped.setdefault((key.series, key.point), {})[key.seed] = rows
     lines: dict[int, list[Line]] = {percent: [] for percent in _PERCENTILES}
+    few: set[int] = set()
     for (series, point), of in grouped.items():
         pooled = size_bins(pl.concat(of.values()), SUMMARY_BINS)
         edges = list(dict.fromkeys(int(one["size_bytes"][-1]) for one in pooled))
         seeds = list(of)
         cells = [_binned(rows, edges) for rows in of.values()]
+        few |= {percent for percent in _PERCENTILES for one in cells for held in one if is_few(held.len(), percent)}
         for percent in _PERCENTILES:
             y = [[short(percentile(one[place].to_numpy(), percent)) for one in cells] for place in range(len(edges))]
             lines[percent].append(Line(series, "spread", edges, y, point=point, seeds=seeds))
     notes = ["All flows have one size."] if all(len(one.x) < 2 for one in lines[_PERCENTILES[0]]) else []
+    if few:
+        notes.append(f"Some bins of a run have {of_few_text(few)}: there the percentile is the largest slowdown.")
     return Chart(
         "Slowdown by size of flow",
         f"Percentiles of slowdowns over flow size, in up to {SUMMARY_BINS} bins with as many complete flows each; "

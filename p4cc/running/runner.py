@@ -542,6 +542,8 @@ def _summary(scenario: Scenario, cases: list[Case], collected: _Collected) -> di
         "title": scenario.title or scenario.name,
         "source": scenario.source,
         "program": scenario.switch.program,
+        # What the medians of tables are, where they are none.
+        **({} if scenario.interval == "range" else {"interval": scenario.interval}),
         "cases": [{"case": case.label(), **keys_of(case)} for case in cases],
         "warnings": list(collected.warnings),
         "runs": collected.runs,

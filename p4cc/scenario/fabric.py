@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from p4cc import spec
     from p4cc.json_data import JsonValue
 
+_CELL_BYTES = 80
 BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
 
 
@@ -62,6 +63,11 @@ class RedCurveSettings(Model):
     p_max: Annotated[float, Field(gt=0, le=1)] = 0.2
     """Chance of a mark just below `k_max_bytes`; it grows evenly from 0 at `k_min_bytes`."""
     scale_with_rate: bool = Field(default=True, description="Thresholds are for each 25 Gb/s of the port's rate.")
+
+    @property
+    def is_step(self) -> bool:
+        """Whether it is a threshold: within a cell of 80 bytes from no mark to all."""
+        return self.p_max == 1 and self.k_max_bytes - self.k_min_bytes <= _CELL_BYTES
 
 
 SegmentBytes = Annotated[int, Field(ge=1, le=1 << 24)]
