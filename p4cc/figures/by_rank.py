@@ -38,10 +38,6 @@ if TYPE_CHECKING:
     from p4cc.analysis.intervals import Interval
     from p4cc.scenario.flow_figures import BySizeFigure, DepthsFigure, PairedFigure
 
-_ROUNDED = 1e-3
-"""What rounding takes off the slowdown of a flow of a microsecond."""
-
-
 def draw_paired(flows: pl.DataFrame, figure: PairedFigure, folder: Path) -> Path:
     """Draws the six parts, both runs in each, with the ratio of their medians; returns the file written."""
     need_columns(figure.file, flows, figure.over, "fct_ns")
@@ -129,8 +125,7 @@ def _draw_bins(page: Figure, axes: Axes, figure: BySizeFigure, flows: pl.DataFra
     if few:
         mark_few(axes, few, colour, marker)
         say_few(page, "hollow", [figure.percentile])
-    # Completion times are whole nanoseconds: that alone is no slowdown below 1.
-    if (flows["slowdown"] < FLOOR - _ROUNDED).any():
+    if (flows["slowdown"] < FLOOR).any():
         note(page, f"slowdowns below {FLOOR:g} count as {FLOOR:g}")
 
 
