@@ -13,8 +13,8 @@ from p4cc import RateAlgorithm, maths, number
 if TYPE_CHECKING:
     from p4cc._engine import PacedAck
 
-# Linux spreads 1.2 windows over a smoothed round trip in congestion avoidance (net.ipv4.tcp_pacing_ca_ratio), so that
-# the window decides and not the pace.
+# Linux spreads 1.2 windows over a smoothed round trip in congestion avoidance (net.ipv4.tcp_pacing_ca_ratio),
+# so that the window decides and not the pace.
 PACE = 1.2
 
 

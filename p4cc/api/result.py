@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import html
 import importlib
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pyarrow.parquet as pq
 
+from p4cc.analysis.all_tables import all_tables, runs_frame, statistics_frame, write_csv
 from p4cc.analysis.recorded import read_results
-from p4cc.analysis.seeds import interval_of, over_seeds
 from p4cc.analysis.tables import TABLE_NAMES
 from p4cc.api.tables import Tables, shown
 from p4cc.errors import UserError
@@ -52,11 +51,7 @@ class Result(Tables):
     @property
     def runs(self) -> pl.DataFrame:
         """One row per run (variant, point of the sweep, seed) with its numbers, as in summary.json."""
-        plain = [
-            {key: value for key, value in row.items() if not isinstance(value, list | dict)}
-            for row in self._results.runs
-        ]
-        return pl.DataFrame(plain, infer_schema_length=None)
+        return runs_frame(self._results)
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -75,30 +70,14 @@ class Result(Tables):
         `median`, `interval`. `interval` is `t` or `bootstrap` (95 % confidence intervals of the mean) or `range` (the
         least and the largest value); the scenario's if not given.
         """
-        chosen = interval or interval_of(self.scenario)
-        rows = over_seeds(self._results, chosen)
-        return pl.DataFrame(rows, infer_schema_length=None)
+        return statistics_frame(self._results, interval)
 
     def to_csv(self, folder: str | PathLike[str]) -> list[Path]:
         """Writes `runs.csv`, `statistics.csv` and a file for each table that has rows into a folder, made if absent.
 
         Returns the files. Null is an empty field. Raises UserError where they cannot be written.
         """
-        frames = {"runs": self.runs, "statistics": self.statistics()}
-        target = Path(folder)
-        written: list[Path] = []
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-            for name in (*frames, *self.tables):
-                path = target / f"{name}.csv"
-                _flat(frames[name] if name in frames else self.table(name)).write_csv(path)
-                written.append(path)
-        except OSError as error:
-            remedy = "name a folder that can be written to"
-            raise UserError(
-                f"cannot be written: {error.strerror or error}", place=str(target), remedy=remedy
-            ) from error
-        return written
+        return list(write_csv(all_tables(self._results), folder))
 
     def to_pandas(self) -> dict[str, Any]:
         """`runs`, `statistics` and every table that has rows as frames of pandas, by their names.
@@ -110,9 +89,7 @@ class Result(Tables):
         except ImportError as error:
             remedy = "pip install pandas"
             raise UserError("pandas is not installed", place="Result.to_pandas", remedy=remedy) from error
-        frames = {"runs": self.runs, "statistics": self.statistics()}
-        frames |= {name: self.table(name) for name in self.tables}
-        return {name: frame.to_pandas() for name, frame in frames.items()}
+        return {name: frame.to_pandas() for name, frame in all_tables(self._results)}
 
     def _frame(self, name: str) -> pl.DataFrame:
         return pl.read_parquet(self._path(name))
@@ -133,18 +110,6 @@ class Result(Tables):
         kept = [name for name in _SHOWN if name in runs.columns]
         told = html.escape(repr(self))
         return f"<p>{told}</p>{shown(runs.select(kept))}"
-
-
-def _flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame as CSV can hold it: lists are written as JSON, bytes as hexadecimal digits."""
-    columns: list[pl.Expr] = []
-    for name, kind in frame.schema.items():
-        if isinstance(kind, pl.List | pl.Struct | pl.Array):
-            texts = [None if one is None else json.dumps(one, default=str) for one in frame[name].to_list()]
-            columns.append(pl.lit(pl.Series(name, texts, pl.String)))
-        elif kind == pl.Binary:
-            columns.append(pl.col(name).bin.encode("hex"))
-    return frame.with_columns(columns)
 
 
 _SHOWN = (

@@ -30,12 +30,13 @@ def export_ns3(
     * `p4cc export-ns3 results/figure ns3 --seed 1`
     """
     # Tables take a second to import; other commands need not wait for them.
-    from p4cc.api.result import load
+    from p4cc.analysis.recorded import read_results, read_table
     from p4cc.commands.topo import scenario_topology
     from p4cc.planning.ns3_export import flows_text, topology_text
 
-    result = load(results)
-    flows = result.flows
+    flows = read_table(read_results(results).folder, "flows")
+    if flows is None:
+        raise UserError("holds no flows", place=str(results), remedy="name other results")
     seeds = flows["seed"].unique(maintain_order=True).to_list()
     chosen = seeds[0] if seed is None else seed
     if chosen not in seeds:

@@ -31,15 +31,14 @@ def tables(
     * `p4cc tables results/incast --csv incast-csv`
     """
     # Tables take a second to import; other commands need not wait for them.
-    from p4cc.api.result import load
+    from p4cc.analysis.all_tables import all_tables, write_csv
+    from p4cc.analysis.recorded import read_results
 
-    result = load(folder)
+    found = all_tables(read_results(folder))
     if csv is not None:
-        for path in result.to_csv(csv):
+        for path in write_csv(found, csv):
             typer.echo(f"wrote {path}")
         return
-    frames = {"runs": result.runs, "statistics": result.statistics()}
-    for name in (*frames, *result.tables):
-        frame = frames[name] if name in frames else result.table(name)
+    for name, frame in found:
         typer.echo(f"{name}: {frame.height:,} rows of {', '.join(frame.columns)}")
     typer.echo(f"\nnext: p4cc tables {folder} --csv FOLDER")

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from p4cc.analysis.intervals import Interval
     from p4cc.scenario.flow_figures import BySizeFigure, DepthsFigure, PairedFigure
 
+
 def draw_paired(flows: pl.DataFrame, figure: PairedFigure, folder: Path) -> Path:
     """Draws the six parts, both runs in each, with the ratio of their medians; returns the file written."""
     need_columns(figure.file, flows, figure.over, "fct_ns")

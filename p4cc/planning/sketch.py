@@ -201,8 +201,9 @@ _RDMA = {
     "capacity": "500_000pkt",
     "priority": "\n  # The class on the wire: one that is not lossy.\n  priority: 3",
     "transport": """\
-# One transport for all: paced packets of 1500 bytes, a first window of one bandwidth-delay product, an ACK for each
-# packet, no receiver window. So figures compare algorithms alone. dctcp_rate is DCTCP over it, prague_paced Prague.
+# One transport for all: paced packets of 1500 bytes, a first window of one bandwidth-delay product, an ACK
+# for each packet, no receiver window. So figures compare algorithms alone. dctcp_rate is DCTCP over it,
+# prague_paced Prague.
 transport:
   kind: rdma
   mss_bytes: 1_436
@@ -264,7 +265,8 @@ traffic:
 
 {transport}
 
-# What is compared: each variant meets the same traffic. `p4cc algorithms` lists all of them with their parameters.
+# What is compared: each variant meets the same traffic.
+# `p4cc algorithms` lists all of them with their parameters.
 variants:
 {variants}
 
