@@ -27,11 +27,9 @@ _FLOWS = 1_000
 """That a run measures, so that a p99 of a tenth of them is of 100."""
 _PACED = {"dctcp": "dctcp_rate", "prague": "prague_paced"}
 """Senders with windows that have a paced form of their own."""
-_STEP = "red: {k_min_bytes: 75_000, k_max_bytes: 75_020, p_max: 1.0}"
 _PROGRAMS = {
     "none": ("ack_priority", ""),
-    # A RED curve one cell wide is a threshold: 30 KB for each 10 Gb/s, as DCTCP's 20 packets (65 at most).
-    "one_ecn_threshold": ("ecn_red", _STEP),
+    "one_ecn_threshold": ("ecn_red", ""),
     "random_ecn": ("ecn_red", ""),
     "l4s_marks": ("dualpi2", "dualpi2: {target_ns: 50us, interval_ns: 50us, step_ns: 24us}"),
     "telemetry": ("int_hpcc", ""),
@@ -72,7 +70,7 @@ def sketch(wish: Wish, name: str) -> str:
     is_paced = any(one.kind == "rate_control" for one in senders.values())
     if is_paced:
         senders = {one: _paced(entry) for one, entry in senders.items()}
-    variants = "\n".join(_variant(one, entry) for one, entry in senders.items())
+    variants = "\n".join(_variant(one, entry, rate_bps) for one, entry in senders.items())
     values = {
         "name": name,
         "hosts": wish.hosts,
@@ -172,10 +170,20 @@ def _paced(one: Algorithm) -> Algorithm:
     return paced
 
 
-def _variant(name: str, one: Algorithm) -> str:
+def _threshold(rate_bps: int) -> str:
+    """A RED curve one cell of 80 bytes wide: DCTCP's 20 packets up to 10 Gb/s, in proportion to the rate above."""
+    if rate_bps < 10**10:
+        return "red: {k_min_bytes: 30_000, k_max_bytes: 30_080, p_max: 1.0, scale_with_rate: false}"
+    cell = -(-80 * 25 * 10**9 // rate_bps)
+    return f"red: {{k_min_bytes: 75_000, k_max_bytes: {75_000 + cell:_}, p_max: 1.0}}"
+
+
+def _variant(name: str, one: Algorithm, rate_bps: int) -> str:
     if one.kind != "rate_control":
         return f"  - {{name: {name}, congestion_avoidance: {{name: {one.name}}}}}"
     program, more = _PROGRAMS[one.switch_needs]
+    if one.switch_needs == "one_ecn_threshold":
+        more = _threshold(rate_bps)
     if one.name == "nscc":
         # It spreads packets over all paths.
         program, more = "ecn_red_spray", "red: {k_min_bytes: 8_000, k_max_bytes: 32_000, p_max: 1.0}"

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from p4cc import spec
     from p4cc.json_data import JsonValue
 
-_CELL_BYTES = 80
 BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
 
 
@@ -66,8 +65,8 @@ class RedCurveSettings(Model):
 
     @property
     def is_step(self) -> bool:
-        """Whether it is a threshold: within a cell of 80 bytes from no mark to all."""
-        return self.p_max == 1 and self.k_max_bytes - self.k_min_bytes <= _CELL_BYTES
+        """Whether it is a threshold: from no mark to all within a hundredth of its depth, as cells are not finer."""
+        return self.p_max == 1 and self.k_max_bytes - self.k_min_bytes <= self.k_min_bytes / 100
 
 
 SegmentBytes = Annotated[int, Field(ge=1, le=1 << 24)]
