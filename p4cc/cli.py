@@ -16,6 +16,7 @@ from p4cc.commands import (
     compare,
     controller,
     dissector,
+    export_ns3,
     info,
     init,
     lab,
@@ -25,6 +26,7 @@ from p4cc.commands import (
     run,
     stf,
     sweep,
+    tables,
     tofino,
     topo,
 )
@@ -47,10 +49,12 @@ algorithm.register(app)
 run.register(app)
 compare.register(app)
 report.register(app)
+tables.register(app)
 reproduce.register(app)
 sweep.register(app)
 program.register(app)
 dissector.register(app)
+export_ns3.register(app)
 stf.register(app)
 info.register(app)
 topo.register(app)

@@ -50,7 +50,8 @@ _PERCENTILES = f"""## Percentiles
 The rule: {DEFINITION}. {FEW[0].upper()}{FEW[1:]}.
 The count stands beside: in `summary.json` as `fct_count`, `slowdown_count`, `rtt_count`, `latency_count` (of a label of
 traffic: `LABEL.completed`), in tables as the text of the column says. `few_values` of a run names its percentiles of few
-values; the printed table marks them with `*`.
+values; the printed table marks them with `*`, and so do tables of `p4cc reproduce`. `NAME` of a span of `measure` ends the
+columns of the flows that begin in it (`fct_p99_ns_NAME`).
 
 ## Slowdown
 
@@ -60,6 +61,8 @@ values; the printed table marks them with `*`.
 
 - A percentile has the number of values behind it in its label (`n = 4 to 40`: over the points); of few values it is
   hollow, a hatched bar, or has a `*`.
+- With `interval: t` or `bootstrap` of a scenario middles are means and bands are 95 % confidence intervals, named below the
+  figure; without it bands are the 5-95 % range of the seeds (docs/algorithms/metrics.md#intervals).
 - `k/n` at a median: k of n runs have a value, the median is theirs. Distributions count what did not finish, so they
   end below 1.
 - Goodput is payload acknowledged in a bin. Where it exceeds the rate of the hosts' lines, the figure shows that rate and

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
 from p4cc.json_data import items, mapping, number
+from p4cc.scenario import transports
 from p4cc.scenario.expand import as_key, column_names
 from p4cc.scenario.overrides import set_path, values_at
 from p4cc.scenario.variants import KINDS
@@ -178,7 +179,7 @@ def compare(a: Results, b: Results, matched: Mapping[str, str] | None = None, on
         )
     settings = [*_differences(*sides), *_installed(*sides, pairs, paths)]
     chosen = [_filtered(pair, only) for pair in pairs]
-    return Comparison(settings, chosen, alone[0], alone[1], list(_warnings(a, b)))
+    return Comparison(settings, chosen, alone[0], alone[1], [*_warnings(a, b), *_transports(*sides, pairs)])
 
 
 def chance(n: int, m: int) -> float:
@@ -382,6 +383,24 @@ def _warnings(a: Results, b: Results) -> Iterator[str]:
         yield f"the scenarios differ: {names[0]} and {names[1]}; what is alike in name may not be alike in meaning"
     if a.folder.resolve() == b.folder.resolve():
         yield "A and B are the same folder"
+
+
+def _transports(a: _Folder, b: _Folder, pairs: Sequence[Pair]) -> Iterator[str]:
+    """A warning for each way in which other algorithms that are compared have other transports, unless a side means it.
+
+    Of one algorithm the settings that differ say it.
+    """
+    if any(side.scenario.get(transports.ON_PURPOSE) for side in (a, b)):
+        return
+    for first, second in dict.fromkeys((pair.variant_a, pair.variant_b) for pair in pairs):
+        sides = {f"{first} of A": (a, first), f"{second} of B": (b, second)}
+        of = {label: (side.scenario, _variant(side.scenario, name)) for label, (side, name) in sides.items()}
+        if (text := transports.warning(of)) is not None:
+            yield text
+
+
+def _variant(scenario: JsonObject, name: str) -> JsonObject:
+    return next(one for one in map(mapping, items(scenario["variants"])) if one["name"] == name)
 
 
 def _label(variant: str, point: Point) -> str:

@@ -108,7 +108,7 @@ def derive(
         numbers["round_goodput_bps"] = goodputs.median()
     found["rtts"] = changed(tables["rtts"], lambda part: with_labels(_frame(part), flows).to_arrow())
     rtts = of_rtts(map(_frame, parts_of(tables["rtts"])), measures.windows)
-    numbers |= {**of_rounds(rounds), **rtts, **_of_flows(flows)}
+    numbers |= {**of_rounds(rounds), **rtts, **_of_flows(flows), **_of_flows_in(measures.windows, flows)}
     numbers |= of_collectives(_frame(tables["collectives"]))
     if measures.slowdown_by_size:
         numbers["slowdown"] = by_size(flows, SUMMARY_BINS)
@@ -233,16 +233,32 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(selectors.float().fill_nan(None))
 
 
-def _of_flows(flows: pl.DataFrame) -> dict[str, float]:
+def _of_flows_in(windows: Sequence[Window], flows: pl.DataFrame) -> dict[str, float]:
+    """The same of the flows that began within each span, whenever they finished, and how many of them did not."""
+    result: dict[str, float] = {}
+    for window in windows:
+        begun = started_in(flows, window)
+        result |= _of_flows(begun, f"_{window.name}")
+        sized = begun.filter(pl.col("size_bytes").is_not_null())
+        result[f"fct_unfinished_{window.name}"] = sized["fct_ns"].null_count()
+    return result
+
+
+def started_in(flows: pl.DataFrame, window: Window) -> pl.DataFrame:
+    """The flows that began within a span, its end left out."""
+    return flows.filter((pl.col("start_ns") >= window.start_ns) & (pl.col("start_ns") < window.end_ns))
+
+
+def _of_flows(flows: pl.DataFrame, span: str = "") -> dict[str, float]:
     """Number, mean and percentiles of completion times and slowdowns of the flows that finished."""
     result: dict[str, float] = {}
     for name, column in (("fct", "fct_ns"), ("slowdown", "slowdown")):
         values = flows[column].drop_nulls().cast(pl.Float64).to_numpy()
         suffix = "_ns" if name == "fct" else ""
-        result[f"{name}_count"] = int(values.size)
-        result[f"{name}_mean{suffix}"] = float(values.mean()) if values.size else float("nan")
+        result[f"{name}_count{span}"] = int(values.size)
+        result[f"{name}_mean{suffix}{span}"] = float(values.mean()) if values.size else float("nan")
         for percent in PERCENTILES:
-            result[f"{name}_p{percent}{suffix}"] = percentile(values, percent)
+            result[f"{name}_p{percent}{suffix}{span}"] = percentile(values, percent)
     return result
 
 

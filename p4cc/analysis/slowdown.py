@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from p4cc.analysis.intervals import Estimate, of_percentile
 from p4cc.analysis.percentiles import PERCENTILES, percentile
 
 if TYPE_CHECKING:
@@ -107,11 +108,23 @@ def by_size(flows: pl.DataFrame, bins: int = SUMMARY_BINS) -> list[dict[str, flo
 
 
 def size_bins(flows: pl.DataFrame, bins: int) -> list[pl.DataFrame]:
-    """Sizes and slowdowns of complete flows in `bins` frames by size, none empty; the rules of `by_size`."""
+    """Sizes, slowdowns and seeds of complete flows in `bins` frames by size, none empty; the rules of `by_size`."""
+    seed = [pl.col("seed")] if "seed" in flows.columns else []
     done = (
         flows.filter(pl.col("slowdown").is_not_null())
-        .select(pl.col("size_bytes").cast(pl.Int64), pl.col("slowdown").clip(lower_bound=FLOOR))
+        .select(pl.col("size_bytes").cast(pl.Int64), pl.col("slowdown").clip(lower_bound=FLOOR), *seed)
         .sort("size_bytes", "slowdown")
     )
     bounds = [done.height * number // bins for number in range(bins + 1)]
     return [done[start:end] for start, end in pairwise(bounds) if start < end]
+
+
+def intervals_by_size(flows: pl.DataFrame, percent: float, bins: int) -> list[tuple[int, Estimate]]:
+    """A percentile of the slowdown with its bootstrap interval over the seeds: upper ends of `by_size`, estimates."""
+    pooled = size_bins(flows, bins)
+    found: list[tuple[int, Estimate]] = []
+    for one in pooled:
+        runs = [rows["slowdown"].to_numpy() for _, rows in one.group_by("seed", maintain_order=True)]
+        if (estimate := of_percentile(runs, percent)) is not None:
+            found.append((int(one["size_bytes"][-1]), estimate))
+    return found

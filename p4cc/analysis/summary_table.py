@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from p4cc.analysis import intervals
 from p4cc.analysis.percentiles import of_few_text, percent_of
 from p4cc.digits import digits
 from p4cc.json_data import number
@@ -19,6 +20,7 @@ from p4cc.json_data import number
 if TYPE_CHECKING:
     import polars as pl
 
+    from p4cc.analysis.intervals import Interval
     from p4cc.json_data import JsonObject, JsonValue
 
 NARROW = 80
@@ -57,12 +59,25 @@ _COLUMNS = (
 )
 
 
-def aggregate(runs: Sequence[JsonObject], keys: Sequence[str]) -> list[dict[str, JsonValue]]:
+_INTERVALS = {
+    "goodput_gbps": (1e-9, "goodput_bps"),
+    "finish_ms": (1e-6, "finish_ns"),
+    "fct_p50_ms": (1e-6, "fct_p50_ns"),
+    "fct_p99_ms": (1e-6, "fct_p99_ns"),
+    "slowdown_p99": (1.0, "slowdown_p99"),
+}
+"""Columns that have confidence intervals, with factor and column of the runs."""
+
+
+def aggregate(
+    runs: Sequence[JsonObject], keys: Sequence[str], interval: Interval = "range"
+) -> list[dict[str, JsonValue]]:
     """Medians and counts over seeds; `keys` (variant and swept values) identify a row, in order of appearance.
 
     `finish_ms` is the median over the seeds in which every flow finished, `finished` their number; completion times and
     slowdowns are of the flows that finished. Of percentiles, `NAME_seeds` counts the seeds that have it and `NAME_few`
     those in which it is of few values. `goodput_gbps` is of the flows with a size; of all flows in runs that have none.
+    With a confidence `interval` times, goodput and slowdown are means, and `NAME_low` and `NAME_high` its ends.
     """
     # A slow import, which `table` does not need.
     import polars as pl
@@ -96,7 +111,26 @@ def aggregate(runs: Sequence[JsonObject], keys: Sequence[str]) -> list[dict[str,
         marks_k_dc=median("marks_level2"),
         peak_queue_pkts=median("peak_queue_pkts"),
     )
-    return grouped.to_dicts()
+    rows = grouped.to_dicts()
+    if interval != "range":
+        for row in rows:
+            _set_interval(row, [run for run in runs if all(run[key] == row[key] for key in keys)], interval)
+    return rows
+
+
+def _set_interval(row: dict[str, JsonValue], runs: Sequence[JsonObject], interval: Interval) -> None:
+    """Means and ends of intervals in place of the medians of a row."""
+    row["interval"] = interval
+    for name, (scale, column) in _INTERVALS.items():
+        of = "total_goodput_bps" if column == "goodput_bps" and not _have_sizes(runs) else column
+        values = [value * scale for run in runs if (value := number(run.get(of))) is not None]
+        if (found := intervals.of_values(values, interval)) is not None:
+            row |= {name: found.middle, f"{name}_low": found.low, f"{name}_high": found.high}
+
+
+def _have_sizes(runs: Sequence[JsonObject]) -> bool:
+    """Whether runs have flows with a size."""
+    return any(run.get("flows_finite") != 0 for run in runs)
 
 
 def table(title: str, rows: Sequence[JsonObject], keys: Sequence[str], width: int = NARROW) -> Table:
@@ -107,7 +141,7 @@ def table(title: str, rows: Sequence[JsonObject], keys: Sequence[str], width: in
     fixed = sum(_width(key, texts) for key, texts in leading.items())
     fit = fitting(columns, cells, width - 1 - fixed)
     left = [column.heading for column in columns if column not in fit]
-    caption = "medians over the seeds" + (f"; in summary.json also: {', '.join(left)}" if left else "")
+    caption = _of_seeds(rows) + (f"; in summary.json also: {', '.join(left)}" if left else "")
     if few := [
         percent for one in fit if (percent := percent_of(one.of)) and any(row.get(f"{one.name}_few") for row in rows)
     ]:
@@ -125,6 +159,14 @@ def table(title: str, rows: Sequence[JsonObject], keys: Sequence[str], width: in
         ]
         out.add_row(*(leading[key][place] for key in keys), *styled)
     return out
+
+
+def _of_seeds(rows: Sequence[JsonObject]) -> str:
+    """What the numbers are over the seeds."""
+    kind = next((row["interval"] for row in rows if "interval" in row), None)
+    if kind not in ("t", "bootstrap"):
+        return "medians over the seeds"
+    return f"goodput, times and slowdowns: means with the {intervals.text(kind)}; the rest: medians"
 
 
 def fitting(columns: Sequence[Shown], cells: dict[str, list[str]], room: int, padding: int = _PADDING) -> list[Shown]:
@@ -154,5 +196,8 @@ def _cell(column: Shown, row: JsonObject) -> str:
     text = (digits(value, 2) if small else f"{value:.{column.digits}f}") + (
         "*" if row.get(f"{column.name}_few") else ""
     )
+    low, high = (number(row.get(f"{column.name}_{end}")) for end in ("low", "high"))
+    if low is not None and high is not None:
+        text += f" [{low:.{column.digits}f}, {high:.{column.digits}f}]"
     seeds = row.get(f"{column.name}_seeds", row["seeds"])
     return text if seeds == row["seeds"] else f"{text}, {seeds} of {row['seeds']} seeds"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib import pyplot as plt
 
+from p4cc.analysis.percentiles import is_few, of_few_text
 from p4cc.analysis.slowdown import LABEL, by_size
 from p4cc.errors import UserError
 from p4cc.figures.cdf import distribution, labelled, nothing
@@ -98,17 +99,27 @@ class Plot:
         return axes
 
     def slowdown(self, percentile: int = 95, *, bins: int = 10, ax: Axes | None = None) -> Axes:
-        """A percentile (50, 95 or 99) of the slowdown over bins of flow size, a line for each variant."""
+        """A percentile (50, 95 or 99) of the slowdown over bins of flow size, a line for each variant.
+
+        Bins of so few flows that the percentile is their largest are hollow.
+        """
         if percentile not in (50, 95, 99):
             raise UserError(f"percentile {percentile}", place="plot.slowdown", remedy="give 50, 95 or 99")
         axes = _axes(ax)
-        lines = len(axes.get_lines())
+        lines, any_few = len(axes.get_lines()), False
         for number, (variant, rows) in enumerate(self._table("flows").group_by("variant", maintain_order=True), lines):
             found = by_size(rows, bins)
             sizes, values = [one["max_size_bytes"] for one in found], [one[f"p{percentile}"] for one in found]
             colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
             label = labelled(str(variant[0]), rows["slowdown"])
             axes.plot(sizes, values, color=colour, marker=marker, ms=4, label=label)
+            points = zip(sizes, values, (int(one["flows"]) for one in found), strict=True)
+            few = [(size, value) for size, value, count in points if is_few(count, percentile)]
+            if few:
+                axes.plot(*zip(*few, strict=True), ls="", marker=marker, ms=5, mfc="white", mec=colour, zorder=3)
+            any_few = any_few or bool(few)
+        if any_few:
+            axes.set_title(f"hollow: of {of_few_text([percentile])}", fontsize="small", loc="left")
         log_scale(axes, x=True)
         log_scale(axes)
         axes.set_xlabel(f"flow size (B), {bins} bins")

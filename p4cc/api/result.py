@@ -6,27 +6,32 @@
 from __future__ import annotations
 
 import html
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pyarrow.parquet as pq
 
+from p4cc.analysis.all_tables import all_tables, runs_frame, statistics_frame, write_csv
 from p4cc.analysis.recorded import read_results
 from p4cc.analysis.tables import TABLE_NAMES
 from p4cc.api.tables import Tables, shown
+from p4cc.errors import UserError
 
 if TYPE_CHECKING:
     from os import PathLike
 
     import pyarrow as pa
 
+    from p4cc.analysis.intervals import Interval
+
 
 class Result(Tables):
     """What a run left in its folder: its tables as polars frames (`result.flows`, `result.queues`, ...).
 
-    `to_pandas()` of a frame needs pandas. `units` and `describe` say what columns hold. A table without rows is a frame
-    without rows.
+    `to_csv(folder)` and `to_pandas()` give all of them at once; p4cc does not install pandas. `units` and `describe`
+    say what columns hold. A table without rows is a frame without rows.
 
     Raises UserError, when it is made, for a folder that p4cc did not write or that is not whole.
     """
@@ -46,11 +51,7 @@ class Result(Tables):
     @property
     def runs(self) -> pl.DataFrame:
         """One row per run (variant, point of the sweep, seed) with its numbers, as in summary.json."""
-        plain = [
-            {key: value for key, value in row.items() if not isinstance(value, list | dict)}
-            for row in self._results.runs
-        ]
-        return pl.DataFrame(plain, infer_schema_length=None)
+        return runs_frame(self._results)
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -61,6 +62,34 @@ class Result(Tables):
     def tables(self) -> list[str]:
         """Names of the tables that have rows."""
         return [name for name in TABLE_NAMES if self._path(name).exists()]
+
+    def statistics(self, interval: Interval | None = None) -> pl.DataFrame:
+        """Each number of the runs over the seeds, a row for each variant, point of the sweep and number.
+
+        Columns: the keys of the runs, `metric`, `seeds`, `values` (seeds that have one), `mean`, `low`, `high`,
+        `median`, `interval`. `interval` is `t` or `bootstrap` (95 % confidence intervals of the mean) or `range` (the
+        least and the largest value); the scenario's if not given.
+        """
+        return statistics_frame(self._results, interval)
+
+    def to_csv(self, folder: str | PathLike[str]) -> list[Path]:
+        """Writes `runs.csv`, `statistics.csv` and a file for each table that has rows into a folder, made if absent.
+
+        Returns the files. Null is an empty field. Raises UserError where they cannot be written.
+        """
+        return list(write_csv(all_tables(self._results), folder))
+
+    def to_pandas(self) -> dict[str, Any]:
+        """`runs`, `statistics` and every table that has rows as frames of pandas, by their names.
+
+        Raises UserError where pandas is not installed.
+        """
+        try:
+            importlib.import_module("pandas")
+        except ImportError as error:
+            remedy = "pip install pandas"
+            raise UserError("pandas is not installed", place="Result.to_pandas", remedy=remedy) from error
+        return {name: frame.to_pandas() for name, frame in all_tables(self._results)}
 
     def _frame(self, name: str) -> pl.DataFrame:
         return pl.read_parquet(self._path(name))

@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,16 +38,34 @@ def init(
         typer.Option("--program", help="P4 source for the switches that name it, or for all; with a topology file."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
+    hosts: Annotated[int | None, typer.Option(help="Hosts of a leaf-spine network (16).")] = None,
+    rate: Annotated[str | None, typer.Option(help="Rate of their links (100G).")] = None,
+    load: Annotated[float | None, typer.Option(help="Share of the links that payload takes (0.5).")] = None,
+    cdf: Annotated[
+        str | None, typer.Option(help="Sizes of flows: websearch, fb-hadoop, ali-storage, google-rpc, or a file.")
+    ] = None,
+    senders: Annotated[
+        str | None, typer.Option(help="Algorithms to compare, all over one transport (dctcp,hpcc,swift).")
+    ] = None,
 ) -> None:
     """Write a scenario that runs, with every field explained, to start from.
+
+    With options in place of a name it is the scenario that they describe. Senders that are paced and others are never
+    compared over different transports: dctcp and prague are taken in their paced form beside paced ones.
 
     Examples:
 
     * `p4cc init`: which scenarios there are
     * `p4cc init incast`
     * `p4cc init leaf-spine my-fabric.yaml`
+    * `p4cc init --hosts 64 --rate 100G --load 0.6 --cdf websearch --senders dctcp,hpcc,swift mine.yaml`
     * `p4cc init exercises/ecn/topology.json my-ecn.yaml --program solution/ecn.p4`
     """
+    wished = {"hosts": hosts, "rate": rate, "load": load, "cdf": cdf, "senders": senders}
+    given = {name: value for name, value in wished.items() if value is not None}
+    if given:
+        _init_wish(kind, file, given, force=force)
+        return
     if kind is None:
         for name in kinds():
             typer.echo(f"{name:<12}{_first_comment(_text(name))}")
@@ -69,6 +87,18 @@ def init(
     path = file or Path(f"{kind}.yaml")
     text = _NAME.sub(f"name: {_name(path)}", _text(kind), count=1)
     _write(path, text, force=force, is_lab=kind == "lab")
+
+
+def _init_wish(kind: str | None, file: Path | None, given: dict[str, Any], *, force: bool) -> None:
+    """Writes the scenario that options describe; the first word is the file then."""
+    # The engine's registry takes a while to load; templates need not wait for it.
+    from p4cc.planning.sketch import Wish, sketch
+
+    if file is not None or kind in kinds():
+        remedy = "name the file alone, or leave the options out"
+        raise UserError(f"options describe a scenario, and {kind} is another", place="p4cc init", remedy=remedy)
+    path = Path(kind or "scenario.yaml")
+    _write(path, sketch(Wish(**given), _name(path)), force=force)
 
 
 def _write(path: Path, text: str, *, force: bool, is_lab: bool = False) -> None:

@@ -9,10 +9,11 @@ import polars as pl
 
 from p4cc.analysis.metrics import supported
 from p4cc.figures.chart import Axis, Bars, Chart, Panel, axis_label
-from p4cc.figures.counts import left_out, meanings, numbered, samples, spread
+from p4cc.figures.counts import left_out, meanings, named_interval, numbered, samples, spread
 from p4cc.figures.rows import need_columns
 
 if TYPE_CHECKING:
+    from p4cc.analysis.intervals import Interval
     from p4cc.figures.chart import Mark
     from p4cc.scenario.figures import BarFigure
     from p4cc.scenario.figures import Panel as PanelSpec
@@ -23,7 +24,7 @@ _NAME_LETTERS = 12
 """Letters of a line below a bar."""
 
 
-def chart(runs: pl.DataFrame, figure: BarFigure) -> Chart:
+def chart(runs: pl.DataFrame, figure: BarFigure, interval: Interval = "range") -> Chart:
     """A panel per column."""
     along = [name for name in (figure.x, figure.limit_over) if name is not None]
     need_columns(figure.file, runs, *along, *(panel.y for panel in figure.panels))
@@ -33,16 +34,17 @@ def chart(runs: pl.DataFrame, figure: BarFigure) -> Chart:
     across = max(1, min(len(figure.panels), int(_PAGE_WIDTH / width)))
     size = (width * across, 3.2 * -(-len(figure.panels) // across))
     notes: list[str] = []
-    panels = [_panel(runs, figure, panel, notes) for panel in figure.panels]
+    panels = [_panel(runs, figure, panel, notes, interval) for panel in figure.panels]
+    notes += named_interval("bars' ends", interval)
     return Chart(figure.title, panels, size, across, notes, variants, "" if figure.x is None else "each")
 
 
-def _panel(runs: pl.DataFrame, figure: BarFigure, spec: PanelSpec, notes: list[str]) -> Panel:
+def _panel(runs: pl.DataFrame, figure: BarFigure, spec: PanelSpec, notes: list[str], interval: Interval) -> Panel:
     # Without a swept column the variants themselves stand along x.
     frame, x = (runs, figure.x) if figure.x is not None else (runs.with_columns(pl.lit("").alias("_one")), "_one")
     if figure.limit_over is not None:
         frame = limits(frame, x, figure.limit_over, spec.y)
-    points = spread(frame, x, spec.y, spec.scale)
+    points = spread(frame, x, spec.y, spec.scale, interval)
     groups = points[x].unique(maintain_order=True).to_list()
     variants = points["variant"].unique(maintain_order=True).to_list()
     width = 0.8 / len(variants)
@@ -64,7 +66,7 @@ def _panel(runs: pl.DataFrame, figure: BarFigure, spec: PanelSpec, notes: list[s
                 texts=[] if figure.limit_over is None else [f"{one:g}" for one in shown["median"]],
                 samples=None
                 if figure.limit_over is not None
-                else samples(frame, variant, shown[x], spec.y, spec.scale),
+                else samples(frame, variant, shown[x], spec.y, spec.scale, interval),
             )
         )
         marks += left_out(line, [groups.index(at) + shift for at in line[x]], "high", variant, 0)

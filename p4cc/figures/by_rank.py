@@ -9,16 +9,17 @@ import polars as pl
 
 from p4cc.analysis.paired import CUTS, parts, ratio_of_medians
 from p4cc.analysis.percentiles import is_few
-from p4cc.analysis.slowdown import FLOOR, LABEL
+from p4cc.analysis.slowdown import FLOOR, LABEL, intervals_by_size
 from p4cc.analysis.slowdown import by_size as bins_by_size
 from p4cc.digits import digits
 from p4cc.errors import UserError
 from p4cc.figures.cdf import labelled
 from p4cc.figures.chart import Axis, Chart, Line, Panel
-from p4cc.figures.counts import numbered, of_few
+from p4cc.figures.counts import named_interval, numbered, of_few
 from p4cc.figures.rows import need_columns, of_seed, split
 
 if TYPE_CHECKING:
+    from p4cc.analysis.intervals import Interval
     from p4cc.scenario.flow_figures import BySizeFigure, DepthsFigure, PairedFigure
 
 
@@ -47,20 +48,25 @@ def paired(flows: pl.DataFrame, figure: PairedFigure) -> Chart:
     return Chart(figure.title, panels, (9.6, 5.2), 3)
 
 
-def by_size(flows: pl.DataFrame, figure: BySizeFigure) -> Chart:
-    """A panel per point of the sweep and a line per variant."""
+def by_size(flows: pl.DataFrame, figure: BySizeFigure, interval: Interval = "range") -> Chart:
+    """A panel per point of the sweep and a line per variant, with a band where an interval is asked for."""
     need_columns(figure.file, flows, "slowdown", *([figure.over] if figure.over else []))
     groups = split(flows, figure.over)
     points = list(dict.fromkeys(point for _, point, _ in groups))
     notes: list[str] = []
     panels: list[Panel] = []
     for point in points:
-        lines = [line for variant, at, of in groups if at == point for line in _bins(figure, variant, of, notes)]
+        here = [(variant, of) for variant, at, of in groups if at == point]
+        lines = [line for variant, of in here for line in _bins(figure, variant, of, notes)]
+        if interval != "range":
+            lines += [line for variant, of in here for line in _bands(figure, variant, of)]
         x = Axis("flow size (B), bins of n flows", log=True)
         y = Axis(f"{LABEL}, p{figure.percentile}", log=True)
         panels.append(Panel(x, y, lines, point, "" if lines else "nothing finished"))
     variants = list(dict.fromkeys(variant for variant, _, _ in groups))
     size = (4.6 * max(len(points), 1), 3.6)
+    # The flows of all seeds together have no mean over the seeds.
+    notes += named_interval("band", "range" if interval == "range" else "bootstrap")
     return Chart(figure.title, panels, size, notes=notes, variants=variants, legend="each")
 
 
@@ -87,6 +93,16 @@ def _bins(figure: BySizeFigure, variant: str, flows: pl.DataFrame, notes: list[s
             few=few,
         )
     ]
+
+
+def _bands(figure: BySizeFigure, variant: str, flows: pl.DataFrame) -> list[Line]:
+    """The interval of a variant's percentile in each bin; none where one seed has flows."""
+    found = intervals_by_size(flows, figure.percentile, figure.bins)
+    ends = [(size, one.low, one.high) for size, one in found if one.low is not None and one.high is not None]
+    if not ends:
+        return []
+    sizes, low, high = ([*column] for column in zip(*ends, strict=True))
+    return [Line(sizes, [None] * len(sizes), "", variant=variant, dash=None, band=(low, high))]
 
 
 def depths(histogram: pl.DataFrame, figure: DepthsFigure) -> Chart:

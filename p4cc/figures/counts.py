@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from p4cc.analysis import intervals
 from p4cc.analysis.percentiles import count_column, of_few_text, percent_of
 from p4cc.figures.chart import Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from p4cc.analysis.intervals import Interval
     from p4cc.figures.chart import Place, Samples
 
 LEFT_OUT = "k/n: k of n runs have a value, the median is theirs"
@@ -19,27 +21,45 @@ FEW = "few_values"
 """The column of runs that names their percentiles of few values."""
 
 
-def spread(runs: pl.DataFrame, x: str, y: str, scale: float) -> pl.DataFrame:
+def spread(runs: pl.DataFrame, x: str, y: str, scale: float, interval: Interval = "range") -> pl.DataFrame:
     """Median, 5th and 95th percentile over the runs of `y * scale` by variant (in order of appearance) and `x`.
 
+    With a confidence interval `median` is the mean, and `low` and `high` are the interval's ends.
     Beside them: the number of `runs`, of those with a value (`valued`), whether one of them is of few values (`few`),
     and the least and the largest number of values behind a percentile (`least`, `most`; null for other columns).
     """
     value = pl.col(y).cast(pl.Float64) * scale
-    return (
+    points = (
         runs.group_by("variant", x, maintain_order=True)
         .agg(
             value.median().alias("median"),
             value.quantile(0.05, "linear").alias("low"),
             value.quantile(0.95, "linear").alias("high"),
+            value.drop_nulls().alias("_values"),
             *runs_behind(runs, y),
         )
         .sort(x, maintain_order=True)
     )
+    if interval != "range":
+        found = [intervals.of_values(values.to_list(), interval) for values in points["_values"]]
+        ends = {
+            "median": [None if one is None else one.middle for one in found],
+            "low": [None if one is None else (one.middle if one.low is None else one.low) for one in found],
+            "high": [None if one is None else (one.middle if one.high is None else one.high) for one in found],
+        }
+        points = points.with_columns(pl.Series(name, values, pl.Float64) for name, values in ends.items())
+    return points.drop("_values")
 
 
-def samples(runs: pl.DataFrame, variant: str, places: pl.Series, y: str, scale: float) -> Samples:
-    """The seed and value of every run of a variant at each place of a swept column."""
+def samples(
+    runs: pl.DataFrame, variant: str, places: pl.Series, y: str, scale: float, interval: Interval = "range"
+) -> Samples | None:
+    """The seed and value of every run of a variant at each place of a swept column.
+
+    None with a confidence interval: medians of some of the seeds are not what the figure shows.
+    """
+    if interval != "range":
+        return None
     at = runs.filter(pl.col("variant") == variant).select(
         places.name, "seed", value=pl.col(y).cast(pl.Float64).fill_nan(None) * scale
     )
@@ -80,6 +100,12 @@ def left_out(line: pl.DataFrame, x: Sequence[Place], y: str, variant: str, row: 
 def of_few(how: str, percents: Iterable[float], where: str = "") -> str:
     """What the mark of percentiles of few values means."""
     return f"{how}: of {of_few_text(percents)} {where}".rstrip()
+
+
+def named_interval(how: str, interval: Interval) -> Iterator[str]:
+    """Names the confidence interval that is drawn, where one is asked for."""
+    if interval != "range":
+        yield f"{how}: {intervals.text(interval)}"
 
 
 def meanings(points: pl.DataFrame, y: str, how: str) -> Iterator[str]:

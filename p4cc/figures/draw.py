@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from p4cc.analysis.metrics import started_in
 from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import table
 from p4cc.figures import (
@@ -69,13 +70,15 @@ def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: ScenarioMod
     """Draws one figure from the runs and the tables beside them; raises UserError for columns that are not there."""
     # Plotting takes half a second to import.
     from p4cc.figures.picture import write
+    from p4cc.figures.style import column_width
 
     with warnings.catch_warnings():
         # What libraries say of a figure is not for a terminal;
         # what a reader must know stands in the figure.
         warnings.simplefilter("ignore")
         chart = chart_of(figure, runs, lambda name: read_table(folder, name), scenario)
-        return write(chart, folder / figure.file)
+        with column_width(figure.width_mm):
+            return write(chart, folder / figure.file)
 
 
 def chart_of(figure: Figure, runs: pl.DataFrame, read: Read, scenario: ScenarioModel) -> Chart:
@@ -101,6 +104,11 @@ def _chart_of(figure: Figure, runs: pl.DataFrame, read: Read, scenario: Scenario
             raise _NoRowsError(name)
         return result
 
+    def begun(flows: pl.DataFrame, window: str | None) -> pl.DataFrame:
+        """Rows of flows that began in a span of `measure`; all where none is named."""
+        spans = {one.name: one for one in scenario.measure}
+        return flows if window is None else started_in(flows, spans[window])
+
     def series() -> Series:
         queues, links, flows, of = (read(name) for name in ("queues", "links", "flows", "algorithm_state"))
         return Series(rows("windows"), pl.DataFrame() if queues is None else queues, links, flows, state=of)
@@ -108,9 +116,9 @@ def _chart_of(figure: Figure, runs: pl.DataFrame, read: Read, scenario: Scenario
     record = scenario.record
     match figure:
         case SweepFigure():
-            return over_sweep.chart(runs, figure)
+            return over_sweep.chart(runs, figure, scenario.interval)
         case BarFigure():
-            return bar.chart(runs, figure)
+            return bar.chart(runs, figure, scenario.interval)
         case HeatMapFigure():
             return heatmap.chart(runs, figure)
         case TimeFigure():
@@ -118,9 +126,9 @@ def _chart_of(figure: Figure, runs: pl.DataFrame, read: Read, scenario: Scenario
         case TracesFigure():
             return traces.chart(series(), figure, sampling_ns(record.windows_interval_ns, USUAL_INTERVAL_NS))
         case CdfFigure():
-            return cdf.chart(rows(figure.table), figure)
+            return cdf.chart(begun(rows(figure.table), figure.window), figure)
         case PercentilesFigure():
-            return percentiles.chart(rows("flows"), figure)
+            return percentiles.chart(begun(rows("flows"), figure.window), figure)
         case UtilisationFigure():
             return utilisation.chart(runs, figure, scenario)
         case PortSharesFigure():
@@ -132,7 +140,7 @@ def _chart_of(figure: Figure, runs: pl.DataFrame, read: Read, scenario: Scenario
         case PairedFigure():
             return by_rank.paired(rows("flows"), figure)
         case BySizeFigure():
-            return by_rank.by_size(rows("flows"), figure)
+            return by_rank.by_size(begun(rows("flows"), figure.window), figure, scenario.interval)
         case DepthsFigure():
             return by_rank.depths(rows("queue_histogram"), figure)
         case DecidedCellsFigure():

@@ -51,6 +51,8 @@ class Switches:
     bottleneck: tuple[str, str] | None
     own: bool = True
     """Whether the program is one of p4cc's, of which the tables say everything."""
+    curve_is_step: bool = False
+    """Whether the RED curve marks nothing below a depth and everything just above it."""
 
     @property
     def marks_by_threshold(self) -> bool:
@@ -162,10 +164,12 @@ def _step_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
         return
     if switches.marks_by_threshold:
         yield from _unmarked(name, switches, place)
+    elif switches.marks_by_curve and switches.curve_is_step:
+        return
     elif switches.marks_by_curve:
         yield (
             f"{place}: {name} was made for marks at a threshold, and {switches.program} marks at random along a RED "
-            f"curve; for a threshold run {_DUAL} for this variant (program)"
+            f"curve; for a threshold run {_DUAL} for this variant (program), or a curve of no width (red)"
         )
     elif switches.own:
         raise _refused(f"{name} lives by ECN marks, and {switches.program} marks nothing", _DUAL, place, switches)

@@ -421,6 +421,7 @@ class _Planner:
             ports,
             self.topology.roles.bottleneck,
             is_builtin_file(find_program(self.case.program, self.scenario)),
+            self.case.red.is_step,
         )
         items = (item.sender for item in self.case.scenario.flow_items.values())
         for sender in (self.case.variant, *(sender for sender in items if sender is not None)):

@@ -89,10 +89,13 @@ def _by_seed(frames: Mapping[Key, pl.DataFrame]) -> dict[tuple[int, int], dict[i
 def _by_size(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Figure:
     """Bins are those of all seeds of a series and point together; each seed has its percentile in each."""
     lines: dict[int, list[Line]] = {percent: [] for percent in _PERCENTILES}
+    few: set[int] = set()
     for (series, point), of in _by_seed(flows).items():
         pooled = size_bins(pl.concat(of.values()), SUMMARY_BINS)
         edges = list(dict.fromkeys(int(one["size_bytes"][-1]) for one in pooled))
         cells = {seed: _binned(rows, edges) for seed, rows in of.items()}
+        counts = {slowdowns.len() for bins in cells.values() for slowdowns in bins}
+        few |= {percent for percent in _PERCENTILES for count in counts if is_few(count, percent)}
         for percent in _PERCENTILES:
             samples = [
                 [(seed, short(percentile(one[place].to_numpy(), percent))) for seed, one in cells.items()]
@@ -103,6 +106,8 @@ def _by_size(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Figure:
             line = Line(edges, middle, label, variant=label, marker="own", band=(band[0], band[1]), samples=samples)
             lines[percent].append(replace(line, point=point))
     notes = ["All flows have one size."] if all(len(one.x) < 2 for one in lines[_PERCENTILES[0]]) else []
+    if few:
+        notes.append(f"Some bins of a run have {of_few_text(few)}: there the percentile is the largest slowdown.")
     x = Axis("flow size (B), upper end of the bin", log=True)
     return block(
         "Slowdown by size of flow",

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from p4cc.analysis.metrics import supported
+from p4cc.analysis.percentiles import percent_of
 from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import TABLE_NAMES, table
 from p4cc.errors import UserError
 from p4cc.reproduce import distributions, models
-from p4cc.reproduce.flows import measure_flows, median
+from p4cc.reproduce.flows import flow_percentile_of_few, measure_flows, median
 from p4cc.reproduce.other_simulator import count_off
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.beside_claims import BesideMeasure
@@ -39,6 +40,7 @@ from p4cc.scenario.distribution_claims import (
     SampleMeasure,
     ShiftMeasure,
 )
+from p4cc.scenario.flow_claims import FlowPercentileMeasure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,6 +57,8 @@ class Measured:
 
     value: float | None
     detail: str = ""
+    few: float | None = None
+    """The percentile that it is of, where that is of few values in a run."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,8 @@ def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Me
         case LimitMeasure():
             return Measured(_limit(_chosen(runs.runs, how), how.over, how.column, how.at_least))
         case ValueMeasure():
-            return Measured(_value(runs, how), _left_out(_chosen(runs.runs, how), how.column))
+            rows = _chosen(runs.runs, how)
+            return Measured(_value(runs, how), _left_out(rows, how.column), _of_few(rows, how.column))
         case TableMeasure():
             return Measured(_of_table(runs, how))
         case BinsMeasure():
@@ -136,6 +141,9 @@ def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Me
             return Measured(*count_off(runs.table("flows"), how))
         case AfterPeakMeasure():
             return Measured(distributions.after_peak(runs.table, how))
+        case FlowPercentileMeasure():
+            few = flow_percentile_of_few(runs.table("flows"), how)
+            return Measured(measure_flows(runs.runs, runs.table, how), few=few)
         case _:
             return Measured(measure_flows(runs.runs, runs.table, how))
 
@@ -212,6 +220,12 @@ def _left_out(rows: pl.DataFrame, column: str) -> str:
     """What to say of a number that is not of all runs."""
     valued = rows[column].count() if column in rows.columns else rows.height
     return "" if valued == rows.height else f"{valued} of {rows.height} runs have a value of {column}"
+
+
+def _of_few(rows: pl.DataFrame, column: str) -> float | None:
+    """The percentile that a column of runs is, if it is of few values in one of them."""
+    few = "few_values" in rows.columns and bool(rows["few_values"].list.contains(column).any())
+    return percent_of(column) if few else None
 
 
 def _statistic(value: pl.Expr, name: str) -> pl.Expr:

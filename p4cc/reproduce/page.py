@@ -11,7 +11,7 @@ from p4cc.reproduce.items import place
 from p4cc.reproduce.league import leagues_of
 from p4cc.reproduce.markup import code, linked, plain, slug, table
 from p4cc.reproduce.run import claims_of
-from p4cc.reproduce.table import HEADINGS, cells_of, league_lines
+from p4cc.reproduce.table import HEADINGS, cells_of, few_text, league_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -242,6 +242,8 @@ def _figure(
         for claim in chosen
         if claim["note"] or claim["within_band"] is False
     ]
+    if star := few_text(listed):
+        texts.append(f"- {maker.words(star)}")
     if texts:
         yield from ("", *texts)
 

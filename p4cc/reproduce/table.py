@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
+from p4cc.analysis.percentiles import of_few_text
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from p4cc.reproduce.league import League
     from p4cc.reproduce.verdict import ClaimRecord, Record
@@ -66,6 +68,14 @@ def causes(records: Sequence[Record]) -> Iterator[str]:
             if claim["within_band"] is False or claim["note"]:
                 verdict = "outside its band: " if claim["within_band"] is False else ""
                 yield f"figure {record['figure']}, {claim['text']}: {verdict}{claim['note'] or 'no cause is known'}"
+    if star := few_text(claim for record in records for claim in record["claims"]):
+        yield star
+
+
+def few_text(claims: Iterable[ClaimRecord]) -> str:
+    """What the star at numbers means; nothing where none has one."""
+    percents = [claim["few"] for claim in claims if claim["few"] is not None]
+    return f"* of {of_few_text(percents)} in a run" if percents else ""
 
 
 def markdown(records: Sequence[Record], leagues: Sequence[League] = ()) -> str:
@@ -91,7 +101,8 @@ def league_lines(league: League, words: Callable[[str], str]) -> list[str]:
         for column, claim in zip(league.columns, row, strict=True):
             cells.append(f"**{_cell(claim)}**" if variant in column.leaders else _cell(claim))
         lines.append(f"| {' | '.join(cells)} |")
-    return lines
+    star = few_text(claim for row in league.cells for claim in row if claim is not None)
+    return [*lines, "", words(star)] if star else lines
 
 
 def _escaped(cell: str) -> str:
@@ -99,7 +110,12 @@ def _escaped(cell: str) -> str:
 
 
 def _cell(claim: ClaimRecord | None) -> str:
-    return "" if claim is None else number(claim["measured"])
+    return "" if claim is None else number(claim["measured"]) + _star(claim)
+
+
+def _star(claim: ClaimRecord) -> str:
+    """The mark of a percentile of few values."""
+    return "" if claim["few"] is None or claim["measured"] is None else "*"
 
 
 def number(value: float | None) -> str:
@@ -118,7 +134,7 @@ def cells_of(record: Record, claim: ClaimRecord) -> list[str]:
         claim["text"],
         "" if claim["paper"] is None else number(claim["paper"]) + unit,
         _band(claim),
-        number(claim["measured"]) + ("" if claim["measured"] is None else unit),
+        number(claim["measured"]) + _star(claim) + ("" if claim["measured"] is None else unit),
         deviation,
         _VERDICTS[claim["within_band"]],
     ]

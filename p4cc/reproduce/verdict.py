@@ -32,6 +32,8 @@ class ClaimRecord(TypedDict):
     """(measured - paper) / paper; null without both, or where the paper has 0."""
     within_band: bool | None
     note: str
+    few: float | None
+    """The percentile that the number is, if it is of few values in a run."""
 
 
 class Record(TypedDict):
@@ -64,6 +66,7 @@ def judge(claim: Claim, measured: Measured) -> ClaimRecord:
         deviation=(value - paper) / paper if value is not None and paper else None,
         within_band=within,
         note="; ".join(notes),
+        few=measured.few,
     )
 
 

@@ -39,4 +39,4 @@ class RunOutcome:
             return self.aggregated
         from p4cc.analysis.summary_table import aggregate
 
-        return aggregate(self.summary["runs"], self.row_keys)
+        return aggregate(self.summary["runs"], self.row_keys, self.summary.get("interval", "range"))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import InterruptedRunError, UserError
+from p4cc.planning.compared import transport_warnings
 from p4cc.running import provenance
 from p4cc.running.cache import KeptRuns, RunCache
 from p4cc.running.cache_files import FOLDER as CACHE
@@ -82,6 +83,7 @@ class _Execution:
         self.local = RunCache((request.cache or folder.parent / CACHE) if request.use_cache else None)
         self.cache: KeptRuns = request.store if request.store is not None and request.use_cache else self.local
         self.drawing = Drawing(self.prepared.scenario, folder, request.call)
+        self.collected.warnings.update(dict.fromkeys(transport_warnings(self.prepared.cases, self.prepared.places)))
 
     def outcome(self) -> RunOutcome:
         """Makes the results."""
@@ -247,6 +249,8 @@ def _summary(prepared: Prepared, collected: Collected) -> dict[str, Any]:
         "title": scenario.title or scenario.name,
         "source": scenario.source,
         "program": scenario.switch.program,
+        # Tables show its means in place of medians.
+        **({} if scenario.interval == "range" else {"interval": scenario.interval}),
         "cases": [{"case": case.label(), **keys_of(case)} for case in prepared.cases],
         "warnings": list(collected.warnings),
         "runs": collected.runs,

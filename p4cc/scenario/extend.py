@@ -35,7 +35,7 @@ def _merged(base: JsonObject, own: JsonObject) -> dict[str, JsonValue]:
         held = found.get(key)
         if isinstance(held, dict) and isinstance(value, dict):
             # Another kind, or another algorithm, has other keys.
-            same = all(name not in value or value[name] == held.get(name) for name in ("kind", "name"))
+            same = all(name not in value or value[name] == held.get(name) for name in ("kind", "name", "python"))
             found[key] = _merged(held, value) if same else value
         else:
             found[key] = value

@@ -63,6 +63,11 @@ class RedCurveSettings(Model):
     """Chance of a mark just below `k_max_bytes`; it grows evenly from 0 at `k_min_bytes`."""
     scale_with_rate: bool = Field(default=True, description="Thresholds are for each 25 Gb/s of the port's rate.")
 
+    @property
+    def is_step(self) -> bool:
+        """Whether it is a threshold: from no mark to all within a hundredth of its depth, as cells are not finer."""
+        return self.p_max == 1 and self.k_max_bytes - self.k_min_bytes <= self.k_min_bytes / 100
+
 
 SegmentBytes = Annotated[int, Field(ge=1, le=1 << 24)]
 

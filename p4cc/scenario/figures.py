@@ -36,6 +36,10 @@ class FigureBase(Model):
     """Name of the file within the results; its ending (.png, .pdf, .svg) decides the format."""
     title: str = ""
     """Above the figure."""
+    width_mm: Annotated[float, Field(ge=40, le=400)] | None = Field(
+        default=None,
+        description="For LaTeX: the width of a column, 84.7 of ACM's and IEEE's; fonts are then 8 pt STIX, embedded.",
+    )
 
 
 class SweepFigure(FigureBase):
@@ -91,6 +95,7 @@ class CdfFigure(FigureBase):
         default=None, description="A column of the table: a line for each of its values, such as a swept one's."
     )
     classes: list[str] | None = Field(default=None, description="Only flows with these labels of traffic.")
+    window: str | None = Field(default=None, description="A span of `measure`: only flows that begin in it.")
     x_log: bool = False
     """Whether the x axis is logarithmic."""
     panels: Panels
@@ -129,6 +134,7 @@ class PercentilesFigure(FigureBase):
     panel_per_percentile: bool = False
     """A panel for each percentile, three beside each other: readable where many variants are compared."""
     classes: list[str] | None = Field(default=None, description="Only flows with these labels of traffic.")
+    window: str | None = Field(default=None, description="A span of `measure`: only flows that begin in it.")
     panels: Panels
     """Columns of the flows."""
 
@@ -203,7 +209,7 @@ FIGURE_KINDS = kinds(Figure)
 
 
 class Window(Model):
-    """A span of virtual time over which goodput and fairness are reported."""
+    """A span of virtual time for which goodput, fairness and completion times are reported."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
     """Ends the names of its columns, as in `goodput_bps_NAME`."""

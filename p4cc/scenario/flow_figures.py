@@ -19,6 +19,10 @@ class FlowFigure(Model):
     """Name of the file within the results; its ending (.png, .pdf, .svg) decides the format."""
     title: str = ""
     """Above the figure."""
+    width_mm: Annotated[float, Field(ge=40, le=400)] | None = Field(
+        default=None,
+        description="For LaTeX: the width of a column, 84.7 of ACM's and IEEE's; fonts are then 8 pt STIX, embedded.",
+    )
 
 
 class SweptFigure(FlowFigure):
@@ -76,6 +80,7 @@ class BySizeFigure(SweptFigure):
     """Which percentile of the slowdown."""
     bins: Annotated[int, Field(ge=2, le=100)] = 10
     """How many bins of flow size."""
+    window: str | None = Field(default=None, description="A span of `measure`: only flows that begin in it.")
 
 
 class DepthsFigure(SweptFigure):

@@ -451,6 +451,8 @@ class ScenarioModel(Model):
     paced: RdmaTransport | None = Field(
         default=None, description="The transport of senders with rate_control, where `transport` is for windows."
     )
+    own_transports: bool = False
+    """Whether variants differ in transport (pacing, recovery, ...) on purpose; p4cc warns of it if not."""
     variants: Annotated[list[Variant], Field(min_length=1, max_length=64)]
     """The senders to compare; each meets the same traffic."""
     sweep: dict[str, Annotated[list[Anything], Field(min_length=1, max_length=1_000)]] = Field(
@@ -460,6 +462,12 @@ class ScenarioModel(Model):
         default=[1]
     )
     """Each seed draws the traffic anew; tables show medians over them."""
+    interval: Literal["range", "t", "bootstrap"] = Field(
+        default="range",
+        description="What tables and figures show of the seeds. range: medians, in figures with the 5-95 % range. t: "
+        "means with their 95 % confidence interval by Student's t. bootstrap: the same by 2,000 resamples of whole "
+        "runs (docs/algorithms/metrics.md#intervals).",
+    )
     stop_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] = 1_000_000_000
     """A run ends here, or when all has been sent and acknowledged."""
     ties: Literal["lower_port", "ns2", "hand_over"] = Field(
@@ -477,7 +485,11 @@ class ScenarioModel(Model):
     )
     record: Record = Record()
     """What is sampled during a run."""
-    measure: list[Window] = Field(default=[], description="Spans of time to report goodput and fairness for.")
+    measure: list[Window] = Field(
+        default=[],
+        description="Spans of time to report goodput and fairness for, and completion times of the flows that begin "
+        "in them: what begins before, while queues fill, is left out.",
+    )
     limits: Limits = Limits()
     """Bounds that end a run."""
     figures: list[Figure] = Field(default=[])
@@ -562,11 +574,20 @@ class ScenarioModel(Model):
             if not window.start_ns < window.end_ns <= self.stop_ns:
                 cause = f"measure {window.name!r}: from {window.start_ns} to {window.end_ns} of {self.stop_ns} ns"
                 yield Problem(("measure", number), cause, "start_ns, end_ns and stop_ns must rise in this order")
+        yield from self._figure_problems()
         runs = len(names) * len(self.seeds)
         for values in self.sweep.values():
             runs *= len(values)
         if runs > MAX_RUNS:
             yield Problem((), f"{runs} runs are more than {MAX_RUNS}", "shorten the sweep or the seeds")
+
+    def _figure_problems(self) -> Iterator[Problem]:
+        """Figures of flows that begin in a span which `measure` does not have."""
+        known = [window.name for window in self.measure]
+        for number, figure in enumerate(self.figures):
+            if (window := getattr(figure, "window", None)) is not None and window not in known:
+                remedy = f"name one of measure: {', '.join(known)}" if known else "give measure one of this name"
+                yield Problem(("figures", number, "window"), f"there is no span of time {window!r}", remedy)
 
     @property
     def rdma_transport(self) -> RdmaTransport | None:

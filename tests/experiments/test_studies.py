@@ -40,7 +40,11 @@ FIGURES = {
         *("10a", "10b", "11", "12", "fairness", "10-windows", "entry", "ns2-readings", "sensitivity", "ties"),
     ],
     "hpcc": ["H-incast", "reaction", "fairness", "wai", "dcqcn-forms", "ns3-hpcc", "ns3-dcqcn"],
-    "league": ["incast", "web search", "permutation", "all-to-all"],
+    "league": [
+        name + over
+        for name in ("incast", "web search", "permutation", "all-to-all")
+        for over in ("", " over one transport")
+    ],
     "collectives": ["ring", "halving", "all-to-all", "placement"],
     "load_balancing": ["permutation", "web search"],
     "nscc": [

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from p4cc.algorithms import registry
 from p4cc.commands.init import kinds
 from p4cc.lab.plan import LabRequest, plan_lab
+from p4cc.planning.sketch import Wish, sketch
 from p4cc.scenario.yaml import read_document
 from tests.p4cc.scenarios import ROOT
 
@@ -50,6 +53,64 @@ def test_every_template_runs_without_a_word_of_warning(tmp_path: Path, kind: str
     drawn = [figure["file"] for figure in said.get("figures", [])]
     assert all((tmp_path / "out" / name).stat().st_size > 0 for name in drawn)
     assert bool(drawn) == (kind != "lab")
+
+
+WISH = ("--hosts", "8", "--rate", "10G", "--load", "0.3", "--cdf", "websearch")
+
+
+@pytest.mark.parametrize(
+    ("senders", "transport", "algorithms"),
+    [
+        ("dctcp,hpcc,swift", "rdma", ["dctcp_rate", "hpcc", "swift"]),
+        ("dctcp,reno", None, ["dctcp", "reno"]),
+    ],
+)
+def test_options_become_a_scenario_that_runs_without_a_word_of_warning(
+    tmp_path: Path, senders: str, transport: str | None, algorithms: list[str]
+) -> None:
+    written = p4cc(tmp_path, "init", *WISH, "--senders", senders, "mine.yaml")
+    assert written.returncode == 0, written.stderr
+    said: dict[str, Any] = read_document(tmp_path / "mine.yaml").plain()
+    assert said["transport"].get("kind") == transport
+    kind = "rate_control" if transport else "congestion_avoidance"
+    assert [one[kind]["name"] for one in said["variants"]] == algorithms
+    assert [one["name"] for one in said["variants"]] == senders.split(",")
+    assert said["topology"]["leaves"] * said["topology"]["hosts_per_leaf"] == 8
+    small = ("--set", "seeds=[1]", "--set", "traffic.end_ns=2ms", "--set", "measure.steady.end_ns=2ms")
+    begin = ("--set", "measure.steady.start_ns=500us")
+    ran = p4cc(tmp_path, "run", "mine.yaml", *small, *begin, "--out", "out", "--no-cache")
+    assert ran.returncode == 0, ran.stderr
+    assert "warning" not in ran.stderr
+    assert (tmp_path / "out" / "slowdown.pdf").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--senders", "reno,hpcc"), "reno has a window and no paced form"),
+        (("--senders", "hpc"), "did you mean 'hpcc'?"),
+        (("--senders", "nscc,d3"), "count on their order"),
+        (("--cdf", "web-serch"), "did you mean 'websearch'?"),
+        (("--hosts", "13"), "such as 12 or 14"),
+        (("--load", "1.5"), "is no load"),
+        (("--rate", "8us"), "--rate"),
+        (("incast", "--hosts", "8"), "options describe a scenario"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_said(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    done = p4cc(tmp_path, "init", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("sender", [one.name for one in registry() if one.kind == "rate_control"])
+def test_every_paced_sender_has_a_program_that_serves_it(sender: str) -> None:
+    data = yaml.safe_load(sketch(Wish(hosts=8, senders=sender), "one"))
+    if sender == "fixed":
+        return
+    assert (ROOT / data["variants"][0]["program"]).is_file()
 
 
 def test_the_lab_can_be_planned(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ they show is computed as docs/algorithms/metrics.md#metrics says."""
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,12 +16,14 @@ from p4cc.analysis.human import swept
 from p4cc.analysis.metrics import goodput_bins, jain, supported
 from p4cc.analysis.queues import queue_stats
 from p4cc.errors import UserError
+from p4cc.figures.by_rank import draw_by_size
 from p4cc.figures.cdf import distribution
 from p4cc.figures.heatmap import cells
 from p4cc.figures.percentiles import percentile_by
 from p4cc.figures.shares import shared
-from p4cc.figures.style import COLOURS, MARKERS, log_scale
+from p4cc.figures.style import COLOURS, MARKERS, column_width, log_scale
 from p4cc.scenario.figures import HeatMapFigure
+from p4cc.scenario.flow_figures import BySizeFigure
 from tests.p4cc.scenarios import RENO, run, scenario
 
 if TYPE_CHECKING:
@@ -194,3 +197,25 @@ def test_a_heat_map_s_cells_are_medians_or_limits() -> None:
     medians = cells(runs, figure.model_copy(update={"limit_over": None}))
     # The median of 0, 0, 3, 5.
     assert medians[(1,), (1,)] == 1.5
+
+
+def test_a_figure_for_latex_is_as_wide_as_its_column_with_embedded_fonts(tmp_path: Path) -> None:
+    sizes = list(range(1_000, 41_000, 100))
+    flows = pl.DataFrame(
+        {
+            "variant": ["A"] * len(sizes),
+            "seed": [place % 3 for place in range(len(sizes))],
+            "size_bytes": sizes,
+            "slowdown": [1 + (place * 7 % 13) / 4 for place in range(len(sizes))],
+        }
+    )
+    figure = BySizeFigure(file="size.pdf", percentile=99, bins=2, width_mm=84.7)
+    with column_width(figure.width_mm):
+        made = draw_by_size(flows, figure, tmp_path, "bootstrap").read_bytes()
+    (box,) = re.findall(rb"/MediaBox \[ 0 0 ([0-9.]+) ", made)
+    # A point is 1/72 inch.
+    assert float(box) == pytest.approx(84.7 / 25.4 * 72, abs=0.1)
+    assert b"/FontFile2" in made
+    assert b"STIX" in made
+    usual = draw_by_size(flows, BySizeFigure(file="usual.pdf"), tmp_path).read_bytes()
+    assert b"STIX" not in usual

@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from pydantic import ValidationError
 
 from p4cc.errors import UserError
+from p4cc.reproduce.flows import flow_percentile_of_few
 from p4cc.reproduce.league import leagues_of
 from p4cc.reproduce.measure import Measured
 from p4cc.reproduce.run import figures_of
@@ -17,6 +19,7 @@ from p4cc.reproduce.study import read_study
 from p4cc.reproduce.table import markdown
 from p4cc.reproduce.verdict import record
 from p4cc.scenario.claims import Reproduction
+from p4cc.scenario.flow_claims import FlowPercentileMeasure
 from tests.p4cc.scenarios import scenario
 
 FCT = {"name": "fct", "text": "p99", "unit": "ms", "measure": {"kind": "value", "variant": "*", "column": "fct_p99_ns"}}
@@ -101,3 +104,18 @@ def test_a_league_of_figures_that_there_are_not(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no figure 'two'") as caught:
         figures_of(read_study(_study(tmp_path, leagues=[league])))
     assert caught.value.remedy == "figures: one"
+
+
+def test_a_percentile_of_few_flows_is_marked_and_the_mark_explained(tmp_path: Path) -> None:
+    flows = pl.DataFrame({"variant": "A", "seed": [1] * 120 + [2] * 99, "size_bytes": 1_000, "slowdown": 1.0})
+    how = FlowPercentileMeasure(kind="flow_percentile", variant="A", percent=99)
+    assert flow_percentile_of_few(flows, how) == 99
+    assert flow_percentile_of_few(flows.filter(pl.col("seed") == 1), how) is None
+
+    study = read_study(_study(tmp_path))
+    (figure,) = figures_of(study)
+    measured = {claim.name: Measured(1.5, few=99.0) for claim in figure.reproduction.claims}
+    records = {"one": record("t", figure.reproduction, measured)}
+    text = markdown(list(records.values()), leagues_of(study.study, [figure], records))
+    assert "1.5*" in text
+    assert "* of fewer values than 100 (p99) in a run" in text

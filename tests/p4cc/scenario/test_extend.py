@@ -46,6 +46,12 @@ BASE: dict[str, Any] = {
             "variants",
             [{"name": "A", "congestion_avoidance": {"name": "reno"}}],
         ),
+        # A class of the user's in place of the engine's algorithm.
+        (
+            {"variants": [{"like": "A", "congestion_avoidance": {"python": "mine.py:Mine"}}]},
+            "variants",
+            [{"name": "A", "congestion_avoidance": {"python": "mine.py:Mine"}}],
+        ),
     ],
 )
 def test_what_is_taken_over(own: dict[str, Any], key: str, want: Any) -> None:
