@@ -65,15 +65,17 @@ def median(values: Iterable[float]) -> float | None:
 
 
 def _percentile(flows: pl.DataFrame, variant: str, how: FlowPercentileMeasure | FlowRankMeasure) -> float | None:
-    column = how.column
+    seeds = chosen_flows(flows, variant, how).group_by("seed", maintain_order=True)
+    return median(percentile(one[how.column].cast(pl.Float64).to_numpy(), how.percent) for _, one in seeds)
+
+
+def chosen_flows(flows: pl.DataFrame, variant: str, how: FlowPercentileMeasure | FlowRankMeasure) -> pl.DataFrame:
+    """The complete flows of the wanted sizes."""
     rows = of_variant(flows, variant, how.where)
-    need(rows, column, "size_bytes")
+    need(rows, how.column, "size_bytes")
     size = pl.col("size_bytes")
-    chosen = rows.filter(pl.col(column).is_not_null() & (size >= how.min_bytes))
-    if how.max_bytes is not None:
-        chosen = chosen.filter(size <= how.max_bytes)
-    seeds = chosen.group_by("seed", maintain_order=True)
-    return median(percentile(one[column].cast(pl.Float64).to_numpy(), how.percent) for _, one in seeds)
+    chosen = rows.filter(pl.col(how.column).is_not_null() & (size >= how.min_bytes))
+    return chosen if how.max_bytes is None else chosen.filter(size <= how.max_bytes)
 
 
 def _rank(flows: pl.DataFrame, how: FlowRankMeasure) -> float | None:

@@ -1,4 +1,4 @@
-"""The table people read: figure, claim, the paper's number, the band, ours, the deviation, the verdict."""
+"""The tables people read: the source's numbers beside ours, then what p4cc expects, then what it only shows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
+from p4cc.reproduce.verdict import MET, NOT_COMPARABLE, NOT_MET, OUTSIDE, WITHIN, why_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -14,8 +16,7 @@ if TYPE_CHECKING:
     from p4cc.reproduce.verdict import ClaimRecord, Record
 
 HEADINGS = ("figure", "claim", "paper", "band", "ours", "deviation", "verdict")
-_VERDICTS = {True: "within", False: "outside", None: "reported"}
-_STYLES = {True: "green", False: "red", None: "dim"}
+_STYLES = {WITHIN: "green", MET: "green", OUTSIDE: "red", NOT_MET: "red", NOT_COMPARABLE: "yellow", None: "dim"}
 
 
 def rich_tables(title: str, records: Sequence[Record], leagues: Sequence[League] = ()) -> Iterator[Table]:
@@ -51,21 +52,22 @@ def _claims_table(title: str, records: Sequence[Record]) -> Table:
         out.add_column(heading, justify="right" if heading in ("paper", "ours", "deviation") else "left")
     for record in records:
         for place, claim in enumerate(record["claims"]):
-            style = _STYLES[claim["within_band"]]
+            style = _STYLES[claim["verdict"]]
             cells = [escape(cell) for cell in cells_of(record, claim)]
             cells[0] = cells[0] if place == 0 else ""
-            cells[-1] = f"[{style}]{cells[-1]}[/{style}]"
+            cells[-1] = f"[{style}]{cells[-1]}[/{style}]" if cells[-1] else ""
             out.add_row(*cells, end_section=place == len(record["claims"]) - 1)
     return out
 
 
 def causes(records: Sequence[Record]) -> Iterator[str]:
-    """A line for each claim outside its band, with the likely cause, and for what claims have to add."""
+    """A line for each number that is not as stated or expected, with the likely cause, and for what others add."""
     for record in records:
         for claim in record["claims"]:
-            if claim["within_band"] is False or claim["note"]:
-                verdict = "outside its band: " if claim["within_band"] is False else ""
-                yield f"figure {record['figure']}, {claim['text']}: {verdict}{claim['note'] or 'no cause is known'}"
+            off = claim["verdict"] in (OUTSIDE, NOT_COMPARABLE, NOT_MET)
+            if off or claim["note"]:
+                verdict = f"{claim['verdict']}: " if off else ""
+                yield f"figure {record['figure']}, {claim['text']}: {verdict}{why_of(claim) if off else claim['note']}"
 
 
 def markdown(records: Sequence[Record], leagues: Sequence[League] = ()) -> str:
@@ -120,7 +122,7 @@ def cells_of(record: Record, claim: ClaimRecord) -> list[str]:
         _band(claim),
         number(claim["measured"]) + ("" if claim["measured"] is None else unit),
         deviation,
-        _VERDICTS[claim["within_band"]],
+        claim["verdict"] or "",
     ]
 
 

@@ -40,11 +40,11 @@ def _study(folder: Path, *, each: dict[str, Any] | None = None, **changes: Any) 
 
 def test_a_number_of_each_variant_becomes_a_claim_of_every_one() -> None:
     made = _reproduction().of(["A", "B+win"])
-    assert [(one.name, one.text, one.unit) for one in made.claims] == [
+    assert [(one.name, one.text, one.unit) for one in made.numbers] == [
         ("fct_a", "p99: A", "ms"),
         ("fct_b_win", "p99: B+win", "ms"),
     ]
-    assert [getattr(one.measure, "variant", None) for one in made.claims] == ["A", "B+win"]
+    assert [getattr(one.measure, "variant", None) for one in made.numbers] == ["A", "B+win"]
 
 
 def test_variants_that_differ_in_signs_only_are_refused() -> None:
