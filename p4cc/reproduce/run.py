@@ -108,7 +108,8 @@ def figures_of(study: StudyFile) -> list[Figure]:
         if scenario.reproduces is None:
             cause = "the scenario does not say what it reproduces"
             raise UserError(cause, place=str(path), remedy="add `reproduces` to it, or take it out of the study")
-        figures.append(Figure(entry, path, scenario, _of_variants(path, scenario, scenario.reproduces)))
+        shared = study.study.with_history(scenario.reproduces)
+        figures.append(Figure(entry, path, scenario, _of_variants(path, scenario, shared)))
     names = [figure.name for figure in figures] + [one.figure for one in study.study.over_all]
     if twice := {name for name in names if names.count(name) > 1}:
         raise UserError(f"figures with one name: {', '.join(sorted(twice))}", place=str(study.path))

@@ -54,27 +54,27 @@ def _how(measure: Measure, settings: JsonValue, measures: Mapping[str, tuple[Mea
 
 def settings_of(scenario: Scenario, defaults: Defaults) -> JsonValue:
     """The scenario without what is as by default; defaults that were not known are added to them."""
-    values = {name: getattr(scenario, name) for name in type(scenario).model_fields if name not in {*_TEXTS, "name"}}
+    names = [name for name in type(scenario).model_fields if name not in {*_TEXTS, "name"}]
     return {
-        name: made for name, value in values.items() if (made := _field(scenario, name, value, defaults)) is not None
+        name: _plain(getattr(scenario, name), defaults) for name in names if not _is_usual(scenario, name, defaults)
     }
 
 
-def _field(model: BaseModel, name: str, value: object, defaults: Defaults) -> JsonValue:
-    """A field's value; None for the default that it had."""
-    info = type(model).model_fields[name]
-    made = _plain(value, defaults)
-    given = info.get_default(call_default_factory=True, validated_data={})
+def _is_usual(model: BaseModel, name: str, defaults: Defaults) -> bool:
+    """Whether a field has the default that it had when it was first seen."""
+    given = type(model).model_fields[name].get_default(call_default_factory=True, validated_data={})
     if given is PydanticUndefined:
-        return made
+        return False
     usual = defaults.setdefault(f"{type(model).__name__}.{name}", to_jsonable_python(given))
-    return None if to_jsonable_python(value) == usual else made
+    return to_jsonable_python(getattr(model, name)) == usual
 
 
 def _plain(value: object, defaults: Defaults) -> JsonValue:
     if isinstance(value, BaseModel):
-        fields = {name: getattr(value, name) for name in type(value).model_fields if name not in _TEXTS}
-        made = {name: one for name, of in fields.items() if (one := _field(value, name, of, defaults)) is not None}
+        names = [
+            name for name in type(value).model_fields if name not in _TEXTS and not _is_usual(value, name, defaults)
+        ]
+        made = {name: _plain(getattr(value, name), defaults) for name in names}
         made |= {name: _plain(one, defaults) for name, one in (value.model_extra or {}).items()}
         return made | _changed_parameters(made, defaults)
     if isinstance(value, dict):

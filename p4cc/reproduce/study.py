@@ -14,7 +14,7 @@ from p4cc.errors import UserError
 from p4cc.reproduce.items import SourceItem
 from p4cc.scenario.base import Model, dotted
 from p4cc.scenario.claims import Reproduction
-from p4cc.scenario.stated import Day
+from p4cc.scenario.stated import Day, History
 from p4cc.scenario.yaml import read_document
 
 FILE = "reproduce.yaml"
@@ -59,8 +59,13 @@ class Study(Model):
     )
     figures: Annotated[list[StudyFigure], Field(min_length=1, max_length=64)]
     over_all: list[Reproduction] = Field(default=[], description="Claims that need several figures.")
+    history: History = Field(default=[], description="Changes of the base, which all figures share.")
     withdrawn: list[Withdrawn] = Field(default=[], max_length=256, description="Numbers that are judged no more.")
     leagues: list[LeagueTable] = Field(default=[], max_length=16, description="Tables of variants against each other.")
+
+    def with_history(self, reproduction: Reproduction) -> Reproduction:
+        """A figure with the changes of the base."""
+        return reproduction.model_copy(update={"history": [*reproduction.history, *self.history]})
 
 
 @dataclass(frozen=True)
@@ -111,4 +116,5 @@ def read_study(path: Path) -> StudyFile:
     except ValidationError as error:
         lines = [f"{document.place(one['loc'])}: {dotted(one['loc'])}: {one['msg']}" for one in error.errors()]
         raise UserError("\n".join(lines), remedy="experiments/gst/reproduce.yaml is one that works") from error
-    return StudyFile(path, study)
+    shared = {"over_all": [study.with_history(one) for one in study.over_all]}
+    return StudyFile(path, study.model_copy(update=shared))
