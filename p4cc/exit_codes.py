@@ -16,6 +16,7 @@ EVERYWHERE: Mapping[int, str] = {
 
 ANSWER_NO: Mapping[str, str] = {
     "run": "with --again, a table has other bytes",
+    "reproduce": "an expectation of p4cc's own is not met; a paper's number outside its band is a finding",
     "compare": "a metric differs beyond the spread, or one side has no value",
     "check-algorithm": "a property does not hold",
     "check": "a program has errors",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from p4cc.analysis.percentiles import percentile
+from p4cc.analysis.percentiles import is_few, of_few_text, percentile
 from p4cc.analysis.slowdown import FLOOR, LABEL, SUMMARY_BINS, size_bins
 from p4cc.analysis.tables import table as described
 from p4cc.figures.cdf import distribution

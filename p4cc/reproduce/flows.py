@@ -9,7 +9,7 @@ import polars as pl
 
 from p4cc.analysis.cells import without_largest
 from p4cc.analysis.paired import ratio_of_medians
-from p4cc.analysis.percentiles import is_few, percentile
+from p4cc.analysis.percentiles import percentile
 from p4cc.errors import UserError
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.flow_claims import (
@@ -65,24 +65,17 @@ def median(values: Iterable[float]) -> float | None:
 
 
 def _percentile(flows: pl.DataFrame, variant: str, how: FlowPercentileMeasure | FlowRankMeasure) -> float | None:
-    column = how.column
-    seeds = _of_sizes(flows, variant, how).group_by("seed", maintain_order=True)
-    return median(percentile(one[column].cast(pl.Float64).to_numpy(), how.percent) for _, one in seeds)
+    seeds = chosen_flows(flows, variant, how).group_by("seed", maintain_order=True)
+    return median(percentile(one[how.column].cast(pl.Float64).to_numpy(), how.percent) for _, one in seeds)
 
 
-def _of_sizes(flows: pl.DataFrame, variant: str, how: FlowPercentileMeasure | FlowRankMeasure) -> pl.DataFrame:
-    """A variant's flows of the sizes asked for that have the column's value."""
+def chosen_flows(flows: pl.DataFrame, variant: str, how: FlowPercentileMeasure | FlowRankMeasure) -> pl.DataFrame:
+    """The complete flows of the wanted sizes."""
     rows = of_variant(flows, variant, how.where)
     need(rows, how.column, "size_bytes")
     size = pl.col("size_bytes")
     chosen = rows.filter(pl.col(how.column).is_not_null() & (size >= how.min_bytes))
     return chosen if how.max_bytes is None else chosen.filter(size <= how.max_bytes)
-
-
-def flow_percentile_of_few(flows: pl.DataFrame, how: FlowPercentileMeasure) -> float | None:
-    """The percentile, if it is of few flows in a run; None else."""
-    counts = _of_sizes(flows, how.variant, how).group_by("seed").len()["len"].to_list()
-    return how.percent if any(is_few(count, how.percent) for count in counts) else None
 
 
 def _rank(flows: pl.DataFrame, how: FlowRankMeasure) -> float | None:

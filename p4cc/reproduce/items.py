@@ -21,8 +21,17 @@ ClaimsByFigure = dict[str, list[str]]
 """Names of figures to names of their claims, both in order."""
 
 
+class Absent(Model):
+    """A number, a curve or a statement of the source that no run of ours stands beside."""
+
+    text: Annotated[str, Field(min_length=1, description="What the source states.")]
+    paper: float | None = Field(default=None, description="The number, if it is one.")
+    unit: str = ""
+    why: Annotated[str, Field(min_length=1, description="Why there is no run of it.")]
+
+
 class SourceItem(Model):
-    """A figure, a table or a number that a source states."""
+    """A figure, a table, a formula or a number that a source states."""
 
     item: Annotated[str, Field(min_length=1, max_length=64, description="What the source calls it, such as figure 9a.")]
     shows: Annotated[str, Field(min_length=1, description="What the source shows there, with the numbers it states.")]
@@ -35,12 +44,24 @@ class SourceItem(Model):
         default=None, description="Files of these figures' pictures that belong here; those not shown yet if absent."
     )
     not_reproduced: str = Field(default="", description="Why it, or a part of it, is not reproduced.")
+    kept_by: str = Field(default="", description="Of a formula or a definition: what implements it, and what tests it.")
+    absent: list[Absent] = Field(
+        default=[], max_length=32, description="Each number of it that no run of ours measures."
+    )
 
     @model_validator(mode="after")
     def _served_or_explained(self) -> Self:
-        if not self.by and not self.not_reproduced.strip():
-            raise ValueError("no figure serves this item: name one in `by`, or say why not in `not_reproduced`")
+        if not self.by and not self.not_reproduced.strip() and not self.kept_by.strip():
+            raise ValueError(
+                "no figure serves this item: name one in `by`, or say why not in `not_reproduced`; "
+                "of a formula say in `kept_by` what implements it"
+            )
         return self
+
+    @property
+    def absences(self) -> int:
+        """Lines of the source without a run: those that are listed, or the whole item where nothing serves it."""
+        return len(self.absent) or int(not self.by and not self.kept_by.strip())
 
 
 @dataclass

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from p4cc.analysis.metrics import supported
-from p4cc.analysis.percentiles import percent_of
 from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import TABLE_NAMES, table
 from p4cc.errors import UserError
 from p4cc.reproduce import distributions, models
-from p4cc.reproduce.flows import flow_percentile_of_few, measure_flows, median
+from p4cc.reproduce.few import few_values
+from p4cc.reproduce.flows import measure_flows, median
 from p4cc.reproduce.other_simulator import count_off
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.beside_claims import BesideMeasure
@@ -40,13 +40,12 @@ from p4cc.scenario.distribution_claims import (
     SampleMeasure,
     ShiftMeasure,
 )
-from p4cc.scenario.flow_claims import FlowPercentileMeasure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from p4cc.scenario.claims import Claim, Measure
+    from p4cc.scenario.claims import Measure, Number
     from p4cc.scenario.schema import ScenarioModel
     from p4cc.scenario.where import OfRuns
 
@@ -57,8 +56,8 @@ class Measured:
 
     value: float | None
     detail: str = ""
-    few: float | None = None
-    """The percentile that it is of, where that is of few values in a run."""
+    few: str = ""
+    """Why the number is no data, where it is of too few values."""
 
 
 @dataclass(frozen=True)
@@ -88,27 +87,50 @@ class FigureRuns:
         return self.table("windows")
 
 
-def measure_all(runs: FigureRuns, claims: list[Claim]) -> dict[str, Measured]:
-    """All claims of a figure, in order: one may combine those before it. Raises UserError for what names nothing."""
+def measure_all(runs: FigureRuns, numbers: Sequence[Number]) -> dict[str, Measured]:
+    """All numbers of a figure, by name; one may combine others. Raises UserError for what names nothing."""
     result: dict[str, Measured] = {}
-    for claim in claims:
+    for number in in_order(numbers):
         try:
-            result[claim.name] = measure(runs, claim.measure, result)
+            result[number.name] = measure(runs, number.measure, result)
         except UserError as error:
-            raise UserError(error.cause, place=f"claim {claim.name}", remedy=error.remedy) from error
+            raise UserError(error.cause, place=f"claim {number.name}", remedy=error.remedy) from error
     return result
 
 
+def in_order(numbers: Sequence[Number]) -> list[Number]:
+    """Numbers behind those that they combine; what combines itself or an unknown one comes last."""
+    names = {one.name for one in numbers}
+    result: list[Number] = []
+    done: set[str] = set()
+    left = list(numbers)
+    while left:
+        ready = [one for one in left if done.issuperset(_combined(one.measure) & names)] or left
+        result += ready
+        done |= {one.name for one in ready}
+        left = [one for one in left if one.name not in done]
+    return result
+
+
+def _combined(how: Measure) -> set[str]:
+    return {how.of, how.to} if isinstance(how, CombineMeasure) else set()
+
+
 def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Measured:
-    """One measure; `known` are the claims that a combination may name."""
+    """One measure; `known` are the numbers that a combination may name."""
+    found = _measure(runs, how, known)
+    few = "" if isinstance(how, CombineMeasure) else few_values(runs.runs, runs.table, how)
+    return replace(found, few=few) if few else found
+
+
+def _measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Measured:
     match how:
         case CombineMeasure():
             return combine(how, known)
         case LimitMeasure():
             return Measured(_limit(_chosen(runs.runs, how), how.over, how.column, how.at_least))
         case ValueMeasure():
-            rows = _chosen(runs.runs, how)
-            return Measured(_value(runs, how), _left_out(rows, how.column), _of_few(rows, how.column))
+            return Measured(_value(runs, how), _left_out(_chosen(runs.runs, how), how.column))
         case TableMeasure():
             return Measured(_of_table(runs, how))
         case BinsMeasure():
@@ -141,9 +163,6 @@ def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Me
             return Measured(*count_off(runs.table("flows"), how))
         case AfterPeakMeasure():
             return Measured(distributions.after_peak(runs.table, how))
-        case FlowPercentileMeasure():
-            few = flow_percentile_of_few(runs.table("flows"), how)
-            return Measured(measure_flows(runs.runs, runs.table, how), few=few)
         case _:
             return Measured(measure_flows(runs.runs, runs.table, how))
 
@@ -153,16 +172,17 @@ def combine(how: CombineMeasure, known: Mapping[str, Measured]) -> Measured:
     for name in (how.of, how.to):
         if name not in known:
             raise UserError(f"no claim {name!r} to combine", remedy=f"claims before it: {', '.join(known) or 'none'}")
-    of, to = known[how.of].value, known[how.to].value
-    if of is None or to is None or (how.kind != "difference" and to == 0):
-        return Measured(None)
+    of, to = known[how.of], known[how.to]
+    few = of.few or to.few
+    if of.value is None or to.value is None or (how.kind != "difference" and to.value == 0):
+        return Measured(None, few=few)
     match how.kind:
         case "ratio":
-            return Measured(of / to)
+            return Measured(of.value / to.value, few=few)
         case "difference":
-            return Measured(of - to)
+            return Measured(of.value - to.value, few=few)
         case "increase":
-            return Measured((of - to) / to)
+            return Measured((of.value - to.value) / to.value, few=few)
 
 
 def _chosen(frame: pl.DataFrame, how: OfRuns) -> pl.DataFrame:
@@ -220,12 +240,6 @@ def _left_out(rows: pl.DataFrame, column: str) -> str:
     """What to say of a number that is not of all runs."""
     valued = rows[column].count() if column in rows.columns else rows.height
     return "" if valued == rows.height else f"{valued} of {rows.height} runs have a value of {column}"
-
-
-def _of_few(rows: pl.DataFrame, column: str) -> float | None:
-    """The percentile that a column of runs is, if it is of few values in one of them."""
-    few = "few_values" in rows.columns and bool(rows["few_values"].list.contains(column).any())
-    return percent_of(column) if few else None
 
 
 def _statistic(value: pl.Expr, name: str) -> pl.Expr:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,21 +10,24 @@ from p4cc.reproduce.items import place
 from p4cc.reproduce.league import leagues_of
 from p4cc.reproduce.markup import code, linked, plain, slug, table
 from p4cc.reproduce.run import claims_of
-from p4cc.reproduce.table import HEADINGS, cells_of, few_text, league_lines
+from p4cc.reproduce.sums import COLUMNS, EXPECTED, sums_of
+from p4cc.reproduce.table import HEADINGS, cells_of, league_lines, number
+from p4cc.reproduce.verdict import MET, NOT_COMPARABLE, NOT_MET, OUTSIDE, WITHIN, counts, why_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from p4cc.reproduce.items import ClaimsByFigure, Placed, SourceItem
     from p4cc.reproduce.results import Cost, StudyResults
-    from p4cc.reproduce.verdict import ClaimRecord
+    from p4cc.reproduce.sums import Sums
+    from p4cc.reproduce.verdict import ClaimRecord, Record
 
 MARKER = "<!-- Written by p4cc reproduce --report. "
 """The beginning of a page's first line; a summary follows as JSON."""
 
-WITHIN, OUTSIDE, REPORTED = "within", "outside", "reported"
-_VERDICT = {True: WITHIN, False: OUTSIDE, None: REPORTED}
+_OFF = (OUTSIDE, NOT_COMPARABLE, NOT_MET)
+_READINGS = {"error_bars": "error bars", "tail": "tail percentile"}
 
 
 @dataclass
@@ -76,9 +78,9 @@ def study_page(results: StudyResults, folder: Path) -> Page:
         "",
         f"# {_capital(plain(study.source))}",
         "",
-        f"{maker.words(study.title)}. {maker.words(study.citation or study.source)}",
-        "",
         *_in_short(maker, placed),
+        "",
+        f"{maker.words(study.title)}. {maker.words(study.citation or study.source)}",
         "",
         *_repeat(results),
         *_leagues(maker),
@@ -93,6 +95,7 @@ def study_page(results: StudyResults, folder: Path) -> Page:
         for name, claims in rest.items():
             heading = f'<a id="own-{slug(name)}"></a>\n### {_capital(plain(_called(name)))}'
             lines += ["", heading, "", *_figure(maker, name, claims, None, f"own-{slug(name)}")]
+    lines += _histories(maker)
     return Page("\n".join(lines) + "\n", maker.pictures)
 
 
@@ -109,41 +112,37 @@ def _leagues(maker: _Maker) -> list[str]:
     return lines
 
 
-def counts(claims: Iterable[ClaimRecord]) -> Counter[str]:
-    """How many claims are within their bands, outside, or reported without a band."""
-    return Counter(_VERDICT[claim["within_band"]] for claim in claims)
-
-
 def _marker(results: StudyResults, placed: Sequence[Placed]) -> str:
-    every = counts(claim for record in results.records.values() for claim in record["claims"])
     study = results.study.study
     facts = {
         "study": study.name,
         "source": study.source,
         "title": study.title,
         "items": len(placed),
-        "not_reproduced": sum(not one.claims for one in placed),
-        **{verdict: every[verdict] for verdict in (WITHIN, OUTSIDE, REPORTED)},
+        **_sums(results).facts(),
     }
     # A comment ends at the first `-->`.
     text = json.dumps(facts).replace(">", "\\u003e")
     return f"{MARKER}{text} -->"
 
 
+def _sums(results: StudyResults) -> Sums:
+    claims = (claim for record in results.records.values() for claim in record["claims"])
+    return sums_of(claims, results.study.study.items)
+
+
 def _in_short(maker: _Maker, placed: Sequence[Placed]) -> list[str]:
-    records = maker.results.records.values()
-    every = counts(claim for record in records for claim in record["claims"])
-    numbers = (
-        f"{every[WITHIN]} numbers lie within their band, {every[OUTSIDE]} outside, {every[REPORTED]} have no band."
-    )
+    """The counts, which every page begins with."""
+    facts = _sums(maker.results).facts()
+    lines = table(tuple(COLUMNS.values()), [tuple(str(facts[name]) for name in COLUMNS)])
+    if not facts["numbers"]:
+        lines = ["This source states no number that a run could be compared with."]
+    if any(facts[name] for name in EXPECTED):
+        expected = f"{facts['met']} met, {facts['not_met']} not met"
+        lines += ["", f"Expectations of p4cc's own, in none of these sums: {expected}."]
     if not placed:
-        return [f"The study does not list what its source shows; its figures stand in the study's order. {numbers}"]
-    without = sum(not one.claims for one in placed)
-    return [
-        f"The source has {len(placed)} figures, tables and headline numbers: ours stands beside {len(placed) - without}"
-        f" of them, {without} {'is' if without == 1 else 'are'} not reproduced, with the reason in"
-        f" {'its' if without == 1 else 'their'} place. {numbers}"
-    ]
+        lines += ["", "The study does not list what its source shows; its figures stand in the study's order."]
+    return lines
 
 
 def _repeat(results: StudyResults) -> Iterator[str]:
@@ -192,12 +191,19 @@ def _overview(maker: _Maker, placed: Sequence[Placed]) -> list[str]:
 
 def _verdict(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> str:
     if not claims:
-        return f"not reproduced: {maker.words(item.not_reproduced)}"
-    found = counts(claim for name, chosen in claims.items() for claim in _claims(maker, name, chosen))
-    if not found:
+        if item.kept_by:
+            return f"kept by {maker.words(item.kept_by)}"
+        return f"absent: {maker.words(item.not_reproduced)}"
+    every = [claim for name, chosen in claims.items() for claim in _claims(maker, name, chosen)]
+    if not every:
         return "not part of these runs"
-    parts = [f"{found[verdict]} {verdict}" for verdict in (WITHIN, OUTSIDE, REPORTED) if found[verdict]]
-    text = ", ".join(f"**{part}**" if part.endswith(OUTSIDE) else part for part in parts)
+    found = counts(every)
+    parts = [f"{found[verdict]} {verdict}" for verdict in (WITHIN, OUTSIDE, NOT_COMPARABLE) if found[verdict]]
+    parts += [f"{item.absences} absent"] if item.absences else []
+    parts += [f"expectations: {found[MET]} met"] if found[MET] else []
+    parts += [f"{found[NOT_MET]} not met"] if found[NOT_MET] else []
+    text = ", ".join(f"**{part}**" if part.endswith((OUTSIDE, NOT_MET)) else part for part in parts)
+    text = text or "numbers of ours only"
     return f"{text}; in part" if item.not_reproduced else text
 
 
@@ -208,6 +214,18 @@ def _item(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> Iterator[s
     if item.not_reproduced:
         what = "Not reproduced in full" if claims else "Not reproduced"
         yield from ("", f"**{what}:** {maker.words(item.not_reproduced)}")
+    if item.kept_by:
+        yield from ("", f"**Kept by:** {maker.words(item.kept_by)}")
+    if item.absent:
+        rows = [
+            (
+                maker.words(one.text),
+                "" if one.paper is None else f"{number(one.paper)} {plain(one.unit)}".strip(),
+                maker.words(one.why),
+            )
+            for one in item.absent
+        ]
+        yield from ("", *table(("absent", "source", "why no run of ours measures it"), rows))
     for name, chosen in claims.items():
         yield from ("", *_figure(maker, name, chosen, item.pictures, anchor))
 
@@ -232,38 +250,76 @@ def _figure(
     record = maker.results.records[name]
     chosen = _claims(maker, name, claims)
     listed = [one for one in chosen if (name, one["name"]) not in maker.held]
-    if listed:
-        yield ""
-        yield from table(
-            ("claim", "paper", "ours", "band", "verdict"), (_row(maker, cells_of(record, one)) for one in listed)
-        )
-    texts = [
-        f"- {_said(maker, claim, cells_of(record, claim))}"
-        for claim in chosen
-        if claim["note"] or claim["within_band"] is False
-    ]
-    if star := few_text(listed):
-        texts.append(f"- {maker.words(star)}")
+    yield from _tables(maker, record, listed)
+    texts = [f"- {_said(maker, claim, cells_of(record, claim))}" for claim in chosen if _has_more(claim)]
     if texts:
         yield from ("", *texts)
 
 
-def _row(maker: _Maker, cells: Sequence[str]) -> list[str]:
-    """A claim's row; the figure is above the table, and the deviation follows our number."""
-    of = dict(zip(HEADINGS, map(maker.words, cells), strict=True))
-    deviation = of["deviation"].replace(" ", "&nbsp;")
-    ours = f"{of['ours']} ({deviation})" if deviation else of["ours"]
-    verdict = f"**{of['verdict']}**" if of["verdict"] == OUTSIDE else of["verdict"]
-    return [of["claim"], of["paper"], ours, of["band"], verdict]
+def _tables(maker: _Maker, record: Record, listed: Sequence[ClaimRecord]) -> Iterator[str]:
+    """The source's numbers, then what p4cc expects, then what it only shows."""
+    stated = [one for one in listed if one["paper"] is not None]
+    expected = [one for one in listed if one["verdict"] in (MET, NOT_MET)]
+    shown = [one for one in listed if one["verdict"] is None]
+    if stated:
+        headings = ("claim", "source", "where, and how it is known", "ours", "band", "verdict")
+        yield from ("", *table(headings, (_stated_row(maker, record, one) for one in stated)))
+    if expected:
+        rows = (_row(maker, record, one, ("claim", "band", "ours", "verdict")) for one in expected)
+        yield from ("", *table(("p4cc expects", "expected", "ours", ""), rows))
+    if shown:
+        rows = (_row(maker, record, one, ("claim", "ours")) for one in shown)
+        yield from ("", *table(("shown, not judged", "ours"), rows))
+
+
+def _stated_row(maker: _Maker, record: Record, claim: ClaimRecord) -> list[str]:
+    """A source's number; the deviation follows ours."""
+    wanted = ("claim", "paper", "band", "ours", "deviation", "verdict")
+    name, paper, band, ours, deviation, verdict = _row(maker, record, claim, wanted)
+    deviation = deviation.replace(" ", "&nbsp;")
+    known = f"{maker.words(claim['at'])}; {_READINGS.get(claim['reading'], claim['reading'])}"
+    changed = len(claim["history"])
+    name = f"{name} ([{changed} change{'s' if changed > 1 else ''}](#history))" if changed else name
+    return [name, paper, known, f"{ours} ({deviation})" if deviation else ours, band, verdict]
+
+
+def _row(maker: _Maker, record: Record, claim: ClaimRecord, columns: Sequence[str]) -> list[str]:
+    of = dict(zip(HEADINGS, map(maker.words, cells_of(record, claim)), strict=True))
+    if claim["verdict"] in (OUTSIDE, NOT_MET):
+        of["verdict"] = f"**{of['verdict']}**"
+    return [of[column] for column in HEADINGS if column in columns]
+
+
+def _has_more(claim: ClaimRecord) -> bool:
+    return bool(claim["note"]) or claim["verdict"] in _OFF
 
 
 def _said(maker: _Maker, claim: ClaimRecord, cells: Sequence[str]) -> str:
-    """What there is to say of a claim; of one outside its band the number and the cause."""
-    if claim["within_band"] is not False:
+    """What there is to say of a number; of one that is not as stated or expected the number and the cause."""
+    if claim["verdict"] not in _OFF:
         return f"{maker.words(claim['text'])}: {maker.words(claim['note'])}"
     ours = cells[HEADINGS.index("ours")]
-    number = maker.words(f"{claim['text'].rstrip(' =')} = {ours}")
-    return f"**Outside:** {number}; {maker.words(claim['note'] or 'no cause is known')}"
+    told = maker.words(f"{claim['text'].rstrip(' =')} = {ours}")
+    return f"**{_capital(claim['verdict'] or '')}:** {told}; {maker.words(why_of(claim))}"
+
+
+def _histories(maker: _Maker) -> list[str]:
+    """What changed after a run, claim by claim: equal changes share a row."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for record in maker.results.records.values():
+        for claim in record["claims"]:
+            for one in claim["history"]:
+                key = (one["date"], one["before"], one["after"], one["why"])
+                rows.setdefault(key, []).append(f"{record['figure']}.{claim['name']}")
+    if not rows:
+        return []
+    cells = [
+        (date, maker.words(", ".join(names)), maker.words(before), maker.words(after), maker.words(why))
+        for (date, before, after, why), names in sorted(rows.items(), key=lambda row: row[0][0])
+    ]
+    said = "Bands, measures, grids, bases and numbers of the source that changed after a run had shown ours."
+    heading = '<a id="history"></a>\n## What changed after a run'
+    return ["", heading, "", said, "", *table(("date", "numbers", "before", "after", "why"), cells)]
 
 
 def _pictures(maker: _Maker, name: str, wanted: Sequence[str] | None, anchor: str) -> Iterator[str]:

@@ -13,7 +13,8 @@ from PIL import Image
 from p4cc.errors import UserError
 from p4cc.files import read_text
 from p4cc.reproduce.markup import plain, table
-from p4cc.reproduce.page import MARKER, OUTSIDE, REPORTED, WITHIN, study_page
+from p4cc.reproduce.page import MARKER, study_page
+from p4cc.reproduce.sums import COLUMNS, EXPECTED, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,19 +31,32 @@ COLOURS = 256
 _PICTURE = re.compile(r"\]\(([a-z0-9_]+/[a-z0-9-]+\.(?:png|svg|pdf))\)")
 _INDEX_HEAD = """# Reproduction
 
-Each page follows one source: its figures, tables and headline numbers in its order, beside each what comes out here.
-`p4cc reproduce STUDY --report` makes a page from the runs of a study. Items are those figures, tables and numbers; the
-verdicts count ours.
+Each page follows one source: its figures, tables, formulas and numbers in its order, beside each what comes out here.
+`p4cc reproduce STUDY --report` makes a page from the runs of a study. The sums count numbers of the source; what p4cc
+expects of itself is counted apart.
 """
-_INDEX_FOOT = """A band says where a number should fall, and who says so: the source, a document of p4cc, or an
-aim of p4cc's own that was set before the run.
+_INDEX_FOOT = """<a id="rules"></a>
+## Rules of a verdict
+
+The band of a source's number is two-sided and follows from the source alone; nobody types it:
+
+| how the number is known | band |
+|---|---|
+| the source gives error bars or an interval | these |
+| stated in its text or in a table | 10 % each way |
+| read off a figure | 20 % each way, or half a step of the figure's grid if that is more |
+| a tail percentile of few samples | half to twice the number |
 
 | verdict | meaning |
 |---|---|
-| within | the number lies in its band |
+| within | ours lies in the band |
 | outside | it does not; the page has the cause, as far as it is known |
-| reported | the number has no band |
-| not reproduced | nothing here stands for it; the page has the reason in its place |
+| not comparable | ours is not the same number, or is of no or too few values; the page has the reason |
+| absent | the source has it, and no run of ours measures it; the page has the reason in its place |
+
+Within 10 % counts comparable numbers of ours that are so close to the source's, whatever their band. A combination is
+of both numbers over the same points, and a claim leaves out points only where the source does, which it cites. A band,
+measure, grid or base that changed after a run stands in the page's last table.
 """
 
 
@@ -105,13 +119,16 @@ def _for_the_web(drawn: Path, path: Path) -> None:
 def _index(folder: Path) -> str:
     """The index of the pages that p4cc wrote there."""
     rows: list[tuple[str, ...]] = []
+    every: list[JsonObject] = []
     for path in sorted(folder.glob("*.md")):
         facts = _facts(path)
         if facts is not None and path.name == f"{facts.get('study')}.md":
-            numbers = [str(facts.get(name, "")) for name in ("items", "not_reproduced", WITHIN, OUTSIDE, REPORTED)]
+            every.append(facts)
             link = f"[{plain(str(facts.get('source')))}]({path.name}): {plain(str(facts.get('title')))}"
-            rows.append((link, *map(plain, numbers)))
-    headings = ("source", "items", "not reproduced", WITHIN, OUTSIDE, REPORTED)
+            rows.append((link, *(plain(str(facts.get(name, ""))) for name in (*COLUMNS, *EXPECTED))))
+    sums = total(every)
+    rows.append(("all", *(f"**{sums[name]}**" for name in (*COLUMNS, *EXPECTED))))
+    headings = ("source", *COLUMNS.values(), *EXPECTED.values())
     lines = [f'{MARKER}{{"index": true}} -->', "", _INDEX_HEAD, *table(headings, rows), "", _INDEX_FOOT]
     return "\n".join(lines)
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from p4cc.errors import UserError
 from p4cc.files import read_text
 from p4cc.json_data import items, mapping, number
+from p4cc.reproduce.measure import Measured
 from p4cc.reproduce.run import RECORDS_FILE, figures_of
+from p4cc.reproduce.verdict import judge
 from p4cc.running.provenance import RUN_FILE
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from p4cc.reproduce.figure import Figure
     from p4cc.reproduce.study import StudyFile
     from p4cc.reproduce.verdict import ClaimRecord, Record
-    from p4cc.scenario.claims import Claim
+    from p4cc.scenario.claims import Number
     from p4cc.scenario.schema import ScenarioModel
 
 # What of a scenario is for readers only, titles of figures too: results stay good when it changes.
@@ -74,8 +76,8 @@ def read_results(study: StudyFile, folder: Path) -> StudyResults:
         raise UserError("no results of this study", place=str(folder), remedy=again)
     records = _records(path, again)
     figures = {figure.name: figure for figure in figures_of(study)}
-    claims = {name: figure.reproduction.claims for name, figure in figures.items()}
-    claims |= {one.figure: one.claims for one in study.study.over_all}
+    claims = {name: figure.reproduction.measured for name, figure in figures.items()}
+    claims |= {one.figure: one.measured for one in study.study.over_all}
     cost, full = Cost(), False
     pictures: dict[str, list[Path]] = {}
     for name, record in records.items():
@@ -98,10 +100,14 @@ def _records(path: Path, again: str) -> dict[str, Record]:
         raise UserError("these are no records of a study", place=str(path), remedy=again) from error
 
 
-def _is_of(records: Iterable[ClaimRecord], claims: Iterable[Claim]) -> bool:
-    """Whether records have the scenarios' present claims, whatever was measured."""
-    wanted = [(one.name, one.text, one.unit, one.paper, one.band and one.band.model_dump()) for one in claims]
-    return wanted == [(one["name"], one["text"], one["unit"], one["paper"], one["band"]) for one in records]
+def _is_of(records: Iterable[ClaimRecord], numbers: Iterable[Number]) -> bool:
+    """Whether records are of the scenarios' present numbers, whatever was measured."""
+    wanted = [_said(judge(one, Measured(None))) for one in numbers]
+    return wanted == [_said(one) for one in records]
+
+
+def _said(one: ClaimRecord) -> tuple[object, ...]:
+    return one["name"], one["text"], one["unit"], one["paper"], one["at"], one["reading"], one["band"]
 
 
 def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> bool:

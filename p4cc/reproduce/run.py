@@ -17,16 +17,16 @@ from p4cc.errors import InterruptedRunError, UserError
 from p4cc.reproduce.figure import Figure
 from p4cc.reproduce.items import check
 from p4cc.reproduce.league import League, check_leagues, leagues_of
-from p4cc.reproduce.measure import FigureRuns, Measured, combine, measure_all
+from p4cc.reproduce.measure import FigureRuns, Measured, combine, in_order, measure_all
 from p4cc.reproduce.table import markdown
-from p4cc.reproduce.verdict import Record, record
+from p4cc.reproduce.verdict import NOT_MET, Record, record
 from p4cc.running.cache_files import FOLDER
 from p4cc.running.destination import of_file
 from p4cc.running.prepared import prepare
 from p4cc.running.progress import progress
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.running.runner import execute
-from p4cc.scenario.claims import CombineMeasure
+from p4cc.scenario.claims import CombineMeasure, check_same_points
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
 
@@ -84,6 +84,11 @@ class ReproduceOutcome:
     pictures: list[Path] = field(default_factory=list[Path])
     folder: Path = Path()
 
+    @property
+    def not_met(self) -> int:
+        """How many expectations are not met."""
+        return sum(claim["verdict"] == NOT_MET for record in self.records for claim in record["claims"])
+
 
 def figures_of(study: StudyFile) -> list[Figure]:
     """All figures of a study, checked; raises UserError for a scenario that claims nothing."""
@@ -95,13 +100,29 @@ def figures_of(study: StudyFile) -> list[Figure]:
         if scenario.reproduces is None:
             cause = "the scenario does not say what it reproduces"
             raise UserError(cause, place=str(path), remedy="add `reproduces` to it, or take it out of the study")
-        figures.append(Figure(entry, path, scenario, _of_variants(path, scenario, scenario.reproduces)))
+        shared = study.study.with_history(scenario.reproduces)
+        figures.append(Figure(entry, path, scenario, _of_variants(path, scenario, shared)))
     names = [figure.name for figure in figures] + [one.figure for one in study.study.over_all]
     if twice := {name for name in names if names.count(name) > 1}:
         raise UserError(f"figures with one name: {', '.join(sorted(twice))}", place=str(study.path))
     check(study.path, study.study.items, claims_of(study, figures))
     check_leagues(study, figures)
+    _check_points(study, figures)
     return figures
+
+
+def _check_points(study: StudyFile, figures: Sequence[Figure]) -> None:
+    """Raises UserError where a claim over several figures combines numbers of different points."""
+    known = {f"{of.name}.{one.name}": one.measure for of in figures for one in of.reproduction.measured}
+    for over_all in study.study.over_all:
+        for claim in over_all.claims:
+            how = claim.measure
+            if not isinstance(how, CombineMeasure) or not {how.of, how.to} <= known.keys():
+                continue
+            try:
+                check_same_points(claim.name, known[how.of], known[how.to])
+            except ValueError as error:
+                raise UserError(str(error), place=str(study.path), remedy="measure both over all points") from error
 
 
 def _of_variants(path: Path, scenario: ScenarioModel, reproduction: Reproduction) -> Reproduction:
@@ -115,7 +136,7 @@ def _of_variants(path: Path, scenario: ScenarioModel, reproduction: Reproduction
 def claims_of(study: StudyFile, figures: Iterable[Figure]) -> ClaimsByFigure:
     """Figures of a study to their claims, those over several figures last."""
     every = [*(figure.reproduction for figure in figures), *study.study.over_all]
-    return {one.figure: [claim.name for claim in one.claims] for one in every}
+    return {one.figure: [number.name for number in one.measured] for one in every}
 
 
 class ListedFigure(TypedDict):
@@ -164,7 +185,7 @@ def _reproduce(request: ReproduceRequest, folder: Path) -> ReproduceOutcome:
     with progress(sum(one.runs for _, one in prepared), request.run.quiet) as shown:
         for figure, one in prepared:
             made = _run(figure, one, shown)
-            found = measure_all(made[1], figure.reproduction.claims)
+            found = measure_all(made[1], figure.reproduction.measured)
             measured.update({f"{figure.name}.{name}": value for name, value in found.items()})
             if figure.name in wanted:
                 outcome.records.append(record(figure.scenario.title, figure.reproduction, found))
@@ -197,7 +218,7 @@ def _needed(figures: Sequence[Figure], wanted: Sequence[str], over_all: Sequence
     """Figures to run: those wanted, and those that claims over several figures name."""
     names = set(wanted)
     for reproduction in over_all:
-        for claim in reproduction.claims:
+        for claim in reproduction.measured:
             if isinstance(claim.measure, CombineMeasure):
                 names.update(one.partition(".")[0] for one in (claim.measure.of, claim.measure.to))
     return [figure for figure in figures if figure.name in names]
@@ -225,7 +246,7 @@ def _run(figure: Figure, prepared: Prepared, shown: Runs) -> tuple[RunOutcome, F
 
 def _over_all(reproduction: Reproduction, measured: dict[str, Measured]) -> dict[str, Measured]:
     result: dict[str, Measured] = {}
-    for claim in reproduction.claims:
+    for claim in in_order(reproduction.measured):
         if not isinstance(claim.measure, CombineMeasure):
             cause = f"claim {claim.name}: {claim.measure.kind} needs the runs of one figure"
             raise UserError(cause, place=reproduction.figure, remedy="use ratio, difference or increase")

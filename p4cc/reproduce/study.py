@@ -14,6 +14,7 @@ from p4cc.errors import UserError
 from p4cc.reproduce.items import SourceItem
 from p4cc.scenario.base import Model, dotted
 from p4cc.scenario.claims import Reproduction
+from p4cc.scenario.stated import Day, History
 from p4cc.scenario.yaml import read_document
 
 FILE = "reproduce.yaml"
@@ -37,6 +38,15 @@ class LeagueTable(Model):
     figures: Annotated[list[str], Field(min_length=1, max_length=16, description="Figures whose numbers it shows.")]
 
 
+class Withdrawn(Model):
+    """A number that was judged once and is judged no more."""
+
+    number: Annotated[str, Field(min_length=1, description="FIGURE.NUMBER, as it was.")]
+    date: Day
+    """When it went."""
+    why: Annotated[str, Field(min_length=1, description="The reason.")]
+
+
 class Study(Model):
     """What `reproduce.yaml` holds."""
 
@@ -49,7 +59,13 @@ class Study(Model):
     )
     figures: Annotated[list[StudyFigure], Field(min_length=1, max_length=64)]
     over_all: list[Reproduction] = Field(default=[], description="Claims that need several figures.")
+    history: History = Field(default=[], description="Changes of the base, which all figures share.")
+    withdrawn: list[Withdrawn] = Field(default=[], max_length=256, description="Numbers that are judged no more.")
     leagues: list[LeagueTable] = Field(default=[], max_length=16, description="Tables of variants against each other.")
+
+    def with_history(self, reproduction: Reproduction) -> Reproduction:
+        """A figure with the changes of the base."""
+        return reproduction.model_copy(update={"history": [*reproduction.history, *self.history]})
 
 
 @dataclass(frozen=True)
@@ -100,4 +116,5 @@ def read_study(path: Path) -> StudyFile:
     except ValidationError as error:
         lines = [f"{document.place(one['loc'])}: {dotted(one['loc'])}: {one['msg']}" for one in error.errors()]
         raise UserError("\n".join(lines), remedy="experiments/gst/reproduce.yaml is one that works") from error
-    return StudyFile(path, study)
+    shared = {"over_all": [study.with_history(one) for one in study.over_all]}
+    return StudyFile(path, study.model_copy(update=shared))

@@ -1,4 +1,4 @@
-"""The table people read: figure, claim, the paper's number, the band, ours, the deviation, the verdict."""
+"""The tables people read: the source's numbers beside ours, then what p4cc expects, then what it only shows."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
-from p4cc.analysis.percentiles import of_few_text
+from p4cc.reproduce.verdict import MET, NOT_COMPARABLE, NOT_MET, OUTSIDE, WITHIN, why_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from p4cc.reproduce.league import League
     from p4cc.reproduce.verdict import ClaimRecord, Record
 
 HEADINGS = ("figure", "claim", "paper", "band", "ours", "deviation", "verdict")
-_VERDICTS = {True: "within", False: "outside", None: "reported"}
-_STYLES = {True: "green", False: "red", None: "dim"}
+_STYLES = {WITHIN: "green", MET: "green", OUTSIDE: "red", NOT_MET: "red", NOT_COMPARABLE: "yellow", None: "dim"}
+FEW = "* in some run, fewer values than the percentile needs"
+"""What the star in a league table means."""
 
 
 def rich_tables(title: str, records: Sequence[Record], leagues: Sequence[League] = ()) -> Iterator[Table]:
@@ -53,29 +54,22 @@ def _claims_table(title: str, records: Sequence[Record]) -> Table:
         out.add_column(heading, justify="right" if heading in ("paper", "ours", "deviation") else "left")
     for record in records:
         for place, claim in enumerate(record["claims"]):
-            style = _STYLES[claim["within_band"]]
+            style = _STYLES[claim["verdict"]]
             cells = [escape(cell) for cell in cells_of(record, claim)]
             cells[0] = cells[0] if place == 0 else ""
-            cells[-1] = f"[{style}]{cells[-1]}[/{style}]"
+            cells[-1] = f"[{style}]{cells[-1]}[/{style}]" if cells[-1] else ""
             out.add_row(*cells, end_section=place == len(record["claims"]) - 1)
     return out
 
 
 def causes(records: Sequence[Record]) -> Iterator[str]:
-    """A line for each claim outside its band, with the likely cause, and for what claims have to add."""
+    """A line for each number that is not as stated or expected, with the likely cause, and for what others add."""
     for record in records:
         for claim in record["claims"]:
-            if claim["within_band"] is False or claim["note"]:
-                verdict = "outside its band: " if claim["within_band"] is False else ""
-                yield f"figure {record['figure']}, {claim['text']}: {verdict}{claim['note'] or 'no cause is known'}"
-    if star := few_text(claim for record in records for claim in record["claims"]):
-        yield star
-
-
-def few_text(claims: Iterable[ClaimRecord]) -> str:
-    """What the star at numbers means; nothing where none has one."""
-    percents = [claim["few"] for claim in claims if claim["few"] is not None]
-    return f"* of {of_few_text(percents)} in a run" if percents else ""
+            off = claim["verdict"] in (OUTSIDE, NOT_COMPARABLE, NOT_MET)
+            if off or claim["note"]:
+                verdict = f"{claim['verdict']}: " if off else ""
+                yield f"figure {record['figure']}, {claim['text']}: {verdict}{why_of(claim) if off else claim['note']}"
 
 
 def markdown(records: Sequence[Record], leagues: Sequence[League] = ()) -> str:
@@ -101,8 +95,8 @@ def league_lines(league: League, words: Callable[[str], str]) -> list[str]:
         for column, claim in zip(league.columns, row, strict=True):
             cells.append(f"**{_cell(claim)}**" if variant in column.leaders else _cell(claim))
         lines.append(f"| {' | '.join(cells)} |")
-    star = few_text(claim for row in league.cells for claim in row if claim is not None)
-    return [*lines, "", words(star)] if star else lines
+    has_few = any(_cell(claim).endswith("*") for row in league.cells for claim in row)
+    return [*lines, "", words(FEW)] if has_few else lines
 
 
 def _escaped(cell: str) -> str:
@@ -110,12 +104,9 @@ def _escaped(cell: str) -> str:
 
 
 def _cell(claim: ClaimRecord | None) -> str:
-    return "" if claim is None else number(claim["measured"]) + _star(claim)
-
-
-def _star(claim: ClaimRecord) -> str:
-    """The mark of a percentile of few values."""
-    return "" if claim["few"] is None or claim["measured"] is None else "*"
+    if claim is None:
+        return ""
+    return number(claim["measured"]) + ("*" if claim["reason"] and claim["measured"] is not None else "")
 
 
 def number(value: float | None) -> str:
@@ -134,9 +125,9 @@ def cells_of(record: Record, claim: ClaimRecord) -> list[str]:
         claim["text"],
         "" if claim["paper"] is None else number(claim["paper"]) + unit,
         _band(claim),
-        number(claim["measured"]) + _star(claim) + ("" if claim["measured"] is None else unit),
+        number(claim["measured"]) + ("" if claim["measured"] is None else unit),
         deviation,
-        _VERDICTS[claim["within_band"]],
+        claim["verdict"] or "",
     ]
 
 

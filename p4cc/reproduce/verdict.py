@@ -1,88 +1,185 @@
-"""Verdicts from measured numbers: one record per figure, as `--json` prints it."""
+"""Verdicts from measured numbers: one record per figure, as `--json` prints it.
+
+A source's number is within its band, outside it, or not comparable; an expectation of p4cc is met or not; a number of
+ours has no verdict. What a source has and no run measures is absent: the study lists it with its item.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from collections import Counter
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from p4cc.scenario.claims import Claim, Expectation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from p4cc.reproduce.measure import Measured
-    from p4cc.scenario.claims import Claim, Reproduction
+    from p4cc.scenario.claims import Number, Reproduction
+    from p4cc.scenario.stated import Change, Stated
+
+Verdict = Literal["within", "outside", "not comparable", "met", "not met"]
+WITHIN, OUTSIDE, NOT_COMPARABLE, MET, NOT_MET = "within", "outside", "not comparable", "met", "not met"
+NEAR = 0.1
+"""Of the source's number: the sums of all pages say how many of ours are this close, whatever the band."""
+NO_DATA = "no data"
 
 
 class BandRecord(TypedDict):
-    """A claim's band and its source."""
+    """A band, and who says so."""
 
     min: float | None
     max: float | None
     source: str
 
 
-class ClaimRecord(TypedDict):
-    """One claim of a figure: the paper's number, the band with its source, and our number."""
+class ChangeRecord(TypedDict):
+    """One entry of a history."""
+
+    date: str
+    before: str
+    after: str
+    why: str
+
+
+class Judged(TypedDict):
+    """A number with its verdict."""
+
+    paper: float | None
+    """The source's number; null for what no source states."""
+    measured: float | None
+    verdict: Verdict | None
+    """Null for a number of ours that nobody claims."""
+
+
+class ClaimRecord(Judged):
+    """One number of a figure: the source's with its place and band, what p4cc expects, or one of ours alone."""
 
     name: str
     text: str
     unit: str
-    paper: float | None
+    at: str
+    """Where the source states it."""
+    reading: str
+    """How it is known, which decides the band."""
     band: BandRecord | None
-    measured: float | None
     deviation: float | None
-    """(measured - paper) / paper; null without both, or where the paper has 0."""
-    within_band: bool | None
+    """(measured - paper) / |paper|; null without both, or where the paper has 0."""
+    reason: str
+    """Why it is not comparable, or of too few values."""
     note: str
-    few: float | None
-    """The percentile that the number is, if it is of few values in a run."""
+    history: list[ChangeRecord]
 
 
 class Record(TypedDict):
-    """One figure; `paper` and `measured` by the name of the claim."""
+    """One figure; `paper`, `measured` and `verdicts` by the name of the number."""
 
     figure: str
     title: str
     paper: dict[str, float | None]
     measured: dict[str, float | None]
-    within_band: bool | None
-    """All claims with a band lie in it; null when no claim has one."""
+    verdicts: dict[str, Verdict | None]
     note: str
     claims: list[ClaimRecord]
 
 
-def judge(claim: Claim, measured: Measured) -> ClaimRecord:
-    """A claim's record. What could not be measured is outside its band."""
-    value, paper, band = measured.value, claim.paper, claim.band
-    within = None if band is None else value is not None and band.holds(value)
-    notes = [claim.cause] if within is False and claim.cause else []
-    if measured.detail:
-        notes.insert(0, measured.detail)
-    return ClaimRecord(
-        name=claim.name,
-        text=claim.text,
-        unit=claim.unit,
-        paper=paper,
-        band=None if band is None else BandRecord(min=band.min, max=band.max, source=band.source),
-        measured=value,
-        deviation=(value - paper) / paper if value is not None and paper else None,
-        within_band=within,
-        note="; ".join(notes),
-        few=measured.few,
+def judge(number: Number, measured: Measured, shared: Sequence[Change] = ()) -> ClaimRecord:
+    """A number's record; `shared` are changes of its figure."""
+    notes = [measured.detail] if measured.detail else []
+    made = ClaimRecord(
+        name=number.name,
+        text=number.text,
+        unit=number.unit,
+        paper=None,
+        at="",
+        reading="",
+        band=None,
+        measured=measured.value,
+        deviation=None,
+        verdict=None,
+        reason="",
+        note="",
+        history=[],
     )
+    if isinstance(number, Claim):
+        _of_source(made, number)
+        made["reason"] = number.not_comparable or measured.few or (NO_DATA if measured.value is None else "")
+        within = measured.value is not None and number.range.holds(measured.value)
+        made["verdict"] = NOT_COMPARABLE if made["reason"] else WITHIN if within else OUTSIDE
+    elif isinstance(number, Expectation):
+        met = measured.value is not None and number.band.holds(measured.value)
+        made["band"] = BandRecord(min=number.band.min, max=number.band.max, source=number.band.source)
+        made["verdict"] = MET if met else NOT_MET
+    else:
+        made["reason"] = measured.few
+    if isinstance(number, Claim | Expectation):
+        made["history"] = [_change(one) for one in (*number.history, *shared)]
+        if made["verdict"] in (OUTSIDE, NOT_MET) and number.cause:
+            notes.append(number.cause)
+    made["note"] = "; ".join(notes)
+    return made
+
+
+def _of_source(made: ClaimRecord, claim: Claim) -> None:
+    """Puts what the source states into a record, and how far ours is off."""
+    value, low, high = made["measured"], *claim.range
+    made["paper"], made["at"], made["reading"] = claim.paper, claim.at, claim.reading
+    made["band"] = BandRecord(min=low, max=high, source=rule_of(claim))
+    if value is not None and claim.paper:
+        made["deviation"] = (value - claim.paper) / abs(claim.paper)
+
+
+def rule_of(stated: Stated) -> str:
+    """The rule that made a band, in words."""
+    match stated.reading:
+        case "error_bars":
+            return "the source's error bars"
+        case "tail":
+            return "tail of few samples: a factor of two"
+        case "figure":
+            return "off a figure: 20 %" + ("" if stated.grid_step is None else " or half a grid step")
+        case "text" | "table":
+            return f"{stated.reading}: 10 %"
 
 
 def record(title: str, reproduction: Reproduction, measured: Mapping[str, Measured]) -> Record:
     """A figure's record."""
-    claims = [judge(claim, measured[claim.name]) for claim in reproduction.claims]
-    judged = [claim["within_band"] for claim in claims if claim["within_band"] is not None]
-    outside = [claim for claim in claims if claim["within_band"] is False]
-    notes = [f"outside its band: {claim['name']}: {claim['note'] or 'no cause is known'}" for claim in outside]
-    notes += [f"{claim['name']}: {claim['note']}" for claim in claims if claim["note"] and claim not in outside]
+    claims = [judge(one, measured[one.name], reproduction.history) for one in reproduction.measured]
+    notes = [
+        f"{claim['verdict']}: {claim['name']}: {why_of(claim)}"
+        for claim in claims
+        if claim["verdict"] in (OUTSIDE, NOT_COMPARABLE, NOT_MET)
+    ]
+    notes += [
+        f"{one['name']}: {one['note']}" for one in claims if one["note"] and one["verdict"] in (WITHIN, MET, None)
+    ]
     return Record(
         figure=reproduction.figure,
         title=title,
         paper={claim["name"]: claim["paper"] for claim in claims},
         measured={claim["name"]: claim["measured"] for claim in claims},
-        within_band=all(judged) if judged else None,
+        verdicts={claim["name"]: claim["verdict"] for claim in claims},
         note=" | ".join(part for part in (reproduction.note, *notes) if part),
         claims=claims,
     )
+
+
+def why_of(claim: ClaimRecord) -> str:
+    """Why a number has the verdict that it has, as far as it is known."""
+    return "; ".join(part for part in (claim["reason"], claim["note"]) if part) or "no cause is known"
+
+
+def counts(claims: Iterable[Judged]) -> Counter[str]:
+    """How many numbers have each verdict; those of ours alone do not count."""
+    return Counter(claim["verdict"] for claim in claims if claim["verdict"] is not None)
+
+
+def is_near(claim: Judged) -> bool:
+    """Whether a comparable number of ours is within 10 % of the source's; of a 0, equal to it."""
+    if claim["paper"] is None or claim["measured"] is None or claim["verdict"] == NOT_COMPARABLE:
+        return False
+    return abs(claim["measured"] - claim["paper"]) <= NEAR * abs(claim["paper"]) * (1 + 1e-9)
+
+
+def _change(one: Change) -> ChangeRecord:
+    return ChangeRecord(date=one.date, before=one.before, after=one.after, why=one.why)

@@ -1,6 +1,7 @@
-"""What a scenario reproduces: numbers that a source states, how each is measured here, and the band it should fall in.
+"""What a scenario reproduces: numbers that a source states, what p4cc expects of itself, and how each is measured.
 
-A claim without a band is reported, not judged. Bands name their source and are never changed to fit a result.
+The band of a source's number follows from the source alone (p4cc/scenario/stated.py). What changes after a run stands
+in the claim's history.
 """
 
 from __future__ import annotations
@@ -17,28 +18,19 @@ from p4cc.scenario.distribution_claims import (
     CorrelationMeasure,
     KolmogorovMeasure,
     ReachMeasure,
+    Rows,
     SampleMeasure,
     ShiftMeasure,
 )
-from p4cc.scenario.flow_claims import FLOW_MEASURES
-from p4cc.scenario.where import Interval, OfRuns
+from p4cc.scenario.flow_claims import FLOW_MEASURES, FlowRankMeasure
+from p4cc.scenario.stated import Band, History, Stated
+from p4cc.scenario.where import Cited, Interval, OfRuns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ClaimName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")]
 FigureName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _-]{0,31}$")]
-
-
-class Band(Interval):
-    """Where the measured value should fall."""
-
-    source: Annotated[
-        str,
-        Field(
-            min_length=1, description="Who says so: a paper and its section, an anchor of docs/algorithms, or our own."
-        ),
-    ]
 
 
 class LimitMeasure(OfRuns):
@@ -230,28 +222,52 @@ Measure = Annotated[
 MEASURE_KINDS = kinds(Measure)
 
 
-class Claim(Model):
-    """One number."""
+class Number(Model):
+    """A number of ours that is shown and not judged."""
 
     name: ClaimName
-    """Names it within the figure; other claims refer to it."""
+    """Names it within the figure; combinations refer to it."""
     text: Annotated[str, Field(min_length=1)]
     """What is measured, for people."""
     unit: str = ""
     """Unit of the measured value, for people."""
-    paper: float | None = Field(default=None, description="What the paper states, if it states a number.")
-    band: Band | None = None
-    """Where the value should fall; absent: it is reported, not judged."""
     measure: Measure
     """How it is measured."""
+
+
+class Expectation(Number):
+    """What p4cc expects of itself: sanity, orders, monotony, bounds. It counts in no reproduction's sum."""
+
+    band: Band
+    """Where the value should fall."""
     cause: str = Field(default="", description="The likely cause when the value falls outside the band.")
+    history: History = Field(default=[], description="Changes after a run.")
+
+
+class Claim(Number, Stated):
+    """A number of the source."""
+
+    cause: str = Field(default="", description="The likely cause when the value falls outside the band.")
+    not_comparable: str = Field(
+        default="", description="Why ours is not the same number as the source's, if it is not."
+    )
+    history: History = Field(default=[], description="Changes after a run.")
+
+    @model_validator(mode="after")
+    def _filters_are_cited(self) -> Self:
+        for column, interval in spans(self.measure).items():
+            if not interval.source.strip():
+                raise ValueError(
+                    f"where.{column} leaves points out of a source's number: cite the source that does so (`source`)"
+                )
+        return self
 
 
 EACH = "*"
 """The variant of a measure that is made once for every variant of its scenario."""
 
 
-class EachVariant(Claim):
+class EachVariant(Number):
     """A number of every variant: its measure names the variant `*`. A column of a study's league table."""
 
     better: Literal["less", "more"] | None = Field(default=None, description="Which value leads; none if absent.")
@@ -263,19 +279,16 @@ class EachVariant(Claim):
         return self
 
     def name_of(self, variant: str) -> str:
-        """What the claim of one variant is called."""
+        """What the number of one variant is called."""
         return f"{self.name}_{re.sub('[^a-z0-9]+', '_', variant.lower()).strip('_')}"
 
-    def claim_of(self, variant: str) -> Claim:
-        """The claim of one variant."""
-        return Claim(
+    def number_of(self, variant: str) -> Number:
+        """The number of one variant."""
+        return Number(
             name=self.name_of(variant),
             text=f"{self.text}: {variant}",
             unit=self.unit,
-            paper=self.paper,
-            band=self.band,
             measure=self.measure.model_copy(update={"variant": variant}),
-            cause=self.cause,
         )
 
 
@@ -286,24 +299,55 @@ class Reproduction(Model):
     """What the source calls the figure."""
     note: str = ""
     """What a reader of the table should know."""
-    claims: list[Claim] = Field(default=[], max_length=64, description="The numbers.")
+    claims: list[Claim] = Field(default=[], max_length=64, description="The source's numbers.")
+    expectations: list[Expectation] = Field(default=[], max_length=64, description="What p4cc expects of itself.")
+    numbers: list[Number] = Field(default=[], max_length=1_000, description="Numbers of ours that nobody claims.")
     each_variant: list[EachVariant] = Field(
         default=[], max_length=16, description="Numbers of every variant, each named and worded once."
     )
+    history: History = Field(default=[], description="Changes of the grid or the base, which all claims share.")
+
+    @property
+    def measured(self) -> list[Number]:
+        """All that is measured."""
+        return [*self.claims, *self.expectations, *self.numbers]
 
     @model_validator(mode="after")
-    def _has_claims(self) -> Self:
-        if not self.claims and not self.each_variant:
-            raise ValueError("no number is claimed: give claims, each_variant or both")
-        _differ([claim.name for claim in (*self.claims, *self.each_variant)])
+    def _has_numbers(self) -> Self:
+        if not self.measured and not self.each_variant:
+            raise ValueError("no number is claimed: give claims, expectations, numbers or each_variant")
+        _differ([one.name for one in (*self.measured, *self.each_variant)])
+        self._same_points()
         return self
 
+    def _same_points(self) -> None:
+        known = {one.name: one.measure for one in self.measured}
+        for claim in self.claims:
+            how = claim.measure
+            if isinstance(how, CombineMeasure) and how.of in known and how.to in known:
+                check_same_points(claim.name, known[how.of], known[how.to])
+
     def of(self, variants: Sequence[str]) -> Reproduction:
-        """With a claim for each of these variants in place of what is said of every one; raises ValueError."""
-        made = [one.claim_of(variant) for one in self.each_variant for variant in variants]
-        claims = [*self.claims, *made]
-        _differ([claim.name for claim in claims])
-        return self.model_copy(update={"claims": claims})
+        """With a number for each of these variants in place of what is said of every one; raises ValueError."""
+        numbers = [*self.numbers, *(one.number_of(variant) for one in self.each_variant for variant in variants)]
+        _differ([one.name for one in (*self.claims, *self.expectations, *numbers)])
+        return self.model_copy(update={"numbers": numbers})
+
+
+def spans(measure: Measure) -> dict[str, Cited]:
+    """The intervals by which a measure chooses rows, by column."""
+    parts = (measure, getattr(measure, "of", None), getattr(measure, "to", None))
+    chosen = [part.where for part in parts if isinstance(part, OfRuns | Rows | FlowRankMeasure)]
+    return {column: want for where in chosen for column, want in where.items() if isinstance(want, Cited)}
+
+
+def check_same_points(name: str, of: Measure, to: Measure) -> None:
+    """Raises ValueError where two combined numbers are of different points."""
+    ends = [{column: (one.min, one.max) for column, one in spans(part).items()} for part in (of, to)]
+    if ends[0] != ends[1]:
+        raise ValueError(
+            f"claim {name} combines numbers over different points: {ends[0] or 'all'} and {ends[1] or 'all'}"
+        )
 
 
 def _differ(names: list[str]) -> None:

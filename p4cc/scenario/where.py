@@ -33,6 +33,15 @@ class Interval(Model):
         return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
 
 
+class Cited(Interval):
+    """An interval of chosen rows."""
+
+    source: str = Field(
+        default="", description="Who chooses so. A source's number may leave out points only as it does."
+    )
+    """The citation."""
+
+
 def _interval_or_value(value: JsonValue) -> JsonValue:
     return value if isinstance(value, dict) else {"is": value}
 
@@ -45,7 +54,7 @@ class Equal(Model):
 
 
 Where = Annotated[
-    dict[str, Annotated[Interval | Equal, BeforeValidator(_interval_or_value)]],
+    dict[str, Annotated[Cited | Equal, BeforeValidator(_interval_or_value)]],
     Field(description="Columns to the value or the interval that chosen rows have."),
 ]
 

@@ -16,10 +16,11 @@ from p4cc.analysis.human import swept
 from p4cc.analysis.metrics import goodput_bins, jain, supported
 from p4cc.analysis.queues import queue_stats
 from p4cc.errors import UserError
-from p4cc.figures.by_rank import draw_by_size
+from p4cc.figures.by_rank import by_size
 from p4cc.figures.cdf import distribution
 from p4cc.figures.heatmap import cells
 from p4cc.figures.percentiles import percentile_by
+from p4cc.figures.picture import write
 from p4cc.figures.shares import shared
 from p4cc.figures.style import COLOURS, MARKERS, column_width, log_scale
 from p4cc.scenario.figures import HeatMapFigure
@@ -211,11 +212,11 @@ def test_a_figure_for_latex_is_as_wide_as_its_column_with_embedded_fonts(tmp_pat
     )
     figure = BySizeFigure(file="size.pdf", percentile=99, bins=2, width_mm=84.7)
     with column_width(figure.width_mm):
-        made = draw_by_size(flows, figure, tmp_path, "bootstrap").read_bytes()
+        made = write(by_size(flows, figure, "bootstrap"), tmp_path / figure.file).read_bytes()
     (box,) = re.findall(rb"/MediaBox \[ 0 0 ([0-9.]+) ", made)
     # A point is 1/72 inch.
     assert float(box) == pytest.approx(84.7 / 25.4 * 72, abs=0.1)
     assert b"/FontFile2" in made
     assert b"STIX" in made
-    usual = draw_by_size(flows, BySizeFigure(file="usual.pdf"), tmp_path).read_bytes()
+    usual = write(by_size(flows, BySizeFigure(file="usual.pdf")), tmp_path / "usual.pdf").read_bytes()
     assert b"STIX" not in usual

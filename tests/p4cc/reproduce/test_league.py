@@ -11,12 +11,12 @@ import pytest
 from pydantic import ValidationError
 
 from p4cc.errors import UserError
-from p4cc.reproduce.flows import flow_percentile_of_few
+from p4cc.reproduce.few import few_values
 from p4cc.reproduce.league import leagues_of
 from p4cc.reproduce.measure import Measured
 from p4cc.reproduce.run import figures_of
 from p4cc.reproduce.study import read_study
-from p4cc.reproduce.table import markdown
+from p4cc.reproduce.table import FEW, markdown
 from p4cc.reproduce.verdict import record
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.flow_claims import FlowPercentileMeasure
@@ -43,11 +43,11 @@ def _study(folder: Path, *, each: dict[str, Any] | None = None, **changes: Any) 
 
 def test_a_number_of_each_variant_becomes_a_claim_of_every_one() -> None:
     made = _reproduction().of(["A", "B+win"])
-    assert [(one.name, one.text, one.unit) for one in made.claims] == [
+    assert [(one.name, one.text, one.unit) for one in made.numbers] == [
         ("fct_a", "p99: A", "ms"),
         ("fct_b_win", "p99: B+win", "ms"),
     ]
-    assert [getattr(one.measure, "variant", None) for one in made.claims] == ["A", "B+win"]
+    assert [getattr(one.measure, "variant", None) for one in made.numbers] == ["A", "B+win"]
 
 
 def test_variants_that_differ_in_signs_only_are_refused() -> None:
@@ -109,13 +109,14 @@ def test_a_league_of_figures_that_there_are_not(tmp_path: Path) -> None:
 def test_a_percentile_of_few_flows_is_marked_and_the_mark_explained(tmp_path: Path) -> None:
     flows = pl.DataFrame({"variant": "A", "seed": [1] * 120 + [2] * 99, "size_bytes": 1_000, "slowdown": 1.0})
     how = FlowPercentileMeasure(kind="flow_percentile", variant="A", percent=99)
-    assert flow_percentile_of_few(flows, how) == 99
-    assert flow_percentile_of_few(flows.filter(pl.col("seed") == 1), how) is None
+    few = few_values(pl.DataFrame(), lambda _: flows, how)
+    assert few == "no data: 99 values, and a p99 needs 100"
+    assert few_values(pl.DataFrame(), lambda _: flows.filter(pl.col("seed") == 1), how) == ""
 
     study = read_study(_study(tmp_path))
     (figure,) = figures_of(study)
-    measured = {claim.name: Measured(1.5, few=99.0) for claim in figure.reproduction.claims}
+    measured = {claim.name: Measured(1.5, few=few) for claim in figure.reproduction.measured}
     records = {"one": record("t", figure.reproduction, measured)}
     text = markdown(list(records.values()), leagues_of(study.study, [figure], records))
     assert "1.5*" in text
-    assert "* of fewer values than 100 (p99) in a run" in text
+    assert FEW in text

@@ -1,4 +1,4 @@
-"""`p4cc reproduce`: measures, bands and records on made-up numbers, and small studies end to end."""
+"""`p4cc reproduce`: measures and records on made-up numbers, and small studies end to end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from p4cc.reproduce.measure import FigureRuns, Measured, measure, measure_all
 from p4cc.reproduce.table import markdown, number
 from p4cc.reproduce.verdict import judge, record
 from p4cc.running.result_folder import MANIFEST
-from p4cc.scenario.claims import Claim, Measure, Reproduction
+from p4cc.scenario.claims import Claim, Expectation, Measure, Number, Reproduction
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
 from tests.p4cc.scenarios import ROOT, scenario
@@ -158,68 +158,149 @@ def test_combinations(made_up: FigureRuns, kind: str, want: float) -> None:
     ],
 )
 def test_a_measure_of_nothing_is_named_with_its_claim(made_up: FigureRuns, how: dict[str, Any], cause: str) -> None:
-    claim = Claim(name="wrong", text="wrong", measure=_measure(how))
+    claim = Number(name="wrong", text="wrong", measure=_measure(how))
     with pytest.raises(UserError, match=cause) as caught:
         measure_all(made_up, [claim])
     assert caught.value.place == "claim wrong"
 
 
+MEASURE = {"kind": "limit", "variant": "A"}
+STATED = {"name": "one", "text": "one", "paper": 16, "at": "section 2", "reading": "text", "measure": MEASURE}
+
+
 def _claim(**changes: Any) -> Claim:
-    data = {"name": "one", "text": "one", "measure": {"kind": "limit", "variant": "A"}, **changes}
-    return Claim.model_validate_json(json.dumps(data))
+    return Claim.model_validate_json(json.dumps(STATED | changes))
+
+
+def _expectation(**changes: Any) -> Expectation:
+    data = {"name": "two", "text": "two", "measure": MEASURE, "band": {"min": 1, "source": "spec"}, **changes}
+    return Expectation.model_validate_json(json.dumps(data))
 
 
 @pytest.mark.parametrize(
-    ("band", "value", "within"),
+    ("stated", "low", "high"),
     [
-        ({"min": 13, "max": 18}, 13.0, True),
-        ({"min": 13, "max": 18}, 18.0, True),
-        ({"min": 13, "max": 18}, 12.99, False),
-        ({"min": 13, "max": 18}, 18.01, False),
-        ({"min": 13}, 1e9, True),
-        ({"max": 0}, 0.0, True),
-        ({"max": 0}, 0.2, False),
-        # What could not be measured did not fall into its band.
-        ({"max": 0}, None, False),
-        (None, 5.0, None),
+        ({"reading": "text"}, 14.4, 17.6),
+        ({"reading": "table"}, 14.4, 17.6),
+        ({"reading": "table", "paper": -10}, -11, -9),
+        ({"reading": "text", "paper": 0}, 0, 0),
+        ({"reading": "figure"}, 12.8, 19.2),
+        ({"reading": "figure", "grid_step": 2}, 12.8, 19.2),
+        ({"reading": "figure", "grid_step": 10}, 11, 21),
+        ({"reading": "tail"}, 8, 32),
+        ({"reading": "error_bars", "error_bars": {"low": 15, "high": 20}}, 15, 20),
     ],
 )
-def test_bands(band: dict[str, float] | None, value: float | None, within: bool | None) -> None:
-    claim = _claim(band=None if band is None else {**band, "source": "spec"}, cause="the weather", paper=16)
-    verdict = judge(claim, Measured(value))
-    assert verdict["within_band"] is within
-    assert verdict["note"] == ("the weather" if within is False else "")
-    assert verdict["deviation"] == (None if value is None else (value - 16) / 16)
+def test_the_band_follows_from_the_source_alone(stated: dict[str, Any], low: float, high: float) -> None:
+    claim = _claim(**stated)
+    assert claim.range == (pytest.approx(low), pytest.approx(high))
+    for value, verdict in ((low, "within"), (high, "within"), (low - 0.01, "outside"), (high + 0.01, "outside")):
+        assert judge(claim, Measured(value))["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"band": {"min": 13, "max": 18, "source": "typed"}}, "leave `band` out"),
+        ({"reading": "error_bars"}, "go together"),
+        ({"error_bars": {"low": 1, "high": 2}}, "go together"),
+        ({"reading": "error_bars", "error_bars": {"low": 3, "high": 2}}, "low 3.0 is above high 2.0"),
+        ({"grid_step": 1}, "only a number read off a figure"),
+        ({"reading": "hearsay"}, "reading"),
+        ({"at": ""}, "at"),
+        ({"measure": {**MEASURE, "where": {"senders": {"min": 12}}}}, "cite the source"),
+        ({"history": [{"date": "27 November", "before": "a", "after": "b", "why": "c"}]}, "history"),
+    ],
+)
+def test_what_is_no_number_of_a_source(changes: dict[str, Any], cause: str) -> None:
+    with pytest.raises(ValueError, match=cause):
+        _claim(**changes)
+
+
+def test_points_are_left_out_only_with_the_source() -> None:
+    cited = {"senders": {"min": 12, "source": "figure 3 begins at 12"}, "nodes": 1}
+    assert _claim(measure={**MEASURE, "where": cited}).measure
+    # What p4cc expects of itself may look at a part.
+    assert _expectation(measure={**MEASURE, "where": {"senders": {"min": 12}}})
+
+
+def test_numerator_and_denominator_are_over_the_same_points() -> None:
+    def figure(*ends: dict[str, Any]) -> Reproduction:
+        parts = [
+            {"name": f"n{place}", "text": "n", "measure": {**MEASURE, "where": where}}
+            for place, where in enumerate(ends)
+        ]
+        ratio = STATED | {"measure": {"kind": "ratio", "of": "n0", "to": "n1"}}
+        return Reproduction.model_validate_json(json.dumps({"figure": "9", "claims": [ratio], "numbers": parts}))
+
+    part = {"senders": {"min": 2, "max": 40}}
+    assert figure({}, {})
+    assert figure(part, part)
+    # Two points of one figure may be set against each other.
+    assert figure({"senders": 2}, {"senders": 4})
+    with pytest.raises(ValueError, match="combines numbers over different points"):
+        figure(part, {"senders": {"min": 12}})
+
+
+def test_the_verdicts_of_a_number() -> None:
+    claim = _claim(cause="the weather")
+    assert judge(claim, Measured(20))["note"] == "the weather"
+    assert judge(claim, Measured(16))["note"] == ""
+    assert judge(claim, Measured(12))["deviation"] == -0.25
+    for measured, reason in ((Measured(None), "no data"), (Measured(16, few="no data: 3 values"), "no data: 3 values")):
+        verdict = judge(claim, measured)
+        assert (verdict["verdict"], verdict["reason"]) == ("not comparable", reason)
+    other = judge(_claim(not_comparable="another network"), Measured(16))
+    assert (other["verdict"], other["reason"]) == ("not comparable", "another network")
+    assert judge(_expectation(), Measured(1))["verdict"] == "met"
+    # What could not be measured did not fall into its band.
+    assert judge(_expectation(cause="rain"), Measured(None))["verdict"] == "not met"
+    assert judge(Number(name="n", text="n", measure=_measure(MEASURE)), Measured(1))["verdict"] is None
+
+
+def test_the_history_of_a_figure_is_that_of_its_numbers() -> None:
+    change = {"date": "2026-11-27", "before": "a", "after": "b", "why": "c"}
+    text = {"figure": "9", "claims": [STATED | {"history": [change]}], "history": [change | {"before": "grid"}]}
+    figure = Reproduction.model_validate_json(json.dumps(text))
+    (claim,) = record("title", figure, {"one": Measured(1)})["claims"]
+    assert [one["before"] for one in claim["history"]] == ["a", "grid"]
+
+
+def test_a_percentile_of_few_values_is_no_data(made_up: FigureRuns) -> None:
+    how = {"kind": "sample", "table": "flows", "variant": "A", "column": "fct_ns"}
+    found = measure(made_up, _measure({**how, "statistic": "p99"}), {})
+    assert found.few == "no data: 3 values, and a p99 needs 100"
+    assert measure(made_up, _measure({**how, "statistic": "p50"}), {}).few == ""
+    assert measure(made_up, _measure({**how, "statistic": "mean"}), {}).few == ""
+    ratio = _measure({"kind": "ratio", "of": "few", "to": "many"})
+    assert measure(made_up, ratio, {"few": found, "many": Measured(1)}).few == found.few
 
 
 @pytest.mark.parametrize("band", [{}, {"min": 2, "max": 1}, {"min": 1, "source": ""}])
-def test_a_band_has_an_end_and_a_source(band: dict[str, Any]) -> None:
+def test_an_expectation_has_an_end_and_a_source(band: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="band"):
-        _claim(band={"source": "spec", **band})
+        _expectation(band={"source": "spec", **band})
 
 
-def test_a_figure_is_within_when_all_that_is_judged_is() -> None:
-    band = {"min": 1, "source": "spec"}
-    claims = [_claim(), _claim(name="two", band=band, cause="rain"), _claim(name="three", band=band)]
-    figure = Reproduction(figure="9", note="a note", claims=claims)
+def test_a_figure_has_the_verdicts_of_its_numbers() -> None:
+    claims = [_claim(), _claim(name="off", cause="rain")]
+    figure = Reproduction(figure="9", note="a note", claims=claims, expectations=[_expectation()])
+    found = record("title", figure, {"one": Measured(16), "off": Measured(20), "two": Measured(0)})
+    assert found["verdicts"] == {"one": "within", "off": "outside", "two": "not met"}
+    assert found["note"] == "a note | outside: off: rain | not met: two: no cause is known"
 
-    def of(*values: float) -> Any:
-        found = {claim.name: Measured(value) for claim, value in zip(claims, values, strict=True)}
-        return record("title", figure, found)
 
-    assert of(0, 1, 1)["within_band"] is True
-    assert of(0, 1, 1)["note"] == "a note"
-    outside = of(0, 0, 0)
-    assert outside["within_band"] is False
-    assert outside["note"] == "a note | outside its band: two: rain | outside its band: three: no cause is known"
-    assert record("title", Reproduction(figure="9", claims=claims[:1]), {"one": Measured(1)})["within_band"] is None
+def test_numbers_are_measured_behind_those_that_they_combine(made_up: FigureRuns) -> None:
+    ratio = _claim(measure={"kind": "ratio", "of": "two", "to": "two"})
+    found = measure_all(made_up, [ratio, _expectation()])
+    assert found["one"].value == 1
 
 
 def test_the_table_for_a_readme() -> None:
-    claims = [_claim(paper=16, unit="senders", band={"min": 13, "max": 18, "source": "spec"}, cause="ties")]
+    claims = [_claim(paper=16, unit="senders", cause="ties")]
     text = markdown([record("title", Reproduction(figure="9a", claims=claims), {"one": Measured(6)})])
-    assert "| 9a | one | 16 senders | 13 to 18 (spec) | 6 senders | -62.5 % | outside |" in text
-    assert "- figure 9a, one: outside its band: ties" in text
+    assert "| 9a | one | 16 senders | 14.4 to 17.6 (text: 10 %) | 6 senders | -62.5 % | outside |" in text
+    assert "- figure 9a, one: outside: ties" in text
     assert [number(value) for value in (None, 3.0, 3.14159, 1e12)] == ["-", "3", "3.142", "1e+12"]
 
 
@@ -229,15 +310,18 @@ CLAIMS: list[dict[str, Any]] = [
     {
         "name": "limit",
         "text": "without a timeout",
-        "paper": 16,
-        "band": {"min": 2, "source": "our own"},
+        "paper": 4,
+        "at": "section 2",
+        "reading": "text",
         "measure": {"kind": "limit", "variant": "Reno"},
     },
     {
         "name": "goodput",
         "text": "goodput",
         "unit": "Gb/s",
-        "band": {"min": 11, "source": "our own: beyond the link"},
+        "paper": 15,
+        "at": "table 1",
+        "reading": "table",
         "measure": {"kind": "value", "variant": "Reno", "column": "goodput_bps", "scale": 1e-9},
         "cause": "a link carries no more than its rate",
     },
@@ -267,7 +351,7 @@ def study(folder: Path, **changes: Any) -> Path:
             "over_all": [
                 {
                     "figure": "headline",
-                    "claims": [
+                    "numbers": [
                         {"name": "r", "text": "r", "measure": {"kind": "ratio", "of": "1.limit", "to": "1.goodput"}}
                     ],
                 }
@@ -301,25 +385,36 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_the_records_of_a_study(tmp_path: Path) -> None:
     done = cli(str(study(tmp_path / "study")), "--json", "--out", str(tmp_path / "out"))
-    # A number outside its band is a finding, not a failure.
+    # A source's number outside its band is a finding, not a failure.
     assert done.returncode == 0, done.stderr
     records = json.loads(done.stdout)
     assert [one["figure"] for one in records] == ["1", "headline"]
     for one in records:
-        assert {"figure", "paper", "measured", "within_band", "note"} <= one.keys()
+        assert {"figure", "paper", "measured", "verdicts", "note"} <= one.keys()
         assert one["paper"].keys() == one["measured"].keys()
     first, headline = records
-    assert first["paper"] == {"limit": 16, "goodput": None}
+    assert first["paper"] == {"limit": 4, "goodput": 15}
     assert first["measured"]["limit"] == 4
     assert 0 < first["measured"]["goodput"] < 10
-    assert first["within_band"] is False
-    assert first["note"] == "outside its band: goodput: a link carries no more than its rate"
-    assert headline["within_band"] is None
+    assert first["verdicts"] == {"limit": "within", "goodput": "outside"}
+    assert first["note"] == "outside: goodput: a link carries no more than its rate"
+    assert headline["verdicts"] == {"r": None}
     assert headline["measured"]["r"] == pytest.approx(4 / first["measured"]["goodput"])
     written = contents(tmp_path / "out")
     assert json.loads(written["reproduce.json"]) == records
     assert written["small/small.png"].startswith(b"\x89PNG")
-    assert b"| 1 | without a timeout | 16 |" in written["table.md"]
+    assert b"| 1 | without a timeout | 4 |" in written["table.md"]
+
+
+def test_an_expectation_that_is_not_met_is_a_failure(tmp_path: Path) -> None:
+    path = study(tmp_path / "study")
+    later = path.parent / "later.yaml"
+    expected = {"name": "e", "text": "e", "measure": CLAIMS[0]["measure"], "band": {"min": 5, "source": "our own"}}
+    data = json.loads(later.read_text())
+    later.write_text(json.dumps({**data, "reproduces": {"figure": "2", "expectations": [expected]}}))
+    done = cli(str(path), "--only", "2", "--json", "--out", str(tmp_path / "out"))
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)[0]["verdicts"] == {"e": "not met"}
 
 
 def test_one_figure_on_request_and_the_table(tmp_path: Path) -> None:

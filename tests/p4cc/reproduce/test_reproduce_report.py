@@ -73,7 +73,9 @@ def test_the_items_stand_in_the_order_of_the_source(tmp_path: Path, results: Pat
     text = page(made(tmp_path, ITEMS), results, tmp_path / "pages")
     places = [text.index(f"\n### {name}\n") for name in ("Abstract", "Figure 1", "Figure 2", "Table 1")]
     assert places == sorted(places)
-    assert "4 figures, tables and headline numbers: ours stands beside 3 of them, 1 is not reproduced" in text
+    # The page begins with the counts: what figure 2 has is absent, and no run of table 1 was made.
+    counts = "| numbers of the source | within 10 % | within the band | outside | not comparable | absent |"
+    assert text.split("\n\n")[2].splitlines() == [counts, "|---|---|---|---|---|---|", "| 3 | 1 | 1 | 1 | 0 | 1 |"]
     assert "**Not reproduced:** its plot is lost" in text
     assert f"(`{tmp_path.name}/study/small.yaml`)" in text
     assert "**Not reproduced in full:** only one of its senders" in text
@@ -98,10 +100,43 @@ def test_a_number_outside_its_band_has_verdict_and_cause(tmp_path: Path, results
     text = page(made(tmp_path, ITEMS), results, tmp_path / "pages")
     records = json.loads((results / "reproduce.json").read_text())
     ours = f"{records[0]['measured']['goodput']:.4g} Gb/s"
-    assert f"| goodput |  | {ours} | ≥ 11 (our own: beyond the link) | **outside** |" in text
+    deviation = f"{100 * (records[0]['measured']['goodput'] / 15 - 1):+.1f}&nbsp;%"
+    known = f"table 1; table | {ours} ({deviation})"
+    assert f"| goodput | 15 Gb/s | {known} | 13.5 to 16.5 (table: 10 %) | **outside** |" in text
     assert f"- **Outside:** goodput = {ours}; a link carries no more than its rate" in text
     assert "| 1 within, **1 outside**; in part |" in text
-    assert '"within": 1, "outside": 1, "reported": 1' in text.partition("\n")[0]
+    assert '"within": 1, "outside": 1, "not_comparable": 0, "absent": 1' in text.partition("\n")[0]
+    assert "| r | " in text.partition("shown, not judged")[2]
+
+
+def test_what_p4cc_expects_is_in_another_table(tmp_path: Path) -> None:
+    path = made(tmp_path, ITEMS)
+    expected = {"name": "e", "text": "at least one", "measure": CLAIMS[0]["measure"]}
+    change = {"date": "2026-11-27", "before": "at least 2", "after": "at least 1", "why": "it is enough"}
+    expected |= {"band": {"min": 1, "source": "our own"}, "history": [change]}
+    scenario = path.parent / "small.yaml"
+    data = json.loads(scenario.read_text())
+    scenario.write_text(json.dumps({**data, "reproduces": {**data["reproduces"], "expectations": [expected]}}))
+    done = cli(str(path), "--json", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    text = page(path, tmp_path / "out", tmp_path / "pages")
+    assert "| p4cc expects | expected | ours |  |" in text
+    assert "| at least one | ≥ 1 (our own) | 4 | met |" in text
+    assert "in none of these sums: 1 met, 0 not met." in text
+    assert "| 3 | 1 | 1 | 1 | 0 | 1 |" in text
+    assert "| 2026-11-27 | 1.e | at least 2 | at least 1 | it is enough |" in text.partition("## What changed")[2]
+
+
+def test_what_a_source_has_and_no_run_measures_is_listed(tmp_path: Path, results: Path) -> None:
+    absent = {"text": "its tail", "paper": 7, "unit": "ms", "why": "no run of it"}
+    items = [
+        {"item": "figure 1", "shows": "goodput", "by": ["1", "headline"], "absent": [absent]},
+        {"item": "formula 1", "shows": "w = 2w", "kept_by": "the sender, and its test"},
+    ]
+    text = page(made(tmp_path, items), results, tmp_path / "pages")
+    assert "| its tail | 7 ms | no run of it |" in text
+    assert "**Kept by:** the sender, and its test" in text
+    assert "| 3 | 1 | 1 | 1 | 0 | 1 |" in text
 
 
 def test_what_no_item_names_is_our_own(tmp_path: Path, results: Path) -> None:
@@ -256,7 +291,7 @@ def test_the_command_writes_page_and_index(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert f"wrote {pages / 'small.md'}" in done.stdout
     assert (pages / "small" / "small.png").read_bytes().startswith(b"\x89PNG")
-    assert "| [our own](small.md): small | 4 | 1 | 1 | 1 | 1 |" in (pages / "README.md").read_text()
+    assert "| [our own](small.md): small | 3 | 1 | 1 | 1 | 0 | 1 | 0 | 0 |" in (pages / "README.md").read_text()
     assert "p4cc reproduce small --report\n" in (pages / "small.md").read_text()
     # Another time, from runs that are kept: the page is replaced.
     again = cli(str(path), "--json", "--report-to", str(pages), "--out", str(tmp_path / "out"))

@@ -1,0 +1,261 @@
+"""`experiments/verdicts.json` against the experiments and the pages: nothing changes without its history."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from p4cc.errors import UserError
+from p4cc.reproduce.figure import Figure
+from p4cc.reproduce.markup import linked
+from p4cc.reproduce.measure import Measured
+from p4cc.reproduce.page import MARKER
+from p4cc.reproduce.run import ReproduceRequest, figures_of, reproduce
+from p4cc.reproduce.study import StudyFile, find_study, known_studies
+from p4cc.reproduce.sums import sums_of, total
+from p4cc.reproduce.table import number
+from p4cc.reproduce.verdict import judge, record
+from p4cc.reproduce.verdict_file import FILE, Made, Results, questions, read_verdicts, write_verdicts
+from p4cc.running.request import RunRequest
+from p4cc.scenario.claims import Claim, Expectation
+from p4cc.scenario.stated import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from p4cc.reproduce.verdict import ClaimRecord
+    from p4cc.reproduce.verdict_file import Entry
+    from p4cc.scenario.claims import Reproduction
+
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "reproduction"
+HELD = read_verdicts(FILE)
+NAMES = list(HELD["studies"])
+CHEAP = [("rfb_ss", "2"), ("rfb_ss", "3"), ("rfb_ss", "4"), ("powertcp", "incast"), ("powertcp", "fairness")]
+"""Figures of a few seconds: every run of the tests makes some of them again."""
+AGAIN = 2
+FOUR = 4
+"""Digits of a number that a page gave."""
+MADE = Made(version="0", commit="none", day="2026-11-27", digits=17)
+
+
+@pytest.fixture(scope="module")
+def studies() -> dict[str, tuple[StudyFile, list[Figure]]]:
+    """All studies with their figures."""
+    return {name: (study, figures_of(study)) for name, study in known_studies().items()}
+
+
+def every_of(study: StudyFile, figures: list[Figure]) -> list[Reproduction]:
+    """What a study measures, figure by figure."""
+    return [*(figure.reproduction for figure in figures), *study.study.over_all]
+
+
+def judged(entry: Entry, asked: Claim | Expectation, of: Reproduction) -> ClaimRecord:
+    """The record that a number has now, with the measured value of the file."""
+    few = "" if isinstance(asked, Expectation) or asked.not_comparable else entry["reason"]
+    return judge(asked, Measured(entry["measured"], few=few), of.history)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_file_is_of_the_experiments(name: str, studies: dict[str, tuple[StudyFile, list[Figure]]]) -> None:
+    """The remedy: an entry in the number's `history`, then `p4cc reproduce --all --json`."""
+    study, figures = studies[name]
+    held = HELD["studies"][name]["records"]
+    now = questions(study, figures, dict(HELD["defaults"]))
+    shown = {key.partition(".")[0] for key in held}
+    for of in every_of(study, figures):
+        for asked in (*of.claims, *of.expectations):
+            key = f"{of.figure}.{asked.name}"
+            assert key in held or of.figure not in shown, f"{key} has no verdict"
+            if key not in held:
+                continue
+            entry, found = held[key], judged(held[key], asked, of)
+            assert entry["asked"] == now[key], f"{key}: band, measure, filter, grid, base or default changed silently"
+            assert entry["history"] == len(found["history"]), f"{key}: its history is not that of the file"
+            assert entry["verdict"] == found["verdict"], f"{key}: another verdict"
+            assert (entry["paper"], entry["at"], entry["reading"]) == (found["paper"], found["at"], found["reading"])
+            band = found["band"]
+            assert band is not None
+            assert entry["band"] == [band["min"], band["max"]]
+    assert held.keys() <= now.keys()
+
+
+def test_every_study_with_a_page_is_in_the_file_and_the_sums_are_of_its_records(
+    studies: dict[str, tuple[StudyFile, list[Figure]]],
+) -> None:
+    assert set(NAMES) == {page.stem for page in PAGES.glob("*.md")} - {"README"}
+    for name, held in HELD["studies"].items():
+        assert held["sums"] == sums_of(held["records"].values(), studies[name][0].study.items).facts(), name
+    assert HELD["sums"] == total([held["sums"] for held in HELD["studies"].values()])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_says_what_the_file_says(name: str, studies: dict[str, tuple[StudyFile, list[Figure]]]) -> None:
+    """The remedy: `p4cc reproduce NAME --report-to docs/reproduction`; a page is not edited."""
+    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    facts = json.loads(text.partition("\n")[0].removeprefix(MARKER).removesuffix(" -->"))
+    held = HELD["studies"][name]
+    assert {key: facts[key] for key in held["sums"]} == held["sums"]
+    study, figures = studies[name]
+    rows = text.splitlines()
+    for of in every_of(study, figures):
+        for asked in (*of.claims, *of.expectations):
+            entry = held["records"].get(f"{of.figure}.{asked.name}")
+            if entry is None:
+                continue
+            found = judged(entry, asked, of)
+            ours = number(entry["measured"]) + (
+                f" {asked.unit}" if asked.unit and entry["measured"] is not None else ""
+            )
+            said = str(found["verdict"])
+            ends = f"| **{said}** |" if said in ("outside", "not met") else f"| {said} |"
+            begins = f"| {linked(asked.text, PAGES)} "
+            mine = [row for row in rows if row.startswith(begins)]
+            assert any(linked(ours, PAGES) in row and row.endswith(ends) for row in mine), f"{of.figure}.{asked.name}"
+
+
+def test_a_sample_of_the_numbers_comes_out_again(tmp_path: Path) -> None:
+    """Which figures: the seed is P4CC_SAMPLE, or the file itself."""
+    seed = os.environ.get("P4CC_SAMPLE", hashlib.sha256(FILE.read_bytes()).hexdigest())
+    for name, figure in random.Random(seed).sample(CHEAP, AGAIN):
+        study = find_study(name)
+        run = RunRequest(study.path, tmp_path / name / figure, jobs=1, quiet=True)
+        request = ReproduceRequest(study, run, only=(figure,))
+        held = HELD["studies"][name]
+        shown: Callable[[float | None], str] = repr if held["made"]["digits"] > FOUR else number
+        for one in reproduce(request).records:
+            for key, value in one["measured"].items():
+                entry = held["records"].get(f"{figure}.{key}")
+                if entry is not None:
+                    assert shown(value) == shown(entry["measured"]), f"{name} {figure}.{key}, seed {seed}"
+
+
+# ---- a change without its history ----
+
+
+def results_of(study: StudyFile, figures: list[Figure]) -> Results:
+    """The study's records with the numbers that the file has."""
+    held = HELD["studies"][study.study.name]["records"]
+
+    def values(of: Reproduction) -> dict[str, Measured]:
+        known = {one.name: held.get(f"{of.figure}.{one.name}") for one in of.measured}
+        return {name: Measured(None if entry is None else entry["measured"]) for name, entry in known.items()}
+
+    records = {of.figure: record("title", of, values(of)) for of in every_of(study, figures)}
+    return Results(study, figures, records, MADE)
+
+
+def changed(figures: list[Figure], change: Callable[[Figure], dict[str, Any]]) -> list[Figure]:
+    """The figures, of which the first is changed."""
+    first = figures[0]
+    parts = change(first)
+    scenario = parts.get("scenario", first.scenario)
+    return [Figure(first.entry, first.path, scenario, parts.get("reproduction", first.reproduction)), *figures[1:]]
+
+
+def of_claims(kind: str, **update: Any) -> Callable[[Figure], dict[str, Any]]:
+    """Changes the first claim or expectation."""
+
+    def change(figure: Figure) -> dict[str, Any]:
+        first, *rest = getattr(figure.reproduction, kind)
+        claims = [first.model_copy(update=update), *rest]
+        return {"reproduction": figure.reproduction.model_copy(update={kind: claims})}
+
+    return change
+
+
+def of_measure(**update: Any) -> Callable[[Figure], dict[str, Any]]:
+    """Changes the first claim's measure."""
+
+    def change(figure: Figure) -> dict[str, Any]:
+        measure = figure.reproduction.claims[0].measure.model_copy(update=update)
+        return of_claims("claims", measure=measure)(figure)
+
+    return change
+
+
+def of_scenario(**update: Any) -> Callable[[Figure], dict[str, Any]]:
+    """Changes the scenario: its base or its grid."""
+    return lambda figure: {"scenario": figure.scenario.model_copy(update=update)}
+
+
+CHANGES = {
+    "the source's number": of_claims("claims", paper=2.0),
+    "the reading": of_claims("claims", reading="figure"),
+    "a number that is not comparable any more": of_claims("claims", not_comparable="it does not fit"),
+    "the measure": of_measure(to_segments=48.0),
+    "the base": of_scenario(seeds=[7]),
+    "the grid": of_scenario(sweep={"transport.iw": [1, 2]}),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_silent_change_is_not_written(what: str, tmp_path: Path) -> None:
+    study = find_study("rfb_ss")
+    figures = figures_of(study)
+    path = tmp_path / "verdicts.json"
+    write_verdicts(path, [results_of(study, figures)])
+    before = path.read_bytes()
+    write_verdicts(path, [results_of(study, figures)])
+    assert path.read_bytes() == before
+    other = changed(figures, CHANGES[what])
+    with pytest.raises(UserError, match="its history does not say so"):
+        write_verdicts(path, [results_of(study, other)])
+    assert path.read_bytes() == before
+
+
+def test_a_change_with_its_history_is_written(tmp_path: Path) -> None:
+    study = find_study("rfb_ss")
+    figures = figures_of(study)
+    path = tmp_path / "verdicts.json"
+    write_verdicts(path, [results_of(study, figures)])
+    first = figures[0].reproduction.claims[0]
+    told = [*first.history, Change(date="2026-11-28", before="1 round", after="2 rounds", why="read again")]
+    other = changed(figures, of_claims("claims", paper=2.0, history=told))
+    held = write_verdicts(path, [results_of(study, other)])
+    assert held["studies"]["rfb_ss"]["records"][f"2.{first.name}"]["verdict"] == "outside"
+
+
+def test_a_wider_band_of_an_expectation_is_a_change(tmp_path: Path) -> None:
+    study = find_study("rfb_ss")
+    figures = figures_of(study)
+    path = tmp_path / "verdicts.json"
+    write_verdicts(path, [results_of(study, figures)])
+    band = figures[0].reproduction.expectations[0].band.model_copy(update={"min": 0.0, "max": 1e9})
+    with pytest.raises(UserError, match="its history does not say so"):
+        write_verdicts(path, [results_of(study, changed(figures, of_claims("expectations", band=band)))])
+
+
+def test_a_default_that_changed_changes_every_number_that_hangs_on_it(tmp_path: Path) -> None:
+    study = find_study("rfb_ss")
+    figures = figures_of(study)
+    path = tmp_path / "verdicts.json"
+    held = write_verdicts(path, [results_of(study, figures)])
+    # As if the default had been another one when the file was written.
+    name = next(key for key, value in held["defaults"].items() if key.startswith("Scenario.") and value is None)
+    held["defaults"][name] = "something else"
+    path.write_text(json.dumps(held), encoding="utf-8")
+    with pytest.raises(UserError, match="its history does not say so"):
+        write_verdicts(path, [results_of(study, figures)])
+    # A default that the file does not know is a new option, which changes nothing.
+    held["defaults"].pop(name)
+    path.write_text(json.dumps(held), encoding="utf-8")
+    assert write_verdicts(path, [results_of(study, figures)])["defaults"][name] is None
+
+
+def test_a_number_does_not_vanish(tmp_path: Path) -> None:
+    study = find_study("rfb_ss")
+    figures = figures_of(study)
+    path = tmp_path / "verdicts.json"
+    write_verdicts(path, [results_of(study, figures)])
+
+    def without_the_first(figure: Figure) -> dict[str, Any]:
+        return {"reproduction": figure.reproduction.model_copy(update={"claims": figure.reproduction.claims[1:]})}
+
+    with pytest.raises(UserError, match="was judged and is no more"):
+        write_verdicts(path, [results_of(study, changed(figures, without_the_first))])
