@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class Result(Tables):
-    """What a run left in its folder: its tables as polars frames (`result.flows`, `result.queues`, ...).
+    """The results of a run in a folder: its tables as polars frames (`result.flows`, `result.queues`, ...).
 
-    `to_pandas()` of a frame needs pandas. `units` and `describe` say what columns hold. A table without rows is a frame
-    without rows.
+    `to_pandas()` of a frame needs pandas. `units` and `describe` explain the columns. A table without rows is an empty
+    frame.
 
-    Raises UserError, when it is made, for a folder that p4cc did not write or that is not whole.
+    Raises UserError for a folder that p4cc did not write, or that is incomplete.
     """
 
     def __init__(self, folder: str | PathLike[str]) -> None:
