@@ -137,7 +137,7 @@ def test_another_scenario_and_other_thresholds_are_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("out", "absent"), ("absent", "the folder does not exist", "remedy")),
+        (("out", "absent"), ("absent", "no such folder", "remedy")),
         (("out", "."), ("holds no run.json", "remedy")),
         (("out", "above"), ("holds no run.json", "name one of the folders in it: inner")),
         (("out", "foreign"), ("run.json", "does not say what was run", "remedy")),

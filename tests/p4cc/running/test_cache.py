@@ -154,7 +154,7 @@ def test_keys_tell_lists_of_parts_apart() -> None:
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
-    blocked.write_text("no folders", encoding="utf-8")
+    blocked.write_text("no folder", encoding="utf-8")
     cache = RunCache(blocked)
     cache.store("ab" * 32, empty_run(1))
     assert cache.load("ab" * 32) is None
