@@ -18,7 +18,11 @@ MISTAKES = (
     Mistake(
         "entries of a topology file that names none",
         RUN,
-        ("mine.yaml at topology.entries", "topology.json does not name an entry file", "remedy: remove topology.entries"),
+        (
+            "mine.yaml at topology.entries",
+            "topology.json does not name an entry file",
+            "remedy: remove topology.entries",
+        ),
         changes={
             "topology": {"kind": "import", "file": "topology.json", "entries": True},
             "traffic": {"kind": "bulk", "sources": ["h1"], "destinations": ["h2"], "size_bytes": 1000},
