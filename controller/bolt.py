@@ -59,11 +59,11 @@ def bolt_port(
     check_ranges(
         ("rate in kbit/s", rate_bps // 1000, 1, (1 << 32) - 1, "choose a rate from 1 kbit/s to 4 Tbit/s"),
         ("bytes for one unit of time", speed, 100, (1 << 32) - 1, "choose a rate that the fixed point can hold"),
-        ("threshold_bytes", threshold_bytes, 1, (1 << 32) - 1, "give the bytes of a few packets"),
+        ("threshold_bytes", threshold_bytes, 1, (1 << 32) - 1, "give the size of a few packets in bytes"),
         ("packet_bytes", packet_bytes, 1, (1 << 16) - 1, "IP bytes of a full packet"),
-        ("depth_bytes", depth_bytes, 1, 4095, "count cells (switch.qdepth_unit) where packets are longer"),
-        ("framing_bytes", framing_bytes, 0, 255, "what the link adds to IP bytes"),
-        ("most_places", most_places, 0, (1 << 16) - 1, "packets that ended flows leave room for"),
+        ("depth_bytes", depth_bytes, 1, 4095, "count cells (switch.qdepth_unit) if packets are larger"),
+        ("framing_bytes", framing_bytes, 0, 255, "bytes that the link adds to an IP packet"),
+        ("most_places", most_places, 0, (1 << 16) - 1, "tokens from ending flows, in packets"),
     )
     return BoltPort(
         rate_bps // 1000,

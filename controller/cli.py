@@ -70,7 +70,7 @@ DEFAULT_BUFFER_PKTS = 150
 DEFAULT_RATE_BPS = 10_000_000_000
 DEFAULT_RTT_NS = 100_000
 
-ProfileOption = Annotated[Profile, typer.Option("--profile", help="What the two ECN bits mean.")]
+ProfileOption = Annotated[Profile, typer.Option("--profile", help="Meaning of the two ECN bits.")]
 
 
 @app.command("plan")
@@ -81,24 +81,26 @@ def plan_command(
     assignments: SetOption = None,
     buffer_pkts: Annotated[
         int | None,
-        typer.Option(parser=options.packets, metavar="PACKETS", help="Queue of the port in packets; 150 if not given."),
+        typer.Option(parser=options.packets, metavar="PACKETS", help="Port queue in packets; default: 150."),
     ] = None,
     rate_bps: Annotated[
         int | None,
-        typer.Option(parser=options.rate_bps, metavar="RATE", help="Rate of the link in bit/s; 10G if not given."),
+        typer.Option(parser=options.rate_bps, metavar="RATE", help="Link rate in bit/s; default: 10G."),
     ] = None,
-    senders: Annotated[int, typer.Option(help="Flows that share the link (HPCC's w_ai, the GST paper's model).")] = 25,
+    senders: Annotated[
+        int, typer.Option(help="Number of flows that share the link (HPCC's w_ai, the GST paper's model).")
+    ] = 25,
     rto_ns: Annotated[
         int, typer.Option(parser=options.time_ns, metavar="TIME", help="Minimum retransmission timeout in ns.")
     ] = 200_000_000,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what switches and senders should be told: K and K_dc, RED's curve for DCQCN, HPCC's settings.
+    """Plan the settings of switches and senders: K and K_dc, the RED curve for DCQCN, HPCC's parameters.
 
-    Every reading stands in packets, bytes and microseconds of queue with its source; the chosen one is marked, and a
-    sentence says why. A faster link never gets a smaller threshold by the default rule.
+    Every reading of the papers is shown in packets, bytes and microseconds of queue with its source; the chosen one is
+    marked and explained. With the default rule, a faster link never gets a smaller threshold.
 
-    Exit code 0; 1: K is not below K_dc; 2: bad input.
+    Exit code: 0 success, 1 K is not less than K_dc, 2 bad input.
 
     Examples:
 
@@ -111,7 +113,7 @@ def plan_command(
     with _reported():
         if topology is None:
             if assignments:
-                raise PlanError("--set", "there is no topology that it could change", "give --topology")
+                raise PlanError("--set", "there is no topology to change", "give --topology")
             at = Bottleneck(
                 DEFAULT_BUFFER_PKTS if buffer_pkts is None else buffer_pkts,
                 DEFAULT_RATE_BPS if rate_bps is None else rate_bps,
@@ -139,10 +141,10 @@ def plan_command(
         _warn(falling(links))
     for name, link in equal:
         k, k_dc = link.thresholds.k_pkts, link.thresholds.k_dc_pkts
-        remedy = "give a smaller --k-pkts, another --k-rule or a larger --k-dc-pkts"
+        remedy = "reduce --k-pkts, choose another --k-rule, or increase --k-dc-pkts"
         place = f"{name}: " if rows else ""
         print(
-            f"error: {place}K {k} is not below K_dc {k_dc}: no packet is marked at K alone\n  remedy: {remedy}",
+            f"error: {place}K {k} is not less than K_dc {k_dc}: no packet is marked at K alone\n  remedy: {remedy}",
             file=sys.stderr,
         )
     if equal:
@@ -163,8 +165,8 @@ def install_command(
 ) -> None:
     """Bring every switch into the planned state: push the program if it differs, then write only what differs.
 
-    What is planned follows the program: routes, thresholds, RED's curves, what INT stamps. Over BF Runtime the program
-    runs already, and one switch is installed at a time.
+    The plan depends on the program's tables: routes, thresholds, RED curves, INT settings. Over BF Runtime, the
+    program must already be running, and the command installs one switch at a time.
 
     Examples:
 
@@ -201,7 +203,7 @@ def diff_command(
     profile: ProfileOption = Profile.GST,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what `install` would write, and write nothing; exit code 1 if there is anything.
+    """Show what `install` would write, without writing it; exit with code 1 if there are differences.
 
     Examples:
 
@@ -230,7 +232,7 @@ def show_command(
     p4info: P4InfoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show thresholds and packet counts of every port, as the switches have them: in packets, or a chip's cells.
+    """Read thresholds and packet counts of every port from the switches, in packets or in cells of the chip.
 
     Examples:
 
@@ -258,7 +260,7 @@ def _refuse_with_topology(options: Mapping[str, int | None]) -> None:
     """Raises PlanError for an option whose value a topology has for each link."""
     for option, value in options.items():
         if value is not None:
-            raise PlanError(option, "the topology says it for each link", "leave it out, or leave out --topology")
+            raise PlanError(option, "the topology defines it for each link", "remove the option, or remove --topology")
 
 
 def _rows_to_plain(rows: Sequence[TierPlan], warnings: Sequence[str]) -> dict[str, object]:
@@ -284,7 +286,7 @@ def _topology(shape: Shape) -> Topology:
     for setting in shape.set or ():
         name, found, value = setting.partition("=")
         if not found:
-            raise PlanError(f"--set {setting}", "has no '='", "write NAME=VALUE, for example senders=25")
+            raise PlanError(f"--set {setting}", "contains no '='", "write NAME=VALUE, for example senders=25")
         try:
             number = parse(name, value)
         except UnitError as error:
@@ -298,13 +300,13 @@ def _topology(shape: Shape) -> Topology:
     if not source.endswith(".json"):
         return generate(source, params)
     if params:
-        raise PlanError("--set", "a topology file has no parameters", "edit the file, or name a shape")
+        raise PlanError("--set", "a topology file has no parameters", "edit the file, or use a named shape")
     try:
         return topology_from_plain(json.loads(read_file(Path(source), "topology").decode("utf-8")))
     except (ValueError, RecursionError) as error:
         if isinstance(error, TopologyError):
             raise
-        raise PlanError(source, f"not JSON: {error}", "correct the file") from None
+        raise PlanError(source, f"not valid JSON: {error}", "correct the file") from None
 
 
 def _plans(
@@ -319,7 +321,9 @@ def _plans(
         by_port = thresholds_by_rule(topology, thresholds.rule, packet_bytes=thresholds.packet_bytes)
         ecn = EcnSettings(profile, by_port, cells)
     if not 0 < curve.red_p_max <= 1:
-        raise PlanError("--red-p-max", f"{curve.red_p_max:g} is no chance", "give a number above 0, at most 1")
+        raise PlanError(
+            "--red-p-max", f"{curve.red_p_max:g} is not a probability", "give a number above 0 and at most 1"
+        )
     p_max = Fraction(curve.red_p_max).limit_denominator(1_000_000)
     published = PublishedCurve(curve.red_k_min_bytes, curve.red_k_max_bytes, p_max)
     features = features_by_roles(switches.roles, topology, published, lambda _: size or thresholds.packet_bytes)

@@ -33,15 +33,15 @@ ELECTION_PAUSE_S = 0.05
 END_OF_STREAM_S = 1.0
 
 _REMEDIES: Mapping[GRPCStatusCode, str] = {
-    GRPCStatusCode.UNAVAILABLE: "start the switch, or correct the address",
-    GRPCStatusCode.DEADLINE_EXCEEDED: "see whether the switch still works, or give it a longer timeout",
-    GRPCStatusCode.NOT_FOUND: "see that device id and entity exist",
+    GRPCStatusCode.UNAVAILABLE: "start the switch, or correct its address",
+    GRPCStatusCode.DEADLINE_EXCEEDED: "check that the switch is still running, or increase the timeout",
+    GRPCStatusCode.NOT_FOUND: "check that the device id and the entity exist",
     GRPCStatusCode.PERMISSION_DENIED: "another controller is primary; use a higher election id",
     GRPCStatusCode.FAILED_PRECONDITION: "push a pipeline first",
-    GRPCStatusCode.RESOURCE_EXHAUSTED: "raise the size in the P4 program, or write less",
-    GRPCStatusCode.ALREADY_EXISTS: "another controller wrote meanwhile; install again",
-    GRPCStatusCode.INVALID_ARGUMENT: "see that controller and P4 program agree",
-    GRPCStatusCode.UNIMPLEMENTED: "the switch lacks this feature",
+    GRPCStatusCode.RESOURCE_EXHAUSTED: "increase the size in the P4 program, or write less",
+    GRPCStatusCode.ALREADY_EXISTS: "another controller wrote at the same time; install again",
+    GRPCStatusCode.INVALID_ARGUMENT: "check that the controller and the P4 program match",
+    GRPCStatusCode.UNIMPLEMENTED: "the switch does not support this feature",
 }
 
 
@@ -123,11 +123,11 @@ class Session:
             return
         highest = U128.decode(answer.election_id)
         if code is GRPCStatusCode.NOT_FOUND:
-            cause = f"there is no primary, but election id {highest} was seen before and ours is {election_id}"
+            cause = f"no client is primary, but election id {highest} has been used before and ours is {election_id}"
             remedy = f"use an election id of at least {highest}"
         else:
-            cause = f"another controller is primary with election id {highest}, ours is {election_id}"
-            remedy = f"stop it, or use an election id above {highest}"
+            cause = f"another controller is primary with election id {highest}; ours is {election_id}"
+            remedy = f"stop that controller, or use an election id above {highest}"
         raise SwitchError(f"{self.target}: arbitration", cause, remedy, code.name)
 
     async def ensure_pipeline(self, pipeline: Pipeline) -> bool:
@@ -207,7 +207,9 @@ class Session:
             except P4ClientError as error:
                 raise refusal(place, error) from None
             except (RuntimeError, AssertionError) as error:
-                raise SwitchError(place, f"has ended: {error}", "see whether the switch still works") from None
+                raise SwitchError(
+                    place, f"the stream has ended: {error}", "check that the switch is still running"
+                ) from None
 
     async def read_counter(self, name: str, cells: Iterable[int], pipeline: Pipeline) -> dict[int, int]:
         """Packets counted in these cells of an indirect counter."""
@@ -228,7 +230,7 @@ class Session:
         kind = data.WhichOneof("data")
         if kind != "bitstring":
             place = f"{self.target}: read of {name}"
-            raise SwitchError(place, f"holds {kind}, not a bit string", "read registers of type bit<W>")
+            raise SwitchError(place, f"contains {kind}, not a bit string", "read registers of type bit<W>")
         return int.from_bytes(data.bitstring, "big")
 
     async def _read(self, what: str, request: p4r.ReadRequest) -> list[p4r.Entity]:
@@ -246,7 +248,7 @@ class Session:
     def _primary_id(self, what: str) -> p4r.Uint128:
         """The election id won; raises SwitchError before `become_primary`."""
         if self._election_id is None:
-            raise SwitchError(f"{self.target}: {what}", "this session is not primary", "become primary first")
+            raise SwitchError(f"{self.target}: {what}", "this session is not primary", "become primary before writing")
         return U128.encode(self._election_id)
 
     @asynccontextmanager
@@ -263,7 +265,7 @@ class Session:
             raise SwitchError(place, f"no answer within {self.timeout_s:g} s", _REMEDIES[code], code.name) from None
         except (RuntimeError, ValueError, AssertionError) as error:
             # finsy's own complaints: the stream ended, or an error detail is not of P4Runtime's kind.
-            raise SwitchError(place, f"unexpected answer: {error}", "see the log of the switch") from None
+            raise SwitchError(place, f"unexpected answer: {error}", "check the log of the switch") from None
 
 
 class _Client(P4Client):
@@ -304,7 +306,7 @@ class _Sharing(_Client):
     def __init__(self, address: str, line: P4Client) -> None:
         super().__init__(address)
         if line.channel is None:
-            raise ValueError("the client whose channel is shared is closed")
+            raise ValueError("the client that owns the shared channel is closed")
         self._channel = line.channel
         self._stub = p4r_grpc.P4RuntimeStub(line.channel)
 
@@ -368,6 +370,6 @@ def refusal(place: str, error: P4ClientError, batch: Sequence[Update] = ()) -> S
         if refused[0] < len(batch):
             place = f"{place}: {batch[refused[0]]}"
         if len(refused) > 1:
-            cause = f"{cause}; and {len(refused) - 1} more updates refused"
-    remedy = _REMEDIES.get(code, "see the log of the switch")
+            cause = f"{cause}; {len(refused) - 1} more updates were refused"
+    remedy = _REMEDIES.get(code, "check the log of the switch")
     return SwitchError(place, f"{code.name}: {cause or 'no message'}", remedy, code.name)

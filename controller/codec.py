@@ -148,7 +148,7 @@ def from_entity(message: p4r.Entity, schema: P4Schema) -> Entity:
         case "packet_replication_engine_entry":
             return _from_copies(message.packet_replication_engine_entry)
         case other:
-            raise PlanError("read answer", f"holds an entity of kind {other}", "report this as a fault of the switch")
+            raise PlanError("read answer", f"contains an entity of kind {other}", "report this as a bug of the switch")
 
 
 def comes_and_goes(message: p4r.Entity) -> bool:
@@ -167,7 +167,7 @@ def _from_copies(message: p4r.PacketReplicationEngineEntry) -> MulticastGroup | 
             key = CloneKey(session.session_id)
             return CloneSession(key, replicas, session.packet_length_bytes, session.class_of_service)
         case other:
-            raise PlanError("read answer", f"holds copies of kind {other}", "report this as a fault of the switch")
+            raise PlanError("read answer", f"contains replicas of kind {other}", "report this as a bug of the switch")
 
 
 def _from_replicas(replicas: Iterable[p4r.Replica]) -> tuple[tuple[int, int], ...]:
@@ -244,7 +244,9 @@ def check_width(value: int, width_bits: int, *place: object) -> None:
     if value < 0 or value.bit_length() > width_bits:
         needs = "is negative" if value < 0 else f"needs {value.bit_length()} bits"
         where = "".join(map(str, place))
-        raise PlanError(where, f"{value:#x} {needs}, the P4 program has {width_bits}", "give a value that fits")
+        raise PlanError(
+            where, f"{value:#x} {needs}, but the field in the P4 program has {width_bits}", "give a value that fits"
+        )
 
 
 def _to_action(call: ActionCall, actions: P4EntityMap[P4Action], place: Key) -> p4r.Action:
@@ -255,8 +257,8 @@ def _to_action(call: ActionCall, actions: P4EntityMap[P4Action], place: Key) -> 
     given = {name for name, _ in call.args}
     wanted = {param.name for param in action.params}
     if given != wanted:
-        cause = f"{call.name} takes ({', '.join(sorted(wanted))}), got ({', '.join(sorted(given))})"
-        raise PlanError(str(place), cause, "make program and controller agree")
+        cause = f"{call.name} takes ({', '.join(sorted(wanted))}), but got ({', '.join(sorted(given))})"
+        raise PlanError(str(place), cause, "make the program and the controller match")
     message = p4r.Action(action_id=action.id)
     for name, value in call.args:
         param = action.params[name]
@@ -299,12 +301,12 @@ def _to_match(match: Match, table: P4Table, place: Key) -> p4r.FieldMatch:
             encoded = encode_value(value, field.bitwidth, *where)
             if not 1 <= prefix_len <= field.bitwidth or value & ((1 << (field.bitwidth - prefix_len)) - 1):
                 cause = f"{match} is not a prefix of {field.bitwidth} bits"
-                raise PlanError(str(place), cause, "use a length of 1 to the width, with zeros behind the prefix")
+                raise PlanError(str(place), cause, "use a length from 1 to the key's width, and zeros after the prefix")
             return p4r.FieldMatch(field_id=field.id, lpm=p4r.FieldMatch.LPM(value=encoded, prefix_len=prefix_len))
         case Range(low=low, high=high):
             _check_kind(field, P4MatchType.RANGE, place)
             if low > high:
-                raise PlanError(str(place), f"{match} holds no value", "give the lower end first")
+                raise PlanError(str(place), f"{match} is an empty range", "give the lower bound first")
             ends = p4r.FieldMatch.Range(
                 low=encode_value(low, field.bitwidth, *where), high=encode_value(high, field.bitwidth, *where)
             )
@@ -312,7 +314,7 @@ def _to_match(match: Match, table: P4Table, place: Key) -> p4r.FieldMatch:
         case Ternary(value=value, mask=mask):
             _check_kind(field, P4MatchType.TERNARY, place)
             if value & ~mask:
-                raise PlanError(str(place), f"{match} has bits outside of its mask", "leave them 0")
+                raise PlanError(str(place), f"{match} sets bits outside its mask", "clear those bits")
             masked = p4r.FieldMatch.Ternary(
                 value=encode_value(value, field.bitwidth, *where), mask=encode_value(mask, field.bitwidth, *where)
             )
@@ -326,8 +328,8 @@ def _to_match(match: Match, table: P4Table, place: Key) -> p4r.FieldMatch:
 def _check_kind(field: P4MatchField, kind: P4MatchType, place: Key) -> None:
     """Raise PlanError unless the program matches this field by `kind`."""
     if field.match_type is not kind:
-        cause = f"key {field.name} is not matched by {kind.name.lower()}"
-        raise PlanError(str(place), cause, "make program and controller agree")
+        cause = f"key {field.name} does not have match kind {kind.name.lower()}"
+        raise PlanError(str(place), cause, "make the program and the controller match")
 
 
 def _port(number: int) -> bytes:
@@ -338,8 +340,8 @@ def _port(number: int) -> bytes:
 def _check_group(group: Group, profile: P4ActionProfile) -> None:
     """Raise PlanError for a group larger than the selector allows."""
     if profile.max_group_size and len(group.members) > profile.max_group_size:
-        cause = f"{len(group.members)} members are more than the selector's {profile.max_group_size}"
-        raise PlanError(str(group.key), cause, "raise max_group_size in the P4 program")
+        cause = f"{len(group.members)} members exceed the selector's limit of {profile.max_group_size}"
+        raise PlanError(str(group.key), cause, "increase max_group_size in the P4 program")
 
 
 def _from_action(message: p4r.Action, schema: P4Schema) -> ActionCall:
@@ -400,7 +402,7 @@ def _from_match(message: p4r.FieldMatch, table: P4Table) -> Match:
         case "optional":
             return OptionalMatch(field.name, int.from_bytes(message.optional.value, "big"))
         case _:
-            raise PlanError("read answer", f"holds a match of kind {kind}", "use P4Runtime's own kinds of match")
+            raise PlanError("read answer", f"contains a match of kind {kind}", "use only match kinds of P4Runtime")
 
 
 def _profile_by_id(schema: P4Schema, profile_id: int) -> P4ActionProfile:
@@ -415,15 +417,15 @@ def _cells(name: str, cells: Iterable[int], size: int) -> Iterable[int]:
     """The cells, each checked against the array's size."""
     for cell in cells:
         if not 0 <= cell < size:
-            raise PlanError(f"{name}[{cell}]", f"the array has {size} cells", "raise its size in the P4 program")
+            raise PlanError(f"{name}[{cell}]", f"the array has {size} cells", "increase its size in the P4 program")
         yield cell
 
 
 def _missing(kind: str, name: str, known: Iterable[object]) -> NoReturn:
     """Raise the PlanError for a name that the program lacks."""
     names = ", ".join(sorted(str(getattr(item, "name", "")) for item in known)) or "none"
-    cause = f"the P4 program has none of this name, only: {names}"
-    raise PlanError(f"{kind} {name!r}", cause, "load a program that has it")
+    cause = f"the P4 program does not define it; it defines: {names}"
+    raise PlanError(f"{kind} {name!r}", cause, "load a program that defines it")
 
 
 def _unknown(kind: str, number: int) -> NoReturn:

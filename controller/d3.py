@@ -48,7 +48,11 @@ def reciprocals(flows: int = MAX_FLOWS) -> tuple[int, ...]:
     `x * value >> 32` is at most x / n, and less than 2 below it for x < 2^32. Raises PlannerError for too many.
     """
     if not 1 <= flows <= MAX_FLOWS:
-        raise PlannerError("flows", f"{flows} is not between 1 and {MAX_FLOWS}", "the table has that many entries")
+        raise PlannerError(
+            "flows",
+            f"{flows} is not between 1 and {MAX_FLOWS}",
+            "give a number in this range; the table has one entry per flow",
+        )
     return tuple(((1 << RECIPROCAL_BITS) - 1) // n for n in range(1, flows + 1))
 
 
@@ -84,20 +88,24 @@ def d3_port(
     """
     for name, value in (("rtt_ns", rtt_ns), ("epoch_ns", epoch_ns), ("time_unit_ns", time_unit_ns)):
         if value < 1:
-            raise PlannerError(name, f"{value} is not positive", "the unit is the end of the name")
+            raise PlannerError(
+                name, f"{value} is not positive", "give a positive value, in the unit that ends the field's name"
+            )
     capacity_kbps = capacity_bps // 1000
     if not 1 <= capacity_kbps <= MAX_CAPACITY_KBPS:
         cause = f"{capacity_bps} is not between 1000 and {MAX_CAPACITY_KBPS * 1000}"
-        raise PlannerError("capacity_bps", cause, "requests carry rates in kbit/s")
+        raise PlannerError("capacity_bps", cause, "requests carry rates in kbit/s, so choose a rate in this range")
     if epoch_ns < ROUNDS_PER_EPOCH * rtt_ns:
-        cause = f"{epoch_ns} ns hold fewer than {ROUNDS_PER_EPOCH} round trips of {rtt_ns} ns"
-        raise PlannerError("epoch_ns", cause, "a flow has to ask several times in an epoch")
+        cause = f"{epoch_ns} ns is less than {ROUNDS_PER_EPOCH} round trips of {rtt_ns} ns"
+        raise PlannerError("epoch_ns", cause, "choose a longer epoch: a flow must send several requests in each")
     # Rounded up: a share below one header a round is none.
     base_kbps = -(-base_bytes * 8 * 1_000_000 // rtt_ns)
     units = -(-epoch_ns // time_unit_ns)
     epoch_shift = (units - 1).bit_length()
     if epoch_shift > MAX_EPOCH_SHIFT:
-        raise PlannerError("epoch_ns", f"{epoch_ns} ns are beyond 2^{MAX_EPOCH_SHIFT} units", "choose a shorter epoch")
+        raise PlannerError(
+            "epoch_ns", f"{epoch_ns} ns exceeds 2^{MAX_EPOCH_SHIFT} clock ticks", "choose a shorter epoch"
+        )
     return D3Port(capacity_kbps, min(base_kbps, capacity_kbps), epoch_shift)
 
 
@@ -149,7 +157,9 @@ def capacity_estimate(
     """
     for name, value in (("rate_bps", rate_bps), ("interval_ns", interval_ns), ("time_unit_ns", time_unit_ns)):
         if value < 1:
-            raise PlannerError(name, f"{value} is not positive", "the unit is the end of the name")
+            raise PlannerError(
+                name, f"{value} is not positive", "give a positive value, in the unit that ends the field's name"
+            )
     # One byte in an interval is so many kbit/s.
     kbps_per_byte = Fraction(8_000_000, interval_ns)
     plan = CapacityEstimate(
@@ -164,7 +174,7 @@ def capacity_estimate(
     check_ranges(
         ("load gain", plan.load_gain, 100, MAX_GAIN, "choose another interval or alpha"),
         ("queue gain", plan.queue_gain, 0, MAX_GAIN, "choose another interval or beta"),
-        ("interval", plan.interval, 1, MAX_INTERVAL, "choose an interval of at most 2^31 units of time"),
+        ("interval", plan.interval, 1, MAX_INTERVAL, "choose an interval of at most 2^31 clock ticks"),
         (
             "bytes for one unit of time",
             plan.bytes_per_time,
@@ -172,9 +182,9 @@ def capacity_estimate(
             MAX_SENT_BYTES,
             "choose a rate that the fixed point can hold",
         ),
-        ("depth_bytes", depth_bytes, 1, 4095, "give 80 for cells, or a packet's bytes"),
-        ("framing_bytes", framing_bytes, 0, 255, "what the link adds to IP bytes"),
-        ("floor_share", plan.floor_kbps, 1, rate_bps // 1000, "give a share of the capacity of at most 1"),
+        ("depth_bytes", depth_bytes, 1, 4095, "give 80 for cells, or the size of a packet"),
+        ("framing_bytes", framing_bytes, 0, 255, "bytes that the link adds to an IP packet"),
+        ("floor_share", plan.floor_kbps, 1, rate_bps // 1000, "give a fraction of the capacity of at most 1"),
     )
     return plan
 

@@ -9,6 +9,6 @@ ABOUT = "Plan thresholds, and install routes, thresholds and ECN codepoints over
 DEFAULT_TIMEOUT_S = 10.0
 DEFAULT_ELECTION_ID = 1
 DEFAULT_BFRT_CLIENT_ID = 100
-"""BF Runtime's clients choose their ids; scripts of P4 Studio's take 0 and 1."""
+"""BF Runtime clients choose their ids; P4 Studio's scripts use 0 and 1."""
 P4RUNTIME_SERVER = "127.0.0.1:9559"
 BFRT_SERVER = "127.0.0.1:50052"

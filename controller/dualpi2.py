@@ -58,7 +58,9 @@ def dualpi2_port(
     """Plan one port; `packet_bytes` are those of a full packet. Raises PlannerError for a value that does not fit."""
     for name, value in (("rate_bps", rate_bps), ("target_ns", target_ns), ("interval_ns", interval_ns)):
         if value < 1:
-            raise PlannerError(name, f"{value} is not positive", "the unit is the end of the name")
+            raise PlannerError(
+                name, f"{value} is not positive", "give a positive value, in the unit that ends the field's name"
+            )
     unit_s = Fraction(time_unit_ns, 10**9)
     alpha, beta = (round(gain * unit_s * (1 << GAIN_BITS)) for gain in (alpha_hz, beta_hz))
     target, interval = target_ns // time_unit_ns, interval_ns // time_unit_ns
@@ -70,7 +72,7 @@ def dualpi2_port(
         ("alpha", alpha, 1, _MAX_32, "choose a gain that the fixed point can hold"),
         ("beta", beta, 1, _MAX_32, "choose a gain that the fixed point can hold"),
         ("step", step, 1, _MAX_32, "choose a step of at most 4 s"),
-        ("coupling_shift", coupling_shift, 0, 8, "k is 2 to this power"),
+        ("coupling_shift", coupling_shift, 0, 8, "log2 of the coupling factor k"),
     )
     decay = round(Fraction(alpha * target, interval))
     return DualPi2Port(target, interval, alpha, beta, min(decay, _MAX_32), step, coupling_shift)

@@ -51,7 +51,7 @@ def find_routes(schema: P4Schema, filled: Iterable[str] = (), ip: int = 4) -> Ro
     text = said_routes(roles_of(schema))
     if text is not None and text.key_bits not in _WIDTHS[ip]:
         cause = f"routes go to {text.table}, whose key has {text.key_bits} bits; {_NAMES[ip]}"
-        remedy = "give a program that routes IPv6 or forwards by MAC addresses, or leave ip out"
+        remedy = "use a program that routes IPv6 or forwards by MAC address, or remove transport.ip"
         raise PlanError("transport.ip", cause, remedy)
     if text is not None:
         return text
@@ -63,7 +63,7 @@ def find_routes(schema: P4Schema, filled: Iterable[str] = (), ip: int = 4) -> Ro
         listed = "; ".join(f"{route.table} with {route.action}" for route in fits)
         raise PlanError(
             "switch.routes",
-            f"{len(fits)} tables or actions may be meant for routes: {listed}",
+            f"{len(fits)} tables or actions could be meant for routes: {listed}",
             "name one: routes: {table: ..., action: ..., params: {...: egress_port}}",
         )
     return fits[0] if fits else None
@@ -78,21 +78,22 @@ def named_routes(schema: P4Schema, named: NamedRoutes, ip: int = 4) -> RouteTabl
     chosen = [name for name, ref in actions if named.action in (name, ref.alias) or name.endswith(f".{named.action}")]
     if len(chosen) != 1:
         listed = ", ".join(name for name, _ in actions)
-        raise PlanError(f"{place}.action", f"{table.name} has no one action {named.action!r}", f"name one: {listed}")
+        raise PlanError(f"{place}.action", f"{table.name} has no unique action {named.action!r}", f"name one: {listed}")
     params = {param.name: param.bitwidth for param in schema.actions[chosen[0]].params}
     if set(named.params) != set(params):
         wanted = ", ".join(params) or "no parameter"
         raise PlanError(
             f"{place}.params",
             f"{chosen[0]} takes {wanted}; given: {', '.join(named.params) or 'none'}",
-            f"give each one of {', '.join(Role)} or a number",
+            f"set each parameter to one of {', '.join(Role)} or a number",
         )
     profile = table.action_profile
     if profile is not None and (of_host := [n for n, value in named.params.items() if value in OF_THE_HOST]):
         raise PlanError(
             f"{place}.params.{of_host[0]}",
-            f"next hops of {table.name} are members that hosts share, and {named.params[of_host[0]]} is a host's own",
-            "give it another role or a number",
+            f"next hops of {table.name} are action profile members, which hosts share, but "
+            f"{named.params[of_host[0]]} differs per host",
+            "set it to another role or a number",
         )
     return RouteTable(
         table.name,
@@ -122,17 +123,17 @@ def _key(table: P4Table, name: str | None, ip: int) -> P4MatchField:
     matches = [field for field in fields if name in (None, field.name, field.alias, field.name.rsplit(".", 1)[-1])]
     listed = ", ".join(field.name for field in fields) or "none"
     if len(matches) != 1:
-        cause = f"{table.name} has no one key {name!r}" if name else f"{table.name} has {len(fields)} keys"
+        cause = f"{table.name} has no unique key {name!r}" if name else f"{table.name} has {len(fields)} keys"
         raise PlanError("switch.routes.key", cause, f"name one: {listed}")
     field = matches[0]
-    by_hand = "write its entries in switch.entries, and routes: none"
+    by_hand = "write its entries in switch.entries, and set routes: none"
     if others := [other.name for other in fields if other is not field]:
-        raise PlanError("switch.routes.key", f"{table.name} matches {', '.join(others)} too", by_hand)
+        raise PlanError("switch.routes.key", f"{table.name} also matches on {', '.join(others)}", by_hand)
     if field.match_type not in (P4MatchType.EXACT, P4MatchType.LPM):
-        cause = f"{field.name} of {table.name} is matched neither exactly nor by prefix"
+        cause = f"{field.name} of {table.name} has neither an exact nor an lpm match"
         raise PlanError("switch.routes.key", cause, by_hand)
     if field.bitwidth not in _WIDTHS[ip]:
-        cause = f"{field.name} has {field.bitwidth} bits; {_NAMES[ip]} and a MAC address 48"
+        cause = f"{field.name} has {field.bitwidth} bits, but {_NAMES[ip]} and a MAC address 48"
         raise PlanError("switch.routes.key", cause, by_hand)
     return field
 

@@ -126,8 +126,8 @@ async def install_switch(session: AnySession[P], pipeline: P, plan: SwitchPlan) 
         left = diff(plan.entities, await session.read(plan.scope, pipeline))
         if left:
             count = sum(len(batch) for batch in left)
-            cause = f"{count} updates are still due after writing, first: {left[0][0]}"
-            raise SwitchError(f"{session.target}: verify", cause, "see that no other controller writes to the switch")
+            cause = f"{count} updates are still pending after the installation; the first is {left[0][0]}"
+            raise SwitchError(f"{session.target}: verify", cause, "check that no other controller writes to the switch")
     if plan.fixed and isinstance(session, Session) and isinstance(pipeline, Pipeline):
         written += await _write_fixed(session, pipeline, plan.fixed)
     return InstallReport(plan.switch, pushed, written)
@@ -136,8 +136,8 @@ async def install_switch(session: AnySession[P], pipeline: P, plan: SwitchPlan) 
 def _check_fixed(session: object, plan: SwitchPlan) -> None:
     """Raise PlanError, before anything is written, where the session has no words for a user's own entries."""
     if not isinstance(session, Session):
-        cause = "entries of files and clone sessions are P4Runtime's messages"
-        raise PlanError(f"switch {plan.switch}", cause, "install them over P4Runtime, or leave them out")
+        cause = "entries from files and clone sessions need P4Runtime"
+        raise PlanError(f"switch {plan.switch}", cause, "install them over P4Runtime, or remove them")
 
 
 async def install_fixed(session: Session, pipeline: Pipeline, fixed: Sequence[Entity]) -> InstallReport:

@@ -42,8 +42,8 @@ class Bottleneck:
         if self.rto_ns <= self.rtt_ns:
             raise PlannerError(
                 "rto_ns",
-                f"the timeout of {self.rto_ns} ns is not longer than the round-trip time of {self.rtt_ns} ns",
-                "the model needs RTO > RTT; the paper has 200 ms and 100 us",
+                f"the timeout of {self.rto_ns} ns is not greater than the round-trip time of {self.rtt_ns} ns",
+                "the model requires RTO > RTT; the paper uses 200 ms and 100 us",
             )
 
     @property
@@ -158,4 +158,8 @@ def _utilisation(at: Bottleneck, window_pkts: float, timeout: float) -> float:
 def _in_range(name: str, value: int, limit: int) -> None:
     """Raise PlannerError unless 0 < value <= limit."""
     if not 0 < value <= limit:
-        raise PlannerError(name, f"{value} is not between 1 and {limit}", "the unit is the end of the name")
+        raise PlannerError(
+            name,
+            f"{value} is not between 1 and {limit}",
+            "give a value in this range, in the unit that ends the field's name",
+        )

@@ -34,9 +34,9 @@ def _number(field: str) -> Callable[[str | int], int]:
             number = int(str(text).replace("_", "")) if found is None else found
         except ValueError:
             what, example = held(field) or ("a number", "1")
-            raise typer.BadParameter(f"{text!r} is no number; {field} holds {what}, such as {example}") from None
+            raise typer.BadParameter(f"{text!r} is not a number; {field} expects {what}, such as {example}") from None
         if not isinstance(number, int):
-            raise typer.BadParameter(f"{text!r} is no whole number of the unit that ends {field}")
+            raise typer.BadParameter(f"{text!r} is not a whole number in the unit of {field}")
         return number
 
     return read
@@ -49,11 +49,15 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 TOPOLOGY_HELP = f"A shape ({', '.join(GENERATORS)}), a JSON file (hosts, switches, links) or a scenario (YAML)."
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the shape, or a scenario's field."),
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Set a parameter of the shape or a field of the scenario; repeatable."
+    ),
 ]
-ElectionOption = Annotated[int, typer.Option("--election-id", min=1, help="The highest id of all controllers wins.")]
+ElectionOption = Annotated[
+    int, typer.Option("--election-id", min=1, help="Election id; the controller with the highest id is primary.")
+]
 P4InfoOption = Annotated[
-    Path | None, typer.Option("--p4info", help="P4Info of the program, protobuf text or binary (.bin); not for bfrt.")
+    Path | None, typer.Option("--p4info", help="P4Info of the program, protobuf text or binary (.bin); not with bfrt.")
 ]
 
 
@@ -68,24 +72,26 @@ _USUAL = ThresholdRule()
 class ThresholdOptions:
     """How K and K_dc are chosen."""
 
-    k_rule: Annotated[KRule, typer.Option(help="How K is chosen; `p4cc controller plan` shows all.")] = _USUAL.k_rule
+    k_rule: Annotated[KRule, typer.Option(help="Rule that chooses K; `p4cc controller plan` shows all.")] = (
+        _USUAL.k_rule
+    )
     k_pkts: Annotated[
-        int | None, typer.Option(parser=packets, metavar="PACKETS", help="K in packets; goes with --k-rule fixed.")
+        int | None, typer.Option(parser=packets, metavar="PACKETS", help="K in packets; requires --k-rule fixed.")
     ] = _USUAL.k_pkts
     k_dc_pkts: Annotated[
         int | None,
-        typer.Option(parser=packets, metavar="PACKETS", help="K_dc in packets; by rate and buffer if not given."),
+        typer.Option(parser=packets, metavar="PACKETS", help="K_dc in packets; default: by rate and buffer."),
     ] = _USUAL.k_dc_pkts
     rtt_ns: Annotated[
         int | None,
         typer.Option(
             parser=time_ns,
             metavar="TIME",
-            help="Base round-trip time in ns; the longest of the network, or 100us without one, if not given.",
+            help="Base round-trip time in ns; default: the network's longest, or 100us without a network.",
         ),
     ] = _USUAL.rtt_ns
     packet_bytes: Annotated[
-        int, typer.Option(parser=size_bytes, metavar="SIZE", help="IP packet size in bytes, for the planner.")
+        int, typer.Option(parser=size_bytes, metavar="SIZE", help="IP packet size in bytes that the planner assumes.")
     ] = 1500
 
     @property
@@ -111,14 +117,18 @@ class Curve:
         typer.Option(
             parser=size_bytes,
             metavar="SIZE",
-            help="RED: no mark below this queue, for each 25 Gb/s of the port's rate.",
+            help="RED: queue length below which no packet is marked, per 25 Gb/s of the port's rate.",
         ),
     ] = SCRIPT.k_min_bytes
     red_k_max_bytes: Annotated[
         int,
-        typer.Option(parser=size_bytes, metavar="SIZE", help="RED: every packet is marked above this one, likewise."),
+        typer.Option(
+            parser=size_bytes, metavar="SIZE", help="RED: queue length above which every packet is marked, likewise."
+        ),
     ] = SCRIPT.k_max_bytes
-    red_p_max: Annotated[float, typer.Option(help="RED: chance of a mark just below it.")] = float(SCRIPT.p_max)
+    red_p_max: Annotated[float, typer.Option(help="RED: marking probability just below --red-k-max.")] = float(
+        SCRIPT.p_max
+    )
 
 
 class Wire(StrEnum):
@@ -135,27 +145,29 @@ class Connection:
     server: Annotated[
         str | None,
         typer.Option(
-            help=f"gRPC address of the switches, host:port; {P4RUNTIME_SERVER}, with bfrt {BFRT_SERVER}, if not given."
+            help=f"gRPC address of the switches, host:port; default: {P4RUNTIME_SERVER}, or {BFRT_SERVER} with bfrt."
         ),
     ] = None
-    protocol: Annotated[
-        Wire, typer.Option(help="p4runtime, or bfrt: BF Runtime, which the vendor's driver of Tofino speaks.")
-    ] = Wire.P4RUNTIME
+    protocol: Annotated[Wire, typer.Option(help="p4runtime, or bfrt: BF Runtime, the protocol of Tofino's driver.")] = (
+        Wire.P4RUNTIME
+    )
     switch: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Only this switch of the topology: with bfrt each has its own address."),
+        typer.Option(
+            metavar="NAME", help="Only this switch of the topology; with bfrt, each switch has a separate address."
+        ),
     ] = None
     p4_name: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="With bfrt: the program that the switch runs; the name of --config or --p4info, if not given.",
+            help="With bfrt: name of the program on the switch; default: the name of --config or --p4info.",
         ),
     ] = None
     client_id: Annotated[
-        int, typer.Option(min=0, max=(1 << 24) - 1, help="With bfrt: each client of a switch needs one of its own.")
+        int, typer.Option(min=0, max=(1 << 24) - 1, help="With bfrt: client id; unique among the clients of a switch.")
     ] = DEFAULT_BFRT_CLIENT_ID
-    timeout_s: Annotated[float, typer.Option(min=0.1, help="Limit for each call in seconds.")] = DEFAULT_TIMEOUT_S
+    timeout_s: Annotated[float, typer.Option(min=0.1, help="Timeout of each call in seconds.")] = DEFAULT_TIMEOUT_S
 
 
 @dataclass(frozen=True)
@@ -164,7 +176,7 @@ class ProgramFiles:
 
     p4info: P4InfoOption = None
     config: Annotated[
-        Path | None, typer.Option(help="Device config to push: what `p4info` was made from; not for bfrt.")
+        Path | None, typer.Option(help="Device config to push, compiled together with the P4Info; not with bfrt.")
     ] = None
 
 
@@ -173,7 +185,7 @@ def read_file(path: Path, what: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise PlanError(f"{what} {path}", error.strerror or "cannot be read", "name a file that exists") from None
+        raise PlanError(f"{what} {path}", error.strerror or "cannot be read", "give an existing file") from None
 
 
 def command_of(function: Callable[..., None]) -> Callable[..., None]:

@@ -55,13 +55,13 @@ def load_pipeline(p4info: str | bytes, device_config: bytes) -> Pipeline:
     """A pipeline from a P4Info (protobuf text, or binary) and a device config; raises PlanError."""
     message = parse_p4info(p4info)
     if len(device_config) + message.ByteSize() > MAX_PIPELINE_BYTES:
-        cause = f"{len(device_config)} bytes and its P4Info exceed {MAX_PIPELINE_BYTES}"
+        cause = f"{len(device_config)} bytes and the P4Info exceed the limit of {MAX_PIPELINE_BYTES}"
         raise PlanError("device config", cause, "load a smaller program")
     try:
         schema = P4Schema(message, device_config)
         return Pipeline(schema, schema.get_pipeline_config())
     except (ValueError, LookupError, AssertionError) as error:
-        raise PlanError("P4Info", f"does not hang together: {error}", "compile the program again") from None
+        raise PlanError("P4Info", f"is inconsistent: {error}", "compile the program again") from None
 
 
 def parse_p4info(data: str | bytes) -> p4i.P4Info:

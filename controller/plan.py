@@ -213,7 +213,7 @@ def longest_rtt_ns(topology: Topology, packet_bytes: int, paths: Paths | None = 
     """
     paths = Paths(topology) if paths is None else paths
     if paths.most_links() == 0:
-        raise PlannerError("topology", "has no two hosts that talk", "give an rtt_ns for the thresholds")
+        raise PlannerError("topology", "has no two hosts that exchange traffic", "set rtt_ns for the thresholds")
     return max(1, paths.longest_rtt_ns(packet_bytes))
 
 
@@ -318,7 +318,10 @@ def _threshold_entry(port: int, thresholds: Thresholds, units: int, table: Table
         most = (1 << table.param("set_thresholds", name, DEPTH).bits) - 1
         args[name] = min(pkts * units, most)
         if pkts * units > most:
-            cut.append(f"{name} of {pkts} packets is {pkts * units} units of depth, which do not fit: it is {most}")
+            cut.append(
+                f"{name} of {pkts} packets is {pkts * units} units of depth, which exceeds the limit, so it "
+                f"is reduced to {most}"
+            )
     row = Row(THRESHOLDS, {"egress_port": port}, "set_thresholds", args, units=_UNITS)
     return table.entry(row), tuple(cut)
 

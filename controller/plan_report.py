@@ -29,7 +29,7 @@ def print_link(console: Console, plan: LinkPlan) -> None:
         f"in flight (BDP)  {at.bdp_pkts:.1f} packets, {_whole(at.bdp_pkts * at.packet_bytes)} B\n"
         f"buffer           {at.buffer_pkts} packets, {buffer_bytes} B, {plan.queue_us(buffer_bytes):.1f} us of queue"
     )
-    table = plain_table("settings (* chosen)")
+    table = plain_table("settings (* = chosen)")
     for heading in ("", "setting", "reading"):
         table.add_column(heading, no_wrap=True)
     for heading in ("packets", "bytes", "queue us"):
@@ -83,7 +83,7 @@ def print_tiers(console: Console, plans: Sequence[TierPlan]) -> None:
 def _size(link: LinkPlan, name: str) -> float:
     size = link.chosen(name).size_bytes
     if size is None:
-        raise ValueError(f"{name} is no length")
+        raise ValueError(f"{name} is not a queue length")
     return size
 
 

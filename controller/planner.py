@@ -133,9 +133,9 @@ def bound_warning(at: Bottleneck, k_dc_pkts: int | None = None) -> str | None:
         return None
     enough_pkts = ceil(bound_pkts / (1 - _FREE_ABOVE))
     return (
-        f"DCTCP's bound asks for K_dc of {bound_pkts} packets (a seventh of the {at.bdp_pkts:.1f} in flight), and the "
-        f"queue holds {at.buffer_pkts}: K_dc is {choose_k_dc(at)}, and the link may run empty after a cut; a queue of "
-        f"{enough_pkts} packets is enough (queue_capacity_pkts)"
+        f"DCTCP's bound requires K_dc of {bound_pkts} packets (a seventh of the {at.bdp_pkts:.1f} in flight), but "
+        f"the queue has room for {at.buffer_pkts}: K_dc is set to {choose_k_dc(at)}, and the link may run idle "
+        f"after a window cut; a queue of {enough_pkts} packets is enough (queue_capacity_pkts)"
     )
 
 
@@ -149,8 +149,8 @@ def choose_thresholds(at: Bottleneck, rule: ThresholdRule | None = None) -> Thre
 def choose_k(at: Bottleneck, rule: KRule, fixed_k_pkts: int | None, k_dc_pkts: int) -> int:
     """K by the rule, rounded down because the rules are upper bounds; raises PlannerError where it gives none."""
     if (rule is KRule.FIXED) != (fixed_k_pkts is not None):
-        cause = "k_rule fixed needs a value" if rule is KRule.FIXED else f"k_rule {rule.value} takes no value"
-        raise PlannerError("k_pkts", cause, "give k_pkts together with k_rule fixed, or neither")
+        cause = "k_rule fixed requires a value" if rule is KRule.FIXED else f"k_rule {rule.value} accepts no value"
+        raise PlannerError("k_pkts", cause, "give k_pkts and k_rule fixed together, or neither")
     if fixed_k_pkts is not None:
         return fixed_k_pkts
     values = {
@@ -165,7 +165,7 @@ def choose_k(at: Bottleneck, rule: KRule, fixed_k_pkts: int | None, k_dc_pkts: i
             "buffer_pkts",
             f"k_rule {rule.value} gives K = {float(k):.1f} for a buffer of {at.buffer_pkts} packets, "
             f"a bandwidth-delay product of {at.bdp_pkts:.1f} and K_dc {k_dc_pkts}",
-            "use a larger buffer, or k_rule fixed with a K of your own",
+            "use a larger buffer, or set K with k_rule fixed",
         )
     return floor(k)
 
@@ -197,17 +197,17 @@ def threshold_warnings(thresholds: Thresholds, buffer_pkts: int) -> tuple[str, .
     k, k_dc = thresholds.k_pkts, thresholds.k_dc_pkts
     result: list[str] = []
     if k >= buffer_pkts and k_dc >= buffer_pkts:
-        cause = f"K {k} and K_dc {k_dc} are not below the buffer of {buffer_pkts} packets"
+        cause = f"K {k} and K_dc {k_dc} are not less than the buffer of {buffer_pkts} packets"
         result.append(f"{cause}: no packet is ever marked, and senders grow until the queue overflows")
     elif k_dc >= buffer_pkts:
         result.append(
-            f"K_dc {k_dc} is not below the buffer of {buffer_pkts} packets: level 2 never occurs, and DCTCP "
-            "and its like cut for losses alone"
+            f"K_dc {k_dc} is not less than the buffer of {buffer_pkts} packets: level 2 never occurs, and DCTCP and "
+            "similar senders react only to losses"
         )
     if k_dc <= k and k_dc < buffer_pkts:
         result.append(
-            f"K_dc {k_dc} is not above K {k}: level 1 never occurs, and senders that heed it (GST) "
-            "learn of a queue at K_dc only"
+            f"K_dc {k_dc} is not greater than K {k}: level 1 never occurs, and senders that react to it (GST) learn "
+            "of a queue only at K_dc"
         )
     if k == 0 or k_dc == 0:
         result.append("a threshold of 0 marks every packet")

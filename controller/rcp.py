@@ -75,7 +75,9 @@ def rcp_port(
     """Plan one port; `depth_bytes` is the unit of queue depths. Raises PlannerError for a value that does not fit."""
     for name, value in (("rate_bps", rate_bps), ("interval_ns", interval_ns), ("rtt_ns", rtt_ns)):
         if value < 1:
-            raise PlannerError(name, f"{value} is not positive", "the unit is the end of the name")
+            raise PlannerError(
+                name, f"{value} is not positive", "give a positive value, in the unit that ends the field's name"
+            )
     interval_bytes = Fraction(rate_bps * interval_ns, 8_000_000_000)
     ratio = Fraction(interval_ns, rtt_ns)
     interval = interval_ns // time_unit_ns
@@ -85,9 +87,9 @@ def rcp_port(
     capacity_kbps = rate_bps // 1000
     initial_kbps = max(int(capacity_kbps * initial_share), least_kbps)
     check_ranges(
-        ("load gain", load_gain, 100, MAX_GAIN, "choose another interval: it holds too few or too many bytes"),
-        ("queue gain", queue_gain, 1, MAX_GAIN, "choose an interval nearer to the round-trip time"),
-        ("interval", interval, 1, MAX_INTERVAL, "choose an interval of at most 2^31 units of time"),
+        ("load gain", load_gain, 100, MAX_GAIN, "choose another interval: it contains too few or too many bytes"),
+        ("queue gain", queue_gain, 1, MAX_GAIN, "choose an interval closer to the round-trip time"),
+        ("interval", interval, 1, MAX_INTERVAL, "choose an interval of at most 2^31 clock ticks"),
         ("bytes of an interval", int(interval_bytes), 1, MAX_SENT_BYTES // 2, "choose a shorter interval"),
         (
             "bytes for one unit of time",
@@ -96,9 +98,9 @@ def rcp_port(
             MAX_SENT_BYTES,
             "choose a rate that the fixed point can hold",
         ),
-        ("depth_bytes", depth_bytes, 1, 4095, "give 80 for cells, or a packet's bytes"),
-        ("framing_bytes", framing_bytes, 0, 255, "what the link adds to IP bytes"),
-        ("initial_share", initial_kbps, 1, capacity_kbps, "give a share of the capacity of at most 1"),
+        ("depth_bytes", depth_bytes, 1, 4095, "give 80 for cells, or the size of a packet"),
+        ("framing_bytes", framing_bytes, 0, 255, "bytes that the link adds to an IP packet"),
+        ("initial_share", initial_kbps, 1, capacity_kbps, "give a fraction of the capacity of at most 1"),
     )
     return RcpPort(
         capacity_kbps, initial_kbps, least_kbps, interval, speed, load_gain, queue_gain, depth_bytes, framing_bytes

@@ -93,8 +93,8 @@ def red_steps(curve: RedCurve, ports: int) -> tuple[RedStep, ...]:
     """
     room = STEPS_SIZE // ports - 1
     if room < 1:
-        cause = f"{ports} ports need two entries each, the table has {STEPS_SIZE}"
-        raise PlannerError("ports", cause, "raise RED_STEPS_SIZE in p4src/include/sizes.p4")
+        cause = f"{ports} ports need two entries each, but the table has only {STEPS_SIZE}"
+        raise PlannerError("ports", cause, "increase RED_STEPS_SIZE in p4src/include/sizes.p4")
     width = curve.k_max - curve.k_min
     count = min(MAX_STEPS, room, width)
     ends = [curve.k_min + width * at // count for at in range(count + 1)]
@@ -111,16 +111,18 @@ def red_curve(k_min_bytes: int, k_max_bytes: int, p_max: Fraction, depth_bytes: 
     Raises PlannerError for a curve that falls, has no width in that unit, or does not fit the switch.
     """
     if depth_bytes < 1:
-        raise PlannerError("depth_bytes", f"{depth_bytes} is not positive", "give 80 for cells, or a packet's bytes")
+        raise PlannerError(
+            "depth_bytes", f"{depth_bytes} is not positive", "give 80 for cells, or the size of a packet"
+        )
     if not 0 < p_max <= 1:
-        raise PlannerError("p_max", f"{p_max} is not between 0 and 1", "give the probability at K_max")
+        raise PlannerError("p_max", f"{p_max} is not between 0 and 1", "give the marking probability at K_max")
     k_min, k_max = k_min_bytes // depth_bytes, k_max_bytes // depth_bytes
     if not 0 <= k_min <= MAX_DEPTH or not 0 <= k_max <= MAX_DEPTH:
         cause = f"{k_min_bytes} and {k_max_bytes} B are not between 0 and {MAX_DEPTH * depth_bytes}"
-        raise PlannerError("k_min_bytes, k_max_bytes", cause, "give queue lengths that the switch can count")
+        raise PlannerError("k_min_bytes, k_max_bytes", cause, "give queue lengths that the switch can represent")
     if k_min >= k_max:
-        cause = f"{k_max_bytes} B is not above K_min {k_min_bytes} B in units of {depth_bytes} B"
-        raise PlannerError("k_max_bytes", cause, "a single threshold is ecn_dual.p4's work")
+        cause = f"{k_max_bytes} B is not greater than K_min {k_min_bytes} B in units of {depth_bytes} B"
+        raise PlannerError("k_max_bytes", cause, "for a single threshold, use ecn_dual.p4")
     slope = int(p_max * (1 << SLOPE_BITS) / (k_max - k_min))
     return RedCurve(k_min, k_max, min(slope, (1 << SLOPE_BITS) - 1))
 

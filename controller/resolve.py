@@ -57,7 +57,7 @@ def resolve(written: Written, schema: P4Schema) -> tuple[Entity, ...]:
         entry = resolve_entry(written_entry, schema)
         first = places.setdefault(entry.key, written_entry.place)
         if first is not written_entry.place and not entry.key.is_default:
-            cause = f"table {entry.key.table} has an entry with this key already, from {first}"
+            cause = f"table {entry.key.table} already has an entry with this key, from {first}"
             raise PlanError(written_entry.place, cause, "remove one of the two, or change a key or priority")
         _put(found, entry)
     for copies in written.copies:
@@ -91,14 +91,14 @@ def resolve_key(written: WrittenEntry, schema: P4Schema) -> EntryKey:
     if written.default:
         return EntryKey(table.name, (), is_default=True)
     if table.is_const:
-        raise PlanError(written.place, f"table {table.name} has constant entries only", "remove the entry")
+        raise PlanError(written.place, f"table {table.name} has only constant entries", "remove the entry")
     return EntryKey(table.name, _matches(written, table), _priority(table, written.priority, written.place))
 
 
 def number_of(value: AnyValue, width_bits: int, place: str) -> int:
     """The number of a value: itself, an address, or digits; negative numbers in two's complement."""
     if not isinstance(value, int | str):
-        raise PlanError(place, f"{value!r:.60} is no value", _VALUES)
+        raise PlanError(place, f"{value!r:.60} is not a value", _VALUES)
     number = value if isinstance(value, int) else _parsed(value.strip(), place)
     if number >= 0:
         return number
@@ -117,7 +117,7 @@ def _parsed(text: str, place: str) -> int:
             return int(kind(text))
         except ValueError:
             continue
-    raise PlanError(place, f"{text[:60]!r} is no value", _VALUES)
+    raise PlanError(place, f"{text[:60]!r} is not a value", _VALUES)
 
 
 def find_named(name: str, known: Iterable[_Named], kind: str, place: str) -> _Named:
@@ -129,8 +129,8 @@ def find_named(name: str, known: Iterable[_Named], kind: str, place: str) -> _Na
         return found[0]
     names = ", ".join(sorted(item.name for item in (found or items)))
     if found:
-        raise PlanError(place, f"{kind} {name!r} may be any of {names}", "write the whole name")
-    raise PlanError(place, f"the P4 program has no {kind} {name!r}, only: {names or 'none'}", "correct the name")
+        raise PlanError(place, f"{kind} {name!r} is ambiguous: {names}", "write the full name")
+    raise PlanError(place, f"the P4 program has no {kind} {name!r}; it has: {names or 'none'}", "correct the name")
 
 
 def _matches(written: WrittenEntry, table: P4Table) -> tuple[Match, ...]:
@@ -140,13 +140,13 @@ def _matches(written: WrittenEntry, table: P4Table) -> tuple[Match, ...]:
     for name, values in written.match:
         position = _position(name, [field.name for field in fields], f"{written.place}: key of {table.name}")
         if position in given:
-            raise PlanError(written.place, f"key {fields[position].name} is given twice", "remove one")
+            raise PlanError(written.place, f"key {fields[position].name} is given twice", "remove one of the two")
         given[position] = values
     result: list[Match] = []
     for position, field in enumerate(fields):
         if position not in given:
             if field.match_type is P4MatchType.EXACT:
-                raise PlanError(written.place, f"key {field.name} of {table.name} is missing", "add it")
+                raise PlanError(written.place, f"key {field.name} of {table.name} is missing", "add the key")
             continue
         kind = field.match_type.name.lower() if isinstance(field.match_type, P4MatchType) else field.match_type
         at = f"{written.place}: key {field.name}"
@@ -160,10 +160,14 @@ def _position(key: Name, names: list[str], place: str) -> int:
     if isinstance(key, int):
         if key < len(names):
             return key
-        raise PlanError(place, f"there are {len(names)}, not {key + 1}", "remove what is too much")
+        raise PlanError(
+            place,
+            f"only {len(names)} values are expected, but there are at least {key + 1}",
+            "remove the surplus values",
+        )
     if key in names:
         return names.index(key)
-    raise PlanError(place, f"none is named {key!r}, only: {', '.join(names) or 'none'}", "correct the name")
+    raise PlanError(place, f"there is no {key!r}; known names: {', '.join(names) or 'none'}", "correct the name")
 
 
 def match_of(name: str, kind: str, width: int, values: Sequence[Value], place: str) -> Match | None:
@@ -171,9 +175,11 @@ def match_of(name: str, kind: str, width: int, values: Sequence[Value], place: s
     numbers = [number_of(value, width, place) for value in values]
     shape = _SHAPES.get(kind)
     if shape is None:
-        raise PlanError(place, f"a match of kind {kind} is of no standard", "use a standard kind of match")
+        raise PlanError(place, f"match kind {kind} is not a standard one", "use a standard match kind")
     if len(numbers) != len(shape):
-        raise PlanError(place, f"{kind} takes {' and '.join(shape)}, and {len(numbers)} are given", "correct the entry")
+        raise PlanError(
+            place, f"{kind} takes {' and '.join(shape)}, but {len(numbers)} values are given", "correct the entry"
+        )
     check_width(numbers[0], width, place)
     match kind:
         case "exact":
@@ -183,7 +189,9 @@ def match_of(name: str, kind: str, width: int, values: Sequence[Value], place: s
         case "lpm":
             value, length = numbers
             if not 0 <= length <= width:
-                raise PlanError(place, f"a prefix of {length} bits does not fit in {width}", f"give 0 to {width}")
+                raise PlanError(
+                    place, f"a prefix length of {length} exceeds the key's {width} bits", f"give 0 to {width}"
+                )
             # Bits behind the prefix are 0 on the wire (P4Runtime 9.1.1); files write host addresses there.
             return Lpm(name, value >> (width - length) << (width - length), length) if length else None
         case "ternary":
@@ -194,7 +202,7 @@ def match_of(name: str, kind: str, width: int, values: Sequence[Value], place: s
             low, high = numbers
             check_width(high, width, place)
             if low > high:
-                raise PlanError(place, f"{low:#x} is above {high:#x}", "give the lower end first")
+                raise PlanError(place, f"{low:#x} is greater than {high:#x}", "give the lower bound first")
             return None if (low, high) == (0, (1 << width) - 1) else Range(name, low, high)
 
 
@@ -202,7 +210,9 @@ def _priority(table: P4Table, priority: int | None, place: str) -> int:
     """The priority of an entry: needed where a field can match in more than one way, not taken elsewhere."""
     needs = any(field.match_type in _WITH_PRIORITY for field in table.match_fields)
     if needs and not priority:
-        raise PlanError(place, f"an entry of {table.name} needs a priority", "give one above 0; the highest wins")
+        raise PlanError(
+            place, f"an entry of {table.name} needs a priority", "give a priority above 0; the highest wins"
+        )
     if priority and not 0 < priority <= HIGHEST_PRIORITY:
         raise PlanError(place, f"priority {priority} is out of range", f"give 1 to {HIGHEST_PRIORITY}")
     return priority if needs and priority else 0
@@ -212,8 +222,8 @@ def _call(action: P4Action, params: Sequence[tuple[Name, AnyValue]], place: str)
     names = [param.name for param in action.params]
     given = {_position(name, names, f"{place}: parameter of {action.name}"): value for name, value in params}
     if len(given) != len(names) or len(params) != len(names):
-        cause = f"{action.name} takes ({', '.join(names)}), got {len(params)} values"
-        raise PlanError(place, cause, "make file and program agree")
+        cause = f"{action.name} takes ({', '.join(names)}), but got {len(params)} values"
+        raise PlanError(place, cause, "make the file and the program match")
     args: list[tuple[str, int]] = []
     for position, param in enumerate(action.params):
         at = f"{place}: {action.name} parameter {param.name}"
@@ -238,7 +248,7 @@ def _check_copies(written: WrittenCopies) -> None:
     seen: set[tuple[int, int]] = set()
     for port, instance in written.entity.replicas:
         if not 0 <= port < 1 << 9 or not 0 <= instance < 1 << 16:
-            raise PlanError(place, f"copy {port}/{instance} is out of range", "ports have 9 bits, instances 16")
+            raise PlanError(place, f"replica {port}/{instance} is out of range", "ports have 9 bits, instances 16")
         if (port, instance) in seen:
-            raise PlanError(place, f"port {port} with instance {instance} is there twice", "remove one")
+            raise PlanError(place, f"port {port} with instance {instance} occurs twice", "remove one of the two")
         seen.add((port, instance))

@@ -96,34 +96,38 @@ class TablePart:
         """The entry of a row by the program's names; raises PlanError for a row that does not fit the table."""
         match = sorted((self._match(role, value) for role, value in row.key.items()), key=lambda one: one.field)
         if missing := self.keys.keys() - row.key.keys():
-            raise self._wrong(f"key {', '.join(sorted(missing))} has no value", "leave such keys out of the program")
+            raise self._wrong(f"key {', '.join(sorted(missing))} gets no value", "remove the key from the table")
         action = self.actions.get(row.action)
         if action is None:
-            raise self._wrong(f"it lacks action {row.action}", f'write the action, or @p4cc_role("{row.action}") at it')
+            raise self._wrong(
+                f"it has no action {row.action}", f'add the action, or annotate one with @p4cc_role("{row.action}")'
+            )
         args = sorted((self.param(row.action, role, row.units.get(role)).name, one) for role, one in row.args.items())
         if len(args) != len(action.params):
             more = ", ".join(sorted(action.params.keys() - row.args.keys()))
-            raise self._wrong(f"its action {action.name} takes {more} besides", "leave it out of the program")
+            raise self._wrong(
+                f"its action {action.name} has further parameters: {more}", "remove them from the program"
+            )
         return Entry(EntryKey(self.name, tuple(match), row.priority), ActionCall(action.name, tuple(args)))
 
     def param(self, action: str, role: str, unit: str | None = None) -> ParamPart:
         """A parameter of an action; raises PlanError where there is none, or where it takes another unit."""
         result = self.actions[action].params.get(role) if action in self.actions else None
         if result is None:
-            remedy = f'name the parameter so, or write @p4cc_role("{role}") at it'
-            raise self._wrong(f"its action {action} lacks parameter {role}", remedy)
+            remedy = f'rename the parameter, or annotate it with @p4cc_role("{role}")'
+            raise self._wrong(f"its action {action} has no parameter {role}", remedy)
         if unit is not None and result.unit not in (None, unit):
-            cause = f"parameter {result.name} of {action} takes {result.unit}, and is given in {unit}"
-            raise self._wrong(cause, f'compare it in {unit}, and write @p4cc_unit("{unit}")')
+            cause = f"parameter {result.name} of {action} is in {result.unit}, but its value is in {unit}"
+            raise self._wrong(cause, f'compare it in {unit}, and annotate it with @p4cc_unit("{unit}")')
         return result
 
     def _match(self, role: str, value: int | tuple[int, int]) -> Match:
         key, kind = self.keys.get(role), "exact" if isinstance(value, int) else "range"
         if key is None:
             remedy = f'add it: NAME: {kind} @name("{role}")'
-            raise self._wrong(f"it lacks {kind} key {role}", remedy)
+            raise self._wrong(f"it has no {kind} key {role}", remedy)
         if key.kind != kind:
-            raise self._wrong(f"its key {key.name} is matched by {key.kind}", f"match it by {kind}")
+            raise self._wrong(f"its key {key.name} has match kind {key.kind}", f"use match kind {kind}")
         return Exact(key.name, value) if isinstance(value, int) else Range(key.name, *value)
 
     def _wrong(self, cause: str, remedy: str) -> PlanError:
@@ -144,7 +148,7 @@ class Roles:
         """The table of a role; raises PlanError where the program has none."""
         result = self.tables.get(role)
         if result is None:
-            raise PlanError("P4 program", f'no table of it is @p4cc_role("{role}")', "run a program that has one")
+            raise PlanError("P4 program", f'no table has @p4cc_role("{role}")', "run a program that has such a table")
         return result
 
     def with_table(self, table: TablePart) -> Roles:
@@ -199,8 +203,8 @@ def made(tables: Iterable[TablePart], counters: Iterable[tuple[str, str]]) -> Ro
     found: dict[str, TablePart] = {}
     for table in tables:
         if (first := found.setdefault(table.role, table)) is not table:
-            cause = f"{table.role} is the role of {first.name} and of {table.name}"
-            raise PlanError("P4 program", cause, "apply the control in one place only")
+            cause = f"both {first.name} and {table.name} have the role {table.role}"
+            raise PlanError("P4 program", cause, "apply the control only once")
     return Roles(found, dict(counters))
 
 

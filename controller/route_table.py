@@ -91,6 +91,11 @@ def said_routes(roles: Roles) -> RouteTable | None:
             match = "lpm" if key.kind == "lpm" else "exact"
             into = table.profile, table.selects, key.bits
             return RouteTable(table.name, key.name, match, action.name, tuple(params), *into, is_said=True)
-    cause = f"it has {len(keys)} keys of an address, or no action that takes an egress_port and what else routes have"
-    remedy = f"match one key, exactly or by prefix; give each parameter one of {', '.join(Role)} by @p4cc_role"
+    cause = (
+        f"it has {len(keys)} address keys, or no action that takes an egress_port and only parameters with route roles"
+    )
+    remedy = (
+        "give it one address key, exact or lpm, and annotate each parameter with @p4cc_role and one of "
+        f"{', '.join(Role)}"
+    )
     raise PlanError(f"table {table.name} ({ROUTES})", cause, remedy)

@@ -36,7 +36,7 @@ MAX_STAGE = 5
 _SCRIPT_MAX_STAGE = 0
 _SCRIPT_STEP = Fraction(10_000_000, REFERENCE_RATE_BPS)
 
-_GIVEN = "as given"
+_GIVEN = "as specified"
 
 
 @dataclass(frozen=True)
@@ -156,9 +156,9 @@ def falling(plans: list[tuple[str, LinkPlan]]) -> tuple[str, ...]:
                 continue
             if fast.thresholds.k_pkts < slow.thresholds.k_pkts:
                 result.append(
-                    f"{name} is faster than {slower} and has a smaller K ({fast.thresholds.k_pkts} and "
-                    f"{slow.thresholds.k_pkts} packets): k_rule {fast.rule.value} takes the pipe's packets off the "
-                    f"buffer; k_rule proportional grows with the rate"
+                    f"{name} is faster than {slower} but has a smaller K ({fast.thresholds.k_pkts} and "
+                    f"{slow.thresholds.k_pkts} packets): k_rule {fast.rule.value} subtracts the packets in flight "
+                    "from the buffer; k_rule proportional grows with the rate"
                 )
     return tuple(result)
 
@@ -205,7 +205,7 @@ def _dcqcn(at: Bottleneck) -> list[Setting]:
     ):
         base = "25" if chosen else "40"
         for name, size in (("k_min", curve.k_min_bytes), ("k_max", curve.k_max_bytes)):
-            formula = f"{size // 1000} kB for each {base} Gb/s"
+            formula = f"{size // 1000} kB per {base} Gb/s"
             settings.append(Setting("DCQCN", name, reading, formula, source, chosen, float(size * factor)))
         settings.append(Setting("DCQCN", "p_max", reading, "at k_max", source, chosen, value=float(curve.p_max)))
     return settings
@@ -230,44 +230,47 @@ def _why_k_dc(at: Bottleneck, k_dc_pkts: int, *, given: bool) -> str:
     readings = k_dc_readings(at)
     if given:
         below = "not " if k_dc_pkts < readings.bound_pkts else ""
-        return f"K_dc as given; it is {below}above C RTT / 7, below which the link runs empty after a cut"
+        return f"K_dc as specified; it is {below}above C RTT / 7, below which the link runs idle after a window cut"
     reasons = {
-        "bound": f"C RTT / 7 decides: less would let the link run empty, and the paper's setting by rate "
-        f"({readings.by_rate_pkts}) does not fit into a buffer of {at.buffer_pkts}",
-        "by_rate": f"the paper's own setting, in proportion to the rate: C RTT / 7 ({readings.bound_pkts}) holds for "
-        "packets that come evenly, and hosts send bursts",
+        "bound": "C RTT / 7 decides: less would let the link run idle, and the paper's setting by rate "
+        f"({readings.by_rate_pkts}) does not fit in a buffer of {at.buffer_pkts}",
+        "by_rate": f"the paper's setting, in proportion to the rate: C RTT / 7 ({readings.bound_pkts}) assumes "
+        "evenly spaced packets, but hosts send bursts",
         "buffer_share": f"the paper's setting by rate ({readings.by_rate_pkts}) leaves no room above it in a buffer "
-        f"of {at.buffer_pkts}, so it is the share that the GST paper's 65 has of 100",
-        "buffer_end": f"C RTT / 7 ({readings.bound_pkts}) is above what a buffer of {at.buffer_pkts} holds, so it is "
-        "all but an eighth of that",
+        f"of {at.buffer_pkts}, so K_dc is the same fraction of the buffer as the GST paper's 65 of "
+        "100",
+        "buffer_end": f"C RTT / 7 ({readings.bound_pkts}) exceeds a buffer of {at.buffer_pkts}, so K_dc is seven "
+        "eighths of the buffer",
     }
     return reasons[readings.taken]
 
 
 def _why_k(rule: KRule) -> str:
     reasons = {
-        KRule.PROPORTIONAL: "the GST paper's best of K = 5, 25 and 45 beside K_dc 65, in the same proportion, "
-        "for senders that stop growing at the first mark (gst_entry hold)",
-        KRule.HALVE_ONCE: "the paper's bound with its window halved once, for senders that double until the round ends "
-        "(gst_entry window_close); a faster link gets a smaller K by it, since the pipe's packets are taken off",
-        KRule.QUARTER_BUFFER: "a quarter of the buffer, close to what the GST paper uses; it does not know the rate",
-        KRule.FIXED: "K as given",
+        KRule.PROPORTIONAL: "the GST paper's best of K = 5, 25 and 45 with K_dc 65, in the same proportion, for "
+        "senders that stop growing at the first mark (gst_entry hold)",
+        KRule.HALVE_ONCE: "the paper's bound with its window halved once, for senders that double until the round "
+        "ends (gst_entry window_close); a faster link gets a smaller K, because the packets in "
+        "flight are subtracted",
+        KRule.QUARTER_BUFFER: "a quarter of the buffer, close to the GST paper's value; independent of the rate",
+        KRule.FIXED: "K as specified",
     }
     return reasons[rule]
 
 
 def _why_red(at: Bottleneck) -> str:
     k_max_pkts = SCRIPT.k_max_bytes * Fraction(at.rate_bps, REFERENCE_RATE_BPS) / at.packet_bytes
-    text = "k_min and k_max of the HPCC paper's comparison grow with the rate; DCQCN's own are for 40 Gb/s"
+    text = "k_min and k_max of the HPCC paper's comparison scale with the rate; DCQCN's published ones are for 40 Gb/s"
     if k_max_pkts >= at.buffer_pkts:
         text += (
-            f"; this buffer of {at.buffer_pkts} ends below k_max, so PFC or losses come before every packet is marked"
+            f"; this buffer of {at.buffer_pkts} is smaller than k_max, so PFC or losses occur before every packet "
+            "is marked"
         )
     return text
 
 
 def _why_hpcc(at: Bottleneck) -> str:
     return (
-        f"eta {float(ETA):g} and max_stage {MAX_STAGE} are the paper's; with w_ai {at.senders} flows "
-        "(--senders) fill what eta leaves free; its thresholds are windows of senders, so the queue stays near empty"
+        f"eta {float(ETA):g} and max_stage {MAX_STAGE} are the paper's; with w_ai {at.senders} flows (--senders) "
+        "fill what eta leaves free; HPCC bounds the senders' windows, so the queue stays nearly empty"
     )

@@ -46,8 +46,10 @@ class Switches(Generic[P]):
         """Their program, as a plan takes it; raises PlanError for one that nothing here has a plan for."""
         known = (THRESHOLDS, CURVES, RED_STEPS, WRED_FILTER, INT_PORTS, PRIORITIES)
         if not any(role in self.roles for role in known):
-            cause = f"no table of it says that it is one of {', '.join(known)}"
-            remedy = "load a program that has one, or write @p4cc_role at the table (docs/reference/features.md)"
+            cause = f"no table has one of the roles {', '.join(known)}"
+            remedy = (
+                "load a program with such a table, or annotate a table with @p4cc_role (docs/reference/features.md)"
+            )
             raise PlanError("P4 program", cause, remedy)
         return SwitchProgram(self.roles, said_routes(self.roles))
 
@@ -55,7 +57,7 @@ class Switches(Generic[P]):
         """Warnings of tables with a role that these plans leave as they are."""
         result = {table.name for table in self.roles.tables.values()}
         result.difference_update(*(plan.scope.tables for plan in plans))
-        return [f"table {table} is left as it is: this command has no plan for it" for table in sorted(result)]
+        return [f"table {table} is not changed: this command has no plan for it" for table in sorted(result)]
 
     def of(self, plans: Sequence[SwitchPlan]) -> tuple[SwitchPlan, ...]:
         """The plans of those that are meant."""
@@ -86,7 +88,7 @@ def find_switches(
     only = connection.switch
     if only is not None and only not in topology.switch_names:
         known = ", ".join(topology.switch_names[:8])
-        raise PlanError(f"--switch {only}", f"the topology has no such switch, but {known}", "name one of them")
+        raise PlanError(f"--switch {only}", f"the topology has no such switch; it has {known}", "name one of them")
     if connection.protocol is Wire.BFRT:
         return _over_bfrt(topology, connection, files)
     return _over_p4runtime(topology, connection, files, election_id, pushes=pushes)
@@ -96,9 +98,9 @@ def _over_p4runtime(
     topology: Topology, connection: Connection, files: ProgramFiles, election_id: int, *, pushes: bool
 ) -> Switches[Pipeline]:
     if files.p4info is None:
-        raise PlanError("--p4info", "is not given", "name the P4Info: `p4cc compile PROGRAM --p4info FILE` writes it")
+        raise PlanError("--p4info", "is missing", "give the P4Info: `p4cc compile PROGRAM --p4info FILE` writes it")
     if pushes and files.config is None:
-        raise PlanError("--config", "is not given", "name the device config, or the source that p4cc-switch compiles")
+        raise PlanError("--config", "is missing", "give the device config, or the source that p4cc-switch compiles")
     p4info = _read_p4info(files.p4info)
     config = read_file(files.config, "device config") if pushes and files.config is not None else b""
     pipeline = load_pipeline(p4info, config)
@@ -111,10 +113,8 @@ def _over_bfrt(topology: Topology, connection: Connection, files: ProgramFiles) 
     only = connection.switch
     if only is None:
         if len(topology.switch_names) != 1:
-            cause = (
-                f"the topology has {len(topology.switch_names)} switches, and each has a BF Runtime server of its own"
-            )
-            raise PlanError("--switch", cause, "name one with --switch and its address with --server")
+            cause = f"the topology has {len(topology.switch_names)} switches, each with a separate BF Runtime server"
+            raise PlanError("--switch", cause, "select one with --switch and give its address with --server")
         only = topology.switch_names[0]
     server = BfrtServer(connection.server or BFRT_SERVER, connection.client_id, connection.timeout_s)
     program = asyncio.run(running_program(server, _p4_name(connection, files), only))
@@ -129,8 +129,8 @@ def _p4_name(connection: Connection, files: ProgramFiles) -> str:
         return files.config.stem
     if files.p4info is not None:
         return files.p4info.name.partition(".")[0]
-    remedy = "give --p4-name, or --config with the program's file, whose name is taken"
-    raise PlanError("--p4-name", "nothing says which program the switch runs", remedy)
+    remedy = "give --p4-name, or --config with the program's file, whose name is used"
+    raise PlanError("--p4-name", "the name of the program on the switch is unknown", remedy)
 
 
 def _read_p4info(path: Path) -> str | bytes:
@@ -141,4 +141,4 @@ def _read_p4info(path: Path) -> str | bytes:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise PlanError(str(path), "is not text", "name a binary P4Info .bin") from None
+        raise PlanError(str(path), "is not a text file", "a binary P4Info must be named .bin") from None

@@ -43,7 +43,11 @@ def rate_codes(rates_bps: Iterable[int]) -> dict[int, int]:
     table = dict(RATE_CODES)
     own = sorted(set(rates_bps) - set(table.values()))
     if len(own) > LAST_CODE - FIRST_OWN_CODE + 1:
-        raise PlannerError("rates_bps", f"{len(own)} rates have no code, 7 fit", "use fewer different link rates")
+        raise PlannerError(
+            "rates_bps",
+            f"{len(own)} link rates have no predefined code, but only 7 codes are free",
+            "use fewer different link rates",
+        )
     table.update(enumerate(own, FIRST_OWN_CODE))
     return table
 
@@ -70,7 +74,11 @@ def scattered_id(number: int) -> int:
     Source: docs/algorithms/int.md#path-id.
     """
     if not 1 <= number <= MAX_SWITCH_ID:
-        raise PlannerError("switches", f"switch {number} has no id of 12 bits", f"use at most {MAX_SWITCH_ID} switches")
+        raise PlannerError(
+            "switches",
+            f"switch number {number} does not fit in an id of 12 bits",
+            f"use at most {MAX_SWITCH_ID} switches",
+        )
     scattered = number
     for factor, shift in ((0x9E5, 6), (0x6D3, 5)):
         scattered = scattered * factor & MAX_SWITCH_ID

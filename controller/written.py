@@ -85,8 +85,8 @@ class Written:
             given = [(f"match {name}", value) for name, values in entry.match for value in values]
             given += [(f"parameter {name}", value) for name, value in entry.params if isinstance(value, int | str)]
             result += [
-                f"{entry.place}: {what} of {entry.table} is {value}, which is sent in two's complement: a port or an "
-                "address is never negative"
+                f"{entry.place}: {what} of {entry.table} is {value}, which is sent in two's complement, but ports "
+                "and addresses are never negative"
                 for what, value in given
                 if (value.strip().startswith("-") if isinstance(value, str) else value < 0)
             ]

@@ -36,7 +36,7 @@ def is_builtin_file(path: Path) -> bool:
 
 
 def experiments() -> list[str]:
-    """Names of the scenarios that p4cc brings, such as `gst/incast`, in order."""
+    """Names of the bundled scenarios, such as `gst/incast`, in order."""
     files = sorted(EXPERIMENTS.glob(f"*/*{_SCENARIO}"))
     return [f"{path.parent.name}/{path.stem}" for path in files if path.name not in _NO_SCENARIO]
 
@@ -59,7 +59,7 @@ def find_scenario(name: str | Path) -> Path:
     for place in (with_suffix, Path("experiments") / with_suffix):
         if (result := bundled(place)) is not None:
             return result
-    raise UserError("no such scenario", place=str(scenario), remedy=_remedy(scenario))
+    raise UserError("the scenario does not exist", place=str(scenario), remedy=_remedy(scenario))
 
 
 def _remedy(scenario: Path) -> str:
@@ -67,6 +67,6 @@ def _remedy(scenario: Path) -> str:
     near = [name for name in known if name.split("/")[0] in scenario.parts]
     near = near or [name for name in known if name.split("/")[1] == scenario.stem]
     if near:
-        return f"give the path of a YAML file, or an experiment of p4cc's: {', '.join(near)}"
+        return f"give the path of a YAML file, or a bundled experiment: {', '.join(near)}"
     folders = ", ".join(dict.fromkeys(name.split("/")[0] for name in known))
-    return f"give the path of a YAML file, or an experiment of p4cc's, such as gst/incast (others in {folders})"
+    return f"give the path of a YAML file, or a bundled experiment such as gst/incast (others in {folders})"

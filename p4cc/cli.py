@@ -76,7 +76,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def common(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """A P4 dataplane with a host stack for data-centre congestion control."""
@@ -118,7 +118,7 @@ def _run(arguments: list[str]) -> int:
         # Whatever could not be read or written; standard output has no name.
         _write_nothing_more()
         place = "standard output" if error.filename is None else str(error.filename)
-        remedy = "check that it is there and may be used, and that the disk has room"
+        remedy = "check that it exists, that you may write to it, and that the disk has space left"
         return _fail(UserError(error.strerror or str(error), place=place, remedy=remedy))
     return 0
 
@@ -130,7 +130,7 @@ def _check(arguments: list[str]) -> None:
             argument.encode()
         except UnicodeEncodeError:
             shown = argument.encode(errors="backslashreplace").decode()
-            raise UserError("is not UTF-8", place=shown, remedy="give a file or folder of another name") from None
+            raise UserError("is not valid UTF-8", place=shown, remedy="rename the file or folder") from None
 
 
 def _fail(error: UserError) -> int:

@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 DIFFERS = 1
-"""Done, and the compared results differ."""
+"""Success, but the compared results differ."""
 EVERYWHERE: Mapping[int, str] = {
-    0: "done",
-    DIFFERS: "done, and the answer is no (below)",
-    2: "the command line, a file or something else outside of p4cc is wrong: the message names place, cause and remedy",
-    130: "interrupted by Ctrl-C, whatever Python code of yours was doing",
+    0: "success",
+    DIFFERS: "success, but the answer is negative (see below)",
+    2: "the command line, a file or the environment is wrong; the message gives place, cause and remedy",
+    130: "interrupted by Ctrl-C, whatever your Python code was doing",
 }
 """Codes of all commands."""
 
 ANSWER_NO: Mapping[str, str] = {
-    "run": "with --again, a table has other bytes",
-    "reproduce": "an expectation of p4cc's own is not met; a paper's number outside its band is a finding",
+    "run": "with --again, a table differs from the stored one",
+    "reproduce": "an expectation of p4cc is not met (a paper's number outside its band is a finding, not a failure)",
     "compare": "a metric differs beyond the spread, or one side has no value",
-    "check-algorithm": "a property does not hold",
+    "check-algorithm": "an invariant is violated",
     "check": "a program has errors",
     "compile": "the program has errors",
     "dissector": "the program has errors",
     "stf": "a test failed",
     "tofino-report": "a program does not compile for a chip",
     "lab": "a command or a check failed",
-    "controller plan": "K is not below K_dc",
-    "controller diff": "install would write something",
+    "controller plan": "K is not less than K_dc",
+    "controller diff": "install would write changes",
 }
-"""What 1 says of a command; commands that are not here never end with it."""
+"""The meaning of 1 for each command; other commands never return it."""
 
 
 def epilog() -> str:

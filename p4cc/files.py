@@ -51,7 +51,7 @@ def read_text(path: Path, what: str) -> str:
     """The text of a file; raises UserError."""
     try:
         if path.stat().st_size > MAX_TEXT_BYTES:
-            raise UserError(f"the {what} is above {MAX_TEXT_BYTES} bytes", place=str(path), remedy="split it")
+            raise UserError(f"the {what} exceeds {MAX_TEXT_BYTES} bytes", place=str(path), remedy="split the file")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read the {what}", place=str(path), remedy="give a text file in UTF-8") from error
@@ -71,7 +71,7 @@ def find_named(name: str, scenario: Path, *, what: str, key: str) -> Path:
     raise UserError(
         f"no {what} {name!r}",
         place=f"{scenario} at {key}",
-        remedy=f"looked for {', '.join(str(path) for path in dict.fromkeys(tried))}, and among p4cc's own files",
+        remedy=f"searched {', '.join(str(path) for path in dict.fromkeys(tried))}, and the bundled files",
     )
 
 
@@ -88,8 +88,8 @@ def found_at(name: str, places: list[Path]) -> Path | None:
 def _given(name: str, given: Mapping[str, Path], place: str) -> Path:
     if (path := given.get(name) or bundled(Path(name))) is not None:
         return path
-    remedy = "run it without --on, and report it: p4cc did not send the file along"
-    raise UserError(f"{name!r} is not among the files that came with the scenario", place=place, remedy=remedy)
+    remedy = "run it without --on, and report a bug: p4cc did not send the file"
+    raise UserError(f"{name!r} is not among the files sent with the scenario", place=place, remedy=remedy)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ def _scenario_lines() -> Iterator[str]:
     yield "# Scenario"
     yield ""
     yield "Every field of a scenario, as `p4cc schema PART` prints it; `p4cc schema` without a part prints JSON Schema"
-    yield "for an editor. [How to write a scenario](../how-to/write-a-scenario.md) shows the way."
+    yield "for an editor. [How to write a scenario](../how-to/write-a-scenario.md) is the introduction."
     for name in parts.names():
         part = parts.find(name)
         yield from _part(f"## {name}", parts.text(part, TEXT_WIDTH))
@@ -49,8 +49,8 @@ def _algorithm_lines() -> Iterator[str]:
 
     yield "# Parameters of the algorithms"
     yield ""
-    yield "The registries of the engine, as `p4cc algorithms` lists them. The pages of"
-    yield "[each family](../algorithms/README.md) have the formulas and the reasons."
+    yield "The algorithms that senders can run, as `p4cc algorithms` lists them. The pages of"
+    yield "[each family](../algorithms/README.md) explain formulas and choices."
     kind = None
     for entry in registry():
         if entry.kind != kind:
@@ -62,7 +62,7 @@ def _algorithm_lines() -> Iterator[str]:
         if entry.parameters:
             yield from ("", "| parameter | default | values | meaning | source |", "|---|---|---|---|---|")
         for one in entry.parameters:
-            default = one.default_text() or "must be given"
+            default = one.default_text() or "required"
             yield f"| `{one.name}` | {default} | {one.values()} | {_cell(one.summary)} | {one.source} |"
 
 
@@ -94,13 +94,16 @@ def _python_lines() -> Iterator[str]:
 
     yield "# Python"
     yield ""
-    yield "What `import p4cc` offers, made of the code. [The page about it](../how-to/use-from-python.md) shows the way"
-    yield "and says what is public."
+    yield (
+        "The public interface of `import p4cc`, generated from the code. [How to use p4cc from "
+        "Python](../how-to/use-from-python.md)"
+    )
+    yield "is the introduction."
     for name in p4cc.__all__:
         yield from _python_entry(f"p4cc.{name}", getattr(p4cc, name))
     yield from ("", "## p4cc.parts", "")
-    yield "The parts of a scenario as classes; [their fields](scenario.md) are those of a scenario's file."
-    yield from ("", "| name | what it is |", "|---|---|")
+    yield "The parts of a scenario as classes; [their fields](scenario.md) are those of a scenario file."
+    yield from ("", "| name | description |", "|---|---|")
     for name in parts.__all__:
         yield f"| `{name}` | {_cell(_documented(getattr(parts, name)).partition(chr(10))[0])} |"
 
@@ -119,7 +122,7 @@ def _python_entry(name: str, value: Callable[..., object]) -> Iterator[str]:
         return
     tables = [held for held, one in inspect.getmembers_static(value) if isinstance(one, TableOf)]
     if tables:
-        yield from ("", f"Tables, each a frame: {', '.join(f'`{held}`' for held in tables)}.")
+        yield from ("", f"Tables, each as a frame: {', '.join(f'`{held}`' for held in tables)}.")
     for held, one in _members(value):
         yield from ("", f"### {name}.{held}", "")
         if not isinstance(one, property):

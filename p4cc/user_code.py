@@ -30,7 +30,7 @@ def import_file(path: Path, what: str) -> tuple[ModuleType, list[Path]]:
     name = f"p4cc_{what}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise UserError("is no Python file", place=str(path), remedy="give FILE.py:CLASS")
+        raise UserError("is not a Python file", place=str(path), remedy="give FILE.py:CLASS")
     module = importlib.util.module_from_spec(spec)
     # What the file imports from its folder is read anew: it may have changed since another scenario.
     for other in _beside(folder):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT_S = 60.0
 CONTROLLERS = "p4cc controller"
 """Name of threads whose calls have a separate limit."""
-REMEDY = "look for a loop that does not end, or raise control.handler_limit_s"
+REMEDY = "look for an infinite loop, or increase control.handler_limit_s"
 _LOOK_S = 0.1
 _SILENT_S = 0.5
 """After so long without a look of this thread, where all threads are is written down."""
@@ -192,9 +192,9 @@ class _Watch:
         call = self._calls[thread]
         interrupted = call.error is InterruptedCallError
         if interrupted:
-            cause, remedy = "interrupted; no results were written", "the call of Python code did not end by itself"
+            cause, remedy = "interrupted; no results were written", "the call of Python code did not return"
         else:
-            cause, remedy = f"the call took longer than {self.limit_s:g} s, and does not end by itself", REMEDY
+            cause, remedy = f"the call took longer than {self.limit_s:g} s and does not return", REMEDY
         shown = "\n\x1b[?25h" if sys.stderr.isatty() else ""
         text = f"{shown}error: {self._place(thread, call.frame)}: {cause}\n  remedy: {remedy}\n"
         os.write(2, text.encode(errors="backslashreplace"))

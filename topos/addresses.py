@@ -56,7 +56,7 @@ class AddressPlan:
     def port_mac(self, switch: str, port: int) -> int:
         """MAC address of a switch port; raises TopologyError for an unknown switch."""
         if switch not in self.device_ids:
-            raise fail(f"switch {switch!r}", "not part of this address plan", "name a switch of the topology")
+            raise fail(f"switch {switch!r}", "is not part of this address plan", "name a switch of the topology")
         return _PORT_MAC_BASE | (self.device_ids[switch] << 16) | port
 
     def host_of_ipv4(self, address: int) -> str | None:
@@ -102,8 +102,8 @@ def _by_rack(topology: Topology) -> list[int]:
         widths = (_BYTE_BITS,) * 3
     if sum(widths) > 3 * _BYTE_BITS:
         shape = f"{len(topology.pods)} pods of up to {most[1] + 1} racks of up to {most[2] - 1} hosts"
-        cause = f"{shape} ask for addresses of more than 24 bits"
-        raise fail("topology.addresses", cause, "take in_order")
+        cause = f"{shape} need addresses of more than 24 bits"
+        raise fail("topology.addresses", cause, "use in_order")
     _, rack_bits, host_bits = widths
     return [(pod << rack_bits | rack) << host_bits | host for pod, rack, host in places]
 
@@ -119,7 +119,7 @@ def _check_planned(topology: Topology, plan: AddressPlan) -> None:
             ("mac", address.mac, format_mac(address.mac)),
         ):
             if (kind, value) in taken:
-                cause = f"{text} is planned for {name!r} or {taken[kind, value]!r}, which has none of its own"
+                cause = f"{text} is assigned automatically to {name!r} or {taken[kind, value]!r}, which has none"
                 raise fail(f"host {name!r}", cause, f"give every host its {kind}")
             taken[kind, value] = name
 

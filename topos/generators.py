@@ -49,11 +49,11 @@ def generate(name: str, params: Mapping[str, object]) -> Topology:
     """Builds the topology `name` with these parameters; raises TopologyError for an unknown name or a bad value."""
     generator = GENERATORS.get(name)
     if generator is None:
-        raise fail(f"topology {name!r}", "no generator has this name", f"use one of: {', '.join(GENERATORS)}")
+        raise fail(f"topology {name!r}", "there is no such generator", f"use one of: {', '.join(GENERATORS)}")
     return generator(params)
 
 
-NodePattern = Annotated[str, Field(min_length=1, max_length=64, description="A node's name; * and ? are wildcards.")]
+NodePattern = Annotated[str, Field(min_length=1, max_length=64, description="Node name; * and ? are wildcards.")]
 
 
 class LinkChange(Params):
@@ -62,15 +62,15 @@ class LinkChange(Params):
     a: NodePattern
     b: NodePattern = "*"
     rate_bps: RateBps | None = None
-    """Their rate; as it was if absent."""
+    """New rate; unchanged if absent."""
     delay_ns: DelayNs | None = None
-    """Their propagation from one end to the other; as it was if absent."""
+    """New one-way propagation delay; unchanged if absent."""
     queue_capacity_pkts: QueuePkts | None = None
-    """What the queues into them hold; as it was if absent."""
+    """New capacity of the queues into the links; unchanged if absent."""
     framing_bytes: FramingBytes | None = None
-    """What a packet costs on them above its IP length; as it was if absent."""
+    """New overhead per packet beyond its IP length; unchanged if absent."""
     loss: Loss | None = None
-    """Chance that a packet is lost on them; as it was if absent."""
+    """New packet loss probability; unchanged if absent."""
 
     def fits(self, link: Link) -> bool:
         """Whether the link is meant."""
@@ -84,8 +84,8 @@ def change_links(topology: Topology, changes: Iterable[LinkChange]) -> Topology:
     for number, change in enumerate(changes):
         places = [index for index, link in enumerate(links) if change.fits(link)]
         if not places:
-            cause = f"no link joins {change.a!r} and {change.b!r}"
-            raise fail(f"link_changes[{number}]", cause, f"nodes are such as {', '.join(_examples(topology))}")
+            cause = f"no link connects {change.a!r} and {change.b!r}"
+            raise fail(f"link_changes[{number}]", cause, f"some nodes are {', '.join(_examples(topology))}")
         update = change.model_dump(exclude={"a", "b"}, exclude_none=True)
         for index in places:
             links[index] = links[index].model_copy(update=update)

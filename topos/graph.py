@@ -208,7 +208,7 @@ class Topology:
         """The port of `switch` whose link leads to `peer`; raises TopologyError if there is none."""
         if (port := self._by_peer.get((switch, peer))) is not None:
             return port
-        raise fail(f"switch {switch!r}", f"no link leads to {peer!r}", "name two nodes that a link joins")
+        raise fail(f"switch {switch!r}", f"no link leads to {peer!r}", "name two connected nodes")
 
     def to_plain(self) -> dict[str, list[dict[str, object]]]:
         """The description as plain data, in the form that `topology_from_plain` reads."""
@@ -260,11 +260,11 @@ def check_graph(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: tu
 def _check_counts(hosts: int, switches: int, links: int) -> Iterable[Problem]:
     """At least one switch, and no count above its limit."""
     if switches == 0:
-        yield Problem("switches", "there is none", "a network needs at least one switch")
+        yield Problem("switches", "the list is empty", "a network needs at least one switch")
     limits = (("hosts", hosts, MAX_HOSTS), ("switches", switches, MAX_SWITCHES), ("links", links, MAX_LINKS))
     for place, count, limit in limits:
         if count > limit:
-            yield Problem(place, f"{count} are more than the limit of {limit}", "describe a smaller network")
+            yield Problem(place, f"{count} {place} exceed the limit of {limit}", "describe a smaller network")
 
 
 def _check_names(hosts: tuple[Host, ...], switches: tuple[Switch, ...]) -> Iterable[Problem]:
@@ -289,17 +289,17 @@ def _check_links(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: t
         place = f"links[{index}]"
         unknown = [(end, name) for end, name in (("a", link.a), ("b", link.b)) if name not in known]
         for end, name in unknown:
-            yield Problem(f"{place}.{end}", f"no host or switch is named {name!r}", "add the node or correct the name")
+            yield Problem(f"{place}.{end}", f"there is no host or switch {name!r}", "add the node or correct the name")
         if unknown:
             continue
         if link.a == link.b:
-            yield Problem(place, f"joins {link.a!r} to itself", "name two different nodes")
+            yield Problem(place, f"connects {link.a!r} to itself", "name two different nodes")
         elif link.a in host_names and link.b in host_names:
-            yield Problem(place, f"joins the hosts {link.a!r} and {link.b!r} directly", "put a switch between them")
+            yield Problem(place, f"connects the hosts {link.a!r} and {link.b!r} directly", "put a switch between them")
         pair = (min(link.a, link.b), max(link.a, link.b))
         if pair in pairs:
-            cause = f"{link.a!r} and {link.b!r} are already joined by links[{pairs[pair]}]"
-            yield Problem(place, cause, "remove one; give the other the rate of both")
+            cause = f"links[{pairs[pair]}] already connects {link.a!r} and {link.b!r}"
+            yield Problem(place, cause, "remove one of them, and give the other the sum of both rates")
         pairs.setdefault(pair, index)
 
 
@@ -313,10 +313,10 @@ def _check_ports(hosts: tuple[Host, ...], links: tuple[Link, ...]) -> Iterable[P
                 continue
             place = f"links[{index}].{key}"
             if node in host_names:
-                yield Problem(place, f"{node!r} is a host", "only switches number their ports; remove it")
+                yield Problem(place, f"{node!r} is a host", "only switches have numbered ports; remove the number")
             elif (node, port) in used:
-                cause = f"port {port} of {node!r} has links[{used[node, port]}] already"
-                yield Problem(place, cause, "take another port")
+                cause = f"port {port} of {node!r} is already used by links[{used[node, port]}]"
+                yield Problem(place, cause, "choose another port")
             used.setdefault((node, port), index)
 
 
@@ -332,12 +332,20 @@ def _check_addresses(hosts: tuple[Host, ...]) -> Iterable[Problem]:
                 yield Problem(f"{place}.ipv4", f"{host.ipv4!r} is not an IPv4 address", "write 10.0.1.1/24")
                 continue
             if address in taken:
-                yield Problem(f"{place}.ipv4", f"{address} is that of {taken[address]!r} too", "give each its own")
+                yield Problem(
+                    f"{place}.ipv4",
+                    f"{address} is also the address of {taken[address]!r}",
+                    "give each host a unique address",
+                )
             taken.setdefault(address, host.name)
         if host.mac is not None:
             mac = host.mac.lower()
             if mac in taken:
-                yield Problem(f"{place}.mac", f"{mac} is that of {taken[mac]!r} too", "give each host its own")
+                yield Problem(
+                    f"{place}.mac",
+                    f"{mac} is also the MAC address of {taken[mac]!r}",
+                    "give each host a unique address",
+                )
             taken.setdefault(mac, host.name)
 
 
@@ -358,9 +366,9 @@ def _check_degrees(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links:
 
 
 _REMEDIES = {
-    "missing": "add it",
-    "extra_forbidden": "remove it or correct the spelling",
-    "string_pattern_mismatch": "a name starts with a letter and holds letters, digits, '_', '.', '-'; 63 at most",
+    "missing": "add the field",
+    "extra_forbidden": "remove the field, or correct its spelling",
+    "string_pattern_mismatch": "a name has up to 63 letters, digits, '_', '.' and '-', and starts with a letter",
     "int_type": "give a whole number",
     "int_from_float": "give a whole number",
     "float_type": "give a number",
@@ -370,7 +378,7 @@ _REMEDIES = {
 def _remedy(kind: str) -> str:
     """What to do about a pydantic error of this type."""
     if re.match(r"(greater|less)_than", kind):
-        return "give a value in the range; the unit is the end of the name"
+        return "give a value in this range, in the unit that ends the field's name"
     return _REMEDIES.get(kind, "see the topology's schema")
 
 

@@ -175,7 +175,7 @@ def lab_of(topology: Topology, *, grpc_base: int = GRPC_BASE, thrift_base: int =
 
 def _counts(lab: LabNetwork) -> Iterator[Problem]:
     if not lab.switches:
-        yield Problem("switches", "there is none", "a lab needs at least one switch")
+        yield Problem("switches", "the list is empty", "a lab needs at least one switch")
     limits = (
         ("hosts", len(lab.hosts), MAX_HOSTS),
         ("switches", len(lab.switches), MAX_SWITCHES),
@@ -183,7 +183,7 @@ def _counts(lab: LabNetwork) -> Iterator[Problem]:
     )
     for place, count, limit in limits:
         if count > limit:
-            yield Problem(place, f"{count} are more than the limit of {limit}", "describe a smaller network")
+            yield Problem(place, f"{count} {place} exceed the limit of {limit}", "describe a smaller network")
 
 
 def _names(lab: LabNetwork) -> Iterator[Problem]:
@@ -192,7 +192,7 @@ def _names(lab: LabNetwork) -> Iterator[Problem]:
         for node in nodes:
             place = f"{kind}.{_shown(node.name)}"
             if not _NAME.match(node.name):
-                remedy = "a name starts with a letter and holds letters, digits, '_', '.', '-'; 63 at most"
+                remedy = "a name has up to 63 letters, digits, '_', '.' and '-', and starts with a letter"
                 yield Problem(place, "is not a name", remedy)
             if node.name in seen:
                 yield Problem(place, "is the name of two nodes", "rename one of them")
@@ -209,7 +209,11 @@ def _hosts(lab: LabNetwork) -> Iterator[Problem]:
             yield Problem(f"{place}.ip", f"{_shown(host.ipv4)} is not an IPv4 address", "write 10.0.1.1/24")
         else:
             if address in owners:
-                yield Problem(f"{place}.ip", f"{address} is {owners[address]}'s too", "give each host its own")
+                yield Problem(
+                    f"{place}.ip",
+                    f"{address} is also the address of {owners[address]}",
+                    "give each host a unique address",
+                )
             owners.setdefault(address, host.name)
         if not _MAC.match(host.mac):
             yield Problem(f"{place}.mac", f"{_shown(host.mac)} is not a MAC address", "write 08:00:00:00:01:11")
@@ -218,17 +222,17 @@ def _hosts(lab: LabNetwork) -> Iterator[Problem]:
         if len(host.neighbours) > MAX_NEIGHBOURS:
             yield Problem(place, "has too many neighbours", f"give at most {MAX_NEIGHBOURS}")
         if not all(_is_ipv4(address) and _MAC.match(mac) for address, mac in host.neighbours):
-            yield Problem(f"{place}.neighbours", "hold something else than addresses", "write IPv4 and MAC address")
+            yield Problem(f"{place}.neighbours", "must contain only addresses", "write an IPv4 and a MAC address")
         yield from _commands(place, host.commands)
 
 
 def _commands(place: str, commands: tuple[str, ...]) -> Iterator[Problem]:
     if len(commands) > MAX_COMMANDS:
-        yield Problem(f"{place}.commands", f"{len(commands)} are too many", f"give at most {MAX_COMMANDS}")
+        yield Problem(f"{place}.commands", f"the list has {len(commands)} commands", f"give at most {MAX_COMMANDS}")
     for index, command in enumerate(commands):
         if len(command) > MAX_COMMAND_CHARS or not command.isprintable():
-            cause = "is longer than a line, or holds control characters"
-            yield Problem(f"{place}.commands[{index}]", cause, "put it into a script and name that")
+            cause = "is too long, or contains control characters"
+            yield Problem(f"{place}.commands[{index}]", cause, "move it into a script, and give the script's name")
 
 
 def _switches(lab: LabNetwork) -> Iterator[Problem]:
@@ -239,16 +243,20 @@ def _switches(lab: LabNetwork) -> Iterator[Problem]:
         if not 0 <= switch.device_id < 1 << 63:
             yield Problem(place, f"device id {switch.device_id} is out of range", "give a small number")
         if switch.device_id in ids:
-            yield Problem(place, f"has the device id of {ids[switch.device_id]}", "give each switch its own")
+            yield Problem(place, f"has the same device id as {ids[switch.device_id]}", "give each switch a unique id")
         ids.setdefault(switch.device_id, switch.name)
         for kind, port in (("grpc_port", switch.grpc_port), ("thrift_port", switch.thrift_port)):
             if not 0 < port <= MAX_TCP_PORT:
                 yield Problem(f"{place}.{kind}", f"{port} is not a TCP port", f"give 1 to {MAX_TCP_PORT}")
             if port in taken:
-                yield Problem(f"{place}.{kind}", f"{port} is {taken[port]}'s too", "give each switch its own")
+                yield Problem(
+                    f"{place}.{kind}", f"{port} is also a port of {taken[port]}", "give each switch unique ports"
+                )
             taken.setdefault(port, switch.name)
         if switch.cpu_port is not None and not 0 < switch.cpu_port < 511:
-            yield Problem(f"{place}.cpu_port", f"{switch.cpu_port} is not a port", "give 1 to 510; 511 drops")
+            yield Problem(
+                f"{place}.cpu_port", f"{switch.cpu_port} is not a port", "give 1 to 510; packets to 511 are dropped"
+            )
         if switch.priority_queues is not None and not 1 <= switch.priority_queues <= 8:
             cause = f"{switch.priority_queues} is out of range"
             yield Problem(f"{place}.priority_queues", cause, "a port has 1 to 8 queues")
@@ -262,36 +270,42 @@ def _links(lab: LabNetwork) -> Iterator[Problem]:
         place = f"links[{index}]"
         for end in (link.a, link.b):
             if end.node not in switches and end.node not in degree:
-                yield Problem(place, f"no host or switch is named {_shown(end.node)}", "add it or correct the name")
+                yield Problem(
+                    place, f"there is no host or switch {_shown(end.node)}", "add the node, or correct the name"
+                )
             elif end.node in degree:
                 degree[end.node] += 1
                 if end.port is not None:
-                    yield Problem(place, f"gives host {end.node} a port", "only switches number their ports")
+                    yield Problem(place, f"gives host {end.node} a port number", "only switches have numbered ports")
             elif end.port is None:
-                yield Problem(place, f"gives no port of switch {end.node}", "name one")
+                yield Problem(place, f"gives no port of switch {end.node}", "give a port number")
             else:
                 if not 0 <= end.port <= MAX_PORTS_PER_SWITCH:
                     yield Problem(place, f"{end} is out of range", f"ports are 0 to {MAX_PORTS_PER_SWITCH}")
                 if (end.node, end.port) in used:
-                    yield Problem(place, f"links[{used[end.node, end.port]}] is at {end} too", "take another port")
+                    yield Problem(place, f"links[{used[end.node, end.port]}] also uses {end}", "choose another port")
                 used.setdefault((end.node, end.port), index)
         if link.a.port is None and link.b.port is None:
-            yield Problem(place, "joins no switch", "put a switch between two hosts")
+            yield Problem(place, "connects no switch", "put a switch between two hosts")
         yield from _measures(place, link)
     for name, count in degree.items():
         if count != 1:
-            yield Problem(f"hosts.{name}", f"has {count} links", "a host has exactly one, to its switch")
+            yield Problem(f"hosts.{name}", f"has {count} links", "a host has exactly one link, to its switch")
 
 
 def _measures(place: str, link: LabLink) -> Iterator[Problem]:
     if link.rate_bps is not None and not 0 < link.rate_bps <= MAX_RATE_BPS:
-        yield Problem(place, f"a rate of {link.rate_bps} bit/s is out of range", f"at most {MAX_RATE_BPS}")
+        yield Problem(place, f"a rate of {link.rate_bps} bit/s is out of range", f"give at most {MAX_RATE_BPS}")
     if not 0 <= link.delay_ns <= MAX_DELAY_NS:
-        yield Problem(place, f"a delay of {link.delay_ns} ns is out of range", f"at most {MAX_DELAY_NS}")
+        yield Problem(place, f"a delay of {link.delay_ns} ns is out of range", f"give at most {MAX_DELAY_NS}")
     if link.queue_capacity_pkts is not None and not 0 < link.queue_capacity_pkts <= MAX_QUEUE_PKTS:
-        yield Problem(place, f"a queue of {link.queue_capacity_pkts} is out of range", f"at most {MAX_QUEUE_PKTS}")
+        yield Problem(
+            place,
+            f"a queue capacity of {link.queue_capacity_pkts} packets is out of range",
+            f"give at most {MAX_QUEUE_PKTS}",
+        )
     if not 0.0 <= link.loss < 1.0:
-        yield Problem(place, f"a loss of {link.loss} is out of range", "give a share from 0 to below 1")
+        yield Problem(place, f"a loss of {link.loss} is out of range", "give a probability from 0 to below 1")
 
 
 def _is_ipv4(text: str) -> bool:

@@ -57,7 +57,9 @@ def load() -> SimpleNamespace:
     try:
         modules = {name: importlib.import_module(f"mininet.{name}") for name in ("net", "node", "link", "cli", "log")}
     except ImportError as error:
-        cause = f"Debian's mininet is not usable from Python {sys.version_info.major}.{sys.version_info.minor}: {error}"
+        cause = (
+            f"Debian's mininet cannot be used from Python {sys.version_info.major}.{sys.version_info.minor}: {error}"
+        )
         raise fail("mininet", cause, "apt-get install mininet (2.3.0), and use Python 3.11") from None
     # What a command of its command line prints is of level `output`; below come its own doings.
     modules["log"].setLogLevel("output")
@@ -83,7 +85,7 @@ def interface_names(lab: LabNetwork) -> dict[LabEnd, str]:
                 name = f"{PREFIX}.{index}.{port.number}"
             names[LabEnd(switch.name, port.number)] = name
     if len(set(names.values())) != len(names):
-        raise fail("switches", "two ports get one interface name", "rename a switch")
+        raise fail("switches", "two ports would get the same interface name", "rename a switch")
     return names
 
 
@@ -253,7 +255,7 @@ def name_hosts(built: Built, file: Path) -> None:
         words = [*built.enter(host.name), "mount", "--bind", str(file), HOSTS_FILE]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            built.problems.append(f"{host.name} knows no other host by name: {done.stderr.strip()}")
+            built.problems.append(f"{host.name} cannot resolve the names of other hosts: {done.stderr.strip()}")
 
 
 def run_host_commands(built: Built) -> None:
@@ -282,7 +284,7 @@ def _host_command(words: Sequence[str]) -> tuple[int, str]:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return -1, f"no end within {_COMMAND_TIMEOUT_S} s; write `&` behind what shall go on"
+            return -1, f"not finished within {_COMMAND_TIMEOUT_S} s; append `&` to commands that run in the background"
         output.seek(0)
         return done.returncode, output.read()
 
@@ -295,7 +297,7 @@ def _limit_routes(built: Built, host: str) -> None:
     change = "".join(f"route change {line} mtu {ROUTE_MTU_BYTES}\n" for line in lines)
     done = subprocess.run([*enter, "ip", "-batch", "-"], input=change, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        built.problems.append(f"{host}: a route keeps packets of {MTU_BYTES} bytes: {done.stderr.strip()}")
+        built.problems.append(f"{host}: a route still allows packets of {MTU_BYTES} bytes: {done.stderr.strip()}")
 
 
 def _in_namespace(pid: int, command: Sequence[str]) -> None:
@@ -309,10 +311,10 @@ def _run(command: Sequence[str], text: str | None = None) -> None:
             list(command), input=text, capture_output=True, text=True, timeout=_COMMAND_TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:
-        raise fail(" ".join(command), f"no end within {_COMMAND_TIMEOUT_S} s", "see `p4cc lab --clean`") from None
+        raise fail(" ".join(command), f"not finished within {_COMMAND_TIMEOUT_S} s", "see `p4cc lab --clean`") from None
     if done.returncode != 0:
         output = (done.stderr or done.stdout).strip()
-        raise fail(" ".join(command), output or f"ended with {done.returncode}", "see `p4cc lab --clean`")
+        raise fail(" ".join(command), output or f"exited with code {done.returncode}", "see `p4cc lab --clean`")
 
 
 def which(tool: str) -> str | None:

@@ -142,7 +142,7 @@ def _check_reached(topology: Topology, homes: _Homes, hops: Distances) -> None:
     """Raise TopologyError that names each host and the switches that do not reach it."""
     if not (hops == _FAR).any():
         return
-    remedy = "join the two parts of the network by a link"
+    remedy = "connect the two parts of the network with a link"
     raise TopologyError(
         tuple(
             Problem(f"switch {switch!r}", f"cannot reach host {host!r}", remedy)

@@ -54,7 +54,7 @@ def parse(field: str, text: str) -> int | float | None:
     if match is None or len(text) > MAX_DIGITS:
         return None
     if abs(int(match[2] or 0)) > MAX_EXPONENT:
-        raise UnitError(f"{text.strip()!r} is beyond all that {field} can hold")
+        raise UnitError(f"{text.strip()!r} is out of range for {field}")
     value, unit = Fraction(match[1].replace("_", "")), match[3]
     ending = _ending(field)
     if unit == "%":
@@ -66,8 +66,8 @@ def parse(field: str, text: str) -> int | float | None:
     what, units, example = _KINDS[ending]
     if unit not in units:
         other = next((kind for kind, known, _ in _KINDS.values() if unit in known), None)
-        message = f"{text.strip()!r} is {other}" if other else f"{unit!r} is no unit"
-        raise UnitError(f"{message}; {field} holds {what}, such as {example}")
+        message = f"{text.strip()!r} is {other}" if other else f"{unit!r} is not a unit"
+        raise UnitError(f"{message}; {field} expects {what}, such as {example}")
     return _number(value * units[unit])
 
 

@@ -83,16 +83,16 @@ class Session:
                     status = answer.subscribe.status
                     break
         if status is None:
-            raise SwitchError(place, "the switch ended the stream", "see the log of the switch", "UNAVAILABLE")
+            raise SwitchError(place, "the switch ended the stream", "check the log of the switch", "UNAVAILABLE")
         if status.code:
             code = code_name(status.code)
-            raise SwitchError(place, f"{code}: {status.message[:MAX_CAUSE]}", "see the log of the switch", code)
+            raise SwitchError(place, f"{code}: {status.message[:MAX_CAUSE]}", "check the log of the switch", code)
 
     async def ensure_pipeline(self, program: Program) -> bool:
         """Bind to the program; False, as it is never loaded from here. Raises SwitchError if it does not run."""
         place = f"{self.target}: bind to {program.p4_name}"
         if self._stream is None:
-            raise SwitchError(place, "this session is not subscribed", "become primary first")
+            raise SwitchError(place, "this session is not subscribed", "subscribe before binding")
         await self._compare(program)
         request = wire.SetConfigRequest(device_id=self.target.device_id, client_id=self._client_id)
         request.action = wire.SetConfigRequest.BIND
@@ -105,7 +105,7 @@ class Session:
                 if error.code != "ALREADY_EXISTS":
                     raise
                 if attempt + 1 == ATTEMPTS:
-                    remedy = "stop the other controller: a program has one client"
+                    remedy = "stop the other controller: a program accepts only one client"
                     raise SwitchError(place, error.cause, remedy, error.code) from None
                 await asyncio.sleep(PAUSE_S)
             else:
@@ -126,8 +126,8 @@ class Session:
     async def _compare(self, program: Program) -> None:
         found = await self.program(program.p4_name)
         if found.digest != program.digest:
-            cause = f"program {program.p4_name} has other tables there"
-            remedy = "have all switches run one version of the program"
+            cause = f"program {program.p4_name} has different tables on this switch"
+            remedy = "run one version of the program on all switches"
             raise SwitchError(f"{self.target}: program", cause, remedy, "FAILED_PRECONDITION")
 
     async def program(self, p4_name: str | None = None) -> Program:
@@ -152,7 +152,7 @@ class Session:
     def _check_bound(self, program: Program) -> None:
         if self._bound != program.p4_name:
             cause = f"this session is not bound to {program.p4_name}"
-            raise SwitchError(f"{self.target}: write", cause, "bind to it first")
+            raise SwitchError(f"{self.target}: write", cause, "bind to the program first")
 
     async def write(self, batches: Sequence[Sequence[Update]], program: Program) -> int:
         """Write the batches in order; the number of updates. Raises SwitchError that names the first refused."""
@@ -188,10 +188,8 @@ class Session:
         for cell, fields in (await self._cells(name, names.REGISTER_INDEX, cells, program)).items():
             result = {value for of_field in fields.values() for value in of_field}
             if len(fields) != 1 or len(result) != 1:
-                cause = f"cell {cell} holds {sorted(result)[:8]}: pipes or halves differ"
-                raise SwitchError(
-                    f"{self.target}: read of {name}", cause, "read it pipe by pipe with a client of yours"
-                )
+                cause = f"cell {cell} has different values {sorted(result)[:8]} in different pipes or register halves"
+                raise SwitchError(f"{self.target}: read of {name}", cause, "read it pipe by pipe with your own client")
             values[cell] = result.pop()
         return values
 
@@ -227,7 +225,7 @@ class Session:
                 async for answer in self._service.read(part, timeout=self.timeout_s):
                     result.extend(one.table_entry for one in answer.entities if one.HasField("table_entry"))
                     if len(result) > MAX_ROWS:
-                        raise SwitchError(place, f"sends more than {MAX_ROWS} rows", "see the log of the switch")
+                        raise SwitchError(place, f"sends more than {MAX_ROWS} rows", "check the log of the switch")
         return result
 
     def _request(self, kind: wire.Message, program: Program) -> wire.Message:
@@ -258,7 +256,7 @@ class Session:
             raise refusal(place, error, batch) from None
         except asyncio.InvalidStateError as error:
             # gRPC's own complaint: the stream ended before it took the request.
-            raise SwitchError(place, f"the stream has ended: {error}", "see the log of the switch") from None
+            raise SwitchError(place, f"the stream has ended: {error}", "check the log of the switch") from None
         except TimeoutError:
             code = "DEADLINE_EXCEEDED"
             raise SwitchError(place, f"no answer within {self.timeout_s:g} s", REMEDIES[code], code) from None

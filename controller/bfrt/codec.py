@@ -101,8 +101,8 @@ def to_entry(entity: Entity, schema: Schema, *, whole: bool = True) -> wire.Mess
 
 
 def _of_p4runtime(place: str) -> PlanError:
-    remedy = "install it over P4Runtime, or write a row of the chip's own table ($mirror.cfg, $pre.mgid)"
-    return PlanError(place, "is P4Runtime's", remedy)
+    remedy = "install it over P4Runtime, or write a row of the chip's fixed table ($mirror.cfg, $pre.mgid)"
+    return PlanError(place, "is supported only over P4Runtime", remedy)
 
 
 def read_request(scope: Scope, schema: Schema) -> wire.Message:
@@ -131,7 +131,7 @@ def from_rows(rows: Iterable[wire.Message], scope: Scope, schema: Schema) -> Ite
     known = {table.id: (table, name) for table, name in tables_of(scope, schema)}
     for row in rows:
         if row.table_id not in known:
-            raise _wrong(f"table id {row.table_id:#x} was not asked for")
+            raise _wrong(f"answers for table id {row.table_id:#x}, which was not requested")
         table, name = known[row.table_id]
         if row.is_default_entry:
             continue
@@ -168,7 +168,11 @@ def value_bytes(value: int, field: Field, *place: object) -> bytes:
     if value < 0 or value.bit_length() > field.width_bits:
         needs = "is negative" if value < 0 else f"needs {value.bit_length()} bits"
         where = "".join(map(str, place))
-        raise PlanError(where, f"{value:#x} {needs}, the P4 program has {field.width_bits}", "give a value that fits")
+        raise PlanError(
+            where,
+            f"{value:#x} {needs}, but the field in the P4 program has {field.width_bits}",
+            "give a value that fits",
+        )
     return value.to_bytes(field.width_bytes, "big")
 
 
@@ -185,7 +189,7 @@ def index_row(table: Table, key: str, cell: int) -> wire.Message:
     """A row of an array, for its index alone; raises PlanError for a cell it lacks."""
     if not 0 <= cell < table.size:
         cause = f"the array has {table.size} cells"
-        raise PlanError(f"{table.name}[{cell}]", cause, "raise its size in the P4 program")
+        raise PlanError(f"{table.name}[{cell}]", cause, "increase its size in the P4 program")
     row = wire.TableEntry(table_id=table.id)
     _exact(row, table, key, cell, table.name)
     return row
@@ -221,7 +225,7 @@ def _put_key(row: wire.Message, table: Table, key: EntryKey) -> None:
         return
     if not (1 if by_priority else 0) <= key.priority <= (PRIORITIES if by_priority else 0):
         cause = f"the table takes priorities from 1 to {PRIORITIES}" if by_priority else "the table has no priorities"
-        raise PlanError(str(key), cause, "make program and controller agree")
+        raise PlanError(str(key), cause, "make the program and the controller match")
     for name, of in table.keys.items():
         wanted = Exact(name, PRIORITIES - key.priority) if name == names.MATCH_PRIORITY else given.get(name)
         put_match(row.key.fields.add(field_id=of.field.id), of, wanted, key)
@@ -238,7 +242,7 @@ def put_match(made: wire.Message, key: KeyField, wanted: Match | None, place: ob
             behind = field.width_bits - prefix_len
             if not 1 <= prefix_len <= field.width_bits or value & ((1 << behind) - 1):
                 cause = f"{wanted} is not a prefix of {field.width_bits} bits"
-                remedy = "use a length of 1 to the width, with zeros behind the prefix"
+                remedy = "use a length from 1 to the key's width, and zeros after the prefix"
                 raise PlanError(str(place), cause, remedy)
             made.lpm.value, made.lpm.prefix_len = value_bytes(value, field, *where), prefix_len
         case "Ternary", Ternary(_, value, mask):
@@ -247,7 +251,7 @@ def put_match(made: wire.Message, key: KeyField, wanted: Match | None, place: ob
             made.optional.value, made.optional.is_valid = value_bytes(value, field, *where), True
         case "Range", Range(_, low, high):
             if low > high:
-                raise PlanError(str(place), f"{wanted} holds no value", "give the lower end first")
+                raise PlanError(str(place), f"{wanted} is an empty range", "give the lower bound first")
             made.range.low, made.range.high = value_bytes(low, field, *where), value_bytes(high, field, *where)
         case "LPM", None:
             made.lpm.value, made.lpm.prefix_len = bytes(field.width_bytes), 0
@@ -259,10 +263,10 @@ def put_match(made: wire.Message, key: KeyField, wanted: Match | None, place: ob
         case "Ternary", None:
             made.ternary.value = made.ternary.mask = bytes(field.width_bytes)
         case _, None:
-            raise PlanError(str(place), f"says nothing of key {field.name}", "make program and controller agree")
+            raise PlanError(str(place), f"key {field.name} is missing", "make the program and the controller match")
         case _:
-            cause = f"key {field.name} is matched by {key.match}, not as {wanted}"
-            raise PlanError(str(place), cause, "make program and controller agree")
+            cause = f"key {field.name} has match kind {key.match}, not {wanted}"
+            raise PlanError(str(place), cause, "make the program and the controller match")
 
 
 def _put_call(row: wire.Message, table: Table, call: ActionCall, place: Key) -> None:
@@ -271,8 +275,8 @@ def _put_call(row: wire.Message, table: Table, call: ActionCall, place: Key) -> 
         missing(f"{place}: action", call.name, table.actions)
     given = {name for name, _ in call.args}
     if given != set(action.params):
-        cause = f"{call.name} takes ({', '.join(sorted(action.params))}), got ({', '.join(sorted(given))})"
-        raise PlanError(str(place), cause, "make program and controller agree")
+        cause = f"{call.name} takes ({', '.join(sorted(action.params))}), but got ({', '.join(sorted(given))})"
+        raise PlanError(str(place), cause, "make the program and the controller match")
     row.data.action_id = action.id
     for name, value in call.args:
         field = action.params[name]
@@ -303,14 +307,14 @@ def _put_number(row: wire.Message, field: Field, value: int, place: object) -> N
 def _put_members(row: wire.Message, table: Table, group: Group) -> None:
     """Members of a group, all of them active, each as often as it weighs."""
     if group.watching:
-        cause = "BF Runtime's members watch no port: who controls the switch turns them off"
-        raise PlanError(str(group.key), cause, "plan groups that watch no ports")
+        cause = "BF Runtime members do not watch ports: the controller itself disables them"
+        raise PlanError(str(group.key), cause, "plan groups that do not watch ports")
     members = [member for member, weight in group.members for _ in range(min(weight, MAX_MEMBERS))]
     size = table.data_field(names.MAX_GROUP_SIZE)
     room = size.default or len(members)
     if len(members) > min(room, MAX_MEMBERS):
-        cause = f"{len(members)} members are more than the selector's {room}"
-        raise PlanError(str(group.key), cause, "raise max_group_size in the P4 program")
+        cause = f"{len(members)} members exceed the selector's limit of {room}"
+        raise PlanError(str(group.key), cause, "increase max_group_size in the P4 program")
     ids = table.data_field(names.ACTION_MEMBER_ID)
     listed = row.data.fields.add(field_id=ids.id)
     listed.int_arr_val.SetInParent()
@@ -331,7 +335,7 @@ def _members(row: wire.Message, table: Table) -> tuple[tuple[int, int], ...]:
         elif field.name == names.ACTION_MEMBER_STATUS:
             states = value.bool_arr_val.val
     if len(ids) != len(states):
-        raise _wrong(f"a group of {table.name} has {len(ids)} members and {len(states)} states")
+        raise _wrong(f"a group of {table.name} has {len(ids)} members but {len(states)} states")
     weights = Counter[int]()
     for member, is_on in zip(ids, states, strict=True):
         weights[int(member)] += int(is_on)
@@ -371,7 +375,7 @@ def _from_match(found: wire.Message, key: KeyField, table: Table) -> Match | Non
     field, kind = key.field, found.WhichOneof("match_type")
     if kind != key.match.lower():
         cause = f"{table.name} key {field.name} has a match of kind {kind}"
-        raise PlanError("read answer", cause, "see that the switch still runs the program")
+        raise PlanError("read answer", cause, "check that the switch still runs the program")
     match kind:
         case "exact":
             return Exact(field.name, int.from_bytes(found.exact.value, "big"))
@@ -393,4 +397,4 @@ def _from_match(found: wire.Message, key: KeyField, table: Table) -> Match | Non
 
 
 def _wrong(cause: str) -> PlanError:
-    return PlanError("read answer", cause, "see that the switch still runs the program")
+    return PlanError("read answer", cause, "check that the switch still runs the program")

@@ -97,9 +97,9 @@ def program_in(answer: wire.Message, p4_name: str, place: str) -> Program:
             chip_text = bytes(answer.non_p4_config.bfruntime_info)
             return Program(p4_name, bytes(config.bfruntime_info), chip_text)
     running = ", ".join(f"{config.p4_name[:64]!r}" for config in list(answer.config)[:8]) or "none"
-    cause = f"program {p4_name!r} does not run there, but: {running}"
+    cause = f"the switch does not run program {p4_name!r}, but {running}"
     remedy = (
-        "over BF Runtime a controller cannot load programs: start the switch with it "
-        "(run_switchd.sh -c, p4cc-switch --bfrt-addr), or correct the name"
+        "a controller cannot load programs over BF Runtime: start the switch with the program (run_switchd.sh -c, "
+        "p4cc-switch --bfrt-addr), or correct the name"
     )
     raise SwitchError(place, cause, remedy, "NOT_FOUND")

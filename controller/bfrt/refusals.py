@@ -20,13 +20,13 @@ MAX_CAUSE = 500
 
 REMEDIES: Mapping[str, str] = {
     "UNAVAILABLE": "start the switch with BF Runtime (run_switchd.sh, p4cc-switch --bfrt-addr), or correct the address",
-    "DEADLINE_EXCEEDED": "see whether the switch still works, or give it a longer timeout",
-    "NOT_FOUND": "see that program, table and entry exist",
-    "PERMISSION_DENIED": "leave what the program fixes",
-    "RESOURCE_EXHAUSTED": "raise the size in the P4 program, or write less",
-    "ALREADY_EXISTS": "another controller wrote meanwhile; install again",
-    "INVALID_ARGUMENT": "see that controller and P4 program agree",
-    "UNIMPLEMENTED": "see that a BF Runtime server answers there, and that it has this feature",
+    "DEADLINE_EXCEEDED": "check that the switch is still running, or increase the timeout",
+    "NOT_FOUND": "check that the program, table and entry exist",
+    "PERMISSION_DENIED": "do not change what the program fixes",
+    "RESOURCE_EXHAUSTED": "increase the size in the P4 program, or write less",
+    "ALREADY_EXISTS": "another controller wrote at the same time; install again",
+    "INVALID_ARGUMENT": "check that the controller and the P4 program match",
+    "UNIMPLEMENTED": "check that a BF Runtime server listens there, and that it supports this feature",
 }
 
 
@@ -40,8 +40,8 @@ def refusal(place: str, error: grpc.aio.AioRpcError, batch: Sequence[Update] = (
         if at < len(batch):
             place = f"{place}: {batch[at]}"
         if len(refused) > 1:
-            cause = f"{cause[:MAX_CAUSE]}; and {len(refused) - 1} more updates refused"
-    remedy = REMEDIES.get(code, "see the log of the switch")
+            cause = f"{cause[:MAX_CAUSE]}; {len(refused) - 1} more updates were refused"
+    remedy = REMEDIES.get(code, "check the log of the switch")
     return SwitchError(place, f"{code}: {cause[: 2 * MAX_CAUSE] or 'no message'}", remedy, code)
 
 

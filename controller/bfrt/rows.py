@@ -80,7 +80,7 @@ def put_value(made: wire.Message, field: Field, value: AnyValue, where: str) -> 
             made.bool_val = value
         case "float", False, int() | float() if not isinstance(value, bool):
             if abs(value) > MAX_FLOAT:
-                raise PlanError(where, f"{value!r:.60} is more than a float holds", "give a smaller number")
+                raise PlanError(where, f"{value!r:.60} is out of range for a float", "give a smaller number")
             made.float_val = value
         case "string", False, str():
             made.str_val = value
@@ -115,14 +115,20 @@ def _each(values: Sequence[object], kind: type[T], field: Field, where: str) -> 
 
 def _not_of_type(field: Field, value: object, where: str) -> PlanError:
     kind = f"{field.width_bits} bits" if field.kind == "bytes" else field.kind
-    return PlanError(where, f"{value!r:.60} is no {'list of ' if field.repeated else ''}{kind}", "give such a value")
+    return PlanError(
+        where, f"{value!r:.60} is not a {'list of ' if field.repeated else 'value of '}{kind}", "correct the value"
+    )
 
 
 def _hex_bytes(text: str, where: str) -> bytes:
     digits = text.removeprefix("0x")
     if digits == text or len(digits) > MAX_HEX_DIGITS:
-        raise PlanError(where, f"{text!r:.60} are no bytes", f"write 0x and up to {MAX_HEX_DIGITS} digits of base 16")
+        raise PlanError(
+            where, f"{text!r:.60} is not a byte string", f"write 0x and up to {MAX_HEX_DIGITS} hexadecimal digits"
+        )
     try:
         return bytes.fromhex(digits.zfill((len(digits) + 1) // 2 * 2))
     except ValueError:
-        raise PlanError(where, f"{text!r:.60} has other than digits of base 16", "correct it") from None
+        raise PlanError(
+            where, f"{text!r:.60} contains characters that are not hexadecimal digits", "correct the value"
+        ) from None

@@ -107,7 +107,7 @@ class Schema:
         self._short: dict[str, list[Table]] = {}
         for table in tables:
             if table.name in self.tables or table.id in self.by_id:
-                raise _wrong(f"table {table.name}", "its name or id is there twice")
+                raise _wrong(f"table {table.name}", "its name or id occurs twice")
             self.tables[table.name] = self.by_id[table.id] = table
             self._short.setdefault(table.name.partition(".")[2], []).append(table)
 
@@ -117,7 +117,7 @@ class Schema:
             return whole
         result = self._short.get(name, [])
         if len(result) > 1:
-            cause = f"several pipes have one: {', '.join(table.name for table in result)}"
+            cause = f"several pipes have such a table: {', '.join(table.name for table in result)}"
             raise PlanError(f"{what} {name!r}", cause, "load one program on all pipes")
         if not result:
             missing(what, name, (short for short, of in self._short.items() if of[0].kind.startswith(_OF_PROGRAMS)))
@@ -128,24 +128,26 @@ class Schema:
         selectors = [one for one in self.tables.values() if one.kind == "Selector" and profile.id in one.depends_on]
         if len(selectors) != 1:
             cause = f"{len(selectors)} selectors depend on it"
-            raise PlanError(f"action profile {profile.name}", cause, "load a program with one selector for it")
+            raise PlanError(f"action profile {profile.name}", cause, "load a program with only one selector for it")
         return selectors[0]
 
 
 def missing(what: str, name: object, known: Iterable[object]) -> NoReturn:
     """Raises the PlanError for a name that the program lacks."""
     names = ", ".join(sorted(map(str, known))) or "none"
-    raise PlanError(f"{what} {name!r}", f"the P4 program has none of this name, only: {names}", "load one that has it")
+    raise PlanError(
+        f"{what} {name!r}", f"the P4 program does not define it; it defines: {names}", "load a program that defines it"
+    )
 
 
 def parse_schema(data: bytes) -> Schema:
     """The schema of a bf-rt.json; raises PlanError."""
     if len(data) > MAX_SCHEMA_BYTES:
-        raise _wrong("text", f"{len(data)} bytes are more than {MAX_SCHEMA_BYTES}")
+        raise _wrong("text", f"{len(data)} bytes exceed the limit of {MAX_SCHEMA_BYTES}")
     try:
         plain = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _wrong("text", f"is not JSON: {error}") from None
+        raise _wrong("text", f"is not valid JSON: {error}") from None
     tables = _list(_map(plain, "text"), "tables", "text")
     return Schema(_table(_map(table, f"table {at}")) for at, table in enumerate(tables))
 
@@ -226,21 +228,21 @@ def _once(pairs: Iterable[tuple[K, V]], where: str) -> dict[K, V]:
 
 def _map(plain: object, where: str) -> Mapping[str, object]:
     if not isinstance(plain, dict):
-        raise _wrong(where, "is no object")
+        raise _wrong(where, "is not an object")
     return cast("dict[str, object]", plain)
 
 
 def _list(plain: Mapping[str, object], name: str, where: str, *, needed: bool = True) -> list[object]:
     result = plain.get(name, None if needed else [])
     if not isinstance(result, list):
-        raise _wrong(where, f"{name} is no list")
+        raise _wrong(where, f"{name} is not a list")
     return cast("list[object]", result)
 
 
 def _text(plain: Mapping[str, object], name: str, where: str) -> str:
     result = plain.get(name)
     if not isinstance(result, str):
-        raise _wrong(where, f"{name} is no text")
+        raise _wrong(where, f"{name} is not a string")
     return result
 
 
@@ -250,9 +252,9 @@ def _id(plain: Mapping[str, object], where: str) -> int:
 
 def _number(plain: object, where: str) -> int:
     if not isinstance(plain, int) or isinstance(plain, bool) or not 0 <= plain < 1 << 32:
-        raise _wrong(where, "is no number of 32 bits")
+        raise _wrong(where, "is not a 32-bit number")
     return plain
 
 
 def _wrong(where: str, cause: str) -> PlanError:
-    return PlanError(f"bf-rt.json of the switch, {where[:200]}", cause, "see that a BF Runtime server answers there")
+    return PlanError(f"bf-rt.json of the switch, {where[:200]}", cause, "check that a BF Runtime server listens there")

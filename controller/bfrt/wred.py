@@ -51,7 +51,7 @@ def to_cell(key: Key, call: ActionCall | None, table: Table) -> wire.Message:
     high, low, p_max = NO_THRESHOLD, NO_THRESHOLD, 0
     if call is not None:
         if call.name != SET_WRED or tuple(name for name, _ in call.args) != _ARGS:
-            raise PlanError(str(key), f"{call} sets no filter", f"plan {SET_WRED}({', '.join(_ARGS)})")
+            raise PlanError(str(key), f"{call} does not set a filter", f"plan {SET_WRED}({', '.join(_ARGS)})")
         high, low, p_max = (value for _, value in call.args)
     match key:
         case EntryKey(_, (Exact(field=field, value=cell),)) if field == WRED_KEY and 0 <= cell < table.size:
@@ -68,7 +68,9 @@ def to_cell(key: Key, call: ActionCall | None, table: Table) -> wire.Message:
     for name, depth in ((_LOW, low), (_HIGH, high)):
         field = table.data_field(name)
         if not 0 <= depth < 1 << field.width_bits:
-            raise PlanError(str(key), f"{depth} cells do not fit {field.width_bits} bits", "give a smaller threshold")
+            raise PlanError(
+                str(key), f"{depth} cells do not fit in {field.width_bits} bits", "give a smaller threshold"
+            )
         row.data.fields.add(field_id=field.id).stream = depth.to_bytes(field.width_bytes, "big")
     row.data.fields.add(field_id=table.data_field(_P_MAX).id).float_val = p_max / WRED_P_UNIT
     return row
@@ -80,11 +82,13 @@ def from_cell(row: wire.Message, table: Table, name: str) -> Entry | None:
     for one in row.data.fields:
         field: Field | None = table.data_by_id.get(one.field_id)
         if field is None:
-            raise PlanError("read answer", f"{table.name} has no field {one.field_id:#x}", "see the log of the switch")
+            raise PlanError(
+                "read answer", f"{table.name} has no field {one.field_id:#x}", "check the log of the switch"
+            )
         found[field.name] = one.float_val if field.kind == "float" else int.from_bytes(one.stream, "big")
     cells = [int.from_bytes(key.exact.value, "big") for key in row.key.fields if key.field_id == index.id]
     if len(cells) != 1 or not {_LOW, _HIGH, _P_MAX} <= found.keys():
-        raise PlanError("read answer", f"a cell of {table.name} is not whole", "see the log of the switch")
+        raise PlanError("read answer", f"a cell of {table.name} is incomplete", "check the log of the switch")
     if found[_LOW] >= NO_THRESHOLD:
         return None
     # A time constant of another's is a difference, as is a share that no plan has.

@@ -14,10 +14,10 @@ def read_messages(text: str, place: str) -> Written:
         text_format.Parse(text, request)
     except text_format.ParseError as error:
         remedy = "write a p4.v1.WriteRequest: updates { type: INSERT entity { ... } }"
-        raise fail(place, f"is no P4Runtime WriteRequest: {error}", remedy) from None
+        raise fail(place, f"is not a P4Runtime WriteRequest: {error}", remedy) from None
     except RecursionError:
-        raise fail(place, "nests too deeply", "write values without structs in structs") from None
+        raise fail(place, "is nested too deeply", "write values without nested structs") from None
     for number, update in enumerate(request.updates):
         if update.type == p4r.Update.DELETE:
-            raise fail(f"{place}: updates[{number}]", "deletes what is not there", "leave it out")
+            raise fail(f"{place}: updates[{number}]", "deletes a nonexistent entry", "remove the update")
     return Written(messages=tuple(update.entity.SerializeToString(deterministic=True) for update in request.updates))

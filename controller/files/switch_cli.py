@@ -26,7 +26,7 @@ def parse(text: str, place: str) -> tuple[SwitchCommand, ...]:
         if not words or words[0].startswith("//"):
             continue
         if len(result) == MAX_COMMANDS:
-            raise fail(f"{place}:{number}", f"more than {MAX_COMMANDS} commands", "split the file")
+            raise fail(f"{place}:{number}", f"the file has more than {MAX_COMMANDS} commands", "split the file")
         result.append(SwitchCommand(words[0], tuple(words[1:]), f"{place}:{number}"))
     return tuple(result)
 
@@ -72,7 +72,9 @@ def _session(number: int, replicas: Sequence[tuple[int, int]], place: str) -> Wr
 
 def _table_add(builder: _Builder, command: SwitchCommand) -> None:
     if _ARROW not in command.args or command.args.index(_ARROW) < 2:
-        raise fail(command.place, "is no entry", f"write table_add TABLE ACTION KEY... {_ARROW} PARAM... [PRIORITY]")
+        raise fail(
+            command.place, "is not an entry", f"write table_add TABLE ACTION KEY... {_ARROW} PARAM... [PRIORITY]"
+        )
     arrow = command.args.index(_ARROW)
     table, action, *keys = command.args[:arrow]
     builder.entries.append(
@@ -102,21 +104,21 @@ def _key(text: str) -> tuple[Value, ...]:
 def _group_create(builder: _Builder, command: SwitchCommand) -> None:
     number = _number(command, _at_least(command, 1, "mc_mgrp_create GROUP")[0])
     if number in builder.groups:
-        raise fail(command.place, f"group {number} is there already", "remove one")
+        raise fail(command.place, f"group {number} already exists", "remove one of the two")
     builder.groups[number] = ([], command.place)
 
 
 def _node_create(builder: _Builder, command: SwitchCommand) -> None:
     instance, *ports = _at_least(command, 1, "mc_node_create RID PORT...")
     if _PORT_SEPARATOR in ports:
-        raise fail(command.place, "names link aggregation groups", "list the ports")
+        raise fail(command.place, "refers to link aggregation groups", "list the ports instead")
     builder.nodes.append((_number(command, instance), tuple(_number(command, port) for port in ports)))
 
 
 def _node_associate(builder: _Builder, command: SwitchCommand) -> None:
     group, handle = (_number(command, word) for word in _at_least(command, 2, "mc_node_associate GROUP NODE")[:2])
     if handle >= len(builder.nodes):
-        raise fail(command.place, f"there is no node {handle}", "create it first; nodes count from 0")
+        raise fail(command.place, f"node {handle} does not exist", "create it first; nodes are numbered from 0")
     instance, ports = builder.nodes[handle]
     _group_of(builder, group, command.place)[0].extend((port, instance) for port in ports)
 
@@ -133,13 +135,13 @@ def _mirroring_add_group(builder: _Builder, command: SwitchCommand) -> None:
 
 def _group_of(builder: _Builder, number: int, place: str) -> tuple[list[tuple[int, int]], str]:
     if number not in builder.groups:
-        raise fail(place, f"there is no multicast group {number}", "create it with mc_mgrp_create")
+        raise fail(place, f"multicast group {number} does not exist", "create it with mc_mgrp_create")
     return builder.groups[number]
 
 
 def _at_least(command: SwitchCommand, count: int, usage: str) -> tuple[str, ...]:
     if len(command.args) < count:
-        raise fail(command.place, f"{command.name} needs more words", f"write {usage}")
+        raise fail(command.place, f"{command.name} needs more arguments", f"write {usage}")
     return command.args
 
 

@@ -17,7 +17,7 @@ def read_runtime(data: object, place: str) -> Written:
     top = as_object(data, place)
     target = top.get("target", "bmv2")
     if target != "bmv2":
-        raise fail(f"{place}: target", f"{target!r} is not known", "write bmv2, which stands for any v1model switch")
+        raise fail(f"{place}: target", f"unknown target {target!r}", "write bmv2, which means any v1model switch")
     groups = [_group(item, where) for item, where in _items(top, "multicast_group_entries", place)]
     sessions = [_session(item, where) for item, where in _items(top, "clone_session_entries", place)]
     for kind in (groups, sessions):
@@ -35,13 +35,13 @@ def _once(found: Iterable[WrittenCopies]) -> None:
     places: dict[object, str] = {}
     for one in found:
         if (first := places.setdefault(one.entity.key, one.place)) is not one.place:
-            raise fail(one.place, f"there is a {one.entity.key} already, from {first}", "remove one of the two")
+            raise fail(one.place, f"{one.entity.key} already exists, from {first}", "remove one of the two")
 
 
 def _items(top: dict[str, object], key: str, place: str) -> list[tuple[dict[str, object], str]]:
     items = as_list(top.get(key, []), f"{place}: {key}")
     if len(items) > MAX_ENTRIES:
-        raise fail(f"{place}: {key}", f"{len(items)} entries are too many", f"give at most {MAX_ENTRIES}")
+        raise fail(f"{place}: {key}", f"the list has {len(items)} entries", f"give at most {MAX_ENTRIES}")
     places = (f"{place}: {key}[{index}]" for index in range(len(items)))
     return [(as_object(item, where), where) for item, where in zip(items, places, strict=True)]
 
@@ -51,7 +51,7 @@ def _entry(item: dict[str, object], place: str) -> WrittenEntry:
     fields = as_object(match, f"{place}.match") if match is not None else {}
     default = as_bool(item.get("default_action") or False, f"{place}.default_action")
     if default and fields:
-        raise fail(place, "is a default action with a match", "remove one of the two")
+        raise fail(place, "is a default action, which cannot have a match", "remove the match or default_action")
     params = as_object(item.get("action_params") or {}, f"{place}.action_params")
     priority = item.get("priority")
     return WrittenEntry(
@@ -96,7 +96,7 @@ def _session(item: dict[str, object], place: str) -> WrittenCopies:
 def _replicas(item: dict[str, object], place: str) -> tuple[tuple[int, int], ...]:
     result = as_list(item.get("replicas"), f"{place}.replicas")
     if len(result) > MAX_REPLICAS:
-        raise fail(f"{place}.replicas", f"{len(result)} are too many", f"give at most {MAX_REPLICAS}")
+        raise fail(f"{place}.replicas", f"the list has {len(result)} replicas", f"give at most {MAX_REPLICAS}")
     replicas: list[tuple[int, int]] = []
     for index, replica in enumerate(result):
         where = f"{place}.replicas[{index}]"

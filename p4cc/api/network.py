@@ -55,7 +55,7 @@ _DEEPEST = 8
 
 
 class Network:
-    """One run of a scenario, which goes on as far as it is told, in virtual time.
+    """One run of a scenario, advanced step by step in virtual time.
 
     ```
     with p4cc.Network("gst/incast", variant="DCTCP", topology__senders=4) as net:
@@ -65,9 +65,10 @@ class Network:
         print(net.result().flows)
     ```
 
-    Between two steps switches are read and changed over P4Runtime, as by any controller; a controller, faults and
-    `changes` of the scenario go on within the steps. Many steps end with the same bytes as one. No call is async; all
-    work in notebooks, and Ctrl-C ends a step early. `close`, or `with`, ends the connections to the switches.
+    Between two steps, switches can be read and modified over P4Runtime, as by any controller; the scenario's
+    controller, faults and `changes` run within the steps. Results do not depend on the number of steps. No call is
+    async; all calls work in notebooks, and Ctrl-C ends a step early. `close`, or `with`, closes the connections to the
+    switches.
     """
 
     def __init__(
@@ -105,17 +106,17 @@ class Network:
 
     @property
     def scenario(self) -> Scenario:
-        """What is run, at its point of a sweep."""
+        """The scenario, at its point of a sweep."""
         return Scenario.over(self._run.planned.case.scenario)
 
     @property
     def variant(self) -> str:
-        """The name of the senders."""
+        """The name of the variant."""
         return self._run.planned.case.variant.name
 
     @property
     def seed(self) -> int:
-        """What the run's traffic is drawn from."""
+        """The seed of the run's traffic."""
         return self._run.seed
 
     @property
@@ -130,24 +131,24 @@ class Network:
 
     @property
     def warnings(self) -> list[str]:
-        """What to beware of in this scenario."""
+        """Warnings about this scenario."""
         return list(self._run.planned.plan.warnings)
 
     @property
     def now_ns(self) -> int:
-        """Virtual time reached, in whole ns."""
+        """Current virtual time, in whole ns."""
         return self._run.network.now_ns
 
     @property
     def has_ended(self) -> bool:
-        """Whether all flows are complete, or the scenario's `stop_ns` is there."""
+        """Whether all flows are complete, or the scenario's `stop_ns` is reached."""
         return self._run.has_ended
 
     def run_until(self, time_ns: int) -> Self:
-        """Runs to a virtual time in ns, all events of it included; no further than to the end. Returns itself.
+        """Runs to a virtual time in ns, including all events at that time, or to the end if earlier. Returns itself.
 
-        Ctrl-C ends it early and leaves a network that can go on (KeyboardInterrupt). Raises UserError for a time that
-        is over, and where the run fails.
+        Ctrl-C ends the step early and leaves a network that can continue (KeyboardInterrupt). Raises UserError for a
+        time in the past, and if the run fails.
         """
         until_ps = to_ps(time_ns, "Network.run_until")
         self._check("run_until")
@@ -159,20 +160,20 @@ class Network:
         return self
 
     def run_for(self, span_ns: int) -> Self:
-        """As `run_until`, so many ns further."""
+        """Like `run_until`, but `span_ns` further."""
         to_ps(span_ns, "Network.run_for")
         return self.run_until(self.now_ns + span_ns)
 
     def run(self) -> Self:
-        """As `run_until`, to the end: all flows are complete, or `stop_ns` of the scenario is there."""
+        """Like `run_until`, but to the end: all flows are complete, or the scenario's `stop_ns` is reached."""
         return self.run_until(MAX_TIME_NS)
 
     def inject(self, node: str, packet: Packet, *, port: int | str | None = None, priority: int = 0) -> None:
         """Sends a packet now.
 
-        From a host: it takes its turn at the interface, and PFC holds it as class `priority`, 0 to 7. At a switch: it
-        comes in at `port`, a number or the neighbour there, as though the link had brought it. What arrives at a host
-        that no flow takes stands in `packets_received`, where the scenario records that. Raises UserError.
+        At a host, the packet queues at the interface, and PFC pauses it as class `priority`, 0 to 7. At a switch, it
+        arrives at `port`, a number or the name of the neighbour, as if the link had delivered it. Packets that arrive
+        at a host and belong to no flow are in `packets_received`, if the scenario records that. Raises UserError.
         """
         self._check("inject")
         data = _bytes(packet)
@@ -185,7 +186,7 @@ class Network:
                 self._run.send(node, data, priority)
 
     def queues(self) -> pl.DataFrame:
-        """Every port of a switch now: `switch`, `port`, `peer`, `depth_pkts`, `dropped_pkts`, `is_paused` (by PFC)."""
+        """The current state of switch ports: `switch`, `port`, `peer`, `depth_pkts`, `dropped_pkts`, `is_paused`."""
         look = self._run.network.look()
         ports = [
             (switch, port.number, port.peer)
@@ -201,9 +202,9 @@ class Network:
         )
 
     def flows(self) -> pl.DataFrame:
-        """Every flow now: `flow_id`, `src`, `dst`, `class`, `size_bytes`, `state`, `acked_bytes`, window and rate.
+        """The current state of every flow: `flow_id`, `src`, `dst`, `class`, `size_bytes`, `state`, `acked_bytes`, ...
 
-        `state` is `waiting`, `active` or `complete` (also of a flow that its sender gave up). `cwnd_segments` is null
+        `state` is `waiting`, `active` or `complete` (also for a flow that its sender aborted). `cwnd_segments` is null
         for senders without a window, `rate_bps` (bit/s) for those without a rate.
         """
         table = frame_of(self._run.flows())
@@ -217,10 +218,10 @@ class Network:
         )
 
     def table(self, switch: str, table: str) -> pl.DataFrame:
-        """The entries of a table as its switch has them now, the default action behind them.
+        """The current entries of a switch's table, followed by the default action.
 
-        A column for each key and parameter, by their names in the program; addresses, prefixes and masks are text,
-        which `modify` takes. `packets` and `bytes` are there for tables with direct counters. Raises UserError.
+        There is a column for each key and parameter, with its name in the program; addresses, prefixes and masks are
+        text, which `modify` accepts. Tables with direct counters also have `packets` and `bytes`. Raises UserError.
         """
         schema = self._schema(switch, "table")
         with users_errors():
@@ -230,7 +231,7 @@ class Network:
     def counters(self, switch: str, counter: str | None = None) -> pl.DataFrame:
         """Cells of one counter of a switch's program, or of all: `counter`, `index`, `packets`, `bytes`.
 
-        Null stands for what a counter does not count. Raises UserError.
+        Null means that the counter does not count that quantity. Raises UserError.
         """
         schema = self._schema(switch, "counters")
         wanted = named_array(list(schema.counters), "counter", counter, f"Network.counters of {switch}")
@@ -240,7 +241,7 @@ class Network:
     def registers(self, switch: str, register: str | None = None) -> pl.DataFrame:
         """Cells of one register of a switch's program, or of all: `register`, `index`, `value`, `text`.
 
-        `value` is null above 64 bits, `text` has all of it. Raises UserError.
+        `value` is null for more than 64 bits, `text` is always complete. Raises UserError.
         """
         schema = self._schema(switch, "registers")
         wanted = named_array(list(schema.registers), "register", register, f"Network.registers of {switch}")
@@ -257,11 +258,11 @@ class Network:
         *,
         priority: int | None = None,
     ) -> None:
-        """Adds an entry to a table of a switch, now.
+        """Inserts an entry into a table of a switch, now.
 
-        Names are the program's, or their ends. A key takes a number, an address, a name of the network's such as
-        `h2.ipv4` or `port(s1, h2)`; two values or their text for a prefix (`10.0.0.0/8`), a mask (`5 &&& 0xff`) and a
-        range (`1..9`). Raises UserError for an entry that is there, and for what does not fit the program.
+        Names are those of the program, or their ends. A key takes a number, an address, or a name from the network such
+        as `h2.ipv4` or `port(s1, h2)`; two values, or their text, for a prefix (`10.0.0.0/8`), a mask (`5 &&& 0xff`) or
+        a range (`1..9`). Raises UserError if the entry exists or does not match the program.
         """
         writer, of = self._entry("insert", (switch, table, match), priority, default=False)
         with users_errors():
@@ -279,10 +280,10 @@ class Network:
         priority: int | None = None,
         default: bool = False,
     ) -> None:
-        """Changes an entry that is there, or with `default` the table's default action, now.
+        """Modifies an existing entry or, with `default`, the table's default action, now.
 
-        Without an action it keeps the one it has, and parameters that are not given. Keys and values are those of
-        `insert`. Raises UserError for an entry that is not there, and for what does not fit the program.
+        If no action is given, the entry keeps its action and all parameters that are not given. Keys and values are
+        those of `insert`. Raises UserError if the entry does not exist or does not match the program.
         """
         writer, of = self._entry("modify", (switch, table, match or {}), priority, default=default)
         with users_errors():
@@ -297,29 +298,29 @@ class Network:
         self._write(switch, p4r.Update.MODIFY, entity)
 
     def delete(self, switch: str, table: str, match: Mapping[str, Given], *, priority: int | None = None) -> None:
-        """Removes an entry of a table, now; keys are those of `insert`. Raises UserError for one that is not there."""
+        """Deletes an entry of a table, now; keys are those of `insert`. Raises UserError if it does not exist."""
         writer, of = self._entry("delete", (switch, table, match), priority, default=False)
         with users_errors():
             entity = writer.identity(of)
         self._write(switch, p4r.Update.DELETE, entity)
 
     def result(self) -> Snapshot:
-        """What the run found so far, with the tables and columns of a `Result`."""
+        """The results so far, with the tables and columns of a `Result`."""
         self._check("result")
         return Snapshot(self._run)
 
     def fork(self, seed: int | None = None) -> Self:
-        """Another network that goes on by itself from here.
+        """A second network that continues independently from here.
 
-        Without a seed it stands where this one does: the run is done again with all that was done to it, which takes
-        as long. With a seed it is a new run from time zero whose switches begin with the entries, counters and
-        registers that they have here now. Raises UserError.
+        Without a seed it has the state of this one: the run is repeated with everything that was done to it, which
+        takes as long. With a seed it is a new run from time zero whose switches start with the current entries,
+        counters and registers of this one. Raises UserError.
         """
         self._check("fork")
         return self._over(self._run.fork() if seed is None else self._run.anew(_seed(seed, "Network.fork")))
 
     def close(self) -> None:
-        """Ends the connections to the switches; queues and flows can still be read."""
+        """Closes the connections to the switches; queues and flows can still be read."""
         self._finalizer()
 
     def __enter__(self) -> Self:

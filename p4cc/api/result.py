@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 class Result(Tables):
-    """What a run left in its folder: its tables as polars frames (`result.flows`, `result.queues`, ...).
+    """The results of a run in a folder: its tables as polars frames (`result.flows`, `result.queues`, ...).
 
-    `to_csv(folder)` and `to_pandas()` give all of them at once; p4cc does not install pandas. `units` and `describe`
-    say what columns hold. A table without rows is a frame without rows.
+    `to_csv(folder)` writes all of them, `to_pandas()` returns them; pandas must be installed. `units` and `describe`
+    explain the columns. A table without rows is an empty frame.
 
-    Raises UserError, when it is made, for a folder that p4cc did not write or that is not whole.
+    Raises UserError for a folder that p4cc did not write, or that is incomplete.
     """
 
     def __init__(self, folder: str | PathLike[str]) -> None:

@@ -34,15 +34,16 @@ def run(
     force: bool = False,
     **overrides: JsonValue,
 ) -> Result:
-    """Runs a scenario and returns its results, which stand in `out` as `p4cc run` leaves them.
+    """Runs a scenario and returns its results, which are stored in `out` as by `p4cc run`.
 
-    `scenario` is a file, an experiment's name such as `gst/incast`, a mapping, or a `Scenario`. `changes` are fields by
-    their dotted paths, `{"topology.senders": 25}`; `overrides` the same as keywords, `topology__senders=25`. Results go
-    to `results/NAME` if `out` is not given, those of changed settings to a folder of their own. Finished runs are kept:
-    a call that was interrupted goes on where it stopped.
+    `scenario` is a file, an experiment's name such as `gst/incast`, a mapping, or a `Scenario`. `changes` maps dotted
+    paths of fields to values, `{"topology.senders": 25}`; `overrides` are the same as keywords, `topology__senders=25`.
+    By default, results go to `results/NAME`, or to a separate folder for changed settings. Finished runs are cached: an
+    interrupted call continues where it stopped.
 
-    `jobs` runs go side by side, each on `threads` threads; results depend on neither. Works in notebooks, where an
-    event loop runs already. Raises UserError for what is wrong with the scenario, InterruptedRunError upon Ctrl-C.
+    `jobs` runs execute in parallel, each on `threads` threads; results depend on neither. The function also works in
+    notebooks, which already run an event loop. Raises UserError for an invalid scenario, and InterruptedRunError on
+    Ctrl-C.
     """
     request = replace(
         request_of(scenario, changes, overrides, variants),
@@ -60,9 +61,9 @@ def run(
 def sweep(
     scenario: str | PathLike[str] | JsonObject | Scenario, over: Mapping[str, Sequence[JsonValue]], **options: Any
 ) -> Result:
-    """Runs a scenario at all combinations of values: `over` has values by dotted path; `options` are those of `run`.
+    """Runs a scenario for all combinations of values: `over` maps dotted paths to values; `options` as for `run`.
 
-    The values stand as columns in `result.runs` and in every table. Raises UserError as `run` does.
+    The values are columns in `result.runs` and in every table. Raises UserError as `run` does.
     """
     given: JsonObject = options.pop("changes", None) or {}
     return run(scenario, {**given, **{f"sweep.{path}": list(values) for path, values in over.items()}}, **options)
@@ -75,11 +76,11 @@ def compile(  # noqa: A001 - what `p4cc compile` does
     defines: Mapping[str, str] | None = None,
     strict: str | None = None,
 ) -> CompiledProgram:
-    """Compiles P4-16 source, or reads BMv2 JSON; p4cc's own headers and controls are found.
+    """Compiles P4-16 source or reads BMv2 JSON; p4cc's headers and controls are on the include path.
 
-    `ok` is false for a program with errors, `rendered` shows them as `p4cc compile` does; `p4info_text()`, `ir_text()`
-    and `header_types()` are for programs without. What the chip that `strict` names forbids is an error: `tofino`.
-    Raises UserError for a file that cannot be read.
+    `ok` is false for a program with errors, and `rendered` shows them like `p4cc compile`; `p4info_text()`, `ir_text()`
+    and `header_types()` require a program without errors. With `strict`, whatever the chip (`tofino`) rejects is an
+    error. Raises UserError for an unreadable file.
     """
     macros = tuple(f"{name}={value}" for name, value in (defines or {}).items())
     return compile_program(Path(program), tuple(Path(folder) for folder in include), macros, strict)

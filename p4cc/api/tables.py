@@ -126,7 +126,7 @@ class Tables(ABC):
         return {row["column"]: row["unit"] for row in self.describe(name).iter_rows(named=True) if row["unit"]}
 
     def describe(self, name: str) -> pl.DataFrame:
-        """What the columns of a table hold: `column`, `unit`, `description`, `null` (what null means).
+        """The columns of a table: `column`, `unit`, `description`, `null` (the meaning of null).
 
         Raises UserError for an unknown table.
         """

@@ -12,7 +12,7 @@ import typer
 from p4cc.errors import UserError
 from p4cc.exit_codes import DIFFERS
 
-_new = typer.Typer(help="Write something to start from.", no_args_is_help=True)
+_new = typer.Typer(help="Create files to start from.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -23,14 +23,14 @@ def register(app: typer.Typer) -> None:
 
 
 def new_algorithm(
-    name: Annotated[str, typer.Argument(help="Name of the class; the files have it in small letters.")],
+    name: Annotated[str, typer.Argument(help="Class name; the files are named after it in lower case.")],
     kind: Annotated[
         Literal["window", "slow-start", "rate"],
-        typer.Option("--kind", help="A congestion avoidance, a slow start, or a paced sender's rate."),
+        typer.Option("--kind", help="Congestion avoidance, slow start, or the rate of a paced sender."),
     ] = "window",
-    folder: Annotated[Path, typer.Option("--folder", help="Where the files go.")] = Path(),
+    folder: Annotated[Path, typer.Option("--folder", help="Output folder.")] = Path(),
 ) -> None:
-    """Write an algorithm in Python that runs: the class, a scenario that compares it, a test.
+    """Write a working Python algorithm: the class, a scenario that compares it, and a test.
 
     Examples:
 
@@ -49,15 +49,15 @@ def new_algorithm(
 
 
 def check_algorithm(
-    own: Annotated[str, typer.Argument(metavar="FILE.py:CLASS", help="The class.")],
+    own: Annotated[str, typer.Argument(metavar="FILE.py:CLASS", help="The class to check, as FILE.py:CLASS.")],
     values: Annotated[
-        list[str] | None, typer.Option("--set", metavar="PARAMETER=VALUE", help="A parameter; may be repeated.")
+        list[str] | None, typer.Option("--set", metavar="PARAMETER=VALUE", help="Set a parameter; repeatable.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
-    """Try on a class what holds for the engine's algorithms, with made-up ACKs, marks, losses and timeouts.
+    """Check an algorithm class for the invariants of the builtin ones, with random ACKs, marks, losses and timeouts.
 
-    A property that does not hold is told with the sequence that breaks it, and the exit code is 1.
+    If an invariant is violated, the command prints the event sequence that violates it and exits with code 1.
 
     Examples:
 
@@ -88,7 +88,7 @@ def _value(text: str) -> tuple[str, float | str]:
     """A parameter and its value; raises UserError."""
     name, equals, value = text.partition("=")
     if not (name and equals):
-        raise UserError("is no assignment", place=f"--set {text}", remedy="give PARAMETER=VALUE")
+        raise UserError("is not an assignment", place=f"--set {text}", remedy="write PARAMETER=VALUE")
     try:
         return name, float(value.replace("_", ""))
     except ValueError:

@@ -21,18 +21,18 @@ def register(app: typer.Typer) -> None:
 
 
 def cache(
-    folder: Annotated[
-        Path | None, typer.Option("--folder", help="The cache; results/.p4cc-cache if not given.")
-    ] = None,
+    folder: Annotated[Path | None, typer.Option("--folder", help="Cache folder; default: results/.p4cc-cache.")] = None,
     prune: Annotated[
         str | None,
         typer.Option(
-            "--prune", metavar="SIZE", help="Remove the runs longest not used until this fits: 500MB, 1GB, 0."
+            "--prune",
+            metavar="SIZE",
+            help="Remove the least recently used runs until the cache fits this size: 500MB, 1GB, 0.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Show what the cache of finished runs holds. It is kept below 4 GiB; only files of its own are ever removed.
+    """Show the cache of finished runs. It is limited to 4 GiB; p4cc only ever removes files that it created.
 
     Examples:
 
@@ -46,7 +46,9 @@ def cache(
 
     place = folder or Path("results") / FOLDER
     if folder is not None and not folder.is_dir():
-        raise UserError("no such folder", place=str(folder), remedy="name the folder .p4cc-cache beside the results")
+        raise UserError(
+            "the folder does not exist", place=str(folder), remedy="name the folder .p4cc-cache next to the results"
+        )
     runs = RunCache(place)
     removed = None if prune is None else runs.prune(size_bytes(prune, "--prune"))
     contents = runs.held()
@@ -74,7 +76,7 @@ def size_bytes(text: str, option: str) -> int:
     except ValueError:
         size = -1.0
     if not 0 <= size < 2**63:
-        raise UserError(f"{text!r} is no size", place=option, remedy="for example 500MB, 1.5GB or 0")
+        raise UserError(f"{text!r} is not a size", place=option, remedy="write it as, for example, 500MB, 1.5GB or 0")
     return int(size)
 
 

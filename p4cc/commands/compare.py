@@ -30,25 +30,25 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="A folder that p4cc run wrote.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
+    a: Annotated[Path, typer.Argument(metavar="A", help="Results folder A, written by p4cc run.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Results folder B.")],
     match: Annotated[
         list[str] | None,
         typer.Option("--match", metavar="X=Y", help="Compare A's variant X with B's variant Y; repeatable."),
     ] = None,
-    metrics: Annotated[list[str] | None, typer.Option("--metric", help="This metric only; repeatable.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="A line for metrics that are the same, too.")] = False,
+    metrics: Annotated[list[str] | None, typer.Option("--metric", help="Compare only this metric; repeatable.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also list metrics that are equal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Compare two folders of results: the settings that differ, and each metric with its spread over the seeds.
+    """Compare two results folders: the settings that differ, and each metric with its spread over the seeds.
 
-    Runs are compared where both have the variant at the same point of their sweeps. A metric differs *beyond* the
-    spread where every seed has a value, each side has two seeds or more, and the ranges from the smallest to the
-    largest value over the seeds do not overlap. By chance alone n and m seeds do so with probability
-    2 n! m! / (n + m)!: 0.8 % with 5 and 5, 10 % with 3 and 3.
+    A variant is compared at the sweep points that both folders have. A metric differs *beyond* the spread if every
+    seed has a value, each side has at least two seeds, and the two ranges from the smallest to the largest value
+    over the seeds do not overlap. With n and m seeds, this happens by chance with probability 2 n! m! / (n + m)!:
+    0.8 % with 5 and 5 seeds, 10 % with 3 and 3.
 
-    Exit code 0: nothing differs beyond the spread; 1: something does, or one side has no value; 2: they cannot be
-    compared.
+    Exit code 0: no metric differs beyond the spread; 1: a metric does, or one side lacks a value; 2: the folders
+    cannot be compared.
 
     Examples:
 
@@ -72,7 +72,11 @@ def compare(
 def _matched(text: str) -> tuple[str, str]:
     of_a, separator, of_b = text.partition("=")
     if not (separator and of_a and of_b):
-        raise UserError(f"{text!r} is not X=Y", place="--match", remedy="for example --match DCTCP=GST-DCTCP")
+        raise UserError(
+            f"{text!r} is not of the form X=Y",
+            place="--match",
+            remedy="write it as, for example, --match DCTCP=GST-DCTCP",
+        )
     return of_a, of_b
 
 
@@ -84,7 +88,7 @@ def _print(found: Comparison, a: Path, b: Path, *, everything: bool) -> None:
     if not console.is_terminal:
         console = Console(width=WIDE, highlight=False)
     console.print(f"A {a}\nB {b}\n", markup=False, soft_wrap=True)
-    console.print(_settings(found.settings) if found.settings else "settings: the same")
+    console.print(_settings(found.settings) if found.settings else "settings: equal")
     for pair in found.pairs:
         console.print()
         console.print(_table(pair, console.width, everything=everything))
@@ -96,9 +100,9 @@ def _print(found: Comparison, a: Path, b: Path, *, everything: bool) -> None:
             console.print(f"only in {side}: {', '.join(labels)}", markup=False)
     for chance in dict.fromkeys(pair.chance for pair in found.pairs):
         console.print(
-            f"beyond: the ranges over the seeds do not overlap, as {digits(100 * chance, 2)} % do by chance alone"
+            f"beyond: the ranges over the seeds do not overlap; by chance alone, {digits(100 * chance, 2)} % would not"
             if chance < 1
-            else "one seed each: there is no spread to compare with",
+            else "with one seed each, there is no spread to compare with",
             markup=False,
         )
 
@@ -139,7 +143,7 @@ def _table(pair: Pair, width: int, *, everything: bool) -> Table:
         ("B", medians[1]),
         ("range", ranges[1]),
         ("B to A", [_change(one) for one in shown]),
-        ("seeds say", [str(one.verdict) for one in shown]),
+        ("verdict", [str(one.verdict) for one in shown]),
     ]
     ways = ([at for at in range(len(columns)) if at not in leave] for leave in ((), (6,), (3, 5), (3, 5, 6)))
     places = next((way for way in ways if sum(_width(columns[at]) for at in way) <= width), [0, 1, 2, 4, 7])
@@ -165,7 +169,7 @@ def _width(column: _Column) -> int:
 def _remarks(pair: Pair, *, everything: bool) -> Iterator[str]:
     same = [one.metric for one in pair.metrics if one.verdict == "same"]
     if same and not everything:
-        yield f"the same in both: {', '.join(same)}"
+        yield f"equal: {', '.join(same)}"
 
 
 def _scale(one: Compared) -> tuple[float, str]:

@@ -21,15 +21,13 @@ def register(app: typer.Typer) -> None:
 
 def dissector(
     program: Annotated[
-        Path | None, typer.Argument(help="P4-16 source, or BMv2 JSON; p4cc's own transport header if not given.")
+        Path | None, typer.Argument(help="P4-16 source or BMv2 JSON; default: p4cc's transport header.")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Lua file; standard output if not given.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Lua file; default: standard output.")] = None,
     include: IncludeDirs = None,
     define: Defines = None,
 ) -> None:
-    """Write a dissector for Wireshark: of p4cc's transport header, or of a program's headers as its parser finds them.
+    """Write a Wireshark dissector for p4cc's transport header, or for the headers that a program parses.
 
     Examples:
 
@@ -51,4 +49,4 @@ def dissector(
     try:
         output.write_text(made, encoding="utf-8")
     except OSError as error:
-        raise UserError(error.strerror or str(error), place=str(output), remedy="name another file") from error
+        raise UserError(error.strerror or str(error), place=str(output), remedy="choose another file name") from error

@@ -29,23 +29,23 @@ def register(app: typer.Typer) -> None:
 
 def schema(
     part: Annotated[
-        str | None, typer.Argument(help="A part, for people: a dotted path, kinds of things as steps.")
+        str | None, typer.Argument(help="Part of a scenario, as a dotted path; kinds are steps of the path.")
     ] = None,
 ) -> None:
-    """Explain a part of a scenario: each field with type, unit, default and meaning. Without a part: as JSON Schema.
+    """Explain a part of a scenario: type, unit, default and meaning of each field. Without a part, print JSON Schema.
 
     Examples:
 
     * `p4cc schema topology.leaf_spine`
     * `p4cc schema switch.thresholds.k_rule`
-    * `p4cc schema > scenario.schema.json`, for an editor that checks YAML while you write
+    * `p4cc schema > scenario.schema.json`, for editors that validate YAML as you type
     """
     # The models of a scenario take a while to build; other commands need not wait for them.
     from p4cc.scenario import parts
 
     if part is None:
         typer.echo(json.dumps(parts.schema(), indent=1))
-        typer.echo(f"parts, for people with p4cc schema PART: {', '.join(parts.names())}", err=True)
+        typer.echo(f"parts to explain with p4cc schema PART: {', '.join(parts.names())}", err=True)
         return
     width = min(Console().width, MAX_WIDTH)
     typer.echo(parts.text(parts.find(part), width))
@@ -54,13 +54,13 @@ def schema(
 def algorithms(
     own: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME|FILE.py:CLASS]", help="One of them, or a class of your own, in place of all."),
+        typer.Argument(metavar="[NAME|FILE.py:CLASS]", help="Show only this algorithm, or your class FILE.py:CLASS."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the registry as JSON.")] = False,
 ) -> None:
     """List the algorithms that senders can run, with parameters, defaults and sources.
 
-    Those that installed packages offer stand behind the engine's own.
+    Algorithms from installed packages follow the builtin ones.
 
     Examples:
 
@@ -101,6 +101,6 @@ def _named(name: str, entries: Sequence[Entry]) -> list[Entry]:
     if not result:
         names = [entry.name for entry in entries]
         near = get_close_matches(name, names, n=3) or names
-        remedy = f"such as {', '.join(near)}; a class of your own is FILE.py:CLASS"
-        raise UserError("there is no such algorithm", place=name, remedy=remedy)
+        remedy = f"similar names: {', '.join(near)}; write your own class as FILE.py:CLASS"
+        raise UserError("unknown algorithm", place=name, remedy=remedy)
     return result

@@ -36,22 +36,23 @@ On = Annotated[
     typer.Option(
         "--on",
         metavar="ray|ray://HEAD:10001",
-        help="Make the runs on a cluster of Ray; `ray` is the one that RAY_ADDRESS names, or one of this machine.",
+        help="Execute the runs on a Ray cluster: `ray` is the one in RAY_ADDRESS, or a local one.",
     ),
 ]
 Store = Annotated[
     str | None,
     typer.Option(
-        metavar="URL", help="Keep finished runs there (s3://BUCKET/FOLDER, file:///FOLDER), for other machines, too."
+        metavar="URL",
+        help="Store finished runs here (s3://BUCKET/FOLDER, file:///FOLDER), so that other machines can reuse them.",
     ),
 ]
 Memory = Annotated[
     str | None,
-    typer.Option(metavar="SIZE", help="With --on: what Ray reserves for each run; by its network if not given."),
+    typer.Option(
+        metavar="SIZE", help="With --on: memory that Ray reserves for each run; estimated from the network by default."
+    ),
 ]
-Wheel = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="With --on: a wheel of p4cc that the workers install.")
-]
+Wheel = Annotated[Path | None, typer.Option(metavar="FILE", help="With --on: a p4cc wheel for the workers to install.")]
 
 
 @contextmanager
@@ -61,9 +62,9 @@ def machines(
     """The request with where its runs are made and kept, for the time of a command; raises UserError."""
     if on is None and (memory or wheel):
         place = "--memory" if memory else "--wheel"
-        raise UserError("is for runs on a cluster", place=place, remedy="add --on, or leave it out")
+        raise UserError("applies only to runs on a cluster", place=place, remedy="add --on, or remove this option")
     if store is not None and not request.use_cache:
-        raise UserError("does not go with --no-cache", place="--store", remedy="leave out one of them")
+        raise UserError("cannot be combined with --no-cache", place="--store", remedy="remove one of them")
     if on is None and store is None:
         yield request
         return

@@ -14,14 +14,14 @@ from p4cc.errors import UserError
 from p4cc.planning.programs import CompiledProgram, compile_program
 
 IncludeDirs = Annotated[
-    list[Path] | None, typer.Option("--include", "-I", help="Folder searched for #include; repeatable.")
+    list[Path] | None, typer.Option("--include", "-I", help="Include directory for #include; repeatable.")
 ]
 Defines = Annotated[
     list[str] | None,
     typer.Option("--define", "-D", metavar="NAME[=VALUE]", help="Macro definition; repeatable."),
 ]
 Strict = Annotated[
-    str | None, typer.Option("--strict", metavar="CHIP", help="What the chip forbids is an error: tofino.")
+    str | None, typer.Option("--strict", metavar="CHIP", help="Report whatever this chip rejects as an error: tofino.")
 ]
 
 
@@ -32,24 +32,29 @@ def register(app: typer.Typer) -> None:
 
 
 def compile_command(
-    program: Annotated[Path, typer.Argument(help="P4-16 source, or BMv2 JSON.")],
-    p4info: Annotated[Path | None, typer.Option("--p4info", help="Write P4Info (text) here; - for the output.")] = None,
-    bfrt: Annotated[
-        Path | None, typer.Option("--bfrt", help="Write bf-rt.json, BF Runtime's schema of a TNA program, here.")
+    program: Annotated[Path, typer.Argument(help="P4-16 source or BMv2 JSON.")],
+    p4info: Annotated[
+        Path | None, typer.Option("--p4info", help="Write P4Info in text format to this file; - for standard output.")
     ] = None,
-    ir: Annotated[Path | None, typer.Option("--ir", help="Write the IR's text form here; - for the output.")] = None,
+    bfrt: Annotated[
+        Path | None,
+        typer.Option("--bfrt", help="Write bf-rt.json, the BF Runtime schema of a TNA program, to this file."),
+    ] = None,
+    ir: Annotated[
+        Path | None, typer.Option("--ir", help="Write the text form of the IR to this file; - for standard output.")
+    ] = None,
     include: IncludeDirs = None,
     define: Defines = None,
     strict: Strict = None,
 ) -> None:
-    """Compile a P4-16 program and write what it becomes.
+    """Compile a P4-16 program, and write P4Info, a BF Runtime schema or the IR.
 
     Examples:
 
     * `p4cc compile p4src/v1model/ecn_dual.p4 --p4info ecn_dual.p4info.txtpb`
     * `p4cc compile p4src/v1model/ecn_dual.p4 --ir -`
     * `p4cc compile tna_switch.p4 --bfrt bf-rt.json`
-    * `p4cc compile forward.p4 --strict tofino`, with what Tofino forbids as errors
+    * `p4cc compile forward.p4 --strict tofino` reports whatever Tofino rejects as errors
     """
     compiled = _compile(program, include, define, strict)
     _fail_on_errors(compiled)
@@ -62,18 +67,18 @@ def compile_command(
 
 
 def check(
-    programs: Annotated[list[Path], typer.Argument(help="P4-16 sources, or BMv2 JSON.")],
+    programs: Annotated[list[Path], typer.Argument(help="P4-16 sources or BMv2 JSON.")],
     include: IncludeDirs = None,
     define: Defines = None,
     strict: Strict = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the diagnostics as JSON.")] = False,
 ) -> None:
-    """Check P4 programs; exit code 1 if one has an error.
+    """Check P4 programs; exit with code 1 if one has an error.
 
     Examples:
 
     * `p4cc check p4src/v1model/*.p4`
-    * `p4cc check forward.json`, with JSON that p4c made for BMv2
+    * `p4cc check forward.json`: BMv2 JSON compiled by p4c
     """
     compiled = [_compile(program, include, define, strict) for program in programs]
     if as_json:
@@ -85,7 +90,7 @@ def check(
     if failed:
         raise typer.Exit(1)
     if not as_json:
-        typer.echo(f"{len(compiled)} checked, no errors")
+        typer.echo(f"{len(compiled)} programs checked, no errors")
 
 
 def _compile(
@@ -108,5 +113,5 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(
-            f"cannot write: {error.strerror}", place=str(path), remedy="give a path you may write"
+            f"cannot write: {error.strerror}", place=str(path), remedy="give a path that you can write to"
         ) from error

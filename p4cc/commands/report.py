@@ -17,20 +17,22 @@ def register(app: typer.Typer) -> None:
 
 def report(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="FOLDER...", help="Folders that p4cc run or p4cc lab wrote.")
+        list[Path], typer.Argument(metavar="FOLDER...", help="Folders written by p4cc run or p4cc lab.")
     ],
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", help="File to write; report.html in the folder, or here for several, if not given."
+            "--out",
+            "-o",
+            help="Output file; default: report.html in the folder, or in the working directory for several folders.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that p4cc did not write.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that p4cc did not write.")] = False,
 ) -> None:
-    """Write results as one HTML file: figures to zoom and point at, tables to sort, what was run and how to repeat it.
+    """Write results as one HTML file: interactive figures, sortable tables, what was run and how to repeat it.
 
-    The file holds all that it needs, and asks no network for anything. Two folders and more stand side by side, with
-    what differs in settings and in every metric. Runs that are not finished, and labs, have reports too.
+    The file is self-contained and loads nothing from the network. With several folders, the report shows them side by
+    side, with all differences in settings and metrics. Unfinished runs and labs have reports, too.
 
     Examples:
 

@@ -27,31 +27,32 @@ def stf(
         list[Path],
         typer.Argument(
             metavar="PROGRAM TEST.stf...",
-            help="A program (P4-16 source or BMv2 JSON) and its tests, any number of times; "
-            "or a folder, whose programs and tests go together by name.",
+            help="A program (P4-16 source or BMv2 JSON) followed by its tests, any number of times; or a folder, "
+            "in which programs and tests are paired by name.",
         ),
     ],
     include: IncludeDirs = None,
     define: Defines = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one record per test file as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON record per test file.")] = False,
     back_end: Annotated[
-        Exec | None, typer.Option("--exec", help="What runs the programs; native code from the first packet on if so.")
+        Exec | None,
+        typer.Option("--exec", help="Execution engine: the interpreter, or native code from the first packet on."),
     ] = None,
-    failed_only: Annotated[bool, typer.Option("--failed", help="Leave out the lines of tests that passed.")] = False,
+    failed_only: Annotated[bool, typer.Option("--failed", help="Print only the tests that failed.")] = False,
 ) -> None:
     """Run tests of the Simple Test Framework (STF) on the embedded switch.
 
-    Packets that come out are compared port by port, in order. A difference is shown with both sides, carets under the
-    half bytes that differ; `*` stands for any half byte, `$` for the end of the packet.
+    Output packets are compared port by port, in order. A mismatch is printed as expected and received packet, with
+    carets under the differing hexadecimal digits; `*` matches any digit, `$` the end of the packet.
 
-    Exit code: 0 all pass, 1 a test failed, 2 bad input (no such file, a program with errors, a line that is
-    no command).
+    Exit code: 0 all tests passed, 1 a test failed, 2 bad input (a missing file, a program with errors, an unknown
+    command).
 
     Examples:
 
     * `p4cc stf forward.p4 forward.stf`
     * `p4cc stf forward.p4 unicast.stf multicast.stf`
-    * `p4cc stf forward.json forward.stf`, with JSON that p4c made for BMv2
+    * `p4cc stf forward.json forward.stf`: BMv2 JSON compiled by p4c
     * `p4cc stf one.p4 one.stf two.p4 two.stf --json`
     * `p4cc stf p4c/testdata/p4_16_samples --failed`
 
@@ -130,7 +131,7 @@ def _print_sums(results: list[Result]) -> None:
     typer.echo(f"{len(results)} tests: {', '.join(parts)}")
 
 
-_BAD = ((Outcome.FAILED, "failed"), (Outcome.ERROR, "could not be run"))
+_BAD = ((Outcome.FAILED, "failed"), (Outcome.ERROR, "not run"))
 
 
 def _indented(text: str) -> str:

@@ -33,34 +33,36 @@ def register(app: typer.Typer) -> None:
 def tofino_report(
     programs: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PROGRAM]...", help="TNA programs or folders of them; p4cc's own if none is given."),
+        typer.Argument(metavar="[PROGRAM]...", help="TNA programs or folders of them; default: p4cc's programs."),
     ] = None,
     p4c: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="Driver of p4c with its Tofino targets; else the variable P4C, else PATH."),
+        typer.Option(metavar="PATH", help="Driver of a p4c with Tofino targets; default: the variable P4C, then PATH."),
     ] = None,
-    chip: Annotated[list[Chip] | None, typer.Option(help="Only for this chip; repeatable. Both if not given.")] = None,
+    chip: Annotated[
+        list[Chip] | None, typer.Option(help="Compile only for this chip; repeatable. Default: both.")
+    ] = None,
     include: IncludeDirs = None,
     define: Defines = None,
-    jobs: Annotated[int, typer.Option(min=1, max=256, help="Compilations at once.")] = os.cpu_count() or 1,
-    limit: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="Time for one compilation.")] = 600.0,
+    jobs: Annotated[int, typer.Option(min=1, max=256, help="Number of parallel compilations.")] = os.cpu_count() or 1,
+    limit: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="Time limit of one compilation.")] = 600.0,
     keep: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Keep what the compiler writes here, one folder a job.")
+        Path | None, typer.Option(metavar="FOLDER", help="Keep the compiler's output here, one folder per job.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all that was read as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
 ) -> None:
-    """Show what programs take of a Tofino: stages, memories, header vector, parser.
+    """Show the Tofino resources that programs use: stages, memories, PHV, parser.
 
-    Each program is compiled by p4c's Tofino back end for each chip; the numbers are those of the compiler's reports.
+    p4c's Tofino back end compiles each program for each chip; the numbers come from the compiler's reports.
 
-    Exit code: 0 all compiled, 1 a program did not for a chip (the compiler's message is shown), 2 no compiler or bad
-    input.
+    Exit code: 0 all programs compiled, 1 a program failed to compile for a chip (the compiler's message is shown),
+    2 no compiler, or bad input.
 
     Examples:
 
     * `p4cc tofino-report --p4c ~/p4c/build/p4c`
-    * `p4cc tofino-report mine.p4 --chip tofino2 --keep out`, with what the compiler wrote
+    * `p4cc tofino-report mine.p4 --chip tofino2 --keep out` also keeps the compiler's output
     * `p4cc tofino-report p4src/tna --markdown`
     """
     chips = tuple(dict.fromkeys(chip or tuple(Chip)))

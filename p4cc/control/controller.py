@@ -21,55 +21,56 @@ if TYPE_CHECKING:
 
 
 class Controller:
-    """A controller of all switches of a run; each run has one of its own.
+    """A controller for all switches of a run; each run creates a separate object.
 
-    Values of `control.parameters` are the keyword arguments of `__init__`, in which there is no network yet. Handlers
-    are `async def`; those that a class does not override do nothing. An exception ends the run, with its lines.
+    The values of `control.parameters` are passed to `__init__` as keyword arguments; the network does not exist yet at
+    that point. Handlers are `async def`; those that a class does not override do nothing. An exception ends the run,
+    with its traceback.
     """
 
     _situation: Situation | None = None
 
     async def start(self) -> None:
-        """Called once before the run, at time 0, with routes and entries of the scenario in place.
+        """Called once before the run, at time 0, after the scenario's routes and entries are installed.
 
-        Requests take effect at once. Digests are asked for here (`switch.insert` of a `P4DigestEntry`). A controller
-        that returns from one of `control.absences` is started again, and its requests then take their time.
+        Requests take effect immediately. Subscribe to digests here (`switch.insert` of a `P4DigestEntry`). A controller
+        that returns from one of `control.absences` is started again, and its requests then have the usual latency.
         """
 
     async def on_packet_in(self, switch: Switch, packet: P4PacketIn) -> None:
-        """A packet that the program sent to the CPU port (`switch.cpu_port`)."""
+        """Called for a packet that the program sent to the CPU port (`switch.cpu_port`)."""
 
     async def on_digest(self, switch: Switch, digest: P4DigestList) -> None:
-        """A list of digests; its `timestamp` is the virtual time in ns at which the switch sent it."""
+        """Called for a list of digests; `timestamp` is the virtual time in ns at which the switch sent it."""
 
     async def on_idle(self, switch: Switch, notification: P4IdleTimeoutNotification) -> None:
-        """Entries that no packet hit for as long as their `idle_timeout_ns`."""
+        """Called for entries that no packet has hit for `idle_timeout_ns`."""
 
     async def on_port_change(self, switch: Switch, port: int, up: bool) -> None:
-        """The link of a port went down or came up (`faults` of the scenario)."""
+        """Called when the link of a port goes down or comes up (`faults` of the scenario)."""
 
     async def on_switch_change(self, switch: Switch, up: bool) -> None:
-        """A switch went down, or is up again and has what p4cc installs: all that the controller wrote is lost."""
+        """Called when a switch goes down, or is up with p4cc's installation but without the controller's entries."""
 
     async def on_refused(self, switch: Switch, error: P4ClientError) -> None:
-        """A switch refused a request that took effect after the handler's end; as it is, this ends the run.
+        """Called when a switch refuses a request after the handler has returned; by default, this ends the run.
 
-        A class that overrides it goes on: where two handlers may insert one entry, for instance.
+        Override it to continue, for example where two handlers may insert the same entry.
         """
         del switch
         raise error
 
     @property
     def now_ns(self) -> int:
-        """Virtual time, in nanoseconds; in a lab the time since its flows began, 0 before."""
+        """Virtual time in nanoseconds; in a lab, the time since the start of its flows, and 0 before."""
         return self._given.now_ps // 1000
 
     @property
     def switches(self) -> Mapping[str, Switch]:
         """All switches by name, in the order of the topology.
 
-        Each is a finsy Switch: `read`, `write`, `insert`, `modify`, `delete`, `p4info` are finsy's. What finsy gives as
-        streams (`read_packets`, `read_digests`, `read_idle_timeouts`) comes to the handlers here.
+        Each is a finsy Switch: `read`, `write`, `insert`, `modify`, `delete` and `p4info` are finsy's. What finsy
+        provides as streams (`read_packets`, `read_digests`, `read_idle_timeouts`) is delivered to the handlers here.
         """
         return self._given.switches
 
@@ -90,11 +91,11 @@ class Controller:
 
     @property
     def random(self) -> random.Random:
-        """Random numbers of the run's seed: the only ones that leave a run repeatable."""
+        """Random numbers derived from the run's seed; use no other source, so that runs are reproducible."""
         return self._given.random
 
     def every(self, interval_ns: int, handler: Callable[[], Awaitable[None]], first_ns: int | None = None) -> Timer:
-        """Calls `handler` every `interval_ns` of virtual time, for the first time after `first_ns` (one interval).
+        """Calls `handler` every `interval_ns` of virtual time, first after `first_ns` (by default, one interval).
 
         Raises ValueError for an interval below 1.
         """
@@ -105,9 +106,9 @@ class Controller:
         return self._given.after(delay_ns, handler)
 
     def record(self, name: str, value: float, switch: Switch | None = None) -> None:
-        """Writes a row of the table `control`: `value` under `name` at this instant, of a switch or of none.
+        """Writes a row of the table `control`: `value` under `name` at the current time, optionally for a switch.
 
-        Raises ValueError when there are too many rows.
+        Raises ValueError if the table has too many rows.
         """
         self._given.record(name, value, switch.name if switch is not None else None)
 
@@ -118,5 +119,5 @@ class Controller:
     @property
     def _given(self) -> Situation:
         if self._situation is None:
-            raise RuntimeError("there is no network before start(): move this from __init__ to start()")
+            raise RuntimeError("the network does not exist before start(): move this from __init__ to start()")
         return self._situation

@@ -69,8 +69,8 @@ class SwitchLine:
     def check_primary(self, answer: p4r.MasterArbitrationUpdate) -> None:
         """Raises UserError unless an answer makes this connection primary."""
         if answer.status.code:
-            cause = f"is not primary at {self.plan.switch}: {answer.status.message}"
-            raise UserError(cause, place="controller", remedy="see that nobody else connects to the run")
+            cause = f"is not the primary controller of {self.plan.switch}: {answer.status.message}"
+            raise UserError(cause, place="controller", remedy="make sure that no other controller connects to the run")
 
 
 @asynccontextmanager

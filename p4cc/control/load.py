@@ -85,8 +85,8 @@ def _class_of(module: ModuleType, name: str, path: Path) -> type[Controller]:
         for one in vars(module).values()
         if isinstance(one, type) and issubclass(one, Controller) and one is not Controller
     ]
-    known = f"controllers there: {', '.join(there)}" if there else "derive the class from p4cc.Controller"
-    cause = f"has no class {name!r}" if kind is None else f"{name} is no p4cc.Controller"
+    known = f"controllers in the file: {', '.join(there)}" if there else "derive the class from p4cc.Controller"
+    cause = f"has no class {name!r}" if kind is None else f"{name} is not a p4cc.Controller"
     raise UserError(cause, place=str(path), remedy=known)
 
 
@@ -96,11 +96,13 @@ def _check_handlers(kind: type[Controller], path: Path) -> None:
         handler = getattr(kind, name)
         if name in HANDLERS and not inspect.iscoroutinefunction(handler):
             raise UserError(
-                f"{kind.__name__}.{name} is no coroutine", place=str(path), remedy=f"write async def {name}"
+                f"{kind.__name__}.{name} is not a coroutine", place=str(path), remedy=f"write async def {name}"
             )
         if name.startswith("on_") and name not in known:
             remedy = f"handlers: {', '.join(HANDLERS)}"
-            raise UserError(f"{kind.__name__} has a handler {name} that nobody calls", place=str(path), remedy=remedy)
+            raise UserError(
+                f"{kind.__name__} has a handler {name} that p4cc never calls", place=str(path), remedy=remedy
+            )
 
 
 def _check_parameters(kind: type[Controller], parameters: Mapping[str, Parameter], place: str) -> None:
@@ -110,7 +112,7 @@ def _check_parameters(kind: type[Controller], parameters: Mapping[str, Parameter
     except TypeError as error:
         takes = ", ".join(str(one) for one in signature.parameters.values()) or "none"
         raise UserError(
-            f"control.parameters do not fit: {error}", place=place, remedy=f"parameters of __init__: {takes}"
+            f"control.parameters do not match __init__: {error}", place=place, remedy=f"parameters of __init__: {takes}"
         ) from error
 
 

@@ -282,10 +282,10 @@ class _Run:
         self._handler, self._switch, self._answers = name, switch, {}
         if self._calls_now > MAX_CALLS_AT_ONCE:
             raise UserError(
-                f"{MAX_CALLS_AT_ONCE} calls of handlers at one instant: controller and switches answer each other "
-                "without end",
+                f"{MAX_CALLS_AT_ONCE} calls of handlers at the same time: controller and switches answer each other "
+                "endlessly",
                 place=f"{self.job.label}: {self.where()}",
-                remedy="give control.latency_ns or control.notify_latency_ns a time above 0",
+                remedy="set control.latency_ns or control.notify_latency_ns above 0",
             )
 
         async def run() -> None:
@@ -301,17 +301,17 @@ class _Run:
             try:
                 return await work
             except SystemExit as error:
-                raise RuntimeError(f"SystemExit: {error}; a controller leaves by control.absences") from error
+                raise RuntimeError(f"SystemExit: {error}; use control.absences to stop a controller") from error
 
         try:
             return await self._thread.call(run())
         except TooLongError as error:
             limit_s = self.job.settings.handler_limit_s
-            at = f", and stands at {chosen.file}:{error.line}" if error.line else ""
+            at = f", now at {chosen.file}:{error.line}" if error.line else ""
             raise UserError(
                 f"the handler took longer than {limit_s:g} s{at}",
                 place=f"{chosen.text}: {self.where()} ({self.job.label})",
-                remedy="look for a loop that does not end, or raise control.handler_limit_s",
+                remedy="look for an infinite loop, or increase control.handler_limit_s",
             ) from error
         except UserError:
             raise
@@ -359,14 +359,14 @@ class _Run:
                 return
             found = refusal(asked, error)
             raise UserError(
-                f"the request was refused when it took effect, at {at_us:.9g} us: {found.cause}",
+                f"the switch refused the request when it took effect, at {at_us:.9g} us: {found.cause}",
                 place=f"{found.place} ({self.job.label})",
-                remedy=f"{found.remedy}; or override on_refused to go on",
+                remedy=f"{found.remedy}; or override on_refused to continue",
             ) from error
 
     def _made(self) -> Controller:
         if self._controller is None:
-            raise RuntimeError("the controller is made before the run begins")
+            raise RuntimeError("the controller is created before the run starts")
         return self._controller
 
 

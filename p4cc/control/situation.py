@@ -66,10 +66,10 @@ class Situation:
     def every(self, interval_ns: int, handler: Callable[[], Awaitable[None]], first_ns: int | None) -> Timer:
         """As Controller.every."""
         if interval_ns < 1:
-            raise ValueError(f"every: an interval of {interval_ns} ns; give 1 ns or more")
+            raise ValueError(f"every: the interval of {interval_ns} ns is too short; give at least 1 ns")
         first_ns = interval_ns if first_ns is None else first_ns
         if first_ns < 0:
-            raise ValueError(f"every: a first call after {first_ns} ns; give 0 ns or more")
+            raise ValueError(f"every: the first call would be after {first_ns} ns; give at least 0 ns")
         timer = Timer()
         name = _name(handler)
 
@@ -89,7 +89,7 @@ class Situation:
     def after(self, delay_ns: int, handler: Callable[[], Awaitable[None]]) -> Timer:
         """As Controller.after."""
         if delay_ns < 0:
-            raise ValueError(f"after: a delay of {delay_ns} ns; give 0 ns or more")
+            raise ValueError(f"after: the delay of {delay_ns} ns is negative; give at least 0 ns")
         timer, name = Timer(), _name(handler)
         timer.wait_for(self.agenda.add(self.now_ps + delay_ns * _PS, CALL, lambda: self.call(name, handler)))
         return timer
@@ -97,7 +97,7 @@ class Situation:
     def record(self, name: str, value: float, switch: str | None) -> None:
         """As Controller.record."""
         if len(self.rows) >= MAX_ROWS:
-            raise ValueError(f"record: the table control has {MAX_ROWS} rows already; record less often")
+            raise ValueError(f"record: the table control already has {MAX_ROWS} rows; record less often")
         self.rows.append((self.now_ps // _PS, switch, str(name), float(value)))
 
 

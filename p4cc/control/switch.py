@@ -49,7 +49,7 @@ class DeferringClient(P4Client):
     async def request(self, msg: Any) -> Any:
         """Notes a write, or applies it; asks all else at once."""
         if isinstance(msg, p4r.SetForwardingPipelineConfigRequest):
-            raise NotImplementedError("programs are the scenario's: name them in switch.program and switch.programs")
+            raise NotImplementedError("programs are set in the scenario: use switch.program and switch.programs")
         if isinstance(msg, p4r.WriteRequest):
             await self._on_loop(self._requests.change(self._line, msg, self._place()))
             return p4r.WriteResponse()

@@ -72,8 +72,8 @@ def _graph(parser: _ParserSpec, name: str) -> dict[str, JsonValue]:
         variables = [field["var"] for field in header["fields"]]
         headers.append({"name": header["name"], "type": types[header["type"]], "vars": variables})
     if count > MAX_FIELDS:
-        cause = f"its header types have {count} fields, and Wireshark takes {MAX_FIELDS} of a program"
-        raise UserError(cause, place=name, remedy="take header types out that no packet has")
+        cause = f"its header types have {count} fields; Wireshark supports {MAX_FIELDS} per program"
+        raise UserError(cause, place=name, remedy="remove header types that no packet uses")
     return {
         "abbreviation": abbreviation,
         "title": f"P4 program {name}",

@@ -47,8 +47,10 @@ def plan_bfrt_rows(
         for switch in switches_named(row.switch, topology, place):
             arch = schema_of(switch).arch
             if arch not in CHIPS:
-                cause = f"the program of {switch} is for {arch}, which has no BF Runtime"
-                raise UserError(cause, place=place, remedy="write an entry, or take a program for tna or t2na")
+                cause = f"the program of {switch} is for {arch}, which does not support BF Runtime"
+                raise UserError(
+                    cause, place=place, remedy="write a table entry instead, or use a program for tna or t2na"
+                )
             found[switch] = (*found.get(switch, ()), _row(row, Names(topology, addresses, switch), place))
     return found
 
@@ -72,6 +74,6 @@ def check_restarts(settings: ScenarioModel, over_bfrt: Collection[str], scenario
     """Raises UserError where a switch is installed again that has what BF Runtime writes at the start alone."""
     for number, fault in enumerate(settings.faults):
         if fault.switch in over_bfrt and fault.installed_ns is not None:
-            cause = f"{fault.switch} would come back without what is written to it over BF Runtime"
-            remedy = "restart another switch, or leave out rows with bfrt and programs with a filter of the chip"
+            cause = f"when {fault.switch} restarts, it would lose what was written to it over BF Runtime"
+            remedy = "restart another switch, or remove rows with bfrt and programs that filter with the chip"
             raise UserError(cause, place=f"{scenario} at faults[{number}]", remedy=remedy)

@@ -18,10 +18,12 @@ def bottleneck(scenario: ScenarioModel) -> Bottleneck:
     """The bottleneck of a star; raises UserError for other networks."""
     topology = scenario.topology
     if not isinstance(topology, StarTopology):
-        raise UserError("the model is one of a star", remedy="give a scenario whose topology is a star")
+        raise UserError("the model applies only to a star", remedy="give a scenario whose topology is a star")
     transport = scenario.transport
     if isinstance(transport, RdmaTransport):
-        raise UserError("the model is one of windows and timeouts", remedy="give a scenario whose transport is window")
+        raise UserError(
+            "the model applies only to windows and timeouts", remedy="give a scenario whose transport is window"
+        )
     thresholds = scenario.switch.thresholds
     return Bottleneck(
         buffer_pkts=topology.build(scenario.place).links[0].queue_capacity_pkts,

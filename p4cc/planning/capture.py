@@ -36,7 +36,7 @@ _ORDERS = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _SECTION, _INTERFACE, _SIMPLE_PACKET, _ENHANCED_PACKET = 0x0A0D0D0A, 1, 3, 6
 _TSRESOL = 9
 """The option of an interface that says how long a tick is."""
-_CUT = "cut it with editcap, or capture less"
+_CUT = "split it with editcap, or capture less"
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ def read_capture(path: Path) -> list[Captured]:
     """All packets of a capture in the order of the file; raises UserError for what is none, or above its bounds."""
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
-            raise UserError(f"the capture is above {MAX_FILE_BYTES} bytes", place=str(path), remedy=_CUT)
+            raise UserError(f"the capture is larger than {MAX_FILE_BYTES} bytes", place=str(path), remedy=_CUT)
         data = path.read_bytes()
     except OSError as error:
-        remedy = "give a file that can be read"
+        remedy = "give a readable file"
         raise UserError(f"cannot read the capture: {error.strerror}", place=str(path), remedy=remedy) from None
     return packets_in(data, str(path))
 
@@ -67,18 +67,18 @@ def packets_in(data: bytes, place: str) -> list[Captured]:
     """The packets of a capture's bytes; `place` stands in messages. Raises UserError."""
     magic = data[:4]
     if magic != _PCAPNG and magic not in _PCAP:
-        raise UserError("is no pcap or pcapng file", place=place, remedy="give a capture that is not compressed")
+        raise UserError("is not a pcap or pcapng file", place=place, remedy="give an uncompressed capture")
     file = _File(data, place)
     found: list[Captured] = []
     for packet in _pcapng(file) if magic == _PCAPNG else _pcap(file, *_PCAP[magic]):
         if len(found) == MAX_PACKETS:
             raise UserError(f"has more than {MAX_PACKETS} packets", place=place, remedy=_CUT)
         if not 0 < packet.length <= MAX_PACKET_BYTES:
-            remedy = f"leave it out: packets have 1 to {MAX_PACKET_BYTES} bytes"
+            remedy = f"remove it: packets may have 1 to {MAX_PACKET_BYTES} bytes"
             raise UserError(f"packet {len(found) + 1} has {packet.length} bytes", place=place, remedy=remedy)
         found.append(packet)
     if not found:
-        raise UserError("has no packets", place=place, remedy="give a capture with packets")
+        raise UserError("contains no packets", place=place, remedy="give a capture that contains packets")
     return found
 
 
@@ -91,12 +91,14 @@ class _File:
 
     def damaged(self, at: int, cause: str) -> UserError:
         """An error at a byte of the file."""
-        return UserError(f"at byte {at}: {cause}", place=self.place, remedy="capture it anew, or mend it with editcap")
+        return UserError(
+            f"at byte {at}: {cause}", place=self.place, remedy="repeat the capture, or repair it with editcap"
+        )
 
     def part(self, at: int, length: int) -> bytes:
         """So many bytes from a byte on; raises UserError where the file ends before them."""
         if at + length > len(self.data):
-            raise self.damaged(at, f"the file ends {at + length - len(self.data)} bytes too early")
+            raise self.damaged(at, f"the file is truncated: {at + length - len(self.data)} bytes are missing")
         return self.data[at : at + length]
 
     def numbers(self, form: str, at: int) -> tuple[int, ...]:
@@ -107,7 +109,9 @@ class _File:
         """Refuses other link types."""
         if kind != ETHERNET:
             remedy = f"capture on an Ethernet interface (link type {ETHERNET})"
-            raise UserError(f"at byte {at}: packets are of link type {kind}", place=self.place, remedy=remedy)
+            raise UserError(
+                f"at byte {at}: packets have link type {kind}, not Ethernet", place=self.place, remedy=remedy
+            )
 
 
 def _pcap(file: _File, order: str, ticks_per_s: int) -> Iterator[Captured]:
@@ -140,14 +144,14 @@ def _pcapng(file: _File) -> Iterator[Captured]:
         if file.part(at, 4) == _PCAPNG:
             order = _ORDERS.get(file.part(at + 8, 4))
             if order is None:
-                raise file.damaged(at + 8, "a section has no byte order")
+                raise file.damaged(at + 8, "a section has no byte-order magic")
             section = _Section(order)
         kind, length = file.numbers(f"{section.order}II", at)
         if length < 12 or length % 4:
-            raise file.damaged(at + 4, f"a block has {length} bytes")
+            raise file.damaged(at + 4, f"a block has an invalid length of {length} bytes")
         file.part(at, length)
         if file.numbers(f"{section.order}I", at + length - 4) != (length,):
-            raise file.damaged(at + length - 4, "a block ends with another length than it begins with")
+            raise file.damaged(at + length - 4, "the two lengths of a block differ")
         body, end = at + 8, at + length - 4
         if kind == _INTERFACE:
             _add_interface(file, section, body, end)
@@ -180,16 +184,16 @@ def _resolution(file: _File, at: int) -> int:
     (value,) = file.part(at, 1)
     base, power = (2, value & 0x7F) if value & 0x80 else (10, value)
     if base**power > 2**64:
-        raise file.damaged(at, f"times are in units of {base}^-{power} s")
+        raise file.damaged(at, f"timestamps have an unsupported resolution of {base}^-{power} s")
     return base**power
 
 
 def _enhanced(file: _File, section: _Section, at: int, end: int) -> Captured:
     interface, high, low, kept, length = file.numbers(f"{section.order}IIIII", at)
     if interface >= len(section.ticks_per_s):
-        raise file.damaged(at, f"a packet is of interface {interface}, which no block describes")
+        raise file.damaged(at, f"a packet refers to interface {interface}, which no block describes")
     if at + 20 + kept > end:
-        raise file.damaged(at + 12, f"{kept} bytes of a packet do not fit their block")
+        raise file.damaged(at + 12, f"a packet of {kept} bytes is longer than its block")
     time_ps = ((high << 32) + low) * PS_PER_S // section.ticks_per_s[interface]
     return Captured(time_ps, file.part(at + 20, kept), max(length, kept))
 
@@ -197,8 +201,8 @@ def _enhanced(file: _File, section: _Section, at: int, end: int) -> Captured:
 def _simple(file: _File, section: _Section, at: int, end: int) -> Captured:
     (length,) = file.numbers(f"{section.order}I", at)
     if not section.snap:
-        raise file.damaged(at, "a packet is of interface 0, which no block describes")
+        raise file.damaged(at, "a packet refers to interface 0, which no block describes")
     kept = min(length, section.snap[0] or length)
     if at + 4 + kept > end:
-        raise file.damaged(at, f"{kept} bytes of a packet do not fit their block")
+        raise file.damaged(at, f"a packet of {kept} bytes is longer than its block")
     return Captured(None, file.part(at + 4, kept), length)

@@ -44,8 +44,8 @@ def captured_ends(patterns: list[str], topology: Topology, place: str) -> list[E
         found = [end for end in ends if _fits(end, pattern)]
         if not found:
             nodes = some([*topology.switch_names, *topology.host_names])
-            remedy = f"name a switch, SWITCH:PORT or a host; there are {nodes}, and a switch's ports begin with 1"
-            raise UserError(f"no link ends at {pattern!r}", place=place, remedy=remedy)
+            remedy = f"name a switch, SWITCH:PORT or a host; nodes: {nodes}; a switch's ports are numbered from 1"
+            raise UserError(f"no link end matches {pattern!r}", place=place, remedy=remedy)
         chosen.update(found)
     return [end for end in ends if end in chosen]
 
@@ -60,6 +60,6 @@ def _comment(case: Case) -> str:
     title = case.scenario.title[:MAX_TITLE]
     of = f"{case.scenario.name} ({title})" if title else case.scenario.name
     return (
-        "p4cc run; virtual time; what a queue or a program drops is on no link; "
-        f"scenario {of}, case {case.label()[:MAX_TITLE]}"
+        f"p4cc run; virtual time; packets that a queue or a program drops appear on no link; scenario {of}, case "
+        f"{case.label()[:MAX_TITLE]}"
     )

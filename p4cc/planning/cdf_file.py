@@ -47,7 +47,9 @@ def read_lines(path: Path, what: str) -> Iterator[tuple[str, list[str]]]:
     try:
         if (size := path.stat().st_size) > MAX_FILE_BYTES:
             raise UserError(
-                f"{size} bytes are more than {MAX_FILE_BYTES}", place=str(path), remedy="give a shorter one"
+                f"the file has {size} bytes; the limit is {MAX_FILE_BYTES}",
+                place=str(path),
+                remedy="give a smaller file",
             )
         text = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -61,13 +63,13 @@ def _read_points(path: Path, unit: str, most: float) -> tuple[tuple[float, float
     points: list[tuple[float, float]] = []
     for place, words in read_lines(path, "distribution"):
         if len(points) == MAX_POINTS:
-            raise UserError(f"more than {MAX_POINTS} points", place=place, remedy="give fewer")
+            raise UserError(f"the file has more than {MAX_POINTS} points", place=place, remedy="give fewer points")
         points.append(_point(place, words, unit, most, points[-1] if points else None))
     if len(points) < 2 or points[0][1] != 0.0 or points[-1][1] != 1.0:
         raise UserError(
-            "the percentages do not go from 0 to 100",
+            "the percentages do not cover 0 to 100",
             place=str(path),
-            remedy="begin with the smallest value at 0 and end with the largest at 100",
+            remedy="start with the smallest value at 0 and end with the largest at 100",
         )
     return tuple(points)
 
@@ -79,12 +81,18 @@ def _point(
     try:
         value, percent = (float(one) for one in words)
     except ValueError:
-        raise UserError(f"{text!r} is no point", place=place, remedy=f"write {unit} and a percentage") from None
+        raise UserError(f"{text!r} is not a point", place=place, remedy=f"write {unit} and a percentage") from None
     if not (isfinite(value) and 0 <= value <= most and 0 <= percent <= 100):
         raise UserError(
-            f"{text!r} is out of range", place=place, remedy=f"{unit} is 0 to {most:.4g}, a percentage 0 to 100"
+            f"{text!r} is out of range",
+            place=place,
+            remedy=(f"{unit} must be from 0 to {most:.4g}, and a percentage from 0 to 100"),
         )
     point = (value, percent / 100)
     if before is not None and (point[0] < before[0] or point[1] < before[1]):
-        raise UserError(f"{text!r} lies below the line before", place=place, remedy="sort by value; percentages rise")
+        raise UserError(
+            f"{text!r} is less than the previous line",
+            place=place,
+            remedy="sort the lines by value; percentages must not decrease",
+        )
     return point

@@ -45,8 +45,8 @@ def rows_of(settings: ScenarioModel, scenario: Path) -> list[tuple[str, Row]]:
     except TopologyError as error:
         raise UserError(str(error), place=place, remedy="correct the topology file") from None
     if not files:
-        cause = f"{topology.file} names no file of entries for any switch"
-        raise UserError(cause, place=place, remedy="leave it out, and write switch.entries")
+        cause = f"{topology.file} does not name an entry file for any switch"
+        raise UserError(cause, place=place, remedy="remove topology.entries, and write switch.entries")
     return [("topology.entries", FileRow(switch=switch, file=file)) for switch, file in files] + own
 
 
@@ -91,7 +91,7 @@ def switches_named(pattern: str, topology: Topology, place: str) -> list[str]:
     switches = [name for name in topology.switch_names if fnmatchcase(name, pattern)]
     if not switches:
         listed = ", ".join(topology.switch_names[:10])
-        raise UserError(f"no switch is named {pattern!r}", place=place, remedy=f"switches: {listed}")
+        raise UserError(f"no switch matches {pattern!r}", place=place, remedy=f"switches: {listed}")
     return switches
 
 
@@ -136,7 +136,7 @@ def _copies(ports: Sequence[Value], names: Names, place: str) -> tuple[tuple[int
 
 
 def _file(name: str, scenario: Path, place: str) -> Written:
-    path = find_named(name, scenario, what="file of entries", key=place.rpartition(" at ")[2])
+    path = find_named(name, scenario, what="entry file", key=place.rpartition(" at ")[2])
     try:
         return read_entries(read_text(path), name)
     except TopologyError as error:

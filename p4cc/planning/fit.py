@@ -99,8 +99,8 @@ def check_pauses(sender: Sender, priorities: Iterable[int], scenario: ScenarioMo
     if lossy:
         yield (
             f"{place}: {sender.rate_control.name} sends at priority {', '.join(map(str, lossy))}, which no switch "
-            "pauses (PFC), and without rto_ns: what is lost at the end of a flow stays lost; give switch.buffer with "
-            "that priority in lossless_priorities, or rto_ns to the transport"
+            "pauses (PFC), and has no rto_ns, so a loss at the end of a flow is never recovered; add that priority "
+            "to switch.buffer.lossless_priorities, or set rto_ns in the transport"
         )
 
 
@@ -111,14 +111,16 @@ def check_states(case: Case, file: Path) -> Iterator[str]:
         return
     of_items = [item.sender for item in scenario.flow_items.values() if item.sender is not None]
     if _attributes([*scenario.variants, *of_items]) is None:
-        cause = "no sender here is a class in Python, and the engine's own have no attributes to record"
-        remedy = "leave it out: windows, thresholds, alpha, delta and rates are in the table windows"
+        cause = "record.state needs an algorithm in Python, but no sender here has one"
+        remedy = "remove record.state: table windows already has windows, thresholds, alpha, delta and rates"
         raise UserError(cause, place=f"{file} at record.state", remedy=remedy)
     has = _attributes([variant, *of_items])
     if has is None:
-        yield f"case {case.label()}: {variant.name} has no attributes for record.state, as it is no class in Python"
+        yield (
+            f"case {case.label()}: {variant.name} has no attributes for record.state, because it is not a Python class"
+        )
     elif missing := [name for name in scenario.record.state if name not in has]:
-        yield f"case {case.label()}: no method of {variant.name} sets {', '.join(missing)}, which record.state names"
+        yield f"case {case.label()}: record.state names {', '.join(missing)}, but no method of {variant.name} sets it"
 
 
 def _attributes(senders: Iterable[Sender]) -> frozenset[str] | None:
@@ -129,21 +131,21 @@ def _attributes(senders: Iterable[Sender]) -> frozenset[str] | None:
 
 def _telemetry(name: str, switches: Switches, place: str) -> None:
     if INT_PORTS not in switches.roles:
-        cause = f"{name} reads telemetry (INT), and {switches.program} pushes none"
+        cause = f"{name} needs telemetry (INT), but {switches.program} adds none"
         raise _refused(cause, _TELEMETRY, place, switches)
 
 
 def _answers(name: str, need: str, switches: Switches, place: str) -> None:
     roles, path = ANSWERING_ROLES[need]
     if switches.roles.isdisjoint(roles):
-        told = "of queues" if need == "queue_notices" else "its rate"
-        cause = f"{name} is told {told} by switches, and {switches.program} has no table {roles[0]}"
+        needed = "queue notifications" if need == "queue_notices" else "its rate"
+        cause = f"{name} needs {needed} from switches, but {switches.program} has no table {roles[0]}"
         raise _refused(cause, path, place, switches)
 
 
 def _both_levels(name: str, switches: Switches, place: str) -> Iterator[str]:
     if not switches.marks_by_threshold:
-        cause = f"{name} lives by marks at two thresholds, and {switches.program} has none"
+        cause = f"{name} needs two marking thresholds, but {switches.program} has none"
         raise _refused(cause, _DUAL, place, switches)
     yield from _unmarked(name, switches, place)
 
@@ -153,8 +155,8 @@ def _l4s_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
         return
     if switches.own:
         yield (
-            f"{place}: {name} shares its queues with all others, since {switches.program} keeps none for L4S; for "
-            f"two queues run {_DUAL_QUEUE} for this variant (program)"
+            f"{place}: {name} shares its queues with all other traffic, because {switches.program} has no L4S "
+            f"queue; run {_DUAL_QUEUE} for this variant (program) to get one"
         )
     yield from _step_marks(name, switches, place)
 
@@ -168,11 +170,11 @@ def _step_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
         return
     elif switches.marks_by_curve:
         yield (
-            f"{place}: {name} was made for marks at a threshold, and {switches.program} marks at random along a RED "
-            f"curve; for a threshold run {_DUAL} for this variant (program), or a curve of no width (red)"
+            f"{place}: {name} expects marking above a threshold, but {switches.program} marks randomly along a RED "
+            f"curve; to get a threshold, run {_DUAL} for this variant (program) or use a curve of no width (red)"
         )
     elif switches.own:
-        raise _refused(f"{name} lives by ECN marks, and {switches.program} marks nothing", _DUAL, place, switches)
+        raise _refused(f"{name} needs ECN marks, but {switches.program} does not mark", _DUAL, place, switches)
 
 
 def _random_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
@@ -181,28 +183,28 @@ def _random_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
     if switches.marks_by_threshold:
         yield from _unmarked(name, switches, place)
         yield (
-            f"{place}: {name} was made for marks at random along a RED curve, and {switches.program} marks every "
-            f"packet above a threshold; for a curve run {_RED} for this variant (program)"
+            f"{place}: {name} expects random marking along a RED curve, but {switches.program} marks every packet "
+            f"above a threshold; run {_RED} for this variant (program) to get a curve"
         )
     elif switches.own:
-        raise _refused(f"{name} lives by ECN marks, and {switches.program} marks nothing", _RED, place, switches)
+        raise _refused(f"{name} needs ECN marks, but {switches.program} does not mark", _RED, place, switches)
 
 
 def _unmarked(name: str, switches: Switches, place: str) -> Iterator[str]:
     """What of the ports never marks."""
     if not switches.thresholds:
         raise UserError(
-            f"{name} lives by ECN marks, and no port marks (k_rule never)",
+            f"{name} needs ECN marks, but no port marks (k_rule: never)",
             place=place,
             remedy="choose a k_rule other than never in switch.thresholds or switch.ports",
         )
     if switches.bottleneck is not None and switches.bottleneck not in switches.thresholds:
         here, there = switches.bottleneck
-        yield f"{place}: {name} lives by ECN marks, and the bottleneck, port {here} to {there}, never marks"
+        yield f"{place}: {name} needs ECN marks, but the bottleneck, the port from {here} to {there}, never marks"
 
 
 def _refused(cause: str, path: str, place: str, switches: Switches) -> UserError:
-    remedy = f"run {path}, for all (switch.program) or for this variant (program)"
+    remedy = f"run {path} for all variants (switch.program) or for this one (program)"
     if not switches.own:
-        remedy += f"; or #include <p4cc/{path.rsplit('/', 1)[-1]}> in yours (docs/reference/features.md)"
+        remedy += f", or #include <p4cc/{path.rsplit('/', 1)[-1]}> in your program (docs/reference/features.md)"
     return UserError(cause, place=place, remedy=remedy)

@@ -31,7 +31,7 @@ class Hosts:
         """
         if patterns is None:
             if not meant:
-                raise self.error(key, "this topology means no hosts for it", f"give {key}")
+                raise self.error(key, "the topology does not define hosts for this", f"give {key}")
             return [host for host in meant if host != apart]
         chosen: dict[str, None] = {}
         for pattern in patterns:
@@ -44,7 +44,7 @@ class Hosts:
     def one(self, key: str, name: str | None, meant: Sequence[str] = ()) -> str:
         """The one host that a field names, or the one that is `meant`; raises UserError."""
         if name is None and len(meant) != 1:
-            raise self.error(key, "this topology means no single host for it", f"give {key}")
+            raise self.error(key, "the topology does not define a single host for this", f"give {key}")
         chosen = meant[0] if name is None else name
         if chosen not in self.topology.host_names:
             raise self._unknown(key, chosen)
@@ -55,7 +55,7 @@ class Hosts:
         return UserError(cause, place=f"{self.place}.{key}", remedy=remedy)
 
     def _unknown(self, key: str, name: str) -> UserError:
-        return self.error(key, f"no host is named {name!r}", f"hosts: {some(self.topology.host_names)}")
+        return self.error(key, f"no host matches {name!r}", f"hosts: {some(self.topology.host_names)}")
 
 
 def some(names: Iterable[str], count: int = 8) -> str:

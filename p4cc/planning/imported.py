@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 _BELOW = ("solution", "p4runtime", "thrift")
 _COMMENTS = {
     "name": "The network of another tool's topology file. Results go to results/NAME.",
-    "topology": "\nNames, ports, addresses, rates and delays are the file's. rate_bps, delay_ns and\n"
-    "queue_capacity_pkts are those of links that it gives none; link_changes changes some.",
-    "switch": "\nPrograms and entries that the file names; without entries p4cc finds the table of routes.",
-    "traffic": "\nEach host sends to the next.",
-    "variants": "\nHow: `p4cc algorithms` lists all senders.",
-    "stop_ns": "\nA run ends here at the latest.",
+    "topology": "\nNames, ports, addresses, rates and delays come from the file. rate_bps, delay_ns "
+    "and\nqueue_capacity_pkts apply to links without them in the file; link_changes overrides some "
+    "links.",
+    "switch": "\nPrograms and entries that the file names; without entries, p4cc detects the route table.",
+    "traffic": "\nEach host sends to the next one.",
+    "variants": "\nThe sender's algorithm; `p4cc algorithms` lists all.",
+    "stop_ns": "\nLatest end of a run.",
 }
 
 
@@ -75,11 +76,11 @@ def scenario_of(file: Path, given: Sequence[Path] = (), beside: Path | None = No
     programs = programs_of(imported, given)
     switches = [switch.name for switch in imported.network.switches]
     if missing := [name for name in switches if name not in programs]:
-        cause = f"the file names no program for {', '.join(missing[:10])}"
-        raise UserError(cause, place=str(file), remedy="give it with --program FILE.p4")
+        cause = f"the file does not name a program for {', '.join(missing[:10])}"
+        raise UserError(cause, place=str(file), remedy="name one with --program FILE.p4")
     hosts = [host.name for host in imported.network.hosts]
     if len(hosts) < 2:
-        raise UserError("two hosts are the least that can send", place=str(file), remedy="add a host")
+        raise UserError("the topology has fewer than two hosts", place=str(file), remedy="add a host")
     entries = [
         {"switch": switch.name, "file": place(inside(imported.folder, name))}
         for switch in imported.network.switches
@@ -186,7 +187,7 @@ def programs_of(imported: Imported, given: Sequence[Path]) -> dict[str, NamedPro
     """The program of every switch that names one: given on the command line, source beside the lab, or compiled."""
     for path in given:
         if not path.is_file():
-            raise UserError("no such file", place=f"--program {path}", remedy="give the path of a .p4 file")
+            raise UserError("the file does not exist", place=f"--program {path}", remedy="give the path of a .p4 file")
     named = {switch.name: _named_program(switch, imported) for switch in imported.network.switches}
     stems = {Path(name).stem for name, _ in filter(None, named.values())}
     by_stem = {path.stem: path for path in given}
@@ -225,7 +226,7 @@ def _beside(folder: Path, config: str, p4info: str | None, switch: str) -> Named
         if made.is_file() and info.is_file():
             return NamedProgram(made, info)
     raise UserError(
-        f"there is no {stem}.p4 in {folder}, and no {config} with its P4Info",
+        f"{folder} contains neither {stem}.p4 nor P4Info for {config}",
         place=switch,
         remedy=f"give the source with --program {stem}.p4",
     )

@@ -47,12 +47,13 @@ def least_rate_warnings(
     host, flows = worst[0], counts[worst]
     others = len({receiver for receiver, _ in beyond}) - 1
     fits_mbps = rates_bps[host] / flows / _MBPS
-    more = f" (and others to {others} other receivers)" if others else ""
+    more = f" (and flows to {others} other receivers)" if others else ""
     algorithms = ", ".join(sorted({one.name for one in controls.values()}))
     yield (
-        f"{place}: {flows} flows to {host}{more} send {shown('rate_bps', sums_bps[worst])} at least, by "
-        f"r_min_mbps or r_min_share of {algorithms}, and its link carries {shown('rate_bps', rates_bps[host])}: while "
-        f"all are under way the queue grows whatever they are told; an r_min_mbps of {digits(fits_mbps)} fits"
+        f"{place}: {flows} flows to {host}{more} send at least {shown('rate_bps', sums_bps[worst])} because of "
+        f"r_min_mbps or r_min_share of {algorithms}, but its link carries {shown('rate_bps', rates_bps[host])}: "
+        "while all of them are active, the queue grows regardless of congestion control; set r_min_mbps to at most "
+        f"{digits(fits_mbps)}"
     )
 
 

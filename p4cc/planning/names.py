@@ -48,14 +48,16 @@ class Names:
         if isinstance(found, int):
             return found
         if not found.isdecimal():
-            raise UserError(f"{found[:60]!r} is no port", place=place, remedy="give its number or port(SWITCH, PEER)")
+            raise UserError(
+                f"{found[:60]!r} is not a port", place=place, remedy="give a port number or port(SWITCH, PEER)"
+            )
         return int(found)
 
     def host(self, name: str, field: str, place: str) -> int:
         """An address of a host; raises UserError."""
         host = self.addresses.hosts.get(self.itself if name == "self" else name)
         if host is None:
-            raise UserError(f"no host is named {name!r}", place=place, remedy=NAMES)
+            raise UserError(f"there is no host {name!r}", place=place, remedy=NAMES)
         return int(getattr(host, field))
 
     def of_port(self, kind: str, switch: str, peer: str, place: str) -> int:

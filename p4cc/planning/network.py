@@ -271,7 +271,7 @@ class _Planner:
         for switch, commands in self.programs.commands.items():
             if commands:
                 names = ", ".join(dict.fromkeys(command.name for command in commands))
-                yield f"{switch}: commands without a P4Runtime request are left out: {names}"
+                yield f"{switch}: commands without a P4Runtime equivalent are skipped: {names}"
 
     def cells(self) -> dict[tuple[str, str], int]:
         """Cells of a full packet at every port whose thresholds are said in packets and counted in cells."""
@@ -282,7 +282,7 @@ class _Planner:
         try:
             chosen = thresholds_by_rule(self.topology, self._rule, packet_bytes=self.packet_bytes, paths=self.paths)
         except PlannerError as error:
-            remedy = f"{error.remedy}; or k_rule never for ports that need not mark (switch.ports)"
+            remedy = f"{error.remedy}; or set k_rule: never for ports that need not mark (switch.ports)"
             raise PlannerError(error.place, error.cause, remedy) from None
         filled = {
             port: thresholds
@@ -397,7 +397,7 @@ class _Planner:
     def _paced(self, sender: Sender, control: Algorithm) -> spec.RdmaConfig:
         transport = self.case.scenario.rdma_transport
         if transport is None:
-            raise ValueError("the schema gives every sender with rate_control a transport")
+            raise ValueError("the schema requires a transport for every sender with rate_control")
         base_rtt_ns = transport.base_rtt_ns or self.paths.longest_rtt_ns(self.base_packet_bytes)
         longest = (base_rtt_ns, self.paths.most_switches())
         cc = control.config(control.parameters(), self.user_algorithms)
@@ -459,9 +459,9 @@ class _Planner:
         at = expected or min(ports.values(), key=lambda one: (one.k_pkts, one.k_dc_pkts), default=None)
         if at is None:
             raise UserError(
-                f"{algorithm.name} must know the thresholds of the bottleneck, and no port marks",
+                f"{algorithm.name} needs the thresholds of the bottleneck, but no port marks",
                 place=f"case {self.case.label()}",
-                remedy="choose a k_rule other than never, or give the algorithm k and k_dc",
+                remedy="choose a k_rule other than never, or set the algorithm's k and k_dc",
             )
         thresholds: dict[str, Parameter] = {"k": at.k_pkts, "k_dc": at.k_dc_pkts}
         return algorithm.config({**thresholds, **given}, self.user_algorithms)

@@ -67,13 +67,13 @@ def read_ns3_paths(path: Path, flows: int) -> dict[int, Ns3Path]:
         place = f"{path}:{number}"
         match = re.fullmatch(r"([0-9]{1,9})\s*:((?:\s*[0-9]{1,9})+)\s*(?:/((?:\s*[0-9]{1,9})+)\s*)?", content, re.ASCII)
         if match is None:
-            cause = f"{content[:60]!r} is no path"
+            cause = f"{content[:60]!r} is not a path"
             raise UserError(cause, place=place, remedy="write FLOW: SWITCH SWITCH ... / SWITCH SWITCH ...")
         flow = int(match[1])
         if flow >= flows:
-            raise UserError(f"there is no flow {flow}", place=place, remedy=f"flows are 0 to {flows - 1}")
+            raise UserError(f"flow {flow} does not exist", place=place, remedy=f"flows are numbered 0 to {flows - 1}")
         if flow in found:
-            raise UserError(f"flow {flow} has two paths", place=place, remedy="give each flow one line")
+            raise UserError(f"flow {flow} has two paths", place=place, remedy="write one line per flow")
         there = _hops(match[2], place)
         found[flow] = Ns3Path(there, _hops(match[3], place) if match[3] else None)
     return found
@@ -82,7 +82,7 @@ def read_ns3_paths(path: Path, flows: int) -> dict[int, Ns3Path]:
 def _hops(text: str, place: str) -> tuple[int, ...]:
     hops = tuple(int(word) for word in text.split())
     if len(hops) > MAX_HOPS:
-        raise UserError(f"{len(hops)} switches on a path", place=place, remedy=f"give at most {MAX_HOPS}")
+        raise UserError(f"the path has {len(hops)} switches", place=place, remedy=f"give at most {MAX_HOPS}")
     return hops
 
 

@@ -116,14 +116,14 @@ def packets_of(text: str, scope: Scope, most: int) -> list[bytes]:
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        cause = error.msg if isinstance(error, SyntaxError) else "it nests too deeply, or a number is too long"
-        raise scope.refused(f"is no packet: {cause}") from None
+        cause = error.msg if isinstance(error, SyntaxError) else "it is nested too deeply, or a number is too long"
+        raise scope.refused(f"is not a packet expression: {cause}") from None
     if sum(1 for _ in itertools.islice(ast.walk(tree), MAX_NODES + 1)) > MAX_NODES:
-        raise scope.refused(f"has more than {MAX_NODES} parts", "write shorter packets, or give a pcap file")
+        raise scope.refused(f"has more than {MAX_NODES} parts", "split the packets, or give a pcap file")
     try:
         return _Reader(scope, most).bytes_of(tree.body)
     except _SCAPY_ERRORS as error:
-        raise scope.refused(f"scapy makes no packet of it: {str(error)[:200] or type(error).__name__}") from None
+        raise scope.refused(f"scapy cannot build the packet: {str(error)[:200] or type(error).__name__}") from None
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class _Reader:
         found: list[bytes] = []
         for packet in self._flat(self.value(node)):
             if not isinstance(packet, Packet):
-                raise self.scope.refused(f"{packet!r:.60} is no packet")
+                raise self.scope.refused(f"{packet!r:.60} is not a packet")
             _complete(packet, self.scope)
             # A list or a range in a field stands for as many packets.
             for one in packet:
@@ -147,10 +147,10 @@ class _Reader:
                 if not 0 < len(data) <= MAX_PACKET_BYTES:
                     raise self.scope.refused(f"a packet has {len(data)} bytes", f"give 1 to {MAX_PACKET_BYTES}")
                 if len(found) == self.most:
-                    raise self.scope.refused(f"stands for more than {self.most} packets", "write fewer")
+                    raise self.scope.refused(f"expands to more than {self.most} packets", "write fewer packets")
                 found.append(data)
         if not found:
-            raise self.scope.refused("stands for no packet")
+            raise self.scope.refused("expands to no packet")
         return found
 
     def _flat(self, value: object) -> Iterator[object]:
@@ -187,10 +187,12 @@ class _Reader:
             case ast.Call(func=ast.Name(id=name)):
                 return self._of_port(node, name) if name in ("port", "mac") else self._layer(node, name)
             case ast.Name(id=name):
-                raise self.scope.refused(f"{name!r} alone stands for nothing", f"write {name}() for a layer; {NAMES}")
+                raise self.scope.refused(
+                    f"{name!r} is not a layer or a value here", f"write {name}() for a layer; {NAMES}"
+                )
             case _:
                 written = ast.unparse(node)[:60]
-                raise self.scope.refused(f"{written!r} may not stand in a packet")
+                raise self.scope.refused(f"{written!r} is not allowed in a packet expression")
 
     def _joined(self, node: ast.expr) -> object:
         """Layers from left to right; a long chain leans to the left, so it is not followed by recursion."""
@@ -202,25 +204,25 @@ class _Reader:
             node = node.left
         layers = [self.value(part) for part in [node, *reversed(parts)]]
         if sum(_depth(layer) for layer in layers) > MAX_LAYERS:
-            raise self.scope.refused(f"a packet has more than {MAX_LAYERS} layers", "put what follows into Raw")
+            raise self.scope.refused(f"a packet has more than {MAX_LAYERS} layers", "replace the inner layers by Raw")
         packet, *rest = layers
         for layer in rest:
             inner = (
                 Raw(layer.encode() if isinstance(layer, str) else layer) if isinstance(layer, str | bytes) else layer
             )
             if not isinstance(packet, Packet) or not isinstance(inner, Packet):
-                raise self.scope.refused("/ joins layers of one packet", "make a list of packets: [a/b, c/d]")
+                raise self.scope.refused("/ combines the layers of one packet", "write a list of packets: [a/b, c/d]")
             packet = packet / inner
         return packet
 
     def _repeated(self, left: object, right: object) -> object:
         count, what = (left, right) if isinstance(left, int) else (right, left)
         if not isinstance(count, int) or isinstance(count, bool) or isinstance(what, int | None):
-            raise self.scope.refused("* takes a number and text, bytes or a packet")
+            raise self.scope.refused("* needs a number and a text, bytes or a packet")
         size = max(1, len(what)) if isinstance(what, str | bytes | list | tuple) else 1
         bound = MAX_PACKET_BYTES if isinstance(what, str | bytes) else self.most
         if not 0 <= count * size <= bound:
-            raise self.scope.refused(f"* {count} makes more than {bound} bytes or packets", "repeat it less often")
+            raise self.scope.refused(f"* {count} makes more than {bound} bytes or packets", "use a smaller factor")
         return what * count if isinstance(what, str | bytes | list | tuple) else [what] * count
 
     def _of_host(self, name: str, field: str) -> str:
@@ -232,7 +234,7 @@ class _Reader:
     def _of_port(self, node: ast.Call, kind: str) -> int | str:
         words = [one.id if isinstance(one, ast.Name) else getattr(one, "value", None) for one in node.args]
         if node.keywords or len(words) != 2 or not all(isinstance(word, str) for word in words):
-            raise self.scope.refused(f"{kind} takes a switch and a neighbour", NAMES)
+            raise self.scope.refused(f"{kind} needs a switch and a neighbour", NAMES)
         number = self.scope.names.of_port(kind, str(words[0]), str(words[1]), self.scope.place)
         return number if kind == "port" else format_mac(number)
 
@@ -242,10 +244,10 @@ class _Reader:
         if node.args and name in ("Raw", "Padding") and len(node.args) == 1:
             given["load"] = self.value(node.args[0])
         elif node.args:
-            raise self.scope.refused(f"{name} takes values by name", f"write {name}(FIELD=VALUE)")
+            raise self.scope.refused(f"{name} accepts only named values", f"write {name}(FIELD=VALUE)")
         for keyword in node.keywords:
             if keyword.arg is None or keyword.arg in given:
-                raise self.scope.refused(f"{name} takes each value once, by name", f"write {name}(FIELD=VALUE)")
+                raise self.scope.refused(f"{name} accepts each value once, by name", f"write {name}(FIELD=VALUE)")
             given[keyword.arg] = self.value(keyword.value)
         fields = {field.name: field for field in layer.fields_desc}
         for field, value in given.items():
@@ -260,7 +262,7 @@ class _Reader:
             return _layer_of_header(name, own[name])
         if name not in LAYERS:
             known = ", ".join([*LAYERS, *own])
-            raise self.scope.refused(f"there is no layer {name!r}", f"layers: {known}")
+            raise self.scope.refused(f"unknown layer {name!r}", f"layers: {known}")
         # Scapy warns of what a machine has and of what is odd in packets; both are of no concern here.
         logging.getLogger("scapy.runtime").setLevel(logging.CRITICAL)
         return getattr(importlib.import_module(LAYERS[name]), name)
@@ -274,10 +276,12 @@ class _Reader:
             return self._text(place, kinds, value)
         if isinstance(value, int):
             if self._is_address(kinds):
-                raise self.scope.refused(f"{place}: {value} is no address", "write it as text, or HOST.ipv4, HOST.mac")
+                raise self.scope.refused(
+                    f"{place}: {value} is not an address", "write it as text, or as HOST.ipv4 or HOST.mac"
+                )
             width = _bits(kinds)
             if width is not None and not 0 <= value < 1 << width:
-                raise self.scope.refused(f"{place}: {value} does not fit {width} bits")
+                raise self.scope.refused(f"{place}: {value} does not fit in {width} bits")
         return value
 
     def _is_address(self, kinds: list[AnyField]) -> bool:
@@ -292,16 +296,16 @@ class _Reader:
             try:
                 ipaddress.ip_network(value, strict=False)
             except ValueError:
-                raise self.scope.refused(f"{place}: {value[:60]!r} is no IP address") from None
+                raise self.scope.refused(f"{place}: {value[:60]!r} is not an IP address") from None
         elif any(isinstance(kind, MACField) for kind in kinds) and _MAC.match(value) is None:
             raise self.scope.refused(
-                f"{place}: {value[:60]!r} is no MAC address", "write 02:00:00:00:00:01 or HOST.mac"
+                f"{place}: {value[:60]!r} is not a MAC address", "write 02:00:00:00:00:01 or HOST.mac"
             )
         elif any(isinstance(kind, FlagsField) for kind in kinds):
             return value
         elif any(hasattr(kind, "i2s") for kind in kinds):
             raise self.scope.refused(
-                f"{place}: {value[:60]!r} is a name that machines know differently", "give its number"
+                f"{place}: the meaning of {value[:60]!r} depends on the machine", "give its number"
             )
         elif any(isinstance(kind, BitField) for kind in kinds):
             return self._number(place, kinds, value)
@@ -315,10 +319,10 @@ class _Reader:
             try:
                 number = int(ipaddress.ip_address(value))
             except ValueError:
-                raise self.scope.refused(f"{place}: {value[:60]!r} is no number and no address") from None
+                raise self.scope.refused(f"{place}: {value[:60]!r} is not a number or an address") from None
         width = _bits(kinds)
         if width is not None and number >= 1 << width:
-            raise self.scope.refused(f"{place}: {value} does not fit {width} bits")
+            raise self.scope.refused(f"{place}: {value} does not fit in {width} bits")
         return number
 
 
@@ -351,7 +355,9 @@ def _complete(packet: Packet, scope: Scope) -> None:
                 text = format_ipv4(number) if _OF_SENDER[key] == "ipv4" else format_mac(number)
                 setattr(layer, field.name, text)
             elif isinstance(layer.default_fields.get(field.name), VolatileValue):
-                raise scope.refused(f"{name}.{field.name} would be random", f"write {name}({field.name}=NUMBER)")
+                raise scope.refused(
+                    f"{name}.{field.name} would be random without a value", f"write {name}({field.name}=NUMBER)"
+                )
         layer = layer.payload
 
 
@@ -389,11 +395,11 @@ def _layer_of_header(name: str, fields: tuple[HeaderField, ...]) -> type[Packet]
     for field in fields:
         if field.kind == "varbit":
             if bits % 8:
-                raise ValueError(f"{name}.{field.name} does not start at a byte")
+                raise ValueError(f"{name}.{field.name} is not byte-aligned")
             described.append(StrField(field.name, b""))
         else:
             bits += field.bits
             described.append(BitField(field.name, 0, field.bits))
     if bits % 8:
-        raise ValueError(f"header {name} has {bits} bits, which are no whole bytes")
+        raise ValueError(f"header {name} has {bits} bits, which is not a whole number of bytes")
     return type(name, (Packet,), {"name": name, "fields_desc": described})

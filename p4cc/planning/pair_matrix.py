@@ -41,20 +41,26 @@ def read_matrix(path: Path, hosts: Collection[str]) -> list[PairLine]:
     seen: set[tuple[str, str]] = set()
     for place, words in read_lines(path, "pair matrix"):
         if len(pairs) == MAX_PAIRS:
-            raise UserError(f"more than {MAX_PAIRS} pairs", place=place, remedy="leave out the smallest")
+            raise UserError(
+                f"the matrix has more than {MAX_PAIRS} pairs", place=place, remedy="remove the smallest ones"
+            )
         pair = _pair(place, words)
         for host in (pair.src, pair.dst):
             if host not in known:
                 some = ", ".join(list(hosts)[:8])
-                raise UserError(f"no host is named {host!r}", place=place, remedy=f"hosts: {some}, ...")
+                raise UserError(f"there is no host {host!r}", place=place, remedy=f"hosts: {some}, ...")
         if pair.src == pair.dst:
             raise UserError(f"{pair.src!r} would send to itself", place=place, remedy="name another host")
         if (pair.src, pair.dst) in seen:
-            raise UserError(f"{pair.src} to {pair.dst} stands there already", place=place, remedy="give each pair once")
+            raise UserError(
+                f"the pair {pair.src} to {pair.dst} occurs twice", place=place, remedy="give each pair once"
+            )
         seen.add((pair.src, pair.dst))
         pairs.append(pair)
     if not pairs:
-        raise UserError("there is no pair", place=str(path), remedy="write lines of: src dst intensity [sizes [gaps]]")
+        raise UserError(
+            "the matrix has no pairs", place=str(path), remedy="write lines of: src dst intensity [sizes [gaps]]"
+        )
     return pairs
 
 
@@ -103,11 +109,11 @@ def _pair(place: str, words: list[str]) -> PairLine:
         intensity = float(number)
     except ValueError:
         remedy = "write: src dst intensity [sizes [gaps]]"
-        raise UserError(f"{text!r} is no pair", place=place, remedy=remedy) from None
+        raise UserError(f"{text!r} is not a pair", place=place, remedy=remedy) from None
     if not MIN_INTENSITY <= intensity <= MAX_INTENSITY:
-        remedy = f"give {MIN_INTENSITY:g} to {MAX_INTENSITY:g}; leave out pairs that do not talk"
+        remedy = f"give {MIN_INTENSITY:g} to {MAX_INTENSITY:g}; remove pairs without traffic"
         raise UserError(f"intensity {number} is out of range", place=place, remedy=remedy)
     if len(files) > 2:
-        raise UserError(f"{text!r} has more than five words", place=place, remedy="names of files hold no spaces")
+        raise UserError(f"{text!r} has more than five words", place=place, remedy="file names must not contain spaces")
     size_file, gap_file = ([None if one == _NONE else one for one in files] + [None, None])[:2]
     return PairLine(src, dst, intensity, size_file, gap_file)

@@ -55,7 +55,7 @@ class PathChoice:
                 return port
         ways = " ".join(there) + (f" / {' '.join(back)}" if back is not None else "")
         raise UserError(
-            f"no source port leads from {src} to {dst} by {ways}",
+            f"no UDP source port makes ECMP route {src} to {dst} along {ways}",
             place="path map",
-            remedy="give switches of one shortest path, in order, with both ends' own switches",
+            remedy="give the switches of a shortest path in order, including the first and the last",
         )

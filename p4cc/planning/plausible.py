@@ -39,8 +39,8 @@ def of_scenario(scenario: ScenarioModel) -> Iterator[str]:
         if load is not None and load > 1:
             path = f"traffic[{number}].load" if several else "traffic.load"
             yield (
-                f"{path} {load:g} is {digits(100 * load, 6)} % of what the hosts' links carry: queues and flows under "
-                f"way grow until traffic ends; 30% and 0.3 are 30 %"
+                f"{path} {load:g} is {digits(100 * load, 6)} % of the capacity of the hosts' links: queues and "
+                "active flows grow until traffic ends; for 30 %, write 30% or 0.3"
             )
 
 
@@ -50,18 +50,18 @@ def of_case(scenario: ScenarioModel, variant: Variant, rtt_ns: int, packet_bytes
     if buffer is not None and buffer.bytes is not None and buffer.bytes < packet_bytes:
         yield (
             f"switch.buffer.bytes {buffer.bytes} is {shown('bytes', buffer.bytes)}, less than one packet of "
-            f"{packet_bytes} B: all of them are dropped"
+            f"{packet_bytes} B: all packets are dropped"
         )
     for path, value in _timeouts(scenario, variant):
         if value < rtt_ns:
             yield (
-                f"{path} {value} is {shown('ns', value)}, less than the longest round-trip time of the empty network, "
-                f"{shown('ns', rtt_ns)}: all is sent again before it can be acknowledged"
+                f"{path} {value} is {shown('ns', value)}, less than the longest round-trip time of the empty "
+                f"network, {shown('ns', rtt_ns)}: every packet is retransmitted before its ACK can arrive"
             )
     if scenario.stop_ns < rtt_ns:
         yield (
             f"stop_ns {scenario.stop_ns} is {shown('ns', scenario.stop_ns)}, less than one round-trip time, "
-            f"{shown('ns', rtt_ns)}: nothing can be finished by then"
+            f"{shown('ns', rtt_ns)}: no flow can complete by then"
         )
 
 
@@ -69,19 +69,19 @@ def _of_link(path: str, value: float) -> Iterator[str]:
     said = f"{path} {value} is {shown(path, value)}"
     if path.endswith("rate_bps"):
         if value < LEAST_RATE_BPS:
-            yield f"{said}, slower than any network of today; for gigabits write 25G"
+            yield f"{said}, slower than any current network; for gigabits write 25G"
         elif value > MOST_RATE_BPS:
-            yield f"{said}, faster than any Ethernet port; the field is in bits per second, and 25G is 25_000_000_000"
+            yield f"{said}, faster than any Ethernet port; the unit is bits per second, and 25G is 25_000_000_000"
     elif path.endswith("delay_ns"):
         if 0 < value < LEAST_DELAY_NS:
-            yield f"{said}, the time of light over {value / 5:g} m of fibre; for microseconds write 8us"
+            yield f"{said}, the propagation delay of {value / 5:g} m of fibre; for microseconds write 8us"
         elif value > MOST_DELAY_NS:
-            yield f"{said}, longer than a hop over a satellite; the field is in nanoseconds, and 8us is 8_000"
+            yield f"{said}, longer than a satellite hop; the unit is nanoseconds, and 8us is 8_000"
     elif "rtt" in path:
         if 0 < value < LEAST_DELAY_NS:
-            yield f"{said}, the time of light over {value / 5:g} m of fibre; for microseconds write 100us"
+            yield f"{said}, the propagation delay of {value / 5:g} m of fibre; for microseconds write 100us"
         elif value > MOST_RTT_NS:
-            yield f"{said}, longer than a round trip over satellites; the field is in nanoseconds, and 100us is 100_000"
+            yield f"{said}, longer than a satellite round trip; the unit is nanoseconds, and 100us is 100_000"
 
 
 def _timeouts(scenario: ScenarioModel, variant: Variant) -> Iterator[tuple[str, int]]:

@@ -65,8 +65,8 @@ class CompiledProgram:
         if not self.ok:
             return f"CompiledProgram({sum(one.severity == 'error' for one in self.diagnostics)} errors)"
         counts = Counter(kind for kind, *_ in self._seen())
-        told = ", ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items())
-        return f"CompiledProgram({told or 'nothing that a controller sees'})"
+        seen = ", ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items())
+        return f"CompiledProgram({seen or 'nothing visible to a controller'})"
 
     def _repr_html_(self) -> str:
         """For notebooks: tables and arrays, or the diagnostics."""
@@ -158,8 +158,8 @@ def compile_program(
     """
     path = bundled.find_program(path)
     if not path.is_file():
-        remedy = "give the path of a .p4 file, or of BMv2 JSON"
-        raise UserError("no such P4 program", place=str(path), remedy=remedy)
+        remedy = "give the path of a .p4 file or of BMv2 JSON"
+        raise UserError("the P4 program does not exist", place=str(path), remedy=remedy)
     macros = dict(_macro(text) for text in defines)
     folders = [str(folder) for folder in (*include, bundled.PROGRAMS, bundled.LIBRARY)]
     rules = {} if strict is None else {"strict": strict}
@@ -186,8 +186,8 @@ def compiled_sources(sources: Sequence[ProgramSource], scenario: Path) -> dict[s
     for source in sources:
         known = kept.setdefault(source.program, source)
         if any(getattr(known, field) != getattr(source, field) for field in ("include", "defines", "p4info", "strict")):
-            remedy = "give the file two names, by a copy or a link"
-            raise UserError("is compiled in two ways in one scenario", place=source.program, remedy=remedy)
+            remedy = "copy or link the file under a second name, and compile each in one way"
+            raise UserError("is compiled with two sets of options in one scenario", place=source.program, remedy=remedy)
     return {name: _compiled(source, scenario) for name, source in kept.items()}
 
 
@@ -215,5 +215,5 @@ def _compiled(source: ProgramSource, scenario: Path) -> CompiledProgram:
 def _macro(text: str) -> tuple[str, str]:
     name, separator, value = text.partition("=")
     if not name.isidentifier():
-        raise UserError(f"{text!r} defines no macro", place="--define", remedy="write NAME or NAME=VALUE")
+        raise UserError(f"{text!r} does not define a macro", place="--define", remedy="write NAME or NAME=VALUE")
     return name, value if separator else "1"

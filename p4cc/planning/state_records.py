@@ -60,7 +60,7 @@ def plan_program(
 def _switches(patterns: list[str], topology: Topology, place: str) -> list[str]:
     switches = [name for name in topology.switch_names if matches(name, patterns)]
     if not switches:
-        cause = f"no switch is named {', '.join(patterns)}"
+        cause = f"no switch matches {', '.join(patterns)}"
         raise UserError(cause, place=f"{place}.switches", remedy=f"switches: {some(topology.switch_names)}")
     return switches
 
@@ -85,11 +85,11 @@ def _plan_named(
         _refuse_direct(record.names, (schema_of(switch) for switch in switches), place, alone=not found)
     if not found:
         known = dict.fromkeys(one.name for switch in switches for one in getattr(schema_of(switch), kind))
-        cause = f"no {kind[:-1]} of these switches is named {', '.join(record.names)}"
+        cause = f"no {kind[:-1]} of these switches matches {', '.join(record.names)}"
         raise UserError(cause, place=f"{place}.names", remedy=f"{kind}: {some(known) or 'none'}")
     if (cells := sum(cells for *_, cells in found)) > MAX_CELLS:
-        cause = f"{cells} cells are more than {MAX_CELLS}"
-        raise UserError(cause, place=place, remedy="name fewer arrays or switches")
+        cause = f"{cells} cells exceed the limit of {MAX_CELLS}"
+        raise UserError(cause, place=place, remedy="select fewer arrays or switches")
     return [{"switch": switch, "name": name} for switch, name, _ in found]
 
 
@@ -99,8 +99,8 @@ def _refuse_direct(names: list[str], schemas: Iterable[P4Schema], place: str, *,
         for counter in schema.direct_counters:
             if counter.name in names or counter.alias in names or (alone and matches(counter.name, names)):
                 table = counter.direct_table_name
-                cause = f"{counter.name} is a direct counter: it counts for each entry of table {table}"
-                remedy = f"record.tables: {{names: [{table}]}} holds packets and bytes of each entry"
+                cause = f"{counter.name} is a direct counter, which counts per entry of table {table}"
+                remedy = f"use record.tables: {{names: [{table}]}}, which has the packets and bytes of each entry"
                 raise UserError(cause, place=f"{place}.names", remedy=remedy)
 
 
@@ -112,8 +112,8 @@ def _chosen(kind: Kind, patterns: list[str], schema: P4Schema, place: str) -> li
     wide = [one for one in named if _is_wide(one)] if kind == "registers" else []
     exact = [one for one in wide if one.name in patterns or one.alias in patterns]
     if exact:
-        cause = f"a cell of {exact[0].name} is no number of at most {MAX_BITS} bits"
-        raise UserError(cause, place=f"{place}.names", remedy="name other registers")
+        cause = f"a cell of {exact[0].name} is not a number of at most {MAX_BITS} bits"
+        raise UserError(cause, place=f"{place}.names", remedy="select other registers")
     return [(one.name, one.size * (3 if kind == "meters" else 1)) for one in named if one not in wide]
 
 

@@ -65,8 +65,8 @@ class FeaturePlanner:
     def features(self, roles: frozenset[str]) -> tuple[Feature, ...]:
         """Features of programs with these roles; raises PlannerError for what a port cannot hold."""
         if self.switch.flowlet_gap_ns is not None and FLOWLET_GAPS not in roles:
-            cause = f"no table of the program has the role {FLOWLET_GAPS}: it knows no flowlets"
-            raise PlannerError("flowlet_gap_ns", cause, "run p4src/v1model/ecn_red_spray.p4, or leave it out")
+            cause = f"no table of the program has the role {FLOWLET_GAPS}, so it does not support flowlets"
+            raise PlannerError("flowlet_gap_ns", cause, "run p4src/v1model/ecn_red_spray.p4, or remove flowlet_gap_ns")
         return tuple(plan(self) for role, plan in PLANNERS.items() if role in roles)
 
     def _by_port(self, plan: Callable[[str, Link], T]) -> dict[PortName, T]:
@@ -96,8 +96,8 @@ class FeaturePlanner:
             return SpraySettings()
         tick_ns = self.units.common_tick_ns(self.topology.switch_names)
         if not 1 <= gap_ns // tick_ns < 1 << 32:
-            cause = f"{gap_ns} ns are {gap_ns // tick_ns} units of the program's clock ({tick_ns} ns)"
-            raise PlannerError("flowlet_gap_ns", cause, "give 1 to 2^32 - 1 of them, or timestamp_unit: ns")
+            cause = f"{gap_ns} ns is {gap_ns // tick_ns} ticks of the program's clock ({tick_ns} ns)"
+            raise PlannerError("flowlet_gap_ns", cause, "give 1 to 2^32 - 1 ticks, or set timestamp_unit: ns")
         return SpraySettings(gap_ns // tick_ns)
 
     def rcp(self) -> dict[PortName, RcpPort]:

@@ -97,9 +97,9 @@ def plan_programs(
             if marking.name in filled:
                 thresholds.update(_thresholds(fixed, marking, (topology, switch)))
             if marking.name != OWN_THRESHOLDS:
-                notes.setdefault(f"thresholds go to table {marking.name}", []).append(switch)
+                notes.setdefault(f"thresholds are written to table {marking.name}", []).append(switch)
         if routes is not None and not routes.is_said and not isinstance(case.scenario.switch.routes, RouteSettings):
-            notes.setdefault(f"routes go to {routes}", []).append(switch)
+            notes.setdefault(f"routes are written to {routes}", []).append(switch)
     chips = chips_among(topology.switch_names, schema_of)
     commands = {switch: written.commands for switch, written in entries.items() if written.commands}
     return Programs(found, _by_switch(notes), thresholds, chips, commands)
@@ -139,8 +139,8 @@ def _routes(case: Case, schema: P4Schema, filled: frozenset[str], switch: str) -
         params = {name: Role(value) if isinstance(value, str) else value for name, value in settings.params.items()}
         named = named_routes(schema, NamedRoutes(settings.table, settings.action, params, settings.key), case.ip)
         if named.table in filled:
-            cause = f"table {named.table} of {switch} is filled by switch.routes and by switch.entries"
-            raise UserError(cause, place=place, remedy="leave the entries out, or write routes: none")
+            cause = f"both switch.routes and switch.entries write to table {named.table} of {switch}"
+            raise UserError(cause, place=place, remedy="remove the entries, or set routes: none")
         return replace(named, by_host=settings.by_host)
     found = find_routes(schema, filled, case.ip)
     if found is not None and settings == "hosts":
@@ -150,7 +150,7 @@ def _routes(case: Case, schema: P4Schema, filled: frozenset[str], switch: str) -
         return None
     if found is None and not filled:
         near = ", ".join(candidates(schema, case.ip)) or "none"
-        cause = f"no table of it takes routes by itself; tables with an address and a port: {near}"
-        remedy = "name the table in switch.routes, write switch.entries, or routes: none for a controller of yours"
+        cause = f"p4cc cannot tell which table is for routes; tables with an address and a port: {near}"
+        remedy = "name the table in switch.routes, write switch.entries, or set routes: none and use a controller"
         raise UserError(cause, place=place, remedy=remedy)
     return found

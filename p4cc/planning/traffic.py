@@ -150,7 +150,7 @@ class _Planner:
         for source, destination in zip(sources, destinations, strict=True):
             if source == destination:
                 raise self.hosts.error(
-                    "destinations", f"{source!r} would send to itself", "name the hosts in another order"
+                    "destinations", f"{source!r} would send to itself", "change the order of the hosts"
                 )
             for _ in range(item.flows_per_pair):
                 self._flow(source, destination, item.size_bytes, item.start_jitter_ns, item.close_ns)
@@ -183,13 +183,19 @@ class _Planner:
         servers = clients if item.servers is None else self.hosts.several("servers", item.servers, ())
         if len(servers) != len(clients):
             raise self.hosts.error(
-                "servers", f"{len(servers)} servers for {len(clients)} clients", "name as many of both, or no servers"
+                "servers",
+                f"{len(servers)} servers for {len(clients)} clients",
+                "give as many servers as clients, or no servers",
             )
         for shift in item.shifts:
             for place, client in enumerate(clients):
                 server = servers[(place + shift) % len(servers)]
                 if server == client:
-                    raise self.hosts.error("shifts", f"{client!r} would ask itself", f"shift {shift} is a whole turn")
+                    raise self.hosts.error(
+                        "shifts",
+                        f"{client!r} would send requests to itself",
+                        f"do not use shift {shift}, a multiple of the number of servers",
+                    )
                 self.plan.rounds.append(
                     {
                         "name": f"{item.label}/{shift}/{client}",
@@ -244,8 +250,8 @@ class _Planner:
             key = f"{self.key}.paths"
             paths = read_ns3_paths(find_named(item.paths, self.scenario, what="path map", key=key), len(flows))
             if self.case.packets == "tcp" or self.case.ip == 6:
-                cause = "a path map chooses ports of UDP over IPv4, and senders speak TCP or IPv6"
-                raise UserError(cause, place=key, remedy="leave the paths out, or give packets: udp and ip: 4")
+                cause = "a path map chooses source ports of UDP over IPv4, but senders use TCP or IPv6"
+                raise UserError(cause, place=key, remedy="remove the paths, or use packets: udp and ip: 4")
         choice = PathChoice(self.topology, self.case.scenario.switch.ecmp_seed)
         known = set(self.topology.host_names)
         for place, flow in enumerate(flows):
@@ -253,9 +259,11 @@ class _Planner:
             for node, name in zip((flow.source, flow.destination), ends, strict=True):
                 if name not in known:
                     remedy = f"hosts of the topology: {some(self.topology.host_names)}"
-                    raise UserError(f"flow {place}: node {node} is no host", place=str(file), remedy=remedy)
+                    raise UserError(f"flow {place}: node {node} is not a host", place=str(file), remedy=remedy)
             if ends[0] == ends[1]:
-                raise UserError(f"flow {place} goes from {flow.source} to itself", place=str(file), remedy="correct it")
+                raise UserError(
+                    f"flow {place} goes from {flow.source} to itself", place=str(file), remedy="correct the flow"
+                )
             added: spec.FlowSpec = {
                 **self._common(),
                 "id": len(self.plan.flows) + 1,
@@ -283,7 +291,7 @@ class _Planner:
     def _within_an_hour(self, gap_ns: float, field: str) -> float:
         """A mean gap that follows from another field, as long as one that is given may be; raises UserError."""
         if gap_ns > MAX_GAP_NS:
-            cause = f"one flow of a host comes every {gap_ns / 1e9:.3g} s on average, and gaps are an hour at most"
+            cause = f"a host starts one flow every {gap_ns / 1e9:.3g} s on average, but gaps are at most an hour"
             raise self.hosts.error(field, cause, "give a larger value")
         return gap_ns
 
@@ -333,7 +341,7 @@ class _Planner:
     def _gap(self, gap: PairGap, key: str) -> spec.GapSpec:
         match gap:
             case CdfGap():
-                what = "distribution of gaps"
+                what = "gap distribution"
                 return gap_description(find_named(gap.file, self.scenario, what=what, key=f"{self.key}.{key}.file"))
             case LognormalGap():
                 return {"kind": gap.kind, "sigma": gap.sigma}
@@ -343,8 +351,8 @@ class _Planner:
     def _bursts(self, item: BurstsTraffic) -> None:
         hosts = self.hosts.several("hosts", item.hosts, self.topology.roles.senders)
         if item.senders >= len(hosts):
-            cause = f"{item.senders} senders and a receiver are more than the {len(hosts)} hosts"
-            raise self.hosts.error("senders", cause, "let fewer send")
+            cause = f"{item.senders} senders and a receiver exceed the {len(hosts)} hosts"
+            raise self.hosts.error("senders", cause, "reduce senders")
         offered_bps = item.load * sum(self._rate_bps(host) for host in hosts)
         self.plan.bursts.append(
             {
@@ -363,7 +371,7 @@ class _Planner:
         try:
             groups = item.groups(hosts)
         except ValueError as error:
-            raise self.hosts.error("group_size", str(error), "name other ranks, or give another size") from None
+            raise self.hosts.error("group_size", str(error), "select other ranks, or change the size") from None
         common = self._common()
         for number, ranks in enumerate(groups):
             self.plan.collectives.append(
@@ -410,8 +418,8 @@ class _Planner:
     def _shares(self, item: IncastTraffic | RoundsTraffic, senders: int) -> list[int]:
         shares = item.shares(senders)
         if shares[-1] == 0:
-            cause = f"{item.total_bytes} B divided by {senders} senders leave some nothing to send"
-            raise self.hosts.error("total_bytes", cause, f"give at least {senders}")
+            cause = f"{item.total_bytes} B divided by {senders} senders leaves some with nothing to send"
+            raise self.hosts.error("total_bytes", cause, f"give at least {senders} B")
         return shares
 
     def _flow(

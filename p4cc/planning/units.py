@@ -41,8 +41,8 @@ class Units:
         """Of one unit of time of all these switches; raises PlannerError where they differ."""
         ticks = {self.tick_ns(switch) for switch in switches}
         if len(ticks) > 1:
-            cause = "some switches count nanoseconds (their program is for Tofino), others microseconds"
-            raise PlannerError("timestamp_unit", cause, "write timestamp_unit: ns")
+            cause = "some switches count in nanoseconds (their program is for Tofino), others in microseconds"
+            raise PlannerError("timestamp_unit", cause, "set timestamp_unit: ns")
         return ticks.pop() if ticks else 1_000
 
     def depth_unit(self, switch: str) -> DepthUnit:

@@ -45,7 +45,7 @@ def plan_headers(
         return None
     first = headers[0]
     if first.after is None:
-        raise ValueError("a scenario is checked: its first header stands behind a layer")
+        raise ValueError("`problems` reports a first header without a preceding layer")
     planner = _Planner(_known(headers, programs, place), names, place)
     planned: list[spec.UserHeaderConfig] = []
     sent = 0
@@ -54,13 +54,13 @@ def plan_headers(
         copies = 1 if header.count is None else planner.copies(header.count, headers[:number])
         sent += copies * len(one["bytes"])
         if sent > MAX_BYTES:
-            cause = f"headers have {sent} bytes at their sender"
+            cause = f"headers have {sent} bytes at the sender"
             raise UserError(cause, place=f"{place}[{number}]", remedy=f"give at most {MAX_BYTES}")
         planned.append(one)
     announce = first.announce
     if announce is not None and announce.ihl and (sent % 4 or sent > MAX_OPTION_BYTES):
-        cause = f"IPv4 options of {sent} bytes"
-        raise UserError(cause, place=place, remedy=f"give whole words of 4 bytes, at most {MAX_OPTION_BYTES}")
+        cause = f"the IPv4 options have {sent} bytes"
+        raise UserError(cause, place=place, remedy=f"give a multiple of 4 bytes, at most {MAX_OPTION_BYTES}")
     plain: spec.UserHeadersConfig = {
         "after": first.after,
         "announce": {} if announce is None else _announcement(announce),
@@ -88,8 +88,8 @@ def _known(headers: Sequence[OwnHeader], programs: Iterable[HeaderTypes], place:
         all_types.update(dict.fromkeys(program))
         for name in wanted & set(program):
             if found.setdefault(name, program[name]) != program[name]:
-                cause = f"header type {name!r} has other fields in another program of the network"
-                raise UserError(cause, place=place, remedy="give the types names of their own")
+                cause = f"header type {name!r} has different fields in another program of the network"
+                raise UserError(cause, place=place, remedy="use different names for the two types")
     for number, header in enumerate(headers):
         if header.type not in found:
             known = ", ".join(all_types) or "none"
@@ -112,8 +112,8 @@ class _Planner:
         place = f"{self.place}[{number}]"
         bits = sum(field.bits for field in fields)
         if bits % 8 or any(field.kind == "varbit" for field in fields):
-            cause = f"header type {header.type!r} has {bits} bits" if bits % 8 else "it has a field of varying length"
-            raise UserError(cause, place=f"{place}.type", remedy="name a type of whole bytes and fixed fields")
+            cause = f"header type {header.type!r} has {bits} bits" if bits % 8 else "it has a variable-length field"
+            raise UserError(cause, place=f"{place}.type", remedy="name a type of fixed size and whole bytes")
         if strange := set(header.values) - {field.name for field in fields}:
             known = ", ".join(field.name for field in fields)
             cause = f"{header.type} has no field {min(strange)!r}"
@@ -140,7 +140,7 @@ class _Planner:
         number = given if isinstance(given, int) else _number(given, place)
         least = -(1 << (field.bits - 1)) if field.kind == "int" else 0
         if not least <= number < 1 << field.bits:
-            raise UserError(f"{given} does not fit {field.bits} bits", place=place, remedy="give a smaller number")
+            raise UserError(f"{given} does not fit in {field.bits} bits", place=place, remedy="give a smaller number")
         return number % (1 << field.bits)
 
     def _count(self, count: str, before: Sequence[spec.UserHeaderConfig], place: str) -> spec.CountField:
@@ -149,8 +149,8 @@ class _Planner:
             fields = [known if bits <= MAX_COUNT_BITS else "" for known, bits in one["fields"]]
             if one["name"] == name and field in fields:
                 return {"header": place_of_header, "field": fields.index(field)}
-        remedy = "write TYPE.FIELD with a header before it and a field of at most 32 bits"
-        raise UserError(f"{count!r} counts nothing", place=place, remedy=remedy)
+        remedy = "write TYPE.FIELD, with an earlier header and a field of at most 32 bits"
+        raise UserError(f"{count!r} is not a field that can count headers", place=place, remedy=remedy)
 
 
 def _number(text: str, place: str) -> int:
@@ -161,4 +161,4 @@ def _number(text: str, place: str) -> int:
         return int(text, 0) if text.isalnum() else int(ipaddress.ip_address(text))
     except ValueError:
         remedy = "give a number, an address, HOST.ipv4, HOST.mac or port(SWITCH, PEER)"
-        raise UserError(f"{text[:60]!r} is no number and no address", place=place, remedy=remedy) from None
+        raise UserError(f"{text[:60]!r} is not a number or an address", place=place, remedy=remedy) from None

@@ -67,8 +67,8 @@ class UserPackets:
         captured = self._capture(item.pcap)
         times = [packet.time_ps for packet in captured if packet.time_ps is not None]
         if len(times) < len(captured):
-            cause = f"{len(captured) - len(times)} packets of it have no time"
-            raise self.hosts.error("pcap", cause, "capture anew, or send them with kind packets")
+            cause = f"{len(captured) - len(times)} of its packets have no timestamp"
+            raise self.hosts.error("pcap", cause, "repeat the capture, or send the packets with kind packets")
         if (replaced := self._replacement(item)) is not None:
             captured = [Captured(one.time_ps, replaced.apply(one.data), one.length) for one in captured]
         begin, end_ns = min(times), self._end_ns(item)
@@ -78,7 +78,7 @@ class UserPackets:
         )
         kept = [(at, captured[place]) for at, place in due if at < last_ps]
         if not kept:
-            raise self.hosts.error("start_ns", "no packet of it is due before the end", "begin earlier")
+            raise self.hosts.error("start_ns", "no packet of the item is sent before the end", "start earlier")
         offsets = [at for at, _ in kept]
         gaps = [after - before for before, after in itertools.pairwise(offsets)]
         frames = [self._frame(one.data, gap, one.length) for (_, one), gap in zip(kept, [*gaps, 0], strict=True)]
@@ -96,7 +96,7 @@ class UserPackets:
         try:
             data = bytes.fromhex(text)
         except ValueError as error:
-            raise self.hosts.error(f"hex[{place}]", str(error), "write two hexadecimal digits a byte") from None
+            raise self.hosts.error(f"hex[{place}]", str(error), "write two hexadecimal digits per byte") from None
         if not 0 < len(data) <= MAX_PACKET_BYTES:
             raise self.hosts.error(f"hex[{place}]", f"a packet has {len(data)} bytes", f"give 1 to {MAX_PACKET_BYTES}")
         return Captured(None, data, len(data))
@@ -121,7 +121,7 @@ class UserPackets:
         if item.period_ns is None and item.rate_bps is None:
             gaps, count = [0] * len(packets), item.count or len(packets)
             if count > len(packets):
-                cause = f"{count} packets from {len(packets)} would leave all at once"
+                cause = f"{count} packets from {len(packets)} would all be sent at once"
                 raise self.hosts.error("count", cause, "give period_ns or rate_bps")
         else:
             gaps = [self._gap_ps(item, packet) for packet in packets]
@@ -141,7 +141,9 @@ class UserPackets:
 
     def _bounded(self, frames: list[spec.FrameSpec]) -> list[spec.FrameSpec]:
         if sum(len(frame["hex"]) for frame in frames) > 2 * MAX_BYTES:
-            raise UserError(f"packets have more than {MAX_BYTES} bytes", place=self.hosts.place, remedy="send fewer")
+            raise UserError(
+                f"the packets exceed {MAX_BYTES} bytes in total", place=self.hosts.place, remedy="send fewer packets"
+            )
         return frames
 
     def _described(
@@ -169,9 +171,9 @@ class UserPackets:
             try:
                 address = int(ipaddress.IPv4Address(text))
             except ValueError:
-                raise self.hosts.error(f"addresses.{text}", "is no IPv4 address", "write it as 10.0.0.1") from None
+                raise self.hosts.error(f"addresses.{text}", "is not an IPv4 address", "write it as 10.0.0.1") from None
             if name not in known:
-                raise self.hosts.error(f"addresses.{text}", f"no host is named {name!r}", f"hosts: {some(known)}")
+                raise self.hosts.error(f"addresses.{text}", f"there is no host {name!r}", f"hosts: {some(known)}")
             hosts[address] = known[name]
         return Replacement(hosts, known[item.source])
 

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     Anything = JsonValue
 else:
     Anything = object
-"""What JSON has, which the data of a scenario is; pydantic does not look into it."""
+"""Any JSON value, such as a scenario's data; pydantic does not check inside it."""
 Parameter = int | float | str | bool
 """A parameter of an algorithm; its type, range and default are the registry's."""
 
-_KIND_IS = "Which kind this is; it decides what other fields there are."
+_KIND_IS = "The kind, which decides the other fields."
 _SAID = "said"
 KIND = Field(description=_KIND_IS, json_schema_extra={_SAID: True})
 """Of a kind that data says; in Python the class says it, so that it has a default there."""
@@ -99,20 +99,20 @@ Label = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,31}$")]
 Hosts = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=64)]],
     BeforeValidator(listed),
-    Field(min_length=1, max_length=4_096, description="Names of hosts, one or a list; * and ? are wildcards."),
+    Field(min_length=1, max_length=4_096, description="Host name or list of host names; * and ? are wildcards."),
 ]
 
 
 class Algorithm(Model):
-    """An algorithm of the registry by name, with its parameters beside it (`p4cc algorithms` lists them)."""
+    """An algorithm by its registry name, together with its parameters (`p4cc algorithms` lists them)."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
     name: str
-    """Its name in the registry; its parameters stand beside it (`p4cc algorithms`)."""
+    """Registry name; the algorithm's parameters are sibling keys (`p4cc algorithms`)."""
     python: str | None = Field(
         default=None,
-        description="A class of your own in place of a name: `FILE.py:CLASS`, the file beside the scenario "
+        description="A Python class in place of a registered algorithm: `FILE.py:CLASS`, relative to the scenario "
         "(docs/how-to/write-an-algorithm.md).",
         pattern=r"^.+\.py:[A-Za-z_]\w*$",
         max_length=4096,
@@ -129,7 +129,7 @@ class Algorithm(Model):
         if isinstance(data, dict) and isinstance(text := data.get("python"), str):
             class_name = text.rpartition(":")[2]
             if data.setdefault("name", class_name) != class_name:
-                raise ValueError("give name for an algorithm of the registry, or python for a class, not both")
+                raise ValueError("give either name (a registered algorithm) or python (a class), not both")
         return data
 
     @property
@@ -160,14 +160,16 @@ class Algorithm(Model):
 
 
 class Sender(Model):
-    """What runs at a sending host."""
+    """The algorithms that a sending host runs."""
 
     congestion_avoidance: Algorithm | None = None
-    """How the window moves once its first growth is over, and on marks and losses."""
+    """How the window evolves after slow start, and in response to marks and losses."""
     slow_start: Algorithm = Algorithm(name="standard")
-    """How the window grows at first."""
-    rate_control: Algorithm | None = Field(default=None, description="With `transport.kind: rdma`, alone.")
-    transport: dict[str, Parameter] = Field(default={}, description="Fields of `transport` this sender changes.")
+    """How the window grows in slow start."""
+    rate_control: Algorithm | None = Field(
+        default=None, description="Rate control algorithm; excludes the other two and requires `transport.kind: rdma`."
+    )
+    transport: dict[str, Parameter] = Field(default={}, description="Fields of `transport` that this sender overrides.")
 
     def algorithms(self) -> Iterator[tuple[str, Algorithm]]:
         """Its algorithms, with the fields that name them."""
@@ -181,7 +183,7 @@ class Sender(Model):
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         if (self.congestion_avoidance is None) == (self.rate_control is None):
-            raise ValueError("give congestion_avoidance, or rate_control with transport.kind rdma")
+            raise ValueError("give either congestion_avoidance, or rate_control with transport.kind: rdma")
         return self
 
 

@@ -19,41 +19,41 @@ if TYPE_CHECKING:
     from p4cc.scenario.yaml import Document
 
 _MADE = "scenario of Python"
-"""Stands for the file in messages."""
+"""Appears in messages in place of a file name."""
 
 
 class Scenario(ScenarioModel):
-    """One experiment: what is built, what is sent, what is compared, what is drawn.
+    """One experiment: what to build, send, compare and draw.
 
-    `p4cc.parts` has the parts; fields, units and defaults are those of a scenario's file (docs/reference/scenario.md).
-    Nothing changes after it was made: `with_` gives another. Raises UserError for values that cannot be.
+    `p4cc.parts` has the parts; fields, units and defaults are those of a scenario file (docs/reference/scenario.md). A
+    scenario is immutable: `with_` returns a changed copy. Raises UserError for invalid values.
     """
 
     @classmethod
     def load(cls, name: str | Path, changes: JsonObject | None = None, **overrides: JsonValue) -> Self:
-        """The scenario of a file, or an experiment's such as `gst/incast`.
+        """Loads the scenario of a file, or of an experiment such as `gst/incast`.
 
-        `changes` are fields by their dotted paths, `overrides` the same as keywords with two underscores for the dot.
-        Raises UserError.
+        `changes` maps dotted paths of fields to values; `overrides` are the same as keywords, with two underscores for
+        the dot. Raises UserError.
         """
         path = find_scenario(name)
         return cls._checked(read_document(path), assignments(changes, overrides), path)
 
     @classmethod
     def over(cls, scenario: ScenarioModel) -> Self:
-        """A scenario that was read, with what Python programs can do with it."""
+        """Wraps a scenario that was read from a file."""
         made = cls(**{name: getattr(scenario, name) for name in scenario.model_fields_set})
         made.keep_place(scenario.place)
         return made
 
     def with_(self, changes: JsonObject | None = None, **overrides: JsonValue) -> Self:
-        """This scenario with changes, which are given as to `load`; raises UserError."""
+        """A changed copy of this scenario; arguments as for `load`. Raises UserError."""
         return self._checked(document_of(self.to_yaml(), self.place), assignments(changes, overrides), self.place)
 
     def check(self) -> Self:
-        """This scenario as a file of it would be read: names of algorithms, and all that must fit together.
+        """Validates this scenario like a file: names of algorithms, and consistency of its parts.
 
-        `p4cc.run` does it too. Raises UserError with every finding.
+        `p4cc.run` does so, too. Raises UserError with all problems.
         """
         return self.with_()
 

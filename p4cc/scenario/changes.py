@@ -13,11 +13,11 @@ MAX_CHANGES = 100_000
 
 
 class TimedRow(TableRow):
-    """An entry of a table, or its default action, that is written at an instant of the run.
+    """A table entry or default action that is written at a given time in the run.
 
-    An entry of that match is changed, and added where there is none. It takes effect behind all events of that instant,
-    and before what a controller is told or asks then.
+    An existing entry with the same match is modified; otherwise the entry is inserted. The write takes effect after all
+    other events at that time, and before the controller receives or reads anything at that time.
     """
 
     at_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
-    """When it is written."""
+    """Time of the write."""

@@ -34,10 +34,10 @@ FigureName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _-]{0,31}$")]
 
 
 class LimitMeasure(OfRuns):
-    """The largest value of a swept column up to which the median run has none of `column`.
+    """Largest value of a swept column up to which `column` is 0 in the median run.
 
-    With `at_least`: up to which the median run has at least so much
-    of it (docs/algorithms/metrics.md#metrics, flows supported).
+    With `at_least`: largest value up to which `column` reaches at least that much in the median run
+    (docs/algorithms/metrics.md#metrics, flows supported).
 
     Source: docs/algorithms/metrics.md#metrics, supported.
     """
@@ -46,154 +46,163 @@ class LimitMeasure(OfRuns):
     over: str = "senders"
     """The swept column."""
     column: str = "timeouts"
-    """The column of the runs."""
+    """Column of the runs table."""
     at_least: float | None = None
-    """How much of the column there must be; none may be there if absent."""
+    """Minimum value of the column; if absent, the column must be 0."""
 
 
 class ValueMeasure(OfRuns):
-    """A column, over the seeds of each point and then over the points."""
+    """A column aggregated over the seeds of each point, then over the points."""
 
     kind: Annotated[Literal["value"], KIND]
     column: str
-    """The column of the runs."""
+    """Column of the runs table."""
     seeds: Literal["median", "mean", "min", "max", "share_above_0"] = "median"
-    """How the seeds of a point become one value."""
+    """How the seeds of a point are aggregated."""
     points: Literal["median", "mean", "min", "max"] = "mean"
-    """How the points become one value."""
+    """How the points are aggregated."""
     scale: float = 1.0
-    """Factor on the value."""
+    """Factor applied to the value."""
 
 
 class TableMeasure(OfRuns):
-    """A column of a table of the results: over the rows and seeds of each point, then over the points."""
+    """A column of a result table, aggregated over the rows and seeds of each point, then over the points."""
 
     kind: Annotated[Literal["table"], KIND]
     table: Annotated[str, Field(pattern=r"^[a-z_]{1,32}$")]
-    """The table of the results."""
+    """The result table."""
     column: str
-    """Its column."""
+    """Column of that table."""
     rows: Literal["median", "mean", "min", "max"] = "median"
-    """How rows and seeds of a point become one value."""
+    """How the rows and seeds of a point are aggregated."""
     points: Literal["median", "mean", "min", "max"] = "mean"
-    """How the points become one value."""
+    """How the points are aggregated."""
     scale: float = 1.0
-    """Factor on the value."""
+    """Factor applied to the value."""
 
 
 class BinsMeasure(OfRuns):
-    """Goodput of all flows together in bins of time (table `goodput`), over bins and seeds, then over the points."""
+    """Total goodput of all flows in time bins (table `goodput`), aggregated over bins and seeds, then over points."""
 
     kind: Annotated[Literal["bins"], KIND]
     start_ns: Annotated[int, Field(ge=0)] = 0
-    """Bins before this do not count."""
+    """Earlier bins are ignored."""
     end_ns: Annotated[int, Field(ge=1)]
-    """Bins after this do not count."""
+    """Later bins are ignored."""
     bins: Literal["median", "mean", "min", "max"] = "median"
-    """How bins and seeds of a point become one value."""
+    """How the bins and seeds of a point are aggregated."""
     points: Literal["median", "mean", "min", "max"] = "mean"
-    """How the points become one value."""
+    """How the points are aggregated."""
     scale: float = 1.0
-    """Factor on the value."""
+    """Factor applied to the value."""
 
 
 class WorstRatioMeasure(OfRuns):
-    """The smallest ratio, over the points, of a column's median for one variant to that for another."""
+    """Smallest ratio, over all points, of a column's median for one variant to that for another."""
 
     kind: Annotated[Literal["smallest_ratio"], KIND]
     to_variant: str
-    """The variant that is compared with."""
+    """The variant in the denominator."""
     column: str
-    """The column of the runs."""
+    """Column of the runs table."""
 
 
 class FlowShareMeasure(OfRuns):
-    """Share of the flows of all seeds whose column is at most a value, in percent."""
+    """Percentage of flows, over all seeds, whose column is at most `value`."""
 
     kind: Annotated[Literal["flow_share"], KIND]
     column: str
-    """The column of the flows."""
+    """Column of the flows table."""
     at_most: float
-    """The value."""
+    """The threshold."""
 
 
 class RoundModelMeasure(Model):
-    """Rounds, or seconds, from the first window of `from_segments` to the first of `to_segments` in the round model.
+    """Rounds or seconds from the first window of `from_segments` to the first of `to_segments` in the round model.
 
-    The variant's own slow start runs on an ideal path of this round-trip time.
+    The variant's slow start runs on an ideal path with this round-trip time.
     """
 
     kind: Annotated[Literal["round_model"], KIND]
     variant: str
-    """Whose slow start runs."""
+    """The variant whose slow start runs."""
     rtt_ns: Annotated[int, Field(ge=1)]
-    """The path's round-trip time."""
-    from_segments: float | None = Field(default=None, description="The start of the flow if absent.")
+    """Round-trip time of the path."""
+    from_segments: float | None = Field(
+        default=None, description="The window at which the count begins; the start of the flow if absent."
+    )
     to_segments: float
-    """The window that ends the count."""
+    """The window at which the count ends."""
     unit: Literal["rounds", "seconds"] = "rounds"
-    """What is counted."""
+    """The unit of the count."""
 
 
 class RiseMeasure(OfRuns):
-    """Seconds from the first sample with a window of `from_segments` to the first with `to_segments`; needs windows."""
+    """Seconds from the first sample with a window of `from_segments` to the first with `to_segments`.
+
+    Needs the `windows` table.
+    """
 
     kind: Annotated[Literal["rise"], KIND]
     flow_id: int
-    """Which flow."""
-    from_segments: float | None = Field(default=None, description="The start of the flow if absent.")
+    """The flow."""
+    from_segments: float | None = Field(
+        default=None, description="The window at which the time begins; the start of the flow if absent."
+    )
     to_segments: float
-    """The window that ends the time."""
+    """The window at which the time ends."""
 
 
 class TraceMeasure(OfRuns):
-    """Of the flow that waits longest: how long it got nothing acknowledged (ms), or the largest window before that.
+    """For the flow that stalls longest: the time without acknowledged data (ms), or the largest window before it.
 
-    Of all seeds, the median; needs windows.
+    The value is the median over the seeds; it needs the `windows` table.
     """
 
     kind: Annotated[Literal["longest_wait"], KIND]
     give: Literal["wait_ms", "peak_segments_before", "segments_after"] = "wait_ms"
-    """What of the flow is given."""
+    """Which property of the flow is reported."""
 
 
 class ModelMeasure(Model):
-    """The window of greatest utilisation in GST's model, searched on the curve itself.
+    """The window with the highest utilisation in GST's model, searched on the curve itself.
 
     Source: docs/algorithms/slow-start.md#gst-model.
     """
 
     kind: Annotated[Literal["model_peak"], KIND]
-    printed: bool = Field(default=False, description="The paper's own formula for it, (B + BDP)/(2n), instead.")
+    printed: bool = Field(
+        default=False, description="Use the paper's closed-form approximation, (B + BDP)/(2n), instead."
+    )
 
 
 class CombineMeasure(Model):
-    """Two other claims by name; in a study those of all figures as `FIGURE.NAME`."""
+    """Arithmetic on two other claims, referred to by name; in a study, by `FIGURE.NAME`."""
 
     kind: Annotated[Literal["ratio", "difference", "increase"], KIND]
     of: str
-    """The first claim."""
+    """Name of the first claim."""
     to: str
-    """The claim that it is divided by, or that is taken off it."""
+    """Name of the claim that divides it or is subtracted from it."""
 
 
 class ReadingsMeasure(OfRuns):
-    """How many combinations of swept values (readings of the paper) have their limit within an interval.
+    """Number of combinations of swept values (readings of the paper) whose limit lies within an interval.
 
-    The limit is that of `kind: limit`, with `at_least` or without. The note lists them.
+    The limit is that of `kind: limit`, with or without `at_least`. The note lists the combinations.
     """
 
     kind: Annotated[Literal["readings"], KIND]
     by: Annotated[list[str], Field(min_length=1, max_length=6)]
-    """The swept columns whose values make the readings."""
+    """Swept columns whose values form the readings."""
     limit: Interval
-    """Where a reading's limit should lie."""
+    """Interval in which the limit of a reading should lie."""
     over: str = "senders"
-    """The swept column that the limit is of."""
+    """Swept column to which the limit refers."""
     column: str = "timeouts"
-    """The column of the runs."""
+    """Column of the runs table."""
     at_least: float | None = None
-    """How much of the column there must be; none may be there if absent."""
+    """Minimum value of the column; if absent, the column must be 0."""
 
 
 Measure = Annotated[
@@ -226,11 +235,11 @@ class Number(Model):
     """A number of ours that is shown and not judged."""
 
     name: ClaimName
-    """Names it within the figure; combinations refer to it."""
+    """Name of the claim within the figure, by which other claims refer to it."""
     text: Annotated[str, Field(min_length=1)]
-    """What is measured, for people."""
+    """What is measured, in words for the reader."""
     unit: str = ""
-    """Unit of the measured value, for people."""
+    """Unit of the measured value, as shown to the reader."""
     measure: Measure
     """How it is measured."""
 
@@ -240,14 +249,14 @@ class Expectation(Number):
 
     band: Band
     """Where the value should fall."""
-    cause: str = Field(default="", description="The likely cause when the value falls outside the band.")
+    cause: str = Field(default="", description="Likely cause of a value outside the band.")
     history: History = Field(default=[], description="Changes after a run.")
 
 
 class Claim(Number, Stated):
     """A number of the source."""
 
-    cause: str = Field(default="", description="The likely cause when the value falls outside the band.")
+    cause: str = Field(default="", description="Likely cause of a value outside the band.")
     not_comparable: str = Field(
         default="", description="Why ours is not the same number as the source's, if it is not."
     )
@@ -264,18 +273,23 @@ class Claim(Number, Stated):
 
 
 EACH = "*"
-"""The variant of a measure that is made once for every variant of its scenario."""
+"""Placeholder for the variant in a measure that is repeated for every variant of the scenario."""
 
 
 class EachVariant(Number):
-    """A number of every variant: its measure names the variant `*`. A column of a study's league table."""
+    """A number measured for every variant; its measure names the variant `*`.
 
-    better: Literal["less", "more"] | None = Field(default=None, description="Which value leads; none if absent.")
+    It becomes a column of a study's league table.
+    """
+
+    better: Literal["less", "more"] | None = Field(
+        default=None, description="Which value ranks first; no ranking if absent."
+    )
 
     @model_validator(mode="after")
     def _of_each(self) -> Self:
         if getattr(self.measure, "variant", None) != EACH:
-            raise ValueError(f'the measure is of every variant: give it variant: "{EACH}"')
+            raise ValueError(f'each_variant repeats the measure for every variant: give it variant: "{EACH}"')
         return self
 
     def name_of(self, variant: str) -> str:
@@ -293,17 +307,19 @@ class EachVariant(Number):
 
 
 class Reproduction(Model):
-    """The figure of the source that a scenario stands for."""
+    """The figure in the paper that a scenario reproduces."""
 
     figure: FigureName
-    """What the source calls the figure."""
+    """The figure's name in the paper."""
     note: str = ""
-    """What a reader of the table should know."""
+    """Remarks for the reader of the table."""
     claims: list[Claim] = Field(default=[], max_length=64, description="The source's numbers.")
     expectations: list[Expectation] = Field(default=[], max_length=64, description="What p4cc expects of itself.")
-    numbers: list[Number] = Field(default=[], max_length=1_000, description="Numbers of ours that nobody claims.")
+    numbers: list[Number] = Field(default=[], max_length=1_000, description="Numbers that are shown and not judged.")
     each_variant: list[EachVariant] = Field(
-        default=[], max_length=16, description="Numbers of every variant, each named and worded once."
+        default=[],
+        max_length=16,
+        description="Numbers that are measured for every variant, each named and described once.",
     )
     history: History = Field(default=[], description="Changes of the grid or the base, which all claims share.")
 
@@ -353,4 +369,4 @@ def check_same_points(name: str, of: Measure, to: Measure) -> None:
 def _differ(names: list[str]) -> None:
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"two claims have the name {twice}; give each its own")
+        raise ValueError(f"two claims are named {twice}; give each a unique name")

@@ -13,35 +13,37 @@ Schedule = Literal["ring", "halving_doubling", "pairwise"]
 
 
 class CollectiveTraffic(FlowTraffic):
-    """All-reduce, all-gather, reduce-scatter or all-to-all: a step's piece leaves when what it needs has come in.
+    """All-reduce, all-gather, reduce-scatter or all-to-all, step by step.
 
-    Each group of hosts is a job of its own; the tables `collectives` and `collective_steps` say how long its
-    iterations and steps took.
+    The piece of a step leaves once the data it depends on has arrived. Each group of hosts is a separate job; the
+    tables `collectives` and `collective_steps` give the durations of its iterations and steps.
     """
 
     kind: Annotated[Literal["collective"], KIND] = "collective"  # pyright: ignore[reportIncompatibleVariableOverride]
     operation: Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all"]
-    """What the ranks want to have."""
+    """The collective operation."""
     schedule: Schedule | None = Field(
-        default=None, description="Who sends to whom in which step; ring if absent, pairwise for all_to_all."
+        default=None,
+        description="Algorithm that decides who sends to whom in each step; default: ring, or pairwise for all_to_all.",
     )
     ranks: Hosts | None = Field(
-        default=None, description="Hosts by rank, by name, with * and ?; the topology's senders if absent."
+        default=None, description="Host names in rank order; * and ? are wildcards; the topology's senders if absent."
     )
     group_size: Annotated[int, Field(ge=2, le=4_096)] | None = Field(
-        default=None, description="Ranks of a job, of which there are then several; one job of all ranks if absent."
+        default=None,
+        description="Ranks per job, which splits the hosts into several jobs; one job of all ranks if absent.",
     )
     group_stride: Annotated[int, Field(ge=1, le=4_096)] = Field(
-        default=1, description="From a rank of a group to the next one: 1 takes neighbours."
+        default=1, description="Distance between consecutive ranks of a group; 1 groups neighbours."
     )
     size_bytes: FlowBytes
-    """The whole buffer, as NCCL's tests count it; pieces round up to whole shares of the ranks."""
+    """Size of the whole buffer, as NCCL's tests count it; pieces are rounded up so that all ranks have equal shares."""
     iterations: Annotated[int, Field(ge=1, le=100_000)] = 1
-    """How often each job does it."""
+    """Iterations of each job."""
     compute_ns: TimeNs = 0
-    """Time that a rank computes between two iterations."""
+    """Computation time of a rank between two iterations."""
     window: Annotated[int, Field(ge=1, le=4_095)] = Field(
-        default=1, description="all_to_all: steps that a rank may be ahead of what it received."
+        default=1, description="For all_to_all: number of steps by which a rank may run ahead of what it has received."
     )
 
     @property
@@ -52,13 +54,15 @@ class CollectiveTraffic(FlowTraffic):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if (self.operation == "all_to_all") != (self.used_schedule == "pairwise"):
-            raise ValueError("pairwise goes with all_to_all, ring and halving_doubling with the other operations")
+            raise ValueError("use pairwise with all_to_all, and ring or halving_doubling with the other operations")
         if self.window > 1 and self.operation != "all_to_all":
-            raise ValueError("a step passes on what the one before it brought; give window with all_to_all only")
+            raise ValueError(
+                "in this operation each step forwards the data of the previous one; give window only with all_to_all"
+            )
         if self.group_stride > 1 and self.group_size is None:
-            raise ValueError("group_stride is for groups; give group_size too")
+            raise ValueError("group_stride requires group_size; give both")
         if self.deadline is not None:
-            raise ValueError("connections that are kept have no deadline")
+            raise ValueError("persistent connections cannot have a deadline")
         return self
 
     def groups(self, hosts: list[str]) -> list[list[str]]:
@@ -66,6 +70,6 @@ class CollectiveTraffic(FlowTraffic):
         size, stride = self.group_size or len(hosts), self.group_stride
         block = size * stride
         if len(hosts) % block:
-            raise ValueError(f"{len(hosts)} hosts are no multiple of {size} ranks with stride {stride}")
+            raise ValueError(f"{len(hosts)} hosts are not a multiple of {size} ranks with stride {stride}")
         starts = [begin + offset for begin in range(0, len(hosts), block) for offset in range(stride)]
         return [hosts[start : start + block : stride][:size] for start in starts]

@@ -13,43 +13,43 @@ Latency = Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
 
 
 class UniformLatency(Model):
-    """Uniform between two times, both included."""
+    """Uniform distribution between two times, both included."""
 
     kind: Annotated[Literal["uniform"], KIND] = "uniform"
     min_ns: Latency
-    """The least."""
+    """Minimum."""
     max_ns: Latency
-    """The largest."""
+    """Maximum."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.max_ns < self.min_ns:
-            raise ValueError("max_ns is below min_ns")
+            raise ValueError("max_ns is less than min_ns")
         return self
 
 
 class ExponentialLatency(Model):
-    """A least time, and an exponential one on top of it."""
+    """A minimum plus an exponential time."""
 
     kind: Annotated[Literal["exponential"], KIND] = "exponential"
     mean_ns: Latency
-    """Mean of the whole."""
+    """Mean of the sum."""
     min_ns: Latency = 0
-    """The least."""
+    """Minimum."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.mean_ns < self.min_ns:
-            raise ValueError("mean_ns is below min_ns")
+            raise ValueError("mean_ns is less than min_ns")
         return self
 
 
 class LognormalLatency(Model):
-    """Log-normal: most about the median, a few far above it."""
+    """Log-normal distribution: most values near the median, a few far above it."""
 
     kind: Annotated[Literal["lognormal"], KIND] = "lognormal"
     median_ns: Latency
-    """The median."""
+    """Median."""
     sigma: Annotated[float, Field(ge=0, le=5, description="Standard deviation of the logarithm.")] = 0.5
 
 
@@ -70,46 +70,49 @@ AnyLatency = Annotated[
 
 
 class Absence(Model):
-    """A time during which nothing of the controller runs.
+    """A time during which the controller does not run.
 
-    Its timers are over, and what switches send it is lost. What it asked before takes effect. When it returns, it is a
-    new object of its class, and `start` is called again.
+    Its timers are cancelled and messages from switches are lost, but requests that it has already sent take effect.
+    When it returns, a new object of its class is created and `start` is called again.
     """
 
     leaves_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
-    """When it leaves."""
+    """When the controller stops."""
     returns_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
-        default=None, description="When it is there again; absent: it stays away."
+        default=None, description="When the controller restarts; if absent, it never does."
     )
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.returns_ns is not None and self.returns_ns <= self.leaves_ns:
-            raise ValueError("returns_ns is not after leaves_ns")
+            raise ValueError("returns_ns must be later than leaves_ns")
         return self
 
 
 class ControlSettings(Model):
-    """The way between the switches and the controller that `switch.controller` names (docs/reference/controller.md)."""
+    """The channel between the switches and the controller in `switch.controller` (docs/reference/controller.md)."""
 
     latency_ns: AnyLatency = Field(
         default=0,
-        description="From the instant at which a handler is called until its writes and packet-outs take effect: a "
-        "time, or a distribution with a random stream for each switch.",
+        description="Delay from the call of a handler until its writes and packet-outs take effect: a time, or a "
+        "distribution with one random stream per switch.",
     )
     notify_latency_ns: AnyLatency = Field(
         default=0,
-        description="From the instant at which a switch sends a packet-in, a digest or a notification, or a port "
-        "changes, until the handler is called: a time, or a distribution with a random stream for each switch.",
+        description="Delay from the instant at which a switch sends a packet-in, a digest or a notification, or a "
+        "port changes state, until the handler is called: a time, or a distribution with one random "
+        "stream per switch.",
     )
     parameters: dict[str, Parameter] = Field(
-        default={}, max_length=256, description="Keyword arguments of the controller's `__init__`."
+        default={}, max_length=256, description="Keyword arguments for the controller's `__init__`."
     )
-    absences: list[Absence] = Field(default=[], max_length=10_000, description="When the controller is not there.")
+    absences: list[Absence] = Field(
+        default=[], max_length=10_000, description="Times during which the controller does not run."
+    )
     handler_limit_s: Annotated[float, Field(gt=0, le=86_400)] = Field(
         default=60,
-        description="Seconds of real time that one call of Python code may take: a handler of the controller, a method "
-        "of an algorithm, the import of their files. No result depends on it.",
+        description="Limit in seconds of wall-clock time for one call of Python code: a controller's handler, an "
+        "algorithm's method, or the import of their files. Results do not depend on it.",
     )
 
     @model_validator(mode="after")
@@ -117,5 +120,5 @@ class ControlSettings(Model):
         absences = sorted(self.absences, key=lambda one: one.leaves_ns)
         for one, other in pairwise(absences):
             if one.returns_ns is None or other.leaves_ns <= one.returns_ns:
-                raise ValueError(f"the controller that leaves at {other.leaves_ns} ns is away already")
+                raise ValueError(f"the absence that starts at {other.leaves_ns} ns has not ended yet")
         return self

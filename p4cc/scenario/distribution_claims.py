@@ -13,60 +13,61 @@ Table = Literal["rtts", "rounds", "collectives", "flows", "windows", "queues", "
 
 
 class Rows(Model):
-    """A column of the rows of one variant in a table of the results; values below 0 stand for what did not happen."""
+    """A column of one variant's rows in a result table; negative values mark events that did not happen."""
 
     variant: str
-    """Whose rows."""
+    """The variant whose rows are taken."""
     table: Table
-    """The table of the results."""
+    """The result table."""
     column: str
-    """Its column."""
+    """Column of that table."""
     where: Where = Field(default={})
     scale: float = 1.0
-    """Factor on the values."""
-    offset: float = Field(default=0.0, description="Added after scaling.")
+    """Factor applied to the values."""
+    offset: float = Field(default=0.0, description="Offset added after scaling.")
 
 
 class SampleMeasure(Rows):
-    """A statistic of the values of a seed; of the seeds the median. A row of `queues` counts as long as its depth held.
+    """A statistic of the values of each seed, then the median over the seeds.
 
-    `cv` is the deviation as a share of the mean. With `each`: the mean of the statistics of all groups.
+    A row of `queues` is weighted by the time its depth lasted. `cv` is the standard deviation divided by the mean. With
+    `each`: the mean of the statistic over all groups.
     """
 
     kind: Annotated[Literal["sample"], KIND]
     statistic: Annotated[str, Field(pattern=r"^(mean|min|max|std|cv|count|p[0-9]{1,2}(\.[0-9]+)?)$")]
-    """Which one: mean, min, max, std, cv, count, or a percentile such as p99 or p99.9."""
+    """The statistic: mean, min, max, std, cv, count, or a percentile such as p99 or p99.9."""
     each: list[str] = Field(default=[], max_length=4)
     """Columns that split the rows into groups."""
 
 
 class AfterPeakMeasure(Rows):
-    """What is left of a port's first and highest depth some time after it; of the seeds the median.
+    """How much of a port's first and highest queue peak remains after some time; the median over the seeds.
 
-    With `after_ns` the share that is left then; with `share` the microseconds until no more than that is left for the
-    first time, nothing where that never happens. With `drained_per_us` both for a port that sends so much in each
-    microsecond after the same peak while nothing arrives: the least that any sender can leave.
+    With `after_ns`: the fraction that remains at that time. With `share`: the microseconds until no more than that
+    fraction remains, or nothing if that never happens. With `drained_per_us`, both are computed for a port that drains
+    that much per microsecond after the same peak with no arrivals, which is a lower bound for any sender.
     """
 
     kind: Annotated[Literal["after_peak"], KIND]
     after_ns: TimeNs | None = None
-    """The time after the peak."""
+    """Time after the peak."""
     share: Annotated[float, Field(gt=0, lt=1)] | None = None
-    """What is left of the peak, from 0 to 1."""
+    """Fraction of the peak that remains, from 0 to 1."""
     drained_per_us: Annotated[float, Field(gt=0)] | None = None
-    """What the port sends in a microsecond while nothing arrives."""
+    """Amount that the port sends per microsecond when nothing arrives."""
 
     @model_validator(mode="after")
     def _one_question(self) -> Self:
         if (self.after_ns is None) == (self.share is None):
-            raise ValueError("give after_ns or share")
+            raise ValueError("give either after_ns or share")
         return self
 
 
 class KolmogorovMeasure(Model):
-    """The largest difference between the cumulative distributions of two samples; of the seeds the median.
+    """Largest difference between the cumulative distributions of two samples; the median over the seeds.
 
-    A row of `queues` counts as long as its depth held.
+    A row of `queues` is weighted by the time its depth lasted.
     """
 
     kind: Annotated[Literal["kolmogorov"], KIND]
@@ -77,10 +78,10 @@ class KolmogorovMeasure(Model):
 
 
 class ShiftMeasure(Model):
-    """The largest distance between equal percentiles of two samples, in the values' unit; of the seeds the median.
+    """Largest distance between equal percentiles of two samples, in the unit of the values; the median over the seeds.
 
-    For curves that a source draws on each other: a shift below what its axis resolves leaves the number small.
-    A row of `queues` counts as long as its depth held.
+    It suits curves that overlap in the paper's figure: a shift below the resolution of the axis leaves the number
+    small. A row of `queues` is weighted by the time its depth lasted.
     """
 
     kind: Annotated[Literal["shift"], KIND]
@@ -89,12 +90,12 @@ class ShiftMeasure(Model):
     to: Rows
     """The second sample."""
     percentiles: Annotated[list[Annotated[float, Field(ge=0, lt=100)]], Field(min_length=1, max_length=32)] = Field(
-        default=[10, 25, 50, 75, 90, 99], description="The percentiles that are compared."
+        default=[10, 25, 50, 75, 90, 99], description="Percentiles to compare."
     )
 
 
 class CorrelationMeasure(Rows):
-    """Pearson's coefficient of two columns of the same rows; of the seeds the median."""
+    """Pearson's correlation coefficient of two columns of the same rows; the median over the seeds."""
 
     kind: Annotated[Literal["correlation"], KIND]
     with_column: str
@@ -102,13 +103,13 @@ class CorrelationMeasure(Rows):
 
 
 class ReachMeasure(Rows):
-    """Milliseconds from `from_ns` until the mean over the flows of a column of `windows` is at least `level`.
+    """Milliseconds from `from_ns` until a column of `windows`, averaged over the flows, reaches `level`.
 
-    Of the seeds the median; nothing where a seed never reaches it.
+    The value is the median over the seeds, or nothing if a seed never reaches it.
     """
 
     kind: Annotated[Literal["reach"], KIND]
     level: float
-    """The mean to be reached."""
+    """The mean to reach."""
     from_ns: TimeNs = 0
-    """Where the time begins."""
+    """Time from which the duration counts."""

@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 Check: TypeAlias = "Callable[[dict[str, JsonValue], Origins], ScenarioModel]"
 Key: TypeAlias = str | int | float | bool
-"""A swept value as results have it."""
+"""A swept value, as it appears in results."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One configuration: it is built and installed once and run for every seed."""
+    """One configuration, built and installed once and run for every seed."""
 
     index: int
     variant: Variant
     point: dict[str, JsonValue]
     """Swept field to its value here."""
     scenario: ScenarioModel
-    """With the point's values in place; its `variants` and `sweep` are those of the whole."""
+    """The scenario with this point's values; its `variants` and `sweep` are those of the original."""
 
     @property
     def thresholds(self) -> ThresholdSettings:
@@ -135,7 +135,7 @@ class Case:
 
 
 _TAKEN = frozenset({"latency_ns", "operation", "schedule", "size_bytes"})
-"""Last steps of fields that a table of results has as a column of its own (rounds, flows, collectives)."""
+"""Final steps of field paths that are columns of a result table themselves (rounds, flows, collectives)."""
 
 
 def column_names(paths: Iterable[str]) -> dict[str, str]:

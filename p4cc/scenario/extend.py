@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 KEY = "extends"
 LIKE = "like"
 OWN = ("reproduces",)
-"""What a scenario says of itself and no other takes over."""
+"""Keys that describe a single scenario and that an extending scenario does not inherit."""
 
 
 def lay_over(base: JsonObject, own: JsonObject, place: str) -> dict[str, JsonValue]:
@@ -57,7 +57,9 @@ def _known(known: dict[str, JsonObject], name: str, place: str) -> JsonObject:
     if name in known:
         return known[name]
     names = ", ".join(known) or "none"
-    raise UserError(f"no variant {name!r} to take over", place=place, remedy=f"variants there: {names}")
+    raise UserError(
+        f"no variant {name!r} to inherit", place=place, remedy=f"variants of the extended scenario: {names}"
+    )
 
 
 def _by_name(variants: JsonValue) -> dict[str, JsonObject]:

@@ -23,45 +23,48 @@ class BufferSettings(Model):
 
     bytes: Annotated[int, Field(ge=1, le=1 << 40)] | None = Field(
         default=None,
-        description="All of it: reserves, headrooms and what is shared. Absent: those of the switch's ports, and to "
-        "share 16 MiB for each 50 Gb/s of a host's link, at least 1 MiB.",
+        description="Total size: reserves, headrooms and the shared part. Default: the reserves and headrooms of "
+        "the switch's ports plus a shared part of 16 MiB per 50 Gb/s of a host's link, at least 1 MiB.",
     )
     lossless_priorities: list[Annotated[int, Field(ge=0, le=6)]] = Field(
-        default=[3], description="Priorities that are paused rather than dropped (PFC)."
+        default=[3], description="Lossless priorities, which are paused (PFC) rather than dropped."
     )
     alpha_log2: Annotated[int, Field(ge=-10, le=10, description="Log2 of the dynamic threshold's alpha.")] = -3
     headroom_bytes: BufferBytes | None = Field(
-        default=None, description="For each port and lossless priority; by `headroom_rule` if absent."
+        default=None, description="Headroom of each port and lossless priority; computed by `headroom_rule` if absent."
     )
     headroom_rule: Literal["qbb", "hpcc_ns3"] = Field(
         default="qbb",
-        description="`qbb` covers all that can still come once a pause is due, as IEEE 802.1Qbb asks: nothing is lost. "
-        "`hpcc_ns3` is 3 rate delay / 8, as in HPCC's ns-3 simulator (docs/algorithms/pfc.md#headroom).",
+        description="`qbb` covers everything that can still arrive after a pause frame is triggered, as IEEE "
+        "802.1Qbb requires, so nothing is lost. `hpcc_ns3` is 3 * rate * delay / 8, as in HPCC's ns-3 "
+        "simulator (docs/algorithms/pfc.md#headroom).",
     )
     pfc_expiry: bool = Field(
         default=False,
-        description="Pauses end by themselves as in IEEE 802.1Qbb, not by a resume only "
+        description="Whether pauses expire as in IEEE 802.1Qbb, instead of lasting until a resume frame "
         "(docs/algorithms/pfc.md#choice-pfc-expiry).",
     )
     pause_quanta: Annotated[int, Field(ge=1, le=65_535)] = Field(
-        default=65_535, description="How long a pause lasts with `pfc_expiry`, in times of 512 bits on its link."
+        default=65_535, description="Duration of a pause with `pfc_expiry`, in units of 512 bit times of the link."
     )
     reserve_bytes: BufferBytes = 4_096
-    """Set aside for each port and lossless priority."""
+    """Reserve of each port and lossless priority."""
     resume_offset_bytes: BufferBytes = 3_072
-    """How far below the threshold of its pause a port must be to be resumed."""
+    """How far below its pause threshold a port must fall before it is resumed."""
 
 
 class RedCurveSettings(Model):
-    """RED of every port (docs/algorithms/marking.md#red), for programs that mark by a curve."""
+    """RED curve of a port (docs/algorithms/marking.md#red), for programs that mark by a curve."""
 
     k_min_bytes: Annotated[int, Field(ge=0)] = 100_000
-    """No packet is marked while the queue is shorter."""
+    """Queue length below which no packet is marked."""
     k_max_bytes: Annotated[int, Field(ge=1)] = 400_000
-    """Every packet is marked while the queue is longer."""
+    """Queue length above which every packet is marked."""
     p_max: Annotated[float, Field(gt=0, le=1)] = 0.2
-    """Chance of a mark just below `k_max_bytes`; it grows evenly from 0 at `k_min_bytes`."""
-    scale_with_rate: bool = Field(default=True, description="Thresholds are for each 25 Gb/s of the port's rate.")
+    """Marking probability just below `k_max_bytes`; it grows linearly from 0 at `k_min_bytes`."""
+    scale_with_rate: bool = Field(
+        default=True, description="Whether the thresholds apply per 25 Gb/s of the port's rate."
+    )
 
     @property
     def is_step(self) -> bool:
@@ -73,85 +76,96 @@ SegmentBytes = Annotated[int, Field(ge=1, le=1 << 24)]
 
 
 class RdmaTransport(Model):
-    """The RDMA-like transport all variants share: paced packets, go-back-N.
+    """The RDMA-like transport that all variants share: paced packets, go-back-N.
 
     Source: docs/algorithms/substrate.md#pacing, #go-back-n, docs/algorithms/dcqcn.md#dcqcn-receiver.
     """
 
     kind: Annotated[Literal["rdma"], KIND] = "rdma"
     mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_000
-    """Payload of a full packet; 64 bytes of headers come on top."""
+    """Payload of a full packet; 64 bytes of headers are added."""
     headers: UserHeaders = Field(
-        default=[], description="Headers of the program's that data packets of all flows carry, in order."
+        default=[], description="User-defined headers, in order, that data packets of all flows carry."
     )
     ack_every: Annotated[int, Field(ge=1, le=1_024)] = 1
-    """Packets in order for each ACK; what fills a window or ends a flow is answered at once."""
+    """In-order packets per ACK; packets that fill a window or end a flow are acknowledged at once."""
     ack_delay_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None,
-        description="Longest that a packet waits for its ACK with `ack_every` above 1; `base_rtt_ns` if absent.",
+        description="Longest time for which the ACK of a packet is delayed with `ack_every` above 1; `base_rtt_ns` "
+        "if absent.",
     )
     nack_interval_ns: TimeNs = 500_000
     """Shortest time between two NACKs for the same byte."""
     rto_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
-        default=None, description="Absent: none; what is lost at the end of a flow stays lost."
+        default=None,
+        description="Retransmission timeout; if absent, there is none, and a loss at the end of a "
+        "flow is never recovered.",
     )
     recovery: Annotated[
         Literal["go_back_n", "selective_repeat"],
         Field(
-            description="How losses are mended: the sender goes back, or receivers keep what comes and it sends "
-            "again what is missing (docs/algorithms/substrate.md#selective-repeat), as packets that take several "
-            "ways need."
+            description="Loss recovery: the sender goes back, or receivers keep out-of-order packets and the "
+            "sender resends only what is missing (docs/algorithms/substrate.md#selective-repeat), as "
+            "packets on several paths require."
         ),
     ] = "go_back_n"
     reordering_bytes: Annotated[int, Field(ge=1, le=2**30)] | None = Field(
         default=None,
-        description="With selective repeat: a packet is lost when so many bytes arrived that left after it; one and a "
-        "half windows if absent, from five packets to one and a half bandwidth-delay products.",
+        description="With selective repeat: a packet counts as lost once this many bytes that were sent after it "
+        "have arrived; one and a half windows if absent, but at least five packets and at most one and "
+        "a half bandwidth-delay products.",
     )
     notification: Annotated[
-        Literal["ack_flag", "packet"], Field(description="How marks come back: in each ACK, or as CNPs.")
+        Literal["ack_flag", "packet"], Field(description="How marks are echoed: in every ACK, or as CNPs.")
     ] = "ack_flag"
     cnp_interval_ns: TimeNs = 50_000
-    """Shortest time between two notifications that are packets of their own (CNPs)."""
-    ack_class: Annotated[int, Field(ge=0, le=7, description="Queue of ACKs and CNPs.")] = 7
+    """Minimum time between two congestion notification packets (CNPs)."""
+    ack_class: Annotated[int, Field(ge=0, le=7, description="Traffic class of ACKs and CNPs.")] = 7
     rtt_without_serialisation: bool = False
-    """Whether the packet's own time on the sender's link is taken off round-trip times."""
+    """Whether the packet's serialisation time on the sender's link is subtracted from round-trip times."""
     segment_bytes: SegmentBytes | None = Field(
-        default=None, description="One round-trip time for each segment of so much payload, and an ACK at its end."
+        default=None,
+        description="Payload of a segment: each segment is acknowledged at its end and yields one round-trip time.",
     )
     reads: bool = Field(
         default=False,
-        description="Receivers ask for the data, a request for each segment, which their algorithm paces "
+        description="Whether receivers request the data, one request per segment, paced by their algorithm "
         "(docs/algorithms/timely.md#reads); needs `segment_bytes`.",
     )
     burst_bytes: SegmentBytes | None = Field(
-        default=None, description="Payload that leaves back to back; a segment if absent, or else a packet."
+        default=None, description="Payload sent back to back; default: a segment, or a packet without segments."
     )
     burst_rate_bps: Annotated[int, Field(ge=1_000, le=10**13)] | None = Field(
-        default=None, description="Rate within a burst; the interface's if absent."
+        default=None, description="Rate within a burst; the link rate if absent."
     )
     ecn_capable: bool | None = Field(
-        default=None, description="Whether data may be marked; what the algorithm reads decides if absent."
+        default=None,
+        description="Whether data packets are ECN-capable; if absent, they are when the algorithm reads marks.",
     )
-    rtt_noise_uniform_ns: TimeNs = Field(default=0, description="Round-trip times are longer by up to this, evenly.")
+    rtt_noise_uniform_ns: TimeNs = Field(
+        default=0, description="Upper end of a uniform random time that is added to each round-trip time."
+    )
     rtt_noise_exp_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS // 100)] = Field(
-        default=0, description="And by an exponential time of this mean."
+        default=0, description="Mean of an exponential time that is added to each round-trip time."
     )
     int_room: Annotated[
         Literal["push", "hs_fixed"],
         Field(
-            description="Hop records: packets grow by 8 B a hop (`int_hpcc.p4`), or 42 B are reserved (`int_fixed.p4`)."
+            description="Telemetry per hop: packets grow by 8 B per hop (`int_hpcc.p4`), or reserve 42 B "
+            "(`int_fixed.p4`)."
         ),
     ] = "push"
     request_records: Annotated[int, Field(ge=1, le=6)] | None = Field(
-        default=None, description="Hops that rate requests have room for; the switches of the longest path if absent."
+        default=None, description="Hops for which rate requests have room; the switches on the longest path if absent."
     )
     request_patience_rounds: Annotated[int, Field(ge=2, le=1_000)] = Field(
         default=4,
-        description="Round trips after which the return of a rate request is given up; `base_rtt_ns` is the shortest.",
+        description="Time, in multiples of `base_rtt_ns`, after which a rate request without an answer counts as lost.",
     )
     base_rtt_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
-        default=None, description="The network's longest, with a packet's time on each link, if absent."
+        default=None,
+        description="The network's longest round-trip time, including a packet's serialisation time "
+        "on each link, if absent.",
     )
 
     @model_validator(mode="before")
@@ -160,8 +174,8 @@ class RdmaTransport(Model):
         """Names what an unknown key alone would not say."""
         if isinstance(data, dict) and (given := [name for name in ("packets", "ip") if name in data]):
             raise ValueError(
-                f"{given[0]}: paced senders have p4cc's own header, which carries their rates, telemetry and NACKs, "
-                f"over UDP and IPv4; leave {given[0]} out, or give senders with windows a transport of kind window"
+                f"{given[0]}: paced senders use p4cc's header, which carries their rates, telemetry and NACKs, over "
+                f"UDP and IPv4; remove {given[0]}, or give window senders a transport of kind window"
             )
         return data
 

@@ -14,13 +14,13 @@ from p4cc.scenario.state_records import Patterns, StateFigure
 class Panel(Model):
     """One pair of axes."""
 
-    y: Annotated[str, Field(description="A column of the runs or of a time series.")]
+    y: Annotated[str, Field(description="Column of the runs table or of a time series.")]
     title: str = ""
-    """Above the axes."""
+    """Title above the axes."""
     label: str = ""
-    """Beside the y axis; the column if empty."""
+    """Label of the y axis; the column's name if empty."""
     scale: float = 1.0
-    """Factor on the values, such as 1.0e-9 from bit/s to Gbit/s."""
+    """Factor applied to the values, such as 1.0e-9 to convert bit/s to Gbit/s."""
     log: bool = False
     """Whether the y axis is logarithmic."""
 
@@ -30,59 +30,59 @@ Columns = Annotated[list[str], Field(min_length=1, max_length=4)]
 
 
 class FigureBase(Model):
-    """What every figure has."""
+    """Fields of every figure."""
 
     file: FileName
-    """Name of the file within the results; its ending (.png, .pdf, .svg) decides the format."""
+    """File name within the results folder; its suffix (.png, .pdf, .svg) decides the format."""
     title: str = ""
-    """Above the figure."""
+    """Title above the figure."""
     width_mm: Annotated[float, Field(ge=40, le=400)] | None = Field(
         default=None,
-        description="For LaTeX: the width of a column, 84.7 of ACM's and IEEE's; fonts are then 8 pt STIX, embedded.",
+        description="Width of a LaTeX column, e.g. 84.7 for ACM and IEEE; fonts are then 8 pt STIX, embedded.",
     )
 
 
 class SweepFigure(FigureBase):
-    """Medians over the swept parameter, a band from the 5th to the 95th percentile over the seeds."""
+    """Medians against the swept parameter, with a band from the 5th to the 95th percentile over the seeds."""
 
     kind: Annotated[Literal["over_sweep"], KIND] = "over_sweep"
     x: str
     """A swept column."""
     x_label: str = ""
-    """Below the x axis; the column if empty."""
+    """Label of the x axis; the column's name if empty."""
     x_log: bool = False
     """Whether the x axis is logarithmic."""
     panels: Panels
-    """Columns of the runs, one above the other."""
+    """Columns of the runs table, one panel above the other."""
 
 
 class TimeFigure(FigureBase):
-    """Time series of one seed, variants side by side in columns."""
+    """Time series of one seed, with one column of panels per variant."""
 
     kind: Annotated[Literal["over_time"], KIND] = "over_time"
     seed: int | None = None
-    """Which run is drawn; the first seed's if absent."""
+    """Seed of the run to draw; the first seed if absent."""
     until_ns: Annotated[int, Field(ge=1)] | None = None
-    """Where the time axis ends; the run's end if absent."""
+    """End of the time axis; the end of the run if absent."""
     panels: Panels
-    """Columns of time series, one above the other."""
+    """Columns of time series, one panel above the other."""
 
 
 class TracesFigure(FigureBase):
-    """One flow per line, of one seed: columns of windows, goodput in bins, attributes of algorithms."""
+    """One line per flow of one seed: columns of `windows`, goodput in bins, or attributes of algorithms."""
 
     kind: Annotated[Literal["traces"], KIND] = "traces"
     seed: int | None = None
-    """Which run is drawn; the first seed's if absent."""
+    """Seed of the run to draw; the first seed if absent."""
     flows: Annotated[list[int], Field(min_length=1, max_length=32)] | None = Field(
-        default=None, description="Flow ids; all if absent, at most 32."
+        default=None, description="Flow ids; all flows, up to 32, if absent."
     )
     until_ns: Annotated[int, Field(ge=1)] | None = None
-    """Where the time axis ends; the run's end if absent."""
+    """End of the time axis; the end of the run if absent."""
     bin_ns: Annotated[int, Field(ge=1_000)] = 100_000
-    """Width of the bins of goodput."""
+    """Width of the goodput bins."""
     panels: Panels
-    """Columns of windows, `rate_bps`, or attributes of `record.state`."""
+    """Columns of `windows`, `rate_bps`, or attributes listed in `record.state`."""
 
 
 class CdfFigure(FigureBase):
@@ -90,105 +90,107 @@ class CdfFigure(FigureBase):
 
     kind: Annotated[Literal["cdf"], KIND] = "cdf"
     table: Literal["flows", "rounds", "rtts"] = "flows"
-    """The table that the columns are of."""
+    """The table that holds the columns."""
     split: str | None = Field(
-        default=None, description="A column of the table: a line for each of its values, such as a swept one's."
+        default=None, description="A column of the table, such as a swept one; each of its values gets a line."
     )
-    classes: list[str] | None = Field(default=None, description="Only flows with these labels of traffic.")
-    window: str | None = Field(default=None, description="A span of `measure`: only flows that begin in it.")
+    classes: list[str] | None = Field(default=None, description="Only flows with these traffic labels.")
+    window: str | None = Field(default=None, description="Only flows that begin in this span of `measure`.")
     x_log: bool = False
     """Whether the x axis is logarithmic."""
     panels: Panels
-    """Columns of the table, whose values are along x."""
+    """Columns of the table, drawn along the x axis."""
 
 
 class BarFigure(FigureBase):
-    """Medians as bars with the 5-95 % range of the seeds; groups along x, a bar per variant.
+    """Medians as bars with the 5-95 % range over the seeds: one bar per variant in each group along the x axis.
 
-    With `limit_over`, the largest value of that swept column up to which the median run has none of the panel's column
-    (the supported concurrency of docs/algorithms/metrics.md#supported-concurrency with `y: timeouts`).
+    With `limit_over`: the largest value of that swept column up to which the panel's column is 0 in the median run
+    (with `y: timeouts`, the supported concurrency of docs/algorithms/metrics.md#supported-concurrency).
     """
 
     kind: Annotated[Literal["bar"], KIND] = "bar"
     x: str | None = Field(default=None, description="A swept column; one group if absent.")
     limit_over: str | None = None
-    """A swept column whose largest value without any of the panel's column is drawn instead."""
+    """A swept column; the largest of its values for which the panel's column is still 0 is drawn instead."""
     x_label: str = ""
-    """Below the x axis; the column if empty."""
+    """Label of the x axis; the column's name if empty."""
     panels: Panels
-    """Columns of the runs."""
+    """Columns of the runs table."""
 
 
 class PercentilesFigure(FigureBase):
-    """Percentiles of a column of the flows, all seeds together, over a swept parameter such as the load."""
+    """Percentiles of a column of the flows, pooled over all seeds, against a swept parameter such as the load."""
 
     kind: Annotated[Literal["percentiles"], KIND] = "percentiles"
     x: str
     """A swept column."""
     x_label: str = ""
-    """Below the x axis; the column if empty."""
+    """Label of the x axis; the column's name if empty."""
     percentiles: Annotated[list[Annotated[float, Field(ge=0, le=100)]], Field(min_length=1, max_length=6)] = Field(
         default=[50, 99]
     )
-    """Which ones, from 0 to 100."""
+    """The percentiles, from 0 to 100."""
     panel_per_percentile: bool = False
-    """A panel for each percentile, three beside each other: readable where many variants are compared."""
-    classes: list[str] | None = Field(default=None, description="Only flows with these labels of traffic.")
-    window: str | None = Field(default=None, description="A span of `measure`: only flows that begin in it.")
+    """Whether each percentile gets its own panel, three per row, which stays readable with many variants."""
+    classes: list[str] | None = Field(default=None, description="Only flows with these traffic labels.")
+    window: str | None = Field(default=None, description="Only flows that begin in this span of `measure`.")
     panels: Panels
-    """Columns of the flows."""
+    """Columns of the flows table."""
 
 
 class HeatMapFigure(FigureBase):
-    """A value over two (groups of) swept parameters, one map per variant.
+    """Heat map of a value over two swept parameters, or groups of them: one map per variant.
 
-    The value is the median of a column over the seeds or, with `limit_over`, the largest
-    value of that swept column up to which the median run has none of `value` (the
-    supported concurrency of docs/algorithms/metrics.md#metrics with `value: timeouts`).
+    The value is the median of a column over the seeds or, with `limit_over`, the largest value of that swept column up
+    to which `value` is 0 in the median run (with `value: timeouts`, the supported concurrency of
+    docs/algorithms/metrics.md#metrics).
     """
 
     kind: Annotated[Literal["heatmap"], KIND] = "heatmap"
     x: Columns
-    """Swept columns along x."""
+    """Swept columns along the x axis."""
     y: Columns
-    """Swept columns along y."""
+    """Swept columns along the y axis."""
     x_label: str = ""
-    """Below the x axis; the columns if empty."""
+    """Label of the x axis; the columns' names if empty."""
     y_label: str = ""
-    """Beside the y axis; the columns if empty."""
+    """Label of the y axis; the columns' names if empty."""
     value: str
-    """The column that decides the colour."""
+    """Column that decides the colour."""
     limit_over: str | None = None
-    """A swept column whose largest value without any `value` is drawn instead."""
+    """A swept column; the largest of its values for which `value` is still 0 is drawn instead."""
     at_least: float | None = None
-    """With `limit_over`: how much of `value` the median run must have, in place of none."""
+    """With `limit_over`: the minimum of `value` in the median run, in place of 0."""
     label: str = ""
-    """Beside the scale of colours."""
+    """Label of the colour scale."""
     scale: float = 1.0
-    """Factor on the values."""
+    """Factor applied to the values."""
 
 
 class UtilisationFigure(FigureBase):
-    """Utilisation over a swept window of an incast, beside the model of docs/algorithms/slow-start.md#gst-model."""
+    """Utilisation against a swept window of an incast, with the model of docs/algorithms/slow-start.md#gst-model."""
 
     kind: Annotated[Literal["utilisation"], KIND] = "utilisation"
     x: str
-    """The swept column that holds the window."""
+    """Swept column that holds the window."""
     by: str | None = None
-    """A swept column that holds the number of senders: a colour for each; the topology's number if absent."""
+    """Swept column that holds the number of senders, each with its own colour; the topology's number if absent."""
 
 
 class PortSharesFigure(FigureBase):
-    """How packets or bytes of switches are shared among their ports: a bar for each variant; of one seed."""
+    """Distribution of a switch's packets or bytes over its ports: one bar per variant, for one seed."""
 
     kind: Annotated[Literal["port_shares"], KIND] = "port_shares"
     y: Literal["tx_bytes", "tx_pkts", "rx_bytes", "rx_pkts"] = "tx_bytes"
-    """The column of `ports`."""
-    switches: Patterns = Field(default=["*"], description="Switches whose ports are taken, with * and ?.")
-    peers: Patterns = Field(default=["*"], description="Only ports to these hosts and switches, with * and ?.")
-    over: str | None = Field(default=None, description="A swept column: a bar for each of its values.")
+    """Column of `ports`."""
+    switches: Patterns = Field(default=["*"], description="Switches whose ports are drawn; * and ? are wildcards.")
+    peers: Patterns = Field(
+        default=["*"], description="Only ports that lead to these hosts and switches; * and ? are wildcards."
+    )
+    over: str | None = Field(default=None, description="Swept column; each of its values gets a bar.")
     seed: int | None = None
-    """Which run is drawn; the first seed's if absent."""
+    """Seed of the run to draw; the first seed if absent."""
 
 
 Figure = Annotated[
@@ -212,8 +214,8 @@ class Window(Model):
     """A span of virtual time for which goodput, fairness and completion times are reported."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
-    """Ends the names of its columns, as in `goodput_bps_NAME`."""
+    """Suffix of the columns' names, as in `goodput_bps_NAME`."""
     start_ns: TimeNs = 0
-    """Where it begins."""
+    """Start of the span."""
     end_ns: Annotated[int, Field(ge=1)]
-    """Where it ends, at the latest at `stop_ns`."""
+    """End of the span, no later than `stop_ns`."""

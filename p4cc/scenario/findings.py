@@ -56,7 +56,7 @@ def finding(places: Places, data: JsonObject, detail: ErrorDetails) -> str:
     """One error of pydantic's, with the field's own words for what belongs there."""
     location = in_data(data, detail["loc"])
     part = parts.at(location, _kinds(data, location))
-    see = f"see 'p4cc schema {part.path}'" if part is not None and part.path else "see 'p4cc schema'"
+    see = f"see 'p4cc schema {part.path}'" if part is not None and part.path else "run 'p4cc schema'"
     cause = detail["msg"].removeprefix("Value error, ")
     remedy = ""
     match detail["type"]:
@@ -93,7 +93,7 @@ def _unknown_key(data: JsonObject, location: Location) -> tuple[str, str]:
 def _unknown_kind(part: parts.Part | None, given: str) -> tuple[str, str]:
     known = [] if part is None else parts.kinds_at(part)
     close = difflib.get_close_matches(given, known, n=1)
-    return f"no kind {given!r}", f"did you mean {close[0]!r}?" if close else f"kinds: {', '.join(known)}"
+    return f"unknown kind {given!r}", f"did you mean {close[0]!r}?" if close else f"kinds: {', '.join(known)}"
 
 
 def _about(part: parts.Part) -> str:

@@ -14,70 +14,72 @@ Percent = Annotated[float, Field(ge=0, le=100)]
 
 
 class Sizes(Model):
-    """Flows by their size."""
+    """Flows selected by size."""
 
     min_bytes: int = Field(default=0, ge=0)
-    """Smaller flows do not count."""
+    """Smaller flows are ignored."""
     max_bytes: int | None = Field(default=None, ge=0)
-    """Larger flows do not count; no limit if absent."""
+    """Larger flows are ignored; no upper limit if absent."""
 
 
 class FlowPercentileMeasure(OfRuns, Sizes):
-    """A percentile of a column over complete flows of some sizes: of each seed, then their median."""
+    """A percentile of a column over completed flows of some sizes: computed per seed, then the median."""
 
     kind: Annotated[Literal["flow_percentile"], KIND]
     column: str = "slowdown"
-    """The column of the flows."""
+    """Column of the flows table."""
     percent: Percent = 95
     """The percentile, from 0 to 100."""
 
 
 class FlowRankMeasure(Sizes):
-    """Place of a variant among others by a percentile of a column, 1 for the smallest; ties share the better place.
+    """Rank of a variant among others by a percentile of a column; 1 is the smallest, and ties share the better rank.
 
-    The percentile is that of `flow_percentile`; variants without such flows are left out.
+    The percentile is that of `flow_percentile`; variants without matching flows are left out.
     """
 
     kind: Annotated[Literal["flow_rank"], KIND]
     variant: str
-    """The variant whose place is given."""
+    """The variant whose rank is reported."""
     among: Annotated[list[str], Field(min_length=1, max_length=64)]
-    """The variants that are compared, that one among them."""
+    """The variants to compare, including that one."""
     where: Where = Field(default={})
     column: str = "slowdown"
-    """The column of the flows."""
+    """Column of the flows table."""
     percent: Percent = 95
     """The percentile, from 0 to 100."""
 
 
 class PairedFctMeasure(Model):
-    """Ratio of medians of completion times within a part of the ranks, between two points of a sweep.
+    """Ratio of median completion times between two points of a sweep, within one section of the ranks.
 
-    Parts are cut at ranks 0, 0.2, 0.4, 0.6, 0.8, 0.95, 1; of each seed, then the seeds' median.
+    Flows are ranked by completion time; the sections are bounded by the ranks 0, 0.2, 0.4, 0.6, 0.8, 0.95 and 1. The
+    ratio is computed per seed, then the median is taken.
 
     Source: docs/algorithms/metrics.md#metrics.
     """
 
     kind: Annotated[Literal["paired_fct"], KIND]
     variant: str
-    """Whose flows."""
+    """The variant whose flows are compared."""
     part: Annotated[int, Field(ge=1, le=6)]
-    """Which part of the ranks, from 1."""
-    over: str = Field(description="The swept column that tells the two runs apart.")
+    """Section of the ranks, from 1."""
+    over: str = Field(description="Swept column that distinguishes the two runs.")
     of: str | int | float
-    """The column's value at the first point."""
+    """Its value at the point in the numerator."""
     to: str | int | float
-    """Its value at the point that the first is divided by."""
+    """Its value at the point in the denominator."""
 
 
 class PodCellsMeasure(OfRuns):
-    """A column of the pod pairs over the cells of full pods that carry flows: of each seed, then their median."""
+    """A column of the pod pairs over all cells of full pods that carry flows: computed per seed, then the median."""
 
     kind: Annotated[Literal["pod_cells"], KIND]
     column: str = "slowdown_p95"
-    """The column of `pod_pairs`."""
+    """Column of `pod_pairs`."""
     give: Literal["min", "max", "median", "spread", "ratio"] = Field(
-        description="`spread` is the largest less the smallest, `ratio` the largest by the smallest above 0."
+        description="`spread` is the largest minus the smallest value; `ratio` is the largest divided by the "
+        "smallest positive one."
     )
 
 
@@ -88,13 +90,13 @@ class PodPairMeasure(OfRuns):
     src_pod: PodNumber
     dst_pod: PodNumber
     column: str
-    """The column of `pod_pairs`."""
+    """Column of `pod_pairs`."""
     scale: float = 1.0
-    """Factor on the value."""
+    """Factor applied to the value."""
 
 
 class LargestFlowMeasure(OfRuns):
-    """One pair of pods and its largest flow: a number of the pair, the median over the seeds.
+    """A number that describes a pair of pods and its largest flow; the median over the seeds.
 
     Source: docs/algorithms/reproductions.md#u-cells.
     """
@@ -103,32 +105,33 @@ class LargestFlowMeasure(OfRuns):
     src_pod: PodNumber
     dst_pod: PodNumber
     column: str = "fct_ns"
-    """The column of the flows whose 95th percentile is taken."""
+    """Column of the flows table whose 95th percentile is taken."""
     give: Literal["flows", "largest_bytes", "p95", "p95_without"] = Field(
-        description="How many flows, the bytes of the largest, the percentile, or the percentile without the largest."
+        description="What is reported: the number of flows, the size of the largest in bytes, the percentile, or "
+        "the percentile without the largest flow."
     )
     scale: float = 1.0
-    """Factor on the value."""
+    """Factor applied to the value."""
 
 
 class DecidedCellsMeasure(OfRuns):
-    """How many pairs of pods have a 95th percentile that falls by a factor without their largest flow.
+    """Number of pod pairs whose 95th percentile drops by a factor when their largest flow is removed.
 
     Source: docs/algorithms/reproductions.md#u-cells.
     """
 
     kind: Annotated[Literal["decided_cells"], KIND]
     column: str = "fct_ns"
-    """The column of the flows whose 95th percentile is taken."""
+    """Column of the flows table whose 95th percentile is taken."""
     at_least: Annotated[float, Field(ge=1, description="The factor.")] = 2.0
 
 
 class OutcomeMeasure(OfRuns):
-    """Share of the runs that ended so (docs/algorithms/pfc.md#deadlock)."""
+    """Fraction of the runs with this outcome (docs/algorithms/pfc.md#deadlock)."""
 
     kind: Annotated[Literal["outcome"], KIND]
     outcome: Literal["finished", "not finished", "stalled", "deadlock"] = "finished"
-    """How the runs ended."""
+    """The outcome."""
 
 
 FLOW_MEASURES = (
@@ -141,4 +144,4 @@ FLOW_MEASURES = (
     | DecidedCellsMeasure
     | OutcomeMeasure
 )
-"""All of them, for the union of measures."""
+"""All measures, for the discriminated union."""

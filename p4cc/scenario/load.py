@@ -93,7 +93,7 @@ def validate(document: Document, data: JsonObject, origins: Origins | None = Non
 def _all_of(findings: Sequence[str], more: int = 0) -> UserError:
     """The findings as one error; a great many have one cause, and those shown say what it is."""
     more += max(0, len(findings) - MAX_FINDINGS)
-    left_out = [f"and {more} more like these"] if more else []
+    left_out = [f"and {more} more of this kind"] if more else []
     return UserError("\n".join([*findings[:MAX_FINDINGS], *left_out]))
 
 

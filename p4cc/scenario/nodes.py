@@ -42,7 +42,7 @@ _BASES = {"0b": 2, "0o": 8, "0x": 16}
 
 
 class YamlError(ValueError):
-    """Text that is not YAML as scenarios are; `line` and `column` count from 0, and are -1 where they are not known."""
+    """Invalid YAML, or YAML that scenarios do not allow; `line` and `column` count from 0, -1 if unknown."""
 
     def __init__(self, cause: str, remedy: str, line: int = -1, column: int = -1) -> None:
         super().__init__(cause)
@@ -75,9 +75,9 @@ def parse(text: str) -> Node:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         at = (mark.line, mark.column) if mark else NOWHERE
-        raise YamlError(f"not YAML: {error.problem or error}", "correct the line named above", *at) from error
+        raise YamlError(f"not YAML: {error.problem or error}", "correct the YAML at this line", *at) from error
     except yaml.YAMLError as error:
-        raise YamlError(f"not YAML: {str(error).partition(chr(10))[0]}", "correct the text") from error
+        raise YamlError(f"not YAML: {str(error).partition(chr(10))[0]}", "correct the YAML") from error
 
 
 class _Open:
@@ -95,16 +95,16 @@ def _composed(events: Iterator[Event]) -> Node:
     for event in events:
         mark = _mark(event)
         if isinstance(event, yaml.DocumentStartEvent) and root is not None:
-            raise _error("a second document begins", "write one scenario to a file", mark)
+            raise _error("a second YAML document begins here", "write one scenario per file", mark)
         if isinstance(event, yaml.AliasEvent):
-            raise _error("aliases (*name) are not allowed", "write the value out", mark)
+            raise _error("YAML aliases (*name) are not allowed", "write the value out", mark)
         if isinstance(event, yaml.CollectionEndEvent):
             stack.pop()
             continue
         if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent):
             continue
         if event.tag not in (None, "!", _STR):
-            raise _error(f"tags ({event.tag[:60]}) are not allowed", "leave it out", mark)
+            raise _error(f"YAML tags ({event.tag[:60]}) are not allowed", "remove the tag", mark)
         above = stack[-1] if stack else None
         if above is not None and isinstance(above.node.value, dict) and above.key is None:
             above.key = _key(event, above.node.value), mark
@@ -119,7 +119,11 @@ def _composed(events: Iterator[Event]) -> Node:
             above.node.value.append(node)
         if isinstance(event, yaml.CollectionStartEvent):
             if len(stack) >= MAX_DEPTH:
-                raise _error(f"nested more than {MAX_DEPTH} deep", "a scenario nests five levels", mark)
+                raise _error(
+                    f"the YAML is nested more than {MAX_DEPTH} levels deep",
+                    "flatten it; a scenario needs five levels",
+                    mark,
+                )
             stack.append(_Open(node))
     return root or Node(None, 0, 0)
 
@@ -138,12 +142,12 @@ def _node(event: yaml.ScalarEvent | yaml.CollectionStartEvent, place: Mark) -> N
 
 def _key(event: Event, held: dict[str, Node]) -> str:
     if not isinstance(event, yaml.ScalarEvent):
-        raise _error("a key is a text, and this is a list or a mapping", "write KEY: VALUE", _mark(event))
+        raise _error("a key must be a string, but this is a list or a mapping", "write KEY: VALUE", _mark(event))
     key = str(event.value)
     if key in held:
         first = held[key]
-        cause = f"the key {key[:60]!r} is there twice, first in line {first.line + 1}"
-        raise _error(cause, "keep one of them", _mark(event))
+        cause = f"duplicate key {key[:60]!r}, first given in line {first.line + 1}"
+        raise _error(cause, "remove one of them", _mark(event))
     return key
 
 
@@ -161,7 +165,7 @@ def _resolved(text: str, mark: Mark) -> Scalar:
             raise _number_error(text, mark)
         return value
     if _NOT_FINITE.fullmatch(text) is not None:
-        raise _error(f"{text} is not a number that a field holds", "give a finite number", mark)
+        raise _error(f"{text} is not a valid number", "give a finite number", mark)
     return text
 
 
@@ -177,7 +181,7 @@ def _integer(found: re.Match[str], mark: Mark) -> int | str:
 
 def _number_error(text: str, mark: Mark) -> YamlError:
     shown = text if len(text) <= MAX_DIGITS else f"{text[:16]}… with {len(text)} characters"
-    return _error(f"the number {shown} is beyond all that fields hold", "give a smaller one", mark)
+    return _error(f"the number {shown} is too large for any field", "give a smaller number", mark)
 
 
 def _error(cause: str, remedy: str, mark: Mark) -> YamlError:

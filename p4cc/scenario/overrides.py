@@ -61,7 +61,7 @@ def apply_overrides(data: JsonObject, assignments: list[str], origins: Origins |
             raise UserError(
                 f"{assignment!r} is not key=value",
                 place="--set",
-                remedy="for example --set topology.senders=25",
+                remedy="write it as, for example, --set topology.senders=25",
             )
         place = f"--set {assignment}"
         value = _value(assignment, text)
@@ -95,7 +95,7 @@ def plain_text(place: str, value: JsonValue) -> str:
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
-        remedy = "give numbers, texts, lists and dictionaries of them"
+        remedy = "give numbers, strings, lists or dictionaries of them"
         raise UserError(str(error), place=place, remedy=remedy) from error
 
 
@@ -110,13 +110,15 @@ def set_path(data: dict[str, JsonValue], path: str, value: JsonValue, place: str
         nodes = [(location, node) for location, node in inner if isinstance(node, dict | list)]
         if not nodes:
             raise UserError(
-                f"{'.'.join(steps[: depth + 1])!r} holds nothing that {path!r} could be set in",
+                f"{'.'.join(steps[: depth + 1])!r} is not a mapping or list, so {path!r} cannot be set",
                 place=place,
                 remedy="see 'p4cc schema' for the keys of a scenario",
             )
     locations = [found for location, node in nodes for found in _set_last(location, node, steps[-1], value)]
     if not locations:
-        raise UserError(f"{path!r} names no item of its list", place=place, remedy="give a position, a name or *")
+        raise UserError(
+            f"{path!r} does not match any item of its list", place=place, remedy="give an index, a name or *"
+        )
     return locations
 
 
@@ -177,7 +179,7 @@ def _set_sweep(data: dict[str, JsonValue], path: str, values: list[JsonValue], p
     """Lets a field take several values; null ends its sweep."""
     sweep = data.get("sweep") or {}
     if not isinstance(sweep, dict):
-        raise UserError("the scenario's sweep is no mapping", place=place, remedy="see 'p4cc schema sweep'")
+        raise UserError("the scenario's sweep is not a mapping", place=place, remedy="see 'p4cc schema sweep'")
     if values == [None]:
         sweep.pop(path, None)
     else:
@@ -192,7 +194,9 @@ def _value(assignment: str, text: str) -> JsonValue:
         return parse_value(text)
     except ValueError as error:
         raise UserError(
-            f"the value of {assignment!r} is not YAML", place="--set", remedy="quote it for the shell"
+            f"the value of {assignment!r} is not valid YAML",
+            place="--set",
+            remedy="quote it for YAML and for the shell",
         ) from error
 
 

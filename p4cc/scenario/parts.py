@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 MAX_NESTED = 2
 MAX_DEFAULT = 30
-"""Characters of a default that is a mapping; longer ones are those of its fields."""
+"""Longest default of a mapping that is shown, in characters; longer ones only repeat the fields' defaults."""
 MIN_SHOWN = 10_000
-"""From here on a number stands with its unit too."""
+"""Numbers from here on are also shown with a unit."""
 WORDS = {
     "integer": "whole number",
     "number": "number",
@@ -35,7 +35,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Part:
-    """What a path leads to: a field, and the mappings that it may hold (several where it has kinds)."""
+    """What a path leads to: a field, and the mappings that it accepts (several if it has kinds)."""
 
     path: str
     field: Node
@@ -64,7 +64,7 @@ def find(path: str) -> Part:
             known = steps(part)
             close = difflib.get_close_matches(step, known, n=1)
             within = part.path or "a scenario"
-            remedy = f"did you mean {close[0]!r}?" if close else f"known there: {', '.join(known) or 'nothing'}"
+            remedy = f"did you mean {close[0]!r}?" if close else f"parts there: {', '.join(known) or 'none'}"
             raise UserError(f"{within} has no part {step!r}", place=f"p4cc schema {path}", remedy=remedy)
         part = inner
     return part

@@ -13,84 +13,92 @@ Gain = Annotated[float, Field(ge=0, le=10)]
 
 
 class CapacityEstimateSettings(Model):
-    """C_e follows load and queue: C_e + alpha (C - y/T) - beta q/T once each interval.
+    """C_e tracks load and queue: C_e + alpha (C - y/T) - beta q/T in each interval.
 
     Source: docs/algorithms/d3-rcp.md#d3-switch.
     """
 
-    interval_ns: PositiveNs | None = Field(default=None, description="T; the network's longest round trip if absent.")
+    interval_ns: PositiveNs | None = Field(
+        default=None, description="T; the network's longest round-trip time if absent."
+    )
     alpha: Gain = 0.1
-    """Gain of the spare capacity."""
+    """Gain on the spare capacity."""
     beta: Gain = 1.0
-    """Gain of the queue."""
-    floor_share: Annotated[float, Field(gt=0, le=1, description="Least C_e as a share of C.")] = 0.1
+    """Gain on the queue."""
+    floor_share: Annotated[float, Field(gt=0, le=1, description="Lower bound of C_e, as a fraction of C.")] = 0.1
 
 
 class D3SwitchSettings(Model):
-    """Ports that allot rates on request."""
+    """Ports that allocate rates on request."""
 
     epoch_ns: PositiveNs | None = Field(
         default=None,
-        description="A flow that did not ask for one to two of these is forgotten, and so is what a lost request "
-        "leaves in the counters. Absent: 64 of the network's longest round trips, or 4 with its longest queue full, up "
-        "to 100 ms; at least 4 round trips.",
+        description="Interval after which idle flows expire: a flow without a request for one to two intervals is "
+        "forgotten, together with whatever a lost request left in the counters. Default: 64 times the "
+        "network's longest round-trip time, or 4 times with its longest queue full, up to 100 ms; at "
+        "least 4 round trips.",
     )
-    capacity_share: Annotated[float, Field(gt=0, le=1, description="C as a share of the link's rate.")] = 1.0
+    capacity_share: Annotated[float, Field(gt=0, le=1, description="C, as a fraction of the link rate.")] = 1.0
     grants: Literal["published", "clamped"] = Field(
         default="published",
-        description="published: desire and fair share where more is left than the desire, though less than both may "
-        "be. clamped: never more than is left (docs/algorithms/d3-rcp.md#choice-d3-grant).",
+        description="published: desired rate plus fair share whenever more than the desired rate is left, even if "
+        "the sum exceeds it. clamped: never more than is left "
+        "(docs/algorithms/d3-rcp.md#choice-d3-grant).",
     )
     estimate: CapacityEstimateSettings | None = Field(
-        default=None, description="Absent: C_e = C, whatever load and queue are."
+        default=None, description="Estimation of C_e; if absent, C_e = C regardless of load and queue."
     )
 
 
 class RcpSwitchSettings(Model):
     """Ports with one fair rate for all flows (docs/algorithms/d3-rcp.md#rcp)."""
 
-    interval_ns: PositiveNs | None = Field(default=None, description="T; the network's longest round trip if absent.")
+    interval_ns: PositiveNs | None = Field(
+        default=None, description="T; the network's longest round-trip time if absent."
+    )
     alpha: Gain = 0.4
-    """Gain of the spare capacity."""
+    """Gain on the spare capacity."""
     beta: Gain = 0.4
-    """Gain of the queue."""
+    """Gain on the queue."""
     initial_share: Annotated[float, Field(gt=0, le=1)] = 0.05
-    """First fair rate as a share of the link's."""
+    """Initial fair rate, as a fraction of the link rate."""
 
 
 class DualPi2SwitchSettings(Model):
-    """Ports with a queue for L4S and one for all others, coupled (docs/algorithms/prague.md#dualpi2-parameters)."""
+    """Ports with coupled L4S and Classic queues (docs/algorithms/prague.md#dualpi2-parameters)."""
 
     target_ns: PositiveNs = 15_000_000
-    """Delay of the Classic queue that is aimed at."""
+    """Target delay of the Classic queue."""
     interval_ns: PositiveNs = 16_000_000
-    """Time between two steps of the PI controller (Tupdate)."""
+    """Update interval of the PI controller (Tupdate)."""
     alpha_hz: Gain = 0.16
-    """Gain of the delay's distance from the target."""
+    """Integral gain, on the delay's deviation from the target."""
     beta_hz: Gain = 3.2
-    """Gain of the delay's growth."""
+    """Proportional gain, on the change of the delay."""
     coupling_shift: Annotated[int, Field(ge=0, le=8)] = Field(
-        default=1, description="k is 2 to this power: L4S is marked with so many times the base probability."
+        default=1, description="Log2 of the coupling factor k, by which the base probability is multiplied for L4S."
     )
     step_ns: PositiveNs = Field(
         default=1_000_000,
-        description="L4S is marked behind longer delays; at least the time of two full packets on the link.",
+        description="Delay above which L4S packets are marked; at least the transmission time of two full packets "
+        "on the link.",
     )
 
 
 class BoltSwitchSettings(Model):
-    """Ports that tell senders of their queues, and offer places and room (docs/algorithms/bolt.md#bolt-switch)."""
+    """Ports that notify senders of their queues and offer tokens (docs/algorithms/bolt.md#bolt-switch)."""
 
     threshold_bytes: Annotated[int, Field(ge=1, lt=1 << 32)] | None = Field(
-        default=None, description="Queues from here on are told; two full packets if absent."
+        default=None, description="Queue length at which congestion is reported; two full packets if absent."
     )
     early: bool = Field(
         default=True,
-        description="SRC: the switch tells the sender at once. False: it writes its queue into the packet, and the "
-        "receiver tells.",
+        description="SRC: whether the switch notifies the sender directly. If false, it writes its queue length "
+        "into the packet and the receiver notifies the sender.",
     )
     places: Annotated[int, Field(ge=0, lt=1 << 16)] = Field(
-        default=256, description="PRU: packets that ended flows leave room for, kept at most; 0 for none."
+        default=256,
+        description="PRU: upper bound on tokens from flows that are about to end, in packets; 0 disables them.",
     )
     room: bool = True
-    """SM: room that nobody uses is offered."""
+    """SM: whether unused capacity is offered."""

@@ -11,24 +11,28 @@ from p4cc.scenario.traffic_base import FlowTraffic, JitterNs
 
 
 class RpcTraffic(FlowTraffic):
-    """Each client keeps a connection to some servers and asks on it: closed loop, or open with a load or a mean gap.
+    """Each client sends requests to some servers over persistent connections, in a closed or an open loop.
 
-    With closed loops a connection asks again when its answer is in. A request and its answer are a round of the table
-    `rounds`; a server answers at once, unless `service_jitter_ns` says otherwise.
+    An open loop has a load or a mean gap; in a closed loop, a connection sends the next request once its answer has
+    arrived. A request and its answer are one round of the table `rounds`; a server answers immediately unless
+    `service_jitter_ns` is set.
     """
 
     kind: Annotated[Literal["rpc"], KIND] = "rpc"  # pyright: ignore[reportIncompatibleVariableOverride]
     clients: Hosts | None = None
-    """Hosts that ask, by name, with * and ?; the topology's senders if absent."""
-    servers: Hosts | None = Field(default=None, description="As many as clients; the clients themselves if absent.")
+    """Hosts that send requests, by name; * and ? are wildcards; the topology's senders if absent."""
+    servers: Hosts | None = Field(
+        default=None, description="As many servers as clients; the clients themselves if absent."
+    )
     shifts: Annotated[list[Annotated[int, Field(ge=0, le=100_000)]], Field(min_length=1, max_length=64)] = Field(
-        default=[1], description="A connection for each: from client i to server i + shift, counted round."
+        default=[1],
+        description="Shifts, one connection for each: from client i to server i + shift, modulo the number of servers.",
     )
     request_bytes: FlowBytes = 65_536
-    """Size of a request."""
+    """Request size."""
     response_bytes: FlowBytes = 65_536
-    """Size of an answer."""
-    rpcs: Annotated[int, Field(ge=1, le=1_000_000, description="Most RPCs of a connection.")] = 100_000
+    """Response size."""
+    rpcs: Annotated[int, Field(ge=1, le=1_000_000, description="Maximum number of RPCs per connection.")] = 100_000
     load: (
         Annotated[
             float,
@@ -36,20 +40,20 @@ class RpcTraffic(FlowTraffic):
         ]
         | None
     ) = None
-    """Open loop: requests of all connections of a client, as a share of its link."""
+    """Open loop: requests over all connections of a client, as a fraction of its link rate."""
     mean_gap_ns: Annotated[float, Field(gt=0, le=3.6e12)] | None = None
-    """Open loop: mean time between two requests on one connection."""
+    """Open loop: mean time between two requests on a connection."""
     think_ns: TimeNs = 0
-    """Closed loop: between an answer and the next request."""
+    """Closed loop: time between an answer and the next request."""
     start_jitter_ns: JitterNs = 100_000
-    """Connections start within this time, each at a random one."""
+    """Each connection starts at a uniformly random time within this interval."""
     service_jitter_ns: JitterNs = 0
-    """A server answers within this time, at a random one."""
+    """Each answer is delayed by a uniformly random time up to this."""
 
     @model_validator(mode="after")
     def _one_rate(self) -> Self:
         if self.load is not None and self.mean_gap_ns is not None:
-            raise ValueError("give load or mean_gap_ns for an open loop, neither for a closed one")
+            raise ValueError("give either load or mean_gap_ns for an open loop, or neither for a closed loop")
         if self.deadline is not None:
-            raise ValueError("connections that are kept have no deadline")
+            raise ValueError("persistent connections cannot have a deadline")
         return self

@@ -10,7 +10,7 @@ from p4cc.scenario.base import KIND, FlowBytes, Model
 
 
 class FixedSize(Model):
-    """Every flow alike."""
+    """All flows have the same size."""
 
     kind: Annotated[Literal["fixed"], KIND] = "fixed"
     bytes: FlowBytes
@@ -18,7 +18,7 @@ class FixedSize(Model):
 
 
 class UniformSize(Model):
-    """Sizes between two, equally likely."""
+    """Sizes drawn uniformly from an interval."""
 
     kind: Annotated[Literal["uniform"], KIND] = "uniform"
     min_bytes: FlowBytes
@@ -29,15 +29,15 @@ class UniformSize(Model):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.min_bytes > self.max_bytes:
-            raise ValueError(f"min_bytes {self.min_bytes} is above max_bytes {self.max_bytes}")
+            raise ValueError(f"min_bytes {self.min_bytes} is greater than max_bytes {self.max_bytes}")
         return self
 
 
 class CdfSize(Model):
-    """Sizes from a file of `bytes percent` lines, linear between them (docs/algorithms/traffic.md#uniform)."""
+    """Sizes from a file of `bytes percent` lines, interpolated linearly (docs/algorithms/traffic.md#uniform)."""
 
     kind: Annotated[Literal["cdf"], KIND] = "cdf"
-    file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
+    file: Annotated[str, Field(min_length=1, description="Path relative to the scenario or the project.")]
 
 
 FlowSize = Annotated[FixedSize | UniformSize | CdfSize, Field(discriminator="kind")]

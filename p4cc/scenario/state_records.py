@@ -16,62 +16,63 @@ Patterns = Annotated[
 
 
 class StateRecord(Model):
-    """Arrays of the switches' programs that are sampled; a row is kept for each cell that changed."""
+    """Sampled arrays of the switches' programs; a row is written for each cell that changed."""
 
     names: Patterns = Field(
-        default=["*"], description="Names in the P4Info or ends of them, with * and ?: `ingress.seen`, `seen`."
+        default=["*"],
+        description="Full or trailing names in the P4Info, such as `ingress.seen` or `seen`; * and ? are wildcards.",
     )
-    switches: Patterns = Field(default=["*"], description="Switches, with * and ?.")
+    switches: Patterns = Field(default=["*"], description="Switch names; * and ? are wildcards.")
     interval_ns: Annotated[int, Field(ge=100, le=1_000_000_000)] = 100_000
-    """Time between samples; one more is taken at the end."""
+    """Sampling interval; a final sample is taken at the end of the run."""
 
 
 class DropsRecord(Model):
-    """Drops of switches by cause and by place in the program, added up; the program runs slower."""
+    """Drops of switches, counted by cause and by place in the program; slows the program down."""
 
-    switches: Patterns = Field(default=["*"], description="Switches, with * and ?.")
+    switches: Patterns = Field(default=["*"], description="Switch names; * and ? are wildcards.")
     interval_ns: Annotated[int, Field(ge=1, le=1_000_000_000)] = 100_000
-    """Drops of an interval with one cause, place and port are one row; 1 keeps those of each instant apart."""
+    """Interval over which drops with the same cause, place and port are summed into one row; 1 keeps every instant."""
 
 
 class DigestsRecord(Model):
-    """Digests that the switches' programs send, message by message."""
+    """Digest messages from the switches' programs, one by one."""
 
-    names: Patterns = Field(default=["*"], description="Names in the P4Info or ends of them, with * and ?.")
-    switches: Patterns = Field(default=["*"], description="Switches, with * and ?.")
+    names: Patterns = Field(default=["*"], description="Full or trailing names in the P4Info; * and ? are wildcards.")
+    switches: Patterns = Field(default=["*"], description="Switch names; * and ? are wildcards.")
     max_messages: Annotated[int, Field(ge=1, le=1_000_000)] = 100_000
-    """Of each switch; `rows_left_out` counts later ones."""
+    """Maximum number of rows per switch; `rows_left_out` counts the rest."""
 
 
 class LogRecord(Model):
-    """Lines that `log_msg` of the switches' programs writes."""
+    """Lines that the switches' programs write with `log_msg`."""
 
-    switches: Patterns = Field(default=["*"], description="Switches, with * and ?.")
+    switches: Patterns = Field(default=["*"], description="Switch names; * and ? are wildcards.")
     max_lines: Annotated[int, Field(ge=1, le=1_000_000)] = 100_000
-    """Of each switch; `rows_left_out` counts later ones."""
+    """Maximum number of rows per switch; `rows_left_out` counts the rest."""
 
 
 class StateFigure(FlowFigure):
-    """Counters or registers of the programs over time, a line for each cell, a panel for each variant; of one seed.
+    """Counters or registers of programs over time: a line per cell, a panel per variant, for one seed.
 
     Needs `record.counters` or `record.registers`.
     """
 
     kind: Annotated[Literal["program_state"], KIND] = "program_state"
     y: Literal["packets", "bytes", "value"]
-    """`packets` or `bytes` of counters, the `value` of registers."""
-    names: Patterns = Field(default=["*"], description="Counters or registers, as in `record`.")
-    switches: Patterns = Field(default=["*"], description="Switches, with * and ?.")
+    """`packets` or `bytes` for counters, `value` for registers."""
+    names: Patterns = Field(default=["*"], description="Names of counters or registers, as in `record`.")
+    switches: Patterns = Field(default=["*"], description="Switch names; * and ? are wildcards.")
     indices: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=32)] | None = None
-    """Cells by index; all that changed if absent."""
+    """Indices of the cells; all cells that changed if absent."""
     lines: Annotated[int, Field(ge=1, le=32)] = 8
-    """Lines of a panel, those with the largest last values; the figure says how many are left out."""
+    """Maximum number of lines per panel, for the largest final values; the figure says how many are left out."""
     per_second: bool = False
-    """Whether the change from sample to sample is drawn, per second, and not the sum."""
+    """Whether the change per second between samples is drawn instead of the total."""
     label: str = ""
-    """Beside the y axis; what is drawn if empty."""
+    """Label of the y axis; the quantity drawn if empty."""
     scale: float = 1.0
-    """Factor on the values."""
+    """Factor applied to the values."""
     log: bool = False
     """Whether the y axis is logarithmic."""
-    seed: int | None = Field(default=None, description="Which run is drawn; the first seed's if absent.")
+    seed: int | None = Field(default=None, description="Seed of the run to draw; the first seed if absent.")

@@ -33,13 +33,14 @@ from topos.shapes.common import QueuePkts
 LinkChanges = Annotated[
     tuple[LinkChange, ...],
     Field(
-        max_length=1_000, description="Links that differ from what the shape gives them, by the names of their ends."
+        max_length=1_000,
+        description="Links that differ from the shape's defaults, identified by the names of their ends.",
     ),
 ]
 
 
 class Shape(Told):
-    """Base of the shapes that a generator of `topos` builds."""
+    """Base of the shapes that a generator in `topos` builds."""
 
     kind: str
     """The shape's name."""
@@ -53,13 +54,13 @@ class Shape(Told):
 
 
 class StarTopology(StarParams, Shape):
-    """N senders, one switch, one aggregator; every link alike (docs/algorithms/topologies.md#topologies, #t-incast)."""
+    """N senders, one switch, one aggregator, equal links (docs/algorithms/topologies.md#topologies, #t-incast)."""
 
     kind: Annotated[Literal["star"], KIND] = "star"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class DumbbellTopology(DumbbellParams, Shape):
-    """Two rows of hosts and one bottleneck, each pair with its own round-trip time if wanted.
+    """Two rows of hosts and one bottleneck, optionally with a separate round-trip time for each pair.
 
     Source: docs/algorithms/topologies.md#topologies, #t-geo.
     """
@@ -68,13 +69,13 @@ class DumbbellTopology(DumbbellParams, Shape):
 
 
 class ParkingLotTopology(ParkingLotParams, Shape):
-    """A chain of bottlenecks with flows over all and flows over one."""
+    """A chain of bottlenecks, with flows across all of them and flows across one."""
 
     kind: Annotated[Literal["parking_lot"], KIND] = "parking_lot"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class LeafSpineTopology(LeafSpineParams, Shape):
-    """Two tiers, every leaf joined to every spine."""
+    """Two tiers, with every leaf connected to every spine."""
 
     kind: Annotated[Literal["leaf_spine"], KIND] = "leaf_spine"  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -86,25 +87,25 @@ class FatTreeTopology(FatTreeParams, Shape):
 
 
 class DragonflyTopology(DragonflyParams, Shape):
-    """Groups of routers, each pair of groups joined by one long link."""
+    """Groups of routers, with one long link between each pair of groups."""
 
     kind: Annotated[Literal["dragonfly"], KIND] = "dragonfly"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class RailTopology(RailParams, Shape):
-    """Servers of many GPUs; network cards of one number meet at one switch, spines join the switches."""
+    """Multi-GPU servers: NICs with the same number share a rail switch, and spines connect the rail switches."""
 
     kind: Annotated[Literal["rail"], KIND] = "rail"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class CustomTopology(Told):
-    """Hosts, switches and links written out; a switch's ports are numbered in the order of its links if not given."""
+    """Explicit hosts, switches and links; ports of a switch are numbered in the order of its links unless given."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Annotated[Literal["custom"], KIND] = "custom"
     hosts: Annotated[list[dict[str, Anything]], Field(min_length=1)]
-    """End systems: a list of `{name: h1}`, with `ipv4` (`10.0.1.1/24`), `mac` and `gateway_mac` where wanted."""
+    """End systems: a list of `{name: h1}`, optionally with `ipv4` (`10.0.1.1/24`), `mac` and `gateway_mac`."""
     switches: Annotated[list[dict[str, Anything]], Field(min_length=1)]
     """Switches: a list of `{name: s1}`."""
     links: Annotated[list[dict[str, Anything]], Field(min_length=1)]
@@ -124,9 +125,9 @@ class Ns3Topology(Told):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Annotated[Literal["ns3"], KIND] = "ns3"
-    file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
+    file: Annotated[str, Field(min_length=1, description="Path relative to the scenario or the project.")]
     queue_capacity_pkts: QueuePkts = MAX_QUEUE_PKTS
-    """Of each queue; the format has none, and the switches' buffer decides before it."""
+    """Capacity of each queue, which the format does not define; the shared buffer of a switch fills first."""
 
     def build(self, scenario: Path) -> Graph:
         """The graph; raises TopologyError, or UserError for a file that cannot be read."""
@@ -137,21 +138,21 @@ class Ns3Topology(Told):
 class ImportedTopology(Told):
     """`topology.json` of the P4 tutorials or `p4app.json` of p4-utils: its nodes, links, ports and addresses.
 
-    Programs that such a file names are the scenario's business (`p4cc init topology.json` writes them down).
+    Programs that such a file names belong in the scenario (`p4cc init topology.json` writes them there).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Annotated[Literal["import"], KIND] = "import"
-    file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
+    file: Annotated[str, Field(min_length=1, description="Path relative to the scenario or the project.")]
     rate_bps: Annotated[int, Field(gt=0, le=MAX_RATE_BPS)] = 10_000_000_000
-    """Of links that the file gives no rate."""
+    """Rate of links without a rate in the file."""
     delay_ns: Annotated[int, Field(ge=0, le=MAX_DELAY_NS)] = 1_000
-    """One-way delay of links that the file gives none, or 0."""
+    """One-way delay of links without a delay, or with a delay of 0, in the file."""
     queue_capacity_pkts: QueuePkts = 64
-    """Of links that the file gives no queue; BMv2's default."""
+    """Queue capacity of links without one in the file; the default is BMv2's."""
     entries: bool = False
-    """Whether the files of entries that it names for switches fill their tables, before `switch.entries`."""
+    """Whether to install the entry files that it names for switches, before `switch.entries`."""
     link_changes: LinkChanges = ()
 
     def build(self, scenario: Path) -> Graph:

@@ -18,22 +18,22 @@ from p4cc.scenario.traffic_base import EndingTraffic, FlowTraffic, JitterNs
 from p4cc.scenario.user_packets import PacketsTraffic, ReplayTraffic
 
 MAX_GAP_NS = 3.6e12
-"""Mean time between two flows: an hour."""
+"""Upper bound of the mean time between two flows: one hour."""
 
 
 class Shares(Model):
-    """How much each sender sends: the same each, or a total divided by their number.
+    """How much each sender sends: a fixed amount each, or a total divided among them.
 
     Source: docs/algorithms/traffic.md#workloads.
     """
 
-    sru_bytes: FlowBytes | None = Field(default=None, description="Each sender's unit.")
-    total_bytes: FlowBytes | None = Field(default=None, description="What all senders send together.")
+    sru_bytes: FlowBytes | None = Field(default=None, description="Data that each sender sends (server request unit).")
+    total_bytes: FlowBytes | None = Field(default=None, description="Data that all senders send together.")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.sru_bytes is None) == (self.total_bytes is None):
-            raise ValueError("give exactly one of sru_bytes (for each sender) and total_bytes (divided by the senders)")
+            raise ValueError("give exactly one of sru_bytes (per sender) and total_bytes (divided among the senders)")
         return self
 
     def shares(self, senders: int) -> list[int]:
@@ -45,99 +45,105 @@ class Shares(Model):
 
 
 class IncastTraffic(FlowTraffic, Shares):
-    """Every source sends one unit to one destination, all at about the same time."""
+    """Every source sends one unit to the same destination at about the same time."""
 
     kind: Annotated[Literal["incast"], KIND] = "incast"  # pyright: ignore[reportIncompatibleVariableOverride]
     sources: Hosts | None = None
-    """Hosts that send, by name, with * and ?; the topology's senders if absent."""
+    """Sending hosts, by name; * and ? are wildcards; the topology's senders if absent."""
     destination: Annotated[str, Field(min_length=1, max_length=64)] | None = None
-    """The host they send to; the topology's first receiver if absent."""
+    """Destination host; the topology's first receiver if absent."""
     start_jitter_ns: JitterNs = 10_000
-    """Senders start within this time, each at a random one."""
+    """Each sender starts at a uniformly random time within this interval."""
 
 
 class RoundsTraffic(FlowTraffic, Shares):
-    """A client asks all servers, each sends its unit, the next request leaves when all answers are in.
+    """A client sends requests to all servers, and the next ones once all have answered.
 
-    Requests cross the network like any packet. `persistent` connections keep their window over rounds; otherwise each
-    answer is a flow of its own.
+    Requests cross the network like any packet. `persistent` connections keep their window between rounds; otherwise
+    each answer is a separate flow.
     """
 
     kind: Annotated[Literal["rounds"], KIND] = "rounds"  # pyright: ignore[reportIncompatibleVariableOverride]
     servers: Hosts | None = None
-    """Hosts that answer, by name, with * and ?; the topology's senders if absent."""
+    """Hosts that answer, by name; * and ? are wildcards; the topology's senders if absent."""
     client: Annotated[str, Field(min_length=1, max_length=64)] | None = None
-    """The host that asks; the topology's first receiver if absent."""
+    """Host that sends the requests; the topology's first receiver if absent."""
     rounds: Annotated[int, Field(ge=1, le=100_000)]
-    """How many requests are made."""
+    """Number of request rounds."""
     request_bytes: FlowBytes = 100
-    """Size of a request."""
+    """Request size."""
     think_ns: TimeNs = 0
-    """Between the last answer of a round and the next request."""
+    """Time between the last answer of a round and the next request."""
     service_jitter_ns: JitterNs = 10_000
-    """A server answers within this time, at a random one."""
+    """Each answer is delayed by a uniformly random time up to this."""
     persistent: bool = True
-    """Whether connections keep their windows over the rounds; otherwise each answer is a new flow."""
+    """Whether connections keep their windows between rounds; otherwise each answer is a new flow."""
     mean_gap_ns: Annotated[float, Field(gt=0, le=MAX_GAP_NS)] | None = None
     """Open loop: mean time between requests."""
     gap: Literal["exponential", "constant"] = Field(
         default="exponential",
-        description="Open loop: requests leave by a Poisson process, or each `mean_gap_ns` after the one before.",
+        description="Open loop: requests form a Poisson process, or are exactly `mean_gap_ns` apart.",
     )
-    start_jitter_ns: JitterNs = Field(default=0, description="The first requests leave by so much later, at random.")
+    start_jitter_ns: JitterNs = Field(
+        default=0, description="Upper bound of a uniformly random delay of the first requests."
+    )
 
     @model_validator(mode="after")
     def _deadlines_are_flows(self) -> Self:
         if self.persistent and self.deadline is not None:
-            raise ValueError("a connection kept over all rounds has no deadline; set persistent to false")
+            raise ValueError("persistent connections cannot have a deadline; set persistent to false")
         if self.mean_gap_ns is not None and not self.persistent:
-            raise ValueError("in an open loop answers share a connection; leave persistent true, or use poisson")
+            raise ValueError(
+                "an open loop (mean_gap_ns) needs persistent connections; set persistent: true, or "
+                "use traffic of kind poisson"
+            )
         if self.gap == "constant" and self.mean_gap_ns is None:
-            raise ValueError("a closed loop has no gap between requests; give mean_gap_ns")
+            raise ValueError("a closed loop has no gap between requests; give mean_gap_ns for an open loop")
         return self
 
 
 class BulkTraffic(FlowTraffic):
-    """Flows of one size, or without end: from each source to the one destination, or to its own one by one."""
+    """Flows of one size, or endless ones, from each source to a common destination or to one destination each."""
 
     kind: Annotated[Literal["bulk"], KIND] = "bulk"  # pyright: ignore[reportIncompatibleVariableOverride]
     sources: Hosts | None = None
-    """Hosts that send, by name, with * and ?; the topology's senders if absent."""
+    """Sending hosts, by name; * and ? are wildcards; the topology's senders if absent."""
     destinations: Hosts | None = None
-    """One host for all, or one for each source; the topology's receivers if absent."""
-    size_bytes: FlowBytes | None = Field(default=None, description="null for flows without end.")
+    """One host for all sources, or one for each; the topology's receivers if absent."""
+    size_bytes: FlowBytes | None = Field(default=None, description="Flow size; null for endless flows.")
     flows_per_pair: Annotated[int, Field(ge=1, le=10_000)] = 1
-    """Flows from each source."""
+    """Number of flows per source."""
     start_jitter_ns: JitterNs = 0
-    """Flows start within this time, each at a random one."""
-    close_ns: TimeNs | None = Field(default=None, description="When flows without end are closed by their application.")
+    """Each flow starts at a uniformly random time within this interval."""
+    close_ns: TimeNs | None = Field(default=None, description="Time at which the application closes endless flows.")
 
     @model_validator(mode="after")
     def _only_endless_flows_are_closed(self) -> Self:
         if self.close_ns is not None and (self.size_bytes is not None or self.close_ns < self.start_ns):
-            raise ValueError("close_ns is for flows without size_bytes, and not before start_ns")
+            raise ValueError("close_ns requires flows without size_bytes, and must be no earlier than start_ns")
         return self
 
 
 class PoissonTraffic(EndingTraffic):
-    """Each source starts flows after exponential gaps, to destinations drawn evenly.
+    """Each source starts flows with exponential gaps, to uniformly drawn destinations.
 
     Source: docs/algorithms/traffic.md#uniform.
     """
 
     kind: Annotated[Literal["poisson"], KIND] = "poisson"  # pyright: ignore[reportIncompatibleVariableOverride]
     sources: Hosts | None = None
-    """Hosts that send, by name, with * and ?; the topology's senders if absent."""
+    """Sending hosts, by name; * and ? are wildcards; the topology's senders if absent."""
     destinations: Hosts | None = None
-    """Hosts that receive, each as likely as the others; the topology's receivers if absent."""
+    """Receiving hosts, all equally likely; the topology's receivers if absent."""
     size: FlowSize
-    """How large flows are."""
+    """Flow-size distribution."""
     load: Annotated[float, Field(gt=0, le=10)] | None = None
-    """Share of each source's link that payload takes on average (give this, `flows_per_s` or `mean_gap_ns`)."""
+    """Mean load on each source's link, as a fraction of its rate, payload only; give this, `flows_per_s` or
+    `mean_gap_ns`."""
     flows_per_s: Annotated[float, Field(gt=0, le=1e9)] | None = None
-    """Flows that start in a second, of all sources together."""
+    """Flow arrivals per second over all sources."""
     mean_gap_ns: Annotated[float, Field(gt=0, le=MAX_GAP_NS)] | None = None
-    """Mean time between two flows of one source."""
+    """Mean time between two flows of a source."""
 
     @model_validator(mode="after")
     def _one_rate(self) -> Self:
@@ -148,71 +154,77 @@ class PoissonTraffic(EndingTraffic):
 
 
 class Ns3Traffic(FlowTraffic):
-    """The flows of a file of HPCC's ns-3 simulator: ends, priorities, sizes and starts stand there.
+    """The flows of a trace file of HPCC's ns-3 simulator, with their ends, priorities, sizes and start times.
 
-    Node i is the host `h<i>`, as a topology of kind `ns3` names it. `start_ns` is added to the file's times. A flow's
-    label is the item's with the destination port behind it, which is a class of flows in that simulator.
+    Node i is the host `h<i>`, as in a topology of kind `ns3`. `start_ns` is added to the times in the file. A flow's
+    label is the item's label plus the destination port, which denotes a flow class in that simulator.
     """
 
     kind: Annotated[Literal["ns3"], KIND] = "ns3"  # pyright: ignore[reportIncompatibleVariableOverride]
-    file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
+    file: Annotated[str, Field(min_length=1, description="Path relative to the scenario or the project.")]
     paths: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None, description="A path map: flows that take the way given there, not the one by hash."
+        default=None, description="A path map, whose flows follow the path given there instead of their hash."
     )
 
     @model_validator(mode="after")
     def _priorities_stand_in_the_file(self) -> Self:
         if "priority" in self.model_fields_set:
-            raise ValueError("the file gives each flow its priority; leave it away here")
+            raise ValueError("the file gives each flow its priority; remove priority here")
         return self
 
 
 class PairsTraffic(EndingTraffic):
-    """Flows between pairs of hosts of very different intensity, or evenly with the same bytes.
+    """Flows between pairs of hosts with highly skewed intensities, or spread uniformly with the same bytes.
 
     Source: docs/algorithms/traffic.md#skewed, #gap-scaling.
     """
 
     kind: Annotated[Literal["pairs"], KIND] = "pairs"  # pyright: ignore[reportIncompatibleVariableOverride]
     pattern: Literal["uniform", "skewed"] = Field(
-        description="By the matrix, or each host to all others alike with the same sizes and load."
+        description="By the matrix, or from each host to all others uniformly, with the same sizes and load."
     )
-    hosts: Hosts | None = Field(default=None, description="All hosts that talk; those the topology means if absent.")
+    hosts: Hosts | None = Field(default=None, description="Participating hosts; chosen by the topology if absent.")
     matrix: Matrix = DrawnMatrix()
-    """Who talks to whom, and how much."""
-    load: Annotated[float, Field(gt=0, le=10, description="Share of the hosts' link rates, payload only.")]
+    """Which pairs communicate, and how much."""
+    load: Annotated[
+        float, Field(gt=0, le=10, description="Mean load, as a fraction of the hosts' link rates, payload only.")
+    ]
     busiest_load: Annotated[float, Field(gt=0, le=10)] | None = Field(
         default=None,
-        description="Most that any host's link is offered in one direction until `end_ns`, as a share of what it "
-        "carries, payload only (docs/algorithms/traffic.md#choice-busiest-load); no bound if absent.",
+        description="Upper bound on the load offered to any host's link in either direction until `end_ns`, as a "
+        "fraction of its rate, payload only (docs/algorithms/traffic.md#choice-busiest-load); "
+        "unlimited if absent.",
     )
     knee: Annotated[
         float,
         Field(
             ge=0,
             le=1e6,
-            description="Where gaps begin to be scaled linearly, in medians (docs/algorithms/traffic.md#gap-scaling).",
+            description="Gap length, in medians, above which gaps are scaled linearly "
+            "(docs/algorithms/traffic.md#gap-scaling).",
         ),
     ] = 1.0
 
     @model_validator(mode="after")
     def _busiest_carries_the_load(self) -> Self:
         if self.busiest_load is not None and self.busiest_load < self.load:
-            raise ValueError(f"busiest_load {self.busiest_load} is less than load {self.load}, the mean of all hosts")
+            raise ValueError(f"busiest_load {self.busiest_load} is less than load {self.load}, the mean over all hosts")
         return self
 
 
 class BurstsTraffic(EndingTraffic):
-    """At random times a few hosts, drawn anew each time, send one unit each to another.
+    """At random times, a few newly drawn hosts each send one unit to another host.
 
     Source: HPCC's incasts, docs/algorithms/traffic.md#workloads.
     """
 
     kind: Annotated[Literal["bursts"], KIND] = "bursts"  # pyright: ignore[reportIncompatibleVariableOverride]
-    hosts: Hosts | None = Field(default=None, description="Hosts to draw from; those the topology means if absent.")
-    senders: Annotated[int, Field(ge=1, le=4_095, description="Of each burst, all different.")] = 60
-    sru_bytes: Annotated[FlowBytes, Field(description="Each sender's unit.")] = 500_000
-    load: Annotated[float, Field(gt=0, le=10, description="Share of the hosts' link rates, payload only.")] = 0.02
+    hosts: Hosts | None = Field(default=None, description="Hosts to draw from; chosen by the topology if absent.")
+    senders: Annotated[int, Field(ge=1, le=4_095, description="Number of distinct senders in each burst.")] = 60
+    sru_bytes: Annotated[FlowBytes, Field(description="Data that each sender sends.")] = 500_000
+    load: Annotated[
+        float, Field(gt=0, le=10, description="Mean load, as a fraction of the hosts' link rates, payload only.")
+    ] = 0.02
 
 
 FlowItem = (
@@ -226,7 +238,7 @@ FlowItem = (
     | BurstsTraffic
     | CollectiveTraffic
 )
-"""Kinds whose packets are of flows."""
+"""Kinds whose packets belong to flows."""
 TrafficItem = Annotated[FlowItem | PacketsTraffic | ReplayTraffic, Field(discriminator="kind")]
 TRAFFIC_KINDS = kinds(TrafficItem)
 

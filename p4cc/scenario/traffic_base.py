@@ -12,43 +12,43 @@ JitterNs = Annotated[int, Field(ge=0, le=10_000_000_000)]
 
 
 class DeadlineChange(Model):
-    """Another deadline for a flow that is under way, as its application may wish (D3 2011)."""
+    """A new deadline for a flow in progress, set by its application (D3 2011)."""
 
     after_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)]
-    """When it changes, from the start of the flow; a flow that is complete by then keeps its deadline."""
+    """Time of the change, relative to the start of the flow; completed flows are not affected."""
     offset_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)]
-    """The deadline from then on, from the start of the flow."""
+    """The new deadline, relative to the start of the flow."""
 
 
 class Deadline(Model):
-    """The larger of `min_ns` and `offset_ns` plus an exponential time; counted from the start of the flow.
+    """The larger of `min_ns` and `offset_ns` plus an exponential time, relative to the start of the flow.
 
-    The stand-in for the GST paper's D2TCP runs is `{exp_mean_ns:
-    20_000_000, min_ns: 3_000_000}` (docs/algorithms/window.md#d2tcp).
+    The stand-in for the GST paper's D2TCP runs is `{exp_mean_ns: 20_000_000, min_ns: 3_000_000}`
+    (docs/algorithms/window.md#d2tcp).
     """
 
     offset_ns: TimeNs = 0
-    """Added to the drawn time."""
+    """Offset added to the random time."""
     exp_mean_ns: TimeNs = 0
-    """Mean of the drawn time; 0 draws none."""
+    """Mean of the random time; 0 disables it."""
     min_ns: TimeNs = 0
-    """No deadline is shorter."""
+    """Lower bound of the deadline."""
     change: DeadlineChange | None = None
-    """What it becomes while the flow is under way."""
+    """Changes of the deadline while the flow is in progress."""
 
     @model_validator(mode="after")
     def _is_some_time(self) -> Self:
         if self.offset_ns == self.exp_mean_ns == self.min_ns == 0:
-            raise ValueError("a deadline of 0 is none; give offset_ns, exp_mean_ns or min_ns")
+            raise ValueError("the deadline is 0; give offset_ns, exp_mean_ns or min_ns")
         return self
 
 
 class Traffic(Model):
-    """What every kind has."""
+    """Fields that all kinds of traffic share."""
 
     name: Label | None = Field(default=None, description="Label in results and of random streams; the kind if absent.")
     start_ns: TimeNs = 0
-    """When it begins."""
+    """Time at which the traffic starts."""
     priority: Annotated[int, Field(ge=0, le=7, description="Traffic class on the wire; 7 is the highest.")] = 0
     kind: str
     """The kind's name."""
@@ -60,22 +60,22 @@ class Traffic(Model):
 
 
 class FlowTraffic(Traffic):
-    """What every kind has whose packets are of flows, with an algorithm that sends them."""
+    """Fields of every kind whose packets belong to flows, which an algorithm sends."""
 
     deadline: Deadline | None = None
-    """Time by which each flow should be complete, for senders that look at it."""
-    sender: Sender | None = Field(default=None, description="Who sends this, in place of the variant.")
+    """Deadline by which each flow should complete, for deadline-aware senders."""
+    sender: Sender | None = Field(default=None, description="Sender of this traffic, in place of the variant.")
 
 
 class EndingTraffic(FlowTraffic):
-    """What kinds have that go on starting flows until some time."""
+    """Fields of kinds that keep starting flows until a given time."""
 
-    end_ns: TimeNs | None = Field(default=None, description="Nothing starts then or later; `stop_ns` if absent.")
+    end_ns: TimeNs | None = Field(default=None, description="Time from which no more flows start; `stop_ns` if absent.")
 
     @model_validator(mode="after")
     def _ends_after_start(self) -> Self:
         if self.end_ns is not None and self.end_ns <= self.start_ns:
-            raise ValueError(f"end_ns {self.end_ns} is not after start_ns {self.start_ns}")
+            raise ValueError(f"end_ns {self.end_ns} is not later than start_ns {self.start_ns}")
         return self
 
 

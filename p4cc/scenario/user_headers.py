@@ -13,19 +13,23 @@ if TYPE_CHECKING:
 
 Name = Annotated[str, Field(min_length=1, max_length=256)]
 Value = Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)] | Annotated[str, Field(min_length=1, max_length=640)]
-"""A number, an address, or a name of the network's such as `h2.mac` or `port(s1, h2)`."""
+"""A number, an address, or a name from the network such as `h2.mac` or `port(s1, h2)`."""
 
 
 class Announcement(Model):
-    """What the layer in front says, so that a parser knows that the headers follow; exactly one of these."""
+    """The value in the preceding layer by which a parser selects these headers; give exactly one."""
 
-    ethertype: Annotated[int, Field(ge=0, lt=1 << 16)] | None = Field(default=None, description="Behind Ethernet.")
-    protocol: Annotated[int, Field(ge=0, lt=1 << 8)] | None = Field(
-        default=None, description="Behind IPv4: its protocol number."
+    ethertype: Annotated[int, Field(ge=0, lt=1 << 16)] | None = Field(
+        default=None, description="After Ethernet: the EtherType."
     )
-    ihl: bool = Field(default=False, description="Behind IPv4: they are options of it, which its length counts.")
+    protocol: Annotated[int, Field(ge=0, lt=1 << 8)] | None = Field(
+        default=None, description="After IPv4: the protocol number."
+    )
+    ihl: bool = Field(
+        default=False, description="After IPv4: whether the headers are IP options, included in the header length."
+    )
     udp_port: Annotated[int, Field(ge=0, lt=1 << 16)] | None = Field(
-        default=None, description="Behind UDP: the destination port."
+        default=None, description="After UDP: the destination port."
     )
 
     def places(self) -> set[str]:
@@ -42,26 +46,24 @@ class Announcement(Model):
 
 
 class OwnHeader(Model):
-    """A header, or a stack of it, that data packets of all flows carry; the fields are those of the P4 source."""
+    """A header, or a header stack, carried by data packets of all flows; its fields are those of the P4 source."""
 
     type: Name
-    """Its type in the program: `mri_t`."""
+    """Header type in the program: `mri_t`."""
     after: Literal["ethernet", "ipv4", "udp"] | None = Field(
-        default=None, description="The layer that it stands behind; behind the header before it if absent."
+        default=None, description="Preceding layer; the preceding header if absent."
     )
-    values: dict[Name, Value] = Field(
-        default={}, max_length=256, description="Values of fields as senders write them; 0 if absent."
-    )
+    values: dict[Name, Value] = Field(default={}, max_length=256, description="Initial field values; 0 if absent.")
     count: Name | None = Field(
         default=None,
-        description="The field that says how often it stands there, of a header before it: `mri_t.count`. Once if "
+        description="The field of an earlier header that counts how often this one occurs: `mri_t.count`. Once if "
         "absent.",
     )
     announce: Announcement | None = Field(
-        default=None, description="What the layer in front says of it; the first header has it for all."
+        default=None, description="How the preceding layer selects the headers; only on the first header, for all."
     )
     echo: bool = Field(
-        default=False, description="Whether receivers echo the headers in ACKs; the first header says it for all."
+        default=False, description="Whether receivers echo the headers in ACKs; only on the first header, for all."
     )
 
 
@@ -69,12 +71,12 @@ UserHeaders = Annotated[list[OwnHeader], Field(max_length=16)]
 
 
 class HeadersRecord(Model):
-    """What is kept of the fields of the user's headers that arrive (`transport.headers`)."""
+    """Which user-defined header fields are recorded at arrival (`transport.headers`)."""
 
     every: Annotated[int, Field(ge=1, le=1 << 40)] = 1
-    """One of so many packets with headers is kept, at each host."""
+    """Sampling: one in this many packets with headers is recorded at each host."""
     max_packets: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
-        default=100_000, description="Packets of each host that are kept; `rows_left_out` counts later ones."
+        default=100_000, description="Maximum number of packets recorded per host; `rows_left_out` counts the rest."
     )
 
 
@@ -84,9 +86,14 @@ def problems(headers: Sequence[OwnHeader]) -> Iterator[tuple[int, str, str, str]
         if number > 0:
             for field, given in (("after", header.after), ("announce", header.announce), ("echo", header.echo or None)):
                 if given is not None:
-                    yield number, field, "the headers stand together", f"say {field} in the first header"
+                    yield (
+                        number,
+                        field,
+                        "all headers are inserted at the same place",
+                        f"give {field} only on the first header",
+                    )
         elif header.after is None:
-            yield number, "after", "the first header stands behind a layer", "give ethernet, ipv4 or udp"
+            yield number, "after", "the first header must follow a layer", "give ethernet, ipv4 or udp"
         elif header.announce is None or header.announce.places() != {header.after}:
             wanted = {"ethernet": "ethertype", "ipv4": "protocol, or ihl: true", "udp": "udp_port"}[header.after]
-            yield number, "announce", f"nothing tells a parser that it follows {header.after}", f"give {wanted}"
+            yield number, "announce", f"a parser cannot recognise a header after {header.after}", f"give {wanted}"

@@ -11,7 +11,7 @@ from p4cc.scenario.traffic_base import Traffic
 
 MAX_PACKET_BYTES = 65_535
 MAX_PACKETS = 100_000
-"""Most packets of one item, not counting that they are sent again and again."""
+"""Maximum number of packets in one item, not counting repetitions."""
 MAX_TEXT = 1 << 18
 
 
@@ -22,48 +22,51 @@ HostName = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class UserTraffic(Traffic):
-    """What packets of the user's own have, wherever their bytes come from."""
+    """Fields that all user-defined packets share, regardless of their source."""
 
     priority: Annotated[int, Field(ge=0, le=7)] = Field(
-        default=0, description="Class by which PFC pauses them at their host; the bytes are sent as they are."
+        default=0, description="PFC priority class by which the host pauses them; the bytes are sent unchanged."
     )
-    end_ns: TimeNs | None = Field(default=None, description="Nothing is due then or later; `stop_ns` if absent.")
+    end_ns: TimeNs | None = Field(
+        default=None, description="Time from which no more packets are sent; `stop_ns` if absent."
+    )
 
     @model_validator(mode="after")
     def _ends_after_start(self) -> Self:
         if self.end_ns is not None and self.end_ns <= self.start_ns:
-            raise ValueError(f"end_ns {self.end_ns} is not after start_ns {self.start_ns}")
+            raise ValueError(f"end_ns {self.end_ns} is not later than start_ns {self.start_ns}")
         return self
 
 
 class PacketsTraffic(UserTraffic):
-    """Packets of the user's own, sent from hosts at a time, again and again at a period or a rate.
+    """User-defined packets that hosts send once, or repeatedly with a period or at a rate.
 
     Their bytes start with the Ethernet header; give one of `hex`, `scapy` and `pcap`. They share the host's interface
-    with flows, in the order in which both are handed over.
+    with flows, in first-come, first-served order.
     """
 
     kind: Annotated[Literal["packets"], KIND] = "packets"  # pyright: ignore[reportIncompatibleVariableOverride]
     sources: Hosts
-    """Hosts that send them, by name, with * and ?; each host sends all of them."""
-    hex: Texts | None = Field(default=None, description="Packets, two digits a byte; one, or a list.")
+    """Sending hosts, by name; * and ? are wildcards; each host sends all packets."""
+    hex: Texts | None = Field(default=None, description="Packets as hexadecimal digits, two per byte; one, or a list.")
     scapy: Texts | None = Field(
         default=None,
-        description="Packets as scapy writes them, such as `Ether()/IP(dst=h2.ipv4)/UDP(dport=7)`; one, or a list. "
-        "Layers are scapy's and the header types of the program; `self` is the host that sends.",
+        description="Packets in scapy's notation, such as `Ether()/IP(dst=h2.ipv4)/UDP(dport=7)`; one, or a list. "
+        "Layers are scapy's and the program's header types; `self` is the sending host.",
     )
     pcap: FileName | None = Field(
-        default=None, description="A pcap or pcapng file of Ethernet, for its packets. Relative to the scenario."
+        default=None, description="A pcap or pcapng file of Ethernet packets; path relative to the scenario."
     )
     count: Annotated[int, Field(ge=1, le=1 << 40)] | None = Field(
         default=None,
-        description="Packets that each host sends, all in turn and then from the first again; absent: all of them "
-        "once, with a period or a rate until `end_ns`.",
+        description="Number of packets that each host sends, cycling through the list. Default: the whole list "
+        "once, or repeatedly until `end_ns` with a period or a rate.",
     )
     period_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = None
-    """From one packet to the next."""
+    """Time between consecutive packets."""
     rate_bps: Annotated[int, Field(ge=1, le=10_000_000_000_000)] | None = Field(
-        default=None, description="In place of a period: bits of packets, Ethernet header included, per second."
+        default=None,
+        description="Rate, in place of a period: bits of packets per second, including the Ethernet header.",
     )
 
     @model_validator(mode="after")
@@ -71,35 +74,35 @@ class PacketsTraffic(UserTraffic):
         if sum(given is not None for given in (self.hex, self.scapy, self.pcap)) != 1:
             raise ValueError("give exactly one of hex, scapy and pcap")
         if self.period_ns is not None and self.rate_bps is not None:
-            raise ValueError("give period_ns or rate_bps, not both; neither sends all packets at once")
+            raise ValueError("give either period_ns or rate_bps; without both, all packets are sent at once")
         return self
 
 
 class ReplayTraffic(UserTraffic):
-    """The packets of a capture, sent from one host with the times between them that the capture has."""
+    """The packets of a capture, sent from one host with their original spacing."""
 
     kind: Annotated[Literal["replay"], KIND] = "replay"  # pyright: ignore[reportIncompatibleVariableOverride]
     source: HostName
-    """The host that sends all of them; the first one leaves at `start_ns`."""
+    """Host that sends all packets, the first one at `start_ns`."""
     pcap: FileName
-    """A pcap or pcapng file of Ethernet, relative to the scenario."""
+    """A pcap or pcapng file of Ethernet packets; path relative to the scenario."""
     speed: Annotated[float, Field(gt=0, le=1e9)] = 1.0
-    """How many times as fast as in the capture."""
+    """Replay speed relative to the capture."""
     addresses: dict[Annotated[str, Field(min_length=1, max_length=15)], HostName] = Field(
         default={},
         max_length=65_536,
-        description="IPv4 addresses of the capture to hosts that take their place, checksums included. A packet whose "
-        "destination is replaced goes to the gateway of the host that sends it.",
+        description="IPv4 addresses in the capture, and the hosts that replace them; checksums are updated. A "
+        "packet whose destination is replaced is sent to the sending host's gateway.",
     )
 
 
 class PacketsReceived(Model):
-    """What is kept of packets that arrive at hosts and that no flow takes."""
+    """Which packets that arrive at hosts and belong to no flow are recorded."""
 
     hosts: Hosts = Field(default=["*"])
-    """Hosts that keep them."""
+    """Hosts that record packets."""
     snap_bytes: Annotated[int, Field(ge=0, le=MAX_PACKET_BYTES)] = 128
-    """First bytes of each packet that are kept."""
+    """Leading bytes of each packet that are recorded."""
     max_packets: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
-        default=10_000, description="Packets of each host that are kept; `rows_left_out` counts later ones."
+        default=10_000, description="Maximum number of packets recorded per host; `rows_left_out` counts the rest."
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from p4cc.scenario.base import Sender
 
 PLAIN_SLOW_START = "standard"
-"""What senders without another slow start have; names of senders leave it out."""
+"""The default slow start, which senders' names leave out."""
 
 KINDS = ("congestion_avoidance", "slow_start", "rate_control")
 
@@ -46,9 +46,9 @@ def _variant(data: JsonObject, name: str) -> JsonObject:
         entry = _entry(part, name)
         if entry.kind in made:
             raise UserError(
-                f"{name!r} names two algorithms for {entry.kind}",
+                f"{name!r} names two {entry.kind} algorithms",
                 place="--set variant",
-                remedy="join a slow start and a congestion avoidance, as in gst+dctcp",
+                remedy="combine one slow start and one congestion avoidance, as in gst+dctcp",
             )
         made[entry.kind] = {"name": entry.name}
     if "rate_control" not in made:
@@ -65,6 +65,6 @@ def _entry(part: str, name: str) -> Algorithm:
             return entry
     names = [entry.name for entry in entries]
     close = difflib.get_close_matches(part, names, n=1)
-    cause = f"no algorithm {part!r}" if part == name else f"no algorithm {part!r} in {name!r}"
+    cause = f"unknown algorithm {part!r}" if part == name else f"unknown algorithm {part!r} in {name!r}"
     remedy = f"did you mean {close[0]!r}?" if close else f"algorithms: {', '.join(names)}"
     raise UserError(cause, place="--set variant", remedy=remedy)

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class Interval(Model):
-    """Values from `min` to `max`, both included; an end that is absent is open."""
+    """Values from `min` to `max`, both included; an absent end is unbounded."""
 
     min: float | None = None
-    """The least value."""
+    """Minimum."""
     max: float | None = None
-    """The largest value."""
+    """Maximum."""
 
     @model_validator(mode="after")
     def _has_an_end(self) -> Self:
         if self.min is None and self.max is None:
             raise ValueError("give min, max or both")
         if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min {self.min} is above max {self.max}")
+            raise ValueError(f"min {self.min} is greater than max {self.max}")
         return self
 
     def holds(self, value: float) -> bool:
@@ -55,7 +55,7 @@ class Equal(Model):
 
 Where = Annotated[
     dict[str, Annotated[Cited | Equal, BeforeValidator(_interval_or_value)]],
-    Field(description="Columns to the value or the interval that chosen rows have."),
+    Field(description="Columns, each with the value or interval that rows must have to be selected."),
 ]
 
 
@@ -63,5 +63,5 @@ class OfRuns(Model):
     """Rows of one variant."""
 
     variant: str
-    """Whose runs."""
+    """Name of the variant."""
     where: Where = Field(default={})

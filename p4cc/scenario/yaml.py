@@ -31,7 +31,7 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9_-]+")
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed YAML mapping that still knows its lines, and the one that it extends."""
+    """A parsed YAML mapping with the lines of its keys, and the mapping that it extends."""
 
     path: Path
     root: Node
@@ -96,14 +96,20 @@ def _read_chain(document: Document, above: tuple[Path, ...]) -> Document:
     name = named.value
     place = document.place((extend.KEY,))
     if not isinstance(name, str):
-        raise UserError("extends names one file", place=place, remedy="give a path relative to this file")
+        raise UserError("extends must name one file", place=place, remedy="give a path relative to this file")
     seen = (*above, path.resolve())
     base = path.parent / name
     if base.resolve() in seen or len(seen) > MAX_EXTENDS:
-        cause = f"{name!r} extends this file again" if base.resolve() in seen else "too many files extend one another"
-        raise UserError(cause, place=place, remedy=f"a scenario stands on at most {MAX_EXTENDS} others, in one line")
+        cause = (
+            f"{name!r} extends this file, which makes a cycle"
+            if base.resolve() in seen
+            else "too many files extend one another"
+        )
+        raise UserError(cause, place=place, remedy=f"a scenario may extend at most {MAX_EXTENDS} others in a chain")
     if not base.is_file():
-        raise UserError(f"no file {name!r} to extend", place=place, remedy="the path is relative to this file")
+        raise UserError(
+            f"the file {name!r} to extend does not exist", place=place, remedy="give a path relative to this file"
+        )
     return Document(path, document.root, _read_chain(_read_one(base), seen))
 
 
@@ -124,9 +130,9 @@ def _read_one(path: Path) -> Document:
 def _parsed(raw: bytes, path: Path) -> Document:
     if len(raw) > MAX_SCENARIO_BYTES:
         raise UserError(
-            f"{len(raw)} bytes are more than the limit of {MAX_SCENARIO_BYTES}",
+            f"the file has {len(raw)} bytes; the limit is {MAX_SCENARIO_BYTES}",
             place=str(path),
-            remedy="a scenario is a page of text; move data into files of its own",
+            remedy="move large data, such as entries, into separate files",
         )
     try:
         root = parse(raw.decode("utf-8"))
@@ -136,7 +142,9 @@ def _parsed(raw: bytes, path: Path) -> Document:
         place = str(path) if error.line < 0 else f"{path}:{error.line + 1}:{error.column + 1}"
         raise UserError(error.cause, place=place, remedy=error.remedy) from error
     if not isinstance(root.value, dict):
-        raise UserError("a scenario is a mapping of keys to values", place=f"{path}:1:1", remedy="see 'p4cc schema'")
+        raise UserError(
+            "a scenario must be a mapping of keys to values", place=f"{path}:1:1", remedy="see 'p4cc schema'"
+        )
     return Document(path, root)
 
 

@@ -27,8 +27,8 @@ MESSAGE_COLUMNS = 400
 """Columns of such a line: some messages carry whole expressions."""
 
 _REMEDY = (
-    "build p4c with -DENABLE_TOFINO=ON and give its driver by --p4c or the variable P4C, or put it on PATH "
-    "(docs/tofino.md says how)"
+    "build p4c with -DENABLE_TOFINO=ON, and give its driver with --p4c or the variable P4C, or put it on PATH (see "
+    "docs/tofino.md)"
 )
 _WARNING = re.compile(r"\[--Wwarn=|(?:^|\s)warning:", re.IGNORECASE)
 _ERROR = re.compile(r"\[--Werror=|(?:^|\s)\w*(?:error|compiler bug):|^(?:in file|cannot|no such)", re.IGNORECASE)
@@ -148,7 +148,7 @@ class Compiler:
         warnings = sum(bool(_WARNING.search(line)) for line in text.splitlines())
         failure = ""
         if code is None:
-            failure = f"no end within {options.limit_s:g} s; --limit gives more time"
+            failure = f"not finished within {options.limit_s:g} s; increase --limit"
         elif code != 0:
             failure = _what_failed(text, code)
         return Compilation(job, folder / "out", seconds, warnings, failure)
@@ -160,11 +160,13 @@ def find_compiler(given: Path | None, chips: tuple[Chip, ...]) -> Compiler:
     processes = Processes()
     code, text = processes.run([str(driver), "--target-help"], driver.parent, KNOWN_S)
     if code != 0:
-        cause = "gave no list of its targets" if code is not None else f"did not end within {KNOWN_S:g} s"
+        cause = "did not list its targets" if code is not None else f"did not finish within {KNOWN_S:g} s"
         raise UserError(f"p4c ({driver}) {cause}", place=place, remedy=_REMEDY)
     missing = [chip.value for chip in chips if not re.search(rf"\b{chip.value}\b", text)]
     if missing:
-        raise UserError(f"p4c ({driver}) has no target {' and no target '.join(missing)}", place=place, remedy=_REMEDY)
+        raise UserError(
+            f"p4c ({driver}) lacks the target {' and the target '.join(missing)}", place=place, remedy=_REMEDY
+        )
     _, version = processes.run([str(driver), "--version"], driver.parent, KNOWN_S)
     return Compiler(driver, " ".join(version.split()), processes)
 
@@ -177,7 +179,7 @@ def _driver(given: Path | None) -> tuple[Path, str]:
     for path, place in named:
         driver = path / "p4c" if path.is_dir() else path
         if not (driver.is_file() and os.access(driver, os.X_OK)):
-            raise UserError(f"{driver} is no program that can be run", place=place, remedy=_REMEDY)
+            raise UserError(f"{driver} is not an executable program", place=place, remedy=_REMEDY)
         return driver.resolve(), place
     found = shutil.which("p4c")
     if found is None:
@@ -190,4 +192,4 @@ def _what_failed(text: str, code: int) -> str:
     lines = [line.rstrip()[:MESSAGE_COLUMNS] for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if _ERROR.search(line) and not _WARNING.search(line)]
     shown = (errors or lines[-MESSAGE_LINES:])[:MESSAGE_LINES]
-    return "\n".join(shown) if shown else f"p4c ended with exit code {code} and said nothing"
+    return "\n".join(shown) if shown else f"p4c exited with code {code} without a message"

@@ -36,9 +36,15 @@ def find_programs(given: Sequence[Path]) -> list[Path]:
     for path in given or (PROGRAMS,):
         programs = sorted(path.glob("*.p4")) if path.is_dir() else [path]
         if not programs:
-            raise UserError("no P4 program in this folder", place=str(path), remedy="give a .p4 file, or their folder")
+            raise UserError(
+                "the folder contains no P4 program",
+                place=str(path),
+                remedy="give a .p4 file, or a folder that contains some",
+            )
         if not programs[0].is_file():
-            raise UserError("no such file", place=str(path), remedy="give a .p4 file, or a folder of them")
+            raise UserError(
+                "the file does not exist", place=str(path), remedy="give a .p4 file, or a folder that contains some"
+            )
         paths.extend(programs)
     return list(dict.fromkeys(paths))
 

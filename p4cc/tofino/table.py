@@ -15,11 +15,12 @@ COLUMNS = (
 )  # fmt: skip
 """Names of the columns, explained by `LEGEND`."""
 LEGEND = (
-    "Stages: the last one in which a table or condition of ingress or egress stands, of those of the chip; free: "
-    "behind the longer of both. SRAM, TCAM and map RAM in blocks, meter ALUs in units, of all stages. PHV: bits that "
-    "hold a field, in containers of 8, 16 and 32 bits of all kinds, both directions. Parser: states, rows of its TCAM."
+    "Stages: the last stage of the chip that holds a table or condition of ingress or egress; free: stages after "
+    "the later of the two. SRAM, TCAM and map RAM in blocks, meter ALUs in units, summed over all stages. PHV: "
+    "bits that hold a field, in containers of 8, 16 and 32 bits of all kinds, both directions. Parser: states, "
+    "TCAM rows."
 )
-OF_THE_RUN = "Warnings: of the compiler; s: time to compile."
+OF_THE_RUN = "Warnings: compiler warnings; s: compilation time in seconds."
 _NUMBERS = len(COLUMNS) - 2
 
 

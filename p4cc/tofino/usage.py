@@ -17,7 +17,7 @@ from p4cc.errors import UserError
 
 MAX_BYTES = 1 << 30
 """A report of more bytes is not read."""
-REMEDY = "read the reports of a p4c whose Tofino back end is of 2025 or newer"
+REMEDY = "use a p4c whose Tofino back end is from 2025 or later"
 Object = dict[str, object]
 T = TypeVar("T")
 
@@ -102,7 +102,7 @@ def read_usage(folder: Path) -> list[Usage]:
             context = _text(_object(files, "context", place), "path", place)
             usages.append(_usage(_text(pipe, "pipe_name", place), folder / context, folder / resources, folder / phv))
     if not usages:
-        raise UserError("no pipe in it", place=place, remedy=REMEDY)
+        raise UserError("the report has no pipe", place=place, remedy=REMEDY)
     return usages
 
 
@@ -204,14 +204,16 @@ def _phv(report: Object, place: str, containers: Object, containers_place: str) 
 def _load(path: Path) -> Object:
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise UserError(f"more than {MAX_BYTES} bytes", place=str(path), remedy="give a smaller program")
+            raise UserError(
+                f"the report has more than {MAX_BYTES} bytes", place=str(path), remedy="give a smaller program"
+            )
         value: object = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"cannot read: {error.strerror}", place=str(path), remedy=REMEDY) from error
     except (ValueError, RecursionError) as error:
-        raise UserError(f"no JSON: {error}", place=str(path), remedy=REMEDY) from error
+        raise UserError(f"is not valid JSON: {error}", place=str(path), remedy=REMEDY) from error
     if not isinstance(value, dict):
-        raise UserError("no JSON object", place=str(path), remedy=REMEDY)
+        raise UserError("is not a JSON object", place=str(path), remedy=REMEDY)
     return cast("Object", value)
 
 
@@ -221,12 +223,12 @@ def _named(files: Object, group: str, key: str, wanted: str, place: str) -> str:
         path = _text(one, "path", place)
         if one.get(key) == wanted and path.endswith(f"{wanted}.json"):
             return path
-    raise UserError(f"no report {wanted} among {group}", place=place, remedy=REMEDY)
+    raise UserError(f"{group} does not list the report {wanted}", place=place, remedy=REMEDY)
 
 
 def _get(node: object, key: str, place: str) -> object:
     if not isinstance(node, dict) or key not in node:
-        raise UserError(f"no {key} where one should be", place=place, remedy=REMEDY)
+        raise UserError(f"{key} is missing", place=place, remedy=REMEDY)
     return cast("Object", node)[key]
 
 

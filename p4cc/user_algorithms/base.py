@@ -34,136 +34,136 @@ def _stream(of: _engine.WindowBase | _engine.RateBase) -> random.Random:
 
 
 class WindowAlgorithm(_engine.WindowBase):
-    """Congestion avoidance of a window sender: how `cwnd` grows above `ssthresh`, and what marks and losses do to it.
+    """Congestion avoidance of a window sender: growth of `cwnd` above `ssthresh`, reaction to marks and losses.
 
-    For each ACK the engine calls, in this order: `observe` and, once in a round trip, `on_round`; then, outside fast
-    recovery, `on_mark` for a marked ACK, and `on_ack` where the window may grow. A window that `on_mark`, `observe` or
-    `on_round` made smaller is a cut: slow start ends. Below `ssthresh` a slow start grows the window.
+    For each ACK, the engine calls `observe` and, once per round trip, `on_round`; then, outside fast recovery,
+    `on_mark` for a marked ACK, and `on_ack` if the window may grow. A reduction of the window by `on_mark`, `observe`
+    or `on_round` counts as a cut, which ends slow start. Below `ssthresh`, a slow start grows the window.
 
-    `cwnd` and `ssthresh` are in segments, real numbers; the engine keeps `cwnd` at 1 or above. What is set in fast
-    recovery has no effect: its window is the transport's.
+    `cwnd` and `ssthresh` are real numbers in segments; the engine keeps `cwnd` at 1 or above. During fast recovery,
+    assignments have no effect, because the transport controls the window.
     """
 
     needs: ClassVar[SwitchNeed] = "none"
-    """What switches must do. Packets of an algorithm that needs no marks are not capable of ECN."""
+    """What the algorithm requires from switches. Packets of an algorithm that needs no marks are not ECN-capable."""
     echo: ClassVar[Literal["per_packet", "until_cwr"]] = "per_packet"
-    """How receivers return marks: each ACK those of its packets (DCTCP), or until CWR arrives (RFC 3168)."""
+    """How receivers echo marks: each ACK carries those of its packets (DCTCP), or until CWR arrives (RFC 3168)."""
     grows_after_cut: ClassVar[bool] = False
-    """Whether `on_ack` is called for the ACK that made the window smaller, too."""
+    """Whether `on_ack` is also called for the ACK that reduced the window."""
     source: ClassVar[str] = ""
-    """Where the algorithm is defined, for people."""
+    """Where the algorithm is published, for the reader."""
 
     def start(self) -> None:
-        """The flow begins: the place to set attributes."""
+        """Called when the flow begins; set attributes here."""
 
     def observe(self, ack: WindowAck) -> None:
-        """Every valid ACK, duplicates and those of fast recovery included: the place of estimates."""
+        """Called for every valid ACK, including duplicates and those in fast recovery; update estimates here."""
 
     def on_round(self, ack: WindowAck) -> None:
-        """The first ACK beyond what had been sent when the round began: a round-trip time is over."""
+        """Called for the first ACK beyond the data in flight at the start of the round: a round trip has passed."""
 
     def on_mark(self, ack: WindowAck) -> None:
-        """An ACK that returns a mark of the upper threshold, the one of DCTCP; the lower one is `ack.mark == 1`."""
+        """Called for an ACK that echoes a mark of the upper threshold (DCTCP's); the lower one is `ack.mark == 1`."""
 
     def on_ack(self, ack: WindowAck) -> None:
-        """An ACK of new data in congestion avoidance, unless it made the window smaller: the window may grow."""
+        """Called for an ACK of new data in congestion avoidance that did not reduce the window, which may now grow."""
 
     def on_loss(self, flight_segments: int) -> float:
-        """The threshold after a loss with so many segments in flight; Reno's `max(flight/2, 2)` if not overridden.
+        """The threshold after a loss with `flight_segments` in flight; by default Reno's `max(flight/2, 2)`.
 
-        `cwnd` is as the loss finds it; the engine sets the window by the transport's recovery (RFC 5681, RFC 6675).
+        `cwnd` is the window before the loss; the engine then sets it by the transport's recovery (RFC 5681, RFC 6675).
         """
         return max(flight_segments / 2, 2.0)
 
     def on_timeout(self, flight_segments: int) -> float:
-        """The threshold after a timeout, as `on_loss`, whose answer it is if not overridden; `cwnd` becomes 1."""
+        """The threshold after a timeout; by default that of `on_loss`. `cwnd` becomes 1."""
         return self.on_loss(flight_segments)
 
     @cached_property
     def random(self) -> random.Random:
-        """Random numbers of this flow, from the run's seed: the only ones that leave a run repeatable."""
+        """Random numbers of this flow, derived from the run's seed; use no other source, for reproducible runs."""
         return _stream(self)
 
 
 class SlowStart(_engine.WindowBase):
-    """A slow start: how `cwnd` grows below `ssthresh`. It composes with any congestion avoidance.
+    """A slow start: how `cwnd` grows below `ssthresh`. It can be combined with any congestion avoidance.
 
-    It ends when `cwnd` reaches `ssthresh`, when congestion avoidance cuts the window, or when `on_ack` says so.
-    `delta` and `smoothing` are shown in the column `delta` and as the phase of the table `windows`.
+    It ends when `cwnd` reaches `ssthresh`, when congestion avoidance cuts the window, or when `on_ack` returns False.
+    `delta` and `smoothing` appear in table `windows`, as the column `delta` and the phase.
     """
 
     needs: ClassVar[SwitchNeed] = "none"
     """As in WindowAlgorithm."""
     source: ClassVar[str] = ""
-    """Where the algorithm is defined, for people."""
+    """Where the algorithm is published, for the reader."""
 
     def start(self, snd_nxt: int) -> None:
-        """A slow start begins at byte `snd_nxt`: with the flow, and after each timeout; `cwnd` is set already."""
+        """Called when slow start begins, at the flow's start and after each timeout; `cwnd` is already set."""
 
     def on_ack(self, ack: WindowAck) -> bool | None:
-        """An ACK in slow start that did not make the window smaller. False ends slow start; nothing goes on."""
+        """Called for an ACK in slow start that did not reduce the window. Return False to end slow start."""
         raise NotImplementedError
 
     def grow_after_cut(self, ack: WindowAck) -> None:
-        """The ACK that ended this slow start by a cut may grow the window; congestion avoidance does it if absent."""
+        """Called for the ACK whose cut ended slow start, to grow the window; by default, congestion avoidance does."""
 
     @cached_property
     def random(self) -> random.Random:
-        """Random numbers of this flow, from the run's seed: the only ones that leave a run repeatable."""
+        """Random numbers of this flow, derived from the run's seed; use no other source, for reproducible runs."""
         return _stream(self)
 
 
 class RateAlgorithm(_engine.RateBase):
-    """Congestion control of a paced sender (`transport.kind: rdma`): sets `rate_bps`, and `window_bytes` if it likes.
+    """Congestion control of a paced sender (`transport.kind: rdma`): sets `rate_bps`, optionally `window_bytes`.
 
-    `rate_bps` begins at `line_rate_bps`, never goes above it, and at 0 nothing leaves. `window_bytes` None is no
-    window. `timer_ns` is the virtual time at which `on_timer` is called once. `base_rtt_ns` is the largest round-trip
-    time without queues of all pairs of hosts, `bdp_bytes` what fits it at the line rate; a full packet carries
-    `payload_bytes` and has `packet_bytes` from IP on.
+    `rate_bps` starts at `line_rate_bps`, which it cannot exceed; at 0 nothing is sent. If `window_bytes` is None, there
+    is no window. `on_timer` is called once at the virtual time `timer_ns`. `base_rtt_ns` is the largest round-trip time
+    without queueing over all host pairs, and `bdp_bytes` the bandwidth-delay product at the line rate. A full packet
+    carries `payload_bytes`; its IP length is `packet_bytes`.
     """
 
     needs: ClassVar[SwitchNeed] = "none"
-    """What switches must do: `telemetry` for hop records, `random_ecn` for congestion notifications, ..."""
+    """What the algorithm requires from switches: `telemetry` for INT, `random_ecn` for congestion notifications, ..."""
     source: ClassVar[str] = ""
-    """Where the algorithm is defined, for people."""
+    """Where the algorithm is published, for the reader."""
 
     def start(self) -> None:
-        """The flow is made: the place to set attributes and the first rate."""
+        """Called when the flow is created; set attributes and the initial rate here."""
 
     def on_ack(self, ack: PacedAck) -> None:
-        """An ACK, with a round-trip time, a congestion mark, hop records, what the receiver and switches said."""
+        """Called for an ACK, with RTT, congestion mark, telemetry, and feedback from receiver and switches."""
 
     def on_cnp(self, now_ns: float) -> None:
-        """A congestion notification that came as a packet of its own (`transport.notification: packet`)."""
+        """Called for a congestion notification packet (`transport.notification: packet`)."""
 
     def on_notice(self, now_ns: float, elapsed_ns: float, queue_bytes: int, link_rate_bps: float) -> None:
-        """A switch tells of its queue, which a packet found that left `elapsed_ns` ago (`needs = "queue_notices"`)."""
+        """Called for a switch's queue report, caused by a packet sent `elapsed_ns` ago (`needs = "queue_notices"`)."""
 
     def on_loss(self, now_ns: float) -> None:
-        """The receiver asked for an earlier byte: packets were lost, and are sent again."""
+        """Called when the receiver requests an earlier byte: packets were lost and are retransmitted."""
 
     def on_timeout(self, now_ns: float) -> None:
-        """The retransmission timer ran out: what is not acknowledged is sent again."""
+        """Called when the retransmission timer expires; unacknowledged data is retransmitted."""
 
     def on_sent(self, now_ns: float, size_bytes: int) -> None:
-        """A packet left, with so many bytes."""
+        """Called when a packet of `size_bytes` is sent."""
 
     def on_timer(self, now_ns: float) -> None:
-        """The time that `timer_ns` named; it is None now."""
+        """Called at the time `timer_ns`, which is None from then on."""
 
     def request_rate(
         self, now_ns: float, left_bytes: int | None, deadline_ns: float | None, srtt_ns: float
     ) -> float | None:
-        """The rate in bit/s that the flow asks of switches (`needs = "rate_allocation"`); None gives the flow up.
+        """The rate in bit/s to request from switches (`needs = "rate_allocation"`); None aborts the flow.
 
-        `left_bytes` is None for a flow without end, `deadline_ns` for one without a deadline.
+        `left_bytes` is None for an endless flow, `deadline_ns` for a flow without a deadline.
         """
         del now_ns, left_bytes, deadline_ns, srtt_ns
         return 0.0
 
     @cached_property
     def random(self) -> random.Random:
-        """Random numbers of this flow, from the run's seed: the only ones that leave a run repeatable."""
+        """Random numbers of this flow, derived from the run's seed; use no other source, for reproducible runs."""
         return _stream(self)
 
 

@@ -47,15 +47,15 @@ class Finding:
 
 
 def check_algorithm(file: Path | str, class_name: str, **parameters: float | str) -> list[Finding]:
-    """Tries the properties of algorithms on a class of a file, with these values of its parameters.
+    """Checks a class of a file for the invariants of algorithms, with these parameter values.
 
-    Raises UserError for a class or a parameter that cannot be used.
+    Raises UserError for an invalid class or parameter.
     """
     return check(load_any(f"{Path(file).resolve()}:{class_name}", Path.cwd() / "-").with_values(parameters))
 
 
 def check(sender: UserSender) -> list[Finding]:
-    """Tries all properties that an algorithm of its kind has."""
+    """Checks all invariants of an algorithm of its kind."""
     if sender.algorithm.entry.kind == "rate_control":
         return _Rates(sender).findings()
     return _Windows(sender).findings()
@@ -72,7 +72,7 @@ def _tried(name: str, text: str, sequences: Callable[[random.Random], None]) -> 
         except _BrokenError as error:
             return Finding(name, text, f"sequence {number}, {error}")
         except _engine.AlgorithmError as error:
-            return Finding(name, text, f"sequence {number}: {failed(error, 'made-up ACKs').cause}")
+            return Finding(name, text, f"sequence {number}: {failed(error, 'random ACKs').cause}")
     return Finding(name, text)
 
 
@@ -88,12 +88,12 @@ class _Windows:
 
     def findings(self) -> list[Finding]:
         found = [
-            _tried("survives", "no exception, whatever ACKs, losses and timeouts come", self._survives),
-            _tried("growth", "an ACK grows the window by what it acknowledges at most", self._growth),
-            _tried("repeatable", "the same ACKs give the same windows", self._repeats),
+            _tried("survives", "no ACKs, losses or timeouts raise an exception", self._survives),
+            _tried("growth", "an ACK grows the window by at most the data it acknowledges", self._growth),
+            _tried("repeatable", "equal ACKs give equal windows", self._repeats),
         ]
         if self._reads_marks:
-            found.insert(2, _tried("marks", "marks never make the window larger", self._marks))
+            found.insert(2, _tried("marks", "marks never increase the window", self._marks))
         return found
 
     def _run(self, steps: list[WindowStep], ssthresh: float) -> list[tuple[float, float]]:
@@ -125,7 +125,8 @@ class _Windows:
         if with_marks > without * (1 + _SLACK):
             marks = sum(step[2] > 0 for step in steps)
             raise _BrokenError(
-                f"{marks} marks in {len(steps)} ACKs end at {with_marks:g}, none at {without:g} segments"
+                f"the window ends at {with_marks:g} segments with {marks} marks in {len(steps)} ACKs, but at "
+                f"{without:g} without marks"
             )
 
     def _repeats(self, draw: random.Random) -> None:
@@ -144,11 +145,11 @@ class _Rates:
 
     def findings(self) -> list[Finding]:
         found = [
-            _tried("survives", "no exception, whatever ACKs, notifications and timers come", self._survives),
-            _tried("repeatable", "the same ACKs give the same rates", self._repeats),
+            _tried("survives", "no ACKs, notifications or timers raise an exception", self._survives),
+            _tried("repeatable", "equal ACKs give equal rates", self._repeats),
         ]
         if self._needs not in ("rate_allocation", "fair_rate"):
-            found.insert(1, _tried("sends", "the rate never is 0, at which nothing would leave for ever", self._sends))
+            found.insert(1, _tried("sends", "the rate never becomes 0, which would stop the flow forever", self._sends))
         return found
 
     def _run(self, steps: list[RateStep]) -> list[tuple[float, float | None]]:
@@ -179,8 +180,8 @@ def _same(run: Callable[[], Sequence[object]]) -> None:
         random.setstate(before)
     for number, (one, other) in enumerate(zip(first, second, strict=True)):
         if one != other:
-            told = "use self.random and ack.now_ns in place of the module random and the wall clock"
-            raise _BrokenError(f"step {number}: {one} the first time, {other} the second; {told}")
+            advice = "use self.random and ack.now_ns instead of the random module and the wall clock"
+            raise _BrokenError(f"step {number}: {one} in the first run, {other} in the second; {advice}")
 
 
 def _window_steps(draw: random.Random, *, losses: bool) -> Iterator[WindowStep]:

@@ -96,7 +96,7 @@ def load_own(text: str, kind: str, scenario: Path) -> UserAlgorithm:
     """
     name, _, class_name = text.rpartition(":")
     if not name:
-        raise UserError(f"{text!r} names no class", remedy="give FILE.py:CLASS")
+        raise UserError(f"{text!r} does not name a class", remedy="give FILE.py:CLASS")
     path = find_named(name, scenario, what="algorithm", key=_KEY).resolve()
     module, files = _module(path)
     for file in files:
@@ -129,7 +129,7 @@ def load_offered(name: str, kind: str | None = None) -> UserAlgorithm:
         loaded: object = point.load()
     except Exception as error:
         cause = f"algorithm {name!r} of {package or point.value} cannot be loaded: {error}"
-        raise UserError(cause, remedy="mend or remove the package") from error
+        raise UserError(cause, remedy="fix or remove the package") from error
     kinds = [one for one, base in KINDS.items() if isinstance(loaded, type) and issubclass(loaded, base)]
     found = _class_in(cast("object", loaded), name, kind or (kinds or list(KINDS))[0], Path(point.value), None)
     path = Path(inspect.getfile(found))
@@ -182,8 +182,8 @@ def _class_in(found: object, name: str, kind: str, path: Path, module: ModuleTyp
     elif of is not None and of != kind:
         cause = f"{name} is an algorithm for {of}, not for {kind}"
     else:
-        cause = f"{name} is no p4cc.{base.__name__}"
-    known = f"classes there: {', '.join(there)}" if there else f"derive the class from p4cc.{base.__name__}"
+        cause = f"{name} is not a p4cc.{base.__name__}"
+    known = f"classes in the file: {', '.join(there)}" if there else f"derive the class from p4cc.{base.__name__}"
     raise UserError(cause, place=str(path), remedy=known)
 
 
@@ -192,25 +192,25 @@ def _check_words(found: AlgorithmClass, kind: str, path: Path) -> None:
     place = f"{path}:{found.__name__}"
     if found.needs not in get_args(SwitchNeed):
         remedy = f"give one of: {', '.join(get_args(SwitchNeed))}"
-        raise UserError(f"needs = {found.needs!r} is nothing that switches do", place=place, remedy=remedy)
+        raise UserError(f"needs = {found.needs!r} is not a known requirement", place=place, remedy=remedy)
     base = KINDS[kind]
     for name in (name for one in found.__mro__[: found.__mro__.index(base)] for name in vars(one)):
         if name.startswith("on_") and name not in HOOKS[kind]:
             remedy = f"methods: {', '.join(HOOKS[kind])}"
-            raise UserError(f"has a method {name} that nobody calls", place=place, remedy=remedy)
+            raise UserError(f"has a method {name} that p4cc never calls", place=place, remedy=remedy)
     for name in (one.name for one in declared_by(found) if hasattr(base, one.name)):
-        remedy = "call the parameter otherwise"
-        raise UserError(f"{name} is an attribute of p4cc.{base.__name__} already", place=place, remedy=remedy)
+        remedy = "rename the parameter"
+        raise UserError(f"{name} is already an attribute of p4cc.{base.__name__}", place=place, remedy=remedy)
     for name in HOOKS[kind]:
         if _overrides(found, base, name) and not inspect.isfunction(inspect.getattr_static(found, name)):
-            raise UserError(f"{name} is no method", place=place, remedy=f"write def {name}(self, ...)")
+            raise UserError(f"{name} is not a method", place=place, remedy=f"write def {name}(self, ...)")
     if slip := attributes_of(found, base).misspelt(base):
         one, meant = slip
         cause = f"{one.method} sets {one.name}, which nothing reads"
-        remedy = f"write {meant}; a name of your own that is recorded only is declared in the class, {one.name}: float"
+        remedy = f"write {meant}; to record your own attribute, declare it in the class: {one.name}: float"
         raise UserError(cause, place=f"{one.file}:{one.line}", remedy=remedy)
     if kind == "slow_start" and not _overrides(found, base, "on_ack"):
-        raise UserError("has no on_ack: the window would never grow", place=place, remedy="write on_ack")
+        raise UserError("has no on_ack, so the window would never grow", place=place, remedy="write on_ack")
     if kind == "congestion_avoidance" and _overrides(found, base, "on_mark") and found.needs == "none":
-        cause = "on_mark is never called: packets of an algorithm that needs no marks are not capable of ECN"
+        cause = "on_mark is never called, because packets of an algorithm that needs no marks are not ECN-capable"
         raise UserError(cause, place=place, remedy='set needs = "one_ecn_threshold"')

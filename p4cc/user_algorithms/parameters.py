@@ -33,7 +33,9 @@ class Declared:
             return self
         value = self.parameter.default
         if value is None:
-            raise AttributeError(f"{owner.__name__}.{self.parameter.name} has no default: a scenario gives it")
+            raise AttributeError(
+                f"{owner.__name__}.{self.parameter.name} has no default, so the scenario must give a value"
+            )
         return value
 
 
@@ -46,12 +48,12 @@ def number(
     summary: str = "",
     source: str = "",
 ) -> Any:
-    """Declares a parameter that is a number from `min` to `max`; without a default a scenario has to give it.
+    """Declares a numeric parameter from `min` to `max`; without a default, the scenario must give a value.
 
     Raises ValueError for a default out of range.
     """
     if not min <= max or (default is not None and not min <= default <= max):
-        raise ValueError(f"number(default={default}, min={min}, max={max}): the default lies between both")
+        raise ValueError(f"number(default={default}, min={min}, max={max}): the default must lie between min and max")
     value = None if default is None else float(default)
     return Declared(
         Parameter(
@@ -68,9 +70,9 @@ def number(
 
 
 def choice(default: str, *, options: Sequence[str], summary: str = "", source: str = "") -> Any:
-    """Declares a parameter that is one of several words. Raises ValueError for a default that is none of them."""
+    """Declares a parameter with a fixed set of values. Raises ValueError if the default is not one of them."""
     if default not in options:
-        raise ValueError(f"choice({default!r}, options={list(options)}): the default is one of the options")
+        raise ValueError(f"choice({default!r}, options={list(options)}): the default must be one of the options")
     options = list(options)
     return Declared(
         Parameter(name="", unit="", summary=summary, source=source, type="choice", default=default, options=options)
@@ -91,7 +93,7 @@ def values(name: str, known: Sequence[Parameter], given: Mapping[str, object]) -
     for extra in given:
         if extra not in names:
             near = difflib.get_close_matches(extra, names, n=1)
-            listed = f"known: {', '.join(names) or 'none'}"
+            listed = f"parameters: {', '.join(names) or 'none'}"
             remedy = f"did you mean {near[0]!r}? {listed}" if near else listed
             raise UserError(f'"{name}" has no parameter "{extra}"', place=extra, remedy=remedy)
     return {one.name: _value(name, one, given.get(one.name)) for one in known}
@@ -104,11 +106,11 @@ def _value(name: str, known: Parameter, given: object) -> float | str:
             return str(known.default)
         if word in known.options:
             return str(word)
-        raise UserError(f"{given!r} is not a value of it", place=known.name, remedy=f"give one of: {known.values()}")
+        raise UserError(f"{given!r} is not an allowed value", place=known.name, remedy=f"give one of: {known.values()}")
     remedy = f"give a number from {known.values()}"
     if given is None:
         if known.default is None:
-            raise UserError(f'"{name}" needs it and has no default', place=known.name, remedy=remedy)
+            raise UserError(f'"{name}" requires this parameter, which has no default', place=known.name, remedy=remedy)
         return float(known.default)
     if isinstance(given, bool) or not isinstance(given, int | float):
         raise UserError(f"{given!r} is not a number", place=known.name, remedy=remedy)

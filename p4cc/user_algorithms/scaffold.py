@@ -15,8 +15,8 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 def files_of(name: str, kind: str, folder: Path) -> dict[Path, str]:
     """Paths and texts of a new algorithm; raises UserError for a name that is none."""
     if _NAME.fullmatch(name) is None:
-        remedy = "begin with a letter, then letters, digits and _, 32 at most"
-        raise UserError(f"{name!r} is no name of a class", place="p4cc new algorithm", remedy=remedy)
+        remedy = "use up to 32 letters, digits and _, starting with a letter"
+        raise UserError(f"{name!r} is not a valid class name", place="p4cc new algorithm", remedy=remedy)
     stem, class_name = name.lower(), "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
     def filled(file: str) -> str:
@@ -34,7 +34,7 @@ def write(files: dict[Path, str]) -> None:
     """Writes all files or none; raises UserError where one is there already."""
     for path in files:
         if path.exists():
-            raise UserError("is there already", place=str(path), remedy="take another name or folder")
+            raise UserError("already exists", place=str(path), remedy="choose another name or folder")
     for path, text in files.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -80,8 +80,8 @@ def test_what_is_swept_is_one_value_when_it_is_set() -> None:
 MISTAKES: list[tuple[Any, str]] = [
     (lambda: P.Star(senders=0), "StarTopology.senders: Input should be greater than or equal to 1 (it is 0)"),
     (lambda: P.Star(sender=4), "StarTopology.sender: Extra inputs are not permitted"),  # pyright: ignore[reportCallIssue]
-    (lambda: P.Variant(name="x"), "give congestion_avoidance, or rate_control"),
-    (lambda: P.Thresholds(k_rule="fixed"), "k_pkts is given exactly when k_rule is fixed"),
+    (lambda: P.Variant(name="x"), "give either congestion_avoidance, or rate_control"),
+    (lambda: P.Thresholds(k_rule="fixed"), "k_pkts is required with k_rule: fixed and not allowed otherwise"),
     (lambda: P.Incast(sru_bytes="64kB"), "IncastTraffic.sru_bytes"),  # pyright: ignore[reportArgumentType]
     (lambda: P.algorithm("dctcp", g=[1]), "Algorithm.g"),  # pyright: ignore[reportArgumentType]
     (lambda: p4cc.Scenario(name="<b>", topology=P.Star(senders=1), traffic=P.Bulk(), variants=[]), "Scenario.name"),
@@ -89,8 +89,8 @@ MISTAKES: list[tuple[Any, str]] = [
     (lambda: built().with_(seeds={1}), "seeds"),  # pyright: ignore[reportArgumentType]
     (lambda: built().with_({"variants.Reno.congestion_avoidance.name": "renoo"}).check(), "renoo"),
     (lambda: _wrong_parameter().check(), "$.variants[0].congestion_avoidance.gg"),
-    (lambda: p4cc.Scenario.load("gst/nothing"), "no such scenario"),
-    (lambda: built().write("/nowhere/at/all.yaml"), "cannot be written"),
+    (lambda: p4cc.Scenario.load("gst/nothing"), "the scenario does not exist"),
+    (lambda: built().write("/nowhere/at/all.yaml"), "cannot be assigned"),
 ]  # fmt: skip
 
 

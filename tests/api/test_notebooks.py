@@ -100,7 +100,7 @@ def test_progress_is_a_bar_in_the_cell_that_goes_away(tmp_path: Path) -> None:
 
 def test_a_mistake_in_a_cell_is_told_in_words(tmp_path: Path) -> None:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import p4cc\np4cc.run('gst/nothing')")])
-    with pytest.raises(CellExecutionError, match="no such scenario") as failed:
+    with pytest.raises(CellExecutionError, match="the scenario does not exist") as failed:
         run(notebook, tmp_path)
     assert "runner.py" not in failed.value.traceback, "the message, and not the way to it"
     assert "remedy: give the path of a YAML file" in failed.value.traceback

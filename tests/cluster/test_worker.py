@@ -145,7 +145,7 @@ def test_a_worker_looks_nowhere_else(tmp_path: Path) -> None:
     asked = replace(asked_of(tmp_path))
     study = laid_out(bundle_of(asked.study, asked.inputs, Contents()), tmp_path / "there")
     (tmp_path / "there").joinpath(*study.scenario.parent.parts[1:]).mkdir(parents=True, exist_ok=True)
-    with pytest.raises(UserError, match="is not among the files that came with the scenario"):
+    with pytest.raises(UserError, match="is not among the files sent with the scenario"):
         made(replace(study, data={**study.data, "traffic": traffic}), [task_of(asked)])
 
 

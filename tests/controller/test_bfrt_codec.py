@@ -178,14 +178,14 @@ def entry(*match: Match, table: str = ROUTES, call: ActionCall | None = None) ->
     [
         (
             entry(table="egress.no"),
-            "table 'egress.no': the P4 program has none of this name, only: egress.ecn.codepoint_map",
+            "table 'egress.no': the P4 program does not define it; it defines: egress.ecn.codepoint_map",
         ),
-        (Member(MemberKey("no", 1), HOP), "action profile 'no': the P4 program has none"),
-        (entry(Exact("hdr.ipv4.dst_addr", 1)), "is matched by LPM, not as hdr.ipv4.dst_addr=0x1"),
+        (Member(MemberKey("no", 1), HOP), "action profile 'no': the P4 program does not define it"),
+        (entry(Exact("hdr.ipv4.dst_addr", 1)), "has match kind LPM, not hdr.ipv4.dst_addr=0x1"),
         (entry(Lpm("hdr.ipv4.dst_addr", 1, 24)), "is not a prefix of 32 bits"),
         (entry(Lpm("hdr.ipv4.dst_addr", 0, 33)), "is not a prefix of 32 bits"),
         (entry(Lpm("hdr.ipv4.other", 0, 3)), "key 'hdr.ipv4.other'"),
-        (entry(table="egress.ecn.thresholds", call=SET_THRESHOLDS), "says nothing of key egress_port"),
+        (entry(table="egress.ecn.thresholds", call=SET_THRESHOLDS), "key egress_port is missing"),
         (entry(Exact("egress_port", 512), table="egress.ecn.thresholds", call=SET_THRESHOLDS), "needs 10 bits"),
         (entry(Exact("egress_port", -1), table="egress.ecn.thresholds", call=SET_THRESHOLDS), "is negative"),
         (
@@ -194,12 +194,12 @@ def entry(*match: Match, table: str = ROUTES, call: ActionCall | None = None) ->
         ),
         (
             entry(Exact("egress_port", 1), table="egress.ecn.thresholds", call=ActionCall(SET_THRESHOLDS.name)),
-            r"takes \(k, k_dc\), got \(\)",
+            r"takes \(k, k_dc\), but got \(\)",
         ),
         (Entry(EntryKey(ROUTES, ROUTE.key.match, 1), MemberRef(1)), "the table has no priorities"),
-        (Group(GroupKey(PROFILE, 1), ((1, 33),)), "33 members are more than the selector's 32"),
-        (Group(GroupKey(PROFILE, 1), ((1, 2**60),)), "members are more than the selector's 32"),
-        (Group(GroupKey(PROFILE, 1), ((1, 1),), watching=True), "members watch no port"),
+        (Group(GroupKey(PROFILE, 1), ((1, 33),)), "33 members exceed the selector's limit of 32"),
+        (Group(GroupKey(PROFILE, 1), ((1, 2**60),)), "members exceed the selector's limit of 32"),
+        (Group(GroupKey(PROFILE, 1), ((1, 1),), watching=True), "members do not watch ports"),
         (Member(MemberKey(PROFILE, 2**32), HOP), "needs 33 bits"),
     ],
 )
@@ -217,7 +217,7 @@ def test_rows_that_lie_are_refused(schema: Schema) -> None:
         with pytest.raises(PlanError, match=message):
             list(codec.from_rows([row], SCOPE, schema))
 
-    refused(wire.TableEntry(table_id=5), "table id 0x5 was not asked for")
+    refused(wire.TableEntry(table_id=5), "answers for table id 0x5, which was not requested")
     row = row_of(THRESHOLDS, schema)
     row.data.action_id = 77
     refused(row, "no action of id 0x4d")
@@ -235,7 +235,7 @@ def test_rows_that_lie_are_refused(schema: Schema) -> None:
     refused(row, "has no \\$ACTION_MEMBER_ID")
     row = row_of(GROUP, schema)
     row.data.fields[1].bool_arr_val.val.append(True)
-    refused(row, "1 members and 2 states")
+    refused(row, "1 members but 2 states")
     row = row_of(ROUTE, schema)
     row.data.ClearField("fields")
     refused(row, "neither action nor member nor group")
@@ -252,22 +252,22 @@ def test_a_schema_of_another_form_is_refused(text: bytes) -> None:
         with pytest.raises(PlanError, match=message):
             parse_schema(json.dumps(plain).encode())
 
-    refused([], "text: is no object")
-    refused({"tables": {}}, "tables is no list")
-    refused({"tables": [1]}, "table 0: is no object")
-    refused({"tables": [{**tables[0], "id": "x"}]}, "id: is no number of 32 bits")
-    refused({"tables": [{**tables[0], "id": 2**32}]}, "id: is no number of 32 bits")
-    refused({"tables": [tables[0], tables[0]]}, "its name or id is there twice")
+    refused([], "text: is not an object")
+    refused({"tables": {}}, "tables is not a list")
+    refused({"tables": [1]}, "table 0: is not an object")
+    refused({"tables": [{**tables[0], "id": "x"}]}, "id: is not a 32-bit number")
+    refused({"tables": [{**tables[0], "id": 2**32}]}, "id: is not a 32-bit number")
+    refused({"tables": [tables[0], tables[0]]}, "its name or id occurs twice")
     twice = {**tables[0], "key": [tables[0]["key"][0]] * 2}
     refused({"tables": [twice]}, "has 'hdr.ethernet.ether_type' twice")
     wide = {**tables[0]["key"][0], "type": {"type": "bytes", "width": 1 << 30}}
     refused({"tables": [{**tables[0], "key": [wide]}]}, "has 1073741824 bits")
     for raw in (b"", b"\xff\xfe", b"[" * 100_000, b"{" * 9):
-        with pytest.raises(PlanError, match="is not JSON"):
+        with pytest.raises(PlanError, match="is not valid JSON"):
             parse_schema(raw)
     two = [{**tables[0], "name": f"{pipe}.t", "id": at} for at, pipe in enumerate(("a", "b"))]
     of_two_pipes = parse_schema(json.dumps({"tables": two}).encode())
-    with pytest.raises(PlanError, match="several pipes have one"):
+    with pytest.raises(PlanError, match="several pipes have such a table"):
         of_two_pipes.find("t")
 
 

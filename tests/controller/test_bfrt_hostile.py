@@ -126,7 +126,7 @@ async def test_rows_of_tables_that_nobody_asked_for(program: Program) -> None:
 
     liar.rows = rows
     error = await refused(liar, lambda made: made.read(SCOPE, program))
-    assert "table id 0x9 was not asked for" in str(error)
+    assert "answers for table id 0x9, which was not requested" in str(error)
 
 
 async def test_rows_without_end(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:

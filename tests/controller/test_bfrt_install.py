@@ -184,7 +184,7 @@ async def test_the_first_update_refused_is_named_and_the_others_are_counted(ecn_
         )
         assert error.code == "NOT_FOUND"
         assert str(error).startswith(f"{target}: write: delete egress.ecn.thresholds [egress_port=0x190] -> ")
-        assert "; and 1 more updates refused" in error.cause
+        assert "; 1 more updates were refused" in error.cause
 
 
 async def test_a_large_batch_says_what_of_it_was_refused(ecn_dual: Device) -> None:
@@ -198,7 +198,7 @@ async def test_a_large_batch_says_what_of_it_was_refused(ecn_dual: Device) -> No
         assert await session.write([inserts], found) == 500
         error = await failure(session, found, *(Update(UpdateKind.MODIFY, port) for port in ports), *inserts)
     assert error.code == "ALREADY_EXISTS"
-    assert error.cause.endswith("; and 499 more updates refused")
+    assert error.cause.endswith("; 499 more updates were refused")
 
 
 async def test_a_program_has_one_client_and_an_id_too(ecn_dual: Device) -> None:
@@ -221,13 +221,16 @@ async def test_a_program_has_one_client_and_an_id_too(ecn_dual: Device) -> None:
 
 
 async def test_another_program_is_named_with_the_one_that_runs(ecn_dual: Device) -> None:
-    with pytest.raises(SwitchError, match=r"'ecn_red' does not run there, but: 'ecn_dual' .*start the switch with it"):
+    with pytest.raises(
+        SwitchError,
+        match=r"the switch does not run program 'ecn_red', but 'ecn_dual' .*start the switch with the program",
+    ):
         await running_program(ecn_dual.bfrt, "ecn_red", "leaf1")
     found, wanted = await running(ecn_dual)
     other = Program("ecn_dual", found.text + b" ")
     (seen,) = await diff_network(ecn_dual.bfrt, other, wanted)
     assert seen.pipeline_differs
-    with pytest.raises(SwitchError, match="program ecn_dual has other tables there"):
+    with pytest.raises(SwitchError, match="program ecn_dual has different tables on this switch"):
         await install_network(ecn_dual.bfrt, other, wanted)
 
 
@@ -235,7 +238,7 @@ async def test_what_only_p4runtime_has_words_for_is_refused_before_anything_is_w
     found, (plan,) = await running(ecn_dual)
     session = CloneSession(CloneKey(5), ((4, 0),), 64)
     fixed = SwitchPlan(plan.switch, 0, plan.ports, plan.entities, (), plan.scope, (session,))
-    with pytest.raises(PlanError, match="switch leaf1: entries of files and clone sessions"):
+    with pytest.raises(PlanError, match="switch leaf1: entries from files and clone sessions"):
         await install_network(ecn_dual.bfrt, found, [fixed])
     (left,) = await diff_network(ecn_dual.bfrt, found, [plan])
     assert len(left.updates) == len(plan.entities)
@@ -267,10 +270,13 @@ def test_the_commands_speak_it(ecn_dual: Device) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "error: --p4-name: nothing says which program the switch runs"),
-        (["--p4-name", "other"], "error: switch leaf1 (device 0 at {address}): program: program 'other' does not run"),
+        ([], "error: --p4-name: the name of the program on the switch is unknown"),
+        (
+            ["--p4-name", "other"],
+            "error: switch leaf1 (device 0 at {address}): program: the switch does not run program 'other'",
+        ),
         (["--switch", "leaf9", "--p4-name", "ecn_dual"], "error: --switch leaf9: the topology has no such switch"),
-        (["--p4-name", "ecn_dual", "--red-p-max", "nan"], "error: --red-p-max: nan is no chance"),
+        (["--p4-name", "ecn_dual", "--red-p-max", "nan"], "error: --red-p-max: nan is not a probability"),
     ],
 )
 def test_bad_input_is_one_message(ecn_dual: Device, arguments: list[str], message: str) -> None:
@@ -285,7 +291,7 @@ def test_what_a_plan_leaves_alone_is_said(tmp_path: Path, name: str, left: str) 
     with device(tmp_path, name) as it:
         done = command(it, "install", "--p4-name", name, "--json")
         assert done.exit_code == 0, done.stderr
-        assert done.stderr == f"warning: table {left} is left as it is: this command has no plan for it\n"
+        assert done.stderr == f"warning: table {left} is not changed: this command has no plan for it\n"
         assert json.loads(done.stdout)[0]["updates_written"] == 10
 
 
@@ -308,7 +314,9 @@ def test_features_stand_where_a_program_of_the_users_has_them(tmp_path: Path) ->
 def test_each_switch_has_an_address_of_its_own() -> None:
     result = CliRunner().invoke(app, ["diff", "--protocol", "bfrt", "--p4-name", "ecn_dual", *SHAPE])
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: --switch: the topology has 4 switches, and each has a BF Runtime server")
+    assert result.stderr.startswith(
+        "error: --switch: the topology has 4 switches, each with a separate BF Runtime server"
+    )
 
 
 def test_a_switch_that_is_not_there_is_named() -> None:
@@ -329,6 +337,4 @@ def test_a_program_without_roles_is_refused(tmp_path: Path) -> None:
     with device(tmp_path, "program", ROOT / "engine/bfrt/tests/grpc/program.p4") as it:
         result = command(it, "install", "--p4-name", "program")
         assert result.exit_code == 2
-        assert result.stderr.startswith(
-            "error: P4 program: no table of it says that it is one of ecn_dual.thresholds, "
-        )
+        assert result.stderr.startswith("error: P4 program: no table has one of the roles ecn_dual.thresholds, ")

@@ -27,15 +27,18 @@ def test_help_shows_an_example(verb: str) -> None:
     [
         (["plan", "--rate-bps", "-5"], "error: rate_bps: -5 is not between 1 and"),
         (["plan", "--buffer-pkts", "20", "--k-rule", "halve_once"], "error: buffer_pkts: k_rule halve_once gives K"),
-        (["plan", "--k-pkts", "25"], "error: k_pkts: k_rule proportional takes no value"),
+        (["plan", "--k-pkts", "25"], "error: k_pkts: k_rule proportional accepts no value"),
         (["plan", "--set", "senders=2"], "error: --set: there is no topology"),
-        (["plan", *STAR, "--rate-bps", "1"], "error: --rate-bps: the topology says it"),
+        (["plan", *STAR, "--rate-bps", "1"], "error: --rate-bps: the topology defines it"),
         (["show", "--p4info", "nowhere.txt", *STAR], "error: P4Info nowhere.txt: No such file or directory"),
-        (["show", "--p4info", INFO, "--topology", "ring"], "error: topology: topology 'ring': no generator"),
+        (
+            ["show", "--p4info", INFO, "--topology", "ring"],
+            "error: topology: topology 'ring': there is no such generator",
+        ),
         (["show", "--p4info", INFO, "--topology", "star"], "error: topology: senders: field required"),
         (
             ["show", "--p4info", INFO, "--topology", "star", "--set", "senders"],
-            "error: --set senders: has no '='",
+            "error: --set senders: contains no '='",
         ),
         (["show", "--p4info", INFO, "--topology", "no.json"], "error: topology no.json: No such file"),
         (["show", "--p4info", INFO, "--topology", "no.json", "--set", "a=1"], "error: --set: a topology file"),
@@ -61,17 +64,17 @@ def test_a_queue_below_dctcps_bound_is_a_warning(arguments: list[str], pkts: int
     result = run("plan", *arguments)
     assert result.exit_code == 0
     assert result.stderr.startswith("warning: ")
-    assert "DCTCP's bound asks for K_dc of 12 packets" in result.stderr
-    assert f"and the queue holds {pkts}: " in result.stderr
+    assert "DCTCP's bound requires K_dc of 12 packets" in result.stderr
+    assert f"but the queue has room for {pkts}: " in result.stderr
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "not JSON"),
+        ("{", "not valid JSON"),
         ("[]", "input should be"),
         ('{"hosts": [], "switches": [{"name": "s1"}], "links": [{"a": "s1"}]}', "links[0].b: field required"),
-        ("\ufffe", "not JSON"),
+        ("\ufffe", "not valid JSON"),
     ],
 )
 def test_a_broken_topology_file_is_refused(tmp_path: Path, content: str, message: str) -> None:
@@ -87,7 +90,7 @@ def test_a_p4info_that_is_not_text_needs_a_binary_name(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xff")
     result = run("show", "--p4info", str(file), *STAR)
     assert result.exit_code == 2
-    assert "name a binary P4Info .bin" in result.stderr
+    assert "a binary P4Info must be named .bin" in result.stderr
 
 
 def test_a_p4info_with_externs_of_the_chip_says_how_it_is_compiled(tmp_path: Path) -> None:
@@ -108,4 +111,4 @@ def test_a_switch_that_is_not_there_is_named() -> None:
     assert result.exit_code == 2
     assert result.stderr.startswith("error: switch s1 (device 1 at 127.0.0.1:1): read of egress.ecn.level_packets: ")
     assert "UNAVAILABLE" in result.stderr
-    assert "start the switch, or correct the address" in result.stderr
+    assert "start the switch, or correct its address" in result.stderr

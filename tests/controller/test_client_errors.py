@@ -67,7 +67,7 @@ async def failure(address: str, what: str) -> SwitchError:
 async def test_nothing_listens(what: str) -> None:
     error = await failure(f"127.0.0.1:{free_port()}", what)
     assert error.code == "UNAVAILABLE"
-    assert error.remedy == "start the switch, or correct the address"
+    assert error.remedy == "start the switch, or correct its address"
 
 
 @pytest.mark.parametrize("what", CALLS)

@@ -54,7 +54,7 @@ def test_a_runtime_file_says_entries_groups_and_sessions() -> None:
     ("data", "words"),
     [
         ([], "an object"),
-        ({"target": "tofino"}, "not known"),
+        ({"target": "tofino"}, "unknown target"),
         ({"table_entries": {}}, "a list"),
         ({"table_entries": [{"table": 1}]}, "table_entries[0].table"),
         ({"table_entries": [{"table": "t", "match": {"a": [1, 2, 3]}, "action_name": "x"}]}, "3 values"),
@@ -123,5 +123,5 @@ def test_the_ending_tells_what_a_file_is() -> None:
     assert read_entries("table_set_default t drop", "s1.txt").entries[0].action == "drop"
     request = "updates { type: INSERT entity { register_entry { register_id: 3 } } }"
     assert len(read_entries(request, "s1.txtpb").messages) == 1
-    with pytest.raises(TopologyError, match="deletes what is not there"):
+    with pytest.raises(TopologyError, match="deletes a nonexistent entry"):
         read_entries(request.replace("INSERT", "DELETE"), "s1.txtpb")

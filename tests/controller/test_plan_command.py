@@ -94,14 +94,14 @@ def test_what_people_read_fits_80_columns_marks_what_is_chosen_and_names_the_sou
 def test_a_rule_of_the_users_is_marked_and_explained(buffer_pkts: str, k: int) -> None:
     found = plain("--buffer-pkts", buffer_pkts, "--k-rule", "halve_once")
     assert (found["k_pkts"], found["k_rule"], chosen(found)["k"]["reading"]) == (k, "halve_once", "halve_once")
-    assert "a faster link gets a smaller K by it" in found["why"]["GST"]
+    assert "a faster link gets a smaller K, because" in found["why"]["GST"]
 
 
 @pytest.mark.parametrize("k", ["65", "80"])
 def test_k_that_is_not_below_k_dc_is_an_error(k: str) -> None:
     result = plan("--buffer-pkts", "150", "--k-rule", "fixed", "--k-pkts", k, "--k-dc-pkts", "65", "--json")
     assert result.exit_code == 1
-    assert f"error: K {k} is not below K_dc 65" in result.stderr
+    assert f"error: K {k} is not less than K_dc 65" in result.stderr
     assert "remedy: " in result.stderr
     found = json.loads(result.stdout)
     assert (found["k_pkts"], found["k_dc_pkts"], found["k_rule"]) == (int(k), 65, "fixed")
@@ -135,7 +135,7 @@ def test_a_rule_by_which_faster_ports_get_less_is_warned_of() -> None:
     rule = (*queues, "--k-rule", "halve_once", "--rtt-ns", "30000", "--k-dc-pkts", "70")
     result = plan(*LEAF_SPINE, *rule)
     assert result.exit_code == 0
-    assert "leaf* to spine* at 40 Gb/s is faster than leaf* to host at 10 Gb/s and has a smaller K (25 and 62" in (
+    assert "leaf* to spine* at 40 Gb/s is faster than leaf* to host at 10 Gb/s but has a smaller K (25 and 62" in (
         result.stderr
     )
     assert plain(*LEAF_SPINE, *rule)["warnings"]
@@ -169,9 +169,9 @@ def test_values_have_units() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--rate-bps", "25us"], "'25us' is a time; rate_bps holds a rate, such as 25G"),
-        (["--rtt-ns", "fast"], "'fast' is no number; time_ns holds a time"),
-        (["--buffer-pkts", "1.5pkt"], "no whole number"),
+        (["--rate-bps", "25us"], "'25us' is a time; rate_bps expects a rate, such as 25G"),
+        (["--rtt-ns", "fast"], "'fast' is not a number; time_ns expects a time"),
+        (["--buffer-pkts", "1.5pkt"], "not a whole number"),
         ([*LEAF_SPINE, "--set", "host_rate_bps=8us"], "--set host_rate_bps=8us"),
     ],
 )

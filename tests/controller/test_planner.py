@@ -59,9 +59,9 @@ def test_rules() -> None:
     assert choose_thresholds(at, ThresholdRule(KRule.QUARTER_BUFFER)).k_pkts == 37
     assert choose_thresholds(at, ThresholdRule(KRule.FIXED, 25, 40)) == Thresholds(25, 40)
     assert choose_thresholds(at, ThresholdRule(k_dc_pkts=40)) == Thresholds(15, 40)
-    with pytest.raises(PlannerError, match="needs a value"):
+    with pytest.raises(PlannerError, match="requires a value"):
         choose_thresholds(at, ThresholdRule(KRule.FIXED))
-    with pytest.raises(PlannerError, match="takes no value"):
+    with pytest.raises(PlannerError, match="accepts no value"):
         choose_thresholds(at, ThresholdRule(k_pkts=25))
 
 
@@ -107,8 +107,8 @@ def test_k_dc_follows_the_rate_within_the_buffer_and_above_dctcps_bound(
 def test_a_buffer_below_dctcps_bound_is_warned_of_with_one_that_is_enough() -> None:
     at = replace(PAPER, rate_bps=100_000_000_000, buffer_pkts=120)
     text = bound_warning(at) or ""
-    assert text.startswith("DCTCP's bound asks for K_dc of 120 packets (a seventh of the 833.3 in flight)")
-    assert "the queue holds 120: K_dc is 105, and the link may run empty after a cut; a queue of 138 packets" in text
+    assert text.startswith("DCTCP's bound requires K_dc of 120 packets (a seventh of the 833.3 in flight)")
+    assert "the queue has room for 120: K_dc is set to 105, and the link may run idle after a window cut" in text
     assert bound_warning(at) in plan_link(at).warnings
     assert bound_warning(replace(at, buffer_pkts=138)) is None
     assert bound_warning(at, k_dc_pkts=65) is None

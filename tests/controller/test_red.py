@@ -60,8 +60,8 @@ def test_too_many_ports_have_no_room_for_steps() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "p_max", "unit", "words"),
     [
-        (200, 100, Fraction(1), 1, "not above K_min"),
-        (80, 100, Fraction(1), 80, "not above K_min"),
+        (200, 100, Fraction(1), 1, "not greater than K_min"),
+        (80, 100, Fraction(1), 80, "not greater than K_min"),
         (0, 100, Fraction(0), 1, "p_max"),
         (0, 100, Fraction(2), 1, "p_max"),
         (0, 1 << 19, Fraction(1), 1, "not between 0 and"),

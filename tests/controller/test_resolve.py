@@ -87,23 +87,23 @@ def test_matches_of_everything_are_left_out(pipeline: Pipeline) -> None:
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        (route(["10.0.0.1", 33]), "prefix of 33 bits"),
+        (route(["10.0.0.1", 33]), "prefix length of 33"),
         (route("10.0.0.1"), "lpm takes value and prefix length"),
-        (route(["10.0.0.300", 24]), "is no value"),
+        (route(["10.0.0.300", 24]), "is not a value"),
         (route([1 << 32, 24]), "needs 33 bits"),
         (route([-(1 << 40), 24]), "does not fit"),
-        (route(["10.0.0.1", 24], table="routs"), "no table 'routs', only: ingress.classes, ingress.routes"),
+        (route(["10.0.0.1", 24], table="routs"), "no table 'routs'; it has: ingress.classes, ingress.routes"),
         (route(["10.0.0.1", 24], action_name="go"), "no action 'go'"),
-        (route(["10.0.0.1", 24], match={"dst": [1, 2]}), "none is named 'dst'"),
-        (route(["10.0.0.1", 24], action_params={"port": 1}), "takes (mac, port), got 1"),
-        (route(["10.0.0.1", 24], action_params={"mac": 1, "prot": 1}), "none is named 'prot'"),
+        (route(["10.0.0.1", 24], match={"dst": [1, 2]}), "there is no 'dst'"),
+        (route(["10.0.0.1", 24], action_params={"port": 1}), "takes (mac, port), but got 1"),
+        (route(["10.0.0.1", 24], action_params={"mac": 1, "prot": 1}), "there is no 'prot'"),
         (route(["10.0.0.1", 24], action_params={"mac": 1, "port": 512}), "needs 10 bits"),
         (route(0, table="classes", match={"hdr.ipv4.protocol": [1, 1]}, action_name="mark",
                action_params={"tos": 1}, priority=1), "standard.ingress_port of ingress.classes is missing"),
         (route(0, table="classes", match={"standard.ingress_port": 1}, action_name="mark",
                action_params={"tos": 1}), "needs a priority"),
         (route(0, table="classes", match={"standard.ingress_port": 1, "hdr.ipv4.length": [5, 2]}, action_name="mark",
-               action_params={"tos": 1}, priority=1), "is above"),
+               action_params={"tos": 1}, priority=1), "is greater than"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_the_program_is_refused_with_its_place(
@@ -130,9 +130,9 @@ def test_a_second_entry_with_one_key_is_refused_with_both_places(pipeline: Pipel
         with pytest.raises(PlanError) as error:
             messages(from_json(*apart, second), pipeline.schema)
         assert error.value.place == "s1.json: table_entries[4]"
-        assert "already, from s1.json: table_entries[" in error.value.cause
+        assert "with this key, from s1.json: table_entries[" in error.value.cause
     text = "table_add routes forward 10.0.0.1/32 => 00:00:00:00:00:01 1\n" * 2
-    with pytest.raises(PlanError, match="already, from") as error:
+    with pytest.raises(PlanError, match="with this key, from") as error:
         messages(read_commands(parse(text, "s1.txt")), pipeline.schema)
     assert error.value.place.startswith("s1.txt")
 
@@ -158,7 +158,7 @@ def test_a_number_below_zero_is_remarked_with_its_place() -> None:
     ("data", "words"),
     [
         ({"multicast_group_entries": [{"multicast_group_id": 0, "replicas": NONE}]}, "group id 0"),
-        ({"multicast_group_entries": [{"multicast_group_id": 1, "replicas": [{"egress_port": 512}]}]}, "copy 512/0"),
+        ({"multicast_group_entries": [{"multicast_group_id": 1, "replicas": [{"egress_port": 512}]}]}, "replica 512/0"),
         ({"multicast_group_entries": [{"multicast_group_id": 1, "replicas": [{"egress_port": 1}] * 2}]}, "twice"),
         ({"clone_session_entries": [{"clone_session_id": 1 << 15, "replicas": NONE}]}, "session id"),
         (

@@ -82,10 +82,10 @@ def test_a_users_program_is_served_by_its_annotations(tmp_path: Path, role: str)
 @pytest.mark.parametrize(
     ("params", "more", "words"),
     [
-        ('@p4cc_role("k") bit<19> first, bit<19> second', "", "lacks parameter k_dc"),
-        (PARAMS.replace('"depth"', '"bytes"'), "", "parameter second of set_thresholds takes bytes"),
-        (f"{PARAMS}, bit<8> third", "", "takes third besides"),
-        (PARAMS, "std.instance_type: exact;", "key instance_type has no value"),
+        ('@p4cc_role("k") bit<19> first, bit<19> second', "", "has no parameter k_dc"),
+        (PARAMS.replace('"depth"', '"bytes"'), "", "parameter second of set_thresholds is in bytes"),
+        (f"{PARAMS}, bit<8> third", "", "has further parameters: third"),
+        (PARAMS, "std.instance_type: exact;", "key instance_type gets no value"),
     ],
 )
 def test_a_table_that_does_not_take_its_row_is_refused(tmp_path: Path, params: str, more: str, words: str) -> None:
@@ -103,7 +103,7 @@ def test_a_role_is_one_tables_alone(tmp_path: Path) -> None:
     text = MINE.replace("limits_of_ports.apply();", "limits_of_ports.apply(); again.apply();")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tests.controller.test_roles.MINE", text)
-        with pytest.raises(PlanError, match=r"is the role of E\.(again|limits_of_ports) and of E\."):
+        with pytest.raises(PlanError, match=r"both E\.(again|limits_of_ports) and E\."):
             found(tmp_path, twice)
 
 
@@ -134,7 +134,7 @@ def test_a_threshold_that_the_program_cannot_hold_is_said(tmp_path: Path) -> Non
     thresholds, cells = same_thresholds(topology, Thresholds(33, 524_287)), {("s1", "h1"): 19}
     program = SwitchProgram(found(tmp_path), routes=None)
     (plan,) = planned(topology, EcnSettings(Profile.GST, thresholds, cells), program=program)
-    (warning,) = (one for one in plan.warnings if "do not fit" in one.text)
+    (warning,) = (one for one in plan.warnings if "exceeds the limit" in one.text)
     assert "k_dc of 524287 packets is 9961453 units of depth" in warning.text
     assert warning.place.endswith("to h1")
 

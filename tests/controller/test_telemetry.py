@@ -17,7 +17,7 @@ def test_common_rates_keep_their_codes_and_others_get_one() -> None:
     assert rate_codes([25 * G, 100 * G]) == dict(RATE_CODES)
     table = rate_codes([3 * G, 2 * G, 10 * G])
     assert (table[6], table[9], table[10]) == (10 * G, 2 * G, 3 * G)
-    with pytest.raises(PlannerError, match="8 rates have no code"):
+    with pytest.raises(PlannerError, match="8 link rates have no predefined code"):
         rate_codes(n * 1_000 for n in range(1, 9))
 
 
@@ -34,7 +34,7 @@ def test_every_switch_has_an_id_of_its_own() -> None:
     assert len(ids) == 4_095
     assert ids <= set(range(1, 4_096))
     for number in (0, 4_096):
-        with pytest.raises(PlannerError, match=f"switch {number} has no id"):
+        with pytest.raises(PlannerError, match=f"switch number {number} does not fit"):
             scattered_id(number)
 
 

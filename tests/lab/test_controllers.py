@@ -89,7 +89,7 @@ def test_a_controller_routes_while_links_and_a_switch_fail(own: str, tmp_path: P
 
 
 def test_a_class_that_does_not_fit_is_said_before_anything_is_built(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"NotAsync\.on_digest is no coroutine"):
+    with pytest.raises(UserError, match=r"NotAsync\.on_digest is not a coroutine"):
         plan_lab(request(tmp_path, "NotAsync"))
 
 

@@ -144,7 +144,7 @@ def test_lines_are_the_shells_and_hosts_have_names(own: str, tmp_path: Path) -> 
     assert "h3" in named["output"]
     assert named["output"].endswith("10.7.1.1 \n"), "in h1, not in h3"
     assert loop["output"] == "3\n2\n"
-    assert late["output"] == "no end within 0.2 s\n"
+    assert late["output"] == "not finished within 0.2 s\n"
     assert not lab.report.ok
     assert (tmp_path / "lab" / loop["log"]).read_text() == loop["output"]
     assert_nothing_is_left(before)

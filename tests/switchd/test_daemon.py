@@ -124,7 +124,7 @@ def test_an_interface_may_go_down_and_come_up_again(tmp_path: Path) -> None:
         switch = it.switch(str(PAIR))
         interface = it.hosts[0].port_interface
         run("ip", "link", "set", interface, "down")
-        wait_for(lambda: "the interface has a problem" in switch.log.read_text() or None, "the log to say so")
+        wait_for(lambda: "the interface reports an error" in switch.log.read_text() or None, "the log to say so")
         before = processor_s(switch.process.pid)
         time.sleep(1)
         assert processor_s(switch.process.pid) - before < 0.3, "it waits rather than asks again and again"

@@ -71,7 +71,7 @@ def test_af_xdp_that_cannot_be_had_is_refused_with_cause_and_remedy(tmp_path: Pa
         it.switch("--no-p4")
         taken = f"1@{it.hosts[0].port_interface}"
         words = refused("--no-p4", "-i", taken, "--io", "af_xdp")
-        assert "it has an AF_XDP socket or XDP program of another's" in words
+        assert "another process uses AF_XDP or XDP on it" in words
         assert f"ip link set dev {it.hosts[0].port_interface} xdp off" in words
 
 

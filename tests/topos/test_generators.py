@@ -110,7 +110,7 @@ def test_a_dragonfly_joins_each_pair_of_groups_once(groups: int | None) -> None:
 
 
 def test_a_dragonfly_has_no_more_groups_than_links_reach() -> None:
-    with pytest.raises(TopologyError, match="10 groups are more than the 9 that long links join"):
+    with pytest.raises(TopologyError, match="10 groups exceed the 9 that global links can connect"):
         generate("dragonfly", {"routers": 4, "hosts_per_router": 2, "global_links": 2, "groups": 10})
 
 
@@ -149,7 +149,7 @@ def test_single_links_can_differ() -> None:
     assert [link.rate_bps for link in changed.links if link.a in ("h1", "h10", "h12")] == [10**10, 10**9, 10**9]
     assert (changed.links[11].delay_ns, changed.links[11].loss) == (7, 0.5)
     assert changed.roles == star.roles
-    with pytest.raises(TopologyError, match=r"link_changes\[0\]: no link joins 'h99' and '\*'"):
+    with pytest.raises(TopologyError, match=r"link_changes\[0\]: no link connects 'h99' and '\*'"):
         change_links(star, [LinkChange(a="h99", rate_bps=1)])
 
 
@@ -163,13 +163,13 @@ def test_the_same_parameters_give_the_same_network() -> None:
         (
             "ring",
             {},
-            "no generator has this name (use one of: dragonfly, dumbbell, fat_tree, leaf_spine, parking_lot, rail, "
+            "there is no such generator (use one of: dragonfly, dumbbell, fat_tree, leaf_spine, parking_lot, rail, "
             "star)",
         ),
-        ("star", {}, "senders: field required (add it)"),
+        ("star", {}, "senders: field required (add the field)"),
         ("star", {"senders": 0}, "senders: input should be greater than or equal to 1, got 0"),
         ("star", {"senders": 3, "rate_bps": -1}, "rate_bps: input should be greater than 0, got -1"),
-        ("star", {"senders": 3, "rtt": 1}, "rtt: extra inputs are not permitted (remove it"),
+        ("star", {"senders": 3, "rtt": 1}, "rtt: extra inputs are not permitted (remove the field"),
         ("star", {"senders": 3, "rtt_ns": 100_001}, "rtt_ns: 100001 ns cannot be split evenly over 4 link traversals"),
         ("star", {"senders": 600}, "switches[0]: 's1' has 601 links"),
         ("dumbbell", {"pairs": 1, "rtt_ns": 7}, "give a multiple of 6, such as 6 or 12"),
@@ -177,11 +177,11 @@ def test_the_same_parameters_give_the_same_network() -> None:
         ("dumbbell", {"pairs": 2, "pair_rtts_ns": [4]}, "pairs is 2 but pair_rtts_ns has 1 values"),
         ("dumbbell", {"rtt_ns": 6, "pair_rtts_ns": [4]}, "both rtt_ns and pair_rtts_ns are given"),
         ("dumbbell", {"pair_rtts_ns": [8, 5]}, "pair_rtts_ns[1]: 5 ns is odd"),
-        ("dumbbell", {"pair_rtts_ns": [8], "bottleneck_delay_ns": 5}, "bottleneck_delay_ns: twice 5 ns is more"),
+        ("dumbbell", {"pair_rtts_ns": [8], "bottleneck_delay_ns": 5}, "bottleneck_delay_ns: twice 5 ns exceeds"),
         ("parking_lot", {"bottlenecks": 2, "bottleneck_rates_bps": [1]}, "bottleneck_rates_bps has 1 values for 2"),
-        ("fat_tree", {"k": 3}, "k is 3; a fat-tree needs an even number"),
-        ("fat_tree", {"k": 4, "hosts": 17}, "17 hosts are more than the 16"),
-        ("fat_tree", {"k": 4, "hosts": 1}, "there is one host only"),
+        ("fat_tree", {"k": 3}, "k is 3, but a fat-tree needs an even number"),
+        ("fat_tree", {"k": 4, "hosts": 17}, "17 hosts exceed the 16"),
+        ("fat_tree", {"k": 4, "hosts": 1}, "the network has only one host"),
     ],
 )
 def test_bad_parameters_are_refused(name: str, params: dict[str, Any], message: str) -> None:

@@ -97,13 +97,13 @@ def test_what_is_no_description_is_refused(data: object) -> None:
 @pytest.mark.parametrize(
     ("hosts", "switches", "links", "place", "cause"),
     [
-        (["h1"], [], [], "switches", "there is none"),
+        (["h1"], [], [], "switches", "the list is empty"),
         (["h1", "h1"], ["s1"], [link("h1", "s1")], "hosts[1].name", "already the name of hosts[0]"),
         (["x"], ["x"], [link("x", "x")], "switches[0].name", "already the name of hosts[0]"),
-        (["h1"], ["s1"], [link("h1", "s9")], "links[0].b", "no host or switch is named 's9'"),
+        (["h1"], ["s1"], [link("h1", "s9")], "links[0].b", "there is no host or switch 's9'"),
         (["h1"], ["s1"], [link("s1", "s1")], "links[0]", "to itself"),
         (["h1", "h2"], ["s1"], [link("h1", "h2")], "links[0]", "directly"),
-        (["h1"], ["s1"], [link("h1", "s1"), link("s1", "h1")], "links[1]", "already joined by links[0]"),
+        (["h1"], ["s1"], [link("h1", "s1"), link("s1", "h1")], "links[1]", "links[0] already connects"),
         (["h1"], ["s1", "s2"], [link("h1", "s1"), link("h1", "s2")], "hosts[0]", "has 2 links"),
         (["h1", "h2"], ["s1"], [link("h1", "s1")], "hosts[1]", "has 0 links"),
     ],
@@ -143,7 +143,7 @@ def test_a_long_value_does_not_swamp_the_message() -> None:
 
 def test_a_topology_cannot_be_built_wrong_in_code_either() -> None:
     good = topology_from_plain(two_hosts())
-    with pytest.raises(TopologyError, match="no host or switch is named 'h2'"):
+    with pytest.raises(TopologyError, match="there is no host or switch 'h2'"):
         Topology(good.hosts[:1], good.switches, good.links)
 
 

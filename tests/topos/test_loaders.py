@@ -80,7 +80,7 @@ def test_a_tutorials_topology_has_its_ports_addresses_and_tcp_ports() -> None:
 def test_a_p4app_has_the_addresses_of_its_strategy() -> None:
     lab, program, warnings = p4utils.network(P4APP)
     assert program == "main.p4"
-    assert warnings == ("tasks_file: tasks are not scheduled",)
+    assert warnings == ("tasks_file: tasks are not executed",)
     assert [(one.name, one.device_id, one.cpu_port) for one in lab.switches] == [
         ("s1", 1, 510),
         ("s2", 2, None),
@@ -112,21 +112,21 @@ def test_every_strategy_gives_its_addresses(strategy: str, ipv4: str, gateway: s
     ("path", "value", "words"),
     [
         ("hosts.h1.ip", "10.0.1.256/24", "hosts.h1.ip"),
-        ("hosts.h1.ip", "10.0.2.2/24", "10.0.2.2 is h1's too"),
+        ("hosts.h1.ip", "10.0.2.2/24", "10.0.2.2 is also the address of h1"),
         ("hosts.h1.mac", "08:00", "not a MAC"),
         ("hosts.h1.commands", ["echo a\necho b"], "control characters"),
         ("hosts.h1.commands", "echo", "a list"),
-        ("hosts.h1.commands", ["x" * 5_000], "longer than a line"),
+        ("hosts.h1.commands", ["x" * 5_000], "too long, or contains"),
         ("hosts", [], "an object"),
         ("switches.s1.runtime_json", 7, "a string"),
-        ("switches.s2.cpu_port", 511, "511 drops"),
+        ("switches.s2.cpu_port", 511, "packets to 511 are dropped"),
         ("switches.s2.cpu_port", True, "a whole number"),
         ("links.0", ["h1"], "1 parts"),
         ("links.0", ["h1", "s1"], "s1-p2 for port 2"),
-        ("links.0", ["h1", "h2"], "joins no switch"),
-        ("links.0", ["h9", "s1-p1"], "'h9' is no host"),
-        ("links.0", ["h1", "s9-p1"], "no host or switch is named s9"),
-        ("links.0", ["h1", "s1-p3"], "is at s1:3 too"),
+        ("links.0", ["h1", "h2"], "connects no switch"),
+        ("links.0", ["h9", "s1-p1"], "'h9' is not a host"),
+        ("links.0", ["h1", "s9-p1"], "there is no host or switch s9"),
+        ("links.0", ["h1", "s1-p3"], "also uses s1:3"),
         ("links.1", ["s1-p3", "s2-p999"], "out of range"),
         ("links.1", ["s1-p3", "s2-p2", "soon"], "a number"),
         ("links.1", ["s1-p3", "s2-p2", -1], "out of range"),
@@ -166,7 +166,7 @@ def test_a_bad_p4app_is_refused_with_its_place(path: str, value: Any, words: str
         ('{"a": 1, "a": 2}', "given twice"),
         ("[NaN]", "NaN"),
         ("[" * 100_000, "nested too deeply"),
-        ("1" * 5_000, "too long"),
+        ("1" * 5_000, "too large"),
     ],
 )
 def test_hostile_json_is_refused(text: str, words: str) -> None:
@@ -191,7 +191,7 @@ def test_paths_start_from_the_folder_that_holds_the_files(tmp_path: Path) -> Non
     (tmp_path / "pod" / "s1.json").write_text("{}")
     assert load_lab(tmp_path / "pod" / "topology.json").folder == tmp_path.resolve()
     (tmp_path / "other.json").write_text("{}")
-    with pytest.raises(TopologyError, match="neither kind"):
+    with pytest.raises(TopologyError, match="neither topology format"):
         load_lab(tmp_path / "other.json")
 
 
@@ -248,8 +248,8 @@ def test_no_two_switches_share_a_tcp_port() -> None:
     switches = (LabSwitch("s1", 1, 9_559, 9_090), LabSwitch("s2", 1, 9_090, 9_091))
     with pytest.raises(TopologyError) as error:
         LabNetwork((), switches, ())
-    assert "device id of s1" in str(error.value)
-    assert "9090 is s1's too" in str(error.value)
+    assert "same device id as s1" in str(error.value)
+    assert "9090 is also a port of s1" in str(error.value)
 
 
 @pytest.mark.skipif(TUTORIALS is None, reason="P4CC_TUTORIALS names no copy of the P4 tutorials")

@@ -41,7 +41,7 @@ def test_addresses_follow_from_the_order() -> None:
     assert plan.device_ids == {"s1": 1, "s2": 2}
     assert plan.host_of_ipv4(plan.hosts["r2"].ipv4) == "r2"
     assert plan.host_of_ipv4(0x0A0000FF) is None
-    with pytest.raises(TopologyError, match="not part of this address plan"):
+    with pytest.raises(TopologyError, match="is not part of this address plan"):
         plan.port_mac("s3", 1)
 
 

@@ -71,7 +71,7 @@ def _gateway_mac(host: LabHost) -> str | None:
 def _link(index: int, link: LabLink, defaults: LinkDefaults) -> Link:
     for end in (link.a, link.b):
         if end.port == 0:
-            raise fail(f"links[{index}]", f"{end} is port 0", "in virtual time ports begin at 1")
+            raise fail(f"links[{index}]", f"{end} has port 0", "ports are numbered from 1 in virtual time")
     return Link(
         a=link.a.node,
         b=link.b.node,
@@ -98,8 +98,10 @@ def load_lab(path: Path) -> Imported:
         network, warnings = tutorials.network(data)
         program = None
     else:
-        remedy = "give a tutorials' topology.json (hosts, switches, links) or a p4-utils p4app.json (topology)"
-        raise fail(str(path), "is neither kind of topology file", remedy)
+        remedy = (
+            "give a topology.json of the P4 tutorials (hosts, switches, links) or a p4app.json of p4-utils (topology)"
+        )
+        raise fail(str(path), "has neither topology format", remedy)
     named = [name for switch in network.switches for name in (switch.runtime, switch.commands) if name]
     parent = path.resolve().parent
     folder = next((base for base in (parent, parent.parent) if all((base / name).is_file() for name in named)), parent)
@@ -114,7 +116,7 @@ def inside(folder: Path, name: str) -> Path:
     try:
         path = (folder / name).resolve()
     except (OSError, ValueError, RuntimeError):
-        raise fail(repr(name), "is not a path", "name a file") from None
+        raise fail(repr(name), "is not a path", "give the path of a file") from None
     if not path.is_relative_to(folder.resolve()):
-        raise fail(name, f"lies outside of {folder}", "copy the file into the lab's folder")
+        raise fail(name, f"is outside of {folder}", "copy the file into the lab's folder")
     return path

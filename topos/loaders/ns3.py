@@ -53,7 +53,9 @@ def read_ns3_topology(text: str, place: str = "ns-3 topology", queue_capacity_pk
     The format has no queue sizes: every queue gets `queue_capacity_pkts`, and the switches' buffer is the scenario's.
     """
     if len(text) > MAX_TEXT_CHARS:
-        raise fail(place, f"{len(text)} characters are more than {MAX_TEXT_CHARS}", "give a smaller network")
+        raise fail(
+            place, f"the file has {len(text)} characters; the limit is {MAX_TEXT_CHARS}", "give a smaller network"
+        )
     words = Words(text, lambda line, cause, remedy: fail(f"{place}:{line}", cause, remedy))
     nodes = words.whole("number of nodes", 1, MAX_HOSTS + MAX_SWITCHES)
     switch_count = words.whole("number of switches", 1, min(nodes, MAX_SWITCHES))
@@ -83,7 +85,7 @@ def _link(words: Words, names: list[str], queue_capacity_pkts: int) -> Link:
     delay_ns = _quantity(words, "delay", _NANOSECONDS, 0, MAX_DELAY_NS)
     loss = float(words.number("error rate", 0, 1))
     if loss == 1.0:
-        raise words.error("the error rate is 1", "a link that loses everything is none")
+        raise words.error("the error rate is 1", "give less than 1, or remove the link")
     return Link(
         a=a, b=b, rate_bps=rate_bps, delay_ns=delay_ns, queue_capacity_pkts=queue_capacity_pkts, loss=loss
     )  # fmt: skip

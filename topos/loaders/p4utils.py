@@ -28,14 +28,14 @@ _KNOWN_LINK = {"weight", "bw", "delay", "loss", "max_queue_size"} | {
 }
 # Warnings about keys that have no effect.
 _NOT_RUN = {
-    "tasks_file": "tasks are not scheduled",
-    "exec_scripts": "scripts are not started",
-    "host_node": "own node classes are not loaded",
-    "switch_node": "own node classes are not loaded",
-    "router_node": "own node classes are not loaded",
-    "mininet_module": "own modules are not loaded",
-    "compiler_module": "own modules are not loaded",
-    "client_module": "own modules are not loaded",
+    "tasks_file": "tasks are not executed",
+    "exec_scripts": "scripts are not executed",
+    "host_node": "user-defined node classes are not loaded",
+    "switch_node": "user-defined node classes are not loaded",
+    "router_node": "user-defined node classes are not loaded",
+    "mininet_module": "user-defined modules are not loaded",
+    "compiler_module": "user-defined modules are not loaded",
+    "client_module": "user-defined modules are not loaded",
 }
 
 
@@ -63,7 +63,7 @@ def network(data: Mapping[str, object]) -> tuple[LabNetwork, str | None, tuple[s
     warnings = [f"{key}: {meaning}" for key, meaning in _NOT_RUN.items() if key in data]
     topology = as_object(data.get("topology"), "topology")
     if topology.get("routers"):
-        raise fail("topology.routers", "routers are not P4 switches", "take them out, or run them beside the lab")
+        raise fail("topology.routers", "routers are not P4 switches", "remove them, or run them outside of the lab")
     default = dict(as_object(topology.get("default", {}), "topology.default"))
     arp = as_bool(default.pop("auto_arp_tables", True), "topology.default.auto_arp_tables")
     gateway_arp = as_bool(default.pop("auto_gw_arp", True), "topology.default.auto_gw_arp")
@@ -72,12 +72,16 @@ def network(data: Mapping[str, object]) -> tuple[LabNetwork, str | None, tuple[s
     links = [_ends(link, index, default) for index, link in enumerate(as_list(topology.get("links", []), "links"))]
     hosts = {name: as_object(parts["hosts"][name], f"hosts.{name}") for name in _natural(parts["hosts"])}
     for name, host in hosts.items():
-        warnings += [f"hosts.{name}.{key} is left out" for key in host if key not in _KNOWN_HOST]
+        warnings += [f"hosts.{name}.{key} is ignored" for key in host if key not in _KNOWN_HOST]
     for link in links:
-        warnings += [f"{link.place}.{key} is left out" for key in link.settings if key not in _KNOWN_LINK]
+        warnings += [f"{link.place}.{key} is ignored" for key in link.settings if key not in _KNOWN_LINK]
     strategy = topology.get("assignment_strategy")
     if strategy is not None and strategy not in _STRATEGIES:
-        raise fail("topology.assignment_strategy", f"{strategy!r} is none", f"give one of {', '.join(_STRATEGIES)}")
+        raise fail(
+            "topology.assignment_strategy",
+            f"{strategy!r} is not an assignment strategy",
+            f"give one of {', '.join(_STRATEGIES)}",
+        )
     addresses = _assign(strategy, switches, hosts, links)
     lab_hosts = tuple(_host(name, host, addresses, arp=arp, gateway_arp=gateway_arp) for name, host in hosts.items())
     program = as_text(data["p4_src"], "p4_src") if "p4_src" in data else None
@@ -99,7 +103,7 @@ def _switches(nodes: Mapping[str, object], warnings: list[str]) -> dict[str, Lab
     for index, name in enumerate(_natural(nodes)):
         node = as_object(nodes[name], f"switches.{name}")
         place = f"switches.{name}"
-        warnings += [f"{place}.{key} is left out" for key in node if key not in _KNOWN_SWITCH]
+        warnings += [f"{place}.{key} is ignored" for key in node if key not in _KNOWN_SWITCH]
         cpu = as_bool(node.get("cpu_port", False), f"{place}.cpu_port")
         switches[name] = LabSwitch(
             name=name,
@@ -122,7 +126,7 @@ def _ends(link: object, index: int, default: Mapping[str, object]) -> _Ends:
     place = f"topology.links[{index}]"
     parts = as_list(link, place)
     if not 2 <= len(parts) <= 3:
-        raise fail(place, f"has {len(parts)} parts", "write two nodes, then an object if wanted")
+        raise fail(place, f"has {len(parts)} parts", "write two nodes, optionally followed by an object")
     settings = as_object(parts[2], f"{place}[2]") if len(parts) > 2 else {}
     return _Ends(place, (as_text(parts[0], place), as_text(parts[1], place)), {**default, **settings})
 
@@ -181,7 +185,11 @@ def _assign(
                 ipv4, gateway = _address(strategy, switches[switch].device_id, number, link.place)
             ip = _ip(ipv4, f"{link.place}.params{side}.ip")
             if str(ip) in used:
-                raise fail(link.place, f"{host} gets {ip}, which is taken", "name hosts h1, h2, ... or give addresses")
+                raise fail(
+                    link.place,
+                    f"{host} would get {ip}, which is already in use",
+                    "name the hosts h1, h2, ... or give them addresses",
+                )
             used.add(str(ip))
             tail = ":".join(f"{byte:02x}" for byte in ip.packed)
             mac = as_text(link.settings.get(f"addr{side}", f"00:00:{tail}"), f"{link.place}.addr{side}")
@@ -208,7 +216,7 @@ def _address(strategy: str | None, device_id: int, number: int, place: str) -> t
         net = f"10.{device_id >> 8}.{device_id & 255}"
         return f"{net}.{number}/24", f"{net}.254"
     if device_id > 253:
-        raise fail(place, f"strategy l3 has no address at device {device_id}", "use mixed")
+        raise fail(place, f"strategy l3 has no address for device {device_id}", "use mixed")
     return f"10.{device_id}.{number}.2/24", f"10.{device_id}.{number}.1"
 
 
@@ -224,7 +232,7 @@ def _host(
 ) -> LabHost:
     own = addresses.get(name)
     if own is None:
-        raise fail(f"hosts.{name}", "has no link to a switch", "add one, or take the host out")
+        raise fail(f"hosts.{name}", "has no link to a switch", "add a link, or remove the host")
     gateway = own.gateway
     if (route := node.get("defaultRoute")) is not None:
         gateway = as_text(route, f"hosts.{name}.defaultRoute").removeprefix("via ").strip()

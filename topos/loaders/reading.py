@@ -16,7 +16,7 @@ def read_text(path: Path) -> str:
             data = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or "cannot be read"
-        raise fail(str(path), cause, "name a file that exists") from None
+        raise fail(str(path), cause, "give an existing file") from None
     if len(data) > MAX_FILE_BYTES:
         raise fail(str(path), f"is larger than {MAX_FILE_BYTES} bytes", "split the lab")
     try:
@@ -37,24 +37,26 @@ def parse_json(text: str, place: str) -> object:
         result: dict[str, object] = {}
         for key, value in items:
             if key in result:
-                raise fail(place, f"key {key!r} is given twice", "remove one")
+                raise fail(place, f"key {key!r} is given twice", "remove one of the two")
             result[key] = value
         return result
 
     def constant(name: str) -> NoReturn:
-        raise fail(place, f"{name} is not a number of JSON", "give a number")
+        raise fail(place, f"{name} is not a valid JSON number", "give a number")
 
     try:
         return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
     except json.JSONDecodeError as error:
-        raise fail(f"{place}:{error.lineno}:{error.colno}", f"not JSON: {error.msg}", "correct the file") from None
+        raise fail(
+            f"{place}:{error.lineno}:{error.colno}", f"not valid JSON: {error.msg}", "correct the file"
+        ) from None
     except RecursionError:
         raise fail(place, "is nested too deeply", "give a flat description") from None
     except ValueError as error:
         # A whole number of thousands of digits, or a TopologyError of our own.
         if type(error) is not ValueError:
             raise
-        raise fail(place, "holds a number that is too long", "give numbers that fit their field") from None
+        raise fail(place, "contains a number that is too large", "give a smaller number") from None
 
 
 def as_object(value: object, place: str) -> dict[str, object]:

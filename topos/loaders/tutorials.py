@@ -32,7 +32,7 @@ def network(data: Mapping[str, object]) -> tuple[LabNetwork, tuple[str, ...]]:
     for kind, nodes in parts.items():
         for name, node in nodes.items():
             strange = node.keys() - _KNOWN[kind]
-            warnings += [f"{kind}.{name}.{key} has no meaning here and is left out" for key in sorted(strange)]
+            warnings += [f"{kind}.{name}.{key} is not supported and is ignored" for key in sorted(strange)]
     hosts = tuple(_host(name, node) for name, node in parts["hosts"].items())
     switches = tuple(_switch(index, name, node) for index, (name, node) in enumerate(parts["switches"].items()))
     known = frozenset(parts["hosts"])
@@ -76,7 +76,7 @@ def _switch(index: int, name: str, node: Mapping[str, object]) -> LabSwitch:
 
 def _link(link: Sequence[object], hosts: frozenset[str], place: str) -> LabLink:
     if not 2 <= len(link) <= 4:
-        raise fail(place, f"has {len(link)} parts", "write two ends, then latency and bandwidth if wanted")
+        raise fail(place, f"has {len(link)} parts", "write two ends, optionally followed by latency and bandwidth")
     first, second = (_end(as_text(end, place), hosts, place) for end in link[:2])
     rate = link[3] if len(link) > 3 else None
     return LabLink(
@@ -92,5 +92,5 @@ def _end(text: str, hosts: frozenset[str], place: str) -> LabEnd:
         return LabEnd(text)
     match = _PORT.match(text)
     if match is None:
-        raise fail(place, f"{text[:60]!r} is no host and no port of a switch", "write h1, or s1-p2 for port 2 of s1")
+        raise fail(place, f"{text[:60]!r} is not a host or a port of a switch", "write h1, or s1-p2 for port 2 of s1")
     return LabEnd(match["switch"], int(match["port"]))

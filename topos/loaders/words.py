@@ -28,7 +28,7 @@ class Words:
         try:
             self._line, word = next(self._words)
         except StopIteration:
-            remedy = "see that the counts are those of what follows"
+            remedy = "check that the counts match what follows"
             raise self.error(f"the text ends before the {what}", remedy) from None
         return word
 

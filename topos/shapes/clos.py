@@ -23,24 +23,24 @@ class LeafSpineParams(Params):
     """Hosts h1.. on leaf1.., every leaf joined to every spine; hosts are numbered leaf by leaf."""
 
     leaves: Annotated[int, Field(ge=1, le=256)]
-    """Switches that hosts hang on."""
+    """Leaf switches, to which hosts connect."""
     spines: Annotated[int, Field(ge=1, le=256)]
-    """Switches that join the leaves."""
+    """Spine switches, which connect the leaves."""
     hosts_per_leaf: Annotated[int, Field(ge=1, le=256)]
-    """Hosts at each leaf."""
+    """Hosts per leaf."""
     host_rate_bps: RateBps = 10_000_000_000
-    """Rate of the links between hosts and leaves."""
+    """Rate of links between hosts and leaves."""
     fabric_rate_bps: RateBps = 40_000_000_000
-    """Rate of the links between leaves and spines."""
+    """Rate of links between leaves and spines."""
     host_delay_ns: DelayNs = 1_000
-    """Propagation from one end to the other of a link between host and leaf."""
+    """One-way propagation delay between host and leaf."""
     fabric_delay_ns: DelayNs = 1_000
-    """Propagation from one end to the other of a link between leaf and spine."""
+    """One-way propagation delay between leaf and spine."""
     queue_capacity_pkts: UsualQueuePkts = None
     framing_bytes: FramingBytes = 0
-    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
+    """Link-layer overhead per packet beyond its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
-    """Chance that a packet is lost on a link."""
+    """Packet loss probability on each link."""
     addresses: HostAddresses = "in_order"
 
 
@@ -53,27 +53,27 @@ class FatTreeParams(Params):
     """
 
     k: Annotated[int, Field(ge=2, le=32)]
-    """Ports of each switch, an even number."""
+    """Ports per switch, an even number."""
     hosts: Annotated[int, Field(ge=1)] | None = None
-    """Hosts; k^3/4, all that there is room for, if absent."""
+    """Number of hosts; the maximum, k^3/4, if absent."""
     rate_bps: RateBps = 100_000_000_000
     """Rate of every link."""
     delay_ns: DelayNs = 1_000
-    """Propagation from one end of a link to the other."""
+    """One-way propagation delay of each link."""
     queue_capacity_pkts: UsualQueuePkts = None
     framing_bytes: FramingBytes = 0
-    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
+    """Link-layer overhead per packet beyond its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
-    """Chance that a packet is lost on a link."""
+    """Packet loss probability on each link."""
     addresses: HostAddresses = "in_order"
 
     @model_validator(mode="after")
     def _even_and_not_too_many(self) -> Self:
         if self.k % 2:
-            raise ValueError(f"k is {self.k}; a fat-tree needs an even number of ports, half of them up")
+            raise ValueError(f"k is {self.k}, but a fat-tree needs an even number of ports, half of them uplinks")
         most = self.k**3 // 4
         if self.hosts is not None and self.hosts > most:
-            raise ValueError(f"{self.hosts} hosts are more than the {most} of a fat-tree with k = {self.k}")
+            raise ValueError(f"{self.hosts} hosts exceed the {most} of a fat-tree with k = {self.k}")
         return self
 
 
@@ -114,7 +114,7 @@ def fat_tree(params: FatTreeParams) -> Topology:
 def _everyone(hosts: tuple[Host, ...], pod_hosts: int) -> Roles:
     """Every host sends and receives; pods are filled one after the other."""
     if len(hosts) < 2:
-        raise fail("hosts", "there is one host only", "a network needs two hosts to carry traffic")
+        raise fail("hosts", "the network has only one host", "traffic needs at least two hosts")
     names = tuple(host.name for host in hosts)
     pods = tuple(names[first : first + pod_hosts] for first in range(0, len(names), pod_hosts))
     return Roles(names, names, None, pods)

@@ -15,8 +15,8 @@ QueuePkts = Annotated[int, Field(gt=0, le=MAX_QUEUE_PKTS)]
 UsualQueuePkts = Annotated[
     QueuePkts | None,
     Field(
-        description="What each queue of a switch holds; what is over it is lost. Absent: 150 packets, or 10 for each "
-        "Gb/s of its link, or a quarter of what is in flight in a round trip, whichever is most."
+        description="Capacity of each switch queue; packets beyond it are dropped. Default: the largest of 150 "
+        "packets, 10 per Gb/s of the link, and a quarter of the bandwidth-delay product."
     ),
 ]
 FramingBytes = Annotated[int, Field(ge=0, le=MAX_FRAMING_BYTES)]
@@ -32,8 +32,8 @@ _BPS_OF_A_PACKET = 100_000_000
 HostAddresses = Annotated[
     Addressing,
     Field(
-        description="in_order: 10.0.0.1 and on. by_rack: 10.pod.rack.host, so that route tables have an entry for each "
-        "rack or pod in place of several."
+        description="in_order: consecutive from 10.0.0.1. by_rack: 10.pod.rack.host, so that route tables need "
+        "only one entry per rack or pod."
     ),
 ]
 

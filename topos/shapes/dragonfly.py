@@ -27,30 +27,30 @@ class DragonflyParams(Params):
     """
 
     routers: Annotated[int, Field(ge=1, le=64)]
-    """A: routers of a group."""
+    """A: routers per group."""
     hosts_per_router: Annotated[int, Field(ge=1, le=256)]
-    """P: hosts at each router."""
+    """P: hosts per router."""
     global_links: Annotated[int, Field(ge=1, le=256)]
-    """H: long links of each router."""
+    """H: global links per router."""
     groups: Annotated[int, Field(ge=2, le=4_096)] | None = None
-    """Groups; A H + 1, as many as long links reach, if absent."""
+    """Groups; by default A H + 1, the maximum that global links can connect."""
     host_rate_bps: RateBps = 100_000_000_000
-    """Rate of the links of hosts."""
+    """Rate of host links."""
     local_rate_bps: RateBps = 100_000_000_000
-    """Rate of links within a group."""
+    """Rate of local links within a group."""
     global_rate_bps: RateBps = 100_000_000_000
-    """Rate of links between groups."""
+    """Rate of global links between groups."""
     host_delay_ns: DelayNs = 100
-    """Propagation from one end to the other of a link of a host."""
+    """One-way propagation delay of host links."""
     local_delay_ns: DelayNs = 100
-    """Propagation from one end to the other of a link within a group."""
+    """One-way propagation delay of local links."""
     global_delay_ns: DelayNs = 1_000
-    """Propagation from one end to the other of a link between groups."""
+    """One-way propagation delay of global links."""
     queue_capacity_pkts: UsualQueuePkts = None
     framing_bytes: FramingBytes = 0
-    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
+    """Link-layer overhead per packet beyond its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
-    """Chance that a packet is lost on a link."""
+    """Packet loss probability on each link."""
     addresses: HostAddresses = "by_rack"
 
     @property
@@ -62,7 +62,7 @@ class DragonflyParams(Params):
     def _joined(self) -> Self:
         most = self.routers * self.global_links + 1
         if self.group_count > most:
-            raise ValueError(f"{self.group_count} groups are more than the {most} that long links join")
+            raise ValueError(f"{self.group_count} groups exceed the {most} that global links can connect")
         return self
 
 

@@ -35,34 +35,36 @@ class DumbbellParams(Params):
     """
 
     pairs: Annotated[int, Field(ge=1, le=MAX_HOSTS // 2)] | None = None
-    """Hosts on each side; as many as `pair_rtts_ns` has values if absent."""
+    """Hosts on each side; the number of values in `pair_rtts_ns` if absent."""
     access_rate_bps: RateBps = 10_000_000_000
-    """Rate of the links of hosts."""
+    """Rate of host links."""
     bottleneck_rate_bps: RateBps = 10_000_000_000
     """Rate of the link between the two switches."""
     rtt_ns: RttNs | None = None
-    """Round-trip time by propagation alone, a multiple of 6; 120 us if absent."""
+    """Round-trip propagation time, a multiple of 6; 120 us if absent."""
     pair_rtts_ns: PairRtts | None = None
-    """A round-trip time for each pair, in place of `rtt_ns`."""
+    """Round-trip propagation time of each pair, in place of `rtt_ns`."""
     bottleneck_delay_ns: DelayNs | None = None
-    """Propagation over the bottleneck with `pair_rtts_ns`; a sixth of the smallest if absent."""
+    """One-way propagation delay of the bottleneck with `pair_rtts_ns`; a sixth of the smallest of them if absent."""
     queue_capacity_pkts: UsualQueuePkts = None
     access_queue_capacity_pkts: QueuePkts | None = None
-    """What a queue towards a host holds; that of the bottleneck if absent."""
+    """Queue capacity towards a host; that of the bottleneck if absent."""
     framing_bytes: FramingBytes = 0
-    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
+    """Link-layer overhead per packet beyond its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
-    """Chance that a packet is lost on a link."""
+    """Packet loss probability on each link."""
 
     @model_validator(mode="after")
     def _one_way_to_give_times(self) -> Self:
         if self.pair_rtts_ns is None:
             if self.pairs is None:
-                raise ValueError("pairs is missing; give pairs, or a round-trip time for each in pair_rtts_ns")
+                raise ValueError("pairs is missing; give pairs, or one round-trip time per pair in pair_rtts_ns")
             if self.bottleneck_delay_ns is not None:
-                raise ValueError("bottleneck_delay_ns goes with pair_rtts_ns; rtt_ns is split over the links evenly")
+                raise ValueError(
+                    "bottleneck_delay_ns requires pair_rtts_ns, because rtt_ns is split evenly over the links"
+                )
         elif self.rtt_ns is not None:
-            raise ValueError("both rtt_ns and pair_rtts_ns are given; give one")
+            raise ValueError("both rtt_ns and pair_rtts_ns are given; remove one")
         elif self.pairs not in (None, len(self.pair_rtts_ns)):
             raise ValueError(f"pairs is {self.pairs} but pair_rtts_ns has {len(self.pair_rtts_ns)} values")
         return self
@@ -98,12 +100,12 @@ def _delays(params: DumbbellParams) -> tuple[int, list[tuple[int, int]]]:
     shortest = min(params.pair_rtts_ns)
     middle = shortest // 6 if params.bottleneck_delay_ns is None else params.bottleneck_delay_ns
     if 2 * middle > shortest:
-        cause = f"twice {middle} ns is more than the shortest round-trip time, {shortest} ns"
+        cause = f"twice {middle} ns exceeds the shortest round-trip time, {shortest} ns"
         raise fail("bottleneck_delay_ns", cause, f"give at most {shortest // 2}")
     access: list[tuple[int, int]] = []
     for index, rtt_ns in enumerate(params.pair_rtts_ns):
         if rtt_ns % 2:
-            cause = f"{rtt_ns} ns is odd: it is twice the delay of one way"
+            cause = f"{rtt_ns} ns is odd, but must be twice the one-way delay"
             raise fail(f"pair_rtts_ns[{index}]", cause, f"give an even number, such as {rtt_ns + 1}")
         rest = rtt_ns // 2 - middle
         access.append((rest // 2, rest - rest // 2))

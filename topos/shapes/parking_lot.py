@@ -17,28 +17,28 @@ class ParkingLotParams(Params):
     """
 
     bottlenecks: Annotated[int, Field(ge=1, le=64)]
-    """Links in the row."""
+    """Bottleneck links in the chain."""
     through_pairs: Annotated[int, Field(ge=1, le=400)] = 1
-    """Pairs of hosts whose flows cross all of them."""
+    """Host pairs whose flows cross all bottlenecks."""
     cross_pairs: Annotated[int, Field(ge=0, le=200)] = 1
-    """Pairs of hosts at each of them whose flows cross that one alone."""
+    """Host pairs per bottleneck whose flows cross only that one."""
     access_rate_bps: RateBps = 10_000_000_000
-    """Rate of the links of hosts."""
+    """Rate of host links."""
     bottleneck_rate_bps: RateBps = 10_000_000_000
     """Rate of every bottleneck."""
     bottleneck_rates_bps: tuple[RateBps, ...] | None = None
-    """Rate of each bottleneck, in place of one for all."""
+    """Rate of each bottleneck, in place of a common rate."""
     access_delay_ns: DelayNs = 5_000
-    """Propagation from one end to the other of a link of a host."""
+    """One-way propagation delay of host links."""
     bottleneck_delay_ns: DelayNs = 10_000
-    """Propagation from one end to the other of a bottleneck."""
+    """One-way propagation delay of each bottleneck."""
     queue_capacity_pkts: UsualQueuePkts = None
     access_queue_capacity_pkts: QueuePkts | None = None
-    """What a queue towards a host holds; that of the bottlenecks if absent."""
+    """Queue capacity towards a host; that of the bottlenecks if absent."""
     framing_bytes: FramingBytes = 0
-    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
+    """Link-layer overhead per packet beyond its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
-    """Chance that a packet is lost on a link."""
+    """Packet loss probability on each link."""
 
     @model_validator(mode="after")
     def _one_rate_for_each(self) -> Self:

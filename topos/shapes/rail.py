@@ -27,26 +27,26 @@ class RailParams(Params):
     """
 
     units: Annotated[int, Field(ge=1, le=256)]
-    """Units, each with a switch for each rail."""
+    """Units, each with one switch per rail."""
     servers_per_unit: Annotated[int, Field(ge=1, le=256)]
-    """Servers of a unit: hosts of a rail switch."""
+    """Servers per unit, which is the number of hosts per rail switch."""
     rails: Annotated[int, Field(ge=1, le=16)] = 8
-    """R: GPUs of a server, each with a network card."""
+    """R: GPUs per server, each with a NIC."""
     spines: Annotated[int, Field(ge=1, le=256)]
-    """Switches that join the rail switches."""
+    """Spine switches, which connect the rail switches."""
     host_rate_bps: RateBps = 400_000_000_000
-    """Rate of the links of GPUs."""
+    """Rate of GPU links."""
     fabric_rate_bps: RateBps = 400_000_000_000
     """Rate of links between rail switches and spines."""
     host_delay_ns: DelayNs = 100
-    """Propagation from one end to the other of a link of a GPU."""
+    """One-way propagation delay of GPU links."""
     fabric_delay_ns: DelayNs = 500
-    """Propagation from one end to the other of a link between rail switch and spine."""
+    """One-way propagation delay between rail switch and spine."""
     queue_capacity_pkts: UsualQueuePkts = None
     framing_bytes: FramingBytes = 0
-    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
+    """Link-layer overhead per packet beyond its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
-    """Chance that a packet is lost on a link."""
+    """Packet loss probability on each link."""
     addresses: HostAddresses = "by_rack"
 
 

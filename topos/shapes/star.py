@@ -18,18 +18,18 @@ class StarParams(Params):
     """
 
     senders: Annotated[int, Field(ge=1, le=MAX_HOSTS - 1)]
-    """Hosts h1, h2, ... that send to `aggregator`."""
+    """Number of hosts h1, h2, ... that send to `aggregator`."""
     background_hosts: Annotated[int, Field(ge=0, le=MAX_HOSTS)] = 0
-    """Hosts b1, b2, ... beside them, for other traffic."""
+    """Number of additional hosts b1, b2, ... for other traffic."""
     rate_bps: RateBps = 10_000_000_000
     """Rate of every link."""
     rtt_ns: RttNs = 100_000
-    """Round-trip time by propagation alone, a multiple of 4."""
+    """Round-trip propagation time, a multiple of 4."""
     queue_capacity_pkts: UsualQueuePkts = None
     framing_bytes: FramingBytes = 0
-    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
+    """Link-layer overhead per packet beyond its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
-    """Chance that a packet is lost on a link."""
+    """Packet loss probability on each link."""
 
 
 def star(params: StarParams) -> Topology:

@@ -36,7 +36,7 @@ impl Annotations<'_> {
                         format!("`@{name}` is given twice, once with `[...]`"),
                     )
                     .with_related(first.span, "given first here")
-                    .with_help("a structured annotation can be given once only"),
+                    .with_help("a structured annotation can be given only once"),
                 );
             }
         }
@@ -60,7 +60,7 @@ impl Annotations<'_> {
     fn package_info(&mut self, annotation: &Annotation) {
         if matches!(annotation.body, AnnotationBody::Empty) {
             self.found.push(
-                Diagnostic::error(annotation.span, "`@pkginfo` takes names with values")
+                Diagnostic::error(annotation.span, "`@pkginfo` takes named values")
                     .with_help("write `@pkginfo(name = \"...\", version = \"...\")`"),
             );
         }

@@ -25,7 +25,7 @@ fn check_call(program: &Program, owner: Owner, expr: &Expr, call: &Call) -> Opti
                 (!emits(program, &arg.ty)).then(|| {
                     let shown = program.show(&arg.ty);
                     Diagnostic::error(arg.span, format!("a value of type `{shown}` cannot be emitted"))
-                        .with_help("emit a header, a stack, a union, or a struct of such")
+                        .with_help("emit a header, a stack, a union, or a struct of these")
                 })
             }
             _ => None,
@@ -53,16 +53,16 @@ fn check_extract(program: &Program, call: &Call) -> Option<Diagnostic> {
         (1, true) => Some(
             Diagnostic::error(
                 arg.span,
-                format!("header `{shown}` has a varbit field, whose size is not given"),
+                format!("header `{shown}` has a varbit field, but `extract` has no size argument"),
             )
-            .with_help("give it as the second argument: `extract(header, bits)`"),
+            .with_help("pass the size in bits as the second argument: `extract(header, bits)`"),
         ),
         (2, false) => Some(
             Diagnostic::error(
                 arg.span,
-                format!("header `{shown}` has no varbit field whose size could be given"),
+                format!("header `{shown}` has no varbit field, but `extract` has a size argument"),
             )
-            .with_help("leave the second argument out"),
+            .with_help("remove the second argument"),
         ),
         _ => None,
     }
@@ -72,7 +72,7 @@ fn check_lookahead(program: &Program, ty: &Ty, span: Span) -> Option<Diagnostic>
     let wrong = matches!(ty, Ty::Void) || has_varbit(program, ty);
     wrong.then(|| {
         let shown = program.show(ty);
-        Diagnostic::error(span, format!("`lookahead` cannot give a value of type `{shown}`"))
+        Diagnostic::error(span, format!("`lookahead` cannot return a value of type `{shown}`"))
             .with_help("its type must have a fixed number of bits")
     })
 }

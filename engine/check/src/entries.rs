@@ -15,18 +15,22 @@ pub(super) fn check(program: &Program, found: &mut Vec<Diagnostic>) {
             found.push(
                 Diagnostic::error(
                     ranked.span,
-                    format!("entries of table `{}` have no priorities", table.name),
+                    format!("entries of table `{}` cannot have priorities", table.name),
                 )
-                .with_related(place, "no key is ternary, range or optional")
-                .with_help("leave `priority = ...:` out"),
+                .with_related(place, "none of its keys is ternary, range or optional")
+                .with_help("remove `priority = ...:`"),
             );
             continue;
         }
         if first.priority.is_none() {
             found.push(
-                Diagnostic::error(first.span, "the first entry needs a priority, since another has one")
-                    .with_related(ranked.span, "this one has a priority")
-                    .with_help("the entries behind it may leave theirs out"),
+                Diagnostic::error(
+                    first.span,
+                    "the first entry needs a priority, because another entry has \
+                    one",
+                )
+                .with_related(ranked.span, "this entry has a priority")
+                .with_help("later entries may omit the priority"),
             );
             continue;
         }
@@ -50,8 +54,8 @@ fn check_numbers(table: &Table, found: &mut Vec<Diagnostic>) {
                     table.span,
                     format!("the priority of an entry of table `{}` would be {priority}", table.name),
                 )
-                .with_related(entry.span, "this entry")
-                .with_help("write its priority, or a smaller `priority_delta`"),
+                .with_related(entry.span, "at this entry")
+                .with_help("give it a priority, or reduce `priority_delta`"),
             );
             return;
         }
@@ -72,11 +76,11 @@ fn check_numbers(table: &Table, found: &mut Vec<Diagnostic>) {
             found.push(
                 Diagnostic::warning(
                     entry.span,
-                    format!("priority {priority} wins over {last} of the entry before"),
+                    format!("priority {priority} takes precedence over {last} of the entry before"),
                 )
                 .with_name("entries-out-of-priority-order")
                 .with_related(other.span, "the entry before")
-                .with_help("write the entries in the order in which they win"),
+                .with_help("order the entries by decreasing precedence"),
             );
         }
         before = Some((priority, entry));
@@ -95,14 +99,18 @@ fn check_duplicates(table: &Table, found: &mut Vec<Diagnostic>) {
         };
         if !table.has_priorities() {
             found.push(
-                Diagnostic::error(entry.span, "another entry matches exactly the same")
+                Diagnostic::error(entry.span, "another entry matches exactly the same values")
                     .with_related(first.span, "the other entry"),
             );
         } else if table.const_entries {
             found.push(
-                Diagnostic::warning(entry.span, "this entry never matches: one before it matches the same")
-                    .with_name("unreachable")
-                    .with_related(first.span, "the one before"),
+                Diagnostic::warning(
+                    entry.span,
+                    "this entry never matches, because an earlier entry matches \
+                    the same values",
+                )
+                .with_name("unreachable")
+                .with_related(first.span, "the earlier entry"),
             );
         }
     }

@@ -221,11 +221,14 @@ impl Headers<'_> {
             found.push(
                 Diagnostic::warning(
                     *span,
-                    format!("header `{name}` is extracted, but no deparser emits it: packets leave without it"),
+                    format!(
+                        "header `{name}` is extracted but never emitted by a deparser, so packets leave \
+                        without it"
+                    ),
                 )
                 .with_name("missing")
                 .with_help(format!(
-                    "emit it in the deparser; if it is to go, call `{name}.setInvalid()` where that is decided"
+                    "emit it in the deparser; to remove it, call `{name}.setInvalid()` at that point"
                 )),
             );
         }
@@ -240,10 +243,10 @@ impl Headers<'_> {
             found.push(
                 Diagnostic::warning(
                     *span,
-                    format!("a field of header `{name}` is read, but nothing makes the header valid"),
+                    format!("a field of header `{name}` is read, but the header is never made valid"),
                 )
                 .with_name("invalid-header")
-                .with_help(format!("extract `{name}` in the parser, or call `{name}.setValid()` before")),
+                .with_help(format!("extract `{name}` in the parser, or call `{name}.setValid()` first")),
             );
         }
     }

@@ -20,7 +20,7 @@ impl Params<'_> {
                 self.found.push(
                     Diagnostic::error(
                         param.name.span,
-                        format!("parameter `{}` has the name of a type parameter", param.name.name),
+                        format!("parameter `{}` has the same name as a type parameter", param.name.name),
                     )
                     .with_related(first.span, "the type parameter"),
                 );

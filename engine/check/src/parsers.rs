@@ -7,14 +7,14 @@ use p4cc_types::walk::stmt_calls;
 /// Runs the pass.
 pub(super) fn check(program: &Program, found: &mut Vec<Diagnostic>) {
     for parser in program.parsers.iter().filter(|parser| !ends(parser)) {
-        let message = format!("no way through parser `{}` leads to accept or reject", parser.name);
-        found.push(
-            Diagnostic::error(parser.span, message).with_help("let one of its states go on to `accept`"),
-        );
+        let message = format!("no path through parser `{}` reaches accept or reject", parser.name);
+        found.push(Diagnostic::error(parser.span, message).with_help(
+            "add a transition to `accept` in one of its \
+                states",
+        ));
     }
     for state in program.parsers.iter().filter(|parser| ends(parser)).filter_map(stuck) {
-        let message =
-            "this loop takes no bits of the packet and changes nothing: a parser in it never leaves it";
+        let message = "this loop extracts no bits and changes nothing, so the parser never leaves it";
         found.push(
             Diagnostic::warning(state.span, message)
                 .with_name("parser-transition")

@@ -60,11 +60,14 @@ impl Placement<'_> {
         };
         if let Some(kind) = self.blocks.get(&path.name.name) {
             self.found.push(
-                Diagnostic::error(name.span, format!("{kind} `{}` cannot be made at top level", name.name))
-                    .with_help(format!(
-                        "make it where it is applied, or as an argument of the package: `{}()`",
-                        path.name.name
-                    )),
+                Diagnostic::error(
+                    name.span,
+                    format!("{kind} `{}` cannot be instantiated at top level", name.name),
+                )
+                .with_help(format!(
+                    "instantiate it where it is applied, or as an argument of the package: `{}()`",
+                    path.name.name
+                )),
             );
         }
     }
@@ -77,8 +80,8 @@ impl Placement<'_> {
             Enclosing::Locals | Enclosing::Body => return,
         };
         self.found.push(
-            Diagnostic::error(name.span, format!("instance `{}` cannot be made inside {what}", name.name))
-                .with_help("declare it before, among the declarations of the parser or control"),
+            Diagnostic::error(name.span, format!("`{}` cannot be instantiated inside {what}", name.name))
+                .with_help("declare the instance among the declarations of the parser or control"),
         );
     }
 
@@ -90,7 +93,7 @@ impl Placement<'_> {
                         param.name.span,
                         format!("constructor parameter `{}` cannot have a direction", param.name.name),
                     )
-                    .with_help("its argument is known at compile time; leave the direction out"),
+                    .with_help("its argument is a compile-time constant; remove the direction"),
                 );
             }
         }
@@ -108,7 +111,8 @@ impl Placement<'_> {
                     format!("parameter `{}` cannot be `@optional` here", param.name.name),
                 )
                 .with_help(
-                    "only externs and packages take optional arguments; give the parameter a default value",
+                    "only externs and packages can have optional parameters; give the parameter a default \
+                        value",
                 ),
             );
         }
@@ -138,8 +142,8 @@ impl Placement<'_> {
         };
         self.found.push(
             Diagnostic::error(label.span, "a label cannot follow `default`")
-                .with_related(Span { end: default.span.start + 7, ..default.span }, "`default` stands here")
-                .with_help("write `default` last"),
+                .with_related(Span { end: default.span.start + 7, ..default.span }, "`default` is here")
+                .with_help("move `default` to the end"),
         );
     }
 }
@@ -204,7 +208,7 @@ impl Visitor for Placement<'_> {
             self.found.push(Diagnostic::error(
                 param.name.span,
                 format!(
-                    "parameter `{}` is `@optional` and has a default value; one of them is enough",
+                    "parameter `{}` has both `@optional` and a default value; remove one of them",
                     param.name.name
                 ),
             ));

@@ -39,12 +39,13 @@ impl Shadow<'_> {
         if let Some(hidden) = outer.iter().rev().find_map(|scope| scope.get(&name.name)) {
             let text = &name.name;
             let diagnostic = if hidden.is_param && !is_param {
-                Diagnostic::error(name.span, format!("`{text}` hides the parameter `{text}`"))
+                Diagnostic::error(name.span, format!("`{text}` shadows the parameter `{text}`"))
                     .with_help("choose another name")
             } else {
-                Diagnostic::warning(name.span, format!("`{text}` hides another `{text}`")).with_name("shadow")
+                Diagnostic::warning(name.span, format!("`{text}` shadows another `{text}`"))
+                    .with_name("shadow")
             };
-            self.found.push(diagnostic.with_related(hidden.span, "hides this one"));
+            self.found.push(diagnostic.with_related(hidden.span, "shadows this declaration"));
         }
         inner.insert(name.name.clone(), Name { span: name.span, is_param });
     }

@@ -25,7 +25,7 @@ fn no_action(tree: &Program, found: &mut Vec<Diagnostic>) {
         if name.name == "NoAction" && !fits {
             found.push(
                 Diagnostic::error(name.span, "`NoAction` must be an action without parameters")
-                    .with_help("tables without `default_action` run it; include core.p4 instead"),
+                    .with_help("tables without `default_action` execute it; include core.p4 instead"),
             );
         }
     }
@@ -46,9 +46,9 @@ impl Tables<'_> {
             self.found.push(
                 Diagnostic::error(
                     second,
-                    format!("`{}` of table `{}` stands before its `{}`", later.0, table.name.name, earlier.0),
+                    format!("`{}` of table `{}` precedes its `{}`", later.0, table.name.name, earlier.0),
                 )
-                .with_related(first, format!("`{}` stands here", earlier.0))
+                .with_related(first, format!("`{}` is here", earlier.0))
                 .with_help(format!("write `{}` first", earlier.0)),
             );
         }
@@ -82,8 +82,8 @@ impl Tables<'_> {
                     table.name.span,
                     format!("table `{}` has entries but no key", table.name.name),
                 )
-                .with_related(entries, "entries stand here")
-                .with_help("add `key = { ... }`, or leave the entries out and set `default_action`"),
+                .with_related(entries, "entries are here")
+                .with_help("add `key = { ... }`, or remove the entries and set `default_action`"),
             );
         }
     }
@@ -94,7 +94,7 @@ impl Tables<'_> {
             if let Some(priority) = entries.iter().find_map(|entry| entry.priority.as_ref()) {
                 self.found.push(
                     Diagnostic::error(priority.span, "entries of `const entries` cannot have priorities")
-                        .with_help("their order decides; or leave `const` before `entries` out"),
+                        .with_help("their order decides; alternatively remove `const` before `entries`"),
                 );
             }
         }

@@ -24,11 +24,14 @@ pub(super) fn check(program: &Program, found: &mut Vec<Diagnostic>) {
             found.push(
                 Diagnostic::warning(
                     other.span,
-                    format!("table `{name}` is applied at two places with different statements behind: p4c's compiler for BMv2 refuses it"),
+                    format!(
+                        "table `{name}` is applied at two places followed by different statements, which \
+                        p4c's BMv2 back end rejects"
+                    ),
                 )
                 .with_name("unsupported")
                 .with_related(first.span, "applied here too")
-                .with_help("apply it once, or declare a table for each place"),
+                .with_help("apply it once, or declare one table per place"),
             );
         }
     }

@@ -33,7 +33,7 @@ impl Lowerer<'_> {
         let action = self.hir.actions.get(id.index())?;
         if self.flow.in_parser {
             let message = format!("action `{}` cannot be called in a parser", action.name);
-            return self.misplaced(span, message, "write its statements in the state, or call a function");
+            return self.misplaced(span, message, "move its statements into the state, or call a function");
         }
         // A deparser has no functions of its own, so that an action may emit. Data of actions are scalars.
         let is_bound = |param: &LocalId| self.is_directional(*param) || self.is_composite(*param);
@@ -126,7 +126,7 @@ impl Lowerer<'_> {
         let (name, shown) = (&local.name, self.hir.show(&local.ty));
         let message =
             format!("parameter `{name}` comes from the control plane and cannot have type `{shown}`");
-        let help = "let the table's action take the fields, or call the action without a table";
+        let help = "pass the fields as action parameters, or call the action without a table";
         let found = Diagnostic::error(local.span, message).with_help(help);
         self.push(found.with_related(span, "the table lists it here"));
         None

@@ -98,7 +98,7 @@ impl Lowerer<'_> {
         );
         self.push(
             Diagnostic::error(span, message)
-                .with_help("make header stacks and varbits smaller, or copy large structs less"),
+                .with_help("reduce header stacks and varbits, or copy fewer large structs"),
         );
         None
     }
@@ -145,11 +145,11 @@ impl Lowerer<'_> {
     ) -> Option<Vec<(EnvId, Span)>> {
         let wanted = shapes.iter().map(|shape| shape.what).collect::<Vec<_>>().join(", ");
         let file = format!("{}.p4", self.architecture().to_lowercase());
-        let help = format!("use `{package}` as {file} declares it: {wanted}");
+        let help = format!("instantiate `{package}` as {file} declares it: {wanted}");
         let has = args.iter().flatten().count();
         if has != shapes.len() {
             let message = format!(
-                "`{package}` has {has} block{} here; that of {} has {}",
+                "`{package}` has {has} block{} here, but {} has {}",
                 if has == 1 { "" } else { "s" },
                 self.architecture(),
                 shapes.len()
@@ -232,8 +232,8 @@ impl Lowerer<'_> {
             return Some(());
         }
         let help = match self.kind {
-            Kind::Tna => "give one of them another `@name`, or both the same parameters",
-            Kind::V1Model | Kind::Psa => "give one of them another `@name`",
+            Kind::Tna => "give one of them a different `@name`, or give both the same parameters",
+            Kind::V1Model | Kind::Psa => "give one of them a different `@name`",
         };
         for (name, (second, _), (first, _)) in found {
             let span = |id: ActId| self.hir.actions.get(id.index()).map(|one| one.span).unwrap_or_default();
@@ -269,8 +269,8 @@ impl Lowerer<'_> {
             return Some(());
         }
         self.push(
-            Diagnostic::error(span, "the program's first errors are not those of core.p4, in their order")
-                .with_help("include the core.p4 that comes with the engine before declaring errors"),
+            Diagnostic::error(span, "the program's first errors are not those of core.p4 in the same order")
+                .with_help("include the bundled core.p4 before declaring errors"),
         );
         None
     }
@@ -390,7 +390,7 @@ impl Lowerer<'_> {
         if let Some(name) = missing {
             self.push(
                 Diagnostic::error(ty.span, format!("`standard_metadata_t` has no field `{name}`"))
-                    .with_help("include the v1model.p4 that comes with the engine"),
+                    .with_help("include the bundled v1model.p4"),
             );
             return None;
         }
@@ -412,7 +412,7 @@ impl Lowerer<'_> {
         let message = format!("the switch cannot set field `{name}`, which has {} bits", ty.width());
         self.push(
             Diagnostic::error(span, message)
-                .with_help("include the declarations of the architecture that come with the engine"),
+                .with_help("include the bundled declarations of the architecture"),
         );
         None
     }

@@ -57,7 +57,8 @@ impl Lowerer<'_> {
     /// A shape that checking should have refused; reported so that it is never silent.
     pub(super) fn shape_error<T>(&mut self, span: Span) -> Option<T> {
         self.push(Diagnostic::not_supported(span, "this use of a value").with_help(
-            "put the value into a variable of its own before, and use that; if it stays, please report the program",
+            "assign the value to a local variable first, and use that; if the error persists, please report \
+                the program",
         ));
         None
     }

@@ -91,7 +91,7 @@ impl Lowerer<'_> {
                         call.span,
                         format!("{} has no extern function `{name}`", self.architecture()),
                     )
-                    .with_help("only the functions that the architecture's file declares can be called"),
+                    .with_help("only the functions that the architecture file declares can be called"),
                 );
                 None
             }
@@ -216,7 +216,7 @@ impl Lowerer<'_> {
         self.flatten(value, &arg.ty, arg.span, &mut out)?;
         if out.len() > MAX_DATA_FIELDS {
             let message = format!("the data has {} fields, more than {MAX_DATA_FIELDS}", out.len());
-            self.misplaced(arg.span, message, "give less, or several fields in one")?;
+            self.misplaced(arg.span, message, "pass fewer fields, or combine several into one")?;
         }
         Some(out)
     }
@@ -566,9 +566,9 @@ impl Lowerer<'_> {
         let has_varbit = self.hir.fields(ty).iter().any(|field| matches!(field.ty, Ty::Varbit(_)));
         if has_varbit != varbit_bits.is_some() {
             let message = if has_varbit {
-                "the header has a varbit field: `extract` needs its size as second argument"
+                "the header has a varbit field, so `extract` needs its size as second argument"
             } else {
-                "the header has no varbit field: `extract` takes one argument"
+                "the header has no varbit field, so `extract` takes one argument"
             };
             self.push(Diagnostic::error(call.span, message));
             return None;
@@ -665,8 +665,8 @@ impl Lowerer<'_> {
         }
         let Some(parts) = self.parts(ty).filter(|_| !self.hir.is_union(ty)) else {
             let shown = self.hir.show(ty);
-            let message = format!("a value of type `{shown}` cannot be looked at ahead");
-            self.push(Diagnostic::error(span, message).with_help("look at a header that is a member"));
+            let message = format!("a value of type `{shown}` cannot be the result of lookahead");
+            self.push(Diagnostic::error(span, message).with_help("use a member that is a header"));
             return None;
         };
         let mut values = Vec::with_capacity(parts.len());

@@ -156,11 +156,8 @@ impl Lowerer<'_> {
         let same = matches!(env.locals.get(&param), Some(Binding::Const(old)) if *old == value);
         if !first_time && !same && env.owner != Owner::None {
             self.push(
-                Diagnostic::error(
-                    span,
-                    "this instance is applied with two values of a compile-time argument",
-                )
-                .with_help("declare an instance for each value"),
+                Diagnostic::error(span, "this instance is applied with two different compile-time arguments")
+                    .with_help("declare one instance per value"),
             );
             return None;
         }

@@ -279,12 +279,12 @@ impl Lowerer<'_> {
         }
         let shown = self.hir.show(ty);
         let why = match bits {
-            0 => "it has no bits, or a varbit among its parts".to_owned(),
+            0 => "it has no bits, or contains a varbit".to_owned(),
             bits => format!("it has {bits} bits; at most {MAX_WIDTH} are allowed"),
         };
         self.push(
             Diagnostic::not_supported(span, format!("registers and digests of type `{shown}`"))
-                .with_help(format!("{why}: keep less, or keep it in parts")),
+                .with_help(format!("{why}: store less, or split it")),
         );
         None
     }

@@ -106,8 +106,8 @@ pub fn library(hir: &Program, budget: &Budget) -> (Option<p4cc_ir::Library>, Vec
 
 fn no_code(what: &str, span: Span) -> Diagnostic {
     Diagnostic::not_supported(span, format!("this {what}"))
-        .with_label("accepted by the checks, but there is no code for it")
-        .with_help("write it in another way; docs/reference/p4-support.md lists what is not supported")
+        .with_label("the checker accepts it, but code generation does not support it")
+        .with_help("rewrite it; docs/reference/p4-support.md lists unsupported features")
 }
 
 fn hir_main(hir: &Program) -> Span {
@@ -284,7 +284,7 @@ impl Lowerer<'_> {
     ) -> Option<T> {
         if self.depth >= MAX_CODE_DEPTH {
             let message = format!("the code is nested more than {MAX_CODE_DEPTH} levels deep with its calls");
-            self.push(Diagnostic::error(span, message).with_help("call less from within calls"));
+            self.push(Diagnostic::error(span, message).with_help("nest fewer calls"));
             return None;
         }
         self.depth += 1;

@@ -181,7 +181,7 @@ impl Lowerer<'_> {
                 Some(Keyset::Range { low, high, signed })
             }
             ExprKind::ValueSet(_) => {
-                self.not_supported(part.span, "a value set beside other keysets");
+                self.not_supported(part.span, "a value set combined with other keysets");
                 None
             }
             _ => {

@@ -46,10 +46,10 @@ impl Lowerer<'_> {
         let message = format!("`{extern_name}.{name}` cannot be called here");
         match object {
             Object::PacketIn if !self.flow.in_parser => {
-                self.misplaced(span, message, "only a parser reads the packet")
+                self.misplaced(span, message, "only a parser can read the packet")
             }
             Object::PacketOut if !self.in_deparser || self.flow.in_action => {
-                let help = "only a deparser emits, and not in an action that a table runs";
+                let help = "only a deparser can emit, and not in an action of a table";
                 self.misplaced(span, message, help)
             }
             Object::PacketIn | Object::PacketOut => Some(()),
@@ -72,7 +72,7 @@ impl Lowerer<'_> {
             return self.misplaced(
                 span,
                 message,
-                "apply it in egress and keep what it finds in metadata or a header",
+                "apply it in egress, and store the result in metadata or a header",
             );
         }
         Some(())
@@ -110,8 +110,8 @@ impl Lowerer<'_> {
 
     pub(super) fn no_varbit<T>(&mut self, span: Span) -> Option<T> {
         self.push(
-            Diagnostic::error(span, "a varbit cannot be given to this call")
-                .with_help("give a value of type `bit<W>`, `int<W>` or `bool`"),
+            Diagnostic::error(span, "a varbit cannot be an argument of this call")
+                .with_help("pass a value of type `bit<W>`, `int<W>` or `bool`"),
         );
         None
     }
@@ -138,8 +138,8 @@ impl Lowerer<'_> {
             return Some(());
         }
         let given = given.map_or("no fixed number of".to_owned(), |bits| bits.to_string());
-        let message = format!("this has {given} bits, where the call takes {wanted}");
-        self.misplaced(span, message, "declare the extern as the architecture's file does")
+        let message = format!("this has {given} bits, but the call takes {wanted}");
+        self.misplaced(span, message, "declare the extern as the architecture file does")
     }
 
     /// Whether values are as wide as the fields of a message.
@@ -168,7 +168,7 @@ impl Lowerer<'_> {
         if fits {
             return Some(());
         }
-        let message = format!("`{extern_name}.{name}` gives something else than its declaration says");
-        self.misplaced(span, message, "declare the extern as the architecture's file does")
+        let message = format!("`{extern_name}.{name}` does not return the type of its declaration");
+        self.misplaced(span, message, "declare the extern as the architecture file does")
     }
 }

@@ -48,7 +48,7 @@ impl Lowerer<'_> {
             self.push(
                 Diagnostic::error(
                     main.span,
-                    format!("`PSA_Switch` has {} parts here; PSA has {PARTS}", args.iter().flatten().count()),
+                    format!("`PSA_Switch` has {} arguments here, but PSA has {PARTS}", args.iter().flatten().count()),
                 )
                 .with_help("use `PSA_Switch` as psa.p4 declares it: ingress pipeline, PacketReplicationEngine, egress pipeline, BufferingQueueingEngine"),
             );
@@ -69,7 +69,7 @@ impl Lowerer<'_> {
         let Some(construct) = construct.filter(of_package) else {
             self.push(
                 Diagnostic::error(arg.span, format!("this is not an instance of `{package}`"))
-                    .with_help("make one of the package of psa.p4: parser, control and deparser"),
+                    .with_help("instantiate the package of psa.p4: parser, control and deparser"),
             );
             return None;
         };
@@ -211,7 +211,7 @@ impl Lowerer<'_> {
         if found.is_none() {
             self.push(
                 Diagnostic::error(of.span, format!("this metadata has no field `{name}`"))
-                    .with_help("include the psa.p4 that comes with the engine"),
+                    .with_help("include the bundled psa.p4"),
             );
         }
         let found = found?;

@@ -221,7 +221,7 @@ impl Lowerer<'_> {
             }
             Object::DirectMeter(meter) => {
                 if !call.args.is_empty() {
-                    self.not_supported(call.span, "a colour given to a direct meter");
+                    self.not_supported(call.span, "a colour passed to a direct meter");
                     return None;
                 }
                 self.emit(Inst::Extern(ExternCall::DirectMeterRead { meter, dst: ours }));
@@ -315,7 +315,7 @@ impl Lowerer<'_> {
                     call.span,
                     format!("the data has {bits} bits; a checksum takes whole 16-bit words"),
                 )
-                .with_help("add fields of zeros to fill the last word"),
+                .with_help("add zero fields to fill the last word"),
             );
             return None;
         }

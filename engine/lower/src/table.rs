@@ -237,8 +237,8 @@ impl Lowerer<'_> {
             let warning = format!("table `{}` has selector keys but no action_selector", source.name);
             self.push(
                 Diagnostic::warning(source.span, warning)
-                    .with_label("the keys choose nothing")
-                    .with_help("add `implementation = ...;` that names an action_selector"),
+                    .with_label("the keys select nothing")
+                    .with_help("add `implementation = ...;` with an action_selector"),
             );
         }
         if table.profile.is_some() && !source.entries.is_empty() {
@@ -282,8 +282,8 @@ impl Lowerer<'_> {
         if !taken {
             return Some(());
         }
-        let message = format!("this {what} belongs to another table already");
-        self.misplaced(span, message, "declare one for each table")
+        let message = format!("this {what} already belongs to another table");
+        self.misplaced(span, message, "declare one per table")
     }
 
     /// The object of a property. One that is made in the property has the property's `@name` as it stands, as
@@ -305,17 +305,17 @@ impl Lowerer<'_> {
     fn entries(&mut self, source: &hir::Table, table: &Table) -> Option<Vec<SourceEntry>> {
         let (given, size) = (source.entries.len(), table.size as usize);
         if given > size {
-            let message = format!("table `{}` holds {size} entries, {given} are given", source.name);
+            let message = format!("table `{}` has size {size}, but {given} entries are given", source.name);
             self.push(
                 Diagnostic::warning(source.span, message)
-                    .with_label("it holds those given, and no more")
-                    .with_help("make `size` as large as the table is meant to be"),
+                    .with_label("it holds the given entries, and no more")
+                    .with_help("set `size` to the intended number of entries"),
             );
         }
         if given > 0 && table.keys.is_empty() {
             self.push(
                 Diagnostic::error(source.span, format!("entries of table `{}` match no bits", source.name))
-                    .with_help("its keys have one value only: make the entry's action the default action"),
+                    .with_help("its keys have only one value: make the entry's action the default action"),
             );
             return None;
         }
@@ -333,7 +333,7 @@ impl Lowerer<'_> {
             let at = source.actions.iter().position(|listed| listed.action == entry.action.action)?;
             let action = self.action_call(&entry.action, table.actions.get(at)?.action)?;
             if !seen.insert((matches.clone(), priority)) {
-                self.push(Diagnostic::error(entry.span, "another entry matches exactly the same"));
+                self.push(Diagnostic::error(entry.span, "another entry matches exactly the same values"));
                 return None;
             }
             made.push(SourceEntry { matches, priority, action, is_const: entry.is_const });

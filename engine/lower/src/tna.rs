@@ -73,7 +73,10 @@ impl Lowerer<'_> {
         if pipes.is_empty() || pipes.len() > MAX_PIPES {
             self.push(
                 Diagnostic::error(main.span, format!("`Switch` has {} pipes here", pipes.len())).with_help(
-                    format!("use `Switch` as {file}.p4 declares it: one to four instances of `Pipeline`"),
+                    format!(
+                        "instantiate `Switch` as {file}.p4 declares it: with one to four instances of \
+                        `Pipeline`"
+                    ),
                 ),
             );
             return None;
@@ -108,9 +111,12 @@ impl Lowerer<'_> {
         let construct =
             construct.filter(|made| matches!(&made.what, Constructed::Package(name) if name == "Pipeline"));
         let Some(construct) = construct else {
-            self.push(Diagnostic::error(arg.span, "this is not an instance of `Pipeline`").with_help(format!(
-                "make one of the package of {file}.p4: parser, control and deparser of ingress, then of egress"
-            )));
+            self.push(Diagnostic::error(arg.span, "this is not an instance of `Pipeline`").with_help(
+                format!(
+                    "instantiate the package of {file}.p4: parser, control and deparser of ingress, then of \
+                    egress"
+                ),
+            ));
             return None;
         };
         let has_ghost =
@@ -317,7 +323,7 @@ impl Lowerer<'_> {
             let Some(at) = at else {
                 self.push(
                     Diagnostic::error(parser.1, format!("the program declares no `{name}`"))
-                        .with_help("include the declarations of the architecture that come with the engine"),
+                        .with_help("include the bundled declarations of the architecture"),
                 );
                 return None;
             };
@@ -354,7 +360,7 @@ impl Lowerer<'_> {
         let Some(StaticStorage::Scalar(var)) = var else {
             self.push(
                 Diagnostic::error(agg.span, format!("`{name}` has no field `{field}`"))
-                    .with_help("include the declarations of the architecture that come with the engine"),
+                    .with_help("include the bundled declarations of the architecture"),
             );
             return None;
         };

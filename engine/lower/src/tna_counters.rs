@@ -36,7 +36,7 @@ impl Lowerer<'_> {
     pub(super) fn parser_counter(&mut self, of: ParserCounter, name: &str, call: &Call) -> Option<Rvalue> {
         if !self.flow.in_parser {
             let message = format!("`ParserCounter.{name}` cannot be called here");
-            return self.refused(call.span, message, "only a parser has the counter");
+            return self.refused(call.span, message, "only a parser has this counter");
         }
         let counter = of.value;
         match name {

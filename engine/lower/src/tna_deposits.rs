@@ -32,7 +32,7 @@ impl Lowerer<'_> {
         };
         let width = place.and_then(|var| self.out.vars.get(var.index())).map(|var| var.ty.width());
         let (Some(residual), true, Some(SUM_BITS)) = (place, self.flow.in_parser, width) else {
-            let message = "only a parser deposits a checksum, and in a field of 16 bits";
+            let message = "only a parser can deposit a checksum, and only in a field of 16 bits";
             return self.refused(span, message, "declare a `bit<16>` field for it in the metadata");
         };
         let name = format!("{}.deposits{}", self.name, self.out.vars.len());

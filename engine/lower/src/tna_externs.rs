@@ -174,7 +174,7 @@ impl Lowerer<'_> {
     fn deparsed_half(&mut self, what: &str, span: Span) -> Option<HalfTypes> {
         match self.tna.half {
             Some(half) if self.in_deparser => Some(half),
-            _ => self.refused(span, format!("`{what}` cannot be called here"), "only a deparser calls it"),
+            _ => self.refused(span, format!("`{what}` cannot be called here"), "only a deparser can call it"),
         }
     }
 
@@ -299,8 +299,8 @@ impl Lowerer<'_> {
         if (1..=u64::from(MAX_WIDTH)).contains(&bits) {
             return self.packed(data);
         }
-        let message = format!("the data have {bits} bits; 1 to {MAX_WIDTH} are allowed here");
-        self.refused(span, message, "give other fields")
+        let message = format!("the data has {bits} bits; 1 to {MAX_WIDTH} are allowed here");
+        self.refused(span, message, "pass other fields")
     }
 
     fn list_of(&mut self, vars: Vec<VarId>) -> Operand {
@@ -330,9 +330,16 @@ impl Lowerer<'_> {
             }
             "verify" => {
                 self.push(
-                    Diagnostic::warning(call.span, "`verify` does nothing on the chip: p4c drops it")
-                        .with_label("it rejects the packet here")
-                        .with_help("use `select` without a case for it: what no case fits is dropped"),
+                    Diagnostic::warning(
+                        call.span,
+                        "`verify` has no effect on the chip, because p4c removes \
+                        it",
+                    )
+                    .with_label("in p4cc it rejects the packet")
+                    .with_help(
+                        "use `select` without a case for it: values without a matching case are \
+                            dropped",
+                    ),
                 );
                 return None;
             }
@@ -363,11 +370,15 @@ impl Lowerer<'_> {
         let (span, amount) = (amount.span, self.const_value(amount)?);
         let width = self.operand_width(&lo)?;
         if 2 * width > MAX_WIDTH {
-            return self.refused(call.span, "the fields are too wide for this shift", "shift fewer bits");
+            return self.refused(call.span, "the shifted fields are too wide", "shift by fewer bits");
         }
         let by = amount.as_int().and_then(ToPrimitive::to_u32).filter(|by| *by <= width);
         let Some(by) = by else {
-            return self.refused(span, "the shift is longer than the field", "shift by its width at most");
+            return self.refused(
+                span,
+                "the shift amount exceeds the width of the field",
+                "shift by at most its width",
+            );
         };
         let (whole, dst) = (self.temp(VarType::Bit(2 * width)), self.temp(VarType::Bit(width)));
         self.emit(Inst::Concat { dst: whole, hi, lo });
@@ -382,13 +393,13 @@ impl Lowerer<'_> {
     fn port_metadata(&mut self, ty: Option<&Ty>, span: Span) -> Option<Rvalue> {
         if !self.flow.in_parser {
             let message = "`port_metadata_unpack` cannot be called here";
-            return self.refused(span, message, "only the ingress parser reads port metadata");
+            return self.refused(span, message, "only the ingress parser can read port metadata");
         }
         let bits = 8 * self.tna.chip.port_metadata_bytes() as u32;
         let ty = ty?;
         if self.hir.width_bits(ty).is_none_or(|width| width > bits) {
-            let message = format!("port metadata have {bits} bits, fewer than this type");
-            return self.refused(span, message, "leave fields out");
+            let message = format!("port metadata has {bits} bits, fewer than this type");
+            return self.refused(span, message, "remove fields");
         }
         self.notes.port_metadata = self.data_type(ty);
         let fields = self.hir.fields(ty).iter();
@@ -464,9 +475,9 @@ impl Lowerer<'_> {
         self.push(
             Diagnostic::error(
                 span,
-                format!("the state gives the checksum {bits} bits; it takes whole bytes"),
+                format!("the state passes {bits} bits to the checksum, which takes whole bytes"),
             )
-            .with_help("give it the fields beside these, too, or zeros to fill the last byte"),
+            .with_help("pass the adjacent fields, too, or zeros to fill the last byte"),
         );
         None
     }
@@ -477,7 +488,7 @@ impl Lowerer<'_> {
         if bits % 8 != 0 {
             self.push(
                 Diagnostic::error(span, format!("the data has {bits} bits; a checksum takes whole bytes"))
-                    .with_help("add fields of zeros to fill the last byte"),
+                    .with_help("add zero fields to fill the last byte"),
             );
             return None;
         }

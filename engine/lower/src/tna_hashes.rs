@@ -36,7 +36,7 @@ impl Lowerer<'_> {
             return self.shape_error(span);
         };
         let Some(width) = width.filter(|width| (1..=MAX_HASH_BITS).contains(width)) else {
-            return self.refused(span, "a CRC polynomial has 1 to 64 bits", "give its type so many bits");
+            return self.refused(span, "a CRC polynomial has 1 to 64 bits", "use a type of that many bits");
         };
         let flag = |this: &mut Self, expr: &Expr| Some(this.const_value(expr)? == Value::Bool(true));
         let (reversed, msb, extend) = (flag(self, reversed)?, flag(self, msb)?, flag(self, extended)?);
@@ -46,8 +46,8 @@ impl Lowerer<'_> {
         if polynomial & 1 == 0 {
             self.push(
                 Diagnostic::warning(coeff.span, "this CRC polynomial is even")
-                    .with_label("its check misses more errors than one with a lowest bit of 1")
-                    .with_help("write the polynomial without its highest power"),
+                    .with_label("it detects fewer errors than a polynomial whose lowest bit is 1")
+                    .with_help("write the polynomial without its highest term"),
             );
         }
         let kind = HashKind::Crc(CrcFunction { width, polynomial, initial, final_xor, reversed });
@@ -75,8 +75,8 @@ impl Lowerer<'_> {
         let function = match (name.as_deref(), given) {
             (Some("CUSTOM"), Some(given)) => given,
             (Some("CUSTOM"), None) => {
-                let help = "give a `CRCPolynomial` as second argument";
-                return self.refused(span, "a custom hash has no polynomial here", help);
+                let help = "pass a `CRCPolynomial` as second argument";
+                return self.refused(span, "a custom hash needs a polynomial", help);
             }
             (Some("IDENTITY"), _) if width > MAX_HASH_BITS => return Some(TnaObject::WideIdentity(width)),
             (Some("IDENTITY"), _) => HashFunction::IDENTITY,
@@ -92,8 +92,8 @@ impl Lowerer<'_> {
             _ => return self.shape_error(span),
         };
         if width > MAX_HASH_BITS {
-            let message = format!("a hash of {width} bits; all but IDENTITY have 64 at most");
-            return self.refused(span, message, "take two hashes, and concatenate them");
+            let message = format!("a hash of {width} bits; all algorithms but IDENTITY have at most 64");
+            return self.refused(span, message, "compute two hashes, and concatenate them");
         }
         let id = HashId::from_index(self.out.hashes.len());
         let (fields, symmetric) = (Vec::new(), Vec::new());
@@ -102,8 +102,8 @@ impl Lowerer<'_> {
             let Some(rest) = text.strip_prefix("@symmetric") else { continue };
             let mut names = rest.split('"').skip(1).step_by(2);
             let (Some(one), Some(other), None) = (names.next(), names.next(), names.next()) else {
-                let help = "write two names of fields, each in quotes: `@symmetric(\"hdr.a\", \"hdr.b\")`";
-                return self.refused(span, "`@symmetric` names two fields", help);
+                let help = "write two field names, each in quotes: `@symmetric(\"hdr.a\", \"hdr.b\")`";
+                return self.refused(span, "`@symmetric` takes two fields", help);
             };
             self.tna.symmetric.push((id, one.to_owned(), other.to_owned(), span));
         }
@@ -206,7 +206,7 @@ impl Lowerer<'_> {
                 let missing = if place(&one).is_none() { one } else { other };
                 let known: Vec<&str> = hash.fields.iter().map(|field| field.name.as_str()).collect();
                 let help = format!("its fields are {}", known.join(", "));
-                let message = format!("`{missing}` is no field that this hash is made of");
+                let message = format!("`{missing}` is not a field of this hash");
                 self.push(Diagnostic::error(span, message).with_help(help));
                 return None;
             };
@@ -214,7 +214,7 @@ impl Lowerer<'_> {
             let same = hash.fields.get(a).map(|f| f.width) == hash.fields.get(b).map(|f| f.width);
             if a == b || taken || !same {
                 let message = format!("`{one}` and `{other}` cannot be symmetric");
-                let help = "two fields of the same number of bits, each named once, can be";
+                let help = "both fields must have the same width, and each can be named only once";
                 return self.refused(span, message, help);
             }
             hash.symmetric.push((a, b));

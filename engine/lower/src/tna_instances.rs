@@ -174,8 +174,8 @@ impl Lowerer<'_> {
     fn selector_register(&mut self, arg: &Expr) -> Option<RegisterId> {
         let Object::Register(register) = self.object(arg)? else { return self.shape_error(arg.span) };
         if self.out.profiles.iter().any(|profile| profile.bits == Some(register)) {
-            let help = "give each selector a register of its own";
-            return self.refused(arg.span, "this register has the bits of another selector", help);
+            let help = "use a separate register for each selector";
+            return self.refused(arg.span, "this register belongs to another selector", help);
         }
         Some(register)
     }

@@ -46,8 +46,8 @@ impl Lowerer<'_> {
         else {
             return self.refused(
                 span,
-                "a filter works on numbers of 64 bits at most",
-                "give a narrower type",
+                "a filter processes numbers of at most 64 bits",
+                "use a narrower type",
             );
         };
         let size = match direct {

@@ -29,8 +29,8 @@ impl Lowerer<'_> {
         let register = self.tna.actions.get(at)?.register;
         let width = self.out.registers.get(register.index())?.ty.width();
         if width != WORD_BITS {
-            let message = format!("the register's cells have {width} bits, and this action works on 128");
-            return self.refused(span, message, "give it cells of `bit<128>` or of two halves of 64 bits");
+            let message = format!("the register's cells have {width} bits, but this action processes 128");
+            return self.refused(span, message, "use cells of `bit<128>` or of two halves of 64 bits");
         }
         Some(made)
     }
@@ -45,8 +45,8 @@ impl Lowerer<'_> {
         let word = self.arg_before(call, 0)?;
         let width = self.operand_width(&word)?;
         if width != WORD_BITS {
-            let message = format!("`{name}` looks at {WORD_BITS} bits; this value has {width}");
-            return self.refused(call.span, message, "give a whole cell of this width");
+            let message = format!("`{name}` compares {WORD_BITS} bits, but this value has {width}");
+            return self.refused(call.span, message, "pass a whole cell of this width");
         }
         let mask = self.arg_before(call, 1)?;
         self.fits(call, 1, &mask, &Ty::Bit(parts))?;

@@ -244,9 +244,9 @@ impl Lowerer<'_> {
     /// Reads the cell, runs `apply` on it, writes it back.
     fn execute(&mut self, at: usize, in_turn: bool, call: &Call) -> Option<Rvalue> {
         if self.tna.running.is_some() {
-            let help =
-                "the chip's register unit runs one action for a packet: let the other one come after it";
-            return self.refused(call.span, "a register action cannot run another one", help);
+            let help = "the chip's register unit executes one action per packet: place the other action after this \
+                    one";
+            return self.refused(call.span, "a register action cannot execute another one", help);
         }
         self.count_inlined(call.span)?;
         let action = self.tna.actions.get(at)?.clone();
@@ -256,14 +256,14 @@ impl Lowerer<'_> {
         let (ty, kind) = (declared.ty, declared.kind);
         let (index, results_at) = match (in_turn, kind) {
             (true, RegisterKind::Direct) => {
-                return self.refused(call.span, "a direct register has no order", "use `execute`");
+                return self.refused(call.span, "a direct register has no sequence", "use `execute`");
             }
             (true, _) => (Some(self.next_in_turn(register, call.span)?), 0),
             (false, RegisterKind::Direct) => (None, 0),
             (false, _) if !matches!(call.args.first(), Some(Some(_))) => {
                 let help =
-                    "give the index of the cell; for a selector, the place of the member in its memory";
-                return self.refused(call.span, "`execute` does not say which cell it works on", help);
+                    "pass the index of the cell; for a selector, the position of the member in its memory";
+                return self.refused(call.span, "`execute` needs the index of a cell", help);
             }
             (false, _) => {
                 let index = self.arg(call, 0)?;
@@ -416,8 +416,8 @@ impl Lowerer<'_> {
         match types.first().and_then(|ty| self.var_type(ty)) {
             Some(VarType::Bit(width) | VarType::Int(width)) if width <= MAX_MATH_BITS => {}
             _ => {
-                let message = "a math unit works on numbers of 64 bits at most";
-                return self.refused(span, message, "give a narrower type");
+                let message = "a math unit processes numbers of at most 64 bits";
+                return self.refused(span, message, "use a narrower type");
             }
         }
         let args: Vec<&Expr> = construct.args.iter().flatten().collect();
@@ -475,7 +475,7 @@ impl Lowerer<'_> {
             let value = self.const_value(expr)?.as_int().and_then(ToPrimitive::to_f64);
             let fits = value.filter(|value| *value >= 1.0 && value.is_finite());
             if fits.is_none() {
-                self.push(Diagnostic::error(expr.span, "a factor of a math unit is at least 1"));
+                self.push(Diagnostic::error(expr.span, "a factor of a math unit must be at least 1"));
             }
             fits
         };

@@ -206,7 +206,7 @@ fn capture(general: &General, interface: &str) -> Result<Option<Capture>, StartE
     let Some(folder) = &general.pcap else { return Ok(None) };
     let capture = Capture::create(folder, interface);
     capture.map(Some).map_err(|error| {
-        StartError::Option(format!("--pcap {}: {error}; name a folder that can be written", folder.display()))
+        StartError::Option(format!("--pcap {}: {error}; give a writable folder", folder.display()))
     })
 }
 
@@ -297,7 +297,7 @@ fn looks(general: &General, shared: &Arc<Shared>) -> Result<Option<Looks>, Start
     let Some(path) = &general.looks else { return Ok(None) };
     let opened = Looks::open(path, Arc::clone(shared));
     opened.map(Some).map_err(|error| {
-        StartError::Option(format!("--looks {}: {error}; name a file that can be made", path.display()))
+        StartError::Option(format!("--looks {}: {error}; give a path that can be created", path.display()))
     })
 }
 

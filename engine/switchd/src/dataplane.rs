@@ -98,7 +98,7 @@ impl Faults {
             tracing::warn!(
                 dropped,
                 limit,
-                "packets reached the limit of copies and passes that one received packet may cause: the program recirculates, \
+                "packets exceeded the limit of copies and passes per received packet: the program recirculates, \
                  resubmits or copies without end; correct it, or raise --pass-limit"
             );
         }
@@ -110,7 +110,7 @@ impl Faults {
                 }
             }
             let places = places.join(", ");
-            tracing::warn!(failed, "{places} did not hold; the packets were processed further");
+            tracing::warn!(failed, "{places} did not hold; processing of the packets continued");
         }
     }
 }
@@ -145,7 +145,7 @@ impl Dataplane {
         if let Some(cpu) = self.manner.cpu
             && let Err(error) = packet_io::pin_to(cpu)
         {
-            tracing::warn!(cpu, %error, "cannot stay on this processor");
+            tracing::warn!(cpu, %error, "cannot set the processor affinity");
         }
         while !self.shared.is_stopping() {
             while let Some(change) = self.shared.take_change() {
@@ -261,7 +261,7 @@ impl Dataplane {
                 let has_error = fd.revents & !libc::POLLIN != 0;
                 let Some(error) = has_error.then(|| sys::take_error(fd.fd)).flatten() else { continue };
                 let interface = port.interface.name();
-                tracing::warn!(port = port.number, interface, %error, "the interface has a problem");
+                tracing::warn!(port = port.number, interface, %error, "the interface reports an error");
             }
         }
         let mut byte = [0];

@@ -115,7 +115,7 @@ impl Links {
             }
             Err(InterfaceError::Missing(_)) => {
                 let remark =
-                    format!("interface {name} is gone; the port is attached again once there is one");
+                    format!("interface {name} is gone; the port will be attached again when it returns");
                 Some(PortState { up: false, remark })
             }
             Err(error) => {

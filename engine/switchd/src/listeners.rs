@@ -25,11 +25,11 @@ fn exposure(server: &str, address: SocketAddr, proof: Proof, harm: &str) -> Opti
         return None;
     }
     let remedy = match proof {
-        Proof::Never => "listen on 127.0.0.1, or keep others off by a firewall",
+        Proof::Never => "listen on 127.0.0.1, or restrict access with a firewall",
         Proof::None => {
-            "listen on 127.0.0.1, or ask for certificates: --grpc-server-ssl and --grpc-server-with-client-auth"
+            "listen on 127.0.0.1, or require client certificates: --grpc-server-ssl and --grpc-server-with-client-auth"
         }
-        _ => "listen on 127.0.0.1, or ask for certificates: --grpc-server-with-client-auth",
+        _ => "listen on 127.0.0.1, or require client certificates: --grpc-server-with-client-auth",
     };
     Some(format!(
         "{server} on {address} is open to all: whoever reaches this machine there can {harm}; {remedy}"

@@ -120,7 +120,7 @@ fn serve(listener: &UnixListener, shared: &Shared) {
         let mut fds: Vec<_> = clients.iter().map(|client| sys::readable(client.stream.as_raw_fd())).collect();
         fds.push(sys::readable(listener.as_raw_fd()));
         if let Err(error) = sys::wait(&mut fds, Some(TICK)) {
-            tracing::error!(%error, "cannot wait for looks");
+            tracing::error!(%error, "cannot wait for requests on --looks");
             std::thread::sleep(TICK);
         }
         let mut asked = fds.iter().map(|fd| fd.revents != 0);
@@ -135,12 +135,12 @@ fn admit(listener: &UnixListener, clients: &mut Vec<Client>) {
     let accepted = listener.accept().and_then(|(stream, _)| stream.set_nonblocking(true).map(|()| stream));
     match accepted {
         Ok(_) if clients.len() >= MAX_CLIENTS => {
-            tracing::warn!("more than {MAX_CLIENTS} connections of --looks: one was refused");
+            tracing::warn!("more than {MAX_CLIENTS} connections to --looks; one was refused");
         }
         Ok(stream) => clients.push(Client { stream, line: [0; REQUEST.len()], has: 0 }),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
         Err(error) => {
-            tracing::debug!(%error, "a connection of --looks failed");
+            tracing::debug!(%error, "a connection to --looks failed");
             // Out of file descriptors, accepting fails at once.
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -55,7 +55,7 @@ where
 }
 
 fn parse_port(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("`{text}` is no port number; write PORT@VALUE, such as 1@s1-eth1"))
+    text.parse().map_err(|_| format!("`{text}` is not a port number; write PORT@VALUE, such as 1@s1-eth1"))
 }
 
 /// An interface and its port.
@@ -106,37 +106,37 @@ enum Depths {
     Bytes80,
 }
 
-/// A switch that runs a P4 program on network interfaces, with the command line of BMv2's simple_switch_grpc.
+/// Runs a P4 program on network interfaces; the command line is that of BMv2's simple_switch_grpc.
 #[derive(Parser, Debug)]
 #[command(name = "p4cc-switch", version, disable_version_flag = true)]
 #[command(
     after_help = "Options for P4Runtime and for the target follow after `--`: see `p4cc-switch -- --help`."
 )]
 pub struct General {
-    /// BMv2 JSON or P4-16 source to start with; a controller may give another
+    /// BMv2 JSON or P4-16 source to start with; a controller can push another program
     pub program: Option<PathBuf>,
-    /// Folder searched for what the program includes; may be given more than once
+    /// Include directory of the program; repeatable
     #[arg(short = 'I', long = "include", value_name = "FOLDER")]
     pub include: Vec<PathBuf>,
-    /// Macro of the program's; may be given more than once
+    /// Preprocessor macro; repeatable
     #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]")]
     pub define: Vec<String>,
-    /// Refuse the program if it does what a chip forbids: `tofino`
+    /// Reject the program if this chip would reject it: `tofino`
     #[arg(long, value_name = "CHIP", default_value = "off")]
     pub strict: Strict,
-    /// Attach an interface as a port; may be given more than once
+    /// Attach an interface as a port; repeatable
     #[arg(short = 'i', long = "interface", value_name = "PORT@INTERFACE")]
     pub interfaces: Vec<InterfaceOption>,
-    /// Take packets of ports 0 to 63 from this socket instead, ipc://PATH
-    /// or tcp://HOST:PORT, as PTF's nanomsg platform sends them
+    /// Receive packets of ports 0 to 63 from this socket instead, ipc://PATH
+    /// or tcp://HOST:PORT, as sent by PTF's nanomsg platform
     #[arg(long, value_name = "ADDRESS")]
     pub packet_in: Option<String>,
-    /// What runs the program: `interp` is the register machine,
-    /// `native` is native code where there can be some
+    /// Execution engine: `interp` is the interpreter,
+    /// `native` compiles to native code where supported
     #[arg(long, value_name = "BACK-END", default_value = "native")]
     pub exec: ExecChoice,
-    /// Who becomes the primary controller: `spec`, which asks with the highest election id ever seen or a
-    /// higher one; `bmv2`, which has the highest of those that are connected
+    /// Which controller becomes primary: with `spec`, one whose election id is at least
+    /// the highest ever seen; with `bmv2`, the one with the highest id among those connected
     #[arg(long, value_name = "RULE", default_value = "spec")]
     pub arbitration: Rule,
     /// Device id of P4Runtime
@@ -145,36 +145,36 @@ pub struct General {
     /// Start without a program
     #[arg(long)]
     no_p4: bool,
-    /// Write what each interface receives and sends to pcap files in this folder
+    /// Capture the packets of each interface into pcap files in this folder
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true, default_missing_value = ".")]
     pub pcap: Option<PathBuf>,
-    /// Log to the standard output, with what each packet does
+    /// Log to standard output, including packet traces
     #[arg(long)]
     pub log_console: bool,
-    /// Log to FILE.txt, with what each packet does
+    /// Log to FILE.txt, including packet traces
     #[arg(long, value_name = "FILE")]
     pub log_file: Option<PathBuf>,
-    /// How much to log; what each packet does is `debug`, its blocks are `trace`
+    /// Log level; packet events are `debug`, the blocks that a packet passes are `trace`
     #[arg(short = 'L', long, value_enum, value_name = "LEVEL", default_value = "trace")]
     pub log_level: LogLevel,
-    /// Serve BF Runtime on this address, for control planes of Tofino; the program must be one of TNA
+    /// Serve BF Runtime on this address, for Tofino control planes; requires a TNA program
     #[arg(long, value_name = "HOST:PORT")]
     pub bfrt_addr: Option<String>,
     /// Serve BMv2's Thrift calls on this TCP port
     #[arg(long, value_name = "PORT")]
     pub thrift_port: Option<u16>,
-    /// With --thrift-port: address to serve them on
+    /// With --thrift-port: address to listen on
     #[arg(long, value_name = "HOST", default_value_t = DEFAULT_HOST, requires = "thrift_port")]
     pub thrift_addr: IpAddr,
-    /// Start with the state that simple_switch_CLI's serialize_state wrote of this program
+    /// Start with the state that simple_switch_CLI's serialize_state saved for this program
     #[arg(long, value_name = "FILE", requires = "program")]
     pub restore_state: Option<PathBuf>,
-    /// With --thrift-port: publish digests and idle entries here as
+    /// With --thrift-port: publish digests and idle entries here, as
     /// BMv2 does [default: ipc:///tmp/bmv2-ID-notifications.ipc]
     #[arg(long, value_name = "ADDRESS")]
     pub notifications_addr: Option<String>,
-    /// Answer each line `look` at this Unix socket with
-    /// depth, drops and pauses of every port, as a line of JSON
+    /// Answer each line `look` on this Unix socket with one line
+    /// of JSON: depth, drops and pauses of every port
     #[arg(long, value_name = "PATH")]
     pub looks: Option<PathBuf>,
     /// Print the version
@@ -191,81 +191,81 @@ pub struct General {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Links and queues")]
 pub struct Links {
-    /// Rate of the link behind a port, or behind all; without one packets pass at once
+    /// Rate of the link of a port, or of all ports; default: unlimited
     #[arg(long, value_name = "[PORT@]BPS")]
     rate_bps: Vec<ForPorts<u64>>,
-    /// Delay of the link behind a port, or behind all
+    /// Delay of the link of a port, or of all ports
     #[arg(long, value_name = "[PORT@]NS")]
     delay_ns: Vec<ForPorts<u64>>,
-    /// Packets that each queue of a port holds [default: 64, as in BMv2]
+    /// Capacity of each queue of a port in packets [default: 64, as in BMv2]
     #[arg(long, value_name = "[PORT@]PACKETS")]
     queue_pkts: Vec<ForPorts<u32>>,
-    /// Bytes that each queue of a port holds, if they are bounded too
+    /// Capacity of each queue of a port in bytes [default: unlimited]
     #[arg(long, value_name = "[PORT@]BYTES")]
     queue_bytes: Vec<ForPorts<u64>>,
-    /// Bytes that a link adds to the IP bytes of each packet; Ethernet's are 24 or 38
+    /// Link-layer overhead per packet beyond its IP length; 24 or 38 for Ethernet
     #[arg(long, value_name = "[PORT@]BYTES")]
     framing_bytes: Vec<ForPorts<u32>>,
-    /// Share of the packets leaving by a port, or by any, that their link loses
+    /// Loss probability of packets sent on a port, or on any port
     #[arg(long, value_name = "[PORT@]SHARE")]
     loss: Vec<ForPorts<f64>>,
-    /// Share of the packets coming in on a port, or on any,
-    /// that their link has lost: for neighbours that lose none
+    /// Loss probability of packets received on a port, or on any port,
+    /// for neighbours that cannot emulate losses
     #[arg(long, value_name = "[PORT@]SHARE")]
     loss_in: Vec<ForPorts<f64>>,
-    /// Bytes of a buffer that all ports share, with dynamic thresholds
+    /// Size of a buffer that all ports share, with dynamic thresholds
     #[arg(long, value_name = "BYTES")]
     buffer_bytes: Option<u64>,
-    /// Log2 of the share of the free buffer that a queue of a port, or of any, may take [default: 0]
+    /// Log2 of the dynamic threshold's alpha for queues of a port, or of all ports [default: 0]
     #[arg(long, value_name = "[PORT@]LOG2", allow_hyphen_values = true, requires = "buffer_bytes")]
     buffer_alpha_log2: Vec<ForPorts<i8>>,
     /// Unit of the timestamps that the program sees
     #[arg(long, value_enum, default_value = "us")]
     timestamps: Timestamps,
-    /// Unit of the queue depths that the program sees; `auto` is packets,
-    /// and the chip's cells for programs of TNA and T2NA
+    /// Unit of the queue depths that the program sees; `auto` means packets,
+    /// or the chip's cells for TNA and T2NA programs
     #[arg(long, value_enum, default_value = "auto")]
     qdepth_unit: Depths,
-    /// Copies and passes that one received packet may cause,
-    /// those of its copies included; more are dropped and counted
+    /// Maximum number of copies, resubmissions and recirculations per received
+    /// packet, including those of its copies; further ones are dropped and counted
     #[arg(long, value_name = "N", default_value_t = DEFAULT_PASS_LIMIT, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PASS_LIMIT)))]
     pub pass_limit: u32,
     /// Seed of the program's random numbers
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Never sleep: a processor of its own for less delay
+    /// Poll without sleeping, which reduces latency but occupies a processor
     #[arg(long)]
     pub busy_poll: bool,
-    /// Processor that packets are moved on
+    /// Processor that handles packets
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
-    /// How packets come from interfaces and go to them
-    #[arg(long, value_enum, value_name = "WAY", default_value_t)]
+    /// How packets are received from and sent to interfaces
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t)]
     pub io: Io,
-    /// Packets that the kernel keeps for a port until they are looked at
+    /// Receive ring of each port, in packets
     #[arg(long, value_name = "FRAMES", default_value_t = 2_048, value_parser = clap::value_parser!(u32).range(32..=65_536))]
     pub ring_frames: u32,
 }
 
 /// Options of BMv2 that have no meaning here.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Accepted and without effect")]
+#[command(next_help_heading = "Accepted for compatibility, without effect")]
 struct Unused {
     #[arg(long, value_name = "SOCKET", help = "Events go to the log")]
     nanolog: Option<String>,
     #[arg(long, help = "The log is written line by line")]
     log_flush: bool,
-    #[arg(long, value_name = "BYTES", help = "The log file is one")]
+    #[arg(long, value_name = "BYTES", help = "The log is a single file")]
     log_file_max_size: Option<u64>,
-    #[arg(long, value_name = "N", help = "The log file is one")]
+    #[arg(long, value_name = "N", help = "The log is a single file")]
     log_file_max_files: Option<u64>,
     #[arg(long, value_name = "BYTES", help = "Use --pcap")]
     dump_packet_data: Option<u64>,
     #[arg(long, value_name = "N", help = "There are 512 ports")]
     max_port_count: Option<u64>,
-    #[arg(long, help = "--log-console writes what each packet does")]
+    #[arg(long, help = "Use --log-console for packet traces")]
     debugger: bool,
-    #[arg(long, value_name = "SOCKET", help = "--log-console writes what each packet does")]
+    #[arg(long, value_name = "SOCKET", help = "Use --log-console for packet traces")]
     debugger_addr: Option<String>,
 }
 
@@ -273,25 +273,25 @@ struct Unused {
 #[derive(Parser, Debug)]
 #[command(name = "p4cc-switch ... --")]
 pub struct Target {
-    /// Address to serve P4Runtime on [default: 127.0.0.1:9559]
+    /// Address on which to serve P4Runtime [default: 127.0.0.1:9559]
     #[arg(long, value_name = "HOST:PORT")]
     pub grpc_server_addr: Option<String>,
     /// Serve P4Runtime over TLS
     #[arg(long, requires_all = ["grpc_server_cert", "grpc_server_key"])]
     pub grpc_server_ssl: bool,
-    /// PEM file of the authority that clients' certificates must come from
+    /// PEM file of the certificate authority for client certificates
     #[arg(long, value_name = "FILE")]
     pub grpc_server_cacert: Option<PathBuf>,
     /// PEM file of the server's certificate
     #[arg(long, value_name = "FILE")]
     pub grpc_server_cert: Option<PathBuf>,
-    /// PEM file of the server's key
+    /// PEM file of the server's private key
     #[arg(long, value_name = "FILE")]
     pub grpc_server_key: Option<PathBuf>,
-    /// Refuse clients without a certificate
+    /// Reject clients without a certificate
     #[arg(long, requires = "grpc_server_cacert")]
     pub grpc_server_with_client_auth: bool,
-    /// Port whose packets go to the controller
+    /// CPU port, for packets to and from the controller
     #[arg(long, value_name = "PORT")]
     pub cpu_port: Option<u32>,
     /// Value of `egress_spec` that drops
@@ -369,7 +369,7 @@ impl Options {
         }
         for (name, shares) in [("--loss", &general.links.loss), ("--loss-in", &general.links.loss_in)] {
             if let Some(wrong) = shares.iter().find(|share| !(0.0..1.0).contains(&share.value)) {
-                return refuse(format!("{name} {}: give a share from 0 to below 1", wrong.value));
+                return refuse(format!("{name} {}: give a probability from 0 to below 1", wrong.value));
             }
         }
         Ok(())
@@ -398,22 +398,22 @@ impl Options {
         let unheard = self.general.notifications_addr.is_some() && self.general.thrift_port.is_none();
         let named = [
             ("--nanolog", unused.nanolog.is_some(), "events go to the log"),
-            ("--log-file-max-size", unused.log_file_max_size.is_some(), "the log file is one"),
-            ("--log-file-max-files", unused.log_file_max_files.is_some(), "the log file is one"),
-            ("--dump-packet-data", unused.dump_packet_data.is_some(), "--pcap writes packets"),
+            ("--log-file-max-size", unused.log_file_max_size.is_some(), "the log is a single file"),
+            ("--log-file-max-files", unused.log_file_max_files.is_some(), "the log is a single file"),
+            ("--dump-packet-data", unused.dump_packet_data.is_some(), "use --pcap"),
             (
                 "--notifications-addr",
                 unheard,
-                "digests are published for controllers that use Thrift: give --thrift-port",
+                "digests are published for Thrift controllers only: give --thrift-port",
             ),
-            (
-                "--debugger",
-                unused.debugger || unused.debugger_addr.is_some(),
-                "--log-console tells of each packet",
-            ),
+            ("--debugger", unused.debugger || unused.debugger_addr.is_some(), "use --log-console"),
             ("--max-port-count", unused.max_port_count.is_some(), "there are 512 ports"),
             ("--load-modules", target.load_modules.is_some(), "externs are built in"),
-            ("--dp-grpc-server-addr", target.dp_grpc_server_addr.is_some(), "packets come from interfaces"),
+            (
+                "--dp-grpc-server-addr",
+                target.dp_grpc_server_addr.is_some(),
+                "packets are received from interfaces",
+            ),
             ("--max-mc-groups", target.max_mc_groups.is_some(), "there are 4096 groups"),
             ("--max-l1-entries", target.max_l1_entries.is_some(), "groups hold 1024 copies"),
             ("--max-l2-entries", target.max_l2_entries.is_some(), "groups hold 1024 copies"),
@@ -496,7 +496,7 @@ fn address(option: &str, text: &str) -> Result<SocketAddr, String> {
     use std::net::ToSocketAddrs;
     let mut found =
         text.to_socket_addrs().map_err(|error| format!("{option} {text}: {error}; give HOST:PORT"))?;
-    found.next().ok_or_else(|| format!("{option} {text}: no such host"))
+    found.next().ok_or_else(|| format!("{option} {text}: unknown host"))
 }
 
 fn pick<T: Copy>(values: &[ForPorts<T>], port: u32) -> Option<T> {

@@ -17,7 +17,7 @@ pub fn device_config(path: &Path, options: &Options, strict: Strict) -> Result<S
     if p4cc_bmv2json::is_document(&text) {
         if strict != Strict::Off {
             let path = path.display();
-            return Err(format!("program {path}: rules of a chip are for P4-16 source; leave --strict out"));
+            return Err(format!("program {path}: --strict applies only to P4-16 source; remove it"));
         }
         return Ok(text);
     }

@@ -110,7 +110,7 @@ impl Target for ThriftTarget {
         // Who adds the interface again at once is not to find it taken.
         match is_closed.recv_timeout(MAX_CLOSING) {
             Err(RecvTimeoutError::Timeout) => {
-                Err(format!("port {port} goes, but its interface is not closed yet"))
+                Err(format!("port {port} is removed, but its interface is still closing"))
             }
             _ => Ok(()),
         }

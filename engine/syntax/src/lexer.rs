@@ -180,7 +180,7 @@ impl Lexer<'_> {
             }
         }
         self.at = start + 1;
-        self.error(start, "this string is never closed", "add `\"`");
+        self.error(start, "unterminated string", "add `\"`");
         self.at = self.text.len();
         Tok::Str
     }
@@ -193,19 +193,15 @@ impl Lexer<'_> {
         if digits && rest.first() == Some(&b'.') && rest.get(1).is_some_and(u8::is_ascii_digit) {
             self.at += 1 + self.word_len(self.at + 1);
             let message = format!(
-                "`{}` is a floating point number, which P4 does not have",
+                "`{}` is a floating-point number, which P4 does not support",
                 &self.text[start..self.at]
             );
-            self.error(
-                start,
-                message,
-                "use integers: count in a smaller unit, or multiply before you divide",
-            );
+            self.error(start, message, "use integers: count in a smaller unit, or multiply before dividing");
             return Tok::Int;
         }
         if let Err(cause) = split_number(&self.text[start..self.at]) {
             let help = "write 255, 0xFF, 0o377, 0b1111_1111, 8w255 or 8s0x7F";
-            self.error(start, format!("`{}` is no integer: {cause}", &self.text[start..self.at]), help);
+            self.error(start, format!("`{}` is not an integer: {cause}", &self.text[start..self.at]), help);
         }
         Tok::Int
     }
@@ -238,7 +234,7 @@ pub(crate) fn split_number(word: &str) -> Result<NumberParts, &'static str> {
         return Err("it has no digits");
     }
     if !digits.chars().all(|c| c.is_digit(base)) {
-        return Err("it has characters that are no digits of its base");
+        return Err("it has characters that are not digits of its base");
     }
     Ok((digits, base, width))
 }

@@ -78,7 +78,7 @@ pub(crate) fn other_architecture(path: &str) -> Option<&'static str> {
         "pna.p4" | "bmv2/pna.p4" | "dpdk/pna.p4" | "tc/pna.p4" => {
             "PNA, the architecture of network interface cards"
         }
-        "dpdk/psa.p4" => "PSA as DPDK has it; `psa.p4` is PSA as BMv2 has it",
+        "dpdk/psa.p4" => "PSA as in DPDK; `psa.p4` is PSA as in BMv2",
         "ebpf_model.p4" | "ubpf_model.p4" | "xdp_model.p4" => {
             "an architecture for programs of an operating system's kernel"
         }

@@ -109,7 +109,13 @@ fn path_for<'a>(
                 return job;
             }
             let message = format!("cannot read `{name}`: {cause}");
-            job.error(0, 0, 0, message, Some("check the path and that the file is readable P4 text"));
+            job.error(
+                0,
+                0,
+                0,
+                message,
+                Some("check that the path is correct and the file is readable P4 text"),
+            );
         }
     }
     job
@@ -218,14 +224,14 @@ impl<'a> Job<'a> {
     fn too_large(&mut self, file: usize, start: usize, end: usize) {
         self.stopped = true;
         let message = format!("the program is larger than {} bytes with its includes", self.limit_bytes());
-        self.error(file, start, end, message, Some("look for an include or macro that repeats itself"));
+        self.error(file, start, end, message, Some("look for a recursive include or macro"));
     }
 
     fn check_utf8(&mut self, file: usize, bytes: &[u8]) {
         if let Err(cause) = std::str::from_utf8(bytes) {
             let at = cause.valid_up_to();
             let span = self.out.anchor_bytes(file, at, at + 1);
-            let message = "the file is not UTF-8 text from here on";
+            let message = "the file is not valid UTF-8 from here on";
             self.report(Diagnostic::error(span, message).with_help("save the file as UTF-8"));
         }
     }
@@ -256,12 +262,12 @@ impl<'a> Job<'a> {
         let mut scanner = Scanner::new(&text);
         self.lines(&mut job, &mut scanner);
         if let Some(piece) = scanner.unclosed.filter(|_| !self.stopped) {
-            let message = "this comment is never closed".to_owned();
+            let message = "unterminated comment".to_owned();
             self.error(index, piece.start, piece.end, message, Some("add `*/`"));
         }
         let open = if self.stopped { Vec::new() } else { std::mem::take(&mut job.groups) };
         for group in open {
-            let message = "this conditional is never closed".to_owned();
+            let message = "unterminated conditional".to_owned();
             self.error(index, group.start, group.end, message, Some("add `#endif`"));
         }
         if !self.stopped {

@@ -123,11 +123,11 @@ fn messages_of_directives_and_markers_stand_on_their_lines() {
     assert_eq!(
         found("\\\n#inl\\\ncude\n"),
         [concat!(
-            "2:1: warning: `#inlcude` is not a directive: the line is ignored, as p4c does ",
+            "2:1: warning: `#inlcude` is not a directive; the line is ignored, as in p4c ",
             "(help: did you mean `#include`? Write `//` before a comment)"
         )]
     );
-    assert_eq!(found("\\\n\n#if 1\n"), ["3:1: error: this conditional is never closed (help: add `#endif`)"]);
+    assert_eq!(found("\\\n\n#if 1\n"), ["3:1: error: unterminated conditional (help: add `#endif`)"]);
     assert_eq!(found("#line \\\n 40\nconst int ;\n")[0].split(": ").next(), Some("40:11"));
     let (source, diagnostics) = load("const int x = __LI\\\nNE__;\nconst int y = \\\n __LINE__;\n");
     assert!(diagnostics.is_empty());

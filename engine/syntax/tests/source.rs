@@ -173,7 +173,7 @@ fn bytes_that_are_not_text_are_a_diagnostic() {
     }
     let (source, diagnostics) = Source::load_with("r.p4", &Bytes, &Options::default());
     assert_eq!(source.machine(&diagnostics[0]).line, 2);
-    assert!(diagnostics[0].message.contains("not UTF-8"));
+    assert!(diagnostics[0].message.contains("not valid UTF-8"));
 }
 
 #[test]

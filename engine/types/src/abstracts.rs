@@ -25,7 +25,7 @@ impl Checker {
             if body.is_some() && construct.what != Constructed::Poison {
                 self.push(
                     Diagnostic::error(name.span, "only instances of externs implement methods")
-                        .with_help("leave out `= { ... }`"),
+                        .with_help("remove `= { ... }`"),
                 );
             }
             return Vec::new();
@@ -33,7 +33,7 @@ impl Checker {
         let Some(ext) = self.hir.externs.get(id.index()).cloned() else { return Vec::new() };
         if body.is_some() && ext.abstracts.is_empty() {
             let message = format!("extern `{}` has no abstract methods to implement", ext.name);
-            self.push(Diagnostic::error(name.span, message).with_help("leave out `= { ... }`"));
+            self.push(Diagnostic::error(name.span, message).with_help("remove `= { ... }`"));
         }
         let with: Substitution = ext.type_vars.iter().copied().zip(args.iter().cloned()).collect();
         let mut open: Vec<Sig> =
@@ -109,7 +109,7 @@ impl Checker {
     ) -> Option<FnId> {
         let name = &signature.name;
         let Some(at) = open.iter().position(|sig| sig.name == name.name) else {
-            self.error(name.span, format!("there is no abstract method `{}` left to implement", name.name));
+            self.error(name.span, format!("there is no abstract method `{}` to implement", name.name));
             return None;
         };
         let declared = open.remove(at);

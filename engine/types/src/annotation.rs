@@ -73,11 +73,8 @@ impl Checker {
             ExprKind::Poison => String::new(),
             _ => {
                 self.push(
-                    Diagnostic::error(
-                        expr.span,
-                        "a structured annotation holds values known at compile time",
-                    )
-                    .with_help("write a number, a string or a boolean"),
+                    Diagnostic::error(expr.span, "a structured annotation takes only compile-time constants")
+                        .with_help("write a number, a string or a boolean"),
                 );
                 String::new()
             }

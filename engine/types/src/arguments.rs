@@ -49,12 +49,12 @@ impl Checker {
             self.push(
                 Diagnostic::error(
                     span,
-                    format!("this call of `{}` fits more than one declaration", sig.name),
+                    format!("this call of `{}` is ambiguous", sig.name),
                 )
-                .with_related(sig.span, "it could be this one")
-                .with_related(other.span, "it could be this one too")
+                .with_related(sig.span, "this declaration matches")
+                .with_related(other.span, "this declaration matches, too")
                 .with_help(
-                    "name the arguments: declarations are told apart by number and names of parameters",
+                    "name the arguments: overloads are distinguished by the number and names of parameters",
                 ),
             );
             return None;
@@ -67,7 +67,7 @@ impl Checker {
                 self.error(
                     span,
                     format!(
-                        "`{}` takes {} arguments, {} are given",
+                        "`{}` takes {} arguments, but {} are given",
                         first.name,
                         counts.join(" or "),
                         args.len()
@@ -93,7 +93,7 @@ impl Checker {
                 self.error(
                     span,
                     format!(
-                        "`{}` takes {} type arguments, {} are given",
+                        "`{}` takes {} type arguments, but {} are given",
                         sig.name,
                         sig.type_vars.len(),
                         type_args.len()
@@ -142,7 +142,7 @@ impl Checker {
                 },
             };
             if arg.name.is_some() != args.first().is_some_and(|first| first.name.is_some()) {
-                self.error(arg.value.span, "either all arguments have names or none");
+                self.error(arg.value.span, "either all arguments must be named or none");
                 return None;
             }
             let slot = placed.get_mut(at)?;
@@ -172,7 +172,7 @@ impl Checker {
         let mut diagnostic = Diagnostic::error(
             span,
             format!(
-                "`{}` takes {wanted} argument{plural}, {given} {} given",
+                "`{}` takes {wanted} argument{plural}, but {given} {} given",
                 sig.name,
                 if given == 1 { "is" } else { "are" }
             ),
@@ -215,7 +215,7 @@ impl Checker {
                 if param.direction != Direction::Out {
                     self.error(
                         arg.span,
-                        format!("`_` cannot stand for parameter `{}`, which is read", param.name),
+                        format!("`_` cannot be the argument of parameter `{}`, which is read", param.name),
                     );
                     return None;
                 }
@@ -304,7 +304,7 @@ impl Checker {
                     self.push(
                         Diagnostic::error(
                             span,
-                            format!("the width of a number in this call of `{}` is not known", sig.name),
+                            format!("the width of a number in this call of `{}` is unknown", sig.name),
                         )
                         .with_help("give the number a width: `16w1`"),
                     );
@@ -312,7 +312,7 @@ impl Checker {
                 }
                 Some(Ty::Record(_)) => {
                     let message = format!(
-                        "the type of a written-out structure in this call of `{}` is not known",
+                        "the type of a structure expression in this call of `{}` is unknown",
                         sig.name
                     );
                     self.push(Diagnostic::error(span, message).with_help("cast it: `(S){ ... }`"));
@@ -354,7 +354,7 @@ impl Checker {
                             arg.span,
                             format!("parameter `{}` has type `{wanted}`, found `{from}`", param.name),
                         )
-                        .with_help("an out or inout argument has exactly the parameter's type"),
+                        .with_help("an out or inout argument must have exactly the parameter's type"),
                     );
                     return None;
                 }
@@ -439,9 +439,9 @@ impl Checker {
         let [wants, has] = lists;
         let mut diagnostic = Diagnostic::error(
             span,
-            format!("`{name}` does not fit parameter `{}`: {difference}", param.name),
+            format!("`{name}` does not match parameter `{}`: {difference}", param.name),
         )
-        .with_help(format!("wanted: {wants}\n      found:  {has}"));
+        .with_help(format!("expected: {wants}\n      found:    {has}"));
         if let Some(declared) = self.block_span(found) {
             diagnostic = diagnostic.with_related(declared, "declared here");
         }
@@ -462,7 +462,7 @@ impl Checker {
                 format!("parameter {} is `{has}`, not `{wants}`", at + 1)
             }
             None if found.params.len() > shared => {
-                format!("parameter {} is one too many: `{}`", shared + 1, self.shown_param(found, shared))
+                format!("parameter {} is surplus: `{}`", shared + 1, self.shown_param(found, shared))
             }
             None => format!("parameter {} is missing: `{}`", shared + 1, self.shown_param(wanted, shared)),
         }

@@ -36,11 +36,10 @@ impl Checker {
             Ast::TypeMember(ty, name) => self.type_method_error(ty, name),
             other => {
                 let what = shape_of(other);
-                self.push(
-                    Diagnostic::error(callee.span, format!("{what} cannot be called")).with_help(
-                        "what can be called is a function, an action, a method of a value (`hdr.isValid()`) or a type",
-                    ),
-                );
+                self.push(Diagnostic::error(callee.span, format!("{what} cannot be called")).with_help(
+                    "only functions, actions, methods of a value (`hdr.isValid()`) and types can be \
+                            called",
+                ));
                 Self::poison(span)
             }
         }
@@ -58,10 +57,9 @@ impl Checker {
         let near = closest(&name.name, SIZE_METHODS.into_iter().chain(["apply"])).map(str::to_owned);
         let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!(
-                "a type has `apply` and {}; other methods are those of values",
-                SIZE_METHODS.join(", ")
-            ),
+            None => {
+                format!("a type has `apply` and {}; other methods belong to values", SIZE_METHODS.join(", "))
+            }
         };
         self.push(
             Diagnostic::error(name.span, format!("type `{shown}` has no method `{}`", name.name))
@@ -82,7 +80,7 @@ impl Checker {
             Symbol::Action(id) => {
                 let Some(sig) = self.action_sigs.get(id.index()).cloned() else { return Self::poison(span) };
                 if !matches!(self.place, CodeContext::Control | CodeContext::Action) {
-                    return self.poison_error(span, "an action can only be called in a control or an action");
+                    return self.poison_error(span, "an action can be called only in a control or an action");
                 }
                 match self.bind(&sig, type_args, args, span) {
                     Some(bound) => call_expr(Callee::Action(id), bound, span),
@@ -181,7 +179,7 @@ impl Checker {
             {
                 let name = &param.name;
                 let message = format!(
-                    "parameter `{name}` has no direction: its argument must be known at compile time"
+                    "parameter `{name}` has no direction, so its argument must be a compile-time constant"
                 );
                 self.error(arg.span, message);
                 return None;
@@ -272,7 +270,7 @@ impl Checker {
     fn apply_table(&mut self, id: super::ids::TabId, name: &Ident, args: &[Argument], span: Span) -> Expr {
         if name.name != "apply" {
             let near = closest(&name.name, ["apply"].into_iter());
-            let help = if near.is_some() { "did you mean `apply`?" } else { "it has `apply` only" };
+            let help = if near.is_some() { "did you mean `apply`?" } else { "it has only `apply`" };
             self.push(
                 Diagnostic::error(
                     name.span,
@@ -288,13 +286,13 @@ impl Checker {
         if self.place != CodeContext::Control {
             let help = match self.place {
                 CodeContext::Action => {
-                    "an action cannot apply a table: apply it in `apply { ... }`, before or behind the table that \
-                     runs this action (`switch (t.apply().action_run)`)"
+                    "an action cannot apply a table: apply it in `apply { ... }`, before or after the table \
+                        that runs this action (`switch (t.apply().action_run)`)"
                 }
                 _ => "move it into `apply { ... }` of the control that declares the table",
             };
             self.push(
-                Diagnostic::error(span, "a table can only be applied in the apply block of its control")
+                Diagnostic::error(span, "a table can be applied only in the apply block of its control")
                     .with_help(help),
             );
             return Self::poison(span);
@@ -312,9 +310,9 @@ impl Checker {
         let wanted = if block.is_parser { CodeContext::Parser } else { CodeContext::Control };
         if self.place != wanted {
             let message = if block.is_parser {
-                "a parser can only be applied in a parser state"
+                "a parser can be applied only in a parser state"
             } else {
-                "a control can only be applied in the apply block of a control"
+                "a control can be applied only in the apply block of a control"
             };
             return self.poison_error(span, message);
         }
@@ -427,8 +425,8 @@ impl Checker {
         if super::construct::is_register(&ext.name) && extern_args.first() == Some(&Ty::DontCare) {
             let shown = self.hir.show(&object.ty);
             self.push(
-                Diagnostic::error(name.span, format!("what the cells of `{shown}` hold is not known here"))
-                    .with_help("write the type in place of the first `_`"),
+                Diagnostic::error(name.span, format!("the cell type of `{shown}` is unknown here"))
+                    .with_help("write the type instead of the first `_`"),
             );
             return Self::poison(span);
         }
@@ -439,7 +437,7 @@ impl Checker {
             return Self::poison(span);
         }
         if ext.name == "packet_in" && self.place != CodeContext::Parser {
-            return self.poison_error(span, format!("`{}` can only be called in a parser", name.name));
+            return self.poison_error(span, format!("`{}` can be called only in a parser", name.name));
         }
         let Some(sig) = self.overload(&sigs, args, span) else { return Self::poison(span) };
         let Some(bound) = self.bind(sig, type_args, args, span) else { return Self::poison(span) };
@@ -477,7 +475,7 @@ impl Checker {
             return self.poison_error(
                 span,
                 format!(
-                    "`{}` takes {wanted} argument{}, {} given",
+                    "`{}` takes {wanted} argument{}, but {} given",
                     name.name,
                     if wanted == 1 { "" } else { "s" },
                     args.len()
@@ -555,7 +553,7 @@ fn shape_of(callee: &Ast) -> &'static str {
         Ast::Call { .. } | Ast::Construct { .. } => "the result of a call",
         Ast::Index(..) => "an element of a stack or tuple",
         Ast::Slice(..) | Ast::PlusSlice(..) => "a slice",
-        Ast::List(_) | Ast::Struct { .. } | Ast::Tuple(_) => "a written-out value",
+        Ast::List(_) | Ast::Struct { .. } | Ast::Tuple(_) => "a structure expression",
         Ast::This => "`this`",
         _ => "the result of an operator",
     }

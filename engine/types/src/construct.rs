@@ -62,9 +62,9 @@ impl Checker {
                     let name = &path.name.name;
                     self.error_with(
                         ty.span,
-                        format!("`{name}` has its type arguments already"),
+                        format!("`{name}` already has type arguments"),
                         declared,
-                        "they are given here",
+                        "given here",
                     );
                     return None;
                 }
@@ -172,7 +172,7 @@ impl Checker {
     fn require_compile_time(&mut self, args: &[Option<Expr>]) -> Option<()> {
         for arg in args.iter().flatten() {
             if !self.is_compile_time(arg) {
-                self.error(arg.span, "a constructor's argument must be known at compile time");
+                self.error(arg.span, "a constructor argument must be a compile-time constant");
                 return None;
             }
         }
@@ -191,7 +191,7 @@ impl Checker {
             self.error(
                 span,
                 format!(
-                    "`{}` takes {} type arguments, {} are given",
+                    "`{}` takes {} type arguments, but {} are given",
                     ext.name,
                     ext.type_vars.len(),
                     written.len()

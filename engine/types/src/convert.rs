@@ -97,7 +97,7 @@ impl Checker {
         let span = expr.span;
         let parts: Vec<(String, Ty)> = match to {
             Ty::Aggregate(_) if self.hir.is_union(to) => {
-                self.not_supported(span, "written-out values of header unions");
+                self.not_supported(span, "structure expressions for header unions");
                 return Expr { kind: ExprKind::Poison, ty: to.clone(), span };
             }
             Ty::Aggregate(_) => {
@@ -138,7 +138,7 @@ impl Checker {
         }
         if items.len() > parts.len() || (!open && items.len() < parts.len()) {
             let shown = self.hir.show(to);
-            self.error(span, format!("`{shown}` has {} parts, {} are given", parts.len(), items.len()));
+            self.error(span, format!("`{shown}` has {} members, but {} are given", parts.len(), items.len()));
             return None;
         }
         let given = items.len();
@@ -162,7 +162,7 @@ impl Checker {
     ) -> Option<ExprKind> {
         if matches!(to, Ty::Stack(..) | Ty::Tuple(_) | Ty::List(_)) {
             let shown = self.hir.show(to);
-            self.error(span, format!("`{shown}` has no named parts; write `{{a, b}}`"));
+            self.error(span, format!("`{shown}` has no named members; write `{{a, b}}`"));
             return None;
         }
         let open = names.iter().any(|(name, _)| name == "...");
@@ -240,8 +240,7 @@ impl Checker {
             let stands_for =
                 |ty: &Ty| matches!(ty, Ty::NewType(_)).then(|| self.hir.show(self.hir.behind_type(ty)));
             if let Some(under) = stands_for(&expr.ty).or_else(|| stands_for(to)) {
-                diagnostic =
-                    diagnostic.with_help(format!("cast to what the `type` stands for first: `({under})`"));
+                diagnostic = diagnostic.with_help(format!("cast to the underlying type first: `({under})`"));
             } else if expr.ty.is_fixed() && to.is_fixed() {
                 diagnostic = diagnostic.with_help("change the width and the sign in two casts");
             }
@@ -259,7 +258,7 @@ impl Checker {
             self.push(
                 Diagnostic::error(
                     span,
-                    format!("a `{from}` that is known at run time only cannot be cast to `int`"),
+                    format!("a `{from}` that is known only at run time cannot be cast to `int`"),
                 )
                 .with_help("`int` has no width: cast to `bit<W>` or `int<W>`"),
             );

@@ -82,14 +82,14 @@ impl Checker {
             DeclKind::Variable { name, .. } => {
                 self.error(
                     name.span,
-                    "a variable cannot be declared outside parsers, controls, actions and functions",
+                    "a variable must be declared inside a parser, control, action or function",
                 );
             }
             DeclKind::Table(table) => {
-                self.error(table.name.span, "a table can only be declared inside a control")
+                self.error(table.name.span, "a table must be declared inside a control")
             }
             DeclKind::ValueSet { name, .. } => {
-                self.error(name.span, "a value set can only be declared inside a parser");
+                self.error(name.span, "a value set must be declared inside a parser");
             }
             DeclKind::Const { .. } => {
                 let _ = self.annotations(&decl.annotations);
@@ -242,12 +242,12 @@ impl Checker {
         span: Span,
     ) -> (InstId, Construct) {
         if matches!(self.place, CodeContext::Action | CodeContext::Function) {
-            self.error(span, "an instance cannot be made inside an action or function");
+            self.error(span, "an instance cannot be created inside an action or function");
         }
         let (ty, sizes) = self.object_array(ty);
         let construct = self.construct(ty, args, span);
         if !sizes.is_empty() && !matches!(construct.what, Constructed::Extern(..) | Constructed::Poison) {
-            self.error(ty.span, "only extern objects can be made as an array");
+            self.error(ty.span, "only extern objects can form an array of instances");
         }
         let annotations = self.annotations(annotations);
         let id = InstId::from_index(self.hir.instances.len());
@@ -300,7 +300,7 @@ impl Checker {
             let shown = self.hir.show(&inner);
             self.error(
                 ty.span,
-                format!("`type` cannot wrap `{shown}`; it takes bit, int, bool, enum and error types"),
+                format!("`type` cannot wrap `{shown}`, only bit, int, bool, enum and error types"),
             );
         }
         let annotations = self.annotations(annotations);
@@ -308,7 +308,7 @@ impl Checker {
             && !matches!(self.hir.underlying(&inner), Ty::Bit(_) | Ty::Unknown)
         {
             let shown = self.hir.show(&inner);
-            self.error(ty.span, format!("`@p4runtime_translation` is for `bit<W>`, not for `{shown}`"));
+            self.error(ty.span, format!("`@p4runtime_translation` requires `bit<W>`, not `{shown}`"));
         }
         let known = allowed && inner != Ty::Unknown;
         let size = if known { self.newtype_size(&name.name, &inner, name.span) } else { None };
@@ -337,7 +337,13 @@ impl Checker {
             && *ty != Ty::Unknown
         {
             let shown = self.hir.show(ty);
-            self.error(*span, format!("an enum is stored as `bit<W>` or `int<W>`, not as `{shown}`"));
+            self.error(
+                *span,
+                format!(
+                    "the underlying type of an enum must be `bit<W>` or `int<W>`, not \
+                `{shown}`"
+                ),
+            );
         }
         let written = underlying.is_some();
         let ty = underlying.map(|(ty, _)| ty).filter(Ty::is_fixed);
@@ -364,8 +370,12 @@ impl Checker {
             (None, None) => None,
             (None, Some(value)) => {
                 self.push(
-                    Diagnostic::error(value.span, "members of an enum without a type have no values")
-                        .with_help("give the enum a type: `enum bit<8> E { ... }`"),
+                    Diagnostic::error(
+                        value.span,
+                        "members of an enum without an underlying type have no \
+                        values",
+                    )
+                    .with_help("give the enum a type: `enum bit<8> E { ... }`"),
                 );
                 None
             }

@@ -35,18 +35,16 @@ impl Checker {
             }
             Ast::Dots => make(ExprKind::Default, Ty::Dots),
             Ast::InvalidHeader => make(ExprKind::InvalidHeader, Ty::InvalidHeader),
-            Ast::DontCare => self.poison_error(span, "`_` is only allowed in keysets and for out arguments"),
-            Ast::Default => self.poison_error(span, "`default` is only allowed in keysets"),
+            Ast::DontCare => self.poison_error(span, "`_` is allowed only in keysets and for out arguments"),
+            Ast::Default => self.poison_error(span, "`default` is allowed only in keysets"),
             Ast::List(items) => self.list(items, span),
             Ast::Struct { fields, dots } => self.struct_expr(fields, *dots, span),
             Ast::Tuple(items) => match items.as_slice() {
                 [single] => self.expr(single),
-                _ => {
-                    self.poison_error(span, "`(a, b)` is only allowed in keysets; a list is written `{a, b}`")
-                }
+                _ => self.poison_error(span, "`(a, b)` is allowed only in keysets; write a list as `{a, b}`"),
             },
             Ast::Mask(..) | Ast::Range(..) => {
-                self.poison_error(span, "`&&&` and `..` are only allowed in keysets and loops")
+                self.poison_error(span, "`&&&` and `..` are allowed only in keysets and loops")
             }
             Ast::Unary(op, operand) => self.unary(*op, operand, span),
             Ast::Binary(op, a, b) => self.binary(*op, a, b, span),
@@ -139,11 +137,11 @@ impl Checker {
                 Expr { kind: ExprKind::Instance(id), ty, span }
             }
             Symbol::ValueSet(_) => {
-                self.push(wrong("a value set", "a value set stands in a select's case"));
+                self.push(wrong("a value set", "a value set can be used only in a case of `select`"));
                 Self::poison(span)
             }
             Symbol::Type(_) => {
-                self.push(wrong("a type", "make a value of it or name one of its members"));
+                self.push(wrong("a type", "construct a value of it, or name one of its members"));
                 Self::poison(span)
             }
             Symbol::Action(_) => {
@@ -238,7 +236,7 @@ impl Checker {
         let under = self.hir.underlying(&index.ty).clone();
         if !matches!(under, Ty::Bit(_) | Ty::Int(_) | Ty::Integer) {
             let shown = self.hir.show(&index.ty);
-            self.error(index.span, format!("an index is a number, not `{shown}`"));
+            self.error(index.span, format!("an index must be a number, not `{shown}`"));
             return None;
         }
         let index = if under == index.ty { index } else { cast_to(index, under.clone()) };
@@ -284,7 +282,8 @@ impl Checker {
         let under = self.hir.underlying(&lo.ty).clone();
         if !matches!(under, Ty::Bit(_)) {
             let shown = self.hir.show(&lo.ty);
-            return self.poison_error(lo.span, format!("the place of a slice is a `bit<W>`, not `{shown}`"));
+            return self
+                .poison_error(lo.span, format!("the index of a slice must be `bit<W>`, not `{shown}`"));
         }
         let lo = if under == lo.ty { lo } else { cast_to(lo, under) };
         Expr { kind: ExprKind::PlusSlice(Box::new(base), Box::new(lo), width), ty: Ty::Bit(width), span }
@@ -304,8 +303,10 @@ impl Checker {
             }
         };
         if hi < lo {
-            return self
-                .poison_error(span, format!("the slice [{hi}:{lo}] has its high end below its low end"));
+            return self.poison_error(
+                span,
+                format!("the high index of slice [{hi}:{lo}] is less than its low index"),
+            );
         }
         if hi >= width {
             return self.poison_error(
@@ -342,8 +343,8 @@ impl Checker {
             | ExprKind::Slice(base, _, _)
             | ExprKind::PlusSlice(base, _, _) => self.not_writable(base),
             ExprKind::StackNext(base) | ExprKind::StackLast(base) => self.not_writable(base),
-            ExprKind::Const(_) => Some("a constant cannot be written".to_owned()),
-            _ => Some("the expression has no place that could be written".to_owned()),
+            ExprKind::Const(_) => Some("a constant cannot be assigned".to_owned()),
+            _ => Some("the expression is not an lvalue".to_owned()),
         }
     }
 
@@ -352,7 +353,7 @@ impl Checker {
         match self.not_writable(expr) {
             None => true,
             Some(why) => {
-                self.push(Diagnostic::error(expr.span, why).with_label("cannot be written"));
+                self.push(Diagnostic::error(expr.span, why).with_label("cannot be assigned"));
                 false
             }
         }

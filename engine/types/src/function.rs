@@ -125,8 +125,11 @@ impl Checker {
         self.place = outer;
         if sig.ret != Ty::Void && sig.ret != Ty::Unknown && !always_returns(&stmts) {
             self.push(
-                Diagnostic::error(name.span, format!("function `{}` may end without a value", name.name))
-                    .with_help("return a value on every path"),
+                Diagnostic::error(
+                    name.span,
+                    format!("function `{}` may end without returning a value", name.name),
+                )
+                .with_help("return a value on every path"),
             );
         }
         let id = FnId::from_index(self.hir.functions.len());
@@ -204,7 +207,7 @@ impl Checker {
             } else if data_seen {
                 self.error(
                     param.name.span,
-                    format!("parameter `{}` with a direction must stand before those without", checked.name),
+                    format!("parameter `{}` with a direction must precede those without", checked.name),
                 );
             }
         }

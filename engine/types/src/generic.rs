@@ -214,7 +214,7 @@ impl Checker {
     fn calls_itself<T>(&mut self, name: &str, span: Span) -> Option<T> {
         self.push(
             Diagnostic::error(span, format!("`{name}` is used in its own body"))
-                .with_help("P4 has no recursion; use a loop"),
+                .with_help("P4 does not support recursion; use a loop"),
         );
         None
     }

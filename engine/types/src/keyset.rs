@@ -49,7 +49,7 @@ impl Checker {
                 let number = self.hir.underlying(key).clone();
                 if !matches!(number, Ty::Bit(_) | Ty::Int(_) | Ty::Unknown) {
                     let shown = self.hir.show(key);
-                    return self.poison_error(span, format!("a mask works on numbers, not on `{shown}`"));
+                    return self.poison_error(span, format!("a mask requires numbers, not `{shown}`"));
                 }
                 let value = self.keyset_value(value, key);
                 let mask = self.expr(mask);
@@ -84,8 +84,8 @@ impl Checker {
         if !has_call(&part) {
             return part;
         }
-        let diagnostic = Diagnostic::error(part.span, "a keyset cannot call a function")
-            .with_help("call it before, into a variable, and compare with that");
+        let diagnostic = Diagnostic::error(part.span, "a keyset cannot contain a function call")
+            .with_help("assign the result to a variable first, and compare with that");
         self.push(diagnostic);
         Self::poison(part.span)
     }

@@ -209,7 +209,7 @@ impl Checker {
         self.diagnostics.push(diagnostic);
         if self.diagnostics.len() >= MAX_DIAGNOSTICS {
             let message =
-                format!("more than {MAX_DIAGNOSTICS} findings; the rest of the program was not checked");
+                format!("more than {MAX_DIAGNOSTICS} diagnostics; the rest of the program was not checked");
             self.diagnostics.push(Diagnostic::error(span, message));
             self.stopped = true;
         }
@@ -317,7 +317,7 @@ impl Checker {
                 format!("`{}` is declared in {file}, which is not included", name.name),
             )
             .with_label("not found")
-            .with_help(format!("write `#include <{file}>` at the head of the program")),
+            .with_help(format!("add `#include <{file}>` at the beginning of the program")),
         );
     }
 

@@ -77,11 +77,11 @@ impl Checker {
     fn stack_member(&mut self, base: Expr, elem: Ty, size: u32, name: &Ident, span: Span) -> Expr {
         let parser_only = matches!(name.name.as_str(), "next" | "last" | "lastIndex");
         if parser_only && !self.hir.is_stack(&base.ty) {
-            return self.poison_error(span, format!("`{}` can only be used on header stacks", name.name));
+            return self.poison_error(span, format!("`{}` can be used only on header stacks", name.name));
         }
         if parser_only && self.place != CodeContext::Parser {
             return self
-                .poison_error(span, format!("`{}` of a stack can only be used in a parser", name.name));
+                .poison_error(span, format!("`{}` of a stack can be used only in a parser", name.name));
         }
         let base = Box::new(base);
         match name.name.as_str() {

@@ -28,7 +28,11 @@ impl Checker {
                 (UnaryOp::BitNot, Ty::Bool) => Some("use `!`"),
                 _ => None,
             };
-            return self.operator_error(span, &format!("`{}` does not work on `{shown}`", op.text()), help);
+            return self.operator_error(
+                span,
+                &format!("`{}` cannot be applied to `{shown}`", op.text()),
+                help,
+            );
         }
         let ty = operand.ty.clone();
         if let ExprKind::Const(value) = &operand.kind {
@@ -91,7 +95,7 @@ impl Checker {
     fn mismatch(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr {
         let (left, right) = (self.hir.show(&a.ty), self.hir.show(&b.ty));
         let mut diagnostic =
-            Diagnostic::error(span, format!("`{}` does not work on `{left}` and `{right}`", op.text()))
+            Diagnostic::error(span, format!("`{}` cannot be applied to `{left}` and `{right}`", op.text()))
                 .with_related(a.span, format!("this is `{left}`"))
                 .with_related(b.span, format!("this is `{right}`"));
         if a.ty.is_fixed() && b.ty.is_fixed() {
@@ -101,7 +105,7 @@ impl Checker {
             let (named, under) = (self.hir.show(named), self.hir.show(self.hir.behind_type(named)));
             diagnostic = diagnostic.with_help(match op {
                 BinaryOp::Eq | BinaryOp::Ne => format!("cast the other side: `({named})`"),
-                _ => format!("cast to what the `type` stands for: `({under})`"),
+                _ => format!("cast to the underlying type: `({under})`"),
             });
         }
         self.push(diagnostic);
@@ -159,7 +163,7 @@ impl Checker {
             return Self::poison(span);
         }
         if matches!((&a.ty, &b.ty), (Ty::Record(_), Ty::Record(_))) {
-            let message = "the type of the structures that are compared is not known";
+            let message = "the type of the structures in this comparison is unknown";
             return self.operator_error(span, message, Some("cast one of them: `(S){ ... }`"));
         }
         let comparable = !matches!(
@@ -199,7 +203,7 @@ impl Checker {
         if a.ty == Ty::Integer && fixed_only {
             return self.operator_error(
                 span,
-                &format!("`{}` needs operands with a width", op.text()),
+                &format!("`{}` requires operands with a width", op.text()),
                 Some("give the numbers a width: `8w1`"),
             );
         }
@@ -230,9 +234,9 @@ impl Checker {
             return;
         }
         self.push(
-            Diagnostic::warning(span, "division by a value that is not known at compile time")
+            Diagnostic::warning(span, "division by a value that is not a compile-time constant")
                 .with_name("unsupported")
-                .with_help("other P4 compilers refuse it; divide by a constant"),
+                .with_help("other P4 compilers reject it; divide by a constant"),
         );
     }
 
@@ -249,7 +253,7 @@ impl Checker {
         if matches!(b.ty, Ty::Int(_)) {
             return self.operator_error(
                 b.span,
-                "the amount of a shift must be unsigned",
+                "the shift amount must be unsigned",
                 Some("cast it to `bit<W>`"),
             );
         }
@@ -263,13 +267,13 @@ impl Checker {
                 self.warning(
                     span,
                     "overflow",
-                    format!("shifting {width} bits by {amount} leaves none of them"),
+                    format!("shifting {width} bits by {amount} removes all of them"),
                 );
             }
         } else if a.ty == Ty::Integer {
             return self.operator_error(
                 a.span,
-                "an `int` can only be shifted by a compile-time amount",
+                "an `int` can be shifted only by a compile-time constant",
                 Some("give the number a width: `8w1`"),
             );
         }
@@ -341,7 +345,7 @@ impl Checker {
         if a.ty != b.ty {
             let (left, right) = (self.hir.show(&a.ty), self.hir.show(&b.ty));
             return self
-                .poison_error(span, format!("the two sides of `?:` have types `{left}` and `{right}`"));
+                .poison_error(span, format!("the branches of `?:` have types `{left}` and `{right}`"));
         }
         if let ExprKind::Const(Value::Bool(value)) = &cond.kind {
             return if *value { a } else { b };
@@ -349,7 +353,7 @@ impl Checker {
         if a.ty == Ty::Integer {
             return self.operator_error(
                 span,
-                "the sides of `?:` have no width",
+                "the branches of `?:` have no width",
                 Some("give one of the numbers a width: `8w1`"),
             );
         }
@@ -363,7 +367,7 @@ impl Checker {
         if checked.ty != Ty::Bool && checked.ty != Ty::Unknown {
             let shown = self.hir.show(&checked.ty);
             let mut diagnostic =
-                Diagnostic::error(cond.span, format!("a condition is a `bool`, not `{shown}`"));
+                Diagnostic::error(cond.span, format!("a condition must be a `bool`, not `{shown}`"));
             if checked.ty.is_fixed() {
                 diagnostic = diagnostic.with_help("compare it: `x != 0`");
             }

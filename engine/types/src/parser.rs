@@ -102,13 +102,13 @@ impl Checker {
         for state in states {
             let name = &state.name;
             if matches!(name.name.as_str(), "accept" | "reject") {
-                self.error(name.span, format!("state `{}` is built in and cannot be declared", name.name));
+                self.error(name.span, format!("state `{}` is predefined and cannot be declared", name.name));
             }
             let first = *first_of.entry(&name.name).or_insert(state);
             if first.name.span != name.span {
                 self.push(
                     Diagnostic::error(name.span, format!("state `{}` is declared twice", name.name))
-                        .with_related(first.name.span, "declared first here"),
+                        .with_related(first.name.span, "first declared here"),
                 );
             }
         }
@@ -122,11 +122,11 @@ impl Checker {
                 self.push(
                     Diagnostic::warning(
                         state.name.span,
-                        format!("state `{}` has no `transition`: it goes to `reject`", state.name.name),
+                        format!("state `{}` has no `transition`, so it goes to `reject`", state.name.name),
                     )
                     .with_name("parser-transition")
                     .with_help(
-                        "end it with `transition accept;`, or with `transition reject;` if that is meant",
+                        "end it with `transition accept;`, or with `transition reject;` if that is intended",
                     ),
                 );
                 Transition::Direct(Target::Reject)
@@ -174,7 +174,7 @@ impl Checker {
                 self.warning(
                     case.span,
                     "parser-transition",
-                    "this case is never reached: a case before it matches everything",
+                    "this case is unreachable: an earlier case matches everything",
                 );
                 continue;
             }
@@ -210,10 +210,10 @@ impl Checker {
         let checked = self.expr(key);
         match self.hir.underlying(&checked.ty) {
             Ty::Bit(_) | Ty::Int(_) | Ty::Bool | Ty::Enum(_) | Ty::Error | Ty::Unknown => checked,
-            Ty::Integer => self.poison_error(key.span, "a selected value needs a width: `8w1`"),
+            Ty::Integer => self.poison_error(key.span, "a value in `select` needs a width: `8w1`"),
             _ => {
                 let shown = self.hir.show(&checked.ty);
-                self.poison_error(key.span, format!("a value of type `{shown}` cannot be selected on"))
+                self.poison_error(key.span, format!("a value of type `{shown}` cannot be used in `select`"))
             }
         }
     }
@@ -227,7 +227,7 @@ impl Checker {
             let shown = self.hir.show(&set.ty.clone());
             self.error(
                 span,
-                format!("the value set holds `{shown}`, which does not fit the selected values"),
+                format!("the value set holds `{shown}`, which does not match the selected values"),
             );
         }
     }
@@ -261,7 +261,7 @@ impl Checker {
             }));
         }
         for (state, _) in states.iter().zip(&reached).filter(|(_, reached)| !**reached) {
-            self.warning(state.span, "unreachable", format!("state `{}` is never reached", state.name));
+            self.warning(state.span, "unreachable", format!("state `{}` is unreachable", state.name));
         }
     }
 }

@@ -124,7 +124,7 @@ impl Scopes {
             let first = old.span;
             let diagnostic = Diagnostic::error(span, format!("`{name}` is already declared in this scope"))
                 .with_label("second declaration")
-                .with_related(first, "declared first here");
+                .with_related(first, "first declared here");
             return Err(Box::new(diagnostic));
         }
         scope.insert(name.to_owned(), Entry { symbol, span });

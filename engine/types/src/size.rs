@@ -65,7 +65,7 @@ impl Excess {
         let (message, remedy) = match self {
             Self::Leaves(leaves) => (
                 format!("{what} takes {leaves} variables; at most {MAX_TYPE_LEAVES} are allowed"),
-                "make its stacks smaller or nest fewer structs and tuples",
+                "reduce its stacks, or nest fewer structs and tuples",
             ),
             Self::Nodes(nodes) => (
                 format!("{what} consists of {nodes} types; at most {MAX_TYPE_NODES} are allowed"),

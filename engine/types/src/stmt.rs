@@ -59,7 +59,7 @@ impl Checker {
             AstStmt::For { init, cond, update, body, .. } => self.for_loop(init, cond, update, body),
             AstStmt::ForIn { ty, name, range, body, .. } => self.for_in(ty, name, range, body, span)?,
             AstStmt::Break | AstStmt::Continue if self.loop_depth == 0 => {
-                self.error(span, "`break` and `continue` can only stand in a loop");
+                self.error(span, "`break` and `continue` are allowed only in a loop");
                 return None;
             }
             AstStmt::Break => StmtKind::Break,
@@ -67,7 +67,7 @@ impl Checker {
             AstStmt::Return(value) => self.return_stmt(value.as_ref(), span)?,
             AstStmt::Exit => {
                 if matches!(self.place, CodeContext::Parser | CodeContext::Function) {
-                    self.error(span, "`exit` can only stand in a control or an action");
+                    self.error(span, "`exit` is allowed only in a control or an action");
                     return None;
                 }
                 StmtKind::Exit
@@ -125,7 +125,7 @@ impl Checker {
 
     fn call_stmt(&mut self, expr: &ast::Expr) -> Option<StmtKind> {
         if !matches!(expr.kind, Ast::Call { .. }) {
-            self.error(expr.span, "only a call can stand as a statement");
+            self.error(expr.span, "only a call can be a statement");
             return None;
         }
         let made = self.expr(expr);
@@ -133,7 +133,7 @@ impl Checker {
             ExprKind::Call(call) => Some(StmtKind::Call(*call)),
             ExprKind::Poison | ExprKind::Const(_) => None,
             _ => {
-                self.error(expr.span, "only a call can stand as a statement");
+                self.error(expr.span, "only a call can be a statement");
                 None
             }
         }
@@ -141,14 +141,20 @@ impl Checker {
 
     fn return_stmt(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<StmtKind> {
         let Some(wanted) = self.return_ty.clone() else {
-            self.error(span, "`return` cannot stand in a parser");
+            self.error(span, "`return` is not allowed in a parser");
             return None;
         };
         match (value, &wanted) {
             (None, Ty::Void) => Some(StmtKind::Return(None)),
             (None, _) => {
                 let shown = self.hir.show(&wanted);
-                self.error(span, format!("the function gives a value of type `{shown}`; `return` needs one"));
+                self.error(
+                    span,
+                    format!(
+                        "the function returns a value of type `{shown}`, so `return` needs \
+                    one"
+                    ),
+                );
                 None
             }
             (Some(value), Ty::Void) => {
@@ -181,7 +187,7 @@ impl Checker {
                 }
                 _ => {
                     let shown = self.hir.show(&ty);
-                    self.error(span, format!("a value of type `{shown}` cannot be switched on"));
+                    self.error(span, format!("a value of type `{shown}` cannot be used in `switch`"));
                     None
                 }
             },
@@ -241,7 +247,7 @@ impl Checker {
             .map_or_else(Vec::new, |table| table.actions.iter().map(|action| action.action).collect());
         let (cases, default) = self.switch_cases(cases, |this, label| {
             let Ast::Path(path) = &label.kind else {
-                this.error(label.span, "the label of a switch on `action_run` is an action");
+                this.error(label.span, "the label of a switch on `action_run` must be an action");
                 return None;
             };
             match this.scopes.get(&path.name.name, path.absolute).map(|entry| entry.symbol.clone()) {
@@ -314,7 +320,7 @@ impl Checker {
                 let high = self.coerce(high, &ty);
                 if !self.hir.underlying(&ty).is_fixed() && ty != Ty::Unknown {
                     let shown = self.hir.show(&ty);
-                    self.error(span, format!("a range runs over `bit<W>` or `int<W>`, not over `{shown}`"));
+                    self.error(span, format!("a range requires `bit<W>` or `int<W>`, not `{shown}`"));
                     return None;
                 }
                 Over::Range(low, high)
@@ -343,7 +349,13 @@ impl Checker {
                     return Some(items);
                 }
                 let (elem, wanted) = (self.hir.show(&elem), self.hir.show(ty));
-                self.error(items.span, format!("the loop variable is `{wanted}`, the elements are `{elem}`"));
+                self.error(
+                    items.span,
+                    format!(
+                        "the loop variable is `{wanted}`, but the elements are \
+                    `{elem}`"
+                    ),
+                );
                 None
             }
             Ty::Tuple(types) if matches!(items.kind, ExprKind::Aggregate(_)) => {
@@ -361,9 +373,9 @@ impl Checker {
                 self.push(
                     Diagnostic::error(
                         items.span,
-                        format!("a loop cannot run over a value of type `{shown}`"),
+                        format!("a loop cannot iterate over a value of type `{shown}`"),
                     )
-                    .with_help("it runs over a range, a list or a header stack"),
+                    .with_help("it can iterate over a range, a list or a header stack"),
                 );
                 None
             }

@@ -89,7 +89,7 @@ impl Checker {
                     property.span,
                     format!("property `{this}` is given twice"),
                     first.span,
-                    "given first here",
+                    "first given here",
                 );
             }
         }
@@ -115,7 +115,7 @@ impl Checker {
         let name = self.key_name(&key.expr, Some(&expr));
         if name.is_none() && annotations.name.is_none() && expr.ty != Ty::Unknown {
             self.push(
-                Diagnostic::error(key.expr.span, "the key has no name for the control plane")
+                Diagnostic::error(key.expr.span, "the key has no control-plane name")
                     .with_help("add `@name(\"...\")` after the match kind"),
             );
         }
@@ -134,7 +134,7 @@ impl Checker {
                     action.span,
                     format!("action `{name}` is listed twice"),
                     first,
-                    "listed first here",
+                    "first listed here",
                 );
                 continue;
             }
@@ -202,8 +202,8 @@ impl Checker {
                 _ => None,
             });
             if let Some((again, listed)) = changed {
-                let message = "the argument is not that which the action is listed with".to_owned();
-                self.error_with(again, message, listed, "listed with this");
+                let message = "the argument differs from the one in the list of actions".to_owned();
+                self.error_with(again, message, listed, "listed here");
                 return None;
             }
         }
@@ -211,7 +211,7 @@ impl Checker {
         let bound = self.bind(&data_sig, &[], data, span)?;
         for arg in bound.args.iter().flatten() {
             if !self.is_compile_time(arg) {
-                self.error(arg.span, "the argument must be known at compile time");
+                self.error(arg.span, "the argument must be a compile-time constant");
                 return None;
             }
         }
@@ -233,7 +233,7 @@ impl Checker {
         let annotated = annotated.and_then(|annotation| self.number_annotation(annotation));
         let action = action?;
         if action.annotations.has("defaultonly") {
-            self.error(entry.action.span, "the action is `@defaultonly` and cannot stand in an entry");
+            self.error(entry.action.span, "the action is `@defaultonly` and cannot be used in an entry");
         }
         Some(Entry {
             keysets: keysets?,
@@ -265,7 +265,9 @@ impl Checker {
                 }
                 table.size = Some(size);
             }
-            "implementation" | "psa_implementation" => table.implementation = Some(self.attached(value, written)),
+            "implementation" | "psa_implementation" => {
+                table.implementation = Some(self.attached(value, written))
+            }
             "counters" | "psa_direct_counter" => table.counters = Some(self.attached(value, written)),
             "meters" | "psa_direct_meter" => table.meters = Some(self.attached(value, written)),
             "registers" => table.registers = Some(self.attached(value, written)),
@@ -280,14 +282,20 @@ impl Checker {
                 }
             }
             "psa_empty_group_action" => self.push(
-                Diagnostic::warning(written.span, "`psa_empty_group_action` is ignored: an empty group runs no action")
-                    .with_name("ignore-prop")
-                    .with_help("leave the property out, and keep a member in every group that entries use"),
+                Diagnostic::warning(
+                    written.span,
+                    "`psa_empty_group_action` is ignored: an empty group runs no action",
+                )
+                .with_name("ignore-prop")
+                .with_help("remove the property, and keep a member in every group that entries use"),
             ),
             other => self.push(
-                Diagnostic::warning(written.span, format!("table property `{other}` has no meaning here and is ignored"))
+                Diagnostic::warning(written.span, format!("unknown table property `{other}` is ignored"))
                     .with_name("ignore-prop")
-                    .with_help("known are key, actions, default_action, entries, size, implementation, counters, meters, registers, filters, support_timeout"),
+                    .with_help(
+                        "known properties are key, actions, default_action, entries, size, \
+                        implementation, counters, meters, registers, filters, support_timeout",
+                    ),
             ),
         }
     }
@@ -340,7 +348,10 @@ impl Checker {
                 }
             },
             _ => {
-                self.error(value.span, "the default action is an action of the table with its arguments");
+                self.error(
+                    value.span,
+                    "the default action must be an action of the table, with its arguments",
+                );
                 None
             }
         }?;

@@ -79,7 +79,7 @@ impl Checker {
             self.push(
                 Diagnostic::error(elem.span, format!("an array cannot hold values of type `{shown}`"))
                     .with_help(
-                        "it holds headers, numbers, flags, enums, structs, tuples and arrays of these",
+                        "it can hold headers, numbers, booleans, enums, structs, tuples and arrays of these",
                     ),
             );
             return Ty::Unknown;
@@ -189,7 +189,7 @@ impl Checker {
 
     pub(super) fn type_args_fit(&mut self, wanted: usize, args: &[Ty], span: Span) -> bool {
         if args.len() != wanted {
-            self.error(span, format!("the type takes {wanted} type arguments, {} are given", args.len()));
+            self.error(span, format!("the type takes {wanted} type arguments, but {} are given", args.len()));
         }
         args.len() == wanted
     }
@@ -321,7 +321,7 @@ impl Checker {
                         field.name.span,
                         format!("field `{}` is declared twice", field.name.name),
                     )
-                    .with_related(first.name.span, "declared first here"),
+                    .with_related(first.name.span, "first declared here"),
                 );
                 continue;
             }

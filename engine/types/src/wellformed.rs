@@ -20,7 +20,7 @@ impl Checker {
                     param.name.span,
                     format!("parameter `{}` of type `{shown}` cannot have a direction", param.name.name),
                 )
-                .with_help("an object or string is known at compile time; leave the direction out"),
+                .with_help("an object or string is a compile-time value; remove the direction"),
             );
         }
     }
@@ -31,9 +31,9 @@ impl Checker {
             self.push(
                 Diagnostic::error(
                     value.span,
-                    format!("the default value of `{}` is not known at compile time", param.name.name),
+                    format!("the default value of `{}` is not a compile-time constant", param.name.name),
                 )
-                .with_help("leave it out and pass the value at the calls"),
+                .with_help("remove it, and pass the value in each call"),
             );
         }
     }
@@ -75,7 +75,8 @@ impl Checker {
     pub(super) fn no_own_object(&mut self, id: ExternId, sig: &Sig, params: &[Param]) {
         for (param, checked) in params.iter().zip(&sig.params) {
             if holds_extern(&checked.ty, id) {
-                let message = format!("parameter `{}` has the type of its own extern", checked.name);
+                let message =
+                    format!("parameter `{}` of the extern has the type of the extern itself", checked.name);
                 self.error(param.name.span, message);
             }
         }
@@ -86,7 +87,7 @@ impl Checker {
         let module = |arg: &&super::Expr| matches!(arg.ty, Ty::Block(_) | Ty::Package(_));
         let Some(given) = args.iter().flatten().find(module) else { return true };
         let shown = self.hir.show(&given.ty);
-        self.error(given.span, format!("`{shown}` cannot be handed over at run time"));
+        self.error(given.span, format!("`{shown}` cannot be passed at run time"));
         false
     }
 
@@ -99,7 +100,10 @@ impl Checker {
                 let (inner, outer) = if is_parser { ("control", "parser") } else { ("parser", "control") };
                 self.error(
                     param.name.span,
-                    format!("a {outer} cannot apply a {inner}, so `{}` is of no use to it", param.name.name),
+                    format!(
+                        "a {outer} cannot apply a {inner}, so parameter `{}` is useless",
+                        param.name.name
+                    ),
                 );
             }
         }
@@ -110,8 +114,10 @@ impl Checker {
         let wrong = matches!(ty, Ty::Integer | Ty::Block(_) | Ty::Package(_) | Ty::MatchKind | Ty::DontCare);
         if wrong {
             let shown = self.hir.show(ty);
-            let mut diagnostic =
-                Diagnostic::error(written.span, format!("a function cannot give a value of type `{shown}`"));
+            let mut diagnostic = Diagnostic::error(
+                written.span,
+                format!("a function cannot return a value of type `{shown}`"),
+            );
             if *ty == Ty::Integer {
                 diagnostic = diagnostic.with_help("give it a width: `bit<W>` or `int<W>`");
             }
@@ -128,7 +134,7 @@ impl Checker {
         let span = entry.span;
         self.push(
             Diagnostic::error(span, "`main` must be an instance of a package")
-                .with_help("give this another name"),
+                .with_help("give this instance another name"),
         );
     }
 
@@ -145,7 +151,7 @@ impl Checker {
         self.push(
             Diagnostic::error(
                 param.ty.span,
-                format!("`{name}` has a body and is not the type of a parameter"),
+                format!("`{name}` has a body and cannot be the type of a parameter"),
             )
             .with_related(declared, "declared here")
             .with_help("declare a type for it: `control T(...);`"),
@@ -202,7 +208,7 @@ impl Checker {
                 sigs.iter().take(index).find(|other| other.name == sig.name && same_params(other, sig));
             if let Some(first) = same {
                 let message = format!("`{}` is declared twice with the same parameters", sig.name);
-                self.error_with(sig.span, message, first.span, "declared first here");
+                self.error_with(sig.span, message, first.span, "first declared here");
             }
         }
     }

@@ -28,7 +28,8 @@ pub(crate) const ALPHA0: ParamInfo = ParamInfo {
 pub(crate) const CWND_MIN: ParamInfo = ParamInfo {
     name: "cwnd_min",
     unit: "segments",
-    summary: "a cut never goes below this window; 1 in the base of docs/algorithms/reproductions.md#gst-base",
+    summary: "lower bound of the window after a cut; 1 in the base of \
+        docs/algorithms/reproductions.md#gst-base",
     domain: Domain::Number { default: Some(2.0), min: 1.0, max: 1_000.0 },
     source: "docs/algorithms/window.md#dctcp-sender",
 };
@@ -36,7 +37,7 @@ pub(crate) const CWND_MIN: ParamInfo = ParamInfo {
 pub(crate) const ALPHA_BY: ParamInfo = ParamInfo {
     name: "alpha_by",
     unit: "",
-    summary: "what the marked share counts: 'packets', duplicates too, or 'bytes' by which the ACK moves on",
+    summary: "unit of the marked fraction: 'packets', including duplicates, or 'bytes' newly acknowledged",
     domain: Domain::Choice { default: "packets", options: &["packets", "bytes"] },
     source: "docs/algorithms/window.md#dctcp-alpha-by; 'bytes' is RFC8257, 3.3",
 };
@@ -44,8 +45,8 @@ pub(crate) const ALPHA_BY: ParamInfo = ParamInfo {
 pub(crate) const CWR_FREEZE: ParamInfo = ParamInfo {
     name: "cwr_freeze",
     unit: "",
-    summary: "hold the window until the cut's window of data is acknowledged, as Linux does; 'first_mark': on the \
-              first marked ACK of a run only, as public ns-2 code does",
+    summary: "hold the window until the data sent before the cut is acknowledged, as Linux does; \
+        'first_mark': only on the first of a run of marked ACKs, as public ns-2 code does",
     domain: Domain::Choice { default: "off", options: &["off", "first_mark", "on"] },
     source: "docs/algorithms/window.md#dctcp-sender",
 };

@@ -99,8 +99,8 @@ impl AlgorithmSpec {
         let Some(number) = self.own else { return Ok(()) };
         let place = || format!("{}.own", kind.key());
         let Some(algorithm) = algorithms.get(number as usize) else {
-            let cause = format!("there is no algorithm number {number} of the user's");
-            return Err(ConfigError::new(place(), cause, "number them from 0, and give them all"));
+            let cause = format!("there is no user-defined algorithm number {number}");
+            return Err(ConfigError::new(place(), cause, "number the algorithms from 0, and pass them all"));
         };
         if algorithm.kind() != kind {
             let (has, wants) = (algorithm.kind().key(), kind.key());
@@ -117,12 +117,8 @@ impl AlgorithmSpec {
     /// The configuration names one, and nobody brought it.
     pub(crate) fn own(&self, kind: Kind) -> Result<Option<&Brought>, ConfigError> {
         if self.own.is_some() && self.brought.is_none() {
-            let cause = format!("{:?} is an algorithm of the user's, and its code is not here", self.name);
-            return Err(ConfigError::new(
-                kind.key(),
-                cause,
-                "run it with `p4cc`, which brings the code along",
-            ));
+            let cause = format!("{:?} is a user-defined algorithm whose code is missing", self.name);
+            return Err(ConfigError::new(kind.key(), cause, "run it with `p4cc`, which loads the code"));
         }
         Ok(self.brought.as_ref())
     }
@@ -237,15 +233,15 @@ mod tests {
             ),
             (
                 r#"{"slow_start":{"name":"gst"}}"#,
-                r#"slow_start.k: "gst" needs it and has no default; give a number from 0 to 1000000"#,
+                r#"slow_start.k: "gst" requires this parameter, which has no default; give a number from 0 to 1000000"#,
             ),
             (
                 r#"{"slow_start":{"name":"gst","k":70}}"#,
-                "slow_start.k: k 70 is above k_dc 65; the lower threshold comes first: set k <= k_dc",
+                "slow_start.k: k 70 is greater than k_dc 65; k is the lower threshold: set k <= k_dc",
             ),
             (
                 r#"{"slow_start":{"name":"gst","k":8,"delta":"printed"}}"#,
-                r#"slow_start.delta: "printed" is not a value of it; give one of: text, literal"#,
+                r#"slow_start.delta: "printed" is not an allowed value; give one of: text, literal"#,
             ),
         ] {
             assert_eq!(message(json), want.replace("KNOWN", &known(Kind::CongestionAvoidance)));

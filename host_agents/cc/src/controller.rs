@@ -126,7 +126,7 @@ fn make_avoidance(spec: &AlgorithmSpec) -> Result<(Box<dyn CongestionAvoidance>,
 
 /// A registry row whose kind and constructor differ; a test of the registry excludes it.
 fn misfiled(kind: Kind, name: &str) -> ConfigError {
-    ConfigError::new(kind.key(), format!("{name:?} is filed under a wrong kind"), "report this as a defect")
+    ConfigError::new(kind.key(), format!("{name:?} is registered under a wrong kind"), "report this as a bug")
 }
 
 impl Controller {

@@ -14,7 +14,7 @@ use crate::{AckSample, CongestionAvoidance, CutCause, Echo, Event, Loss, Mark, P
 const C: ParamInfo = ParamInfo {
     name: "c",
     unit: "segments/s^3",
-    summary: "how steep the cubic function is",
+    summary: "steepness of the cubic function",
     domain: Domain::Number { default: Some(0.4), min: 0.000_001, max: 1e12 },
     source: "docs/algorithms/window.md#cubic, RFC9438",
 };
@@ -22,7 +22,7 @@ const C: ParamInfo = ParamInfo {
 const BETA: ParamInfo = ParamInfo {
     name: "beta",
     unit: "ratio",
-    summary: "what is left of the window after a congestion",
+    summary: "factor by which a congestion event multiplies the window",
     domain: Domain::Number { default: Some(0.7), min: 0.1, max: 0.99 },
     source: "docs/algorithms/window.md#cubic, RFC9438",
 };
@@ -30,7 +30,8 @@ const BETA: ParamInfo = ParamInfo {
 const FAST_CONVERGENCE: ParamInfo = ParamInfo {
     name: "fast_convergence",
     unit: "",
-    summary: "'on': a flow that lost from a smaller window than before gives room to others",
+    summary: "fast convergence: a flow that loses packets at a smaller window than last time yields \
+        bandwidth to others",
     domain: Domain::Choice { default: "on", options: &["on", "off"] },
     source: "docs/algorithms/window.md#cubic, RFC9438",
 };
@@ -39,7 +40,7 @@ const FAST_CONVERGENCE: ParamInfo = ParamInfo {
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "cubic",
     kind: Kind::CongestionAvoidance,
-    summary: "a cubic function of the time since the last loss, blind to congestion marks",
+    summary: "a cubic function of the time since the last loss; ignores ECN marks",
     parameters: &[C, BETA, FAST_CONVERGENCE],
     switch_needs: SwitchNeed::None,
     source: "docs/algorithms/window.md#cubic, RFC9438",
@@ -50,7 +51,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
 pub(crate) const ECN_INFO: AlgorithmInfo = AlgorithmInfo {
     name: "cubic_ecn",
     kind: Kind::CongestionAvoidance,
-    summary: "CUBIC that takes a mark for a congestion too, once per round; the receiver repeats a mark until CWR",
+    summary: "CUBIC that reacts to a mark as to a loss, once per round; the receiver echoes marks until CWR",
     parameters: &[
         C,
         BETA,
@@ -58,7 +59,7 @@ pub(crate) const ECN_INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "beta_ecn",
             unit: "ratio",
-            summary: "what is left of the window after a mark; 0.85 is ABE of RFC8511",
+            summary: "factor by which a mark multiplies the window; 0.85 is ABE of RFC8511",
             domain: Domain::Number { default: Some(0.7), min: 0.1, max: 0.99 },
             source: "docs/algorithms/window.md#cubic, RFC9438, RFC8511",
         },

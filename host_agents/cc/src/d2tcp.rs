@@ -25,7 +25,8 @@ const MEAN_WINDOW: f64 = 0.75;
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "d2tcp",
     kind: Kind::CongestionAvoidance,
-    summary: "DCTCP with a cut by alpha^d: d is the time the flow still needs over the time to its deadline",
+    summary: "DCTCP with a cut of alpha^d, where d is the time that the flow still needs divided by the time \
+        to its deadline",
     parameters: &[
         alpha::G,
         alpha::ALPHA0,
@@ -35,28 +36,29 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "d_min",
             unit: "ratio",
-            summary: "smallest exponent: a far deadline",
+            summary: "lower bound of the exponent, for far deadlines",
             domain: Domain::Number { default: Some(0.5), min: 0.01, max: 1.0 },
             source: "docs/algorithms/window.md#d2tcp",
         },
         ParamInfo {
             name: "d_max",
             unit: "ratio",
-            summary: "largest exponent: a near deadline",
+            summary: "upper bound of the exponent, for near deadlines",
             domain: Domain::Number { default: Some(2.0), min: 1.0, max: 100.0 },
             source: "docs/algorithms/window.md#d2tcp",
         },
         ParamInfo {
             name: "d_late",
             unit: "ratio",
-            summary: "exponent once the deadline has passed; public codes have 1 and 2",
+            summary: "exponent after the deadline has passed; public implementations use 1 or 2",
             domain: Domain::Number { default: Some(1.0), min: 0.01, max: 100.0 },
             source: "docs/algorithms/window.md#d2tcp, #choice-d2tcp-missed",
         },
         ParamInfo {
             name: "d_step",
             unit: "ratio",
-            summary: "exponents are rounded down to multiples of this; 0 for real ones, a kernel has 1/128",
+            summary: "step to which exponents are rounded down; 0 keeps real numbers, a kernel \
+                implementation uses 1/128",
             domain: Domain::Number { default: Some(0.0), min: 0.0, max: 0.5 },
             source: "docs/algorithms/window.md#d2tcp",
         },

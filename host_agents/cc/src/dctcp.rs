@@ -13,7 +13,7 @@ use crate::{AckSample, CongestionAvoidance, Publisher, Reaction, Window};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "dctcp",
     kind: Kind::CongestionAvoidance,
-    summary: "cuts the window once per round by half the smoothed share of marked packets",
+    summary: "cuts the window once per round by half the smoothed fraction of marked packets",
     parameters: &[alpha::G, alpha::ALPHA0, alpha::CWND_MIN, alpha::ALPHA_BY, alpha::CWR_FREEZE],
     switch_needs: SwitchNeed::OneEcnThreshold,
     source: "docs/algorithms/window.md#dctcp-sender, RFC8257",

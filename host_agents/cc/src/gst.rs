@@ -18,12 +18,12 @@ use crate::{AckSample, Event, Mark, Phase, Publisher, SlowStart, Window};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "gst",
     kind: Kind::SlowStart,
-    summary: "gentle slow start: growth falls from doubling to linear as the queue goes from k to k_dc",
+    summary: "gentle slow start: growth falls from doubling to linear as the queue grows from k to k_dc",
     parameters: &[
         ParamInfo {
             name: "k",
             unit: "packets",
-            summary: "lower threshold, the same as at the switch; the controller's planner gives it",
+            summary: "lower threshold, the same as at the switch; set by the controller's planner",
             domain: Domain::Number { default: None, min: 0.0, max: 1_000_000.0 },
             source: "docs/algorithms/slow-start.md#gst-parameters, #gst-model",
         },
@@ -37,15 +37,17 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "delta",
             unit: "",
-            summary: "exponent: 'text' falls with the queue, 'literal' is the printed formula, which rises",
+            summary: "exponent: 'text' decreases with the queue; 'literal' is the printed formula, which \
+                increases",
             domain: Domain::Choice { default: "text", options: &["text", "literal"] },
             source: "docs/algorithms/slow-start.md#gst-sender",
         },
         ParamInfo {
             name: "entry",
             unit: "",
-            summary: "growth between the first K mark and the first exponent: 'hold' none until a window of its own \
-                      was observed, 'stop' none in that window, 'per_ack' one segment, 'window_close' doubling",
+            summary: "growth between the first K mark and the first exponent: 'hold' none until a complete \
+                window is observed, 'stop' none in that window, 'per_ack' one segment, 'window_close' \
+                doubling",
             domain: Domain::Choice { default: "hold", options: &["hold", "stop", "per_ack", "window_close"] },
             source: "docs/algorithms/slow-start.md#choice-gst-entry",
         },
@@ -102,8 +104,8 @@ impl Gst {
         if k > k_dc {
             return Err(params.error(
                 "k",
-                format!("k {k} is above k_dc {k_dc}"),
-                "the lower threshold comes first: set k <= k_dc".to_owned(),
+                format!("k {k} is greater than k_dc {k_dc}"),
+                "k is the lower threshold: set k <= k_dc".to_owned(),
             ));
         }
         let form = if params.choice("delta")? == "literal" { Form::Literal } else { Form::Text };

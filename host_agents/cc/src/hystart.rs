@@ -17,40 +17,43 @@ const SOURCE: &str = "docs/algorithms/slow-start.md#hystart, RFC9406";
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "hystart",
     kind: Kind::SlowStart,
-    summary: "HyStart++: a rise of the round-trip time slows the growth, and ends slow start some rounds later",
+    summary: "HyStart++: an increase of the round-trip time slows growth, and ends slow start a few rounds \
+        later",
     parameters: &[
         ParamInfo {
             name: "min_rtt_thresh_ns",
             unit: "ns",
-            summary: "least rise that counts; 4 ms for the Internet, a base RTT's share in a data centre",
+            summary: "smallest RTT increase that counts; 4 ms for the Internet, a fraction of the base RTT \
+                in a data centre",
             domain: Domain::Number { default: Some(4e6), min: 0.0, max: 3.6e12 },
             source: SOURCE,
         },
         ParamInfo {
             name: "max_rtt_thresh_ns",
             unit: "ns",
-            summary: "largest rise that is waited for",
+            summary: "upper bound of the RTT increase that triggers",
             domain: Domain::Number { default: Some(16e6), min: 0.0, max: 3.6e12 },
             source: SOURCE,
         },
         ParamInfo {
             name: "min_rtt_divisor",
             unit: "",
-            summary: "between both the rise is the last round's least RTT by this",
+            summary: "divisor: between the bounds, the trigger is the last round's minimum RTT divided by \
+                this",
             domain: Domain::Number { default: Some(8.0), min: 1.0, max: 1_000.0 },
             source: SOURCE,
         },
         ParamInfo {
             name: "n_rtt_sample",
             unit: "samples",
-            summary: "samples of a round before it is judged",
+            summary: "RTT samples needed in a round",
             domain: Domain::Number { default: Some(8.0), min: 1.0, max: 1e6 },
             source: SOURCE,
         },
         ParamInfo {
             name: "css_growth_divisor",
             unit: "",
-            summary: "the conservative phase grows by this part of slow start",
+            summary: "divisor of slow start's growth in the conservative phase",
             domain: Domain::Number { default: Some(4.0), min: 1.0, max: 1_000.0 },
             source: SOURCE,
         },
@@ -64,7 +67,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "limit",
             unit: "segments",
-            summary: "most segments that an ACK counts for; 8 without pacing in the RFC",
+            summary: "upper bound on the segments that one ACK counts for; 8 without pacing in the RFC",
             domain: Domain::Number { default: Some(8.0), min: 1.0, max: 1e6 },
             source: SOURCE,
         },
@@ -100,8 +103,8 @@ impl HyStart {
         let span = |name| params.number(name).map(|ns| Span::from_ps((ns * 1e3) as u64));
         let (min_thresh, max_thresh) = (span("min_rtt_thresh_ns")?, span("max_rtt_thresh_ns")?);
         if min_thresh > max_thresh {
-            let cause = format!("{} ns is above max_rtt_thresh_ns", min_thresh.as_ns());
-            return Err(params.error("min_rtt_thresh_ns", cause, "lower it".to_owned()));
+            let cause = format!("{} ns is greater than max_rtt_thresh_ns", min_thresh.as_ns());
+            return Err(params.error("min_rtt_thresh_ns", cause, "reduce it".to_owned()));
         }
         Ok(Self {
             min_thresh,

@@ -18,7 +18,7 @@ use crate::{AckSample, CongestionAvoidance, Publisher, Reaction, Window};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "l2tcp",
     kind: Kind::CongestionAvoidance,
-    summary: "DCTCP with a weight that falls as the flow sends: short flows grow faster and cut less",
+    summary: "DCTCP with a weight that decreases with the data sent: short flows grow faster and cut less",
     parameters: &[
         alpha::G,
         alpha::ALPHA0,
@@ -42,14 +42,16 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "s1",
             unit: "segments",
-            summary: "sent data up to which the weight is w_max; unverified: a public code's, the paper was not read",
+            summary: "data sent up to which the weight is w_max; unverified: from a public implementation, \
+                the paper was not available",
             domain: Domain::Number { default: Some(200.0), min: 0.0, max: 1e12 },
             source: "docs/algorithms/window.md#l2tcp, #choice-l2tcp-limits",
         },
         ParamInfo {
             name: "s2",
             unit: "segments",
-            summary: "sent data from which the weight is w_min; unverified: a public code's, the paper was not read",
+            summary: "data sent from which the weight is w_min; unverified: from a public implementation, \
+                the paper was not available",
             domain: Domain::Number { default: Some(1_000.0), min: 0.0, max: 1e12 },
             source: "docs/algorithms/window.md#l2tcp, #choice-l2tcp-limits",
         },
@@ -85,7 +87,7 @@ impl L2tcp {
             [("w_min", sender.w_min, "w_max", sender.w_max), ("s1", sender.s1, "s2", sender.s2)]
         {
             if below > above {
-                let cause = format!("{low} {below} is above {high} {above}");
+                let cause = format!("{low} {below} is greater than {high} {above}");
                 return Err(params.error(low, cause, format!("set {low} <= {high}")));
             }
         }
@@ -206,9 +208,12 @@ mod tests {
         for (json, want) in [
             (
                 r#"{"name":"l2tcp","w_min":3}"#,
-                "congestion_avoidance.w_min: w_min 3 is above w_max 2.5; set w_min <= w_max",
+                "congestion_avoidance.w_min: w_min 3 is greater than w_max 2.5; set w_min <= w_max",
             ),
-            (r#"{"name":"l2tcp","s2":100}"#, "congestion_avoidance.s1: s1 200 is above s2 100; set s1 <= s2"),
+            (
+                r#"{"name":"l2tcp","s2":100}"#,
+                "congestion_avoidance.s1: s1 200 is greater than s2 100; set s1 <= s2",
+            ),
         ] {
             let error = L2tcp::new(&params_of(&INFO, json).params()).expect_err("refused");
             assert_eq!(error.to_string(), want);

@@ -14,11 +14,12 @@ use crate::{AckSample, Phase, Publisher, SlowStart, Window};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "limited",
     kind: Kind::SlowStart,
-    summary: "limited slow start: doubles to max_ssthresh, then adds about half of that per round",
+    summary: "limited slow start: doubles up to max_ssthresh, then adds about half of it per round",
     parameters: &[ParamInfo {
         name: "max_ssthresh",
         unit: "segments",
-        summary: "window from which growth is limited; 32 lets it act below the RFB-SS paper's threshold of 64",
+        summary: "window above which growth is limited; with 32 it takes effect below the RFB-SS paper's \
+            threshold of 64",
         domain: Domain::Number { default: Some(100.0), min: 2.0, max: Window::MAX_SEGMENTS },
         source: "docs/algorithms/slow-start.md#limited, RFC3742",
     }],

@@ -10,7 +10,7 @@ use crate::{AckSample, Phase, Publisher, SlowStart, Window};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "p_start",
     kind: Kind::SlowStart,
-    summary: "doubles to ssthresh/2, then adds half of what is missing per round",
+    summary: "doubles up to ssthresh/2, then adds half of the remaining distance per round",
     parameters: &[DELTA],
     switch_needs: SwitchNeed::None,
     source: "docs/algorithms/slow-start.md#p-start",

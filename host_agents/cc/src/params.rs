@@ -60,7 +60,7 @@ impl ParamInfo {
 
 /// The remedy of errors that no configuration can cause.
 fn defect() -> String {
-    "report this as a defect".to_owned()
+    "report this as a bug".to_owned()
 }
 
 /// The parameters of one algorithm, checked against its registry row.
@@ -96,11 +96,7 @@ impl<'a> Params<'a> {
         let param = self.known.iter().find(|param| param.name == name);
         param.map(|param| param.domain).ok_or_else(|| {
             // Only a slip between an algorithm and its own registry row leads here.
-            self.error(
-                name,
-                format!("{:?} reads a parameter it does not declare", self.algorithm),
-                String::new(),
-            )
+            self.error(name, format!("{:?} reads an undeclared parameter", self.algorithm), String::new())
         })
     }
 
@@ -119,9 +115,11 @@ impl<'a> Params<'a> {
                 Err(self.error(name, format!("{text:?} is not a number"), range))
             }
             (None, Some(default)) => Ok(default),
-            (None, None) => {
-                Err(self.error(name, format!("{:?} needs it and has no default", self.algorithm), range))
-            }
+            (None, None) => Err(self.error(
+                name,
+                format!("{:?} requires this parameter, which has no default", self.algorithm),
+                range,
+            )),
         }
     }
 
@@ -138,7 +136,7 @@ impl<'a> Params<'a> {
         found.copied().ok_or_else(|| {
             self.error(
                 name,
-                format!("{given} is not a value of it"),
+                format!("{given} is not an allowed value"),
                 format!("give one of: {}", options.join(", ")),
             )
         })

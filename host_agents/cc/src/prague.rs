@@ -17,7 +17,7 @@ use crate::{AckSample, CongestionAvoidance, CutCause, Event, Mark, Publisher, Re
 pub(crate) const RTT_VIRT: ParamInfo = ParamInfo {
     name: "rtt_virt_ns",
     unit: "ns",
-    summary: "shorter round trips grow and cut as this one; 0 for none",
+    summary: "flows with a shorter RTT grow and cut as if it were this long; 0 disables",
     domain: Domain::Number { default: Some(25e6), min: 0.0, max: 1e10 },
     source: "docs/algorithms/prague.md#prague-rtt",
 };
@@ -26,7 +26,8 @@ pub(crate) const RTT_VIRT: ParamInfo = ParamInfo {
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "prague",
     kind: Kind::CongestionAvoidance,
-    summary: "scalable control of L4S: DCTCP's cut, the same rate at all round-trip times up to 25 ms; without pacing",
+    summary: "scalable congestion control for L4S: DCTCP's cut, with equal rates at all RTTs up to 25 ms; \
+        without pacing",
     parameters: &[G, ALPHA0, CWND_MIN, RTT_VIRT],
     switch_needs: SwitchNeed::L4sMarks,
     source: "docs/algorithms/prague.md#prague, RFC9331",

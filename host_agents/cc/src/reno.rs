@@ -9,7 +9,7 @@ use crate::{AckSample, CongestionAvoidance, Publisher, Reaction, Window};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "reno",
     kind: Kind::CongestionAvoidance,
-    summary: "one segment per round; halves on loss, blind to congestion marks",
+    summary: "one segment per round; halves on loss, ignores ECN marks",
     parameters: &[],
     switch_needs: SwitchNeed::None,
     source: "docs/algorithms/window.md#reno-rules, RFC5681",

@@ -12,7 +12,7 @@ use crate::{AckSample, CongestionAvoidance, CutCause, Echo, Event, Mark, Publish
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "reno_ecn",
     kind: Kind::CongestionAvoidance,
-    summary: "Reno that halves on a congestion mark too, once per round; the receiver repeats a mark until CWR",
+    summary: "Reno that also halves on an ECN mark, once per round; the receiver echoes marks until CWR",
     parameters: &[],
     switch_needs: SwitchNeed::OneEcnThreshold,
     source: "docs/algorithms/window.md#reno-ecn, RFC3168",

@@ -19,7 +19,7 @@ use crate::{AckSample, Phase, Publisher, SlowStart, Window};
 pub(crate) const DELTA: ParamInfo = ParamInfo {
     name: "delta",
     unit: "segments",
-    summary: "once no more than this is missing, the window goes to the threshold in one round",
+    summary: "when the remaining distance is at most this, the window jumps to the threshold in one round",
     domain: Domain::Number { default: Some(2.0), min: 0.001, max: 1_000_000.0 },
     source: "docs/algorithms/slow-start.md#rfb-ss, #choice-rfb-ss-delta",
 };
@@ -28,20 +28,21 @@ pub(crate) const DELTA: ParamInfo = ParamInfo {
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "rfb_ss",
     kind: Kind::SlowStart,
-    summary: "doubles to ssthresh/2, then adds RTT/(rtt_max+RTT) of what is missing per round; its paper starts at iw 2",
+    summary: "doubles up to ssthresh/2, then adds RTT/(rtt_max+RTT) of the remaining distance per round; its \
+        paper starts at iw 2",
     parameters: &[
         DELTA,
         ParamInfo {
             name: "rtt_max_ns",
             unit: "ns",
-            summary: "largest round-trip time among the flows at the bottleneck",
+            summary: "largest round-trip time of the flows at the bottleneck",
             domain: Domain::Number { default: Some(560e6), min: 1.0, max: 3.6e12 },
             source: "docs/algorithms/slow-start.md#rfb-ss, #choice-rfb-ss-rtt-max",
         },
         ParamInfo {
             name: "rtt_ns",
             unit: "ns",
-            summary: "the flow's round-trip time; 0 for the measured one, smoothed",
+            summary: "round-trip time of the flow; 0 uses the smoothed measurement",
             domain: Domain::Number { default: Some(0.0), min: 0.0, max: 3.6e12 },
             source: "docs/algorithms/slow-start.md#rfb-ss",
         },

@@ -14,7 +14,7 @@ use crate::{AckSample, Phase, Publisher, SlowStart, Window};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "smooth",
     kind: Kind::SlowStart,
-    summary: "doubles to ssthresh/2, then grows by 1/2, 1/3, 1/4 … of the window in each further round",
+    summary: "doubles up to ssthresh/2, then grows by 1/2, 1/3, 1/4 … of the window per round",
     parameters: &[],
     switch_needs: SwitchNeed::None,
     source: "docs/algorithms/slow-start.md#smooth, #choice-smooth",

@@ -61,8 +61,8 @@ def test_other_bins_are_refused() -> None:
 @pytest.mark.parametrize(
     ("sizes", "theirs", "cause"),
     [
-        ([100, 200], [[1.0, 1.0]], "theirs has 1 bins and sizes_bytes 2"),
-        ([200, 100], [[1.0, 1.0], [1.0, 1.0]], "are to ascend"),
+        ([100, 200], [[1.0, 1.0]], "theirs has 1 bins but sizes_bytes has 2"),
+        ([200, 100], [[1.0, 1.0], [1.0, 1.0]], "must be in ascending order"),
         ([100], [[1.0]], "at least 2 items"),
         ([100], [[0.5, 1.0]], "greater than or equal to 1"),
     ],

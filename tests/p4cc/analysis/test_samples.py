@@ -272,10 +272,10 @@ def test_rpcs_in_a_closed_and_an_open_loop(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("traffic", "message"),
     [
-        ({"kind": "rpc", "clients": ["h1", "h2"], "shifts": [2]}, "'h1' would ask itself"),
+        ({"kind": "rpc", "clients": ["h1", "h2"], "shifts": [2]}, "'h1' would send requests to itself"),
         ({"kind": "rpc", "clients": ["h1", "h2"], "servers": ["h3"]}, "1 servers for 2 clients"),
-        ({"kind": "rpc", "load": 0.1, "mean_gap_ns": 5.5}, "give load or mean_gap_ns"),
-        ({"kind": "bulk", "size_bytes": 5, "close_ns": 10}, "close_ns is for flows without size_bytes"),
+        ({"kind": "rpc", "load": 0.1, "mean_gap_ns": 5.5}, "give either load or mean_gap_ns"),
+        ({"kind": "bulk", "size_bytes": 5, "close_ns": 10}, "close_ns requires flows without size_bytes"),
     ],
 )
 def test_what_makes_no_sense_is_named(tmp_path: Path, traffic: dict[str, Any], message: str) -> None:

@@ -61,10 +61,10 @@ MISTAKES = (
     Mistake("negative", _set("topology.rate_bps=-1"), ("topology.rate_bps", "greater than 0")),
     Mistake("huge", _set("topology.rate_bps=1e30"), ("topology.rate_bps",)),
     Mistake("not a number", _set("topology.rate_bps=fast"), ("topology.rate_bps", "integer")),
-    Mistake("no such scenario", ("run", "yours.yaml"), ("yours.yaml", "remedy")),
+    Mistake("the scenario does not exist", ("run", "yours.yaml"), ("yours.yaml", "remedy")),
     Mistake("a folder for a scenario", ("run", "."), ("remedy",)),
     Mistake("no YAML", ("run", "notes.md"), ("notes.md", "remedy"), files={"notes.md": "a: [1\nb: }"}),
-    Mistake("no such program", _set("switch.program=basci.p4"), ("basci.p4", "looked for")),
+    Mistake("no such program", _set("switch.program=basci.p4"), ("basci.p4", "searched ")),
     Mistake("P4 without main", _set("switch.program=part.p4"), NO_MAIN, files={"part.p4": PART}),
     Mistake(
         "IR of P4 without main", ("compile", "part.p4", "--ir", "-"), NO_MAIN, warned=True, files={"part.p4": PART}
@@ -83,7 +83,7 @@ MISTAKES = (
         ("bad.p4:2", "does not compile"),
         files={"bad.p4": "#include <core.p4>\ncontrol c() { apply { x = 1; } }\n"},
     ),
-    Mistake("unknown algorithm", _set("variant=dctpc"), ("no algorithm 'dctpc'", "did you mean 'dctcp'")),
+    Mistake("unknown algorithm", _set("variant=dctpc"), ("unknown algorithm 'dctpc'", "did you mean 'dctcp'")),
     Mistake("unknown variant", (*RUN, "--variant", "DCTPC"), ("no variant", "--variant", "variants: Reno")),
     Mistake(
         "two variants of one name",
@@ -94,7 +94,7 @@ MISTAKES = (
     Mistake(
         "sender and program do not fit",
         _set("variant=dctcp", "switch.program=" + str(ROOT / "p4src/v1model/ack_priority.p4")),
-        ("marks nothing", "ecn_dual.p4"),
+        ("does not mark", "ecn_dual.p4"),
     ),
     Mistake(
         "paced senders beside windows",
@@ -114,13 +114,19 @@ MISTAKES = (
     Mistake(
         "a unit by which a share is out of range",
         RUN,
-        ("$.traffic.load", "(it is 30)", "Share of each source's link", "to 10", "p4cc schema traffic.poisson.load"),
+        (
+            "$.traffic.load",
+            "(it is 30)",
+            "Mean load on each source's link",
+            "to 10",
+            "p4cc schema traffic.poisson.load",
+        ),
         changes={"traffic": {"kind": "poisson", "size": {"kind": "fixed", "bytes": 1000}, "load": 30}},
     ),
     Mistake(
         "a kind that there is not",
         RUN,
-        ("$.topology", "no kind 'leafspine'", "did you mean 'leaf_spine'?"),
+        ("$.topology", "unknown kind 'leafspine'", "did you mean 'leaf_spine'?"),
         changes={"topology": {"kind": "leafspine"}},
     ),
     Mistake("no kind at all", RUN, ("$.traffic", "kind is missing", "incast"), changes={"traffic": {"sru_bytes": 1}}),
@@ -128,7 +134,7 @@ MISTAKES = (
         "what must be given",
         RUN,
         (
-            "$.topology.leaves: is missing: Switches that hosts hang on",
+            "$.topology.leaves: is missing: Leaf switches, to which hosts connect",
             "from 1 to 256",
             "p4cc schema topology.leaf_spine",
         ),
@@ -160,7 +166,7 @@ MISTAKES = (
             "$.stop_ns: '8G' is a rate",
             '"reno" has no parameter "beta"',
             "$.variants[1].slow_start",
-            "two variants have one name, same",
+            "two variants are named same",
         ),
         changes={
             "sedes": [1],
@@ -214,7 +220,7 @@ MISTAKES = (
     Mistake(
         "K above K_dc",
         ("controller", "plan", "--k-rule", "fixed", "--k-pkts", "80"),
-        ("K 80 is not below K_dc 65",),
+        ("K 80 is not less than K_dc 65",),
         code=1,
     ),
 )

@@ -19,23 +19,31 @@ RATE = TOP + "class Mine(RateAlgorithm):\n    {}\n"
 PLAIN = WINDOW.format("step = number(1, min=0.5, max=2, unit='segments')")
 
 MISTAKES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
-    "no such file": (PLAIN, {"python": "yours.py:Mine"}, ("no algorithm 'yours.py'", "looked for")),
-    "no such class": (PLAIN, {"python": "mine.py:Yours"}, ("mine.py: has no class 'Yours'", "classes there: Mine")),
+    "no such file": (PLAIN, {"python": "yours.py:Mine"}, ("unknown algorithm 'yours.py'", "searched ")),
+    "no such class": (
+        PLAIN,
+        {"python": "mine.py:Yours"},
+        ("mine.py: has no class 'Yours'", "classes in the file: Mine"),
+    ),
     "no class at all": (PLAIN, {"python": "mine.py"}, ("congestion_avoidance.python", "FILE.py:CLASS")),
     "name and class": (PLAIN, {"python": "mine.py:Mine", "name": "reno"}, ("not both",)),
     "no Python": ("class Mine(:\n", {}, ("the algorithm cannot be loaded", "SyntaxError", "line 1")),
-    "no algorithm": ("class Mine:\n    pass\n", {}, ("Mine is no p4cc.WindowAlgorithm", "derive the class")),
+    "no algorithm": ("class Mine:\n    pass\n", {}, ("Mine is not a p4cc.WindowAlgorithm", "derive the class")),
     "another kind": (RATE.format("pass"), {}, ("is an algorithm for rate_control, not for congestion_avoidance",)),
     "no such parameter": (PLAIN, {"stop": 1}, ("congestion_avoidance.stop", 'has no parameter "stop"', "'step'?")),
     "a parameter out of range": (PLAIN, {"step": 3}, ("congestion_avoidance.step", "0.5 to 2 segments")),
     "a parameter that is a word": (PLAIN, {"step": "big"}, ("'big' is not a number",)),
-    "a needed parameter": (WINDOW.format("step = number(min=0, max=1)"), {}, ("needs it and has no default",)),
+    "a needed parameter": (
+        WINDOW.format("step = number(min=0, max=1)"),
+        {},
+        ("requires this parameter, which has no default",),
+    ),
     "no such word": (WINDOW.format("how = choice('a', options=['a', 'b'])"), {"how": "c"}, ("give one of: a, b",)),
-    "a default out of range": (WINDOW.format("step = number(5, min=0, max=1)"), {}, ("the default lies between",)),
+    "a default out of range": (WINDOW.format("step = number(5, min=0, max=1)"), {}, ("the default must lie between",)),
     "a parameter's name that is taken": (
         WINDOW.format("cwnd = number(1, min=0, max=1)"),
         {},
-        ("cwnd is an attribute",),
+        ("cwnd is already an attribute",),
     ),
     "needs of nothing": (WINDOW.format("needs = 'marks'"), {}, ("needs = 'marks'", "one_ecn_threshold")),
     "marks that never come": (
@@ -43,8 +51,12 @@ MISTAKES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
         {},
         ("on_mark is never called", 'set needs = "one_ecn_threshold"'),
     ),
-    "a method that nobody calls": (WINDOW.format("def on_akc(self, ack): pass"), {}, ("on_akc that nobody calls",)),
-    "no method": (WINDOW.format("on_ack = 5"), {}, ("on_ack is no method", "write def on_ack")),
+    "a method that p4cc never calls": (
+        WINDOW.format("def on_akc(self, ack): pass"),
+        {},
+        ("on_akc that p4cc never calls",),
+    ),
+    "no method": (WINDOW.format("on_ack = 5"), {}, ("on_ack is not a method", "write def on_ack")),
     "an exception at the start": (
         WINDOW.format("def start(self): self.x = 1 / 0"),
         {},
@@ -104,7 +116,7 @@ def test_what_a_rate_algorithm_sets_is_checked(tmp_path: Path, code: str, said: 
 def test_a_slow_start_has_to_grow(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(SLOW.format("pass"))
     variants = [{"name": "Mine", "congestion_avoidance": {"name": "reno"}, "slow_start": {"python": "mine.py:Mine"}}]
-    with pytest.raises(UserError, match="has no on_ack: the window would never grow"):
+    with pytest.raises(UserError, match="has no on_ack, so the window would never grow"):
         run(tmp_path, scenario(variants=variants))
 
 

@@ -15,7 +15,12 @@ MISTAKES = (
     Mistake(
         "capture of nobody",
         RUN,
-        ("case Reno: record.pcap", "no link ends at 's2:1'", "remedy: name a switch, SWITCH:PORT or a host", "s1, h1"),
+        (
+            "case Reno: record.pcap",
+            "no link end matches 's2:1'",
+            "remedy: name a switch, SWITCH:PORT or a host",
+            "s1, h1",
+        ),
         changes={"record": {"pcap": ["h1", "s2:1"]}},
     ),
     Mistake(

@@ -32,7 +32,7 @@ MISTAKES = (
         ("mine.yaml:", "$.switch.controller", "FILE.py:CLASS", "(it is 'mine.py')"),
         changes=controlled("mine.py"),
     ),
-    Mistake("no such controller", RUN, ("no controller 'yours.py'", "looked for"), changes=controlled("yours.py:Mine")),
+    Mistake("no such controller", RUN, ("no controller 'yours.py'", "searched "), changes=controlled("yours.py:Mine")),
     Mistake(
         "a controller that is no Python",
         RUN,
@@ -43,28 +43,28 @@ MISTAKES = (
     Mistake(
         "no such class",
         RUN,
-        ("mine.py: has no class 'Yours'", "controllers there: Mine"),
+        ("mine.py: has no class 'Yours'", "controllers in the file: Mine"),
         changes=controlled("mine.py:Yours"),
         files=IDLE,
     ),
     Mistake(
         "a class that is no controller",
         RUN,
-        ("mine.py: Mine is no p4cc.Controller", "derive the class from p4cc.Controller"),
+        ("mine.py: Mine is not a p4cc.Controller", "derive the class from p4cc.Controller"),
         changes=controlled(),
         files={"mine.py": "class Mine:\n    pass\n"},
     ),
     Mistake(
         "a handler that nobody calls",
         RUN,
-        ("Mine has a handler on_digests that nobody calls", "handlers: start", "on_digest"),
+        ("Mine has a handler on_digests that p4cc never calls", "handlers: start", "on_digest"),
         changes=controlled(),
         files={"mine.py": MINE.format("async def on_digests(self, switch, digest): pass")},
     ),
     Mistake(
         "a handler that is no coroutine",
         RUN,
-        ("mine.py: Mine.start is no coroutine", "write async def start"),
+        ("mine.py: Mine.start is not a coroutine", "write async def start"),
         changes=controlled(),
         files={"mine.py": MINE.format("def start(self): pass")},
     ),
@@ -78,7 +78,7 @@ MISTAKES = (
     Mistake(
         "a way to no controller",
         RUN,
-        ("$.control", "there is no controller", "switch.controller: FILE.py:CLASS"),
+        ("$.control", "the scenario has control settings but no controller", "switch.controller: FILE.py:CLASS"),
         changes=controlled(None, latency_ns=5),
     ),
     Mistake("a latency below 0", RUN, ("$.control.latency_ns", "(it is -1)"), changes=controlled(latency_ns=-1)),
@@ -97,13 +97,13 @@ MISTAKES = (
     Mistake(
         "a latency upside down",
         RUN,
-        ("$.control.latency_ns", "max_ns is below min_ns"),
+        ("$.control.latency_ns", "max_ns is less than min_ns"),
         changes=controlled(latency_ns={"kind": "uniform", "min_ns": 2, "max_ns": 1}),
     ),
     Mistake(
         "a mean below the least",
         RUN,
-        ("$.control.latency_ns", "mean_ns is below min_ns"),
+        ("$.control.latency_ns", "mean_ns is less than min_ns"),
         changes=controlled(latency_ns={"kind": "exponential", "min_ns": 2, "mean_ns": 1}),
     ),
     Mistake(
@@ -122,19 +122,19 @@ MISTAKES = (
     Mistake(
         "a controller that returns before it leaves",
         RUN,
-        ("$.control.absences[0]", "returns_ns is not after leaves_ns"),
+        ("$.control.absences[0]", "returns_ns must be later than leaves_ns"),
         changes=controlled(absences=[{"leaves_ns": 5, "returns_ns": 5}]),
     ),
     Mistake(
         "a controller that leaves while it is away",
         RUN,
-        ("$.control", "the controller that leaves at 9 ns is away already"),
+        ("$.control", "the absence that starts at 9 ns has not ended yet"),
         changes=controlled(absences=[{"leaves_ns": 5}, {"leaves_ns": 9, "returns_ns": 10}]),
     ),
     Mistake(
         "a fault of nothing",
         RUN,
-        ("$.faults[0]", "give between, the two ends of a link, or switch, a name"),
+        ("$.faults[0]", "give between (the two ends of a link) or switch (a name)"),
         changes={"faults": [{"down_ns": 5}]},
     ),
     Mistake(
@@ -152,7 +152,7 @@ MISTAKES = (
     Mistake(
         "an installation of a link",
         RUN,
-        ("$.faults[0]", "install_delay_ns is for a switch that comes up again"),
+        ("$.faults[0]", "install_delay_ns applies to a switch that comes up again"),
         changes={"faults": [{"between": ["s1", "h1"], "down_ns": 5, "up_ns": 6, "install_delay_ns": 7}]},
     ),
     Mistake("a port that is none", (*RUN, "--serve", "x"), ("--serve", "'x' is no address", "give PORT or IP:PORT")),

@@ -28,39 +28,42 @@ MISTAKES = (
     Mistake(
         "a period and a rate",
         RUN,
-        ("$.traffic[0]", "period_ns or rate_bps, not both"),
+        ("$.traffic[0]", "give either period_ns or rate_bps"),
         changes=packets(hex="00", period_ns=5, rate_bps=5),
     ),
     Mistake(
         "packets that end before they begin",
         RUN,
-        ("$.traffic[0]", "end_ns 5 is not after start_ns 9"),
+        ("$.traffic[0]", "end_ns 5 is not later than start_ns 9"),
         changes=packets(hex="00", start_ns=9, end_ns=5),
     ),
     Mistake("packets with a deadline", RUN, ("deadline: unknown key",), changes=packets(hex="00", deadline={})),
     Mistake(
         "no digits", RUN, ("mine.yaml at traffic[0].hex[0]", "remedy: write two hexadecimal"), changes=packets(hex="xy")
     ),
-    Mistake("no such sender", RUN, ("no host is named 'h77'", "hosts: h1"), changes=packets(hex="00", sources="h77")),
+    Mistake("no such sender", RUN, ("no host matches 'h77'", "hosts: h1"), changes=packets(hex="00", sources="h77")),
     Mistake(
-        "no packet", RUN, ("traffic[0].scapy[0]: is no packet", "Ether()/IP(dst=h2.ipv4)"), changes=packets(scapy="IP(")
+        "no packet",
+        RUN,
+        ("traffic[0].scapy[0]: is not a packet", "Ether()/IP(dst=h2.ipv4)"),
+        changes=packets(scapy="IP("),
     ),
     Mistake(
         "code for a packet",
         RUN,
-        ("traffic[0].scapy[0]", "may not stand in a packet"),
+        ("traffic[0].scapy[0]", "is not allowed in a packet expression"),
         changes=packets(scapy="__import__('os').getcwd()"),
     ),
     Mistake(
         "a header that the program lacks",
         RUN,
-        ("there is no layer 'probe_t'", "remedy: layers: Ether", "ipv4_h"),
+        ("unknown layer 'probe_t'", "remedy: layers: Ether", "ipv4_h"),
         changes=packets(scapy="Ether()/probe_t()"),
     ),
     Mistake(
         "text for a capture",
         RUN,
-        ("notes.md: is no pcap or pcapng file", "remedy"),
+        ("notes.md: is not a pcap or pcapng file", "remedy"),
         changes={"traffic": {"kind": "replay", "source": "h1", "pcap": "notes.md"}},
         files={"notes.md": "mine"},
     ),
@@ -85,7 +88,10 @@ MISTAKES = (
     Mistake(
         "fields of no headers",
         RUN,
-        ("$.record.headers: packets carry no headers", "remedy: give transport.headers"),
+        (
+            "$.record.headers: the scenario records headers, but packets carry none",
+            "remedy: define them in transport.headers",
+        ),
         changes={"record": {"headers": {}}},
     ),
     Mistake(
@@ -97,18 +103,18 @@ MISTAKES = (
     Mistake(
         "IPv6 through a program of IPv4",
         (*RUN, "--set", "transport.ip=6"),
-        ("transport.ip: routes go to ingress.forward.ipv4_lpm, whose key has 32", "give a program that routes IPv6"),
+        ("transport.ip: routes go to ingress.forward.ipv4_lpm, whose key has 32", "use a program that routes IPv6"),
     ),
     Mistake(
         "paced senders over TCP",
         RUN,
-        ("mine.yaml", "$.transport", "paced senders have p4cc's own header", "leave packets out"),
+        ("mine.yaml", "$.transport", "paced senders use p4cc's header", "remove packets"),
         changes={"transport": {"kind": "rdma", "packets": "tcp"}},
     ),
     Mistake(
         "headers of a program in TCP",
         RUN,
-        ("$.transport.headers: packets of TCP or IPv6 carry no headers", "remedy: leave them out, or give"),
+        ("$.transport.headers: TCP and IPv6 packets cannot carry", "remedy: remove the headers, or use"),
         changes={
             "transport": {
                 "packets": "tcp",
@@ -119,7 +125,7 @@ MISTAKES = (
     Mistake(
         "recording at nobody",
         RUN,
-        ("record.packets_received.hosts", "no host is named 'x'"),
+        ("record.packets_received.hosts", "no host matches 'x'"),
         changes={"record": {"packets_received": {"hosts": "x"}}},
     ),
     Mistake(

@@ -18,7 +18,11 @@ MISTAKES = (
     Mistake(
         "entries of a topology file that names none",
         RUN,
-        ("mine.yaml at topology.entries", "topology.json names no file of entries", "remedy: leave it out"),
+        (
+            "mine.yaml at topology.entries",
+            "topology.json does not name an entry file",
+            "remedy: remove topology.entries",
+        ),
         changes={
             "topology": {"kind": "import", "file": "topology.json", "entries": True},
             "traffic": {"kind": "bulk", "sources": ["h1"], "destinations": ["h2"], "size_bytes": 1000},
@@ -28,31 +32,31 @@ MISTAKES = (
     Mistake(
         "no such table",
         RUN,
-        ("record.tables.names", "no table of these switches is named ipv4_lmp", "remedy: tables: "),
+        ("record.tables.names", "no table of these switches matches ipv4_lmp", "remedy: tables: "),
         changes={"record": {"tables": {"names": ["ipv4_lmp"]}}},
     ),
     Mistake(
         "no such meter",
         RUN,
-        ("record.meters.names", "no meter of these switches is named rate", "remedy: meters: none"),
+        ("record.meters.names", "no meter of these switches matches rate", "remedy: meters: none"),
         changes={"record": {"meters": {"names": ["rate"]}}},
     ),
     Mistake(
         "no such digest",
         RUN,
-        ("record.digests.names", "no digest of these switches is named learn_t", "remedy: digests: none"),
+        ("record.digests.names", "no digest of these switches matches learn_t", "remedy: digests: none"),
         changes={"record": {"digests": {"names": ["learn_t"]}}},
     ),
     Mistake(
         "drops of no switch",
         RUN,
-        ("record.drops.switches", "no switch is named leaf*", "remedy: switches: s1"),
+        ("record.drops.switches", "no switch matches leaf*", "remedy: switches: s1"),
         changes={"record": {"drops": {"switches": ["leaf*"]}}},
     ),
     Mistake(
         "lines of no switch",
         RUN,
-        ("record.log_msg.switches", "no switch is named s9", "remedy: switches: s1"),
+        ("record.log_msg.switches", "no switch matches s9", "remedy: switches: s1"),
         changes={"record": {"log_msg": {"switches": ["s9"]}}},
     ),
     Mistake(

@@ -52,7 +52,7 @@ def test_a_file_here_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_an_unknown_name_is_refused_with_experiments_that_are_near(name: str, near: str) -> None:
     with pytest.raises(p4cc.UserError) as refused:
         p4cc.find_scenario(name)
-    assert "no such scenario" in str(refused.value)
+    assert "the scenario does not exist" in str(refused.value)
     assert near in str(refused.value)
 
 

@@ -237,14 +237,14 @@ ENDED = {
     "Exits": ("SystemExit: 3", "Exits.on_digest"),
     "Blocks": ("took longer than 0.5 s", "Blocks.on_digest", "reactive.py:", "control.handler_limit_s"),
     "Waits": ("took longer than 0.5 s", "Waits.on_digest", "reactive.py:", "control.handler_limit_s"),
-    "TooEarly": ("there is no network before start()", "TooEarly.__init__", "reactive.py"),
-    "Endless": ("10000 calls of handlers at one instant", "Endless.nothing", "give control.latency_ns"),
-    "NoSuchHandler": ("has a handler on_diggest that nobody calls", "on_digest"),
-    "NotAsync": ("NotAsync.on_digest is no coroutine", "write async def on_digest"),
-    "NoInterval": ("an interval of 0 ns", "NoInterval.start"),
+    "TooEarly": ("the network does not exist before start()", "TooEarly.__init__", "reactive.py"),
+    "Endless": ("10000 calls of handlers at the same time", "Endless.nothing", "set control.latency_ns"),
+    "NoSuchHandler": ("has a handler on_diggest that p4cc never calls", "on_digest"),
+    "NotAsync": ("NotAsync.on_digest is not a coroutine", "write async def on_digest"),
+    "NoInterval": ("the interval of 0 ns", "NoInterval.start"),
     "Pushes": ("switch.program", "Pushes.start"),
-    "NoController": ("NoController is no p4cc.Controller", "controllers there: Reactive"),
-    "Nobody": ("has no class 'Nobody'", "controllers there: Reactive"),
+    "NoController": ("NoController is not a p4cc.Controller", "controllers in the file: Reactive"),
+    "Nobody": ("has no class 'Nobody'", "controllers in the file: Reactive"),
 }
 
 
@@ -267,7 +267,7 @@ def test_a_late_refusal_names_the_line_that_asked(tmp_path: Path) -> None:
         if "switch.delete(" in text
     )
     assert f"reactive.py:{line}: Refused.on_digest, switch s1, at " in str(ended.value)
-    assert "was refused when it took effect" in str(ended.value)
+    assert "refused the request when it took effect" in str(ended.value)
     ran = run(tmp_path, reactive("GoesOn", control={"latency_ns": 1_000}))
     assert values(ran, "refused")
 

@@ -91,12 +91,12 @@ def test_pieces_wait_for_what_they_need(tmp_path: Path, variant: str) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"schedule": "pairwise"}, "pairwise goes with all_to_all"),
-        ({"operation": "all_to_all", "schedule": "ring"}, "pairwise goes with all_to_all"),
-        ({"window": 2}, "give window with all_to_all only"),
-        ({"group_stride": 2}, "give group_size too"),
-        ({"group_size": 3}, "8 hosts are no multiple of 3 ranks"),
-        ({"deadline": {"offset_ns": 5}}, "have no deadline"),
+        ({"schedule": "pairwise"}, "use pairwise with all_to_all"),
+        ({"operation": "all_to_all", "schedule": "ring"}, "use pairwise with all_to_all"),
+        ({"window": 2}, "give window only with all_to_all"),
+        ({"group_stride": 2}, "group_stride requires group_size"),
+        ({"group_size": 3}, "8 hosts are not a multiple of 3 ranks"),
+        ({"deadline": {"offset_ns": 5}}, "cannot have a deadline"),
         ({"ranks": HOSTS[:3], "schedule": "halving_doubling"}, "3 ranks are no power of two"),
         ({"ranks": ["h1"]}, "1 ranks"),
         ({"iterations": 100_000}, "steps of all ranks and iterations"),

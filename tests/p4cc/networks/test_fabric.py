@@ -122,7 +122,7 @@ def test_dctcp_runs_on_paced_packets_with_one_threshold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"variants": [{"name": "x"}]}, "give congestion_avoidance, or rate_control"),
+        ({"variants": [{"name": "x"}]}, "give either congestion_avoidance, or rate_control"),
         ({"variants": [{"name": "x", "congestion_avoidance": {"name": "reno"}}]}, "transport is for paced senders"),
         (
             {"variants": [{"name": "x", "rate_control": {"name": "hpc"}}]},

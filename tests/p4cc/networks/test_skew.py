@@ -146,5 +146,5 @@ def test_bursts_come_beside_other_traffic(tmp_path: Path) -> None:
         group["dst"].n_unique() == 1 and group["src"].n_unique() == 5 for _, group in bursts.group_by("start_ns")
     )
     data["traffic"][1]["senders"] = 8
-    with pytest.raises(UserError, match="8 senders and a receiver are more than the 8 hosts"):
+    with pytest.raises(UserError, match="8 senders and a receiver exceed the 8 hosts"):
         run(tmp_path, data)

@@ -154,5 +154,5 @@ def test_a_network_of_two_clocks_is_refused_where_hosts_read_times(tmp_path: Pat
         transport={"kind": "rdma"},
         variants=[{"name": "HPCC", "rate_control": {"name": "hpcc"}}],
     )
-    with pytest.raises(UserError, match="some switches count nanoseconds"):
+    with pytest.raises(UserError, match="some switches count in nanoseconds"):
         run(tmp_path, data)

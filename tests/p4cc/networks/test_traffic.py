@@ -211,13 +211,13 @@ def test_ports_have_thresholds_of_their_own(tmp_path: Path) -> None:
 
 
 MISFITS: list[tuple[dict[str, Any], str]] = [
-    ({"traffic": {"kind": "bulk", "sources": "x*"}}, "at traffic.sources: no host is named 'x*'"),
+    ({"traffic": {"kind": "bulk", "sources": "x*"}}, "at traffic.sources: no host matches 'x*'"),
     (
         {"traffic": [{"kind": "bulk", "destinations": ["h1", "h2"]}]},
         "at traffic[0].destinations: 4 sources cannot be",
     ),
     ({"traffic": {"kind": "incast", "total_bytes": 3}}, "at traffic.total_bytes: 3 B divided by 4 senders"),
-    ({"topology": {"kind": "fat_tree", "k": 4}}, "at traffic.destination: this topology means no single host"),
+    ({"topology": {"kind": "fat_tree", "k": 4}}, "at traffic.destination: the topology does not define a single host"),
     (
         {"traffic": {"kind": "poisson", "size": {"kind": "cdf", "file": "absent"}, "load": 1}},
         "at traffic.size.file: no flow-size distribution 'absent'",
@@ -228,14 +228,14 @@ MISFITS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"topology": {"kind": "star", "senders": 2, "link_changes": [{"a": "x"}]}},
-        "link_changes[0]: no link joins 'x'",
+        "link_changes[0]: no link connects 'x'",
     ),
     (
         {
             "switch": {"program": "p4src/v1model/ecn_dual.p4", "thresholds": {"k_rule": "never"}},
             "variants": [{"name": "G", "congestion_avoidance": {"name": "reno"}, "slow_start": {"name": "gst"}}],
         },
-        "gst lives by ECN marks, and no port marks",
+        "gst needs ECN marks, but no port marks",
     ),
 ]
 

@@ -135,7 +135,7 @@ def test_delayed_acks_cause_no_timeout(tmp_path: Path) -> None:
 
 def test_state_is_recorded_of_classes_alone(tmp_path: Path) -> None:
     data = scenario(record={"windows_interval_ns": 10_000, "state": ["alpha"], "queues_interval_ns": None})
-    with pytest.raises(UserError, match=r"record\.state: no sender here is a class in Python") as refused:
+    with pytest.raises(UserError, match=r"record\.state: record\.state needs an algorithm in Python") as refused:
         ran(tmp_path, data)
     assert "table windows" in str(refused.value)
     (tmp_path / "mine.py").write_text(MINE.format(name="cwnd"), encoding="utf-8")

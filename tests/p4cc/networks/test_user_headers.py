@@ -119,27 +119,30 @@ def changed(**first: Any) -> list[dict[str, Any]]:
     ("headers", "said"),
     [
         (changed(type="nothing_t"), "headers[0].type: the program has no header type 'nothing_t'"),
-        (changed(type="text_t"), "headers[0].type: it has a field of varying length"),
+        (changed(type="text_t"), "headers[0].type: it has a variable-length field"),
         (changed(type="odd_t"), "headers[0].type: header type 'odd_t' has 7 bits"),
         (changed(values={"color": 1}), "headers[0].values: trace_t has no field 'color'"),
-        (changed(values={"next": 256}), "headers[0].values.next: 256 does not fit 8 bits"),
-        (changed(values={"next": -1}), "headers[0].values.next: -1 does not fit 8 bits"),
-        (changed(values={"asked_by": "h9.ipv4"}), "headers[0].values.asked_by: no host is named 'h9'"),
-        (changed(values={"asked_by": "somebody"}), "'somebody' is no number and no address"),
-        (changed(announce={"ihl": True}), "headers: IPv4 options of 6 bytes"),
+        (changed(values={"next": 256}), "headers[0].values.next: 256 does not fit in 8 bits"),
+        (changed(values={"next": -1}), "headers[0].values.next: -1 does not fit in 8 bits"),
+        (changed(values={"asked_by": "h9.ipv4"}), "headers[0].values.asked_by: there is no host 'h9'"),
+        (changed(values={"asked_by": "somebody"}), "'somebody' is not a number or an address"),
+        (changed(announce={"ihl": True}), "headers: the IPv4 options have 6 bytes"),
         (
             [TRACE[0], {"type": "record_t", "count": "trace_t.other"}],
-            "headers[1].count: 'trace_t.other' counts nothing",
+            "headers[1].count: 'trace_t.other' is not a field that can count headers",
         ),
-        ([TRACE[0], {"type": "record_t", "count": "records"}], "headers[1].count: 'records' counts nothing"),
+        (
+            [TRACE[0], {"type": "record_t", "count": "records"}],
+            "headers[1].count: 'records' is not a field that can count headers",
+        ),
         (
             [{**TRACE[0], "values": {"records": 255}}, {"type": "record_t", "count": "trace_t.records"}],
             "headers[1]: headers have 1026 bytes",
         ),
-        (changed(after=None), "headers[0].after: the first header stands behind a layer"),
-        (changed(announce=None), "headers[0].announce: nothing tells a parser that it follows ipv4"),
-        (changed(announce={"ethertype": 5}), "headers[0].announce: nothing tells a parser"),
-        ([TRACE[0], TRACE[0]], "headers[1].after: the headers stand together"),
+        (changed(after=None), "headers[0].after: the first header must follow a layer"),
+        (changed(announce=None), "headers[0].announce: a parser cannot recognise a header after ipv4"),
+        (changed(announce={"ethertype": 5}), "headers[0].announce: a parser cannot recognise"),
+        ([TRACE[0], TRACE[0]], "headers[1].after: all headers are inserted at the same place"),
         (changed(announce={}), "exactly one of ethertype, protocol, ihl and udp_port"),
     ],
 )
@@ -157,7 +160,7 @@ def test_types_of_two_programs_must_agree(tmp_path: Path) -> None:
     other.write_text(text.replace("bit<24> depth; }", "bit<24> depth; bit<8> more; }"), encoding="utf-8")
     data = own()
     switch = {**data["switch"], "entries": [], "programs": [{"switch": "spine*", "program": str(other)}]}
-    with pytest.raises(UserError, match="'record_t' has other fields in another program"):
+    with pytest.raises(UserError, match="'record_t' has different fields in another program"):
         run(tmp_path, {**data, "switch": switch, "variants": [RENO]})
 
 

@@ -179,19 +179,22 @@ def test_a_run_keeps_its_capture_and_repeats(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("item", "said"),
     [
-        ({"hex": "00", "count": 2}, "count: 2 packets from 1 would leave all at once"),
+        ({"hex": "00", "count": 2}, "count: 2 packets from 1 would all be sent at once"),
         ({"hex": "0"}, "hex[0]: non-hexadecimal"),
         ({"hex": "00 " * 65_536}, "hex[0]: a packet has 65536 bytes"),
-        ({"hex": "00", "sources": "h9"}, "sources: no host is named 'h9'"),
-        ({"scapy": "Ether()/nothing_t()"}, "scapy[0]: there is no layer 'nothing_t'"),
+        ({"hex": "00", "sources": "h9"}, "sources: no host matches 'h9'"),
+        ({"scapy": "Ether()/nothing_t()"}, "scapy[0]: unknown layer 'nothing_t'"),
         ({"pcap": "none.pcap"}, "traffic[0].pcap: no capture 'none.pcap'"),
-        ({"kind": "replay", "source": "h1", "pcap": "capture.pcap", "addresses": {"h2": "h3"}}, "is no IPv4 address"),
+        (
+            {"kind": "replay", "source": "h1", "pcap": "capture.pcap", "addresses": {"h2": "h3"}},
+            "is not an IPv4 address",
+        ),
         (
             {"kind": "replay", "source": "h1", "pcap": "capture.pcap", "addresses": {"10.9.9.9": "x"}},
-            "no host is named",
+            "no host matches",
         ),
-        ({"kind": "replay", "source": "s1", "pcap": "capture.pcap"}, "source: no host is named 's1'"),
-        ({"kind": "replay", "source": "h1", "pcap": "mine.yaml"}, "is no pcap or pcapng file"),
+        ({"kind": "replay", "source": "s1", "pcap": "capture.pcap"}, "source: no host matches 's1'"),
+        ({"kind": "replay", "source": "h1", "pcap": "mine.yaml"}, "is not a pcap or pcapng file"),
     ],
 )
 def test_a_mistake_has_place_and_remedy(tmp_path: Path, item: dict[str, Any], said: str) -> None:

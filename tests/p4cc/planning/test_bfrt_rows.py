@@ -114,10 +114,10 @@ def test_rows_are_part_of_what_tells_runs_apart(tmp_path: Path) -> None:
         ({**APP, "data": {"pkt_len": "long"}}, GENERATED, "entries[1]"),
         ({**APP, "data": {"pkt_len": 70_000}}, GENERATED, "needs 17 bits"),
         ({**APP, "data": {"app_enable": 1}}, GENERATED, "bool"),
-        ({**BUFFER, "data": {"buffer": "0xzz"}}, GENERATED, "base 16"),
+        ({**BUFFER, "data": {"buffer": "0xzz"}}, GENERATED, "not hexadecimal digits"),
         ({**BUFFER, "key": {"pkt_buffer_offset": 32, "pkt_buffer_size": 61}}, GENERATED, "60 bytes"),
-        (APP, "p4src/v1model/ecn_dual.p4", "has no BF Runtime"),
-        ({**APP, "switch": "x*"}, GENERATED, "no switch is named"),
+        (APP, "p4src/v1model/ecn_dual.p4", "does not support BF Runtime"),
+        ({**APP, "switch": "x*"}, GENERATED, "no switch matches"),
     ],
 )
 def test_rows_that_cannot_be_written_are_named(tmp_path: Path, row: dict[str, Any], program: str, says: str) -> None:
@@ -135,7 +135,7 @@ def test_labs_say_that_they_have_no_such_rows(tmp_path: Path) -> None:
 
 def test_a_switch_that_comes_back_would_lack_its_rows(tmp_path: Path) -> None:
     fault = {"switch": "s1", "down_ns": 100_000, "up_ns": 200_000}
-    with pytest.raises(UserError, match="without what is written to it over BF Runtime") as refused:
+    with pytest.raises(UserError, match="lose what was written to it over BF Runtime") as refused:
         run(tmp_path, generating(PORT, faults=[fault]), use_cache=False)
     assert "faults[0]" in str(refused.value.place)
 

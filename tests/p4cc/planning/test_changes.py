@@ -56,14 +56,14 @@ def test_a_change_at_the_end_of_a_run_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("of", "told"),
     [
-        ({"switch": "s9"}, "no switch is named 's9'"),
+        ({"switch": "s9"}, "no switch matches 's9'"),
         ({"table": "treshold"}, "no table 'treshold'"),
         ({"action": "set_threshold"}, "no action 'set_threshold'"),
         ({"params": {"k": 1}}, "takes (k, k_dc)"),
         ({"params": {"k": 1 << 19, "k_dc": 1}}, "needs 20 bits"),
         ({"match": {"egress_port": "port(self, h99)"}}, "h99"),
         ({"at_ns": -1}, "changes[0].at_ns"),
-        ({"default": True}, "neither match nor priority"),
+        ({"default": True}, "cannot have match or priority"),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_the_run(tmp_path: Path, of: dict[str, Any], told: str) -> None:

@@ -39,13 +39,13 @@ def rate(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("data", "said", "remedy"),
     [
-        (on(DUAL, rate("hpcc")), "pushes none", "int_hpcc.p4"),
-        (on(DUAL, rate("d3")), "told its rate", "d3.p4"),
-        (on(DUAL, rate("rcp")), "told its rate", "rcp.p4"),
-        (on(DUAL, rate("bolt")), "told of queues", "bolt.p4"),
-        (on(RED, window("dctcp", "gst")), "at two thresholds", "ecn_dual.p4"),
-        (on(PLAIN, window("dctcp")), "marks nothing", "ecn_dual.p4"),
-        (on(PLAIN, rate("dcqcn")), "marks nothing", "ecn_red.p4"),
+        (on(DUAL, rate("hpcc")), "adds none", "int_hpcc.p4"),
+        (on(DUAL, rate("d3")), "needs its rate", "d3.p4"),
+        (on(DUAL, rate("rcp")), "needs its rate", "rcp.p4"),
+        (on(DUAL, rate("bolt")), "needs queue notifications", "bolt.p4"),
+        (on(RED, window("dctcp", "gst")), "two marking thresholds", "ecn_dual.p4"),
+        (on(PLAIN, window("dctcp")), "does not mark", "ecn_dual.p4"),
+        (on(PLAIN, rate("dcqcn")), "does not mark", "ecn_red.p4"),
         (on(DUAL, window("dctcp"), thresholds=NEVER), "no port marks", "k_rule"),
     ],
 )
@@ -59,11 +59,11 @@ def test_what_can_give_no_result_is_refused(tmp_path: Path, data: dict[str, Any]
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (on(RED, window("dctcp")), "marks at random"),
+        (on(RED, window("dctcp")), "marks randomly"),
         (on(DUAL, rate("dcqcn")), "every packet above a threshold"),
         (
             on(DUAL, window("dctcp"), ports=[{"switch": "s1", "to": "aggregator", "k_rule": "never"}]),
-            "port s1 to aggregator, never marks",
+            "port from s1 to aggregator, never marks",
         ),
     ],
 )

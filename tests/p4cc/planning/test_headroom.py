@@ -116,6 +116,6 @@ def test_least_rates_that_a_link_does_not_carry_are_warned_of(tmp_path: Path, le
     texts = [one for one in run(tmp_path, data).outcome.warnings if "r_min_mbps" in one]
     assert bool(texts) == warned
     if warned:
-        assert "40 flows to aggregator send 40 Gbit/s at least" in texts[0]
+        assert "40 flows to aggregator send at least 40 Gbit/s" in texts[0]
         assert "its link carries 25 Gbit/s" in texts[0]
-        assert "an r_min_mbps of 625 fits" in texts[0]
+        assert "set r_min_mbps to at most 625" in texts[0]

@@ -119,20 +119,20 @@ def test_a_strangers_program_marks_as_p4ccs_does(tmp_path: Path, strangers: Ran)
 
 
 def test_the_run_says_which_table_gets_thresholds(strangers: Ran) -> None:
-    assert "s1: thresholds go to table MyEgress.marks.thresholds" in strangers.outcome.notes
+    assert "s1: thresholds are written to table MyEgress.marks.thresholds" in strangers.outcome.notes
 
 
 LACKS = [
-    ("k, @p4cc_unit", "first, @p4cc_unit", "lacks parameter k"),
+    ("k, @p4cc_unit", "first, @p4cc_unit", "has no parameter k"),
     ('egress_port: exact @name("egress_port")', "egress_port: exact", None),
-    ('egress_port: exact @name("egress_port")', 'egress_port: exact @name("port")', "it lacks exact key egress_port"),
+    ('egress_port: exact @name("egress_port")', 'egress_port: exact @name("port")', "it has no exact key egress_port"),
     ('egress_port: exact @name("egress_port")', 'egress_port: exact @name("p") @p4cc_role("egress_port")', None),
     ("table codepoint_map", "table codepoints", None),
     (") level_packets;", ") packets_by_level;", None),
     (
         '@p4cc_unit("depth") queue_depth_t k,',
         '@p4cc_unit("bytes") queue_depth_t k,',
-        "parameter k of set_thresholds takes bytes",
+        "parameter k of set_thresholds is in bytes",
     ),
 ]
 
@@ -189,7 +189,7 @@ def test_a_control_that_is_there_twice_is_refused(tmp_path: Path) -> None:
         "            again.apply(hdr.ipv4.diffserv[1:0], standard_metadata.egress_port, 0, level); marks.apply(",
     )
     (tmp_path / "twice.p4").write_text(text)
-    with pytest.raises(UserError, match=r"ecn_dual\.thresholds is the role of MyEgress"):
+    with pytest.raises(UserError, match=r"have the role ecn_dual\.thresholds"):
         run(tmp_path, scenario(switch={"program": "twice.p4"}))
 
 

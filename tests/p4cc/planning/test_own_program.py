@@ -46,7 +46,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 
 def test_the_table_of_routes_is_found_and_said(found: Ran) -> None:
     assert [row["flows_completed"] for row in found.runs] == [4]
-    (note,) = [note for note in found.outcome.notes if "routes go to" in note]
+    (note,) = [note for note in found.outcome.notes if "routes are written to" in note]
     assert "table ingress.routes, key hdr.ipv4.dst (lpm)" in note
     assert "ingress.forward(mac=next_hop_mac, port=egress_port)" in note
 
@@ -168,25 +168,28 @@ def _with(row: dict[str, Any], **changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("switch", "said"),
     [
-        (_with(star_rows()[0], switch="leaf9"), "no switch is named 'leaf9'"),
-        (_with(star_rows()[0], params={"mac": "h9.mac", "port": 1}), "no host is named 'h9'"),
+        (_with(star_rows()[0], switch="leaf9"), "no switch matches 'leaf9'"),
+        (_with(star_rows()[0], params={"mac": "h9.mac", "port": 1}), "there is no host 'h9'"),
         (_with(star_rows()[0], params={"mac": "h1.mac", "port": "port(s1, h9)"}), "no link leads to 'h9'"),
         (_with(star_rows()[0], table="nothing"), "the P4 program has no table 'nothing'"),
         (_with(star_rows()[0], action="nothing"), "the P4 program has no action 'nothing'"),
-        (_with(star_rows()[0], params={"mac": "h1.mac"}), "takes (mac, port), got 1 values"),
-        ({"entries": [{"file": "missing.json"}]}, "no file of entries 'missing.json'"),
+        (_with(star_rows()[0], params={"mac": "h1.mac"}), "takes (mac, port), but got 1 values"),
+        ({"entries": [{"file": "missing.json"}]}, "no entry file 'missing.json'"),
         ({"routes": {"table": "classes", "action": "mark", "params": {"tos": 1}}}, "has 3 keys"),
-        ({"routes": {"table": "routes", "action": "mark", "params": {}}}, "has no one action 'mark'"),
+        ({"routes": {"table": "routes", "action": "mark", "params": {}}}, "has no unique action 'mark'"),
         ({"routes": {"table": "routes", "action": "forward", "params": {"port": 1}}}, "takes mac, port"),
         (
             {
                 "routes": {"table": "routes", "action": "forward", "params": {"mac": 1, "port": "egress_port"}},
                 "entries": star_rows(),
             },
-            "filled by switch.routes and by switch.entries",
+            "both switch.routes and switch.entries write to table",
         ),
         ({"p4info": "missing.txtpb"}, "no P4Info 'missing.txtpb'"),
-        ({"programs": [{"switch": "s1", "program": str(PROGRAM), "defines": ["X"]}]}, "compiled in two ways"),
+        (
+            {"programs": [{"switch": "s1", "program": str(PROGRAM), "defines": ["X"]}]},
+            "compiled with two sets of options",
+        ),
     ],
 )
 def test_what_does_not_fit_is_named_with_its_place(tmp_path: Path, switch: dict[str, Any], said: str) -> None:
@@ -201,9 +204,9 @@ def test_what_does_not_fit_is_named_with_its_place(tmp_path: Path, switch: dict[
     [
         (
             TWO_TABLES,
-            "2 tables or actions may be meant for routes: ingress.routes with ingress.forward; ingress.others",
+            "2 tables or actions could be meant for routes: ingress.routes with ingress.forward; ingress.others",
         ),
-        (NO_TABLE, "no table of it takes routes by itself; tables with an address and a port: ingress.routes"),
+        (NO_TABLE, "p4cc cannot tell which table is for routes; tables with an address and a port: ingress.routes"),
     ],
 )
 def test_a_program_without_one_table_for_routes_asks(tmp_path: Path, source: str, said: str) -> None:

@@ -51,15 +51,15 @@ def test_a_number_of_each_variant_becomes_a_claim_of_every_one() -> None:
 
 
 def test_variants_that_differ_in_signs_only_are_refused() -> None:
-    with pytest.raises(ValueError, match="two claims have the name fct_b_win"):
+    with pytest.raises(ValueError, match="two claims are named fct_b_win"):
         _reproduction().of(["B+win", "B win"])
 
 
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [
-        ({"each_variant": []}, "no number is claimed"),
-        ({"each_variant": [FCT, FCT]}, "two claims have the name fct"),
+        ({"each_variant": []}, "the figure has no claims"),
+        ({"each_variant": [FCT, FCT]}, "two claims are named fct"),
         ({"each_variant": [{**FCT, "measure": {**FCT["measure"], "variant": "A"}}]}, "of every variant"),  # type: ignore[dict-item]
         ({"each_variant": [{**FCT, "measure": {"kind": "model_peak"}}]}, "of every variant"),
     ],

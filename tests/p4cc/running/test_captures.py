@@ -137,7 +137,7 @@ def test_patterns_name_ends_in_the_order_of_the_topology(patterns: list[str], en
 
 def test_a_pattern_of_nothing_is_an_error() -> None:
     topology = generate("star", {"senders": 2, "queue_capacity_pkts": 10})
-    with pytest.raises(UserError, match="no link ends at 's1:4'") as refused:
+    with pytest.raises(UserError, match="no link end matches 's1:4'") as refused:
         captured_ends(["h1", "s1:4"], topology, "here")
     assert "there are s1, h1, h2, aggregator" in refused.value.remedy
 

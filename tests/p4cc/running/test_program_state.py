@@ -101,8 +101,8 @@ def test_what_is_not_asked_for_leaves_no_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        ({"counters": {"names": ["arived"]}}, "no counter of these switches is named arived"),
-        ({"counters": {"switches": ["x*"]}}, "no switch is named"),
+        ({"counters": {"names": ["arived"]}}, "no counter of these switches matches arived"),
+        ({"counters": {"switches": ["x*"]}}, "no switch matches"),
         (
             {"counters": {"names": ["arrived", "known"]}},
             r"(?s)ingress.known is a direct counter.*ingress.dmac.*record.tables",

@@ -93,24 +93,24 @@ WHOLE = pcapng()
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "is no pcap or pcapng file"),
-        (b"\x1f\x8b\x08\x00", "not compressed"),
-        (pcap()[:24], "has no packets"),
-        (pcap()[:20], "at byte 20: the file ends 4 bytes too early"),
-        (pcap()[:30], "at byte 24: the file ends 10 bytes too early"),
-        (pcap()[:-1], "the file ends 1 bytes too early"),
-        (pcap(kind=101), "packets are of link type 101"),
+        (b"", "is not a pcap or pcapng file"),
+        (b"\x1f\x8b\x08\x00", "uncompressed"),
+        (pcap()[:24], "contains no packets"),
+        (pcap()[:20], "at byte 20: the file is truncated: 4 bytes are missing"),
+        (pcap()[:30], "at byte 24: the file is truncated: 10 bytes are missing"),
+        (pcap()[:-1], "the file is truncated: 1 bytes are missing"),
+        (pcap(kind=101), "packets have link type 101"),
         (pcap()[:24] + struct.pack("<IIII", 0, 0, 70_000, 70_000) + b"x" * 70_000, "packet 1 has 70000 bytes"),
         (pcap()[:24] + struct.pack("<IIII", 0, 0, 0, 0), "packet 1 has 0 bytes"),
-        (pcap()[:24] + struct.pack("<IIII", 0, 0, 0xFFFFFFFF, 9), "too early"),
-        (WHOLE[:-1], "too early"),
-        (WHOLE[:8] + b"\0\0\0\0" + WHOLE[12:], "a section has no byte order"),
-        (WHOLE[:4] + b"\5\0\0\0" + WHOLE[8:], "a block has 5 bytes"),
-        (WHOLE[:24] + b"\1\0\0\0" + WHOLE[28:], "ends with another length"),
-        (pcapng(kind=113), "packets are of link type 113"),
-        (pcapng(interface=1), "a packet is of interface 1, which no block describes"),
-        (pcapng(resolution=b"\x7f"), "times are in units of 10^-127 s"),
-        (WHOLE[:28] + block("<", 3, struct.pack("<I", 3) + b"abc"), "a packet is of interface 0"),
+        (pcap()[:24] + struct.pack("<IIII", 0, 0, 0xFFFFFFFF, 9), "is truncated"),
+        (WHOLE[:-1], "is truncated"),
+        (WHOLE[:8] + b"\0\0\0\0" + WHOLE[12:], "a section has no byte-order magic"),
+        (WHOLE[:4] + b"\5\0\0\0" + WHOLE[8:], "a block has an invalid length of 5 bytes"),
+        (WHOLE[:24] + b"\1\0\0\0" + WHOLE[28:], "the two lengths of a block differ"),
+        (pcapng(kind=113), "packets have link type 113"),
+        (pcapng(interface=1), "a packet refers to interface 1, which no block describes"),
+        (pcapng(resolution=b"\x7f"), "timestamps have an unsupported resolution of 10^-127 s"),
+        (WHOLE[:28] + block("<", 3, struct.pack("<I", 3) + b"abc"), "a packet refers to interface 0"),
         (WHOLE[:28] + block("<", 1, struct.pack("<HHI", 1, 0, 0)) * 5_000, "more than 4096 interfaces"),
     ],
 )
@@ -129,7 +129,7 @@ def test_bounds_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(UserError, match="more than 1 packets"):
         read_capture(path)
     monkeypatch.setattr(capture, "MAX_FILE_BYTES", 20)
-    with pytest.raises(UserError, match="above 20 bytes"):
+    with pytest.raises(UserError, match="larger than 20 bytes"):
         read_capture(path)
     with pytest.raises(UserError, match="cannot read the capture"):
         read_capture(tmp_path / "none.pcap")

@@ -33,13 +33,13 @@ def test_means_are_the_spec_s(name: str, mean_bytes: float) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0 0\n5 x\n9 100\n", "sizes.cdf:2: '5 x' is no point"),
-        ("0 0\n5 10 1\n9 100\n", "sizes.cdf:2: '5 10 1' is no point"),
+        ("0 0\n5 x\n9 100\n", "sizes.cdf:2: '5 x' is not a point"),
+        ("0 0\n5 10 1\n9 100\n", "sizes.cdf:2: '5 10 1' is not a point"),
         ("0 0\n5 110\n", "sizes.cdf:2: '5 110' is out of range"),
         ("0 0\nnan 1\n", "sizes.cdf:2: 'nan 1' is out of range"),
-        ("0 0\n\n# note\n9 50\n5 100\n", "sizes.cdf:5: '5 100' lies below the line before"),
-        ("0 0\n9 99\n", "sizes.cdf: the percentages do not go from 0 to 100"),
-        ("", "sizes.cdf: the percentages do not go from 0 to 100"),
+        ("0 0\n\n# note\n9 50\n5 100\n", "sizes.cdf:5: '5 100' is less than the previous line"),
+        ("0 0\n9 99\n", "sizes.cdf: the percentages do not cover 0 to 100"),
+        ("", "sizes.cdf: the percentages do not cover 0 to 100"),
     ],
 )
 def test_bad_files_are_named_by_line(tmp_path: Path, text: str, message: str) -> None:

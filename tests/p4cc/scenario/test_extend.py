@@ -93,10 +93,10 @@ def test_a_mistake_is_shown_in_the_file_that_makes_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "cause"),
     [
-        ({"top": "extends: nothing.yaml\n"}, "no file 'nothing.yaml' to extend"),
-        ({"top": "extends: [base.yaml]\n"}, "extends names one file"),
-        ({"top": "extends: top.yaml\n"}, "extends this file again"),
-        ({"top": "extends: base.yaml\n", "base": "extends: top.yaml\n"}, "extends this file again"),
+        ({"top": "extends: nothing.yaml\n"}, "the file 'nothing.yaml' to extend does not exist"),
+        ({"top": "extends: [base.yaml]\n"}, "extends must name one file"),
+        ({"top": "extends: top.yaml\n"}, "extends this file, which makes a cycle"),
+        ({"top": "extends: base.yaml\n", "base": "extends: top.yaml\n"}, "extends this file, which makes a cycle"),
     ],
 )
 def test_what_cannot_be_extended(tmp_path: Path, files: dict[str, str], cause: str) -> None:

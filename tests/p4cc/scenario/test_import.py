@@ -62,7 +62,7 @@ def test_routes_go_to_a_table_of_mac_addresses(tmp_path: Path, topology: dict[st
     )
     ran = run(tmp_path, data)
     assert [row["flows_completed"] for row in ran.runs] == [2]
-    notes = [note for note in ran.outcome.notes if "routes go to" in note]
+    notes = [note for note in ran.outcome.notes if "routes are written to" in note]
     assert [("key hdr.ethernet.dst (exact)" in note) for note in notes] == [True] * (routes == "auto")
 
 
@@ -178,7 +178,7 @@ def test_a_topology_file_fills_tables_with_the_entries_that_it_names(
 
 HOST = {"ip": "10.0.1.1/24", "mac": "08:00:00:00:01:11"}
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
-    "no program": ({}, "names no program for s1, s2"),
+    "no program": ({}, "does not name a program for s1, s2"),
     "two links at a port": ({"links": [["h1", "s1-p7"], ["h2", "s1-p7"]]}, "s1:7"),
     "port 0": ({"links": [["h1", "s1-p0"], ["h2", "s1-p3"], ["s1-p1", "s2-p2"], ["h3", "s2-p5"]]}, "port 0"),
     "an address twice": ({"hosts": dict.fromkeys(("h1", "h2", "h3"), HOST)}, "10.0.1.1"),

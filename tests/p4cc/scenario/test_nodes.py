@@ -59,18 +59,18 @@ def test_values(text: str, value: Any) -> None:
     [
         ("a: *x", "aliases", (0, 3)),
         ("a: !mine 1", "tags (!mine)", (0, 3)),
-        ("a: 1\nb: 2\na: 3", "'a' is there twice, first in line 1", (2, 0)),
-        ("? [a]\n: 1", "a key is a text", (0, 2)),
-        ("a: 1\n---\nb: 2", "a second document", (1, 0)),
-        ("a: 1e999", "1e999 is beyond", (0, 3)),
-        ("a:\n  - 0x" + "f" * 5_000, "with 5002 characters is beyond", (1, 4)),
-        ("a: " + "9" * 5_000, "with 5000 characters is beyond", (0, 3)),
-        ("a: 0." + "1" * 5_000, "is beyond", (0, 3)),
-        ("a: .nan", ".nan is not a number", (0, 3)),
-        ("a: -.inf", "-.inf is not a number", (0, 3)),
-        ("a: " + "[" * 40_000, "nested more than 32 deep", (0, 2 + MAX_DEPTH)),
-        ("- " * 40_000, "nested more than 32 deep", (0, 2 * MAX_DEPTH)),
-        ("a: {" * 10_000, "nested more than 32 deep", (0, 4 * (MAX_DEPTH - 1) + 3)),
+        ("a: 1\nb: 2\na: 3", "duplicate key 'a', first given in line 1", (2, 0)),
+        ("? [a]\n: 1", "a key must be a string", (0, 2)),
+        ("a: 1\n---\nb: 2", "a second YAML document", (1, 0)),
+        ("a: 1e999", "1e999 is too large", (0, 3)),
+        ("a:\n  - 0x" + "f" * 5_000, "with 5002 characters is too large", (1, 4)),
+        ("a: " + "9" * 5_000, "with 5000 characters is too large", (0, 3)),
+        ("a: 0." + "1" * 5_000, "is too large", (0, 3)),
+        ("a: .nan", ".nan is not a valid number", (0, 3)),
+        ("a: -.inf", "-.inf is not a valid number", (0, 3)),
+        ("a: " + "[" * 40_000, "the YAML is nested more than 32 levels deep", (0, 2 + MAX_DEPTH)),
+        ("- " * 40_000, "the YAML is nested more than 32 levels deep", (0, 2 * MAX_DEPTH)),
+        ("a: {" * 10_000, "the YAML is nested more than 32 levels deep", (0, 4 * (MAX_DEPTH - 1) + 3)),
         ("a: 'b", "not YAML", (0, 5)),
         ("a: \x01", "not YAML", (-1, -1)),
     ],
@@ -123,4 +123,4 @@ def test_a_great_many_findings_are_not_all_told(tmp_path: Path) -> None:
     lines = str(caught.value).splitlines()
     assert len(lines) < 120
     assert lines[-1].startswith("and ")
-    assert lines[-1].endswith(" more like these")
+    assert lines[-1].endswith(" more of this kind")

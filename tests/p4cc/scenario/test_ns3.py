@@ -72,12 +72,12 @@ def test_paths_by_place_with_and_without_a_way_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
-        ("0 16 17", "is no path"),
-        ("0:", "is no path"),
-        ("0: 16 / ", "is no path"),
-        ("5: 16 17", "there is no flow 5"),
+        ("0 16 17", "is not a path"),
+        ("0:", "is not a path"),
+        ("0: 16 / ", "is not a path"),
+        ("5: 16 17", "flow 5 does not exist"),
         ("0: 16\n0: 17", "flow 0 has two paths"),
-        (f"0: {'1 ' * 20}", "20 switches on a path"),
+        (f"0: {'1 ' * 20}", "the path has 20 switches"),
     ],
 )
 def test_faults_of_path_maps_are_named(tmp_path: Path, text: str, cause: str) -> None:
@@ -136,7 +136,7 @@ def test_a_port_is_found_for_every_way_there_and_back() -> None:
             port = choice.source_port(("h1", "h16"), there, back)
             assert choice.path("h1", "h16", port) == there
             assert choice.path("h16", "h1", port) == back
-    with pytest.raises(UserError, match="no source port leads from h1 to h16 by p1e1 p1a1"):
+    with pytest.raises(UserError, match="no UDP source port makes ECMP route h1 to h16 along p1e1 p1a1"):
         choice.source_port(("h1", "h16"), ("p1e1", "p1a1"))
 
 

@@ -50,16 +50,16 @@ def test_pairs_take_the_files_that_they_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("h1 h2\n", "pairs.txt:1: 'h1 h2' is no pair"),
-        ("h1 h2 1\nh1 h3 x\n", "pairs.txt:2: 'h1 h3 x' is no pair"),
-        ("h1 h9 1\n", "pairs.txt:1: no host is named 'h9'"),
+        ("h1 h2\n", "pairs.txt:1: 'h1 h2' is not a pair"),
+        ("h1 h2 1\nh1 h3 x\n", "pairs.txt:2: 'h1 h3 x' is not a pair"),
+        ("h1 h9 1\n", "pairs.txt:1: there is no host 'h9'"),
         ("h1 h1 1\n", "pairs.txt:1: 'h1' would send to itself"),
-        ("h1 h2 1\nh1 h2 2\n", "pairs.txt:2: h1 to h2 stands there already"),
+        ("h1 h2 1\nh1 h2 2\n", "pairs.txt:2: the pair h1 to h2 occurs twice"),
         ("h1 h2 0\n", "pairs.txt:1: intensity 0 is out of range"),
         ("h1 h2 nan\n", "pairs.txt:1: intensity nan is out of range"),
         ("h1 h2 inf\n", "pairs.txt:1: intensity inf is out of range"),
         ("h1 h2 1 a b c\n", "pairs.txt:1: 'h1 h2 1 a b c' has more than five words"),
-        ("# nothing\n", "pairs.txt: there is no pair"),
+        ("# nothing\n", "pairs.txt: the matrix has no pairs"),
     ],
 )
 def test_bad_matrices_are_named_by_line(tmp_path: Path, text: str, message: str) -> None:

@@ -51,7 +51,7 @@ def star(**changes: Any) -> dict[str, Any]:
             star(link_changes=[{"a": "h1", "delay_ns": 8_000_000_000}]),
             "topology.link_changes[0].delay_ns 8000000000 is 8 s",
         ),
-        (star(link_changes=[{"a": "h1", "delay_ns": 8}]), "delay_ns 8 is 8 ns, the time of light over 1.6 m"),
+        (star(link_changes=[{"a": "h1", "delay_ns": 8}]), "delay_ns 8 is 8 ns, the propagation delay of 1.6 m"),
         (scenario(traffic={**POISSON, "load": 3}), "traffic.load 3 is 300 %"),
         (scenario(traffic=[{**POISSON, "load": 1.5}]), "traffic[0].load 1.5 is 150 %"),
         (

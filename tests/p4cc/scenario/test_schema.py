@@ -75,10 +75,10 @@ def test_a_part_is_printed_for_people() -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[0] == "topology.leaf_spine: Two tiers, every leaf joined to every spine."
+    assert lines[0] == "topology.leaf_spine: Two tiers, with every leaf connected to every spine."
     place = lines.index("  host_rate_bps = 10_000_000_000 (10 Gbit/s)")
     assert lines[place + 1 : place + 3] == [
-        "      Rate of the links between hosts and leaves.",
+        "      Rate of links between hosts and leaves.",
         "      whole number from 1 to 16_000_000_000_000: a rate, such as 25G or 25Gbps",
     ]
     assert "  leaves (required)" in lines
@@ -109,8 +109,8 @@ def test_any_part_can_be_asked_for(part: str, said: str) -> None:
         ("topolgy", "did you mean 'topology'?"),
         ("topology.leafspine", "did you mean 'leaf_spine'?"),
         ("switch.thresholds.k_ruel", "did you mean 'k_rule'?"),
-        ("switch.zzz", "known there: bolt, buffer, controller, cpu_port"),
-        ("stop_ns.x", "known there: nothing"),
+        ("switch.zzz", "parts there: bolt, buffer, controller, cpu_port"),
+        ("stop_ns.x", "parts there: none"),
     ],
 )
 def test_an_unknown_part_is_answered_with_those_of_its_level(part: str, remedy: str) -> None:

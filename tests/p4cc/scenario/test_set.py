@@ -77,7 +77,7 @@ def test_a_sweep_of_the_command_line_runs(tmp_path: Path) -> None:
     [
         ("sweep.topology.senders=0,4", "--set sweep.topology.senders=0,4 at topology.senders=0: $.topology.senders"),
         ("sweep.switch.ecn.k=5,10", "--set sweep.switch.ecn.k=5,10 at switch.ecn.k=5: $.switch.ecn: unknown key 'ecn'"),
-        ("sweep.name.x=1,2", "--set sweep.name.x=1,2: 'name' holds nothing"),
+        ("sweep.name.x=1,2", "--set sweep.name.x=1,2: 'name' is not a mapping or list"),
         ("topology.rtt_ns=99_999", "--set topology.rtt_ns=99_999: $.topology.rtt_ns: 99999 ns cannot be split evenly"),
         (
             "topology.link_changes=[{a: zz}]",
@@ -107,8 +107,8 @@ def test_a_mistake_is_named_as_the_command_lines(tmp_path: Path, assignment: str
         ("switch.program=nope.p4", "no P4 program 'nope.p4'"),
         ("switch={program: nope.p4}", "no P4 program 'nope.p4'"),
         ("sweep.switch.program=nope.p4,p4src/v1model/ecn_dual.p4", "no P4 program 'nope.p4'"),
-        ("traffic.destination=nobody", "no host is named 'nobody'"),
-        ("traffic.sources=[h1, h99]", "no host is named 'h99'"),
+        ("traffic.destination=nobody", "no host matches 'nobody'"),
+        ("traffic.sources=[h1, h99]", "no host matches 'h99'"),
     ],
 )
 def test_a_name_that_is_not_there_is_named_as_the_command_lines(tmp_path: Path, assignment: str, cause: str) -> None:

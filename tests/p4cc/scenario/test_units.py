@@ -51,10 +51,10 @@ def test_units(field: str, text: str, number: float | None) -> None:
 @pytest.mark.parametrize(
     ("field", "text", "said"),
     [
-        ("rate_bps", "8us", "is a time; rate_bps holds a rate"),
-        ("delay_ns", "25Gbps", "is a rate; delay_ns holds a time"),
+        ("rate_bps", "8us", "is a time; rate_bps expects a rate"),
+        ("delay_ns", "25Gbps", "is a rate; delay_ns expects a time"),
         ("sru_bytes", "150pkt", "is a number of packets"),
-        ("delay_ns", "8 parsecs", "'parsecs' is no unit"),
+        ("delay_ns", "8 parsecs", "'parsecs' is not a unit"),
     ],
 )
 def test_a_unit_of_something_else_is_refused(field: str, text: str, said: str) -> None:

@@ -47,11 +47,11 @@ def test_the_test_that_is_written_passes(tmp_path: Path) -> None:
         [*P4CC, "new", "algorithm", "Mine"], cwd=tmp_path, check=False, capture_output=True, text=True
     )
     assert again.returncode == 2
-    assert "mine.py: is there already" in again.stderr
+    assert "mine.py: already exists" in again.stderr
 
 
 def test_nothing_is_written_for_a_name_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no name of a class"):
+    with pytest.raises(UserError, match="not a valid class name"):
         files_of("1st", "window", tmp_path)
 
 
@@ -74,7 +74,7 @@ def test_the_examples_have_all_properties(name: str) -> None:
         (
             "WindowAlgorithm):\n    needs = 'one_ecn_threshold'\n    def on_mark(self, ack): self.cwnd *= 2",
             "marks",
-            "none at",
+            "without marks",
         ),
         ("WindowAlgorithm):\n    def observe(self, ack): self.x = 1 / ack.new_segments", "survives", "ZeroDivision"),
         ("WindowAlgorithm):\n    def on_ack(self, ack): self.cwnd += random.random()", "repeatable", "use self.random"),

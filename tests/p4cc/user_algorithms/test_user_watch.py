@@ -125,7 +125,7 @@ def _wait_for(file: Path, running: subprocess.Popen[str]) -> None:
     ("place", "body", "named"),
     [
         ("in_ack", "loops", ("Mine, flow ", "in observe", "in stay")),
-        ("in_ack", "sleeps", ("in Mine.observe, flow ", " us: ", "does not end by itself")),
+        ("in_ack", "sleeps", ("in Mine.observe, flow ", " us: ", "does not return")),
         ("in_ack", "computes", ("in stay", "in observe", "lets nothing else run")),
         ("in_start", "loops", ("Mine, flow ", "in start", "in stay")),
         ("at_import", "swallows", ("in the import of the file",)),

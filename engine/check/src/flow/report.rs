@@ -49,7 +49,7 @@ impl Flow<'_> {
         self.tell(
             Diagnostic::warning(expr.span, message)
                 .with_name("uninitialized-use")
-                .with_help("give it a value on every path to here"),
+                .with_help("assign it on every path to this place"),
         );
     }
 
@@ -72,9 +72,9 @@ impl Flow<'_> {
             format!("{} of out parameter `{name}`", listed(&found))
         };
         self.tell(
-            Diagnostic::warning(span, format!("{what} may have no value when `{owner}` ends"))
+            Diagnostic::warning(span, format!("{what} may be unassigned when `{owner}` ends"))
                 .with_name("uninitialized-out-param")
-                .with_help("give it a value on every path"),
+                .with_help("assign it on every path"),
         );
     }
 
@@ -125,7 +125,7 @@ impl Flow<'_> {
         let name = self.show(base);
         let done = if written { "written" } else { "read" };
         let message = format!("a field of `{name}` is {done} while the header {how} invalid");
-        let help = format!("call `{name}.setValid()` before, or test `{name}.isValid()`");
+        let help = format!("call `{name}.setValid()` first, or test `{name}.isValid()`");
         self.tell(Diagnostic::warning(base.span, message).with_name("invalid-header").with_help(help));
         false
     }

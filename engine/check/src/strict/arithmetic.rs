@@ -99,8 +99,8 @@ impl Pass<'_> {
                 self.found.push(refused(
                     "slice",
                     low.span,
-                    "takes bits at places that are known when the program is compiled",
-                    "give constants, or one action for each place",
+                    "accesses bits only at positions known at compile time",
+                    "use constants, or one action per position",
                 ));
             }
             _ => {}
@@ -117,33 +117,33 @@ impl Pass<'_> {
         let (rule, what, instead) = match op {
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge if !constant(a) && !constant(b) => (
                 "comparison",
-                "orders no two values of which none is a constant",
+                "cannot order two values if neither is a constant",
                 "subtract with saturation (`|-|`) in an action, then compare with 0 in a table or in `apply`",
             ),
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge if is_wide_range(op, a, b) => (
                 "comparison",
-                "orders numbers of 12 bits at most by any constant, and wider ones by powers of two",
+                "orders numbers of at most 12 bits by any constant, and wider ones only by powers of two",
                 "compare with a power of two or a slice of 12 bits, or match a range in a table",
             ),
             BinaryOp::Mul if !power_of_two(a) && !power_of_two(b) => (
                 "multiplication",
-                "multiplies by powers of two only",
-                "add up shifted values, look the product up in a table, or let the controller work it out",
+                "multiplies only by powers of two",
+                "add shifted values, look the product up in a table, or compute it in the controller",
             ),
             BinaryOp::Div | BinaryOp::Mod if !power_of_two(b) => (
                 "division",
-                "divides by powers of two only",
-                "shift by a constant, look the quotient up in a table, or let the controller work it out",
+                "divides only by powers of two",
+                "shift by a constant, look the quotient up in a table, or compute it in the controller",
             ),
             BinaryOp::Shl | BinaryOp::Shr if !constant(b) => (
                 "shift",
-                "shifts by constants only",
-                "make one action for each number of bits, and choose it by a table",
+                "shifts only by constants",
+                "write one action per shift amount, and select it with a table",
             ),
             BinaryOp::AddSat | BinaryOp::SubSat if !self.saturates(&expr.ty, [a, b]) => (
                 "saturation",
-                "saturates numbers of 32 bits at most, and of 8, 16 or 32 bits where they are fields of headers",
-                "widen the operands to 8, 16 or 32 bits, or work in metadata",
+                "saturates numbers of at most 32 bits, and in header fields only those of 8, 16 or 32 bits",
+                "widen the operands to 8, 16 or 32 bits, or use metadata",
             ),
             _ => return,
         };

@@ -11,7 +11,7 @@ use p4cc_types::hir::{Callee, Expr, ExprKind, LocalKind, Program, Stmt, StmtKind
 use p4cc_types::ty::Ty;
 use p4cc_types::value::Value;
 
-const INSTEAD: &str = "make two actions, and choose between them in `apply` or in a table";
+const INSTEAD: &str = "write two actions, and select one in `apply` or in a table";
 
 /// A finding about `if` in an action, if it breaks a rule.
 pub(super) fn of_if(program: &Program, stmt: &Stmt) -> Option<Diagnostic> {
@@ -23,7 +23,8 @@ pub(super) fn of_if(program: &Program, stmt: &Stmt) -> Option<Diagnostic> {
     if !is_flag(program, cond) {
         return told(
             cond.span,
-            "has no conditions within an action but a flag among its data: a parameter of type `bool`, or one `!= 0`",
+            "supports a condition in an action only on a flag in the action data: a `bool` parameter, or one \
+                `!= 0`",
         );
     }
     let fits = |value: &Expr, is_set: bool| match is_set {
@@ -36,14 +37,18 @@ pub(super) fn of_if(program: &Program, stmt: &Stmt) -> Option<Diagnostic> {
                 StmtKind::Assign(_, value) if !fits(value, is_set) => {
                     return told(
                         value.span,
-                        "sets a field to action data or a constant where a flag is set, else to a field or not at all",
+                        "can set a field by a flag only to action data or a constant, and otherwise to a \
+                            field or not at all",
                     );
                 }
                 StmtKind::Update { .. } | StmtKind::If(..) => {
-                    return told(inner.span, "only sets fields by a flag of an action's data");
+                    return told(
+                        inner.span,
+                        "can only set fields conditionally on a flag of the action data",
+                    );
                 }
                 StmtKind::Call(call) if matches!(call.callee, Callee::Method { .. }) => {
-                    return told(inner.span, "calls externs of an action whatever its data");
+                    return told(inner.span, "calls the externs of an action unconditionally");
                 }
                 _ => {}
             }
@@ -60,16 +65,16 @@ pub(super) fn of_operator(program: &Program, whole: &Expr, in_action: bool) -> O
     }
     let what = match in_action && is_flag(program, cond) {
         true if is_given(program, a) && is_place(program, b) => return None,
-        true => "takes action data or a constant where a flag is set, and a field where not",
+        true => "takes action data or a constant if the flag is set, and a field if it is not",
         false => {
-            "has a conditional operator for the smaller or larger of two, and a flag of an action's data only"
+            "supports the conditional operator only for a minimum or maximum, or on a flag of the action data"
         }
     };
     Some(refused(
         "conditional-operator",
         whole.span,
         what,
-        "choose between two actions in `apply` or in a table",
+        "select one of two actions in `apply` or in a table",
     ))
 }
 

@@ -24,12 +24,12 @@ fn outside(body: &[Stmt], found: &mut Vec<Diagnostic>) {
             stmt_calls(inner, &mut |call| {
                 let Callee::Method { extern_name, name, .. } = &call.callee else { return };
                 if extern_name == "packet_out" && name == "emit" {
-                    let instead =
-                        "emit the header always, and make it invalid in the control where it is not sent";
+                    let instead = "emit the header unconditionally, and invalidate it in the control when it must not \
+                            be sent";
                     found.push(refused(
                         "conditional-emit",
                         call.span,
-                        "emits headers whatever the condition around `emit`",
+                        "emits headers regardless of conditions around `emit`",
                         instead,
                     ));
                 }

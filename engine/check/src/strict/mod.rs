@@ -40,7 +40,7 @@ impl FromStr for Strict {
         match name {
             "tofino" => Ok(Self::Tofino),
             "off" => Ok(Self::Off),
-            _ => Err(format!("there are no rules of `{name}`; give tofino, or off")),
+            _ => Err(format!("there is no chip `{name}`; give tofino, or off")),
         }
     }
 }
@@ -57,9 +57,8 @@ fn tofino(program: &Program) -> Vec<Diagnostic> {
     let main = program.main.and_then(|id| program.instances.get(id.index()));
     let Some(main) = main else { return Vec::new() };
     if !matches!(&main.construct.what, Constructed::Package(name) if name == "Switch") {
-        let text =
-            "the rules of Tofino are for programs of TNA and T2NA, and this is one of another architecture";
-        let help = "include `tna.p4` or `t2na.p4` and make `Switch(...) main`, or leave `--strict` out";
+        let text = "the rules of Tofino apply only to TNA and T2NA programs";
+        let help = "include `tna.p4` or `t2na.p4` and instantiate `Switch(...) main`, or remove `--strict`";
         return vec![Diagnostic::error(main.span, text).with_help(help)];
     }
     let mut found = Vec::new();

@@ -17,8 +17,9 @@ pub(super) fn check(program: &Program, found: &mut Vec<Diagnostic>) {
         // A loop that changes nothing either is a warning for every target.
         let idle = loop_of(parser, |state| !takes_bits(state)).filter(|_| stuck(parser).is_none());
         if let Some(state) = idle {
-            let text = "this loop takes no bits of the packet: Tofino's parser would not leave it (rule `parser-loop`)";
-            let help = "extract or advance in a state of the loop, or leave the loop by a counter";
+            let text =
+                "this loop extracts no bits: Tofino's parser would never leave it (rule `parser-loop`)";
+            let help = "extract or advance in a state of the loop, or end the loop with a counter";
             found.push(Diagnostic::warning(state.span, text).with_help(help));
         }
     }
@@ -36,8 +37,8 @@ fn expressions(program: &Program, body: &[Stmt], found: &mut Vec<Diagnostic>) {
             found.push(refused(
                 "parser-expression",
                 span,
-                "has no sums and conditions in states of a parser",
-                "select the next state by it, or do it in the control behind the parser",
+                "does not support arithmetic and conditions in parser states",
+                "use it in `select`, or move it to the control after the parser",
             ));
         }
         let (mut exprs, mut bodies) = (Vec::new(), Vec::new());

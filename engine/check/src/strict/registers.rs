@@ -263,14 +263,14 @@ impl Pass<'_> {
         let name = self.program.instances.get(register.1.index()).map(|instance| instance.name.clone());
         if !seen.insert(register) && self.told.insert((span.start as usize, span.end as usize)) {
             let what = format!(
-                "lets a packet access a register once, and this may be the second time for `{}`",
+                "allows one access to a register per packet, and this may be the second one to `{}`",
                 name.unwrap_or_default()
             );
             self.found.push(refused(
                 "register-access",
                 span,
                 &what,
-                "do reading and writing in one `RegisterAction`, or use two registers",
+                "read and write in one `RegisterAction`, or use two registers",
             ));
         }
         seen

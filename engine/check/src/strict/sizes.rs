@@ -28,15 +28,15 @@ const FIRST: Cells = Cells {
     numbers: &[8, 16, 32],
     bits: &[1, 64],
     most: 32,
-    told: "1 has registers of 8, 16 or 32 bits, of pairs of these, and of `bit<1>` and `bit<64>`",
-    works: "1 works on 32 bits of a register at once",
+    told: "1 supports registers of 8, 16 or 32 bits, pairs of these, `bit<1>` and `bit<64>`",
+    works: "1 processes 32 bits of a register at once",
 };
 const SECOND: Cells = Cells {
     numbers: &[8, 16, 32, 64],
     bits: &[1, 128],
     most: 64,
-    told: "2 has registers of 8, 16, 32 or 64 bits, of pairs of these, and of `bit<1>` and `bit<128>`",
-    works: "2 works on 64 bits of a register at once",
+    told: "2 supports registers of 8, 16, 32 or 64 bits, pairs of these, `bit<1>` and `bit<128>`",
+    works: "2 processes 64 bits of a register at once",
 };
 /// Bits that a resubmission brings on Tofino 1.
 const RESUBMIT_BITS: u32 = 64;
@@ -58,7 +58,7 @@ pub(super) fn check(program: &Program, found: &mut Vec<Diagnostic>) {
             "Register" | "DirectRegister"
                 if types.first().is_some_and(|cell| !is_cell(program, cell, &cells)) =>
             {
-                let instead = "give the cell such a type; split what is wider into several registers";
+                let instead = "use such a type for the cells; split wider values over several registers";
                 found.push(refused("register-width", instance.span, cells.told, instead));
             }
             "RegisterAction" | "DirectRegisterAction" => {
@@ -79,16 +79,16 @@ pub(super) fn check(program: &Program, found: &mut Vec<Diagnostic>) {
         }
         let (data, most, what) = match (extern_name.as_str(), name.as_str()) {
             ("Resubmit", "emit") if is_first => {
-                (call.args.first(), RESUBMIT_BITS, "brings 64 bits with a resubmission")
+                (call.args.first(), RESUBMIT_BITS, "carries at most 64 bits with a resubmitted packet")
             }
             ("Mirror", "emit") => {
-                (call.args.get(1), MIRROR_BITS, "writes mirror headers of 32 bytes at most")
+                (call.args.get(1), MIRROR_BITS, "supports mirror headers of at most 32 bytes")
             }
             _ => return,
         };
         let Some(Some(data)) = data else { return };
         if program.width_bits(&data.ty).is_some_and(|bits| bits > most) {
-            let instead = "leave fields out, or put them into the packet";
+            let instead = "remove fields, or move them into the packet";
             found.push(refused("header-size", data.span, what, instead));
         }
     });
@@ -101,7 +101,7 @@ fn range_keys(program: &Program, found: &mut Vec<Diagnostic>) {
         if key.match_kind == "range" && program.width_bits(&key.expr.ty).is_some_and(|bits| bits > RANGE_BITS)
         {
             let instead = "match a slice of it, or split ranges into prefixes";
-            found.push(refused("range-key", key.expr.span, "matches ranges of 20 bits at most", instead));
+            found.push(refused("range-key", key.expr.span, "matches ranges of at most 20 bits", instead));
         }
     }
 }
@@ -119,8 +119,8 @@ fn many_actions(program: &Program, used: &BTreeSet<InstId>, found: &mut Vec<Diag
             found.push(refused(
                 "register-actions",
                 action.span,
-                "holds four register actions of a register, and this is the fifth",
-                "put what two of them do into one, or use two registers",
+                "supports four register actions per register, and this is the fifth",
+                "combine two of them, or use two registers",
             ));
         }
     }
@@ -137,7 +137,7 @@ fn wide(program: &Program, body: &[Stmt], cells: &Cells, found: &mut Vec<Diagnos
                 "register-width",
                 value.span,
                 cells.works,
-                "give the register cells of pairs, and work on one half",
+                "use pairs as cells, and process one half",
             ));
         }
         let (mut exprs, mut bodies) = (Vec::new(), Vec::new());

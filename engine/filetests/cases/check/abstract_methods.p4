@@ -16,7 +16,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         bit<8> step(in bit<16> x) { return 1; } //~ ERROR `step` differs from its declaration
     };
     Sums<bit<8>>() bad_body = {
-        bit<8> step(in bit<8> x) { return x + true; } //~ ERROR `+` does not work on
+        bit<8> step(in bit<8> x) { return x + true; } //~ ERROR `+` cannot be applied to
     };
     Sums<bit<8>>() fine = {
         bit<8> step(in bit<8> x) { return x + 1; }

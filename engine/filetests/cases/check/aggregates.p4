@@ -12,7 +12,7 @@ struct zero_t { ok_h[0] x; } //~ ERROR the size of a header stack is 0
 struct wide_t { bit<4096> x; } //~ ERROR the width is 4096
 enum bit<2> E { A = 1, B, C = 9 } //~ ERROR member `B` of a typed enum needs a value
 //~^ ERROR 9 of member `C` does not fit in `bit<2>`
-enum F { A = 1 } //~ ERROR members of an enum without a type have no values
-enum ok_h G { A = 1 } //~ ERROR an enum is stored as
+enum F { A = 1 } //~ ERROR members of an enum without an underlying type have no values
+enum ok_h G { A = 1 } //~ ERROR the underlying type of an enum must be
 type ok_h new_t; //~ ERROR `type` cannot wrap
 error { NoError } //~ ERROR error `NoError` is already declared

@@ -10,10 +10,10 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     table t {
         key = { hdr.data.a: exact; }
         actions = { set(x); }
-        default_action = set(y, 0); //~ ERROR the argument is not that which the action is listed with
+        default_action = set(y, 0); //~ ERROR the argument differs from the one in the list of actions
         const entries = {
             1: set(x, 1);
-            2: set(y, 2); //~ ERROR the argument is not that which the action is listed with
+            2: set(y, 2); //~ ERROR the argument differs from the one in the list of actions
         }
     }
     apply {

@@ -7,7 +7,7 @@ control c(inout bit<8> x) {
     action join(in halves_t h) { x = h.a ++ h.b; }
     table t {
         actions = { join({ a = high(), b = low() }); }
-        default_action = join({ b = high(), a = low() }); //~ ERROR the argument is not that which the action is listed with
+        default_action = join({ b = high(), a = low() }); //~ ERROR the argument differs from the one in the list of actions
     }
     table same {
         actions = { join({ a = high(), b = low() }); }

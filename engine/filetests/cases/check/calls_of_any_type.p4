@@ -17,15 +17,15 @@ control c(inout bit<8> x) {
     inner() module;
     Box() box;
     apply {
-        keep(module);               //~ ERROR `inner` cannot be handed over at run time
-        box.put(module);            //~ ERROR `inner` cannot be handed over at run time
-        show({ a = x, b = x });     //~ ERROR the type of a written-out structure in this call of `show` is not known
+        keep(module);               //~ ERROR `inner` cannot be passed at run time
+        box.put(module);            //~ ERROR `inner` cannot be passed at run time
+        show({ a = x, b = x });     //~ ERROR the type of a structure expression in this call of `show` is unknown
         show((pair_t){ a = x, b = x });
         box.put<bool>(x);           //~ ERROR expected `bool`, found `bit<8>`
         box.put<bit<8>>(x);
-        box.put(x, 1);              //~ ERROR this call of `put` fits more than one declaration
+        box.put(x, 1);              //~ ERROR this call of `put` is ambiguous
         box.put(third = x, again = 1);
-        bool same = { a = 1, b = 2 } == { a = 1, b = 2 }; //~ ERROR the type of the structures that are compared is not known
+        bool same = { a = 1, b = 2 } == { a = 1, b = 2 }; //~ ERROR the type of the structures in this comparison is unknown
         same = (pair_t){ a = 1, b = 2 } == { a = x, b = 2 };
     }
 }

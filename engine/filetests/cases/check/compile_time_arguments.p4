@@ -11,7 +11,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     Sets() sets;
     apply {
         sets.apply(1, hdr.data.a);
-        sets.apply(2, hdr.data.b); //~ ERROR applied with two values of a compile-time argument
+        sets.apply(2, hdr.data.b); //~ ERROR applied with two different compile-time arguments
     }
 }
 

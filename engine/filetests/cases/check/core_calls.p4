@@ -23,16 +23,16 @@ parser p(packet_in packet, out headers_t h, inout meta_t m, inout standard_metad
         packet.extract(h.f);
         packet.extract(h.s); //~ ERROR `extract` takes a header
         packet.extract(m.a); //~ ERROR `extract` takes a header
-        packet.extract(h.v); //~ ERROR whose size is not given
+        packet.extract(h.v); //~ ERROR has no size argument
         packet.extract(h.f, 8); //~ ERROR has no varbit field
         packet.extract(h.v, 8);
-        h.v = packet.lookahead<var_t>(); //~ ERROR `lookahead` cannot give a value of type `var_t`
+        h.v = packet.lookahead<var_t>(); //~ ERROR `lookahead` cannot return a value of type `var_t`
         verify(m.a == 1, error.NoMatch);
         transition accept;
     }
 }
 
-parser endless(packet_in packet) { //~ ERROR leads to accept or reject
+parser endless(packet_in packet) { //~ ERROR reaches accept or reject
     state start {
         transition more;
     }

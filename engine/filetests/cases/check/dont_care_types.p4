@@ -3,7 +3,7 @@
 
 control Use(inout bit<8> x)(register<_> cells) {
     apply {
-        cells.read(x, 0); //~ ERROR what the cells of `register<_>` hold is not known here
+        cells.read(x, 0); //~ ERROR the cell type of `register<_>` is unknown here
     }
 }
 

@@ -9,7 +9,7 @@ control c(inout bit<8> x, inout bit<8> y) {
         key = { x : exact; }
         actions = { a; }
         entries = {
-            priority = 3: 1 : a(1); //~ ERROR have no priorities
+            priority = 3: 1 : a(1); //~ ERROR cannot have priorities
         }
     }
     table first_without {
@@ -34,7 +34,7 @@ control c(inout bit<8> x, inout bit<8> y) {
         actions = { a; }
         entries = {
             priority = 5: 1 : a(1);
-            priority = 7: 2 : a(1); //~ WARN priority 7 wins over 5
+            priority = 7: 2 : a(1); //~ WARN priority 7 takes precedence over 5
             priority = 7: 3 : a(1); //~ WARN two entries have the priority 7
         }
     }
@@ -67,7 +67,7 @@ control twice(inout bit<8> x, inout bit<8> y) {
         const entries = {
             (1, 2) : a(1);
             (2, 1) : a(1);
-            (0x1, 8w2) : a(2); //~ ERROR another entry matches exactly the same
+            (0x1, 8w2) : a(2); //~ ERROR another entry matches exactly the same values
         }
     }
     table masked {

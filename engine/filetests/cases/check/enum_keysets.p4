@@ -16,7 +16,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     }
     apply {
         t.apply();
-        hdr.data.b = (int) hdr.data.a; //~ ERROR a `bit<8>` that is known at run time only cannot be cast to `int`
+        hdr.data.b = (int) hdr.data.a; //~ ERROR a `bit<8>` that is known only at run time cannot be cast to `int`
     }
 }
 

@@ -10,6 +10,6 @@ enum int<4> signed_t {
     a = -8,
     b = 8 //~ ERROR 8 of member `b` does not fit in `int<4>`
 }
-enum wrapped_t wrapper_t { //~ ERROR an enum is stored as `bit<W>` or `int<W>`
+enum wrapped_t wrapper_t { //~ ERROR the underlying type of an enum must be `bit<W>` or `int<W>`
     a = 1
 }

@@ -6,9 +6,9 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     meter(4, MeterType.bytes) rates;
     apply {
         if (hdr.data.a == 1) {
-            hash(v, HashAlgorithm.crc16, 16w0, { hdr.data.a }, 16w9); //~ ERROR a varbit cannot be given
+            hash(v, HashAlgorithm.crc16, 16w0, { hdr.data.a }, 16w9); //~ ERROR a varbit cannot be an argument
         } else if (hdr.data.a == 2) {
-            rates.execute_meter(0, v); //~ ERROR a varbit cannot be given
+            rates.execute_meter(0, v); //~ ERROR a varbit cannot be an argument
         }
     }
 }

@@ -11,7 +11,7 @@ package Own(Block b);
 
 control C(in bit<8> x) {
     Holds(made(8w1), 1) fine;
-    Holds(made(8w1), number(1)) wrong; //~ ERROR a constructor's argument must be known at compile time
+    Holds(made(8w1), number(1)) wrong; //~ ERROR a constructor argument must be a compile-time constant
     apply {
         fine.apply(x);
     }

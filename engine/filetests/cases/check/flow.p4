@@ -19,10 +19,10 @@ struct meta_t {
     bit<8> m;
 }
 
-bit<8> never_set(out bit<8> r) { //~ WARN out parameter `r` may have no value when `never_set` ends
+bit<8> never_set(out bit<8> r) { //~ WARN out parameter `r` may be unassigned when `never_set` ends
     return 1;
 }
-bit<8> set_on_one_way(out bit<8> r, in bool c) { //~ WARN out parameter `r` may have no value
+bit<8> set_on_one_way(out bit<8> r, in bool c) { //~ WARN out parameter `r` may be unassigned
     if (c) {
         return 1;
     }
@@ -37,7 +37,7 @@ bit<8> set_on_both_ways(out bit<8> r, in bool c) {
     }
     return r;
 }
-void half_a_pair(out pair_t p) { //~ WARN `p.y` of out parameter `p` may have no value
+void half_a_pair(out pair_t p) { //~ WARN `p.y` of out parameter `p` may be unassigned
     p.x = 1;
 }
 void out_is_read(out bit<8> r) {

@@ -6,7 +6,7 @@ T same<T>(in T x) {
 }
 
 T plus_one<T>(in T x) {
-    return x + 1; //~ ERROR `+` does not work on `bool` and `int`
+    return x + 1; //~ ERROR `+` cannot be applied to `bool` and `int`
 }
 
 T again<T>(in T x) {
@@ -31,13 +31,13 @@ control Applies(inout bit<16> x)(Takes inner) {
 
 control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) {
     Generic() missing; //~ ERROR the type arguments of `Generic` are missing
-    Generic<bit<8>, bit<8>>() too_many; //~ ERROR takes 1 type arguments, 2 are given
+    Generic<bit<8>, bit<8>>() too_many; //~ ERROR takes 1 type arguments, but 2 are given
     Generic<bit<16>>() wide;
-    Applies(wide) mismatched; //~ ERROR `Generic` does not fit parameter `inner`: parameter 1 is `inout bit<16> x`, not `inout bit<8> x`
+    Applies(wide) mismatched; //~ ERROR `Generic` does not match parameter `inner`: parameter 1 is `inout bit<16> x`, not `inout bit<8> x`
     apply {
         bool flag = plus_one(true);
         bit<8> n = again(hdr.data.a);
-        n = same(1); //~ ERROR the width of a number in this call of `same` is not known
+        n = same(1); //~ ERROR the width of a number in this call of `same` is unknown
         n = unknown(); //~ ERROR a type argument of `unknown` cannot be inferred
     }
 }

@@ -4,7 +4,7 @@
 #!/usr/bin/env p4
 #include <core.p4>
 #include <v1model.p4>
-#inlcude <psa.p4>  //~ WARN `#inlcude` is not a directive: the line is ignored, as p4c does
+#inlcude <psa.p4>  //~ WARN `#inlcude` is not a directive; the line is ignored, as in p4c
 #frobnicate
 struct headers_t {}
 struct meta_t { bit<8> x; }

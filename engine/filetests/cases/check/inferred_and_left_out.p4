@@ -23,8 +23,8 @@ control C(inout s_t s) {
         s.h.a = s.h.a << by;
         s.h = s.h.a == 1 ? { 1, 2 } : s.h.a == 2 ? { 3, 4 } : { 5, 6 };
         s.h = s.h.a == 1 ? { 8w1, 16w2 } : { 8w3, 16w4 };
-        s.h = s.h.a == 1 ? { 1, 2 } : { 3 }; //~ ERROR the two sides
-        s.h = s.h.a == 1 ? { 1, 2 } : { 3w1, 4w1 }; //~ ERROR the two sides
+        s.h = s.h.a == 1 ? { 1, 2 } : { 3 }; //~ ERROR the branches
+        s.h = s.h.a == 1 ? { 1, 2 } : { 3w1, 4w1 }; //~ ERROR the branches
         s.h = s.h.a == 1
             ? { 3w1, 16w1 } //~ ERROR expected `bit<8>`, found `bit<3>`
             : { 3w2, 16w2 }; //~ ERROR expected `bit<8>`, found `bit<3>`

@@ -23,7 +23,7 @@ control c(inout bit<8> x)(string prefix) {
     apply {
         t.apply();
         log_msg("x " ++ "= {}", { x });
-        log_msg("a" ++ x);  //~ ERROR `++` does not work on `string` and `bit<8>`
+        log_msg("a" ++ x);  //~ ERROR `++` cannot be applied to `string` and `bit<8>`
         keyless.apply();
     }
 }

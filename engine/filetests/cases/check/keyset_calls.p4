@@ -13,9 +13,9 @@ parser tags(packet_in pkt, out tag_h tag, inout bit<8> n) {
     state start {
         pkt.extract(tag);
         transition select(tag.kind) {
-            seven(): reject;          //~ ERROR a keyset cannot call a function
-            8 &&& next(n): accept;    //~ ERROR a keyset cannot call a function
-            1 .. next(n) + 1: accept; //~ ERROR a keyset cannot call a function
+            seven(): reject;          //~ ERROR a keyset cannot contain a function call
+            8 &&& next(n): accept;    //~ ERROR a keyset cannot contain a function call
+            1 .. next(n) + 1: accept; //~ ERROR a keyset cannot contain a function call
             n + 1: accept;
             default: accept;
         }

@@ -2,7 +2,7 @@
 control c(inout bit<8> x) {
     bit<8> at = 0;
     apply {
-        for (at in 1 .. 6) { //~ ERROR a variable that a loop walks with `in` is declared there, with its type
+        for (at in 1 .. 6) { //~ ERROR the variable of a `for ... in` loop must be declared in the loop, with its type
             x = x + at;
         }
     }

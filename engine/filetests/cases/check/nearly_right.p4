@@ -8,7 +8,7 @@ control c(inout bit<8> x) {
         actions = { set_mark; }
     }
     action other() {
-        first.apply();  //~ ERROR a table can only be applied in the apply block of its control
+        first.apply();  //~ ERROR a table can be applied only in the apply block of its control
     }
     table second {
         actions = { set_mrak; }  //~ ERROR action `set_mrak` is not declared

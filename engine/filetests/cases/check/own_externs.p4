@@ -50,11 +50,11 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     register<bit<8>>(4) cells;
     apply {
         if (hdr.data.a == 1) {
-            random(meta.x, 8w1, 8w2); //~ ERROR this has 8 bits, where the call takes 16
+            random(meta.x, 8w1, 8w2); //~ ERROR this has 8 bits, but the call takes 16
         } else if (hdr.data.a == 2) {
-            assert(hdr.data.a); //~ ERROR this has 8 bits, where the call takes 1
+            assert(hdr.data.a); //~ ERROR this has 8 bits, but the call takes 1
         } else if (hdr.data.a == 3) {
-            cells.read(meta.x, 0); //~ ERROR this has 16 bits, where the call takes 8
+            cells.read(meta.x, 0); //~ ERROR this has 16 bits, but the call takes 8
         }
     }
 }

@@ -12,17 +12,17 @@ parser P(packet_in packet, out headers_t hdr, inout metadata_t meta, inout stand
             5 .. 2: next; //~ ERROR the range 5 .. 2 is empty
             hdr.data.b: next;
             default: accept;
-            7: next; //~ WARN this case is never reached
+            7: next; //~ WARN this case is unreachable
         }
     }
     state next {
         transition accept;
     }
     state next { //~ ERROR state `next` is declared twice
-    //~^ WARN state `next` is never reached
+    //~^ WARN state `next` is unreachable
         transition reject;
     }
-    state lost { //~ WARN state `lost` is never reached
+    state lost { //~ WARN state `lost` is unreachable
         transition accept;
     }
 }
@@ -36,6 +36,6 @@ parser Q(packet_in packet) { //~ ERROR parser `Q` has no state `start`
 control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) {
     apply {
         hdr.data.setValid();
-        if (P.apply()) { } //~ ERROR a parser can only be applied in a parser state
+        if (P.apply()) { } //~ ERROR a parser can be applied only in a parser state
     }
 }

@@ -38,7 +38,7 @@ control optional_size(inout meta_t m)(@optional bit<8> n) { //~ ERROR `n` cannot
 bit<8> half(@optional in bit<8> x) { //~ ERROR `x` cannot be `@optional` here
     return 1;
 }
-extern void both(@optional in bit<8> x = 1); //~ ERROR one of them is enough
+extern void both(@optional in bit<8> x = 1); //~ ERROR remove one of them
 
 control c(inout headers_t h, inout meta_t m, inout standard_metadata_t s) {
     action a() { }
@@ -49,7 +49,7 @@ control c(inout headers_t h, inout meta_t m, inout standard_metadata_t s) {
         default_action = a;
     }
     apply {
-        inner() twice; //~ ERROR `twice` cannot be made inside the apply block
+        inner() twice; //~ ERROR `twice` cannot be instantiated inside the apply block
         twice.apply(m);
         switch (t.apply().action_run) {
             default: { m.b = 1; }
@@ -60,7 +60,7 @@ control c(inout headers_t h, inout meta_t m, inout standard_metadata_t s) {
 
 parser p(packet_in packet, out headers_t h, inout meta_t m, inout standard_metadata_t s) {
     state start {
-        register<bit<8>>(16) cells; //~ ERROR `cells` cannot be made inside a parser state
+        register<bit<8>>(16) cells; //~ ERROR `cells` cannot be instantiated inside a parser state
         packet.extract(h.h);
         transition accept;
     }

@@ -2,7 +2,7 @@
 #include "../run/include/v1.p4"
 
 void f() {
-    exit; //~ ERROR `exit` can only stand in a control
+    exit; //~ ERROR `exit` is allowed only in a control
 }
 
 control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) {
@@ -11,17 +11,17 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         default_action = NoAction();
     }
     action a() {
-        t.apply(); //~ ERROR can only be applied in the apply block
+        t.apply(); //~ ERROR can be applied only in the apply block
     }
     action b() {
-        break; //~ ERROR can only stand in a loop
+        break; //~ ERROR allowed only in a loop
     }
     table u {
         actions = { a; b; }
         default_action = a();
     }
     action c() {
-        u.apply(); //~ ERROR can only be applied in the apply block
+        u.apply(); //~ ERROR can be applied only in the apply block
     }
     apply {
     }

@@ -20,10 +20,10 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     apply {
         bit<16> n = 0;
         int<8> signed = 1;
-        n = (bit<16>)hdr.data.c[signed +: 4]; //~ ERROR the place of a slice is a `bit<W>`, not `int<8>`
+        n = (bit<16>)hdr.data.c[signed +: 4]; //~ ERROR the index of a slice must be `bit<W>`, not `int<8>`
         n = hdr.data.a[hdr.data.b +: 16]; //~ ERROR outside the 8 bits of the value
         pair_t pair = { 1, 2 };
-        for (bit<8> each in pair) { } //~ ERROR a loop cannot run over a value of type `pair_t`
+        for (bit<8> each in pair) { } //~ ERROR a loop cannot iterate over a value of type `pair_t`
         for (bit<8> each in { 1, true }) { } //~ ERROR expected `bit<8>`, found `bool`
     }
 }

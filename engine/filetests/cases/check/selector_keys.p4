@@ -14,7 +14,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         actions = { NoAction; }
         default_action = NoAction;
     }
-    table small { //~ WARN table `small` holds 1 entries, 2 are given
+    table small { //~ WARN table `small` has size 1, but 2 entries are given
         key = { hdr.data.a: exact; }
         actions = { NoAction; }
         default_action = NoAction;

@@ -12,28 +12,28 @@ struct meta_t {
 bit<8> twice(in bit<8> x) {
     bit<8> y = x;
     {
-        bit<8> y = 2; //~ WARN `y` hides another `y`
+        bit<8> y = 2; //~ WARN `y` shadows another `y`
         y = y + 1;
     }
     return y;
 }
 
 parser p(packet_in packet, out headers_t h, inout meta_t m, inout standard_metadata_t s) {
-    bit<8> LIMIT = 5; //~ WARN `LIMIT` hides another `LIMIT`
+    bit<8> LIMIT = 5; //~ WARN `LIMIT` shadows another `LIMIT`
     state start {
-        bit<8> m = LIMIT; //~ ERROR `m` hides the parameter `m`
+        bit<8> m = LIMIT; //~ ERROR `m` shadows the parameter `m`
         transition accept;
     }
 }
 
 control c(inout headers_t h, inout meta_t m, inout standard_metadata_t s) {
-    action set(bit<8> m) { //~ WARN `m` hides another `m`
-        bit<9> s = 1; //~ ERROR `s` hides the parameter `s`
+    action set(bit<8> m) { //~ WARN `m` shadows another `m`
+        bit<9> s = 1; //~ ERROR `s` shadows the parameter `s`
     }
     apply {
-        bit<8> twice = 1; //~ WARN `twice` hides another `twice`
+        bit<8> twice = 1; //~ WARN `twice` shadows another `twice`
         for (bit<8> i in 1 .. 3) {
-            bit<8> i = 4; //~ WARN `i` hides another `i`
+            bit<8> i = 4; //~ WARN `i` shadows another `i`
         }
         set(twice);
     }

@@ -11,7 +11,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     table other {
         key = { hdr.data.b: exact; }
         actions = { NoAction; }
-        counters = hits; //~ ERROR this direct counter belongs to another table already
+        counters = hits; //~ ERROR this direct counter already belongs to another table
     }
     apply {
         one.apply();

@@ -14,7 +14,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     table other {
         key = { hdr.data.b: exact; }
         actions = { note; }
-        meters = rates; //~ ERROR this direct meter belongs to another table already
+        meters = rates; //~ ERROR this direct meter already belongs to another table
     }
     apply {
         one.apply();

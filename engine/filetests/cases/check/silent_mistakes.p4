@@ -27,10 +27,10 @@ parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_
         }
     }
     state tagged {
-        packet.extract(hdr.tag);  //~ WARN header `tag` is extracted, but no deparser emits it
+        packet.extract(hdr.tag);  //~ WARN header `tag` is extracted but never emitted by a deparser
         transition accept;
     }
-    state waits {  //~ WARN this loop takes no bits of the packet and changes nothing
+    state waits {  //~ WARN this loop extracts no bits and changes nothing
         transition select(hdr.ethernet.src) {
             0: again;
             default: accept;
@@ -39,7 +39,7 @@ parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_
     state again {
         transition waits;
     }
-    state ends {  //~ WARN state `ends` has no `transition`: it goes to `reject`
+    state ends {  //~ WARN state `ends` has no `transition`, so it goes to `reject`
         packet.extract(hdr.mark);
     }
 }
@@ -57,11 +57,11 @@ control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t stan
         actions = { send; }
     }
     apply {
-        if (hdr.never.value == 1) {  //~ WARN a field of header `never` is read, but nothing makes the header valid
+        if (hdr.never.value == 1) {  //~ WARN a field of header `never` is read, but the header is never made valid
             forward.apply();
             meta.x = 1;
         } else {
-            forward.apply();  //~ WARN table `forward` is applied at two places with different statements behind
+            forward.apply();  //~ WARN table `forward` is applied at two places followed by different statements
         }
         if (meta.x == 1) {
             same_behind.apply();

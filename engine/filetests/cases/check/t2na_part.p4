@@ -26,7 +26,7 @@ control Part(inout headers_t hdr, inout metadata_t meta) {
     Register<bit<16>, bit<3>>(8) halves;
     RegisterAction<bit<16>, bit<3>, bit<8>>(halves) part = {
         void apply(inout bit<16> value, out bit<8> least) {
-            least = this.min8(value, 0x3); //~ ERROR looks at 128 bits
+            least = this.min8(value, 0x3); //~ ERROR compares 128 bits
         }
     };
     apply {

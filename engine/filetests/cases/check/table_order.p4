@@ -8,12 +8,12 @@ control c(inout bit<8> x) {
     }
     table default_first {
         key = { x : exact; }
-        default_action = a; //~ ERROR stands before its `actions`
+        default_action = a; //~ ERROR precedes its `actions`
         actions = { a; b; }
     }
     table entries_first {
-        const entries = { 1 : b(2); } //~ ERROR stands before its `key`
-        //~^ ERROR stands before its `actions`
+        const entries = { 1 : b(2); } //~ ERROR precedes its `key`
+        //~^ ERROR precedes its `actions`
         key = { x : exact; }
         actions = { b; }
     }

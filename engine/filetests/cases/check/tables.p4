@@ -11,7 +11,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         key = {
             hdr.data.a: exct; //~ ERROR match kind `exct` is not declared
             hdr.data: exact; //~ ERROR a value of type `data_h` cannot be a key
-            hdr.data.a + 1: exact; //~ ERROR the key has no name
+            hdr.data.a + 1: exact; //~ ERROR the key has no control-plane name
         }
         actions = {
             set;
@@ -22,15 +22,15 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         default_action = other(); //~ ERROR action `other` is not listed
         size = 4;
         size = 5; //~ ERROR property `size` is given twice
-        colour = 3; //~ WARN table property `colour` has no meaning
+        colour = 3; //~ WARN unknown table property `colour`
     }
     table entries_table {
         key = { hdr.data.a: exact; }
         actions = { set; @defaultonly other; }
         const entries = {
-            1: set(); //~ ERROR `set` takes 1 argument, 0 are given
+            1: set(); //~ ERROR `set` takes 1 argument, but 0 are given
             (1, 2): set(1); //~ ERROR the keyset has 2 parts
-            3: set(hdr.data.a); //~ ERROR must be known at compile time
+            3: set(hdr.data.a); //~ ERROR must be a compile-time constant
             4: other(); //~ ERROR `@defaultonly`
         }
         default_action = other();

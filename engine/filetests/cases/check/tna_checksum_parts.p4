@@ -19,7 +19,7 @@ parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_int
         pkt.extract(intr);
         pkt.advance(PORT_METADATA_SIZE);
         pkt.extract(hdr.parts);
-        sum.subtract(hdr.parts.a); //~ ERROR the state gives the checksum 4 bits
+        sum.subtract(hdr.parts.a); //~ ERROR the state passes 4 bits to the checksum
         transition accept;
     }
 }

@@ -17,7 +17,7 @@ parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_int
         pkt.extract(intr);
         pkt.advance(PORT_METADATA_SIZE);
         pkt.extract(hdr.data);
-        verify(hdr.data.a == 1, error.NoMatch); //~ WARN `verify` does nothing on the chip
+        verify(hdr.data.a == 1, error.NoMatch); //~ WARN `verify` has no effect on the chip
         transition accept;
     }
 }

@@ -30,7 +30,7 @@ control Refused(inout headers_t hdr, inout metadata_t meta) {
         }
     };
     apply {
-        usable.execute(); //~ ERROR does not say which cell
+        usable.execute(); //~ ERROR needs the index of a cell
     }
 }
 

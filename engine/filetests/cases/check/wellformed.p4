@@ -32,11 +32,11 @@ typedef Box<bit<8>> ByteBox;
 
 extern void takes_string(in string text); //~ ERROR `text` of type `string` cannot have a direction
 extern void takes_box(inout Box<bit<8>> box); //~ ERROR `box` of type `Box<bit<8>>` cannot have a direction
-extern int gives_int(); //~ ERROR cannot give a value of type `int`
+extern int gives_int(); //~ ERROR cannot return a value of type `int`
 extern void takes_tuple(in tuple<bit<8>, plain> pair); //~ ERROR a tuple cannot hold a value of type `plain`
 extern void takes_own(Box<Box<bit<8>>> box); //~ ERROR has itself as a type argument
 extern bit<8> cell();
-bit<8> by_default(in bit<8> x = cell()) { //~ ERROR not known at compile time
+bit<8> by_default(in bit<8> x = cell()) { //~ ERROR not a compile-time constant
     return x;
 }
 holder<plain> hold(in bit<8> x) { //~ ERROR `plain` cannot be the type of a field
@@ -58,10 +58,10 @@ control worker(inout meta_t m) {
         }
     }
 }
-worker() everywhere; //~ ERROR control `everywhere` cannot be made at top level
+worker() everywhere; //~ ERROR control `everywhere` cannot be instantiated at top level
 
 control c(inout headers_t h, inout meta_t m, inout standard_metadata_t s) {
-    ByteBox<bit<8>>(8w1) box; //~ ERROR has its type arguments already
+    ByteBox<bit<8>>(8w1) box; //~ ERROR already has type arguments
     action a() { }
     table t {
         key = { m.b : exact; }

@@ -3,7 +3,7 @@
 
 extern Plain {
     Plain();
-    void join(Plain other); //~ ERROR parameter `other` has the type of its own extern
+    void join(Plain other); //~ ERROR parameter `other` of the extern has the type of the extern itself
 }
 control Type();
 extern Runs {
@@ -21,7 +21,7 @@ control With() {
 control Takes()(Type any) {
     apply { }
 }
-control Wrong()(With one) { //~ ERROR `With` has a body and is not the type of a parameter
+control Wrong()(With one) { //~ ERROR `With` has a body and cannot be the type of a parameter
     apply { }
 }
 
@@ -41,7 +41,7 @@ struct box<T> {
 typedef box<bit<8>> filled;
 typedef box<filled> nested; //~ ERROR `box` has itself as a type argument
 
-@pkginfo //~ ERROR `@pkginfo` takes names with values
+@pkginfo //~ ERROR `@pkginfo` takes named values
 const bit<8> info = 0;
 @name(4) //~ ERROR `@name` takes one string
 void named() { }

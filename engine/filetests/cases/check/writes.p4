@@ -17,8 +17,8 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         value = 1; //~ ERROR `value` is a parameter without direction
     }
     apply {
-        LIMIT = 4; //~ ERROR a constant cannot be written
-        inner.apply(hdr.data.a, 3); //~ ERROR a constant cannot be written
+        LIMIT = 4; //~ ERROR a constant cannot be assigned
+        inner.apply(hdr.data.a, 3); //~ ERROR a constant cannot be assigned
         inner.apply(1, hdr.data.c); //~ ERROR has type `bit<8>`, found `bit<16>`
     }
 }

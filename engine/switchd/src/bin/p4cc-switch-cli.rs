@@ -31,8 +31,8 @@ struct Options {
 const HELP: &str = "Commands:
   show_ports                                  ports, their interfaces
   port_counters PORT                          packets, bytes, depths, drops by cause
-  set_queue_depth PACKETS [PORT [PRIORITY]]   capacity of a queue; of all without a port
-  set_queue_rate PPS [PORT [PRIORITY]]        packets a second; 0 for no limit
+  set_queue_depth PACKETS [PORT [PRIORITY]]   capacity of a queue, or of all queues without a port
+  set_queue_rate PPS [PORT [PRIORITY]]        packets per second; 0 for no limit
   set_queue_rate_bps BPS PORT                 rate of the port's link in bit/s; 0 for no limit
   set_link_delay_ns NS PORT                   delay of the port's link
   port_add INTERFACE PORT / port_remove PORT  attach or detach an interface
@@ -104,11 +104,11 @@ fn int(text: &str) -> Result<i64, String> {
         Some(digits) => i64::from_str_radix(digits, 16),
         None => text.parse(),
     };
-    parsed.map_err(|_| format!("`{text}` is no number"))
+    parsed.map_err(|_| format!("`{text}` is not a number"))
 }
 
 fn i32_of(text: &str) -> Result<Value, String> {
-    i32::try_from(int(text)?).map(Value::I32).map_err(|_| format!("`{text}` does not fit 32 bits"))
+    i32::try_from(int(text)?).map(Value::I32).map_err(|_| format!("`{text}` does not fit in 32 bits"))
 }
 
 fn i64_of(text: &str) -> Result<Value, String> {
@@ -160,7 +160,7 @@ fn command(client: &mut Client, words: &[&str]) -> Outcome {
         ["switch_info"] => shown(call(client, "standard:bm_mgmt_get_info", [])?),
         ["get_time_elapsed"] => shown(call(client, "simple_switch:get_time_elapsed_us", [])?),
         ["reset_state"] => set(client, "standard:bm_reset_state", []),
-        _ => Err("is no command, or has other arguments; see p4cc-switch-cli --help".to_owned()),
+        _ => Err("is not a command, or has the wrong arguments; see p4cc-switch-cli --help".to_owned()),
     }
 }
 
@@ -187,7 +187,7 @@ fn queues(client: &mut Client, words: &[&str]) -> Outcome {
         ["set_queue_rate_bps", rate, port] => {
             set(client, "p4cc:set_port_rate_bps", [i32_of(port)?, i64_of(rate)?])
         }
-        _ => Err("takes other arguments; see p4cc-switch-cli --help".to_owned()),
+        _ => Err("has the wrong arguments; see p4cc-switch-cli --help".to_owned()),
     }
 }
 
@@ -239,7 +239,7 @@ fn counter_read(client: &mut Client, name: &str, index: &str) -> Outcome {
     let args = [CONTEXT, Value::text(name), i32_of(index)?];
     match call(client, "standard:bm_counter_read", args)? {
         Some(Value::Struct(cell)) => Ok(format!("packets {} bytes {}", field(&cell, 2), field(&cell, 1))),
-        _ => Err("the answer is no counter".to_owned()),
+        _ => Err("the answer is not a counter".to_owned()),
     }
 }
 

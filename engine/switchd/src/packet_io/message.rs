@@ -125,7 +125,7 @@ fn read_message(reader: &mut dyn Read, is_ipc: bool) -> io::Result<Option<Vec<u8
     let mut length = [0; 8];
     if is_ipc {
         if first != [IPC_MESSAGE] {
-            return wrong("no message begins so");
+            return wrong("unknown message type");
         }
         reader.read_exact(&mut length)?;
     } else {

@@ -38,13 +38,13 @@ static ZEROS: [u8; p4cc_switch::MAX_PACKET_BYTES as usize] = [0; p4cc_switch::MA
 #[derive(Debug, thiserror::Error)]
 pub enum InterfaceError {
     /// There is no such interface.
-    #[error("there is no interface {0} in this network namespace; `ip link` lists those there are")]
+    #[error("there is no interface {0} in this network namespace; `ip link` lists the interfaces")]
     Missing(String),
     /// Packet sockets are for root.
     #[error("interface {0}: packet sockets need root or CAP_NET_RAW; start the switch with sudo")]
     Denied(String),
     /// `--io af_xdp` cannot be had.
-    #[error("interface {0}: {1}; --io auto takes packet sockets there")]
+    #[error("interface {0}: {1}; --io auto would use packet sockets")]
     Xdp(String, String),
     /// Something else.
     #[error("interface {0}: {1}: {2}")]
@@ -118,7 +118,7 @@ impl Interface {
                 let way = xdp.describe();
                 (Some(Box::new(xdp)), way)
             }
-            Ok(None) => (None, "packet socket, as asked for".to_owned()),
+            Ok(None) => (None, "packet socket, as requested".to_owned()),
             Err(refusal) if io == Io::Auto => (None, format!("packet socket: {refusal}")),
             Err(refusal) => return Err(InterfaceError::Xdp(name.to_owned(), refusal.to_string())),
         };
@@ -305,7 +305,7 @@ impl Watch {
         } else if !state.up {
             Finding::Down(format!("interface {name} is down; set it up: ip link set dev {name} up"))
         } else if !state.runs {
-            Finding::Down(format!("interface {name} has no link: its far end is down or gone"))
+            Finding::Down(format!("interface {name} has no link: its peer is down or missing"))
         } else if state.mtu > self.max_mtu {
             let cause = xdp::mtu_refusal(&name, state.mtu);
             Finding::UpCut(format!("longer packets are lost: {cause}, or start the switch with --io auto"))
@@ -373,9 +373,9 @@ fn packet_ring(fd: &OwnedFd, index: i32, mtu: u32, frames: u32) -> Result<Ring, 
     let option = |option, value: &libc::c_int| set_option(fd, SOL_PACKET, option, value);
     option(libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))
         .map_err(failed("cannot choose the ring's version"))?;
-    option(libc::PACKET_IGNORE_OUTGOING, &1).map_err(failed("cannot leave out its own packets"))?;
+    option(libc::PACKET_IGNORE_OUTGOING, &1).map_err(failed("cannot ignore outgoing packets"))?;
     set_option(fd, SOL_PACKET, libc::PACKET_RX_RING, &request)
-        .map_err(failed("cannot make a receive ring; lower --ring-frames"))?;
+        .map_err(failed("cannot make a receive ring; reduce --ring-frames"))?;
     let ring = Ring::map(fd, &request).map_err(failed("cannot map the receive ring"))?;
     let promiscuous = libc::packet_mreq {
         mr_ifindex: index,

@@ -103,7 +103,7 @@ impl Parser<'_> {
                 DeclKind::MatchKind { members: self.member_names()? }
             }
             Tok::Table => {
-                let message = "a table cannot stand at top level";
+                let message = "a table cannot be declared at top level";
                 return self
                     .fail(Diagnostic::error(self.span(), message).with_help("move it into a control"));
             }
@@ -124,7 +124,7 @@ impl Parser<'_> {
             return Ok(kind);
         }
         if self.at(Tok::Ident) && matches!(self.peek(1).tok, Tok::Assign | Tok::Semi) {
-            let message = "a variable cannot stand at top level";
+            let message = "a variable cannot be declared at top level";
             let help = "write `const` before it, or move it into a parser or control";
             return self.fail(Diagnostic::error(self.span(), message).with_help(help));
         }
@@ -335,7 +335,7 @@ impl Parser<'_> {
                 return if !parser.more_items() {
                     Ok(None)
                 } else {
-                    parser.expected("`}`: `apply` is the last part of a control")
+                    parser.expected("`}`: `apply` must be the last part of a control")
                 };
             }
             parser.control_member().map(Some)

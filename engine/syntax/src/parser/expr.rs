@@ -166,7 +166,7 @@ impl Parser<'_> {
             Tok::Ident | Tok::Dot => return self.name_or_type(),
             _ if self.type_at(0) => {
                 let message = format!("expected an expression, found the type {}", self.found());
-                let help = "a cast has parentheses: `(bit<8>) x`";
+                let help = "a cast needs parentheses: `(bit<8>) x`";
                 return self.fail(Diagnostic::error(token.span, message).with_help(help));
             }
             _ => return self.expected("an expression"),
@@ -197,7 +197,7 @@ impl Parser<'_> {
             }
             let message = format!("expected a value, found the type {}", self.found());
             let help =
-                "a type stands in a cast, `(T) x`, before `.`, or before the arguments of its constructor";
+                "a type can only be used in a cast, `(T) x`, before `.`, or before constructor arguments";
             return self.fail(Diagnostic::error(start, message).with_help(help));
         }
         let path: Path = self.path("a name")?;

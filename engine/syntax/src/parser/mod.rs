@@ -169,7 +169,7 @@ impl Parser<'_> {
         let found = self.found();
         let diag =
             Diagnostic::error(Span::new(end.saturating_sub(1), end), format!("expected `;` after {what}"))
-                .with_label(format!("then {found} follows"))
+                .with_label(format!("{found} follows here"))
                 .with_help("add `;`");
         self.report(diag);
         // A new line shows where the next item begins: nothing need be skipped.
@@ -244,7 +244,7 @@ impl Parser<'_> {
         }
         if token.tok.is_keyword() && token.tok != Tok::DontCare {
             let message = format!("expected {what}, found {}", self.found());
-            let help = "reserved words cannot be names: choose another";
+            let help = "choose another name; reserved words cannot be names";
             return self.fail(Diagnostic::error(token.span, message).with_help(help));
         }
         self.expected(what)
@@ -254,7 +254,7 @@ impl Parser<'_> {
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.nesting >= MAX_NESTING {
             let message = format!("the program is nested more than {MAX_NESTING} levels deep here");
-            let help = "split the expression or statement into parts with names of their own";
+            let help = "split the expression or statement into named parts";
             return self.give_up(Diagnostic::error(self.span(), message).with_help(help));
         }
         self.nesting += 1;
@@ -268,7 +268,7 @@ impl Parser<'_> {
         self.height = child + 1;
         if self.height > MAX_HEIGHT {
             let message = format!("the expression has more than {MAX_HEIGHT} operators in a row");
-            let help = "split it into parts with names of their own";
+            let help = "split it into named parts";
             return self.give_up(Diagnostic::error(self.span(), message).with_help(help));
         }
         Ok(())

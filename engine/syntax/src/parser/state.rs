@@ -29,7 +29,7 @@ impl Parser<'_> {
         }
         self.scopes.pop();
         if transition.is_some() && !self.at(Tok::RBrace) {
-            return self.expected("`}`: a transition is the last statement of a state");
+            return self.expected("`}`: a transition must be the last statement of a state");
         }
         self.expect(Tok::RBrace)?;
         Ok(ParserState { annotations, name, body, transition, span: self.since(start) })

@@ -27,7 +27,7 @@ impl Parser<'_> {
         let mut stmts = Vec::new();
         while self.more_items() {
             if self.at_control_member() {
-                let message = "expected `}` before this: an action or table is no statement";
+                let message = "expected `}` before this: an action or table is not a statement";
                 self.report(Diagnostic::error(self.span(), message));
                 return Ok(stmts);
             }
@@ -98,7 +98,7 @@ impl Parser<'_> {
             Tok::Switch | Tok::For | Tok::Break | Tok::Continue | Tok::Exit | Tok::Return
         );
         if self.in_parser && refused {
-            let message = format!("{} cannot stand in a parser", self.found());
+            let message = format!("{} is not allowed in a parser", self.found());
             self.report(Diagnostic::error(self.span(), message).with_help("use states and transitions"));
         }
     }
@@ -181,8 +181,8 @@ impl Parser<'_> {
 
     fn not_a_statement<T>(&mut self, expr: &Expr) -> Parsed<T> {
         if matches!(self.tok(), Tok::Semi | Tok::RBrace | Tok::Eof) {
-            let message = "this expression does nothing";
-            let help = "a statement assigns a value or calls something";
+            let message = "this expression has no effect";
+            let help = "a statement must assign a value or call something";
             return self.fail(Diagnostic::error(expr.span, message).with_help(help));
         }
         self.expected("`=` or a call")
@@ -261,8 +261,8 @@ impl Parser<'_> {
 
     /// Other languages' loop, which P4 does not have: read over it so that nothing else is said about it.
     fn while_statement(&mut self) -> Parsed<StmtKind> {
-        let message = "P4 has no `while`";
-        let help = "write `for (; condition; ) { ... }`; in a parser a state loops by a transition to itself";
+        let message = "P4 has no `while` loop";
+        let help = "write `for (; condition; ) { ... }`; in a parser, use a transition to the same state";
         self.report(Diagnostic::error(self.span(), message).with_help(help));
         self.bump();
         self.expect(Tok::LParen)?;
@@ -293,11 +293,8 @@ impl Parser<'_> {
     /// From behind the `(` on; annotations of a walking variable join those of the loop.
     fn for_rest(&mut self, annotations: &mut Vec<Annotation>) -> Parsed<StmtKind> {
         if self.at(Tok::Ident) && self.peek(1).tok == Tok::In {
-            let message = "a variable that a loop walks with `in` is declared there, with its type";
-            let help = format!(
-                "write the type in front of it: `for (bit<8> {} in ...)`",
-                self.text_of(self.token())
-            );
+            let message = "the variable of a `for ... in` loop must be declared in the loop, with its type";
+            let help = format!("add the type: `for (bit<8> {} in ...)`", self.text_of(self.token()));
             return self.fail(Diagnostic::error(self.span(), message).with_help(help));
         }
         let mut init = Vec::new();

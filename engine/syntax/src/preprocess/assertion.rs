@@ -31,7 +31,7 @@ impl Job<'_> {
     pub(super) fn assertion_line(&mut self, job: &FileJob, line: &Line) {
         let reader = if line.name == "assert" { Reader::Assert } else { Reader::Unassert };
         let span = self.out.anchor(job.index, line.start, line.end);
-        let message = format!("`#{}` is an extension of GCC that is going away", line.name);
+        let message = format!("`#{}` is a deprecated extension of GCC", line.name);
         self.report(Diagnostic::warning(span, message).with_help("use `#define` and `#if`"));
         let read = self.in_line(&line.tokens, line.start, |this| {
             let named = this.assertion(reader)?;
@@ -88,14 +88,14 @@ impl Job<'_> {
                     Ok((name.text, None))
                 }
                 Reader::Unassert if open.kind == Kind::End => Ok((name.text, None)),
-                _ => Err(format!("`(` is missing behind `{}`", name.text)),
+                _ => Err(format!("`(` is missing after `{}`", name.text)),
             });
         }
         let mut answer = Answer::new();
         loop {
             let token: Token = self.next_word()?;
             if token.kind == Kind::End {
-                return Ok(Err(format!("`)` is missing behind the answer of `{}`", name.text)));
+                return Ok(Err(format!("`)` is missing after the answer of `{}`", name.text)));
             }
             if token.is(")") {
                 break;

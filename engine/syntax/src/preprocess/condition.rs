@@ -21,7 +21,7 @@ pub(super) fn evaluate(tokens: &[Token]) -> Result<bool, String> {
     let value = reader.comma()?;
     match tokens.get(reader.at) {
         None => Ok(value.is_true()),
-        Some(extra) => Err(format!("`{}` was not expected here", extra.text)),
+        Some(extra) => Err(format!("unexpected `{}`", extra.text)),
     }
 }
 
@@ -110,7 +110,7 @@ impl Reader<'_> {
 
     fn unary(&mut self) -> Answer {
         let Some(token) = self.tokens.get(self.at) else {
-            return Err("it ends too early".to_owned());
+            return Err("it is incomplete".to_owned());
         };
         self.at += 1;
         self.deeper()?;
@@ -136,7 +136,7 @@ impl Reader<'_> {
             (Kind::Char, word) => constant::character(word)?,
             // A name that is not a macro counts as 0, as in C: `true` too.
             (Kind::Ident, _) => Value::signed(0),
-            (_, word) => return Err(format!("`{word}` was not expected here")),
+            (_, word) => return Err(format!("unexpected `{word}`")),
         };
         self.depth -= 1;
         Ok(value)

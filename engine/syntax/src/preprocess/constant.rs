@@ -39,19 +39,19 @@ pub(super) fn number(word: &str) -> Result<Value, String> {
     let (digits, suffix) = rest.split_at(len);
     let wrong = |what: &str| Err(format!("`{word}` {what}"));
     if suffix.starts_with('.') || suffix.starts_with('e') || (base == 16 && suffix.starts_with('p')) {
-        return wrong("is a floating point number");
+        return wrong("is a floating-point number");
     }
     if digits.is_empty() {
         return wrong("has no digits");
     }
     let Some(unsigned) = unsigned_suffix(&word[word.len() - suffix.len()..]) else {
-        return wrong("is not an integer of C: widths as in `8w1` have no meaning in a condition");
+        return wrong("is not an integer in C: widths as in `8w1` are not allowed in a condition");
     };
     let mut value: u128 = 0;
     let mut large = false;
     for byte in digits.bytes() {
         let Some(digit) = char::from(byte).to_digit(base) else {
-            return wrong("has a digit that its base has not");
+            return wrong("has a digit that is invalid in its base");
         };
         value = value * u128::from(base) + u128::from(digit);
         large |= value > u128::from(u64::MAX);
@@ -79,7 +79,8 @@ pub(super) fn character(word: &str) -> Result<Value, String> {
         None => (false, word),
     };
     let inner = quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).unwrap_or("");
-    let units = unescaped(inner, wide).ok_or_else(|| format!("`{word}` has an escape without its digits"))?;
+    let units =
+        unescaped(inner, wide).ok_or_else(|| format!("`{word}` has an escape sequence without digits"))?;
     let bits = match units[..] {
         [] => return Err("a character constant is empty".to_owned()),
         [.., last] if wide => last,

@@ -28,12 +28,12 @@ impl Job<'_> {
             _ => return,
         };
         let span = self.out.anchor(job.index, place.0, place.1);
-        let message = format!("macro `{name}` is defined again with another value");
-        let diag = Diagnostic::warning(span, message).with_help("`#undef` it first if that is meant");
+        let message = format!("macro `{name}` is redefined with another value");
+        let diag = Diagnostic::warning(span, message).with_help("`#undef` it first if this is intended");
         let diag = match before {
             Some((file, start, end)) => {
                 let span = self.out.anchor(file, start, end);
-                diag.with_related(span, "defined here before")
+                diag.with_related(span, "first defined here")
             }
             None => diag,
         };
@@ -50,28 +50,26 @@ impl Job<'_> {
                 self.stopped = true;
                 let (tokens, bytes) = (self.options.limits.macro_tokens, self.limit_bytes());
                 (
-                    format!(
-                        "macros have more than {tokens} tokens, or make more than {bytes} bytes of new ones"
-                    ),
-                    "look for macros that repeat one another".to_owned(),
+                    format!("macros have more than {tokens} tokens, or expand to more than {bytes} bytes"),
+                    "look for macros that expand one another".to_owned(),
                 )
             }
             ExpandError::TooDeep(name) => {
                 let limit = self.options.limits.macro_depth;
                 (
-                    format!("`{name}` is inside the arguments of {limit} macros"),
-                    "use fewer macros inside one another".to_owned(),
+                    format!("`{name}` is nested in the arguments of {limit} macros"),
+                    "nest fewer macros".to_owned(),
                 )
             }
             ExpandError::Unclosed(name) => {
-                (format!("the arguments of macro `{name}` never end"), "add `)`".to_owned())
+                (format!("unterminated argument list of macro `{name}`"), "add `)`".to_owned())
             }
             ExpandError::HashLine(name) => (
-                format!("a line of the arguments of macro `{name}` begins with `#` and is not a directive"),
+                format!("a line in the arguments of macro `{name}` begins with `#` but is not a directive"),
                 "write `//` before a comment".to_owned(),
             ),
             ExpandError::Arguments(name, expected, found) => (
-                format!("macro `{name}` takes {expected} arguments, {found} were given"),
+                format!("macro `{name}` takes {expected} arguments, but {found} are given"),
                 "see its `#define`".to_owned(),
             ),
             ExpandError::Pragma => {

@@ -143,7 +143,7 @@ impl Job<'_> {
         let Some(meant) = closest(&line.name, NAMES.into_iter()).filter(|_| attached || names_file) else {
             return;
         };
-        let message = format!("`#{}` is not a directive: the line is ignored, as p4c does", line.name);
+        let message = format!("`#{}` is not a directive; the line is ignored, as in p4c", line.name);
         let span = self.out.anchor(job.index, line.start, line.end);
         let help = format!("did you mean `#{meant}`? Write `//` before a comment");
         self.report(Diagnostic::warning(span, message).with_help(help));
@@ -154,8 +154,8 @@ impl Job<'_> {
         if line.tokens.len() > used {
             let (start, _) = line.place(used);
             let span = self.out.anchor(job.index, start, line.end);
-            let message = format!("`#{}` does not read what follows here", line.name);
-            let help = "write it as a comment behind `//`, or use `#if` with `defined(NAME)`";
+            let message = format!("`#{}` ignores what follows here", line.name);
+            let help = "make it a comment with `//`, or use `#if` with `defined(NAME)`";
             self.report(Diagnostic::warning(span, message).with_help(help));
         }
     }
@@ -230,7 +230,7 @@ impl Job<'_> {
                 return false;
             }
         };
-        let message = format!("`#{}` has no value: {wrong}", line.name);
+        let message = format!("`#{}` cannot be evaluated: {wrong}", line.name);
         let help = "use integers, macros, `defined(NAME)` and the operators of C";
         self.error(job.index, line.start, line.end, message, Some(help));
         false
@@ -297,7 +297,9 @@ impl Job<'_> {
             (Some(number), Some(Some(name))) => {
                 self.mark(job, scanner, line, (number, Some(name)), true);
             }
-            _ => self.line_error(job, line, "`#line` needs a line number and may have a file name"),
+            _ => {
+                self.line_error(job, line, "`#line` needs a line number, optionally followed by a file name")
+            }
         }
     }
 

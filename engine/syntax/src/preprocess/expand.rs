@@ -497,7 +497,7 @@ impl Job<'_> {
             BuiltIn::Timestamp => string("??? ??? ?? ??:??:?? ????"),
             BuiltIn::HasInclude | BuiltIn::HasIncludeNext => {
                 if !self.expansion.in_directive {
-                    return Err(ExpandError::HasInclude("is for `#if` and `#elif` only"));
+                    return Err(ExpandError::HasInclude("is allowed only in `#if` and `#elif`"));
                 }
                 number(u32::from(self.has_include(built_in == BuiltIn::HasIncludeNext)?))
             }

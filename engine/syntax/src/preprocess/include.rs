@@ -43,7 +43,7 @@ impl Job<'_> {
 
     pub(super) fn include_line(&mut self, job: &FileJob, line: &Line) {
         if self.expansion.in_arguments {
-            let message = format!("`#{}` cannot be inside the arguments of a macro", line.name);
+            let message = format!("`#{}` is not allowed in the arguments of a macro", line.name);
             return self.line_error(job, line, &message);
         }
         let named = |token: &Token| matches!(token.kind, Kind::Header | Kind::Str);
@@ -63,7 +63,7 @@ impl Job<'_> {
                 self.include(job, wanted, line.name == "import", (start, line.end));
             }
             None => {
-                let message = format!("`#{}` needs a file", line.name);
+                let message = format!("`#{}` needs a file name", line.name);
                 let help = "write `#include \"file.p4\"` or `#include <file.p4>`";
                 self.error(job.index, line.start, line.end, message, Some(help));
             }
@@ -82,7 +82,7 @@ impl Job<'_> {
             return self.error(job.index, start, end, message, Some(help));
         }
         if job.depth + 1 > limits.include_depth {
-            let message = format!("files include each other more than {} deep", limits.include_depth);
+            let message = format!("includes are nested more than {} deep", limits.include_depth);
             let help = "put `#ifndef NAME`, `#define NAME` and `#endif` around the included file";
             return self.error(job.index, start, end, message, Some(help));
         }
@@ -141,22 +141,24 @@ impl Job<'_> {
         (start, end): (usize, usize),
     ) {
         let tried: Vec<String> = candidates.iter().map(|(path, _)| format!("`{}`", path.display())).collect();
-        let tried = if tried.is_empty() { "no folder".to_owned() } else { tried.join(", ") };
+        let tried = if tried.is_empty() { "no folders".to_owned() } else { tried.join(", ") };
         let (message, help) = match other_architecture(path) {
             Some(what) => (
-                format!("included file `{path}` was not found: it declares {what}, which is not supported"),
+                format!("included file `{path}` not found: it declares {what}, which is not supported"),
                 format!(
-                    "programs for v1model (`v1model.p4`), PSA (`psa.p4`), TNA and T2NA (`tna.p4`, `t2na.p4`) are run, no others yet; with a \
-                     folder that holds the file (-I; looked for {tried}) the program can be checked up to its `main`"
+                    "p4cc runs programs for v1model (`v1model.p4`), PSA (`psa.p4`), TNA and T2NA (`tna.p4`, \
+                        `t2na.p4`); given a folder that contains the file (-I; searched {tried}), it can \
+                        check the program up to its `main`"
                 ),
             ),
             None => {
                 let meant = closest(path, BUILTIN_FILES.into_iter());
                 let meant = meant.map_or_else(String::new, |name| format!("did you mean `{name}`? "));
                 (
-                    format!("included file `{path}` was not found"),
+                    format!("included file `{path}` not found"),
                     format!(
-                        "{meant}looked for {tried} and the built-in files core.p4, v1model.p4, psa.p4, tna.p4 and t2na.p4; add a folder with -I"
+                        "{meant}searched {tried} and the bundled files core.p4, v1model.p4, psa.p4, tna.p4 \
+                            and t2na.p4; add a folder with -I"
                     ),
                 )
             }
@@ -187,7 +189,7 @@ impl Job<'_> {
 
     /// Answers `__has_include`, whose operand is read here.
     pub(super) fn has_include(&mut self, next: bool) -> Result<bool, ExpandError> {
-        let wrong = Err(ExpandError::HasInclude("needs a file in parentheses"));
+        let wrong = Err(ExpandError::HasInclude("needs a file name in parentheses"));
         if !self.next_word()?.is("(") {
             return wrong;
         }

@@ -146,7 +146,7 @@ fn parameters(tokens: &[Token]) -> Result<(Vec<Rc<str>>, bool, usize), Wrong> {
     if tokens.get(at).is_some_and(|token| token.is(")")) {
         return Ok((names, false, at + 1));
     }
-    let never_end = || (0, "the parameters of this macro never end".to_owned());
+    let never_end = || (0, "unterminated parameter list of this macro".to_owned());
     loop {
         let token = tokens.get(at).ok_or_else(never_end)?;
         let mut dots = token.is("...");
@@ -248,6 +248,6 @@ impl BodyReader<'_> {
                 return Ok((name + 2, at));
             }
         }
-        Err((name, "this `__VA_OPT__` is never closed".to_owned()))
+        Err((name, "unterminated `__VA_OPT__`".to_owned()))
     }
 }

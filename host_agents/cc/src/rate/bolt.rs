@@ -18,7 +18,7 @@ use crate::params::{Domain, ParamInfo, Params};
 const AI_PKTS: ParamInfo = ParamInfo {
     name: "ai_pkts",
     unit: "packets",
-    summary: "what the window grows by in a round, whatever switches say",
+    summary: "additive increase of the window per round, regardless of switches",
     domain: Domain::Number { default: Some(1.0), min: 0.0, max: 1e3 },
     source: "docs/algorithms/bolt.md#bolt-parameters",
 };
@@ -26,7 +26,7 @@ const AI_PKTS: ParamInfo = ParamInfo {
 const TARGET_QUEUE: ParamInfo = ParamInfo {
     name: "target_queue_bytes",
     unit: "B",
-    summary: "of a queue that a switch tells of only what is above this is to go",
+    summary: "queue length to leave standing; only the excess is drained",
     domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1e9 },
     source: "docs/algorithms/bolt.md#bolt-parameters",
 };
@@ -34,7 +34,7 @@ const TARGET_QUEUE: ParamInfo = ParamInfo {
 const MAX_CUT: ParamInfo = ParamInfo {
     name: "max_cut",
     unit: "ratio",
-    summary: "what a window of at most one packet loses with each notice, and any with lost packets",
+    summary: "decrease of a window of at most one packet per notification, and of any window after losses",
     domain: Domain::Number { default: Some(0.5), min: 0.0, max: 1.0 },
     source: "docs/algorithms/bolt.md#choice-bolt-small-window",
 };
@@ -42,7 +42,8 @@ const MAX_CUT: ParamInfo = ParamInfo {
 const R_MIN: ParamInfo = ParamInfo {
     name: "r_min_mbps",
     unit: "Mbit/s",
-    summary: "the rate never falls below this, and the window not below what it sends in a base round trip; r_min_share decides if 0",
+    summary: "lower bound of the rate, and of the window at this rate over a base RTT; if 0, r_min_share \
+        applies",
     domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1e9 },
     source: "docs/algorithms/bolt.md#bolt-parameters",
 };
@@ -51,7 +52,7 @@ const R_MIN: ParamInfo = ParamInfo {
 const R_MIN_SHARE: ParamInfo = ParamInfo::number(
     "r_min_share",
     "ratio",
-    "the same as a share of the line rate, where r_min_mbps is 0",
+    "lower bound as a fraction of the line rate, if r_min_mbps is 0",
     (Some(0.000_15), 1e-9, 1.0),
     "docs/algorithms/bolt.md#bolt-parameters",
 );
@@ -60,7 +61,8 @@ const R_MIN_SHARE: ParamInfo = ParamInfo::number(
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "bolt",
     kind: Kind::RateControl,
-    summary: "gives up packets for queues that switches tell of at once, and takes places that they offer",
+    summary: "reacts within a round trip to queues that switches report, and takes up the spare capacity \
+        that they offer",
     parameters: &[AI_PKTS, TARGET_QUEUE, MAX_CUT, R_MIN, R_MIN_SHARE],
     switch_needs: SwitchNeed::QueueNotices,
     source: "docs/algorithms/bolt.md#bolt",

@@ -7,7 +7,7 @@ use crate::params::{Domain, ParamInfo, Params};
 pub(crate) const R_MIN: ParamInfo = ParamInfo {
     name: "r_min_mbps",
     unit: "Mbit/s",
-    summary: "the rate never falls below this; r_min_share decides if 0",
+    summary: "lower bound of the rate; if 0, r_min_share applies",
     domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1e9 },
     source: "docs/algorithms/timely.md#timely-parameters, docs/algorithms/dcqcn.md#dcqcn-sender, docs/algorithms/hpcc.md#hpcc-parameters",
 };
@@ -15,7 +15,7 @@ pub(crate) const R_MIN: ParamInfo = ParamInfo {
 pub(crate) const R_MIN_SHARE: ParamInfo = ParamInfo {
     name: "r_min_share",
     unit: "ratio",
-    summary: "the rate never falls below this share of the line rate, where r_min_mbps is 0",
+    summary: "lower bound of the rate as a fraction of the line rate, if r_min_mbps is 0",
     domain: Domain::Number { default: Some(0.001), min: 1e-9, max: 1.0 },
     source: "docs/algorithms/dcqcn.md#choice-least-rate",
 };
@@ -23,7 +23,7 @@ pub(crate) const R_MIN_SHARE: ParamInfo = ParamInfo {
 pub(crate) const WINDOW: ParamInfo = ParamInfo {
     name: "window",
     unit: "",
-    summary: "'vwin' bounds what is in flight by the largest BDP times rate over line rate",
+    summary: "'vwin' limits the data in flight to the largest BDP times rate over line rate",
     domain: Domain::Choice { default: "none", options: &["none", "vwin"] },
     source: "docs/algorithms/timely.md#timely-variants",
 };
@@ -76,8 +76,8 @@ pub(crate) fn min_rate_bps(params: &Params<'_>, environment: &RateEnvironment) -
         return Ok(params.number("r_min_share")? * line_bps);
     }
     if min_bps > line_bps {
-        let cause = format!("{} Mbit/s is above the line rate of {} Mbit/s", min_bps / 1e6, line_bps / 1e6);
-        return Err(params.error("r_min_mbps", cause, "lower it, or use a faster link".to_owned()));
+        let cause = format!("{} Mbit/s exceeds the line rate of {} Mbit/s", min_bps / 1e6, line_bps / 1e6);
+        return Err(params.error("r_min_mbps", cause, "reduce it, or use a faster link".to_owned()));
     }
     Ok(min_bps)
 }

@@ -31,7 +31,7 @@ pub fn build_rate(
     }
     let info = find(kind, &spec.name)?;
     let Make::RateControl(make) = info.make else {
-        return Err(ConfigError::new(kind.key(), "is filed under a wrong kind", "report this as a defect"));
+        return Err(ConfigError::new(kind.key(), "is registered under a wrong kind", "report this as a bug"));
     };
     make(&info.params(kind.key(), spec)?, environment)
 }

@@ -19,33 +19,36 @@ use crate::params::{Domain, ParamInfo, Params};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "d3",
     kind: Kind::RateControl,
-    summary: "asks switches each round trip for the rate that the flow's deadline needs, and paces at their grant",
+    summary: "requests from switches, every round trip, the rate that the flow's deadline requires, and \
+        paces at their grant",
     parameters: &[
         ParamInfo {
             name: "slack_rounds",
             unit: "round trips",
-            summary: "kept free before the deadline: one to get the rate, one to close; 0 for size over time",
+            summary: "margin before the deadline: one to get the rate, one to close; 0 for size divided by \
+                time",
             domain: Domain::Number { default: Some(2.0), min: 0.0, max: 100.0 },
             source: "docs/algorithms/d3-rcp.md#d3-sender",
         },
         ParamInfo {
             name: "quench",
             unit: "",
-            summary: "'on': a flow ends early when its deadline has passed or needs more than the uplink",
+            summary: "'on': a flow ends early if its deadline has passed or would need more than the uplink",
             domain: Domain::Choice { default: "off", options: &["off", "on"] },
             source: "docs/algorithms/d3-rcp.md#d3-quench",
         },
         ParamInfo {
             name: "late",
             unit: "",
-            summary: "a flow that missed its deadline goes on at the 'fair_share', or has it 'extend'ed",
+            summary: "after a missed deadline, a flow continues at the 'fair_share', or 'extend's the \
+                deadline",
             domain: Domain::Choice { default: "fair_share", options: &["fair_share", "extend"] },
             source: "docs/algorithms/d3-rcp.md#d3-sender; our own",
         },
         ParamInfo {
             name: "extend_ns",
             unit: "ns",
-            summary: "by how much 'extend' moves a deadline, as often as it is missed",
+            summary: "extension of a deadline with 'extend', each time it is missed",
             domain: Domain::Number { default: Some(20e6), min: 1e3, max: 3.6e12 },
             source: "our own",
         },
@@ -59,7 +62,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
 pub(crate) const RCP_DC_INFO: AlgorithmInfo = AlgorithmInfo {
     name: "rcp_dc",
     kind: Kind::RateControl,
-    summary: "asks like D3 and desires nothing: every flow gets an equal share, whatever its deadline",
+    summary: "requests rates like D3 but without deadlines: every flow gets an equal share",
     parameters: &[],
     switch_needs: SwitchNeed::RateAllocation,
     source: "docs/algorithms/d3-rcp.md#rcp",

@@ -26,11 +26,12 @@ const fn timer(name: &'static str, summary: &'static str, default: f64) -> Param
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "dcqcn",
     kind: Kind::RateControl,
-    summary: "cuts the rate by a smoothed share of notified intervals, and recovers by timed stages",
+    summary: "cuts the rate by a smoothed fraction of intervals with notifications, and recovers in timed \
+        stages",
     parameters: &[
-        timer("alpha_timer_ns", "interval of alpha's updates; 50 us in the paper's setting", 1e3),
-        timer("decrease_timer_ns", "shortest interval between cuts; 50 us in the paper's setting", 4e3),
-        timer("increase_timer_ns", "interval of the stages; 55 us in the paper's setting", 300e3),
+        timer("alpha_timer_ns", "update interval of alpha; 50 us in the paper's setting", 1e3),
+        timer("decrease_timer_ns", "minimum interval between cuts; 50 us in the paper's setting", 4e3),
+        timer("increase_timer_ns", "interval of the increase stages; 55 us in the paper's setting", 300e3),
         ParamInfo {
             name: "g",
             unit: "ratio",
@@ -48,35 +49,36 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "ai_mbps",
             unit: "Mbit/s",
-            summary: "additive step, for each 25 Gbit/s of line rate",
+            summary: "additive increase step, per 25 Gbit/s of line rate",
             domain: Domain::Number { default: Some(5.0), min: 0.0, max: 1e6 },
             source: "docs/algorithms/dcqcn.md#dcqcn-sender",
         },
         ParamInfo {
             name: "hai_mbps",
             unit: "Mbit/s",
-            summary: "hyper step, for each 25 Gbit/s of line rate",
+            summary: "hyper increase step, per 25 Gbit/s of line rate",
             domain: Domain::Number { default: Some(50.0), min: 0.0, max: 1e6 },
             source: "docs/algorithms/dcqcn.md#dcqcn-sender",
         },
         ParamInfo {
             name: "clamp_target",
             unit: "",
-            summary: "'on' lowers the target with every cut, not only with the first after an increase",
+            summary: "'on' lowers the target rate at every cut, not only at the first one after an increase",
             domain: Domain::Choice { default: "off", options: &["off", "on"] },
             source: "docs/algorithms/dcqcn.md#dcqcn-sender",
         },
         ParamInfo {
             name: "form",
             unit: "",
-            summary: "'hs' cuts by a timer, 'paper' with every notification, and counts bytes beside its timer",
+            summary: "'hs' cuts on a timer; 'paper' cuts at every notification, and increases by timer and \
+                byte counter",
             domain: Domain::Choice { default: "hs", options: &["hs", "paper"] },
             source: "docs/algorithms/dcqcn.md#dcqcn-sender",
         },
         ParamInfo {
             name: "byte_counter_bytes",
             unit: "B",
-            summary: "with form 'paper': bytes sent that count as a stage, as the increase timer does",
+            summary: "with form 'paper': bytes sent that count as one stage, as the increase timer does",
             domain: Domain::Number { default: Some(10e6), min: 1.0, max: 1e12 },
             source: "docs/algorithms/dcqcn.md#dcqcn-published-form",
         },

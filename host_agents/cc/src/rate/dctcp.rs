@@ -15,7 +15,8 @@ use crate::params::{Domain, ParamInfo, Params};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "dctcp_rate",
     kind: Kind::RateControl,
-    summary: "DCTCP on a rate: cuts by half of the smoothed share of marks, adds one step in a window without marks",
+    summary: "rate-based DCTCP: cuts by half of the smoothed fraction of marks, adds one step per window \
+        without marks",
     parameters: &[
         ParamInfo {
             name: "g",
@@ -27,7 +28,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "ai_mbps",
             unit: "Mbit/s",
-            summary: "step of a window without a cut; 615 is a packet of 1000 B in 13 us",
+            summary: "increase step per window without a cut; 615 is one packet of 1000 B in 13 us",
             domain: Domain::Number { default: Some(615.0), min: 0.0, max: 1e6 },
             source: "docs/algorithms/window.md#dctcp-rate, #number-dctcp-step",
         },
@@ -43,7 +44,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "window",
             unit: "",
-            summary: "'vwin' bounds what is in flight by the largest BDP times rate over line rate",
+            summary: "'vwin' limits the data in flight to the largest BDP times rate over line rate",
             domain: Domain::Choice { default: "vwin", options: &["none", "vwin"] },
             source: "docs/algorithms/window.md#dctcp-rate",
         },

@@ -14,12 +14,13 @@ use crate::params::{Domain, ParamInfo, Params};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "fast_like",
     kind: Kind::RateControl,
-    summary: "TCP-FAST's equation on a rate: every flow keeps the same share of rate waiting in queues",
+    summary: "rate-based form of FAST TCP's equation: every flow keeps the same amount of data queued",
     parameters: &[
         ParamInfo {
             name: "a_mbps",
             unit: "Mbit/s",
-            summary: "what each flow keeps waiting; the source runs 10, 50 and a third, 100",
+            summary: "amount of data that each flow keeps queued; the source uses 10, 50 and a third value, \
+                100",
             domain: Domain::Number { default: Some(10.0), min: 0.001, max: 1e6 },
             source: "docs/algorithms/timely.md#fast-like, #choice-fast-parameters",
         },
@@ -33,7 +34,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "base_rtt_ns",
             unit: "ns",
-            summary: "round-trip time of an idle path; 0 for the network's largest",
+            summary: "round-trip time of an idle path; 0 uses the network's largest",
             domain: Domain::Number { default: Some(0.0), min: 0.0, max: 3.6e12 },
             source: "docs/algorithms/timely.md#fast-like",
         },

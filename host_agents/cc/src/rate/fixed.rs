@@ -12,12 +12,12 @@ use crate::params::{Domain, ParamInfo, Params};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "fixed",
     kind: Kind::RateControl,
-    summary: "keeps one rate: the line's, so that pauses alone hold it, or a given one",
+    summary: "sends at a constant rate: the line rate, so that only PFC limits it, or a given one",
     parameters: &[
         ParamInfo {
             name: "rate_mbps",
             unit: "Mbit/s",
-            summary: "the rate; 0 for the line rate",
+            summary: "the constant rate; 0 uses the line rate",
             domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1e9 },
             source: "docs/algorithms/reproductions.md#y-inc",
         },
@@ -42,8 +42,8 @@ impl Fixed {
         let bps = params.number("rate_mbps")? * 1e6;
         if bps > rate.line_bps() {
             let cause =
-                format!("{} Mbit/s is above the line rate of {} Mbit/s", bps / 1e6, rate.line_bps() / 1e6);
-            return Err(params.error("rate_mbps", cause, "lower it, or use a faster link".to_owned()));
+                format!("{} Mbit/s exceeds the line rate of {} Mbit/s", bps / 1e6, rate.line_bps() / 1e6);
+            return Err(params.error("rate_mbps", cause, "reduce it, or use a faster link".to_owned()));
         }
         if bps > 0.0 {
             rate.set(bps);

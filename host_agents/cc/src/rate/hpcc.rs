@@ -18,47 +18,50 @@ use crate::params::{Domain, ParamInfo, Params};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "hpcc",
     kind: Kind::RateControl,
-    summary: "sets window and rate so that the busiest hop is used to eta, by telemetry in every ACK",
+    summary: "sets window and rate from the telemetry in every ACK so that the busiest hop is utilised at eta",
     parameters: &[
         ParamInfo {
             name: "eta",
             unit: "ratio",
-            summary: "utilisation to keep",
+            summary: "target utilisation",
             domain: Domain::Number { default: Some(0.95), min: 0.01, max: 1.0 },
             source: "docs/algorithms/hpcc.md#hpcc-parameters",
         },
         ParamInfo {
             name: "max_stage",
             unit: "rounds",
-            summary: "rounds of additive increase before a multiplicative one; 0 in the script, 5 in the paper",
+            summary: "rounds of additive increase before a multiplicative one; 0 in the authors' script, 5 \
+                in the paper",
             domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1e6 },
             source: "docs/algorithms/hpcc.md#hpcc-parameters, #choice-hpcc-max-stage",
         },
         ParamInfo {
             name: "ai_mbps",
             unit: "Mbit/s",
-            summary: "additive step, for each 25 Gbit/s of line rate; its window is the step times the base RTT",
+            summary: "additive increase step, per 25 Gbit/s of line rate; as a window, the step times the \
+                base RTT",
             domain: Domain::Number { default: Some(10.0), min: 0.0, max: 1e6 },
             source: "docs/algorithms/hpcc.md#hpcc-parameters",
         },
         ParamInfo {
             name: "reaction",
             unit: "",
-            summary: "a window for every 'ack' from a reference of the round, one per 'rtt' only, or a 'running' reference",
+            summary: "reference window: updated per round and applied at every 'ack', updated and applied \
+                once per 'rtt', or 'running'",
             domain: Domain::Choice { default: "ack", options: &["ack", "rtt", "running"] },
             source: "docs/algorithms/hpcc.md#hpcc-parameters, #choice-hpcc-reference",
         },
         ParamInfo {
             name: "multi_rate",
             unit: "",
-            summary: "'on' keeps a reference for each hop, the smallest window wins",
+            summary: "'on' keeps a reference window per hop, and the smallest window wins",
             domain: Domain::Choice { default: "off", options: &["off", "on"] },
             source: "docs/algorithms/hpcc.md#hpcc-sender",
         },
         ParamInfo {
             name: "u0",
             unit: "ratio",
-            summary: "first estimate of the utilisation; another code has eta",
+            summary: "initial estimate of the utilisation; another implementation starts at eta",
             domain: Domain::Number { default: Some(1.0), min: 0.01, max: 10.0 },
             source: "docs/algorithms/hpcc.md#hpcc-parameters",
         },

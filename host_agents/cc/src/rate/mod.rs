@@ -86,7 +86,7 @@ mod tests {
         );
         assert_eq!(
             message(r#"{"name":"dcqcn","r_min_mbps":20000}"#),
-            "rate_control.r_min_mbps: 20000 Mbit/s is above the line rate of 10000 Mbit/s; lower it, or use a faster link"
+            "rate_control.r_min_mbps: 20000 Mbit/s exceeds the line rate of 10000 Mbit/s; reduce it, or use a faster link"
         );
     }
 

@@ -25,28 +25,33 @@ const MAX_DECREASE: f64 = 0.5;
 const TARGET: ParamInfo = ParamInfo::number(
     "target_qdelay_ns",
     "ns",
-    "queueing delay that is aimed at; 0 for the network's base round-trip time",
+    "target queueing delay; 0 uses the network's base round-trip time",
     (Some(0.0), 0.0, 1e12),
     PARAMETERS,
 );
 const ALPHA: ParamInfo = ParamInfo::number(
     "alpha",
     "packets",
-    "proportional increase in a round trip without delay",
+    "proportional increase per round trip without queueing delay",
     (Some(4.0), 0.0, 1e3),
     PARAMETERS,
 );
 const FI: ParamInfo =
-    ParamInfo::number("fi", "packets", "fair increase in a round trip", (Some(5.0), 0.0, 1e3), PARAMETERS);
+    ParamInfo::number("fi", "packets", "fair increase per round trip", (Some(5.0), 0.0, 1e3), PARAMETERS);
 const FI_SCALE: ParamInfo = ParamInfo::number(
     "fi_scale",
     "ratio",
-    "fast increase for each byte that arrives without delay",
+    "fast increase per byte that arrives without queueing delay",
     (Some(0.25), 0.0, 10.0),
     PARAMETERS,
 );
-const ETA: ParamInfo =
-    ParamInfo::number("eta", "packets", "added in every round trip", (Some(0.15), 0.0, 1e3), PARAMETERS);
+const ETA: ParamInfo = ParamInfo::number(
+    "eta",
+    "packets",
+    "increase added in every round trip",
+    (Some(0.15), 0.0, 1e3),
+    PARAMETERS,
+);
 const GAMMA: ParamInfo = ParamInfo::number(
     "gamma",
     "ratio",
@@ -57,37 +62,32 @@ const GAMMA: ParamInfo = ParamInfo::number(
 const DELAY_ALPHA: ParamInfo = ParamInfo::number(
     "delay_alpha",
     "ratio",
-    "weight of a delay in their mean",
+    "weight of a sample in the mean delay",
     (Some(0.0125), 0.0001, 1.0),
     PARAMETERS,
 );
 const QA_GATE: ParamInfo = ParamInfo::number(
     "qa_gate",
     "log2",
-    "quick adapt where less than 1/2^this of the largest window arrived in a round trip",
+    "quick adapt triggers if less than 1/2^this of the largest window arrived in a round trip",
     (Some(3.0), 0.0, 16.0),
     PARAMETERS,
 );
 const ADJUST: ParamInfo = ParamInfo::number(
     "adjust_packets",
     "packets",
-    "increases take effect behind so many packets",
+    "number of packets after which increases take effect",
     (Some(8.0), 1.0, 1e4),
     PARAMETERS,
 );
-const MAX_CWND: ParamInfo = ParamInfo::number(
-    "max_cwnd",
-    "BDP",
-    "the largest window, and the first one",
-    (Some(1.5), 0.01, 100.0),
-    PARAMETERS,
-);
+const MAX_CWND: ParamInfo =
+    ParamInfo::number("max_cwnd", "BDP", "maximum and initial window", (Some(1.5), 0.01, 100.0), PARAMETERS);
 
 /// What the registry says about NSCC.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "nscc",
     kind: Kind::RateControl,
-    summary: "Ultra Ethernet's sender: marks and delay together choose increase, decrease or neither",
+    summary: "Ultra Ethernet's sender: marks and delay together select an increase, a decrease or neither",
     parameters: &[TARGET, ALPHA, FI, FI_SCALE, ETA, GAMMA, DELAY_ALPHA, QA_GATE, ADJUST, MAX_CWND],
     switch_needs: SwitchNeed::RandomEcn,
     source: "docs/algorithms/nscc.md#nscc",

@@ -25,7 +25,7 @@ const GAMMA: ParamInfo = ParamInfo {
 const EXPECTED_FLOWS: ParamInfo = ParamInfo {
     name: "expected_flows",
     unit: "flows",
-    summary: "the additive step is the bandwidth-delay product of the host's link by this number",
+    summary: "divisor: the additive step is the bandwidth-delay product of the host's link divided by this",
     domain: Domain::Number { default: Some(10.0), min: 1.0, max: 1e9 },
     source: "docs/algorithms/powertcp.md#powertcp-parameters",
 };
@@ -41,7 +41,7 @@ const fn least_current(default: f64) -> ParamInfo {
     ParamInfo::number(
         "least_current",
         "ratio",
-        "what arrives counts as this share of the line rate at least",
+        "lower bound of the arrival rate, as a fraction of the line rate",
         (Some(default), 0.0, 1.0),
         NS3,
     )
@@ -50,7 +50,7 @@ const fn least_current(default: f64) -> ParamInfo {
 const U_TARGET: ParamInfo = ParamInfo::number(
     "u_target",
     "ratio",
-    "the power at which a window stays as it is",
+    "the power at which the window stays constant",
     (Some(1.0), 0.1, 10.0),
     NS3,
 );
@@ -59,7 +59,7 @@ const U_TARGET: ParamInfo = ParamInfo::number(
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "powertcp",
     kind: Kind::RateControl,
-    summary: "sets the window by the power of the busiest hop: what arrives there times what is in flight",
+    summary: "sets the window by the power of the busiest hop: its arrival rate times the data in flight",
     parameters: &[GAMMA, EXPECTED_FLOWS, R_MIN, R_MIN_SHARE, LEAST_CURRENT, U_TARGET],
     switch_needs: SwitchNeed::Telemetry,
     source: "docs/algorithms/powertcp.md#powertcp",
@@ -70,7 +70,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
 pub(crate) const THETA_INFO: AlgorithmInfo = AlgorithmInfo {
     name: "theta_powertcp",
     kind: Kind::RateControl,
-    summary: "PowerTCP without records: the power is that of the round-trip time and its gradient",
+    summary: "PowerTCP without telemetry: the power is estimated from the round-trip time and its gradient",
     parameters: &[GAMMA, EXPECTED_FLOWS, R_MIN, R_MIN_SHARE, THETA_LEAST_CURRENT, U_TARGET],
     switch_needs: SwitchNeed::None,
     source: "docs/algorithms/powertcp.md#theta-powertcp",

@@ -16,7 +16,7 @@ use crate::prague::{Acked, Law, RTT_VIRT};
 const IW: ParamInfo = ParamInfo {
     name: "iw",
     unit: "packets",
-    summary: "the first window",
+    summary: "initial window",
     domain: Domain::Number { default: Some(10.0), min: 1.0, max: 1_000.0 },
     source: "docs/algorithms/prague.md#prague-paced",
 };
@@ -25,7 +25,7 @@ const IW: ParamInfo = ParamInfo {
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "prague_paced",
     kind: Kind::RateControl,
-    summary: "Prague with the pacing that L4S asks for: a window in each round trip, evenly",
+    summary: "Prague with the pacing that L4S requires: one window per round trip, evenly spaced",
     parameters: &[G, ALPHA0, CWND_MIN, RTT_VIRT, IW],
     switch_needs: SwitchNeed::L4sMarks,
     source: "docs/algorithms/prague.md#prague-paced, RFC9331",

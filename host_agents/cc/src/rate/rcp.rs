@@ -12,7 +12,7 @@ use crate::kind::{Kind, SwitchNeed};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "rcp",
     kind: Kind::RateControl,
-    summary: "paces at the smallest fair rate that the switches of the path stamp into packets",
+    summary: "paces at the smallest fair rate that the switches on the path stamp into packets",
     parameters: &[],
     switch_needs: SwitchNeed::FairRate,
     source: "docs/algorithms/d3-rcp.md#rcp",

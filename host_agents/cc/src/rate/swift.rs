@@ -18,7 +18,7 @@ const PARAMETERS: &str = "docs/algorithms/swift.md#swift-parameters";
 const AI: ParamInfo = ParamInfo::number(
     "ai",
     "packets",
-    "additive increase in a round trip",
+    "additive increase per round trip",
     (Some(1.0), 0.0001, 1e3),
     PARAMETERS,
 );
@@ -32,7 +32,7 @@ const BETA: ParamInfo = ParamInfo::number(
 const MAX_MDF: ParamInfo = ParamInfo::number(
     "max_mdf",
     "ratio",
-    "the most that a decrease takes off the window",
+    "maximum decrease, as a fraction of the window",
     (Some(0.5), 0.001, 0.999),
     PARAMETERS,
 );
@@ -46,51 +46,51 @@ const BASE_TARGET: ParamInfo = ParamInfo::number(
 const HOP: ParamInfo = ParamInfo::number(
     "hop_ns",
     "ns",
-    "the target grows by this for each switch of the path",
+    "increase of the target per switch on the path",
     (Some(3_053.0), 0.0, 1e9),
     PARAMETERS,
 );
 const FS_RANGE: ParamInfo = ParamInfo::number(
     "fs_range_ns",
     "ns",
-    "the most that a small window adds to the target (0: nothing)",
+    "maximum increase of the target for small windows (0: none)",
     (Some(100_000.0), 0.0, 1e12),
     PARAMETERS,
 );
 const FS_MIN: ParamInfo = ParamInfo::number(
     "fs_min_cwnd",
     "packets",
-    "window below which the target grows no more",
+    "window below which the target is at its maximum",
     (Some(0.1), 0.001, 1e6),
     PARAMETERS,
 );
 const FS_MAX: ParamInfo = ParamInfo::number(
     "fs_max_cwnd",
     "packets",
-    "window from which the target grows no more",
+    "window above which the target has no increase for small windows",
     (Some(100.0), 0.001, 1e6),
     PARAMETERS,
 );
 const MIN_CWND: ParamInfo =
-    ParamInfo::number("min_cwnd", "packets", "the least window", (Some(0.01), 0.0001, 1.0), PARAMETERS);
+    ParamInfo::number("min_cwnd", "packets", "minimum window", (Some(0.01), 0.0001, 1.0), PARAMETERS);
 const MAX_CWND: ParamInfo = ParamInfo::number(
     "max_cwnd",
     "packets",
-    "the largest window; 0 for the bandwidth-delay product of the host's link",
+    "maximum window; 0 uses the bandwidth-delay product of the host's link",
     (Some(0.0), 0.0, 1e7),
     PARAMETERS,
 );
 const INITIAL: ParamInfo = ParamInfo::number(
     "initial_cwnd",
     "packets",
-    "the first window; 0 for the largest",
+    "initial window; 0 uses the maximum",
     (Some(0.0), 0.0, 1e7),
     PARAMETERS,
 );
 const RETX_RESET: ParamInfo = ParamInfo::number(
     "retx_reset_threshold",
     "timeouts",
-    "timeouts in a row that set the window to the least",
+    "consecutive timeouts after which the window is set to the minimum",
     (Some(5.0), 1.0, 1e6),
     PARAMETERS,
 );
@@ -99,7 +99,7 @@ const RETX_RESET: ParamInfo = ParamInfo::number(
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "swift",
     kind: Kind::RateControl,
-    summary: "keeps the delay at a target that grows with the path's hops and with small windows",
+    summary: "keeps the delay at a target that grows with the number of hops and for small windows",
     parameters: &[
         AI,
         BETA,
@@ -135,8 +135,8 @@ impl Target {
         let range_ns = params.number("fs_range_ns")?;
         let (low, high) = (params.number("fs_min_cwnd")?, params.number("fs_max_cwnd")?);
         if low >= high {
-            let cause = format!("{low} is not below fs_max_cwnd {high}");
-            return Err(params.error("fs_min_cwnd", cause, "lower it".to_owned()));
+            let cause = format!("{low} is not less than fs_max_cwnd {high}");
+            return Err(params.error("fs_min_cwnd", cause, "reduce it".to_owned()));
         }
         let scale_ns = range_ns / (1.0 / sqrt(low) - 1.0 / sqrt(high));
         Ok(Self {
@@ -367,6 +367,6 @@ mod tests {
     fn scaling_between_no_windows_is_refused() {
         let spec = serde_json::from_str(r#"{"name":"swift","fs_min_cwnd":100}"#).expect("valid JSON");
         let error = super::super::build_rate(&spec, &environment(100, 13)).expect_err("refused").to_string();
-        assert_eq!(error, "rate_control.fs_min_cwnd: 100 is not below fs_max_cwnd 100; lower it");
+        assert_eq!(error, "rate_control.fs_min_cwnd: 100 is not less than fs_max_cwnd 100; reduce it");
     }
 }

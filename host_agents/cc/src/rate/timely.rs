@@ -17,12 +17,12 @@ use crate::params::{Domain, ParamInfo, Params};
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "timely",
     kind: Kind::RateControl,
-    summary: "raises or lowers the rate by the gradient of the round-trip time, between two thresholds",
+    summary: "adjusts the rate by the gradient of the round-trip time, between two thresholds",
     parameters: &[
         ParamInfo {
             name: "ewma",
             unit: "ratio",
-            summary: "weight of the newest difference of round-trip times; 0.875 in HPCC's simulator",
+            summary: "weight of the newest RTT difference; 0.875 in HPCC's simulator",
             domain: Domain::Number { default: Some(0.02), min: 0.000_1, max: 1.0 },
             source: "docs/algorithms/timely.md#timely-parameters, #choice-timely-ewma",
         },
@@ -36,49 +36,50 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "t_low_ns",
             unit: "ns",
-            summary: "below this round-trip time the rate rises",
+            summary: "RTT below which the rate increases",
             domain: Domain::Number { default: Some(50e3), min: 0.0, max: 3.6e12 },
             source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "t_high_ns",
             unit: "ns",
-            summary: "above this round-trip time the rate falls; equal to t_low_ns for the queue-size mode",
+            summary: "RTT above which the rate decreases; equal to t_low_ns for the queue-size mode",
             domain: Domain::Number { default: Some(500e3), min: 1.0, max: 3.6e12 },
             source: "docs/algorithms/timely.md#timely-parameters, #timely-variants",
         },
         ParamInfo {
             name: "min_rtt_ns",
             unit: "ns",
-            summary: "what makes a gradient of a difference, a constant",
+            summary: "constant by which an RTT difference is divided to get a gradient",
             domain: Domain::Number { default: Some(20e3), min: 1.0, max: 3.6e12 },
             source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "delta_mbps",
             unit: "Mbit/s",
-            summary: "additive step, for each 10 Gbit/s of line rate",
+            summary: "additive increase step, per 10 Gbit/s of line rate",
             domain: Domain::Number { default: Some(10.0), min: 0.001, max: 1e6 },
             source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "hai_factor",
             unit: "ratio",
-            summary: "hyperactive increase: so many additive steps at once",
+            summary: "hyperactive increase: number of additive steps at once",
             domain: Domain::Number { default: Some(5.0), min: 1.0, max: 1_000.0 },
             source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "hai_trigger",
             unit: "samples",
-            summary: "increases or samples in a row that start hyperactive increase",
+            summary: "consecutive increases or samples that trigger hyperactive increase",
             domain: Domain::Number { default: Some(5.0), min: 1.0, max: 1e6 },
             source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "hai_counts",
             unit: "",
-            summary: "what counts for the trigger: increases by 'gradient' only, negative gradients in 'every_branch', 'every' increase, or 'raw' falls of the RTT",
+            summary: "what the trigger counts: increases by 'gradient' only, negative gradients in \
+                'every_branch', 'every' increase, or 'raw' decreases of the RTT",
             domain: Domain::Choice {
                 default: "gradient",
                 options: &["gradient", "every_branch", "every", "raw"],
@@ -88,42 +89,45 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "scale_by_time",
             unit: "",
-            summary: "'on' weighs steps and cuts above t_high by min(1, time since the last update / min_rtt_ns)",
+            summary: "'on' scales steps and cuts above t_high by min(1, time since the last update / \
+                min_rtt_ns)",
             domain: Domain::Choice { default: "off", options: &["off", "on"] },
             source: "docs/algorithms/timely.md#timely-update, the authors' code",
         },
         ParamInfo {
             name: "max_cut",
             unit: "ratio",
-            summary: "largest share of the rate that one update takes away; 0.5 in the authors' code",
+            summary: "maximum fraction of the rate that one update removes; 0.5 in the authors' code",
             domain: Domain::Number { default: Some(1.0), min: 0.01, max: 1.0 },
             source: "docs/algorithms/timely.md#timely-update",
         },
         ParamInfo {
             name: "patched",
             unit: "",
-            summary: "'on': between the thresholds steps and cuts are weighed by the gradient, against t_low",
+            summary: "'on': between the thresholds, steps and cuts are scaled by the gradient, with t_low as \
+                the reference",
             domain: Domain::Choice { default: "off", options: &["off", "on"] },
             source: "docs/algorithms/timely.md#timely-variants",
         },
         ParamInfo {
             name: "start_share",
             unit: "ratio",
-            summary: "first rate as a share of the line rate; 1/(n+1) with n flows on the host is another reading",
+            summary: "initial rate as a fraction of the line rate; 1/(n+1) with n flows on the host is \
+                another reading",
             domain: Domain::Number { default: Some(1.0), min: 0.000_1, max: 1.0 },
             source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "update",
             unit: "",
-            summary: "on each 'sample', or once per 'window' of data",
+            summary: "update at each 'sample', or once per 'window' of data",
             domain: Domain::Choice { default: "sample", options: &["sample", "window"] },
             source: "docs/algorithms/timely.md#rtt-sample",
         },
         ParamInfo {
             name: "app_limit",
             unit: "ratio",
-            summary: "no increase while the flow sends no more than this share of its rate",
+            summary: "no increase while the flow sends at most this fraction of its rate",
             domain: Domain::Number { default: Some(0.8), min: 0.0, max: 1.0 },
             source: "docs/algorithms/timely.md#timely-update",
         },
@@ -227,7 +231,8 @@ impl Timely {
         };
         sender.rate.set(sender.rate.line_bps() * params.number("start_share")?);
         if sender.t_low_ns > sender.t_high_ns {
-            let cause = format!("t_low_ns {} is above t_high_ns {}", sender.t_low_ns, sender.t_high_ns);
+            let cause =
+                format!("t_low_ns {} is greater than t_high_ns {}", sender.t_low_ns, sender.t_high_ns);
             return Err(params.error("t_low_ns", cause, "set t_low_ns <= t_high_ns".to_owned()));
         }
         Ok(sender)

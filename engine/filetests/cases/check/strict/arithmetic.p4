@@ -16,7 +16,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
           inout ingress_intrinsic_metadata_for_tm_t tm) {
     odd_h odd;
     action multiply() {
-        hdr.data.d = hdr.data.d * hdr.data.e; //~ ERROR multiplies by powers of two only (rule `multiplication`)
+        hdr.data.d = hdr.data.d * hdr.data.e; //~ ERROR multiplies only by powers of two (rule `multiplication`)
     }
     action triple() {
         hdr.data.d = hdr.data.d * 3; //~ ERROR rule `multiplication`
@@ -31,7 +31,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         hdr.data.d = hdr.data.d % 6; //~ ERROR rule `division`
     }
     action shift() {
-        hdr.data.d = hdr.data.d << hdr.data.a; //~ ERROR shifts by constants only (rule `shift`)
+        hdr.data.d = hdr.data.d << hdr.data.a; //~ ERROR shifts only by constants (rule `shift`)
     }
     action shift_given(bit<8> by) {
         hdr.data.d = hdr.data.d >> by; //~ ERROR rule `shift`
@@ -44,9 +44,9 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         // What is no header's field has a container of its own.
         meta.depth = meta.depth |-| 7;
         meta.depth = meta.depth |-| (bit<19>) hdr.data.d;
-        odd.number = odd.number |+| 7; //~ ERROR where they are fields of headers (rule `saturation`)
+        odd.number = odd.number |+| 7; //~ ERROR in header fields only those of 8, 16 or 32 bits (rule `saturation`)
         bit<48> wide = (bit<48>) hdr.data.d;
-        wide = wide |+| 7; //~ ERROR saturates numbers of 32 bits at most
+        wide = wide |+| 7; //~ ERROR saturates numbers of at most 32 bits
         hdr.data.c = (bit<16>) wide;
     }
     table t {
@@ -55,7 +55,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         const default_action = NoAction;
     }
     apply {
-        if (hdr.data.d < hdr.data.e) { //~ ERROR orders no two values of which none is a constant (rule `comparison`)
+        if (hdr.data.d < hdr.data.e) { //~ ERROR cannot order two values if neither is a constant (rule `comparison`)
             multiply();
         }
         if (hdr.data.d >= 8) {
@@ -65,7 +65,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         if (hdr.data.d > 65535 && hdr.data.d < 0x30000000 || hdr.data.a < 100) {
             triple();
         }
-        if (hdr.data.c < 100) { //~ ERROR wider ones by powers of two (rule `comparison`)
+        if (hdr.data.c < 100) { //~ ERROR wider ones only by powers of two (rule `comparison`)
             triple();
         }
         if (1000 < hdr.data.d) { //~ ERROR rule `comparison`

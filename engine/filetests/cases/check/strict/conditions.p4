@@ -6,7 +6,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
           inout ingress_intrinsic_metadata_for_tm_t tm) {
     Counter<bit<32>, bit<8>>(256, CounterType_t.PACKETS) seen;
     action of_field() {
-        if (hdr.data.b == 1) { //~ ERROR a parameter of type `bool`, or one `!= 0` (rule `action-condition`)
+        if (hdr.data.b == 1) { //~ ERROR a `bool` parameter, or one `!= 0` (rule `action-condition`)
             hdr.data.a = 1;
         }
     }
@@ -33,24 +33,24 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
     }
     action too_much(bool given) {
         if (given) {
-            hdr.data.a = hdr.data.b; //~ ERROR sets a field to action data or a constant where a flag is set, else to a field or not at all (rule `action-condition`)
+            hdr.data.a = hdr.data.b; //~ ERROR can set a field by a flag only to action data or a constant, and otherwise to a field or not at all (rule `action-condition`)
         }
         if (given) {
             hdr.data.b = 1;
         } else {
-            hdr.data.b = 2; //~ ERROR else to a field or not at all
+            hdr.data.b = 2; //~ ERROR otherwise to a field or not at all
         }
         if (given) {
             hdr.data.d = hdr.data.d + 1; //~ ERROR rule `action-condition`
         }
         if (given) {
-            seen.count(hdr.data.a); //~ ERROR calls externs of an action whatever its data (rule `action-condition`)
+            seen.count(hdr.data.a); //~ ERROR calls the externs of an action unconditionally (rule `action-condition`)
         }
     }
     action operators(bool given, bit<8> value) {
         hdr.data.a = given ? value : hdr.data.a;
         hdr.data.b = given ? 8w3 : hdr.data.a;
-        hdr.data.c[7:0] = given ? 8w3 : 8w4; //~ ERROR and a field where not (rule `conditional-operator`)
+        hdr.data.c[7:0] = given ? 8w3 : 8w4; //~ ERROR and a field if it is not (rule `conditional-operator`)
         hdr.data.d[7:0] = given ? hdr.data.a : hdr.data.b; //~ ERROR rule `conditional-operator`
     }
     action least() {
@@ -60,7 +60,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         }
     }
     action by_field() {
-        hdr.data.a = hdr.data.b == 1 ? hdr.data.a : 8w0; //~ ERROR a flag of an action's data only (rule `conditional-operator`)
+        hdr.data.a = hdr.data.b == 1 ? hdr.data.a : 8w0; //~ ERROR on a flag of the action data (rule `conditional-operator`)
     }
     action set(in bit<32> value) {
         hdr.data.d = value;

@@ -23,4 +23,4 @@ control D(packet_out pkt, in headers_t hdr) {
     apply { }
 }
 
-V1Switch(P(), C(), I(), I(), C(), D()) main; //~ ERROR the rules of Tofino are for programs of TNA and T2NA
+V1Switch(P(), C(), I(), I(), C(), D()) main; //~ ERROR the rules of Tofino apply only to TNA and T2NA programs

@@ -23,7 +23,7 @@ parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_int
         pkt.extract(intr);
         pkt.advance(PORT_METADATA_SIZE);
         meta.sum = intr.ingress_port[7:0];
-        meta.sum = intr.ingress_port[7:0] + 1; //~ ERROR has no sums and conditions in states of a parser (rule `parser-expression`)
+        meta.sum = intr.ingress_port[7:0] + 1; //~ ERROR does not support arithmetic and conditions in parser states (rule `parser-expression`)
         if (intr.ingress_port == 1) { //~ ERROR rule `parser-expression`
             meta.sum = 2;
         }
@@ -38,7 +38,7 @@ parser IP(packet_in pkt, out headers_t hdr, out metadata_t meta, out ingress_int
             default: accept;
         }
     }
-    state idle { //~ WARN this loop takes no bits of the packet: Tofino's parser would not leave it (rule `parser-loop`)
+    state idle { //~ WARN this loop extracts no bits: Tofino's parser would never leave it (rule `parser-loop`)
         meta.sum = 2;
         transition select(hdr.data.last.a) {
             1: idle;
@@ -54,7 +54,7 @@ control I(inout headers_t hdr, inout metadata_t meta) {
 control ID(packet_out pkt, inout headers_t hdr, in metadata_t meta) {
     Resubmit() resubmit;
     apply {
-        resubmit.emit<wide_t>({ 0 }); //~ ERROR brings 64 bits with a resubmission (rule `header-size`)
+        resubmit.emit<wide_t>({ 0 }); //~ ERROR carries at most 64 bits with a resubmitted packet (rule `header-size`)
         pkt.emit(hdr);
     }
 }
@@ -74,7 +74,7 @@ control E(inout headers_t hdr, inout metadata_t meta) {
 control ED(packet_out pkt, inout headers_t hdr, in metadata_t meta) {
     apply {
         if (hdr.data[0].a == 1) {
-            pkt.emit(hdr.data[0]); //~ ERROR emits headers whatever the condition around `emit` (rule `conditional-emit`)
+            pkt.emit(hdr.data[0]); //~ ERROR emits headers regardless of conditions around `emit` (rule `conditional-emit`)
         }
     }
 }

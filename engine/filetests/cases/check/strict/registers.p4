@@ -28,7 +28,7 @@ control Nested(inout headers_t hdr) {
 control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metadata_t intr,
           in ingress_intrinsic_metadata_from_parser_t prsr, inout ingress_intrinsic_metadata_for_deparser_t dprsr,
           inout ingress_intrinsic_metadata_for_tm_t tm) {
-    Register<bit<24>, bit<8>>(256) odd; //~ ERROR registers of 8, 16 or 32 bits, of pairs of these, and of `bit<1>` and `bit<64>` (rule `register-width`)
+    Register<bit<24>, bit<8>>(256) odd; //~ ERROR registers of 8, 16 or 32 bits, pairs of these, `bit<1>` and `bit<64>` (rule `register-width`)
     Register<three_t, bit<8>>(256) three; //~ ERROR rule `register-width`
     Register<pair_t, bit<8>>(256) pair;
     Register<bit<1>, bit<8>>(256) flag;
@@ -36,7 +36,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
     Register<bit<64>, bit<8>>(256) wide;
     RegisterAction<bit<64>, bit<8>, bit<64>>(wide) next = {
         void apply(inout bit<64> value) {
-            value = value + 1; //~ ERROR Tofino 1 works on 32 bits of a register at once (rule `register-width`)
+            value = value + 1; //~ ERROR Tofino 1 processes 32 bits of a register at once (rule `register-width`)
         }
     };
     Register<bit<32>, bit<8>>(256) busy;
@@ -60,7 +60,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
             value = value + 4;
         }
     };
-    RegisterAction<bit<32>, bit<8>, bit<32>>(busy) five_more = { //~ ERROR four register actions of a register, and this is the fifth (rule `register-actions`)
+    RegisterAction<bit<32>, bit<8>, bit<32>>(busy) five_more = { //~ ERROR four register actions per register, and this is the fifth (rule `register-actions`)
         void apply(inout bit<32> value) {
             value = value + 5;
         }
@@ -114,7 +114,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         const default_action = NoAction;
     }
     table ranges {
-        key = { hdr.data.d: range; hdr.data.e[19:0]: range; } //~ ERROR matches ranges of 20 bits at most (rule `range-key`)
+        key = { hdr.data.d: range; hdr.data.e[19:0]: range; } //~ ERROR matches ranges of at most 20 bits (rule `range-key`)
         actions = { NoAction; }
         const default_action = NoAction;
     }
@@ -147,7 +147,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         if (hdr.data.c == 3) {
             exit;
         }
-        hdr.data.e = look.execute(0); //~ ERROR lets a packet access a register once, and this may be the second time for `sum` (rule `register-access`)
+        hdr.data.e = look.execute(0); //~ ERROR allows one access to a register per packet, and this may be the second one to `sum` (rule `register-access`)
     }
 }
 

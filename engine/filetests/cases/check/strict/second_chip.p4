@@ -31,7 +31,7 @@ control I(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
           inout ingress_intrinsic_metadata_for_tm_t tm) {
     Register<pair_t, bit<8>>(256) pair;
     Register<bit<128>, bit<8>>(256) bits;
-    Register<bit<24>, bit<8>>(256) odd; //~ ERROR of `bit<1>` and `bit<128>` (rule `register-width`)
+    Register<bit<24>, bit<8>>(256) odd; //~ ERROR `bit<1>` and `bit<128>` (rule `register-width`)
     Register<bit<64>, bit<8>>(256) wide;
     RegisterAction<bit<64>, bit<8>, bit<64>>(wide) next = {
         void apply(inout bit<64> value) {

@@ -46,25 +46,25 @@ const MAX_STALLS: u32 = 3;
 /// Why an interface's packets do not come over AF_XDP.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
-    #[error("this kernel has no AF_XDP sockets (CONFIG_XDP_SOCKETS)")]
+    #[error("this kernel does not support AF_XDP sockets (CONFIG_XDP_SOCKETS)")]
     Kernel,
     #[error("AF_XDP needs root, or CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF; start the switch with sudo")]
     Denied,
     #[error(
-        "its MTU of {mtu} is above the {most} that a frame of AF_XDP holds; \
-         lower it: ip link set dev {name} mtu {most}",
+        "its MTU of {mtu} is above the {most} bytes of an AF_XDP frame; \
+         reduce it: ip link set dev {name} mtu {most}",
         most = largest_mtu()
     )]
     Mtu { name: String, mtu: u32 },
-    #[error("its queueing discipline is {0}, which AF_XDP would pass by; `noqueue` has nothing to lose")]
+    #[error("its queueing discipline is {0}, which AF_XDP would bypass; only `noqueue` is allowed")]
     Discipline(String),
     #[error(
-        "it has an AF_XDP socket or XDP program of another's; end that one, or take it off: ip link set dev {0} xdp off"
+        "another process uses AF_XDP or XDP on it; stop that process, or detach the program: ip link set dev {0} xdp off"
     )]
     Taken(String),
     #[error("its driver or this kernel cannot {0}: {1}")]
     Step(&'static str, #[source] io::Error),
-    #[error("there is no memory for {0} frames; lower --ring-frames: {1}")]
+    #[error("not enough memory for {0} frames; reduce --ring-frames: {1}")]
     Memory(u32, #[source] io::Error),
 }
 

@@ -1,5 +1,5 @@
-bit<8> global = 1; //~ ERROR a variable cannot stand at top level
-table t {} //~ ERROR a table cannot stand at top level
+bit<8> global = 1; //~ ERROR a variable cannot be declared at top level
+table t {} //~ ERROR a table cannot be declared at top level
 control NoApply() { //~ ERROR control `NoApply` has no `apply` block
     bit<8> x;
 }
@@ -11,8 +11,8 @@ struct S {
 }
 enum E { A B } //~ ERROR expected `,` or `}`, found `B`
 const bit<8> in = 1; //~ ERROR expected a name, found `in`
-const bit<8> x = 8w; //~ ERROR `8w` is no integer: it has no digits
-const bit<8> y = 0b12; //~ ERROR `0b12` is no integer
+const bit<8> x = 8w; //~ ERROR `8w` is not an integer: it has no digits
+const bit<8> y = 0b12; //~ ERROR `0b12` is not an integer
 parser P() {
     state start {
         transition select(x) {
@@ -21,12 +21,12 @@ parser P() {
         }
     }
     state other {
-        return; //~ ERROR `return` cannot stand in a parser
+        return; //~ ERROR `return` is not allowed in a parser
         transition start;
     }
     state third {
         transition start;
-        x = 1; //~ ERROR a transition is the last statement of a state
+        x = 1; //~ ERROR a transition must be the last statement of a state
     }
 }
 header Unclosed {

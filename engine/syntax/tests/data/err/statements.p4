@@ -3,7 +3,7 @@ control C(inout bit<8> x) {
         x = 1 //~ ERROR expected `;` after the assignment
         x = 2;
         x + 1; //~ ERROR expected `=` or a call, found `+`
-        x; //~ ERROR this expression does nothing
+        x; //~ ERROR this expression has no effect
         x = bit<8>(1); //~ ERROR expected an expression, found the type `bit`
         x = ; //~ ERROR expected an expression, found `;`
         if x == 1 { x = 2; } //~ ERROR expected `(`, found `x`

@@ -1,3 +1,3 @@
 const int a = 1;
-//~v ERROR this comment is never closed
+//~v ERROR unterminated comment
 /* no end

@@ -1,5 +1,5 @@
 #define LATER 1
 const string a = "no end;
-//~^ ERROR this string is never closed
+//~^ ERROR unterminated string
 const bit<8> b = LATER +;
 //~v ERROR expected `;` after the constant
