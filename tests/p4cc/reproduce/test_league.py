@@ -58,10 +58,10 @@ def test_variants_that_differ_in_signs_only_are_refused() -> None:
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [
-        ({"each_variant": []}, "the figure has no claims"),
+        ({"each_variant": []}, "no number is claimed"),
         ({"each_variant": [FCT, FCT]}, "two claims are named fct"),
-        ({"each_variant": [{**FCT, "measure": {**FCT["measure"], "variant": "A"}}]}, "of every variant"),  # type: ignore[dict-item]
-        ({"each_variant": [{**FCT, "measure": {"kind": "model_peak"}}]}, "of every variant"),
+        ({"each_variant": [{**FCT, "measure": {**FCT["measure"], "variant": "A"}}]}, "for every variant"),  # type: ignore[dict-item]
+        ({"each_variant": [{**FCT, "measure": {"kind": "model_peak"}}]}, "for every variant"),
     ],
 )
 def test_what_is_no_number_of_each_variant(changes: dict[str, Any], cause: str) -> None:
