@@ -68,10 +68,12 @@ def figure(chart: Chart) -> Plain:
     data: list[Plain] = []
     notes = list(dict.fromkeys(chart.notes))
     lines = sum(isinstance(mark, Line) for panel in chart.panels for mark in panel.marks)
-    grids = sum(isinstance(mark, Grid) for panel in chart.panels for mark in panel.marks)
+    grids = [mark for panel in chart.panels for mark in panel.marks if isinstance(mark, Grid)]
+    if len(grids) > 1 and chart.scale is None:
+        notes.append(f"colours, of each map its own: {grids[0].label}")
     for number, panel in enumerate(chart.panels):
         at = "" if number == 0 else str(number + 1)
-        drawing = Drawing(chart, panel, at, spans_for(lines), grids == 1)
+        drawing = Drawing(chart, panel, at, spans_for(lines), len(grids) == 1)
         data += drawing.traces()
         layout |= {
             f"xaxis{at}": _axis(panel.x, panel.left_out("x"), f"y{at}", is_free=panel.x.label != "time"),
