@@ -400,7 +400,9 @@ def _transports(a: _Folder, b: _Folder, pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def _variant(scenario: JsonObject, name: str) -> JsonObject:
-    return next(one for one in map(mapping, items(scenario["variants"])) if one["name"] == name)
+    """Settings of a variant; none in a folder that somebody edited."""
+    found = [one for one in map(mapping, items(scenario.get("variants"))) if one.get("name") == name]
+    return found[0] if found else {}
 
 
 def _label(variant: str, point: Point) -> str:

@@ -14,7 +14,7 @@ from rich.table import Table
 from p4cc.bundled import find_scenario
 from p4cc.commands.options import LivePort, Programs
 from p4cc.errors import UserError
-from p4cc.extras import needs
+from p4cc.extras import needs, needs_figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,8 +155,8 @@ def _page(request: LabRequest, port: int, *, is_compared: bool) -> Callable[[Lab
 
 
 def _compare(request: LabRequest, options: LabOptions, *, as_json: bool) -> None:
-    with needs("--compare", "lab"):
-        from p4cc.lab import compare as lab_compare
+    needs_figures("--compare")
+    from p4cc.lab import compare as lab_compare
     from p4cc.lab.plan import variants_of
 
     variants = variants_of(request)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Defaults = dict[str, "JsonValue"]
 """`Model.field` or `algorithm.parameter` to its default."""
 
-_TEXTS = frozenset({"title", "source", "figures", "reproduces"})
+_TEXTS = frozenset({"title", "source", "figures", "reproduces", "own_transports"})
 """What of a scenario is for readers only."""
 _LENGTH = 12
 
@@ -65,8 +65,13 @@ def _is_usual(model: BaseModel, name: str, defaults: Defaults) -> bool:
     given = type(model).model_fields[name].get_default(call_default_factory=True, validated_data={})
     if given is PydanticUndefined:
         return False
-    usual = defaults.setdefault(f"{type(model).__name__}.{name}", to_jsonable_python(given))
+    usual = defaults.setdefault(f"{_name_of(type(model))}.{name}", to_jsonable_python(given))
     return to_jsonable_python(getattr(model, name)) == usual
+
+
+def _name_of(model: type[BaseModel]) -> str:
+    """As the JSON Schema has it."""
+    return str(model.model_config.get("title") or model.__name__)
 
 
 def _plain(value: object, defaults: Defaults) -> JsonValue:

@@ -60,7 +60,8 @@ def test_every_experiment_is_the_same_as_objects_as_a_mapping_and_as_yaml(name: 
 
 
 def test_an_experiment_is_loaded_changed_and_finds_its_files(tmp_path: Path) -> None:
-    name = next(one for one in p4cc.experiments() if "python:" in find_scenario(one).read_text())
+    whole = [one for one in p4cc.experiments() if not one.endswith("base")]
+    name = next(one for one in whole if "python:" in find_scenario(one).read_text())
     loaded = p4cc.Scenario.load(name, seeds=[3])
     assert loaded.seeds == [3]
     again = loaded.with_({"stop_ns": 1_000_000}).with_(seeds=[4])
@@ -90,7 +91,7 @@ MISTAKES: list[tuple[Any, str]] = [
     (lambda: built().with_({"variants.Reno.congestion_avoidance.name": "renoo"}).check(), "renoo"),
     (lambda: _wrong_parameter().check(), "$.variants[0].congestion_avoidance.gg"),
     (lambda: p4cc.Scenario.load("gst/nothing"), "the scenario does not exist"),
-    (lambda: built().write("/nowhere/at/all.yaml"), "cannot be assigned"),
+    (lambda: built().write("/nowhere/at/all.yaml"), "cannot be written"),
 ]  # fmt: skip
 
 

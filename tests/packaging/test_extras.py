@@ -91,7 +91,7 @@ except p4cc.UserError as error:
         (("run", "gst/incast", "--report"), "report"),
         (("run", "gst/incast", "--live"), "live"),
         (("lab", "lab/incast", "--live"), "live"),
-        (("lab", "lab/incast", "--compare"), "lab"),
+        (("lab", "lab/incast", "--compare"), "figures"),
         (("run", "gst/incast", "--on", "ray"), "ray"),
         (("run", "gst/incast", "--store", "file:///nowhere"), "ray"),
     ],

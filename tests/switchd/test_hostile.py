@@ -68,7 +68,7 @@ async def test_packets_that_multiply_keep_nobody_from_the_switch(tmp_path: Path)
             assert await controller.arbitrate(1) == 0
             await controller.insert(entity)
             run(*it.hosts[0].command("python3", "-c", SEND))
-            wait_for(lambda: "reached the limit of copies and passes" in switch.log.read_text(), "the limit")
+            wait_for(lambda: "exceeded the limit of copies and passes" in switch.log.read_text(), "the limit")
             run(*it.hosts[0].command("python3", "-c", SEND))
             assert await controller.read(entity) == [entity]
             started = time.monotonic()

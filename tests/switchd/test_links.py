@@ -32,7 +32,7 @@ def test_a_port_goes_down_and_up_with_its_link(tmp_path: Path) -> None:
             run("ip", "-n", far_end, "link", "set", "eth0", state if state == "up" else "down")
             wait_for(lambda count=count: len(ports_told(switch)) == count, f"port 2 to be {state}")
             assert ports_told(switch)[-1] == (state, "port=2")
-        assert "has no link: its far end is down" in switch.log.read_text()
+        assert "has no link: its peer is down" in switch.log.read_text()
         assert switch.stop() == 0
 
 

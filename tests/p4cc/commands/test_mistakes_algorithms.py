@@ -19,7 +19,7 @@ RATE = TOP + "class Mine(RateAlgorithm):\n    {}\n"
 PLAIN = WINDOW.format("step = number(1, min=0.5, max=2, unit='segments')")
 
 MISTAKES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
-    "no such file": (PLAIN, {"python": "yours.py:Mine"}, ("unknown algorithm 'yours.py'", "searched ")),
+    "no such file": (PLAIN, {"python": "yours.py:Mine"}, ("no algorithm 'yours.py'", "searched ")),
     "no such class": (
         PLAIN,
         {"python": "mine.py:Yours"},

@@ -115,7 +115,7 @@ MISTAKES = (
     Mistake(
         "a parameter that the class lacks",
         RUN,
-        ("mine.py:Mine: control.parameters do not fit", "'k'", "parameters of __init__: none"),
+        ("mine.py:Mine: control.parameters do not match __init__", "'k'", "parameters of __init__: none"),
         changes=controlled(parameters={"k": 1}),
         files=IDLE,
     ),

@@ -312,11 +312,13 @@ def test_a_compiler_without_one_of_the_chips(driver: Path, tmp_path: Path) -> No
     assert report(one, "--chip", "tofino", path=str(driver.parent)).returncode == 0
 
 
-@pytest.mark.parametrize("given", ["nothing.p4", "."])
-def test_no_program(given: str, driver: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("given", "cause"), [("nothing.p4", "the file does not exist"), (".", "the folder contains no P4 program")]
+)
+def test_no_program(given: str, cause: str, driver: Path, tmp_path: Path) -> None:
     done = report("--p4c", driver, tmp_path / given)
     assert done.returncode == 2
-    assert f"error: {tmp_path / given}: no" in done.stderr
+    assert f"error: {tmp_path / given}: {cause}" in done.stderr
 
 
 def broken(change: str) -> dict[str, Any]:

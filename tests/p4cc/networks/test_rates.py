@@ -97,7 +97,7 @@ def planned(folder: Path, data: dict[str, Any], program: str = "p4src/v1model/ec
 def test_who_waits_for_rates_needs_a_program_that_gives_them(tmp_path: Path) -> None:
     with pytest.raises(UserError) as raised:
         planned(tmp_path, mixed(variants=[D3, RENO]))
-    assert "d3 is told its rate by switches" in str(raised.value)
+    assert "d3 needs its rate from switches" in str(raised.value)
     assert "p4src/v1model/d3.p4" in str(raised.value)
 
 

@@ -191,7 +191,7 @@ def test_a_run_keeps_its_capture_and_repeats(tmp_path: Path) -> None:
         ),
         (
             {"kind": "replay", "source": "h1", "pcap": "capture.pcap", "addresses": {"10.9.9.9": "x"}},
-            "no host matches",
+            "there is no host 'x'",
         ),
         ({"kind": "replay", "source": "s1", "pcap": "capture.pcap"}, "source: no host matches 's1'"),
         ({"kind": "replay", "source": "h1", "pcap": "mine.yaml"}, "is not a pcap or pcapng file"),

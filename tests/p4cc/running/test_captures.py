@@ -139,7 +139,7 @@ def test_a_pattern_of_nothing_is_an_error() -> None:
     topology = generate("star", {"senders": 2, "queue_capacity_pkts": 10})
     with pytest.raises(UserError, match="no link end matches 's1:4'") as refused:
         captured_ends(["h1", "s1:4"], topology, "here")
-    assert "there are s1, h1, h2, aggregator" in refused.value.remedy
+    assert "nodes: s1, h1, h2, aggregator" in refused.value.remedy
 
 
 def test_labels_that_look_alike_have_folders_of_their_own(tmp_path: Path) -> None:
