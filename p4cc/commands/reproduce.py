@@ -63,7 +63,7 @@ def reproduce(
     Each figure is a scenario; what the paper says, how that is known and the likely cause of a deviation stand in it.
     The band of a paper's number follows from how it is known, and a number outside of it is a finding. What p4cc
     expects of itself is counted apart: the exit code is 1 when some of it is not met. It is 2 when a run fails or a
-    file is wrong, 130 after Ctrl-C; the same command then goes on where it stopped.
+    file is wrong, 130 after Ctrl-C; the same command then continues where it stopped.
 
     Without a STUDY, `--all` runs every study and writes `experiments/verdicts.json` (in a checkout; else
     `results/verdicts.json`); `--json` prints the sums of each.

@@ -58,7 +58,7 @@ def sketch(wish: Wish, name: str) -> str:
     leaves, per_leaf = _leaves(wish.hosts)
     rate_bps = _rate(wish.rate)
     if not 0 < wish.load <= 1:
-        raise UserError(f"{wish.load:g} is no load", place=f"{PLACE} --load", remedy="give a share, such as 0.6")
+        raise UserError(f"{wish.load:g} is not a load", place=f"{PLACE} --load", remedy="give a share, such as 0.6")
     cdf = _sizes(wish.cdf)
     arrivals_per_s = wish.hosts * wish.load * rate_bps / 8 / read_cdf(bundled(Path(cdf)) or Path(cdf)).mean_bytes
     warm_ns = _rounded(_FLOWS / 4 / arrivals_per_s * 1e9)
@@ -127,7 +127,7 @@ def _rate(text: str) -> int:
         raise UserError(str(error), place=f"{PLACE} --rate", remedy="give a rate, such as 100G") from error
     found = int(text) if rate is None and text.isdecimal() else rate
     if not isinstance(found, int) or not 10_000_000 <= found <= 400_000_000_000:
-        raise UserError(f"{text!r} is no rate of hosts", place=f"{PLACE} --rate", remedy="give 10M to 400G")
+        raise UserError(f"{text!r} is not a host rate", place=f"{PLACE} --rate", remedy="give 10M to 400G")
     return found
 
 

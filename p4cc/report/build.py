@@ -100,8 +100,8 @@ def _unfinished(one: Unfinished) -> Document:
             "warning",
         ),
         Text(
-            "Finished runs are kept in the cache beside the folder (.p4cc-cache): the same command goes on from there, "
-            "and ends with the same bytes."
+            "Finished runs are kept in the cache next to the folder (.p4cc-cache): the same command continues from "
+            "there and ends with the same bytes."
             if what == "run"
             else "The next lab there sets its files aside, in killed-N."
         ),

@@ -172,7 +172,7 @@ def reproduce(request: ReproduceRequest) -> ReproduceOutcome:
         with results_into(request.claim) as folder:
             return _reproduce(request, folder)
     except KeyboardInterrupt as error:
-        remedy = "finished runs are kept: the same command goes on from there" if request.run.use_cache else ""
+        remedy = "finished runs are kept: the same command continues from there" if request.run.use_cache else ""
         raise InterruptedRunError("interrupted", remedy=remedy) from error
 
 

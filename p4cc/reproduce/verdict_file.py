@@ -96,7 +96,7 @@ def read_verdicts(path: Path) -> Verdicts:
         ours = False
         held = Verdicts(format="", defaults={}, sums={}, studies={})
     if not ours:
-        raise UserError("this is no file of verdicts", place=str(path), remedy="take it from the repository")
+        raise UserError("this is not a file of verdicts", place=str(path), remedy="take it from the repository")
     return held
 
 
@@ -156,7 +156,7 @@ def _changed_with_history(study: StudyFile, before: Mapping[str, Entry], after: 
         new = after.get(name)
         if new is None:
             if name not in gone:
-                cause = f"{name} was judged and is no more"
+                cause = f"{name} was judged before and is missing now"
                 raise UserError(cause, place=str(study.path), remedy="name it in `withdrawn`, with date and why")
         elif new["asked"] != old["asked"] and new["history"] <= old["history"]:
             cause = f"{name} asks for something else than when it was judged, and its history does not say so"

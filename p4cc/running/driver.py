@@ -53,7 +53,7 @@ class SharedByRuns:
     places: asyncio.Semaphore
     """How many runs may be under way."""
     progress: Runs
-    """Told how far each run is."""
+    """Reports how far each run is."""
     purpose: str = ""
     """What the runs are for, in front of their names."""
     streams: Path | None = None
@@ -104,7 +104,7 @@ class Driver(Protocol):
 
     def left_by_interrupt(self, *, uses_cache: bool) -> str:
         """What a call leaves that was interrupted, for people; empty for nothing."""
-        kept = "finished runs are kept: the same command goes on from there"
+        kept = "finished runs are kept: the same command continues from there"
         return kept if uses_cache and self.keeps_runs else ""
 
     @abstractmethod

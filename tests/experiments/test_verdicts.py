@@ -257,5 +257,5 @@ def test_a_number_does_not_vanish(tmp_path: Path) -> None:
     def without_the_first(figure: Figure) -> dict[str, Any]:
         return {"reproduction": figure.reproduction.model_copy(update={"claims": figure.reproduction.claims[1:]})}
 
-    with pytest.raises(UserError, match="was judged and is no more"):
+    with pytest.raises(UserError, match="was judged before and is missing now"):
         write_verdicts(path, [results_of(study, changed(figures, without_the_first))])

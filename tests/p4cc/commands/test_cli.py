@@ -217,6 +217,6 @@ def test_an_interrupted_run_leaves_no_results_and_goes_on_later(tmp_path: Path) 
     _, stderr = running.communicate(timeout=60)
     assert running.returncode == 130, stderr
     assert "interrupted" in stderr
-    assert "goes on from there" in stderr
+    assert "continues from there" in stderr
     assert [path.name for path in tmp_path.iterdir()] == [".p4cc-cache"]
     assert not any(tmp_path.glob(".p4cc-cache/??/*.partial"))

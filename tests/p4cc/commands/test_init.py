@@ -92,7 +92,7 @@ def test_options_become_a_scenario_that_runs_without_a_word_of_warning(
         (("--senders", "nscc,d3"), "count on their order"),
         (("--cdf", "web-serch"), "did you mean 'websearch'?"),
         (("--hosts", "13"), "such as 12 or 14"),
-        (("--load", "1.5"), "is no load"),
+        (("--load", "1.5"), "is not a load"),
         (("--rate", "8us"), "--rate"),
         (("incast", "--hosts", "8"), "options describe a scenario"),
     ],
