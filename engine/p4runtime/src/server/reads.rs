@@ -74,9 +74,16 @@ impl HowFar {
 }
 
 impl OpenRead {
-    /// Makes the next message; none if the read is through, or found nothing yet.
-    fn make(&self, device: &mut Device, switch: &mut Switch, now: Time) -> Option<p4::ReadResponse> {
-        let how_far = &mut *self.how_far.lock();
+    /// Makes the next message; none if the read is through, or found nothing yet. The caller keeps the lock
+    /// until the message is where the client finds it: an end that shows before its last message cuts the
+    /// answer short.
+    fn make(
+        &self,
+        how_far: &mut HowFar,
+        device: &mut Device,
+        switch: &mut Switch,
+        now: Time,
+    ) -> Option<p4::ReadResponse> {
         if how_far.end.is_some() {
             return None;
         }
@@ -133,14 +140,15 @@ impl OpenRead {
                 self.end(Err(stops.status()));
                 break;
             }
-            let mut made = None;
-            let lent = lend(&mut |device, switch, now| made = self.make(device, switch, now));
+            let lent = lend(&mut |device, switch, now| {
+                let how_far = &mut *self.how_far.lock();
+                if let Some(message) = self.make(how_far, device, switch, now) {
+                    how_far.ready.push_back(message.encode_to_vec());
+                }
+            });
             let how_far = &mut *self.how_far.lock();
             if let Err(gone) = lent {
                 how_far.finish(Err(gone.status()));
-            }
-            if let Some(message) = made {
-                how_far.ready.push_back(message.encode_to_vec());
             }
             let fits = how_far.account(room);
             if !fits || how_far.held > MAX_HELD {
@@ -165,8 +173,9 @@ impl OpenRead {
                 }
             }
             let made = self.service.apply(self.device_id, |device, switch, now| {
-                let made = self.make(device, switch, now);
-                self.how_far.lock().account(&self.service.reads().room);
+                let how_far = &mut *self.how_far.lock();
+                let made = self.make(how_far, device, switch, now);
+                how_far.account(&self.service.reads().room);
                 Ok(made)
             });
             match made.await {

@@ -2,6 +2,7 @@
 //! written, and when nobody takes them.
 
 use std::fmt::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use p4cc_p4runtime::Options;
@@ -117,6 +118,35 @@ fn a_read_shows_the_state_before_a_write_that_comes_meanwhile() {
     let again = lab.read(Of::RegisterEntry(p4::RegisterEntry { register_id: r0, index, data: None }));
     let entity = p4::Entity { entity: again.expect("an answer").pop() };
     assert_eq!(value(&entity).1, [7]);
+}
+
+/// The last message of an answer that a write has had made is never lost between its end and its client.
+#[test]
+fn an_answer_is_whole_whenever_a_write_comes() {
+    const CELLS_OF_ANSWER: usize = 1 << 12;
+    let (lab, _stream) = lab(1, Options::default());
+    let r0 = register(&lab, "r0");
+    let first_cells: Vec<_> = (0..CELLS_OF_ANSWER as i64)
+        .map(|index| {
+            let index = Some(p4::Index { index });
+            Of::RegisterEntry(p4::RegisterEntry { register_id: r0, index, data: None })
+        })
+        .collect();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                write_cell(&lab, r0, CELLS - 1, 7).expect("the primary writes");
+            }
+        });
+        let found = (0..400).map(|_| {
+            let mut answer = lab.start_read(first_cells.clone());
+            rest(&lab, &mut answer).expect("all of it").len()
+        });
+        let short: Vec<_> = found.filter(|found| *found != CELLS_OF_ANSWER).collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert!(short.is_empty(), "answers that ended early, with so many cells: {short:?}");
+    });
 }
 
 #[test]
