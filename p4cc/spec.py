@@ -491,10 +491,6 @@ class SwitchPortSpec(TypedDict):
     """Packets that each of its queues holds."""
 
 
-Ties: TypeAlias = Literal["lower_port", "ns2", "hand_over"]
-"""Order of simultaneous events."""
-
-
 TimestampUnit: TypeAlias = Literal["us", "ns"]
 """Unit of v1model's timestamps."""
 
@@ -970,6 +966,11 @@ class NetworkSpec(TypedDict):
     """Flows in any order."""
     headers: NotRequired[UserHeadersConfig | None]
     """Headers of the user's program that data packets of all flows carry."""
+    host_jitter_ns: NotRequired[int]
+    """
+    A packet, unless paced, that finds the interface of its host idle leaves after a random time below this,
+    uniform, of the host's own stream; 0: at once (docs/algorithms/README.md#host-jitter).
+    """
     hosts: list[HostSpec]
     """Hosts; they come after the switches in ties."""
     limits: LimitsSpec
@@ -1000,5 +1001,3 @@ class NetworkSpec(TypedDict):
     """Whether the run ends when every flow with a size is complete."""
     switches: list[SwitchSpec]
     """Switches; their order is the order of nodes in ties."""
-    ties: NotRequired[Ties]
-    """Which of two simultaneous events comes first."""

@@ -337,7 +337,7 @@ class _Planner:
             "headers": None if self.user_headers is None else self.user_headers.plain,
             "record": plan_record(self.case, self.topology, rtt_ns, schema_of, self.scenario),
             "faults": [_fault(fault) for fault in scenario.faults],
-            "ties": scenario.ties,
+            "host_jitter_ns": scenario.host_jitter_ns,
             "stop_ns": scenario.stop_ns,
             "limits": {"max_events": scenario.limits.max_events},
         }

@@ -36,7 +36,7 @@ from p4cc.scenario.rate_switches import BoltSwitchSettings, D3SwitchSettings, Du
 from p4cc.scenario.state_records import DigestsRecord, DropsRecord, LogRecord, StateRecord
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
-from p4cc.scenario.traffic_base import FlowTraffic
+from p4cc.scenario.traffic_base import FlowTraffic, JitterNs
 from p4cc.scenario.user_headers import HeadersRecord, UserHeaders
 from p4cc.scenario.user_headers import problems as header_problems
 from p4cc.scenario.user_packets import MAX_PACKET_BYTES, PacketsReceived
@@ -485,12 +485,11 @@ class ScenarioModel(Model):
     )
     stop_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] = 1_000_000_000
     """Time at which a run ends, unless all data has been sent and acknowledged earlier."""
-    ties: Literal["lower_port", "ns2", "hand_over"] = Field(
-        default="lower_port",
-        description="Order of simultaneous events. lower_port: by kind, node and port "
-        "(docs/algorithms/README.md#simultaneous-events). ns2: by a clock in double-precision seconds, "
-        "then in the order of scheduling, as in ns-2. hand_over: as ns2, except that a packet is "
-        "scheduled when its host hands it to the interface, not when its transmission starts.",
+    host_jitter_ns: JitterNs = Field(
+        default=0,
+        description="Upper bound of a random processing time, uniform, for which a packet waits that finds its host's "
+        "interface idle; paced packets do not wait. It ends phase effects of drop-tail queues: give the time that a "
+        "packet takes at the bottleneck (docs/algorithms/README.md#host-jitter).",
     )
     faults: list[Fault] = Field(
         default=[], max_length=MAX_FAULTS, description="Links and switches that go down, and when they come up again."

@@ -8,7 +8,7 @@ use p4cc_transport::Actions;
 use p4cc_units::{Span, Time};
 
 use crate::describe::Topology;
-use crate::events::{Schedule, Ticketed};
+use crate::events::Schedule;
 use crate::links::{Links, PauseWord};
 use crate::record::{Activity, Observers, PacketTrace};
 
@@ -39,7 +39,7 @@ impl<'a> Context<'a> {
 
     /// Sends a packet of a number of bytes into a channel; its last bit leaves at `end`.
     #[inline(always)]
-    pub fn send(&mut self, channel: u32, end: Time, packet: Ticketed<Packet>, bytes: u32) {
+    pub fn send(&mut self, channel: u32, end: Time, packet: Packet, bytes: u32) {
         let trace = self.observers.trace.as_deref_mut();
         self.links.send(self.schedule, trace, (channel, end), packet, bytes);
     }

@@ -42,7 +42,7 @@ pub mod traffic;
 
 pub use describe::spec::{self, NetworkSpec};
 pub use error::{RunError, SpecError};
-pub use events::{Batching, Ties};
+pub use events::Batching;
 pub use hosts::{HostCounters, MAX_WAITING_INJECTED};
 pub use latency::{Latency, LatencySpec};
 pub use network::{Network, RunOptions};

@@ -64,10 +64,11 @@ def drawn(number: int) -> Plain:
             switch["buffer"] = {"bytes": 32 * on_way_bytes, "lossless_priorities": [priority]}
         elif random.random() < 0.5:
             switch["buffer"] = {"bytes": 1 << 20, "lossless_priorities": []}
+    jitter_ns = random.choice((0, 0, 100, 10_000))
     faults = _faults(random, [(link.a, link.b) for link in graph.links], rtt_ns)
     # Longer than any queue here lasts, so that what is repeated was lost.
     queue_ns = int(topology["queue_capacity_pkts"] * 8e9 * (transport["mss_bytes"] + 128) / rate_bps)
-    noise_ns = transport.get("host_delay_exp_ns", 0) + transport.get("rtt_noise_exp_ns", 0)
+    noise_ns = jitter_ns + transport.get("host_delay_exp_ns", 0) + transport.get("rtt_noise_exp_ns", 0)
     busy_ns = int(8e9 * total_bytes / rate_bps)
     # `dualpi2.p4` serves L4S packets first as long as there are any: ACKs, which are classic, wait for
     # all of them.
@@ -87,6 +88,7 @@ def drawn(number: int) -> Plain:
         "transport": transport,
         "variants": [{"name": "sender", **variant}],
         "faults": faults,
+        "host_jitter_ns": jitter_ns,
         "seeds": [number + 1],
         "stop_ns": min(HOUR_NS, 1_000 * busy_ns + (2_000 + windows) * rto_ns),
         "record": {"windows_interval_ns": None, "queues_interval_ns": None},

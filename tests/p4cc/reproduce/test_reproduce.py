@@ -297,10 +297,10 @@ def test_numbers_are_measured_behind_those_that_they_combine(made_up: FigureRuns
 
 
 def test_the_table_for_a_readme() -> None:
-    claims = [_claim(paper=16, unit="senders", cause="ties")]
+    claims = [_claim(paper=16, unit="senders", cause="bursts")]
     text = markdown([record("title", Reproduction(figure="9a", claims=claims), {"one": Measured(6)})])
     assert "| 9a | one | 16 senders | 14.4 to 17.6 (text: 10 %) | 6 senders | -62.5 % | outside |" in text
-    assert "- figure 9a, one: outside: ties" in text
+    assert "- figure 9a, one: outside: bursts" in text
     assert [number(value) for value in (None, 3.0, 3.14159, 1e12)] == ["-", "3", "3.142", "1e+12"]
 
 

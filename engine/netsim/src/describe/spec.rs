@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
 pub use crate::describe::limits::{MAX_FAULTS, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS};
-use crate::events::Ties;
 use crate::traffic::{
     ArrivalsSpec, BurstsSpec, CollectiveSpec, DeadlineSpec, PacketsSpec, PairsSpec, RoundsSpec,
 };
@@ -31,6 +30,10 @@ pub struct NetworkSpec {
     pub switches: Vec<SwitchSpec>,
     /// Hosts; they come after the switches in ties.
     pub hosts: Vec<HostSpec>,
+    /// A packet, unless paced, that finds the interface of its host idle leaves after a random time below this,
+    /// uniform, of the host's own stream; 0: at once (docs/algorithms/README.md#host-jitter).
+    #[serde(default)]
+    pub host_jitter_ns: u64,
     /// Links, each between two ends that no other link uses.
     pub links: Vec<LinkSpec>,
     /// Configurations of window senders by name.
@@ -78,9 +81,6 @@ pub struct NetworkSpec {
     /// Links that go down, and come up again.
     #[serde(default)]
     pub faults: Vec<FaultSpec>,
-    /// Which of two simultaneous events comes first.
-    #[serde(default)]
-    pub ties: Ties,
     /// End of the run if it does not end by itself.
     pub stop_ns: u64,
     /// Whether the run ends when every flow with a size is complete.

@@ -147,6 +147,7 @@ impl Topology {
             topology.hosts.push(host_plan(i, host, uplinks[i], &topology.channels)?);
         }
         check_addresses(spec)?;
+        in_range("host_jitter_ns", spec.host_jitter_ns, 0, MAX_TIME_NS)?;
         topology.add_traffic(spec, &names)?;
         Ok(topology)
     }

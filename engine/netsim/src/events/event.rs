@@ -1,18 +1,13 @@
 //! Events: what happens where and when, and which of two events comes first.
 //!
 //! The order is: time, kind (dequeue, arrival, timer, start), node, port, sequence number
-//! (docs/algorithms/README.md#units). A sequence number counts the events that a node has scheduled for
-//! itself; the arrivals at a port come over one channel and are numbered among all arrivals. A run may ask
-//! for another order of simultaneous events, in which a [stamp](super::tie_break) stands in place of
-//! everything behind the time. Everything behind the time is one word, so that two events are compared by two
-//! words.
+//! (docs/algorithms/README.md#simultaneous-events). A sequence number counts the events that a node has
+//! scheduled for itself; the arrivals at a port come over one channel and are numbered among all arrivals.
+//! Everything behind the time is one word, so that two events are compared by two words.
 
 use p4cc_units::Time;
 
 use super::timer::Timer;
-
-/// Place of an event among those of its instant, which stands behind the time; see [`super::tie_break`].
-pub(crate) type Stamp = u64;
 
 /// What happens, in the order of simultaneous events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,17 +31,15 @@ const KIND_SHIFT: u32 = NODE_SHIFT + 14;
 
 /// Where a channel's packets arrive: kind, node and port as events have them.
 pub(crate) fn arrival_place(node: u32, port: u32) -> u32 {
-    Event::new(Time::ZERO, Kind::Arrival, node, port, 0, 0).place
+    Event::new(Time::ZERO, Kind::Arrival, node, port, 0, 0).place()
 }
 
 /// An event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Event {
     time: Time,
-    /// Place within the instant: kind, node, port and sequence number, or a stamp.
+    /// Place within the instant: kind, node, port and sequence number.
     below: u64,
-    /// Kind, node and port.
-    place: u32,
     /// Channel of an arrival, flow of a start, what a timer concerns.
     pub subject: u32,
 }
@@ -63,13 +56,13 @@ impl Event {
     #[inline]
     pub fn arrival(time: Time, place: u32, seq: u64, channel: u32) -> Self {
         let below = u64::from(place) << SEQ_BITS | (seq & ((1 << SEQ_BITS) - 1));
-        Self { time, below, place, subject: channel }
+        Self { time, below, subject: channel }
     }
 
-    /// An event without a stamp from its time and place below.
+    /// An event from its time and its place within the instant.
     #[inline]
     pub fn from_key(time: Time, below: u64, subject: u32) -> Self {
-        Self { time, below, place: (below >> SEQ_BITS) as u32, subject }
+        Self { time, below, subject }
     }
 
     /// Its place within the instant.
@@ -78,16 +71,10 @@ impl Event {
         self.below
     }
 
-    /// This event with a stamp for its place within the instant.
+    /// Kind, node and port.
     #[inline]
-    pub fn stamped(self, stamp: Stamp) -> Self {
-        Self { below: stamp, ..self }
-    }
-
-    /// The stamp of an event that has one.
-    #[inline]
-    pub fn stamp(&self) -> Stamp {
-        self.below
+    fn place(&self) -> u32 {
+        (self.below >> SEQ_BITS) as u32
     }
 
     #[inline]
@@ -95,7 +82,7 @@ impl Event {
         self.time
     }
 
-    /// The order of events as one number; only equal stamps need more.
+    /// The order of events as one number.
     #[inline]
     pub fn key(&self) -> u128 {
         u128::from(self.time.as_ps()) << 64 | u128::from(self.below)
@@ -103,7 +90,7 @@ impl Event {
 
     #[inline]
     pub fn kind(&self) -> Kind {
-        match self.place >> (KIND_SHIFT - SEQ_BITS) {
+        match self.place() >> (KIND_SHIFT - SEQ_BITS) {
             0 => Kind::Dequeue,
             1 => Kind::Arrival,
             2 => Kind::Timer,
@@ -119,12 +106,12 @@ impl Event {
 
     #[inline]
     pub fn node(&self) -> u32 {
-        (self.place >> PORT_BITS) & ((1 << (KIND_SHIFT - NODE_SHIFT)) - 1)
+        (self.place() >> PORT_BITS) & ((1 << (KIND_SHIFT - NODE_SHIFT)) - 1)
     }
 
     #[inline]
     pub fn port(&self) -> u32 {
-        self.place & ((1 << PORT_BITS) - 1)
+        self.place() & ((1 << PORT_BITS) - 1)
     }
 }
 

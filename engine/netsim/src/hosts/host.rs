@@ -8,9 +8,10 @@
 use std::collections::VecDeque;
 
 use p4cc_transport::wire::TrafficClass;
+use p4cc_units::Time;
 
 use crate::describe::FlowPlan;
-use crate::events::Ticketed;
+use crate::hosts::jitter::Jitter;
 use crate::hosts::packets::{Answer, Outgoing};
 use crate::hosts::pauses::Pauses;
 use crate::hosts::round_robin::RoundRobin;
@@ -21,10 +22,12 @@ use crate::links::Line;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Host {
     pub line: Line,
-    pub waiting: VecDeque<Ticketed<Outgoing>>,
+    pub waiting: VecDeque<Outgoing>,
     pub answers: VecDeque<Answer>,
     pub paced: RoundRobin,
     pub pauses: Pauses,
+    /// Where a description asks for it.
+    pub jitter: Option<Box<Jitter>>,
     /// Of hosts that send users' packets, or record what arrives.
     pub user: Option<Box<UserPackets>>,
     pub counters: HostCounters,
@@ -53,14 +56,18 @@ impl Host {
 
     /// The first segment or ACK that may leave.
     #[inline]
-    pub fn next_waiting(&mut self, flows: &[FlowPlan]) -> Option<Ticketed<Outgoing>> {
-        take_first(&mut self.waiting, &self.pauses, |out| out.item.class(flows))
+    pub fn next_waiting(&mut self, flows: &[FlowPlan]) -> Option<Outgoing> {
+        take_first(&mut self.waiting, &self.pauses, |out| out.class(flows))
     }
 
-    /// Whether a segment or ACK that is handed over now is the first to leave.
+    /// Whether a segment or ACK that is handed over now leaves at once.
     #[inline]
-    pub fn has_none_in_front(&self) -> bool {
-        self.answers.is_empty() && self.waiting.is_empty() && !self.pauses.is_any_paused()
+    pub fn lets_pass(&self, now: Time) -> bool {
+        self.answers.is_empty()
+            && self.waiting.is_empty()
+            && !self.pauses.is_any_paused()
+            && self.line.is_free(now)
+            && self.jitter.is_none()
     }
 
     /// Whether an answer, a segment or an ACK waits that may leave.
@@ -74,7 +81,7 @@ impl Host {
     fn has_free_waiting(&self, flows: &[FlowPlan]) -> bool {
         let is_free = |class: TrafficClass| !self.pauses.is_paused(class);
         self.answers.iter().any(|answer| is_free(answer.class))
-            || self.waiting.iter().any(|out| is_free(out.item.class(flows)))
+            || self.waiting.iter().any(|out| is_free(out.class(flows)))
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Answers of RDMA-like receivers leave first, then what waits in the order of handing over: segments, ACKs
 //! and users' packets; then paced flows in round robin. A priority that PFC (IEEE 802.1Qbb) has paused is
-//! left out; pause frames end here.
+//! left out; pause frames end here. A host with [jitter](super::jitter) lets a packet that finds the line free
+//! wait.
 
 use p4cc_switch::Packet;
 use p4cc_switch::config::PRIORITIES;
@@ -10,7 +11,7 @@ use p4cc_units::Time;
 
 use crate::context::Context;
 use crate::describe::HostPlan;
-use crate::events::{Ticketed, Timer};
+use crate::events::Timer;
 use crate::hosts::flow::Ends;
 use crate::hosts::packets::{self, Outgoing};
 use crate::hosts::rdma::Rdma;
@@ -20,36 +21,55 @@ use crate::links::{PauseWord, Work, frame_time};
 
 impl Hosts {
     /// A packet waits behind the others of an interface.
-    pub(super) fn push(&mut self, cx: &mut Context<'_>, host: u32, out: Outgoing) {
-        self.hosts[host as usize].waiting.push_back(cx.schedule.order.ticketed(out));
+    pub(super) fn push(&mut self, host: u32, out: Outgoing) {
+        self.hosts[host as usize].waiting.push_back(out);
     }
 
     /// A segment or ACK is handed to an interface. If nothing waits in front of it and the line is free, it
     /// leaves without entering the queue.
-    pub(super) fn enqueue(&mut self, cx: &mut Context<'_>, host: u32, out: Ticketed<Outgoing>) {
-        let current = cx.schedule.current();
+    pub(super) fn enqueue(&mut self, cx: &mut Context<'_>, host: u32, out: Outgoing) {
         let state = &mut self.hosts[host as usize];
-        if !state.has_none_in_front() || !state.line.is_free(current) {
+        if !state.lets_pass(cx.now()) {
             state.waiting.push_back(out);
             return self.serve(cx, host);
         }
-        if let Some(packet) = self.packet(cx, &out.item) {
-            self.send(cx, host, out.with(packet));
+        if let Some(packet) = self.packet(cx, &out) {
+            self.send(cx, host, packet);
         }
         self.arm_interface(cx, host);
     }
 
-    /// The interface of a host has work, or became free.
+    /// The interface of a host has work.
     pub(super) fn serve(&mut self, cx: &mut Context<'_>, host: u32) {
-        match self.hosts[host as usize].line.on_work(cx.schedule.current()) {
+        match self.hosts[host as usize].line.on_work(cx.now()) {
             Work::Wait => {}
             Work::WakeAt(end) => cx.schedule.dequeue(end, cx.topology.host_node(host), 0),
-            Work::Start => {
-                if let Some(packet) = self.next_packet(cx, host) {
-                    self.send(cx, host, packet);
-                }
-                self.arm_interface(cx, host);
-            }
+            Work::Start if self.hosts[host as usize].jitter.is_some() => self.process(cx, host),
+            Work::Start => self.send_next(cx, host),
+        }
+    }
+
+    /// The next packet leaves a free interface, if there is one.
+    fn send_next(&mut self, cx: &mut Context<'_>, host: u32) {
+        if let Some(packet) = self.next_packet(cx, host) {
+            self.send(cx, host, packet);
+        }
+        self.arm_interface(cx, host);
+    }
+
+    /// A host with jitter processes an answer, a segment or an ACK that found the interface idle: the line counts
+    /// as busy meanwhile. A paced packet leaves when its flow says so.
+    fn process(&mut self, cx: &mut Context<'_>, host: u32) {
+        let now = cx.now();
+        let state = &mut self.hosts[host as usize];
+        if state.has_waiting(&self.plans)
+            && let Some(jitter) = &mut state.jitter
+        {
+            state.line.start(now + jitter.draw());
+        }
+        match state.line.on_work(now) {
+            Work::WakeAt(end) => cx.schedule.dequeue(end, cx.topology.host_node(host), 0),
+            Work::Start | Work::Wait => self.send_next(cx, host),
         }
     }
 
@@ -65,23 +85,23 @@ impl Hosts {
 
     /// A packet leaves an interface that is free.
     #[inline]
-    fn send(&mut self, cx: &mut Context<'_>, host: u32, packet: Ticketed<Packet>) {
+    fn send(&mut self, cx: &mut Context<'_>, host: u32, packet: Packet) {
         if cx.trace().is_some() {
-            let flow = self.flow_of_sent(cx.topology, &packet.item);
-            let (now, bytes) = (cx.now(), packet.item.len());
+            let flow = self.flow_of_sent(cx.topology, &packet);
+            let (now, bytes) = (cx.now(), packet.len());
             cx.trace().into_iter().for_each(|trace| trace.on_host_send(now, host, flow, bytes));
         }
         let state = &mut self.hosts[host as usize];
         state.counters.sent_pkts += 1;
         let HostPlan { uplink, rate, framing_bytes, .. } = cx.topology.hosts[host as usize];
-        let bytes = packet.item.len();
+        let bytes = packet.len();
         let end = cx.now() + frame_time(rate, framing_bytes, bytes);
-        state.line.start(cx.schedule.order.moment(end));
+        state.line.start(end);
         cx.send(uplink, end, packet, bytes);
     }
 
     /// The packet that an interface sends now.
-    fn next_packet(&mut self, cx: &mut Context<'_>, host: u32) -> Option<Ticketed<Packet>> {
+    fn next_packet(&mut self, cx: &mut Context<'_>, host: u32) -> Option<Packet> {
         let state = &mut self.hosts[host as usize];
         if let Some(answer) = state.next_answer() {
             let flow = answer.flow;
@@ -89,23 +109,23 @@ impl Hosts {
             if cx.topology.headers.is_some() {
                 packet = add_echo(cx.pool, self.flows[flow as usize].echo.as_deref(), packet)?;
             }
-            return Some(Ticketed::at_departure(packet));
+            return Some(packet);
         }
         if let Some(out) = state.next_waiting(&self.plans) {
-            let packet = match out.item {
+            let packet = match out {
                 Outgoing::Injected { place, .. } => state.user.as_mut()?.injected.take(place)?,
-                _ => self.packet(cx, &out.item)?,
+                _ => self.packet(cx, &out)?,
             };
-            if let Outgoing::User { source, .. } = out.item {
+            if let Outgoing::User { source, .. } = out {
                 self.on_user_packet_left(cx, source, packet.len());
             }
-            return Some(out.with(packet));
+            return Some(packet);
         }
         let mut packet = self.next_paced(cx, host)?;
         if let Some(headers) = &cx.topology.headers {
             packet = add_headers(cx.pool, headers, packet)?;
         }
-        Some(Ticketed::at_departure(packet))
+        Some(packet)
     }
 
     /// A packet of the next flow in round robin that may send now.
@@ -135,8 +155,8 @@ impl Hosts {
         };
         let Some(at) = next else { return };
         if at <= busy_until {
-            if let Work::WakeAt(moment) = state.line.on_work(cx.schedule.current()) {
-                cx.schedule.dequeue(moment, cx.topology.host_node(host), 0);
+            if let Work::WakeAt(end) = state.line.on_work(cx.now()) {
+                cx.schedule.dequeue(end, cx.topology.host_node(host), 0);
             }
         } else if state.paced.wake.is_none_or(|wake| wake > at) {
             state.paced.wake = Some(at);
@@ -147,7 +167,7 @@ impl Hosts {
     /// The interface is free again.
     pub fn on_dequeue(&mut self, cx: &mut Context<'_>, host: u32) {
         self.hosts[host as usize].line.on_wake();
-        self.serve(cx, host);
+        self.send_next(cx, host);
     }
 
     /// A paced flow may send.

@@ -7,6 +7,7 @@ mod ends;
 mod flow;
 mod host;
 mod interface;
+mod jitter;
 mod kernel;
 mod new_flow;
 mod opening;

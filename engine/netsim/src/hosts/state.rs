@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use p4cc_transport::Actions;
-use p4cc_units::Time;
+use p4cc_units::{Span, Time};
 
 use crate::SpecError;
 use crate::context::Context;
-use crate::describe::spec::{NetworkSpec, RecordSpec};
+use crate::describe::spec::NetworkSpec;
 use crate::describe::{FlowPlan, Topology};
 use crate::hosts::applications::Applications;
 use crate::hosts::connections::Connections;
 use crate::hosts::flow::Flow;
 use crate::hosts::host::Host;
+use crate::hosts::jitter::Jitter;
 use crate::hosts::new_flow::new_flow;
 use crate::hosts::source::{Source, UserPackets};
 use crate::record::{Activity, HeadersLog, ReceivedLog};
@@ -53,8 +54,10 @@ impl FlowProgress {
 }
 
 /// The hosts at the start of a run.
-fn new_hosts(topology: &Topology, record: &RecordSpec) -> Vec<Host> {
-    let mut hosts = vec![Host::default(); topology.hosts.len()];
+fn new_hosts(spec: &NetworkSpec, topology: &Topology, seed: u64) -> Vec<Host> {
+    let (record, below) = (&spec.record, Span::from_ns(spec.host_jitter_ns));
+    let host = |name: &str| Host { jitter: Jitter::new(below, seed, name), ..Host::default() };
+    let mut hosts: Vec<Host> = spec.hosts.iter().map(|spec| host(&spec.name)).collect();
     fn user(host: &mut Host) -> &mut UserPackets {
         host.user.get_or_insert_default()
     }
@@ -86,7 +89,7 @@ impl Hosts {
         }
         let counted = plans.iter().filter(|plan| plan.is_counted()).count() as u64;
         Ok(Self {
-            hosts: new_hosts(topology, &spec.record),
+            hosts: new_hosts(spec, topology, seed),
             plans,
             flows,
             connections,

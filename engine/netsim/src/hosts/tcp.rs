@@ -46,8 +46,7 @@ impl Window<'_, '_> {
         } else if let Some(deadline) = ends.server.deadline() {
             self.cx.schedule.timer(deadline, node, Timer::DelayedAck { flow });
         }
-        let control = self.cx.schedule.order.ticketed(Outgoing::Control(flow, control));
-        self.hosts.enqueue(self.cx, host, control);
+        self.hosts.enqueue(self.cx, host, Outgoing::Control(flow, control));
     }
 
     /// A segment reaches its end of the connection.

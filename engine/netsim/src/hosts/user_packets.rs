@@ -44,7 +44,7 @@ impl Hosts {
                 return;
             }
             let out = Outgoing::User { source, frame: state.hand_over(plan), class: plan.class };
-            host.waiting.push_back(cx.schedule.order.ticketed(out));
+            host.waiting.push_back(out);
         }
     }
 
@@ -65,7 +65,7 @@ impl Hosts {
     pub fn inject(&mut self, cx: &mut Context<'_>, host: u32, packet: Packet, class: TrafficClass) -> bool {
         let state = &mut self.hosts[host as usize];
         let Some(place) = state.user.get_or_insert_default().injected.put(packet) else { return false };
-        self.push(cx, host, Outgoing::Injected { place, class });
+        self.push(host, Outgoing::Injected { place, class });
         self.serve(cx, host);
         true
     }

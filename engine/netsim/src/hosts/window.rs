@@ -7,7 +7,7 @@ use p4cc_transport::{AckFields, Action, Actions, DataFields, WindowSender};
 use p4cc_units::{Span, Time};
 
 use crate::context::Context;
-use crate::events::{Ticketed, Timer};
+use crate::events::Timer;
 use crate::hosts::flow::{Ends, Flow, Verb};
 use crate::hosts::packets::Outgoing;
 use crate::hosts::state::Hosts;
@@ -49,7 +49,7 @@ impl Window<'_, '_> {
                 let (now, host) = (self.cx.now(), self.end_hosts().1);
                 let Ends::Window { receiver, .. } = &mut self.state().ends else { return };
                 if let Some(fields) = receiver.on_timer(now) {
-                    self.hosts.push(self.cx, host, Outgoing::Ack(self.flow, fields));
+                    self.hosts.push(host, Outgoing::Ack(self.flow, fields));
                     self.hosts.serve(self.cx, host);
                 }
                 self.control(|tcp, now| tcp.server.on_timer(now));
@@ -125,13 +125,10 @@ impl Window<'_, '_> {
             flow.received = Some(now);
         }
         if let Some(fields) = receipt.earlier {
-            self.hosts.push(self.cx, host, Outgoing::Ack(index, fields));
+            self.hosts.push(host, Outgoing::Ack(index, fields));
         }
         match receipt.ack {
-            Some(fields) => {
-                let ack = self.cx.schedule.order.ticketed(Outgoing::Ack(index, fields));
-                self.hosts.enqueue(self.cx, host, ack);
-            }
+            Some(fields) => self.hosts.enqueue(self.cx, host, Outgoing::Ack(index, fields)),
             None => self.hosts.serve(self.cx, host),
         }
         if let Some(until) = waits_until {
@@ -156,7 +153,7 @@ impl Window<'_, '_> {
         let host = plan.src;
         self.cx.record_actions(plan.id, &hosts.actions);
         // Mostly there is one segment; further ones wait behind each other.
-        let (mut first, mut segments): (Option<Ticketed<Outgoing>>, u32) = (None, 0);
+        let (mut first, mut segments): (Option<Outgoing>, u32) = (None, 0);
         let mut next = 0;
         while let Some(&action) = self.hosts.actions.actions().get(next) {
             next += 1;
@@ -165,7 +162,7 @@ impl Window<'_, '_> {
                 Action::Send(segment) => {
                     flow.data_pkts += 1;
                     segments += 1;
-                    let out = self.cx.schedule.order.ticketed(Outgoing::Data(index, segment));
+                    let out = Outgoing::Data(index, segment);
                     if segments == 1 {
                         first = Some(out);
                     } else {

@@ -9,7 +9,7 @@ use p4cc_switch::{Packet, Stream};
 use p4cc_units::{Bytes, Rate, Span, Time};
 
 use crate::describe::ChannelPlan;
-use crate::events::{Event, Moment, arrival_place};
+use crate::events::{Event, arrival_place};
 use crate::links::pause::PauseWord;
 use crate::record::LinkLog;
 
@@ -18,7 +18,7 @@ use crate::record::LinkLog;
 #[repr(align(64))]
 pub(crate) struct Channel {
     /// Frames on the way with their arrival times.
-    on_way: VecDeque<(Moment, Frame)>,
+    on_way: VecDeque<(Time, Frame)>,
     pub delay: Span,
     /// Bytes of packets on the wire, with framing; those of pauses are not counted.
     pub bytes: u64,
@@ -46,7 +46,7 @@ struct Rest {
 }
 
 /// A frame that crosses from one partition to another: its channel, when it arrives, and the frame.
-pub(crate) type Message = (u32, Moment, Frame);
+pub(crate) type Message = (u32, Time, Frame);
 
 /// What a channel carries.
 #[derive(Clone, Debug)]
@@ -141,24 +141,24 @@ impl Channel {
 
     /// Takes a frame whose last bit comes out at `arrival`; whether none is in front of it.
     #[inline]
-    pub fn carry(&mut self, arrival: Moment, frame: Frame) -> bool {
+    pub fn carry(&mut self, arrival: Time, frame: Frame) -> bool {
         self.on_way.push_back((arrival, frame));
         self.on_way.len() == 1
     }
 
     /// Puts back a packet in any order; [`Self::sort`] puts them in their own.
-    pub fn put_back(&mut self, arrival: Moment, packet: Packet) {
+    pub fn put_back(&mut self, arrival: Time, packet: Packet) {
         self.on_way.push_back((arrival, Frame::Packet(packet)));
     }
 
     /// Puts the frames on the way in the order of their arrivals; gives the first one's.
-    pub fn sort(&mut self) -> Option<Moment> {
+    pub fn sort(&mut self) -> Option<Time> {
         self.on_way.make_contiguous().sort_by_key(|(arrival, _)| *arrival);
         self.on_way.front().map(|&(arrival, _)| arrival)
     }
 
     /// Takes out all frames on the way.
-    pub fn take_frames(&mut self) -> impl Iterator<Item = (Moment, Frame)> {
+    pub fn take_frames(&mut self) -> impl Iterator<Item = (Time, Frame)> {
         self.on_way.drain(..)
     }
 
@@ -185,7 +185,7 @@ impl Channel {
 
     /// Gives the frame that arrives now, and when the next one will.
     #[inline]
-    pub fn arrive(&mut self) -> Option<(Frame, Option<Moment>)> {
+    pub fn arrive(&mut self) -> Option<(Frame, Option<Time>)> {
         let (_, frame) = self.on_way.pop_front()?;
         Some((frame, self.on_way.front().map(|&(arrival, _)| arrival)))
     }

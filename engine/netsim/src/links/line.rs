@@ -4,21 +4,18 @@
 
 use p4cc_units::Time;
 
-use crate::events::Moment;
-
 /// The line of a port or an interface: one packet at a time, and at most one wake-up scheduled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Line {
-    busy_until: Moment,
+    busy_until: Time,
     wake_scheduled: bool,
 }
 
 impl Line {
     /// There is work: whether to start now, or when to schedule a wake-up. A line that becomes free at this
-    /// very instant counts as free, as dequeues are the first events of an instant, unless the moment of its
-    /// end is still to come.
+    /// very instant counts as free, as dequeues are the first events of an instant.
     #[inline]
-    pub fn on_work(&mut self, now: Moment) -> Work {
+    pub fn on_work(&mut self, now: Time) -> Work {
         if self.wake_scheduled {
             Work::Wait
         } else if now >= self.busy_until {
@@ -31,7 +28,7 @@ impl Line {
 
     /// Whether there is nothing to wait for: [`Self::on_work`] would start.
     #[inline]
-    pub fn is_free(&self, now: Moment) -> bool {
+    pub fn is_free(&self, now: Time) -> bool {
         !self.wake_scheduled && now >= self.busy_until
     }
 
@@ -44,12 +41,12 @@ impl Line {
     /// When the current transmission ends.
     #[inline]
     pub fn busy_until(&self) -> Time {
-        self.busy_until.time
+        self.busy_until
     }
 
     /// Sets when the line is free again: a transmission starts, or a pause frame goes behind the current one.
     #[inline]
-    pub fn start(&mut self, end: Moment) {
+    pub fn start(&mut self, end: Time) {
         self.busy_until = end;
     }
 }
@@ -58,7 +55,7 @@ impl Line {
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Work {
     Start,
-    WakeAt(Moment),
+    WakeAt(Time),
     Wait,
 }
 
@@ -69,12 +66,11 @@ mod tests {
     #[test]
     fn a_line_is_woken_once_and_at_the_end_of_its_packet() {
         let mut line = Line::default();
-        let at = |ns, stamp| Moment { time: Time::from_ns(ns), stamp };
-        assert_eq!(line.on_work(at(3, 0)), Work::Start);
-        let end = at(13, 1);
+        assert_eq!(line.on_work(Time::from_ns(3)), Work::Start);
+        let end = Time::from_ns(13);
         line.start(end);
-        assert_eq!(line.on_work(at(4, 9)), Work::WakeAt(end));
-        assert_eq!(line.on_work(at(13, 0)), Work::Wait);
+        assert_eq!(line.on_work(Time::from_ns(4)), Work::WakeAt(end));
+        assert_eq!(line.on_work(end), Work::Wait);
         line.on_wake();
         assert_eq!(line.on_work(end), Work::Start);
     }

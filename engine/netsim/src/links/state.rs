@@ -7,7 +7,7 @@ use p4cc_switch::Packet;
 use p4cc_units::Time;
 
 use crate::describe::Topology;
-use crate::events::{Entry, Event, Kind, Moment, Schedule, Ticketed};
+use crate::events::{Entry, Event, Kind, Schedule};
 use crate::links::channel::{Channel, Frame, Message};
 use crate::links::pause::PauseWord;
 use crate::record::PacketTrace;
@@ -37,20 +37,20 @@ impl Links {
         schedule: &mut Schedule,
         trace: Option<&mut PacketTrace>,
         (channel, end): (u32, Time),
-        packet: Ticketed<Packet>,
+        packet: Packet,
         bytes: u32,
     ) {
         let state = &mut self.channels[channel as usize];
-        let arrival = schedule.order.arrival(end + state.delay, &packet);
+        let arrival = end + state.delay;
         state.count(bytes);
         if schedule.holds_packets() && state.is_plain() {
             // The common case, with the same effect as below.
-            let event = state.arrival(arrival.time, schedule.next_arrival_seq(), channel);
-            schedule.calendar.push_arrival(event, packet.item);
+            let event = state.arrival(arrival, schedule.next_arrival_seq(), channel);
+            schedule.calendar.push_arrival(event, packet);
         } else if state.is_plain() {
-            self.carry(schedule, (channel, arrival, Frame::Packet(packet.item)));
+            self.carry(schedule, (channel, arrival, Frame::Packet(packet)));
         } else {
-            self.send_specially(schedule, trace, (channel, arrival, packet.item));
+            self.send_specially(schedule, trace, (channel, arrival, packet));
         }
     }
 
@@ -59,12 +59,12 @@ impl Links {
         &mut self,
         schedule: &mut Schedule,
         trace: Option<&mut PacketTrace>,
-        (channel, arrival, packet): (u32, Moment, Packet),
+        (channel, arrival, packet): (u32, Time, Packet),
     ) {
         let state = &mut self.channels[channel as usize];
-        let is_lost = state.loses(schedule.now, arrival.time, &packet);
+        let is_lost = state.loses(schedule.now, arrival, &packet);
         if let Some(trace) = trace {
-            trace.on_channel([schedule.now, arrival.time], channel, is_lost);
+            trace.on_channel([schedule.now, arrival], channel, is_lost);
         }
         if !is_lost {
             self.carry(schedule, (channel, arrival, Frame::Packet(packet)));
@@ -80,8 +80,8 @@ impl Links {
         word: PauseWord,
     ) {
         let state = &mut self.channels[channel as usize];
-        let arrival = schedule.order.moment(end + state.delay);
-        state.capture_pause([schedule.now, start, arrival.time], word);
+        let arrival = end + state.delay;
+        state.capture_pause([schedule.now, start, arrival], word);
         self.carry(schedule, (channel, arrival, Frame::Pause(word)));
     }
 
@@ -97,13 +97,13 @@ impl Links {
         let holds_packets = schedule.holds_packets();
         match frame {
             Frame::Packet(packet) if holds_packets => {
-                let event = state.arrival(arrival.time, schedule.next_arrival_seq(), channel);
+                let event = state.arrival(arrival, schedule.next_arrival_seq(), channel);
                 schedule.calendar.push_arrival(event, packet);
             }
             frame => {
                 if state.carry(arrival, frame) || holds_packets {
-                    let event = state.arrival(arrival.time, schedule.next_arrival_seq(), channel);
-                    schedule.arrival(event, arrival);
+                    let event = state.arrival(arrival, schedule.next_arrival_seq(), channel);
+                    schedule.calendar.push(event);
                 }
             }
         }
@@ -144,8 +144,7 @@ impl Links {
         for Entry { event, packet } in entries {
             match (event.kind(), packet) {
                 (Kind::Arrival, Some(packet)) => {
-                    let arrival = Moment { time: event.time(), ..Moment::default() };
-                    self.channels[event.subject as usize].put_back(arrival, packet);
+                    self.channels[event.subject as usize].put_back(event.time(), packet);
                 }
                 // A pause frame is still in its channel.
                 (Kind::Arrival, None) => {}
@@ -154,8 +153,8 @@ impl Links {
         }
         for (channel, state) in (0..).zip(&mut self.channels) {
             if let Some(first) = state.sort() {
-                let event = state.arrival(first.time, schedule.next_arrival_seq(), channel);
-                schedule.arrival(event, first);
+                let event = state.arrival(first, schedule.next_arrival_seq(), channel);
+                schedule.calendar.push(event);
             }
         }
     }

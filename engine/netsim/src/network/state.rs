@@ -116,7 +116,7 @@ impl Network {
             hosts,
             switches: Switches::new(&spec, &topology, switches),
             links: Links::new(&topology, seed),
-            schedule: Schedule::new(nodes, usual_lead(&topology.channels), spec.ties),
+            schedule: Schedule::new(nodes, usual_lead(&topology.channels)),
             pool: PacketPool::default(),
             batching: Batching::default(),
             packet_hops: 0,

@@ -11,7 +11,6 @@
 use p4cc_units::{Span, Time};
 
 use super::load_balancing::balanced_partitions;
-use crate::Ties;
 use crate::describe::Topology;
 use crate::network::Network;
 
@@ -79,9 +78,6 @@ impl Network {
         }
         if self.observers.trace.is_some() {
             return Some("packets are followed from switch to switch");
-        }
-        if self.spec.ties != Ties::LowerPort {
-            return Some("simultaneous events happen in the order in which all hosts schedule them");
         }
         if !self.topology.rounds.is_empty() {
             return Some("rounds of requests tie hosts together");

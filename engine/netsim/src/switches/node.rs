@@ -13,7 +13,6 @@ use p4cc_units::Time;
 
 use crate::context::Context;
 use crate::describe::spec::{RecordSpec, SwitchSpec};
-use crate::events::Ticketed;
 use crate::links::{Line, PauseTimers, Work};
 use crate::record::Log;
 
@@ -84,10 +83,10 @@ impl SwitchNode {
                 self.switch.control().expect_traced(port, nth, number);
             }
         }
-        let current = cx.schedule.current();
+        let now = cx.now();
         let ports = &self.ports;
-        let sent = self.switch.receive_with_bypass(cx.now(), port, packet, |way_out| {
-            ports.get(way_out as usize).is_some_and(|port| port.line.is_free(current))
+        let sent = self.switch.receive_with_bypass(now, port, packet, |way_out| {
+            ports.get(way_out as usize).is_some_and(|port| port.line.is_free(now))
         });
         match sent {
             Some(sent) => self.send(cx, sent),
@@ -100,11 +99,10 @@ impl SwitchNode {
     /// A port is free again.
     #[inline]
     pub fn on_dequeue(&mut self, cx: &mut Context<'_>, port: u32) {
-        let current = cx.schedule.current();
         let line = &mut self.port(port).line;
         line.on_wake();
         // Mostly it is; a pause frame may have made it busy for longer.
-        if line.is_free(current) {
+        if line.is_free(cx.now()) {
             self.dequeue(cx, port)
         } else {
             self.serve_port(cx, port)
@@ -124,7 +122,7 @@ impl SwitchNode {
 
     /// A port has work.
     fn serve_port(&mut self, cx: &mut Context<'_>, port: u32) {
-        match self.port(port).line.on_work(cx.schedule.current()) {
+        match self.port(port).line.on_work(cx.now()) {
             Work::Wait => {}
             Work::WakeAt(end) => cx.schedule.dequeue(end, self.number, port),
             Work::Start => self.dequeue(cx, port),
@@ -144,20 +142,19 @@ impl SwitchNode {
     fn send(&mut self, cx: &mut Context<'_>, sent: Transmission) {
         let Transmission { port, packet, bytes, duration, has_more } = sent;
         let end = cx.now() + duration;
-        let (now, moment) = (cx.schedule.current(), cx.schedule.order.moment(end));
         let pauses = self.switch.has_pause_frames();
         let number = self.number;
         let Port { line, channel } = self.port(port);
         let channel = *channel;
-        line.start(moment);
-        if has_more && let Work::WakeAt(end) = line.on_work(now) {
+        line.start(end);
+        if has_more && let Work::WakeAt(end) = line.on_work(cx.now()) {
             cx.schedule.dequeue(end, number, port);
         }
         if let Some(channel) = channel {
             if let Some(trace) = cx.trace() {
                 trace.on_switch_send(self.switch.last_traced());
             }
-            cx.send(channel, end, Ticketed::at_departure(packet), bytes);
+            cx.send(channel, end, packet, bytes);
         }
         if pauses {
             self.send_pause_frames(cx);

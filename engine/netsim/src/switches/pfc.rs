@@ -35,7 +35,7 @@ impl SwitchNode {
         let plan = &cx.topology.channels[channel as usize];
         let start = line.busy_until().max(cx.now());
         let end = start + time_on_link(plan, PAUSE_FRAME_BYTES);
-        line.start(cx.schedule.order.moment(end));
+        line.start(end);
         self.pause_log.iter_mut().for_each(|log| log.add(|| (cx.now(), frame)));
         let word = PauseWord { priority: frame.priority, pause: frame.pause, quanta: self.pause_quanta };
         let lasts = word.lasts(plan.rate);

@@ -97,6 +97,7 @@ fn every_error_names_path_cause_and_remedy() {
         ),
         ("/flows/0/priority", json!(8), "flows[0].priority: 8 is out of range"),
         ("/stop_ns", json!(0), "stop_ns: 0 is out of range"),
+        ("/host_jitter_ns", json!(3_600_000_000_001_u64), "host_jitter_ns: 3600000000001 is out of range"),
     ]);
 }
 

@@ -22,6 +22,7 @@ mod faults;
 mod generated;
 mod injected;
 mod invariants;
+mod jitter;
 mod pairs;
 mod reads;
 mod streams;

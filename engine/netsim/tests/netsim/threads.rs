@@ -110,8 +110,8 @@ fn a_large_network_is_that_of_one_thread() {
     assert!(assert_same(&base) > 10, "threads had nothing to do");
 }
 
-/// Unequal delays, losses, epochs beside rates, flows without end, a deadline, kernels that take time: what a
-/// description can hold.
+/// Unequal delays, losses, epochs beside rates, flows without end, a deadline, kernels and interfaces that take
+/// time: what a description can hold.
 #[test]
 fn mixed_traffic_is_that_of_one_thread() {
     mixed_traffic("udp");
@@ -129,6 +129,7 @@ fn mixed_traffic(packets: &str) {
         description["algorithms"] = json!({"window": {
             "packets": packets, "rto_init_ns": 300_000, "rto_min_ns": 300_000, "tso_bytes": 8_000, "host_delay_exp_ns": 5_000,
         }});
+        description["host_jitter_ns"] = json!(120);
         for (i, link) in description["links"].as_array_mut().into_iter().flatten().enumerate() {
             link["delay_ns"] = json!(DELAY_NS + 130 * i as u64);
             link["loss"] = json!(if i % 3 == 0 { 0.01 } else { 0.0 });
@@ -192,13 +193,14 @@ fn a_limit_or_a_cancellation_ends_threads_too() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
-    /// Whatever hosts, flows, delays and losses: threads make no difference.
+    /// Whatever hosts, flows, delays, losses and jitter: threads make no difference.
     #[test]
     fn threads_make_no_difference(
         hosts_at in prop::collection::vec(0_usize..4, 3..8),
         flows in prop::collection::vec((0_usize..8, 0_usize..8, 1_u64..100_000, 0_u64..50_000), 1..12),
         delays in prop::collection::vec(1_u64..3_000, 12),
         loss in prop::sample::select(vec![0.0, 0.02]),
+        jitter_ns in prop::sample::select(vec![0, 1, 500, 5_000]),
         cc in prop::sample::select(vec![
             r#"{"name":"timely","beta":0}"#, r#"{"name":"timely"}"#, r#"{"name":"dcqcn"}"#, r#"{"name":"hpcc"}"#,
         ]),
@@ -208,6 +210,7 @@ proptest! {
             .filter(|(src, dst, ..)| src != dst).collect();
         prop_assume!(!flows.is_empty());
         let base = line(&hosts_at, cc, &flows).build_with(|description| {
+            description["host_jitter_ns"] = json!(jitter_ns);
             for (i, link) in description["links"].as_array_mut().into_iter().flatten().enumerate() {
                 link["delay_ns"] = json!(delays[i % delays.len()]);
                 link["loss"] = json!(loss);
