@@ -40,6 +40,7 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
     hosts: Annotated[int | None, typer.Option(help="Hosts of a leaf-spine network (16).")] = None,
     rate: Annotated[str | None, typer.Option(help="Rate of their links (100G).")] = None,
+    rtt: Annotated[str | None, typer.Option(help="Round trip between their leaves, without queues (8us).")] = None,
     load: Annotated[float | None, typer.Option(help="Share of the links that payload takes (0.5).")] = None,
     cdf: Annotated[
         str | None, typer.Option(help="Sizes of flows: websearch, fb-hadoop, ali-storage, google-rpc, or a file.")
@@ -61,7 +62,7 @@ def init(
     * `p4cc init --hosts 64 --rate 100G --load 0.6 --cdf websearch --senders dctcp,hpcc,swift mine.yaml`
     * `p4cc init exercises/ecn/topology.json my-ecn.yaml --program solution/ecn.p4`
     """
-    wished = {"hosts": hosts, "rate": rate, "load": load, "cdf": cdf, "senders": senders}
+    wished = {"hosts": hosts, "rate": rate, "rtt": rtt, "load": load, "cdf": cdf, "senders": senders}
     given = {name: value for name, value in wished.items() if value is not None}
     if given:
         _init_wish(kind, file, given, force=force)

@@ -40,11 +40,12 @@ from p4cc.planning.programs import compiled_sources, find_program
 from p4cc.planning.record import plan_record
 from p4cc.planning.switch_features import FeaturePlanner
 from p4cc.planning.switch_programs import plan_programs
+from p4cc.planning.timeouts import path_times
 from p4cc.planning.traffic import TrafficPlan, plan_traffic
 from p4cc.planning.units import Units
 from p4cc.planning.user_headers import UserHeadersPlan, plan_headers
 from p4cc.scenario.fabric import RdmaTransport
-from p4cc.scenario.schema import LEAST_RWND, MAX_RWND
+from p4cc.scenario.schema import LEAST_RWND, MAX_RWND, UsualPath
 from topos import Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from p4cc.scenario.expand import Case
     from p4cc.scenario.faults import Fault
     from p4cc.scenario.schema import ThresholdSettings
+    from p4cc.scenario.timeouts import PathTimes
     from p4cc.user_algorithms.load import UserSender
     from topos import Ideal
 
@@ -195,6 +197,13 @@ class _Planner:
         queued_pkts = max(link.queue_capacity_pkts for link in links)
         fits_pkts = MAX_WINDOW_BYTES // max(size.mss_bytes for size in packet_sizes(self.case).values())
         return max(LEAST_RWND, min(in_flight_pkts + queued_pkts, fits_pkts, MAX_RWND))
+
+    @cached_property
+    def path_times(self) -> PathTimes:
+        """Round trip of the longest path, and the time that its longest queue holds."""
+        buffers = {name: self.fabric.buffer(name, self.most_bytes) for name in self.topology.switch_names}
+        most = {name: buffer["bytes"] for name, buffer in buffers.items() if buffer is not None}
+        return path_times(self.topology, self.paths, self.packet_bytes, most)
 
     @cached_property
     def traffic(self) -> TrafficPlan:
@@ -447,7 +456,8 @@ class _Planner:
             cc["congestion_avoidance"] = self._algorithm(sender.congestion_avoidance, ports)
         cc["slow_start"] = self._algorithm(sender.slow_start, ports)
         transport = self.case.scenario.window_transport
-        return transport.config(sender.transport, self.profile.value, cc, self.usual_rwnd)
+        usual = UsualPath(self.usual_rwnd, self.path_times)
+        return transport.config(sender.transport, self.profile.value, cc, usual)
 
     def _algorithm(self, algorithm: Algorithm, ports: Ports) -> spec.AlgorithmSpec:
         """An algorithm with its parameters; one that must know the switch's thresholds gets those installed."""

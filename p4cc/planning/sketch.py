@@ -14,6 +14,8 @@ from p4cc.algorithms import entry_named, registry
 from p4cc.bundled import EXPERIMENTS, bundled
 from p4cc.errors import UserError
 from p4cc.planning.cdf_file import read_cdf
+from p4cc.scenario.timeouts import PathTimes
+from topos.shapes.common import usual_queue_pkts
 from topos.units import UnitError, parse
 
 if TYPE_CHECKING:
@@ -38,6 +40,20 @@ _PROGRAMS = {
     "fair_rate": ("rcp", ""),
 }
 """What an algorithm asks of switches, to the program that does it and what else its variant says."""
+_FABRIC = 4
+"""Rate of links between switches by that of a host's."""
+_PACKET_BITS = 8 * 1_500
+_ACK_BITS = 8 * 64
+_WHOLE_PACKETS = ("swift", "prague_paced")
+_FEW_BYTES = 60_000
+_CURVE_BPS = 25 * 10**9
+"""The rate for which RED curves are given."""
+_RED_MIN_BYTES = 100_000
+"""Default of `red.k_min_bytes`."""
+_TIMELY_RTT_NS = 20_000
+"""The round trip for which TIMELY's thresholds are (docs/algorithms/timely.md)."""
+_SWIFT_TARGET_NS = 20_000
+"""Default of Swift's base target."""
 _IN_ORDER = ("rate_allocation", "fair_rate")
 """What algorithms ask for that need packets in order."""
 
@@ -48,15 +64,48 @@ class Wish:
 
     hosts: int = 16
     rate: str = "100G"
+    rtt: str = "8us"
     load: float = 0.5
     cdf: str = "websearch"
     senders: str = "dctcp,hpcc,swift"
 
 
+@dataclass(frozen=True)
+class _Network:
+    """What follows from the rate of a host's link and the round trip between leaves."""
+
+    rate_bps: int
+    rtt_ns: int
+    """Propagation alone."""
+
+    @property
+    def delay_ns(self) -> int:
+        """Of each of the four links from host to host."""
+        return self.rtt_ns // 8
+
+    @property
+    def times(self) -> PathTimes:
+        """Round trip with a packet's time on each link, and a full queue's time."""
+        queue_pkts = usual_queue_pkts(self.rate_bps, self.rtt_ns)
+        return PathTimes(
+            self.rtt_ns + self.on_links_ns(_PACKET_BITS), queue_pkts * _PACKET_BITS * 10**9 // self.rate_bps
+        )
+
+    def on_links_ns(self, bits: int) -> int:
+        """Serialisation on two links of hosts and two between switches."""
+        return 2 * bits * 10**9 * (_FABRIC + 1) // (_FABRIC * self.rate_bps)
+
+    @property
+    def bdp_bytes(self) -> int:
+        """What is in flight on a host's link."""
+        return self.rate_bps * self.times.rtt_ns // 8_000_000_000
+
+
 def sketch(wish: Wish, name: str) -> str:
     """The text of the scenario; raises UserError for what cannot be asked for."""
     leaves, per_leaf = _leaves(wish.hosts)
-    rate_bps = _rate(wish.rate)
+    network = _Network(_rate(wish.rate), _rtt(wish.rtt))
+    rate_bps = network.rate_bps
     if not 0 < wish.load <= 1:
         raise UserError(f"{wish.load:g} is not a load", place=f"{PLACE} --load", remedy="give a share, such as 0.6")
     cdf = _sizes(wish.cdf)
@@ -70,7 +119,7 @@ def sketch(wish: Wish, name: str) -> str:
     is_paced = any(one.kind == "rate_control" for one in senders.values())
     if is_paced:
         senders = {one: _paced(entry) for one, entry in senders.items()}
-    variants = "\n".join(_variant(one, entry, rate_bps) for one, entry in senders.items())
+    variants = "\n".join(_variant(one, entry, network) for one, entry in senders.items())
     values = {
         "name": name,
         "hosts": wish.hosts,
@@ -78,7 +127,8 @@ def sketch(wish: Wish, name: str) -> str:
         "per_leaf": per_leaf,
         "spines": max(2, -(-per_leaf // 4)),
         "rate": _plain_rate(rate_bps),
-        "fabric_rate": _plain_rate(4 * rate_bps),
+        "fabric_rate": _plain_rate(_FABRIC * rate_bps),
+        "delay": _plain_time(network.delay_ns),
         "load": f"{100 * wish.load:g}%",
         "cdf": cdf,
         "warm": f"{warm_ns // 1_000}us",
@@ -96,7 +146,9 @@ def sketch(wish: Wish, name: str) -> str:
             remedy="leave one of them out",
         )
     parts = _RDMA if is_paced else _WINDOWS
-    parts = {**parts, "transport": parts["transport"].format(recovery=recovery) if is_paced else parts["transport"]}
+    if is_paced:
+        rto = _plain_time(-(-network.times.rto_min_ns() // 1_000) * 1_000)
+        parts = {**parts, "transport": parts["transport"].format(rto=rto, recovery=recovery)}
     return _TEXT.format(**values, **parts, title=_title(wish, names))
 
 
@@ -107,6 +159,13 @@ def _title(wish: Wish, names: Iterable[str]) -> str:
 def _plain_rate(rate_bps: int) -> str:
     """As a scenario writes it: 100G, 2500M."""
     return f"{rate_bps // 10**9}G" if rate_bps % 10**9 == 0 else f"{rate_bps // 10**6}M"
+
+
+def _plain_time(time_ns: int) -> str:
+    """As a scenario writes it: 1ms, 2506us, 250ns."""
+    if time_ns % 1_000_000 == 0:
+        return f"{time_ns // 1_000_000}ms"
+    return f"{time_ns // 1_000}us" if time_ns % 1_000 == 0 else f"{time_ns}ns"
 
 
 def _leaves(hosts: int) -> tuple[int, int]:
@@ -128,6 +187,17 @@ def _rate(text: str) -> int:
     found = int(text) if rate is None and text.isdecimal() else rate
     if not isinstance(found, int) or not 10_000_000 <= found <= 400_000_000_000:
         raise UserError(f"{text!r} is not a host rate", place=f"{PLACE} --rate", remedy="give 10M to 400G")
+    return found
+
+
+def _rtt(text: str) -> int:
+    try:
+        rtt = parse("rtt_ns", text)
+    except UnitError as error:
+        raise UserError(str(error), place=f"{PLACE} --rtt", remedy="give a time, such as 8us") from error
+    found = int(text) if rtt is None and text.isdecimal() else rtt
+    if not isinstance(found, int) or not 100 <= found <= 200_000_000:
+        raise UserError(f"{text!r} is not a round-trip time", place=f"{PLACE} --rtt", remedy="give 100ns to 200ms")
     return found
 
 
@@ -170,24 +240,67 @@ def _paced(one: Algorithm) -> Algorithm:
     return paced
 
 
-def _threshold(rate_bps: int) -> str:
-    """A RED curve one cell of 80 bytes wide: DCTCP's 20 packets up to 10 Gb/s, in proportion to the rate above."""
+def _threshold(network: _Network) -> str:
+    """A RED curve one cell of 80 bytes wide: DCTCP's 20 packets up to 10 Gb/s, in proportion to the rate above.
+
+    At least a seventh of what is in flight, DCTCP's bound: below it the queue runs empty after a cut.
+    """
+    rate_bps, bound_bytes = network.rate_bps, network.bdp_bytes // 7
     if rate_bps < 10**10:
-        return "red: {k_min_bytes: 30_000, k_max_bytes: 30_080, p_max: 1.0, scale_with_rate: false}"
-    cell = -(-80 * 25 * 10**9 // rate_bps)
-    return f"red: {{k_min_bytes: 75_000, k_max_bytes: {75_000 + cell:_}, p_max: 1.0}}"
+        k_bytes = max(30_000, bound_bytes)
+        return f"red: {{k_min_bytes: {k_bytes:_}, k_max_bytes: {k_bytes + 80:_}, p_max: 1.0, scale_with_rate: false}}"
+    k_bytes = max(75_000, bound_bytes * _CURVE_BPS // rate_bps)
+    cell = -(-80 * _CURVE_BPS // rate_bps)
+    return f"red: {{k_min_bytes: {k_bytes:_}, k_max_bytes: {k_bytes + cell:_}, p_max: 1.0}}"
 
 
-def _variant(name: str, one: Algorithm, rate_bps: int) -> str:
+def _random_marks(network: _Network) -> str:
+    """The RED curve of HPCC's simulations, raised to DCTCP's bound where more is in flight."""
+    bound_bytes = network.bdp_bytes * _CURVE_BPS // network.rate_bps // 7
+    if bound_bytes <= _RED_MIN_BYTES:
+        return ""
+    return f"red: {{k_min_bytes: {bound_bytes:_}, k_max_bytes: {4 * bound_bytes:_}}}"
+
+
+def _spread_marks(network: _Network) -> str:
+    """From 0.2 to 0.8 of what is in flight (docs/algorithms/nscc.md#nscc-transport)."""
+    fifth_bytes = network.bdp_bytes * _CURVE_BPS // network.rate_bps // 5
+    return f"red: {{k_min_bytes: {fifth_bytes:_}, k_max_bytes: {4 * fifth_bytes:_}, p_max: 1.0}}"
+
+
+def _parameters(one: Algorithm, network: _Network) -> str:
+    """Parameters that their papers give for one round trip, for this network's."""
+    rtt_ns = network.times.rtt_ns
+    if one.name == "timely" and rtt_ns > _TIMELY_RTT_NS:
+        low_ns, high_ns = (time * rtt_ns // _TIMELY_RTT_NS for time in (50_000, 500_000))
+        return f", min_rtt_ns: {rtt_ns:_}, t_low_ns: {low_ns:_}, t_high_ns: {high_ns:_}"
+    if one.name == "swift" and rtt_ns > _SWIFT_TARGET_NS:
+        return f", base_target_ns: {rtt_ns + _SWIFT_TARGET_NS:_}"
+    if one.name == "fast_like":
+        # What the network's base round trip leaves out, headers and ACKs, it would take for a queue.
+        return f", base_rtt_ns: {rtt_ns + network.on_links_ns(_ACK_BITS):_}"
+    return ""
+
+
+def _variant(name: str, one: Algorithm, network: _Network) -> str:
     if one.kind != "rate_control":
         return f"  - {{name: {name}, congestion_avoidance: {{name: {one.name}}}}}"
     program, more = _PROGRAMS[one.switch_needs]
     if one.switch_needs == "one_ecn_threshold":
-        more = _threshold(rate_bps)
+        more = _threshold(network)
+    if one.switch_needs == "random_ecn":
+        more = _random_marks(network)
     if one.name == "nscc":
         # It spreads packets over all paths.
-        program, more = "ecn_red_spray", "red: {k_min_bytes: 8_000, k_max_bytes: 32_000, p_max: 1.0}"
-    lines = [f"  - name: {name}", f"    program: p4src/v1model/{program}.p4", f"    rate_control: {{name: {one.name}}}"]
+        program, more = "ecn_red_spray", _spread_marks(network)
+    control = f"{{name: {one.name}{_parameters(one, network)}}}"
+    lines = [f"  - name: {name}", f"    program: p4src/v1model/{program}.p4", f"    rate_control: {control}"]
+    if one.name in _WHOLE_PACKETS and network.bdp_bytes < _FEW_BYTES:
+        # Its window ends at a bandwidth-delay product, which in whole packets leaves gaps where it has few.
+        two_ns = 2 * _PACKET_BITS * 10**9 // network.rate_bps
+        lines.append(
+            f"    transport: {{base_rtt_ns: {network.times.rtt_ns + network.on_links_ns(_ACK_BITS) + two_ns:_}}}"
+        )
     return "\n".join([*lines, *([f"    {more}"] if more else [])])
 
 
@@ -206,7 +319,7 @@ _RDMA = {
   qdepth_unit: cells_80B
   # Shared by a switch's ports. Class 3, in which the flows are, is paused (PFC) before it would lose packets.
   buffer: {lossless_priorities: [3]}""",
-    "capacity": "500_000pkt",
+    "capacity": "  # More than the buffer below holds, so that the buffer decides.\n  queue_capacity_pkts: 500_000pkt",
     "priority": "\n  # The class on the wire: one that is not lossy.\n  priority: 3",
     "transport": """\
 # One transport for all: paced packets of 1500 bytes, a first window of one bandwidth-delay product, an ACK
@@ -215,7 +328,7 @@ _RDMA = {
 transport:
   kind: rdma
   mss_bytes: 1_436
-  rto_ns: 1ms{recovery}""",
+  rto_ns: {rto}{recovery}""",
 }
 _WINDOWS = {
     "switch": """\
@@ -223,15 +336,12 @@ _WINDOWS = {
   program: p4src/v1model/ecn_dual.p4
   # Marks are those of RFC 3168: congestion was met, or not.
   ecn_profile: rfc3168""",
-    "capacity": "1000pkt",
+    "capacity": "  # What a queue holds follows from rate and round trip; queue_capacity_pkts gives another number.",
     "priority": "",
     "transport": """\
-# One transport for all: windows, sent as ACKs come. So figures compare algorithms alone.
+# One transport for all: windows, sent as ACKs come. So figures compare algorithms alone. First windows of ten
+# segments, selective ACKs, timeouts by the path and no other limit of what is in flight are the defaults.
 transport:
-  recovery: sack
-  iw: 10
-  rto_min_ns: 1ms
-  rto_init_ns: 1ms
   # Windows grow as in papers, also while an application leaves them unused.
   window_validation: none""",
 }
@@ -254,9 +364,9 @@ topology:
   host_rate_bps: {rate}
   fabric_rate_bps: {fabric_rate}
   # From one end of a link to the other.
-  host_delay_ns: 1us
-  fabric_delay_ns: 1us
-  queue_capacity_pkts: {capacity}
+  host_delay_ns: {delay}
+  fabric_delay_ns: {delay}
+{capacity}
 
 # What the switches run.
 switch:

@@ -18,7 +18,8 @@ from p4cc.scenario.base import dotted
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.findings import Places, finding, in_data
 from p4cc.scenario.overrides import apply_overrides
-from p4cc.scenario.schema import LEAST_RWND, ScenarioModel, Variant
+from p4cc.scenario.schema import LEAST_RWND, ScenarioModel, UsualPath, Variant
+from p4cc.scenario.timeouts import PathTimes
 from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import read_document
 from p4cc.user_algorithms.failed import failed
@@ -46,6 +47,8 @@ FASTEST_BPS = 10_000_000_000_000
 """The fastest link there is: what follows from a host's own rate is checked when the network is built."""
 
 _STEP = re.compile(r"[^.\[\]]+")
+_ANY_PATH = UsualPath(LEAST_RWND, PathTimes(rtt_ns=1, queue_ns=0))
+"""The least that follows from any topology."""
 _STAND_IN_SENDER: JsonObject = {"congestion_avoidance": {"name": "reno"}}
 _STAND_INS: JsonObject = {
     "topology": {"kind": "star", "senders": 1},
@@ -236,8 +239,7 @@ def sender_config(scenario: ScenarioModel, sender: Sender) -> ForEngine:
     if sender.congestion_avoidance is not None:
         cc["congestion_avoidance"] = _config(sender.congestion_avoidance, own)
     cc["slow_start"] = _config(sender.slow_start, own)
-    # What follows from the topology is no less.
-    config = scenario.window_transport.config(sender.transport, profile, cc, LEAST_RWND)
+    config = scenario.window_transport.config(sender.transport, profile, cc, _ANY_PATH)
     return json.dumps(config), [one.for_engine() for one in own]
 
 

@@ -34,6 +34,7 @@ from p4cc.scenario.plain import plain
 from p4cc.scenario.programs import FileName, Name, RouteSettings, Rows, SwitchProgram
 from p4cc.scenario.rate_switches import BoltSwitchSettings, D3SwitchSettings, DualPi2SwitchSettings, RcpSwitchSettings
 from p4cc.scenario.state_records import DigestsRecord, DropsRecord, LogRecord, StateRecord
+from p4cc.scenario.timeouts import BY_PATH, ByPath, PathTimes
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
 from p4cc.scenario.traffic_base import FlowTraffic, JitterNs
@@ -214,16 +215,26 @@ def header_bytes(packets: object, ip: object) -> int:
     return _HEADER_BYTES.get(str(packets), _HEADER_BYTES["udp"]) + (_MORE_OF_IPV6 if ip == 6 else 0)
 
 
+@dataclass(frozen=True)
+class UsualPath:
+    """What follows from a network's longest path for senders of which nobody says it."""
+
+    rwnd: int
+    """Receiver window in segments."""
+    times: PathTimes
+
+
 class Transport(Model):
     """The window transport that all variants share.
 
-    The defaults are those of docs/algorithms/window.md#reno-parameters and of the engine.
+    The defaults are those of a data centre's Linux (docs/algorithms/window.md#reno-parameters); a paper's scenario
+    states its own.
 
     Source: docs/algorithms/window.md#reno; the base reading of the source: docs/algorithms/reproductions.md#gst-base.
     """
 
     kind: Annotated[Literal["window"], USUAL_KIND] = "window"
-    recovery: Literal["reno", "newreno", "sack"] = "newreno"
+    recovery: Literal["reno", "newreno", "sack"] = "sack"
     """What is retransmitted after duplicate ACKs: as in RFC 5681, RFC 6582, or RFC 6675 with selective
     acknowledgements."""
     packets: Literal["udp", "tcp"] = Field(
@@ -243,7 +254,7 @@ class Transport(Model):
     headers: UserHeaders = Field(
         default=[], description="User-defined headers, in order, that data packets of all flows carry."
     )
-    iw: Annotated[int, Field(ge=1, le=1_000, description="Initial window in segments.")] = 1
+    iw: Annotated[int, Field(ge=1, le=1_000, description="Initial window in segments.")] = 10
     rwnd: Annotated[int, Field(ge=1, le=MAX_RWND)] | None = Field(
         default=None,
         description="Receiver window in segments, which bounds the data in flight. Default: the capacity of the "
@@ -257,11 +268,18 @@ class Transport(Model):
         "restarts after an idle period (RFC 5681, 4.1), or it grows regardless, as in ns-2 "
         "(docs/algorithms/window.md#window-validation); rfc7661 if absent.",
     )
-    rto_min_ns: Annotated[int, Field(ge=1)] = 200_000_000
-    """Minimum retransmission timeout. It should be well above the round-trip time; otherwise queued segments are
-    retransmitted spuriously."""
-    rto_init_ns: Annotated[int, Field(ge=1)] | None = None
-    """Timeout before the first RTT measurement; the larger of `rto_min_ns` and 1 s if absent."""
+    rto_min_ns: Annotated[int, Field(ge=1)] | ByPath = Field(
+        default=BY_PATH,
+        description="Minimum retransmission timeout. `rtt`: twice the network's longest round-trip time through its "
+        "longest full queue, from 1 to 200 ms, but at least two round-trip times of the empty network. A "
+        "smaller one retransmits queued segments spuriously.",
+    )
+    rto_init_ns: Annotated[int, Field(ge=1)] | ByPath | None = Field(
+        default=BY_PATH,
+        description="Timeout before the first RTT measurement. `rtt`: three round-trip times of the empty network, as "
+        "after a handshake (RFC 6298, 2.2), but at least `rto_min_ns`; null: the larger of `rto_min_ns` and 1 s "
+        "(RFC 6298, 2.1).",
+    )
     rto_max_ns: Annotated[int, Field(ge=1)] = 60_000_000_000
     """Maximum timeout, including backoff."""
     dupthresh: Annotated[int, Field(ge=1, le=1_000)] = 3
@@ -294,13 +312,22 @@ class Transport(Model):
         return {"mss_bytes": _MTU_BYTES - header_bytes(data.get("packets"), data.get("ip")), **data}
 
     def config(
-        self, changes: Mapping[str, Parameter], ecn_profile: EcnProfile, cc: spec.AlgorithmConfig, rwnd: int
+        self, changes: Mapping[str, Parameter], ecn_profile: EcnProfile, cc: spec.AlgorithmConfig, path: UsualPath
     ) -> spec.SenderConfig:
-        """The engine's form with a sender's `changes`; `rwnd` holds where nobody says it."""
+        """The engine's form with a sender's `changes`; what nobody says follows from the path."""
         shared = self.model_dump(exclude={"kind", "headers"}, exclude_none=True)
-        shared.setdefault("rwnd", rwnd)
+        shared.setdefault("rwnd", path.rwnd)
+        made: dict[str, Any] = {**shared, **changes, "ecn_profile": ecn_profile, "cc": cc}
+        times = path.times
+        if made["rto_min_ns"] == BY_PATH:
+            # A first timeout that somebody gives is not below the least one.
+            first_ns = made.get("rto_init_ns", BY_PATH)
+            most_ns = made["rto_max_ns"] if first_ns == BY_PATH else min(first_ns, made["rto_max_ns"])
+            made["rto_min_ns"] = min(times.rto_min_ns(), most_ns)
+        if made.get("rto_init_ns") == BY_PATH:
+            made["rto_init_ns"] = min(times.rto_init_ns(made["rto_min_ns"]), made["rto_max_ns"])
         # Senders name what they change; the engine checks it.
-        return cast("spec.SenderConfig", {**shared, **changes, "ecn_profile": ecn_profile, "cc": cc})
+        return cast("spec.SenderConfig", made)
 
 
 def _transport_kind(node: JsonValue | Transport | RdmaTransport) -> str:

@@ -46,8 +46,8 @@ def transport_of(scenario: JsonObject, variant: JsonObject) -> dict[str, str]:
     rwnd = fields.get("rwnd")
     return {
         "pacing": "windows, not paced",
-        "recovery": str(fields.get("recovery", "newreno")),
-        "initial window": _segments(fields.get("iw", 1)),
+        "recovery": str(fields.get("recovery", "sack")),
+        "initial window": _segments(fields.get("iw", 10)),
         "ACKs": f"{_acks(fields)}, class of the data",
         "receiver window": "what path and queue hold" if rwnd is None else _segments(rwnd),
     }

@@ -13,13 +13,16 @@ from p4cc import _engine
 from p4cc.errors import UserError
 from p4cc.scenario import parts
 from p4cc.scenario.load import validate
-from p4cc.scenario.schema import ScenarioModel, Transport
+from p4cc.scenario.schema import ScenarioModel, Transport, UsualPath
+from p4cc.scenario.timeouts import PathTimes
 from p4cc.scenario.yaml import read_document
 from tests.p4cc.scenarios import ROOT, run, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from p4cc import spec
 
 REQUIRED = {
     "": {"topology", "traffic", "variants"},
@@ -94,7 +97,7 @@ def test_a_part_is_printed_for_people() -> None:
         ("traffic.0.poisson.load", "load = null"),
         ("switch.thresholds.k_rule", "halve_once, quarter_buffer, proportional, fixed, never"),
         ("variants.slow_start", "name (required)"),
-        ("transport.window", "rto_min_ns = 200_000_000 (200 ms)"),
+        ("transport.window", "rto_max_ns = 60_000_000_000 (60 s)"),
         ("record.windows_interval_ns", "whole number from 100 to 1_000_000_000 or rtt or null"),
         ("reproduces.claims.measure.limit", "over = senders"),
     ],
@@ -159,9 +162,8 @@ def test_the_name_is_that_of_the_file_above_all_that_it_extends(tmp_path: Path) 
     assert found == {"My Base.yaml": "my-base", "own.yaml": "own", "named.yaml": "said", "over.yaml": "said"}
 
 
-def test_defaults_of_the_transport_are_the_engines(tmp_path: Path) -> None:
-    """docs/algorithms/window.md#reno-parameters has one set of defaults:
-    what is left out is what the engine takes where a key is absent."""
+def test_defaults_of_the_transport_are_those_of_a_data_centre(tmp_path: Path) -> None:
+    """docs/algorithms/window.md#reno-parameters; the engine takes them with what follows from the path filled in."""
     data = {
         "topology": {"kind": "star", "senders": 1},
         "traffic": {"kind": "incast", "sru_bytes": 1},
@@ -170,18 +172,53 @@ def test_defaults_of_the_transport_are_the_engines(tmp_path: Path) -> None:
     document = read_document(write(tmp_path, data))
     assert validate(document, document.plain()).transport == Transport()
     given = Transport().model_dump(exclude={"kind", "headers"}, exclude_none=True)
-    cc = {"congestion_avoidance": {"name": "reno"}, "slow_start": {"name": "standard"}}
     assert given == {
         "packets": "udp",
         "ip": 4,
-        "recovery": "newreno",
+        "recovery": "sack",
         "mss_bytes": 1_436,
-        "iw": 1,
-        "rto_min_ns": 200_000_000,
+        "iw": 10,
+        "rto_min_ns": "rtt",
+        "rto_init_ns": "rtt",
         "rto_max_ns": 60_000_000_000,
         "dupthresh": 3,
     }
-    _engine.validate_sender(json.dumps({**given, "cc": cc}))
+    cc: spec.AlgorithmConfig = {"congestion_avoidance": {"name": "reno"}, "slow_start": {"name": "standard"}}
+    _engine.validate_sender(json.dumps(Transport().config({}, "gst", cc, UsualPath(32, PathTimes(1, 0)))))
+
+
+MS = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("rtt_ns", "queue_ns", "least_ns", "first_ns"),
+    [
+        # A fast network: the floor. Then twice the round trip through a full queue.
+        (2_000, 1_000, 1 * MS, 1 * MS),
+        (100_000, 180_000, 1 * MS, 1 * MS),
+        (100_000, 1_800_000, 3_800_000, 3_800_000),
+        # A queue that nobody fills ends at Linux's 200 ms; a path may be longer.
+        (100_000, 700 * MS, 200 * MS, 200 * MS),
+        (100 * MS, 30 * MS, 200 * MS, 300 * MS),
+        (300 * MS, 30 * MS, 600 * MS, 900 * MS),
+    ],
+)
+def test_timeouts_follow_from_the_path(rtt_ns: int, queue_ns: int, least_ns: int, first_ns: int) -> None:
+    path = UsualPath(32, PathTimes(rtt_ns, queue_ns))
+    made = Transport().config({}, "gst", {}, path)
+    assert (made.get("rto_min_ns"), made.get("rto_init_ns")) == (least_ns, first_ns)
+
+
+def test_timeouts_that_are_given_are_not_crossed_by_those_that_follow_from_the_path() -> None:
+    path = UsualPath(32, PathTimes(100 * MS, 0))
+    first = Transport(rto_init_ns=5 * MS).config({}, "gst", {}, path)
+    assert (first.get("rto_min_ns"), first.get("rto_init_ns")) == (5 * MS, 5 * MS)
+    most = Transport(rto_max_ns=7 * MS).config({}, "gst", {}, path)
+    assert (most.get("rto_min_ns"), most.get("rto_init_ns")) == (7 * MS, 7 * MS)
+    own = Transport().config({"rto_min_ns": 400 * MS}, "gst", {}, path)
+    assert (own.get("rto_min_ns"), own.get("rto_init_ns")) == (400 * MS, 400 * MS)
+    by_rfc = Transport(rto_init_ns=None).config({}, "gst", {}, path)
+    assert "rto_init_ns" not in by_rfc
 
 
 def test_a_part_that_is_not_there_is_a_user_error() -> None:
