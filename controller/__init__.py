@@ -16,13 +16,19 @@ if TYPE_CHECKING:
     from controller.plan import (
         EcnSettings,
         SwitchPlan,
-        bound_warnings,
         plan_network,
         port_warnings,
         same_thresholds,
+    )
+    from controller.planner import (
+        KRule,
+        ThresholdRule,
+        Thresholds,
+        bound_warnings,
+        choose_thresholds,
+        threshold_warnings,
         thresholds_by_rule,
     )
-    from controller.planner import KRule, ThresholdRule, Thresholds, choose_thresholds, threshold_warnings
     from controller.settings import LinkPlan, plan_link
 
 __all__ = [
@@ -64,7 +70,7 @@ _HOMES = {
     "SwitchPlan": "controller.plan",
     "ThresholdRule": "controller.planner",
     "Thresholds": "controller.planner",
-    "bound_warnings": "controller.plan",
+    "bound_warnings": "controller.planner",
     "choose_thresholds": "controller.planner",
     "codepoint_map": "controller.ecn",
     "plan_link": "controller.settings",
@@ -72,7 +78,7 @@ _HOMES = {
     "port_warnings": "controller.plan",
     "same_thresholds": "controller.plan",
     "threshold_warnings": "controller.planner",
-    "thresholds_by_rule": "controller.plan",
+    "thresholds_by_rule": "controller.planner",
 }
 
 __getattr__ = late_names("controller", _HOMES)

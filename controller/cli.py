@@ -38,8 +38,9 @@ from controller.options import (
     read_file,
     topology_readers,
 )
-from controller.plan import EcnSettings, SwitchPlan, plan_network, port_warnings, thresholds_by_rule
+from controller.plan import EcnSettings, SwitchPlan, plan_network, port_warnings
 from controller.plan_report import print_link, print_tiers
+from controller.planner import thresholds_by_rule
 from controller.port_settings import features_by_roles
 from controller.red import PublishedCurve
 from controller.settings import falling, plan_link

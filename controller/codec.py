@@ -8,7 +8,7 @@ field is a PlanError before anything is sent.
 """
 
 from collections.abc import Iterable
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from finsy import P4Schema
 from finsy.p4schema import P4Action, P4ActionProfile, P4EntityMap, P4MatchField, P4MatchType, P4Table
@@ -44,6 +44,12 @@ from controller.entities import (
     Verbatim,
 )
 from controller.errors import PlanError
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+MAX_KEPT = 1 << 16
+"""Translations kept of each direction; past that all are forgotten."""
 
 NO_ACTION = ActionCall("NoAction")
 """The default action of a table that has none."""
@@ -431,3 +437,44 @@ def _missing(kind: str, name: str, known: Iterable[object]) -> NoReturn:
 def _unknown(kind: str, number: int) -> NoReturn:
     """Raise the PlanError for an id that the P4Info lacks."""
     raise PlanError("read answer", f"{kind} {number:#x} is not in the P4Info", "push the pipeline again")
+
+
+class Translation:
+    """Entities and their messages by one schema, each translated once: the switches of a network hold much the same.
+
+    Plans share what is equal, so an entity is known by its identity, which needs no hash of all that it holds. What a
+    switch sends back is the entity that was sent: a comparison of both ends at once.
+    """
+
+    def __init__(self, schema: P4Schema) -> None:
+        self._schema = schema
+        self._updates: dict[int, tuple[Entity, p4r.Update]] = {}
+        """By the identity of the entity, which is kept so that no other one gets it."""
+        self._entities: dict[bytes, Entity] = {}
+
+    def to_update(self, update: Update) -> p4r.Update:
+        """As `codec.to_update`; the message is for reading only."""
+        if update.kind is not UpdateKind.INSERT:
+            return to_update(update, self._schema)
+        known = self._updates.get(id(update.entity))
+        if known is None:
+            _make_room(self._updates)
+            _make_room(self._entities)
+            known = update.entity, to_update(update, self._schema)
+            self._updates[id(update.entity)] = known
+            # A switch that sends these very bytes holds this very entity.
+            self._entities.setdefault(known[1].entity.SerializeToString(), update.entity)
+        return known[1]
+
+    def from_entity(self, message: p4r.Entity) -> Entity:
+        """As `codec.from_entity`."""
+        raw = message.SerializeToString()
+        if raw not in self._entities:
+            _make_room(self._entities)
+            self._entities[raw] = from_entity(message, self._schema)
+        return self._entities[raw]
+
+
+def _make_room(cache: dict[K, V]) -> None:
+    if len(cache) >= MAX_KEPT:
+        cache.clear()

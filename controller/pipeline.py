@@ -12,7 +12,6 @@ from controller import codec
 from controller.entities import Scope
 from controller.errors import PlanError
 from controller.finsy_names import take_keys_that_end_alike
-from controller.translation import Translation
 
 # gRPC's usual limit for one message, which bounds what a server accepts.
 MAX_PIPELINE_BYTES = 4 * 1024 * 1024
@@ -33,9 +32,9 @@ class Pipeline:
         return self.config.cookie.cookie
 
     @cached_property
-    def translation(self) -> Translation:
+    def translation(self) -> codec.Translation:
         """Entities to and from messages of this program."""
-        return Translation(self.schema)
+        return codec.Translation(self.schema)
 
     def fills(self, scope: Scope) -> bool:
         """Whether the program itself has entries for a table of the scope, as its P4Info says."""

@@ -3,21 +3,18 @@
 Pure and deterministic: the same topology and settings give the same entities in the same order.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from controller.ecn import CODEPOINTS, LEVELS_PER_PORT, THRESHOLDS, Level, Profile, codepoint_map
 from controller.entities import Entity, Entry, Scope
-from controller.errors import PlannerError
 from controller.features import Cloning, Feature, PortName
-from controller.model import MAX_TIME_NS, Bottleneck
-from controller.planner import ThresholdRule, Thresholds, bound_warning, choose_thresholds, threshold_warnings
-from controller.roles import DEPTH, NO_ROLES, Roles, Row, TablePart
+from controller.planner import PortWarning, Thresholds, one_line_each, port_place, threshold_entry, threshold_warnings
+from controller.roles import NO_ROLES, Roles, Row, TablePart
 from controller.route_plan import Ordered, Routing, Shared, ordered
 from controller.route_table import ECMP_SEEDS, RouteTable
-from topos import AddressPlan, Paths, Port, Routes, SwitchRoutes, Topology, plan_addresses, shortest_routes
+from topos import AddressPlan, Routes, SwitchRoutes, Topology, plan_addresses, shortest_routes
 
 
 @dataclass(frozen=True)
@@ -28,14 +25,6 @@ class EcnSettings:
     thresholds: Mapping[PortName, Thresholds]
     cells: Mapping[PortName, int] = field(default_factory=dict[PortName, int])
     """Units of depth that a packet takes at each port, where the switch does not count packets."""
-
-
-@dataclass(frozen=True)
-class PortWarning:
-    """What to beware of at one port: where, such as `port s1:2 to h2`, and what."""
-
-    place: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -60,28 +49,9 @@ class SwitchPlan:
     """Units of depth that a packet takes at each port, by its number, where the switch does not count packets."""
 
 
-# Ports that a line names before it counts the others.
-_PORTS_NAMED = 3
-
-
 def port_warnings(plans: Sequence[SwitchPlan]) -> tuple[str, ...]:
     """The plans' warnings, one line for each text, with the ports that it is about."""
     return one_line_each(warning for plan in plans for warning in plan.warnings)
-
-
-def one_line_each(warnings: Iterable[PortWarning]) -> tuple[str, ...]:
-    """A line for each text, with the ports that it is about."""
-    places: dict[str, list[str]] = {}
-    for warning in warnings:
-        places.setdefault(warning.text, []).append(warning.place)
-    return tuple(f"{_named(at)}: {text}" for text, at in places.items())
-
-
-def _named(places: Sequence[str]) -> str:
-    """The first few places, and how many others."""
-    if len(places) <= _PORTS_NAMED:
-        return ", ".join(places)
-    return f"{', '.join(places[: _PORTS_NAMED - 1])} and {len(places) - _PORTS_NAMED + 1} other ports"
 
 
 @dataclass(frozen=True)
@@ -136,85 +106,6 @@ def plan_network(
 def same_thresholds(topology: Topology, thresholds: Thresholds) -> dict[PortName, Thresholds]:
     """The same thresholds at every switch port."""
     return {(switch, port.peer): thresholds for switch, ports in topology.ports.items() for port in ports}
-
-
-RuleOf = Callable[[str, str], ThresholdRule | None]
-"""The rule of a switch's port to a neighbour; None for a port that never marks, or whose thresholds others set."""
-
-
-def marking_ports(
-    topology: Topology, rule: ThresholdRule | RuleOf, *, packet_bytes: int, paths: Paths | None = None
-) -> Iterator[tuple[str, Port, ThresholdRule, Bottleneck]]:
-    """Switch ports that mark, in order, each with its rule and what its own link is like.
-
-    `paths` are those of the topology, if they are known already. Raises PlannerError that names the port whose link the
-    planner does not know how to serve.
-    """
-    found_ns: int | None = None
-    for switch, ports in topology.ports.items():
-        for port in ports:
-            of = rule if isinstance(rule, ThresholdRule) else rule(switch, port.peer)
-            if of is None:
-                continue
-            if (rtt_ns := of.rtt_ns) is None:
-                found_ns = rtt_ns = longest_rtt_ns(topology, packet_bytes, paths) if found_ns is None else found_ns
-            link = topology.links[port.link_index]
-            # No rule depends on the number of senders or on their timeout.
-            senders, rto_ns = 1, MAX_TIME_NS
-            with _at_port(switch, port):
-                at = Bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, packet_bytes, senders, rto_ns)
-            yield switch, port, of, at
-
-
-def thresholds_by_rule(
-    topology: Topology, rule: ThresholdRule | RuleOf, *, packet_bytes: int, paths: Paths | None = None
-) -> dict[PortName, Thresholds]:
-    """Thresholds of every switch port that marks, from the planner, with the rate and queue of the port's own link.
-
-    Raises PlannerError that names the port for which a rule has no answer.
-    """
-    chosen: dict[PortName, Thresholds] = {}
-    for switch, port, of, at in marking_ports(topology, rule, packet_bytes=packet_bytes, paths=paths):
-        with _at_port(switch, port):
-            chosen[switch, port.peer] = choose_thresholds(at, of)
-    return chosen
-
-
-def bound_warnings(
-    topology: Topology, rule: ThresholdRule | RuleOf, *, packet_bytes: int, paths: Paths | None = None
-) -> tuple[str, ...]:
-    """What follows at ports whose queues end before DCTCP's bound, one line for each text."""
-    result: list[PortWarning] = []
-    for switch, port, of, at in marking_ports(topology, rule, packet_bytes=packet_bytes, paths=paths):
-        if (text := bound_warning(at, of.k_dc_pkts)) is not None:
-            result.append(PortWarning(_place(switch, port), text))
-    return one_line_each(result)
-
-
-def _place(switch: str, port: Port) -> str:
-    return f"port {switch}:{port.number} to {port.peer}"
-
-
-@contextmanager
-def _at_port(switch: str, port: Port) -> Generator[None]:
-    """Puts the port in front of a PlannerError's place."""
-    try:
-        yield
-    except PlannerError as error:
-        raise PlannerError(f"{_place(switch, port)}: {error.place}", error.cause, error.remedy) from None
-
-
-def longest_rtt_ns(topology: Topology, packet_bytes: int, paths: Paths | None = None) -> int:
-    """The longest base round-trip time between hosts, with a packet's time on each link of one way.
-
-    At least 1: it is rounded down, and links may have no delay.
-
-    Raises PlannerError where no two hosts talk.
-    """
-    paths = Paths(topology) if paths is None else paths
-    if paths.most_links() == 0:
-        raise PlannerError("topology", "has no two hosts that exchange traffic", "set rtt_ns for the thresholds")
-    return max(1, paths.longest_rtt_ns(packet_bytes))
 
 
 @dataclass(frozen=True)
@@ -282,9 +173,9 @@ class _Network:
             if thresholds is None:
                 continue
             buffer_pkts = self.topology.links[port.link_index].queue_capacity_pkts
-            entry, cut = _threshold_entry(port.number, thresholds, cells.get(port.number, 1), table)
+            entry, cut = threshold_entry(port.number, thresholds, cells.get(port.number, 1), table)
             texts = (*threshold_warnings(thresholds, buffer_pkts), *cut)
-            warnings.extend(PortWarning(_place(switch, port), text) for text in texts)
+            warnings.extend(PortWarning(port_place(switch, port), text) for text in texts)
             if has.fills(THRESHOLDS):
                 yield entry
 
@@ -304,26 +195,6 @@ def _codepoints(profile: Profile, table: TablePart) -> tuple[Entry, ...]:
         for one in codepoint_map(profile)
     )
     return tuple(map(table.entry, rows))
-
-
-_UNITS = {"k": DEPTH, "k_dc": DEPTH}
-
-
-@lru_cache(maxsize=1 << 12)
-def _threshold_entry(port: int, thresholds: Thresholds, units: int, table: TablePart) -> tuple[Entry, tuple[str, ...]]:
-    """The thresholds of one port, where a packet takes so many units of depth; what to beware of."""
-    args: dict[str, int] = {}
-    cut: list[str] = []
-    for name, pkts in (("k", thresholds.k_pkts), ("k_dc", thresholds.k_dc_pkts)):
-        most = (1 << table.param("set_thresholds", name, DEPTH).bits) - 1
-        args[name] = min(pkts * units, most)
-        if pkts * units > most:
-            cut.append(
-                f"{name} of {pkts} packets is {pkts * units} units of depth, which exceeds the limit, so it "
-                f"is reduced to {most}"
-            )
-    row = Row(THRESHOLDS, {"egress_port": port}, "set_thresholds", args, units=_UNITS)
-    return table.entry(row), tuple(cut)
 
 
 def level_cells(ports: Iterable[int]) -> dict[int, tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Chooses the thresholds of a port: the readings of the papers' rules side by side, and the one that a rule picks.
+"""Thresholds of ports: the readings of the papers' rules side by side, the one that a rule picks, and its entry.
 
 K_dc follows DCTCP's settings by rate and does not fall below DCTCP's bound where the buffer allows that. K is a share
 of K_dc, or follows from a reading of the GST paper's bound (docs/algorithms/slow-start.md#gst-model), which as printed
@@ -7,13 +7,21 @@ packets the pipe holds, so a faster link gets a smaller K by them; `proportional
 data: thresholds at which marks vanish are allowed, but never silently.
 """
 
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor
 
+from controller.ecn import THRESHOLDS
+from controller.entities import Entry
 from controller.errors import PlannerError
-from controller.model import Bottleneck, argmax_window_pkts
+from controller.features import PortName
+from controller.model import MAX_TIME_NS, Bottleneck, argmax_window_pkts
+from controller.roles import DEPTH, Row, TablePart
+from topos import Paths, Port, Topology
 
 # DCTCP's settings (SIGCOMM 2010): 20 packets at 1 Gb/s, 65 at 10 Gb/s; the
 # latter is the GST paper's too (docs/algorithms/slow-start.md#gst-parameters).
@@ -212,3 +220,130 @@ def threshold_warnings(thresholds: Thresholds, buffer_pkts: int) -> tuple[str, .
     if k == 0 or k_dc == 0:
         result.append("a threshold of 0 marks every packet")
     return tuple(result)
+
+
+RuleOf = Callable[[str, str], ThresholdRule | None]
+"""The rule of a switch's port to a neighbour; None for a port that never marks, or whose thresholds others set."""
+
+
+def marking_ports(
+    topology: Topology, rule: ThresholdRule | RuleOf, *, packet_bytes: int, paths: Paths | None = None
+) -> Iterator[tuple[str, Port, ThresholdRule, Bottleneck]]:
+    """Switch ports that mark, in order, each with its rule and what its own link is like.
+
+    `paths` are those of the topology, if they are known already. Raises PlannerError that names the port whose link the
+    planner does not know how to serve.
+    """
+    found_ns: int | None = None
+    for switch, ports in topology.ports.items():
+        for port in ports:
+            of = rule if isinstance(rule, ThresholdRule) else rule(switch, port.peer)
+            if of is None:
+                continue
+            if (rtt_ns := of.rtt_ns) is None:
+                found_ns = rtt_ns = longest_rtt_ns(topology, packet_bytes, paths) if found_ns is None else found_ns
+            link = topology.links[port.link_index]
+            # No rule depends on the number of senders or on their timeout.
+            senders, rto_ns = 1, MAX_TIME_NS
+            with _at_port(switch, port):
+                at = Bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, packet_bytes, senders, rto_ns)
+            yield switch, port, of, at
+
+
+def thresholds_by_rule(
+    topology: Topology, rule: ThresholdRule | RuleOf, *, packet_bytes: int, paths: Paths | None = None
+) -> dict[PortName, Thresholds]:
+    """Thresholds of every switch port that marks, from the planner, with the rate and queue of the port's own link.
+
+    Raises PlannerError that names the port for which a rule has no answer.
+    """
+    chosen: dict[PortName, Thresholds] = {}
+    for switch, port, of, at in marking_ports(topology, rule, packet_bytes=packet_bytes, paths=paths):
+        with _at_port(switch, port):
+            chosen[switch, port.peer] = choose_thresholds(at, of)
+    return chosen
+
+
+def bound_warnings(
+    topology: Topology, rule: ThresholdRule | RuleOf, *, packet_bytes: int, paths: Paths | None = None
+) -> tuple[str, ...]:
+    """What follows at ports whose queues end before DCTCP's bound, one line for each text."""
+    result: list[PortWarning] = []
+    for switch, port, of, at in marking_ports(topology, rule, packet_bytes=packet_bytes, paths=paths):
+        if (text := bound_warning(at, of.k_dc_pkts)) is not None:
+            result.append(PortWarning(port_place(switch, port), text))
+    return one_line_each(result)
+
+
+def port_place(switch: str, port: Port) -> str:
+    """A port in a message."""
+    return f"port {switch}:{port.number} to {port.peer}"
+
+
+@contextmanager
+def _at_port(switch: str, port: Port) -> Generator[None]:
+    """Puts the port in front of a PlannerError's place."""
+    try:
+        yield
+    except PlannerError as error:
+        raise PlannerError(f"{port_place(switch, port)}: {error.place}", error.cause, error.remedy) from None
+
+
+def longest_rtt_ns(topology: Topology, packet_bytes: int, paths: Paths | None = None) -> int:
+    """The longest base round-trip time between hosts, with a packet's time on each link of one way.
+
+    At least 1: it is rounded down, and links may have no delay.
+
+    Raises PlannerError where no two hosts talk.
+    """
+    paths = Paths(topology) if paths is None else paths
+    if paths.most_links() == 0:
+        raise PlannerError("topology", "has no two hosts that exchange traffic", "set rtt_ns for the thresholds")
+    return max(1, paths.longest_rtt_ns(packet_bytes))
+
+
+@dataclass(frozen=True)
+class PortWarning:
+    """What to beware of at one port: where, such as `port s1:2 to h2`, and what."""
+
+    place: str
+    text: str
+
+
+# Ports that a line names before it counts the others.
+_PORTS_NAMED = 3
+
+
+def one_line_each(warnings: Iterable[PortWarning]) -> tuple[str, ...]:
+    """A line for each text, with the ports that it is about."""
+    places: dict[str, list[str]] = {}
+    for warning in warnings:
+        places.setdefault(warning.text, []).append(warning.place)
+    return tuple(f"{_named(at)}: {text}" for text, at in places.items())
+
+
+def _named(places: Sequence[str]) -> str:
+    """The first few places, and how many others."""
+    if len(places) <= _PORTS_NAMED:
+        return ", ".join(places)
+    return f"{', '.join(places[: _PORTS_NAMED - 1])} and {len(places) - _PORTS_NAMED + 1} other ports"
+
+
+_UNITS = {"k": DEPTH, "k_dc": DEPTH}
+
+
+@lru_cache(maxsize=1 << 12)
+def threshold_entry(port: int, thresholds: Thresholds, units: int, table: TablePart) -> tuple[Entry, tuple[str, ...]]:
+    """The thresholds of one port, where a packet takes so many units of depth; what to beware of."""
+    args: dict[str, int] = {}
+    cut: list[str] = []
+    for name, pkts in (("k", thresholds.k_pkts), ("k_dc", thresholds.k_dc_pkts)):
+        most = (1 << table.param("set_thresholds", name, DEPTH).bits) - 1
+        args[name] = min(pkts * units, most)
+        if pkts * units > most:
+            cut.append(
+                f"{name} of {pkts} packets is {pkts * units} units of depth, which exceeds the limit, so it "
+                f"is reduced to {most}"
+            )
+    row = Row(THRESHOLDS, {"egress_port": port}, "set_thresholds", args, units=_UNITS)
+    return table.entry(row), tuple(cut)

@@ -1,7 +1,9 @@
 """Settings of every port besides thresholds: RED's curve and INT's values."""
 
 from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeVar
 
 from controller.features import PRIORITIES, Feature, PortName, PortTable, QueueSettings
 from controller.red import (
@@ -18,13 +20,44 @@ from controller.red import (
 )
 from controller.roles import Roles
 from controller.telemetry import INT_PORTS, IntPort, int_port, scattered_id
-from topos import Topology
+from topos import Link, Topology
 
 DepthBytes = Callable[[str], int]
 """Bytes of one unit of queue depth, by switch."""
+T = TypeVar("T")
 
 _LEAST_K_MIN_BYTES = 3_000
 """Two packets of 1500 B (our own): a queue in which one packet waits for another is none."""
+
+
+@dataclass(frozen=True)
+class NetworkPorts:
+    """The switch ports of a network, and the units in which their programs see packets."""
+
+    topology: Topology
+    rtt_ns: int
+    """The longest base round trip, for times without a value."""
+    packet_bytes: int
+    """IP bytes of a full packet, without an extension."""
+    depth_bytes: DepthBytes
+    tick_ns: Callable[[str], int]
+    """Nanoseconds of one tick of a switch's clock."""
+
+    def plan(self, of: Callable[[str, Link], T]) -> dict[PortName, T]:
+        """A plan for every port of every switch, by its switch and its link."""
+        return {
+            (switch, port.peer): of(switch, self.topology.links[port.link_index])
+            for switch, ports in self.topology.ports.items()
+            for port in ports
+        }
+
+    @property
+    def longest_queue_ns(self) -> int:
+        """How long the network's slowest full queue lasts."""
+        return max(
+            link.queue_capacity_pkts * (self.packet_bytes + link.framing_bytes) * 8_000_000_000 // link.rate_bps
+            for link in self.topology.links
+        )
 
 
 def red_curves(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from controller.errors import PlannerError
 from controller.model import Bottleneck
-from controller.plan import longest_rtt_ns
+from controller.planner import longest_rtt_ns
 from controller.settings import LinkPlan, plan_link
 
 if TYPE_CHECKING:

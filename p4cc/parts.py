@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from p4cc.scenario import port_controls
 from p4cc.scenario.base import Algorithm, Parameter, Sender
 from p4cc.scenario.built import Scenario
 from p4cc.scenario.changes import TimedRow as Change
@@ -55,13 +56,9 @@ from p4cc.scenario.flow_figures import (
     PodPairFigure,
 )
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, SizeClass
+from p4cc.scenario.port_controls import *
 from p4cc.scenario.programs import BfrtRow, CloneRow, FileRow, MulticastRow, SwitchProgram, TableRow
 from p4cc.scenario.programs import RouteSettings as Routes
-from p4cc.scenario.rate_switches import BoltSwitchSettings as BoltSwitch
-from p4cc.scenario.rate_switches import CapacityEstimateSettings as CapacityEstimate
-from p4cc.scenario.rate_switches import D3SwitchSettings as D3Switch
-from p4cc.scenario.rate_switches import DualPi2SwitchSettings as DualPi2Switch
-from p4cc.scenario.rate_switches import RcpSwitchSettings as RcpSwitch
 from p4cc.scenario.rpc import RpcTraffic as Rpc
 from p4cc.scenario.schema import Limits, PortThresholds, Record, Transport, Variant
 from p4cc.scenario.schema import SwitchSettings as Switch
@@ -92,18 +89,16 @@ from p4cc.scenario.user_packets import PacketsTraffic as Packets
 from p4cc.scenario.user_packets import ReplayTraffic as Replay
 from topos.generators import LinkChange
 
-__all__ = [
+__all__: list[str] = [
     "Absence",
     "Algorithm",
     "Announcement",
     "BarFigure",
     "BfrtRow",
-    "BoltSwitch",
     "Buffer",
     "Bulk",
     "Bursts",
     "BySizeFigure",
-    "CapacityEstimate",
     "CdfFigure",
     "CdfGap",
     "CdfSize",
@@ -113,7 +108,6 @@ __all__ = [
     "CollectiveStepsFigure",
     "Control",
     "Custom",
-    "D3Switch",
     "Deadline",
     "DeadlineChange",
     "DecidedCellsFigure",
@@ -122,7 +116,6 @@ __all__ = [
     "Dragonfly",
     "DrawnMatrix",
     "DropsRecord",
-    "DualPi2Switch",
     "Dumbbell",
     "ExponentialGap",
     "ExponentialLatency",
@@ -159,7 +152,6 @@ __all__ = [
     "PortSharesFigure",
     "PortThresholds",
     "Rail",
-    "RcpSwitch",
     "Rdma",
     "Record",
     "RedCurve",
@@ -189,6 +181,7 @@ __all__ = [
     "algorithm",
     "own_algorithm",
 ]
+__all__ += port_controls.__all__
 
 
 def algorithm(name: str, **parameters: Parameter) -> Algorithm:

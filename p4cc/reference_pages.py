@@ -104,7 +104,7 @@ def _python_lines() -> Iterator[str]:
     yield from ("", "## p4cc.parts", "")
     yield "The parts of a scenario as classes; [their fields](scenario.md) are those of a scenario file."
     yield from ("", "| name | description |", "|---|---|")
-    for name in parts.__all__:
+    for name in sorted(parts.__all__):
         yield f"| `{name}` | {_cell(_documented(getattr(parts, name)).partition(chr(10))[0])} |"
 
 

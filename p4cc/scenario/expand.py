@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from p4cc.scenario.fabric import RedCurveSettings
 from p4cc.scenario.overrides import Origins, apply_overrides, set_path
+from p4cc.scenario.port_controls import PortControlChanges
 from p4cc.scenario.programs import ProgramSource
 from p4cc.scenario.schema import ScenarioModel, SwitchSettings, ThresholdSettings, Variant, header_bytes
 from p4cc.scenario.topology import StarTopology
@@ -49,7 +50,8 @@ class Case:
     @property
     def switch(self) -> SwitchSettings:
         """The switches' settings with the variant's own parts; its thresholds and program stand beside."""
-        own = {name: getattr(self.variant, name) for name in ("d3", "dualpi2", "bolt", "ecn_profile", "flowlet_gap_ns")}
+        names = (*PortControlChanges.model_fields, "ecn_profile", "flowlet_gap_ns")
+        own = {name: getattr(self.variant, name) for name in names}
         given = {name: value for name, value in own.items() if value is not None}
         return self.scenario.switch.model_copy(update=given) if given else self.scenario.switch
 

@@ -31,8 +31,8 @@ from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.faults import MAX_FAULTS, Fault
 from p4cc.scenario.figures import Figure, Window
 from p4cc.scenario.plain import plain
+from p4cc.scenario.port_controls import PortControlChanges, PortControls
 from p4cc.scenario.programs import FileName, Name, RouteSettings, Rows, SwitchProgram
-from p4cc.scenario.rate_switches import BoltSwitchSettings, D3SwitchSettings, DualPi2SwitchSettings, RcpSwitchSettings
 from p4cc.scenario.state_records import DigestsRecord, DropsRecord, LogRecord, StateRecord
 from p4cc.scenario.timeouts import BY_PATH, ByPath, PathTimes
 from p4cc.scenario.topology import Topology
@@ -114,8 +114,8 @@ class PortThresholds(ThresholdSettings):
 EcnProfile = Literal["gst", "rfc3168", "sce"]
 
 
-class SwitchSettings(Model):
-    """The program that switches run, and what the controller installs."""
+class AnyProgramSettings(Model):
+    """What is set for switches whatever their program is."""
 
     program: Annotated[str, Field(min_length=1)] = Field(
         default="p4src/v1model/ecn_dual.p4",
@@ -187,14 +187,11 @@ class SwitchSettings(Model):
         description="Maximum number of clones, resubmissions and recirculations that one received packet may "
         "cause, including those of its copies; further ones are dropped (dropped_pass_limit).",
     )
-    d3: D3SwitchSettings = D3SwitchSettings()
-    """For programs that allocate rates on request (`d3.p4`)."""
-    rcp: RcpSwitchSettings = RcpSwitchSettings()
-    """For programs with a single fair rate (`rcp.p4`)."""
-    dualpi2: DualPi2SwitchSettings = DualPi2SwitchSettings()
-    """For programs with a dual queue (`dualpi2.p4`)."""
-    bolt: BoltSwitchSettings = BoltSwitchSettings()
-    """For programs that report queues to senders (`bolt.p4`)."""
+
+
+class SwitchSettings(PortControls, AnyProgramSettings):
+    """The program that switches run, and what the controller installs."""
+
     flowlet_gap_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None,
         description="For programs that spray packets (`spray.p4`): a flow may change its path after a gap of this "
@@ -339,8 +336,8 @@ AnyTransport = Annotated[
 ]
 
 
-class Variant(Sender):
-    """One kind of sender to compare."""
+class NamedSender(Sender):
+    """A sender with its name, and what it changes at switches of any program."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
     """Name in tables and figures."""
@@ -349,15 +346,15 @@ class Variant(Sender):
     )
     thresholds: ThresholdSettings | None = Field(default=None, description="Replaces the switches' thresholds.")
     red: RedCurveSettings | None = Field(default=None, description="Replaces the switches' RED curve.")
-    d3: D3SwitchSettings | None = Field(default=None, description="Replaces the switches' D3 settings.")
     ecn_profile: EcnProfile | None = Field(default=None, description="Replaces the switches' ECN codepoints.")
     priority: Annotated[int, Field(ge=0, le=7)] | None = Field(
         default=None, description="Traffic class of this variant's flows, in place of the traffic's."
     )
-    dualpi2: DualPi2SwitchSettings | None = Field(
-        default=None, description="Replaces the switches' dual-queue settings."
-    )
-    bolt: BoltSwitchSettings | None = Field(default=None, description="Replaces the switches' Bolt settings.")
+
+
+class Variant(PortControlChanges, NamedSender):
+    """One kind of sender to compare."""
+
     flowlet_gap_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None, description="Replaces the switches' flowlet gap."
     )

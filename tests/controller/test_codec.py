@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller import EcnSettings, PlanError, Profile, Thresholds, codec, same_thresholds
+from controller.codec import Translation
 from controller.entities import (
     ActionCall,
     ActionSet,
@@ -34,7 +35,6 @@ from controller.entities import (
     UpdateKind,
 )
 from controller.pipeline import Pipeline, load_pipeline
-from controller.translation import Translation
 from tests.controller import own_program as program
 from tests.controller.planned import planned
 from topos import generate

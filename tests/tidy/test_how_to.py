@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from p4cc.scenario.port_controls import PortControls
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs/how-to").glob("add-*.md"))
 CONTROL = ROOT / "docs/how-to/add-a-p4-control.md"
+SETTINGS = ROOT / "p4cc/scenario/port_controls.py"
 MOST_FILES = 8
-"""That a control without settings of a scenario touches."""
+"""That a control touches, with settings in scenarios or without."""
 _ROW = re.compile(r"^\| (?!file \|)([^|]*`[^|]*/[^|]*) \| (.+) \|$", re.MULTILINE)
 _CODE = re.compile(r"`([^`]+)`")
 _FILE = re.compile(r"[\w./*-]+\.(?:rs|py|p4|md|yaml|yml|toml|txtpb)|[\w./-]+/[\w-]+/?")
@@ -61,8 +64,23 @@ def test_every_file_and_symbol_of_a_how_to_is_where_it_says(page: Path) -> None:
 
 
 def test_a_control_touches_few_files() -> None:
-    first = CONTROL.read_text(encoding="utf-8").partition("touches three more")[0]
-    assert len(_ROW.findall(first)) <= MOST_FILES
+    with_settings, split, without = CONTROL.read_text(encoding="utf-8").partition("in place of")
+    assert split
+    assert len(_ROW.findall(with_settings)) <= MOST_FILES
+    assert len(_ROW.findall(without)) == 1
+
+
+def test_settings_of_a_control_are_named_in_one_file() -> None:
+    names = set(PortControls.model_fields)
+    classes = {type(getattr(PortControls(), name)).__name__ for name in names}
+    assert {"rcp", "bolt"} <= names
+    wrong = [
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for path in (ROOT / "p4cc").rglob("*.py")
+        if path != SETTINGS
+        and (found := re.search(rf"\b({'|'.join(classes)})\b|\bswitch\.({'|'.join(names)})\b", text_of(path)))
+    ]
+    assert not wrong
 
 
 def test_a_missing_symbol_is_found() -> None:
