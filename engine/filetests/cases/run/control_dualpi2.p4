@@ -78,6 +78,12 @@
 // expect 1 01 03 03 00 00000000 000200000000
 // expect_register I.dualpi2.delays_before 3 0xffffffff
 // expect_register I.dualpi2.base_probabilities 3 0x7fff0000
+// A short wait is itself at such a time too.
+// register I.dualpi2.classic_departures 3 0x200000000
+// register dualpi2_classic_arrivals 3 0x200000001
+// packet 0 01 03 03 ff 00000000 0002000003e8
+// expect 1 01 03 03 00 00000000 0002000003e8
+// expect_register I.dualpi2.delays_before 3 1000
 #include <core.p4>
 #include <v1model.p4>
 #include "../../../../p4src/controls/dualpi2.p4"
