@@ -84,6 +84,18 @@
 // packet 0 01 03 03 ff 00000000 0002000003e8
 // expect 1 01 03 03 00 00000000 0002000003e8
 // expect_register I.dualpi2.delays_before 3 1000
+//
+// Signals are counted by kind: a Classic mark, a drop of what cannot be marked, an L4S mark.
+// register I.dualpi2.base_probabilities 3 0xffffffff
+// packet 0 01 02 03 ff 00000000 0002000003e9
+// expect 1 01 03 03 00 00000000 0002000003e9
+// expect_counter I.dualpi2.signals 12 1
+// packet 0 01 00 03 ff 00000000 0002000003e9
+// expect 1 01 00 03 01 00000000 0002000003e9
+// expect_counter I.dualpi2.signals 13 1
+// packet 0 01 01 03 ff 00000000 0002000003e9
+// expect 1 01 03 03 00 00000000 0002000003e9
+// expect_counter I.dualpi2.signals 14 1
 #include <core.p4>
 #include <v1model.p4>
 #include "../../../../p4src/controls/dualpi2.p4"
