@@ -37,7 +37,12 @@
 // packet 0 00100000 000080000001 00000000 00 ff
 // expect 1 00100000 000080000001 00000000 00 00
 // expect_register I.supply.arrears_bytes 2 0
-// No link carries more than the largest number: 2^30 units of time at eight bytes in each.
+// No link carries more than the largest number: 2^30 units of time at four bytes in each, and at eight.
+// register I.supply.arrears_bytes 2 0xffffffff
+// register I.supply.last_seen 2 1
+// packet 0 00400000 000040000001 00000000 01 ff
+// expect 1 00400000 000040000001 00000000 01 01
+// expect_register I.supply.arrears_bytes 2 1500
 // register I.supply.arrears_bytes 2 0xffffffff
 // register I.supply.last_seen 2 1
 // packet 0 00800000 000040000001 00000000 01 ff
