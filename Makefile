@@ -169,6 +169,21 @@ TARGETS ?=
 fuzz: venv ## Fuzz targets under libFuzzer, SECONDS=60 each (TARGETS="source grpc" for some; docs/how-to/fuzzing.md)
 	@fuzz/run.sh $(SECONDS) $(TARGETS)
 
+MUTANTS_STAMP := $(VENV)/.mutants-stamp
+KIND ?= p4
+FILES ?=
+
+.PHONY: mutants
+mutants: setup $(MUTANTS_STAMP) ## Changes of the code that no test notices (KIND=p4, cc or tm, FILES=some; docs/how-to/mutation-testing.md)
+	@case $(KIND) in \
+		p4) $(BIN)/python -m tests.mutants.p4_controls $(FILES) ;; \
+		*) $(BIN)/python -m tests.mutants.rust_sources $(KIND) $(FILES) ;; \
+	esac
+
+$(MUTANTS_STAMP): $(DEPS_STAMP)
+	@$(SYNC) $(SETUP_PACKAGES) --group mutants
+	@touch $@
+
 PTF_STAMP := $(VENV)/.ptf-stamp
 TARGET ?= p4cc
 TESTS ?=

@@ -1,7 +1,7 @@
 //! A switch with one of the project's programs, and the control plane's side of it by name.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use p4cc_exec::control::{EntryAction, Group, GroupMember, Member, TableEntry};
@@ -35,9 +35,11 @@ pub struct Bench {
 /// Packets of a bench that all ways are compared for.
 const COMPARED: u32 = 12;
 
-/// Compiles a program of `p4src/v1model`, or of `p4src/tna` where the name begins with that folder; where
-/// P4CC_JSON_DIR is set, reads what another compiler made of it there (`NAME.json`, BMv2's format), so that
-/// the same tests hold both to the same packets.
+/// Compiles a program of `p4src/v1model`, or of `p4src/tna` where the name begins with that folder.
+///
+/// Where P4CC_JSON_DIR is set, reads what another compiler made of it there (`NAME.json`, BMv2's format), so
+/// that the same tests hold both to the same packets. P4CC_P4SRC_DIR names another folder than `p4src`: a
+/// copy with a mutant (docs/how-to/mutation-testing.md).
 pub fn compile(name: &str) -> Arc<Program> {
     let below = if name.contains('/') { String::from(name) } else { format!("v1model/{name}") };
     if let Some(folder) = std::env::var_os("P4CC_JSON_DIR").filter(|_| !name.contains('/')) {
@@ -47,7 +49,9 @@ pub fn compile(name: &str) -> Arc<Program> {
         let (program, errors) = p4cc_bmv2json::read(&text);
         return Arc::new(program.unwrap_or_else(|| panic!("{}: {errors:?}", path.display())));
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../p4src/{below}.p4"));
+    let sources = std::env::var_os("P4CC_P4SRC_DIR")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4src"), PathBuf::from);
+    let path = sources.join(format!("{below}.p4"));
     let (source, mut found) = Source::load(&path, &Options::default());
     let (tree, syntax) = p4cc_syntax::parse(&source);
     let (program, checks) = p4cc_compile::compile(&tree);
