@@ -113,6 +113,14 @@ def test_what_claims_name_is_there(figures: dict[str, list[Figure]]) -> None:
                 assert {claim.measure.of, claim.measure.to} <= known
 
 
+def test_a_figure_names_each_number_in_other_words() -> None:
+    """A page has no other name for a number: rows of one text were once taken for each other."""
+    for name, study in known_studies().items():
+        for of in (*(figure.reproduction for figure in figures_of(study)), *study.study.over_all):
+            texts = [one.text for one in of.measured]
+            assert sorted(set(texts)) == sorted(texts), f"{name}, {of.figure}"
+
+
 def test_the_round_model_gives_the_numbers_of_the_rfb_ss_paper_exactly(figures: dict[str, list[Figure]]) -> None:
     """docs/algorithms/reproductions.md#r-2, #r-34: 5, 8 and 14 rounds; 2.8, 2.24 and 1.96 s; the standard's 1 round."""
     exact = 0
