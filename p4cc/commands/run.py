@@ -252,7 +252,7 @@ def _show(outcome: RunOutcome, *, as_json: bool) -> None:
 
 def _written(outcome: RunOutcome, path: Path) -> str:
     """A line about a file or the folder of the results."""
-    return f"{'unchanged' if outcome.stands else 'wrote'} {path}"
+    return f"{'unchanged' if outcome.up_to_date else 'wrote'} {path}"
 
 
 def _last_written(outcome: RunOutcome, path: Path) -> str:

@@ -253,9 +253,9 @@ def test_masks_ranges_direct_counters_and_registers(tmp_path: Path) -> None:
 
 
 MISTAKES: list[tuple[Callable[[p4cc.Network], object], str]] = [
-    (lambda net: net.run_until(-1), "-1 is no time"),
-    (lambda net: net.run_until(True), "True is no time"),
-    (lambda net: net.run_for(1.5), "1.5 is no time"),  # pyright: ignore[reportArgumentType]
+    (lambda net: net.run_until(-1), "-1 is not a time"),
+    (lambda net: net.run_until(True), "True is not a time"),
+    (lambda net: net.run_for(1.5), "1.5 is not a time"),  # pyright: ignore[reportArgumentType]
     (lambda net: net.run_until(50_000).run_until(40_000), "40000 ns is over"),
     (lambda net: net.inject("h9", PROBE), "there is no host \"h9\""),
     (lambda net: net.inject("h1", 5), "int is no packet"),  # pyright: ignore[reportArgumentType]
