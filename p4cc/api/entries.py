@@ -139,7 +139,7 @@ class Writer:
         table, _ = of
         now = from_entity(held, self.schema)
         if not isinstance(now, Entry) or not isinstance(now.action, ActionCall):
-            cause = f"the entry of {table.name} has no action of its own that has parameters"
+            cause = f"the entry of {table.name} has no action with parameters"
             raise UserError(cause, place=self.place, remedy="give the action too")
         return self.with_action(of, now.action.name, {**dict(now.action.args), **params})
 

@@ -181,7 +181,9 @@ class Network:
             if node in self._devices:
                 self._run.enter(node, self._port(node, port), data)
             elif port is not None:
-                raise UserError(f"{node} is no switch", place="Network.inject: port", remedy="hosts have one interface")
+                raise UserError(
+                    f"{node} is not a switch", place="Network.inject: port", remedy="hosts have one interface"
+                )
             else:
                 self._run.send(node, data, priority)
 
@@ -393,7 +395,7 @@ def _one_case(prepared: Prepared) -> Case:
 
 def _seed(seed: int, place: str) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= _MAX_SEED:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UserError(f"{seed!r} is no seed", place=place, remedy=f"give a whole number from 0 to {_MAX_SEED}")
+        raise UserError(f"{seed!r} is not a seed", place=place, remedy=f"give a whole number from 0 to {_MAX_SEED}")
     return seed
 
 
@@ -402,7 +404,7 @@ def _bytes(packet: Packet) -> bytes:
     if isinstance(packet, bytes | bytearray | memoryview) or hasattr(packet, "__bytes__"):
         return bytes(packet)
     remedy = "give bytes from the Ethernet header on, or a packet of scapy's"
-    raise UserError(f"{type(packet).__name__} is no packet", place="Network.inject: packet", remedy=remedy)
+    raise UserError(f"{type(packet).__name__} is not a packet", place="Network.inject: packet", remedy=remedy)
 
 
 @contextmanager

@@ -109,7 +109,7 @@ def _below(folder: Path, path: str) -> Path:
     """Where a file of another machine lies here; raises UserError for a path that leads out of the folder."""
     whole = Path(path)
     if not whole.is_absolute() or ".." in whole.parts:
-        raise UserError(f"{path!r} is no whole path", place="the cluster", remedy="run the same command again")
+        raise UserError(f"{path!r} is not a complete path", place="the cluster", remedy="run the same command again")
     return folder.joinpath(*whole.parts[1:])
 
 

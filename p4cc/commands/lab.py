@@ -65,7 +65,9 @@ def lab(
     ] = True,
     kernel_tcp: Annotated[
         list[str] | None,
-        typer.Option("--kernel-tcp", metavar="LABEL", help="Flows of this label are the kernel's TCP, beside agents."),
+        typer.Option(
+            "--kernel-tcp", metavar="LABEL", help="Flows of this label use the kernel's TCP, the others agents."
+        ),
     ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="All variants here and in virtual time: one table, one figure.")

@@ -48,10 +48,10 @@ def run(
         typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change a field, e.g. topology.senders=25; repeatable."),
     ] = None,
     topology: Annotated[
-        Path | None, typer.Option("--topology", help="Topology file of an ns-3 scenario, in place of its own.")
+        Path | None, typer.Option("--topology", help="Topology file of an ns-3 scenario, instead of the scenario's.")
     ] = None,
     flows: Annotated[
-        Path | None, typer.Option("--flows", help="Flow file of an ns-3 scenario, in place of its own.")
+        Path | None, typer.Option("--flows", help="Flow file of an ns-3 scenario, instead of the scenario's.")
     ] = None,
     paths: Annotated[Path | None, typer.Option("--paths", help="Path map for the flow file.")] = None,
     imported: Annotated[
@@ -119,7 +119,7 @@ def run(
     report: Annotated[bool, typer.Option("--report", help="Write report.html, a page to read, too.")] = False,
     again: Annotated[
         Path | None,
-        typer.Option("--again", metavar="FOLDER", help="Run what this folder of results holds once more and compare."),
+        typer.Option("--again", metavar="FOLDER", help="Repeat the run of this results folder and compare."),
     ] = None,
 ) -> None:
     """Run a scenario: compile the P4 program, install it over P4Runtime, simulate, write tables and figures.

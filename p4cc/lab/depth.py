@@ -75,7 +75,7 @@ def _packets(path: Path) -> Iterator[tuple[int, bytes, bytes, int]]:
     try:
         reader = RawPcapReader(str(path))
     except (OSError, ValueError, EOFError, Scapy_Exception) as error:
-        raise UserError(f"cannot be read as a capture: {error}", place=str(path), remedy="run the lab anew") from error
+        raise UserError(f"cannot be read as a capture: {error}", place=str(path), remedy="run the lab again") from error
     with reader:
         for data, meta in reader:
             begin = _ETHERNET_BYTES + (data[_ETHERNET_BYTES] & 15) * 4 if len(data) > 34 else 0

@@ -35,7 +35,7 @@ async def run(job: Job) -> None:
     plan = plan_lab(job.request)
     case = plan.case
     if case is None:
-        raise ValueError("an import has no controller of its own")
+        raise ValueError("an import has no controller")
     logs = Path(job.requests)
     pipelines = job.loaded_pipelines()
     planned = plan.planned(pipelines)

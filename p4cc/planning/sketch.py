@@ -238,7 +238,7 @@ transport:
 _TEXT = """\
 # {title}.
 #
-# Written by p4cc init. `p4cc schema PART` says more of each part, such as `p4cc schema topology.leaf_spine`.
+# Written by p4cc init. `p4cc schema PART` describes each part, for example `p4cc schema topology.leaf_spine`.
 
 # Results go to results/NAME.
 name: {name}
