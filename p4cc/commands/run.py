@@ -92,7 +92,7 @@ def run(
     speed: Annotated[
         str | None,
         typer.Option(
-            help="With --serve and --live: virtual seconds in a real one, or max; with --serve also epochs (a "
+            help="With --serve and --live: virtual seconds per real second, or max; with --serve also epochs (a "
             "controller leads). 1 for --serve and 0.001 for --live if not given."
         ),
     ] = None,
@@ -124,7 +124,7 @@ def run(
 ) -> None:
     """Run a scenario: compile the P4 program, install it over P4Runtime, simulate, write tables and figures.
 
-    p4cc brings its experiments along: where no such file is, `gst/incast` and `experiments/gst/incast.yaml` name them.
+    p4cc includes its experiments: if there is no such file, `gst/incast` and `experiments/gst/incast.yaml` name one.
 
     Examples:
 
@@ -138,9 +138,9 @@ def run(
     * `p4cc run experiments/gst/incast.yaml --serve 9559 --speed 0.001`: for p4runtime-shell or finsy by hand
     * `p4cc run experiments/gst/incast.yaml --variant GST --set seeds=[1] --trace 1:2-4`: packets 2 to 4 of flow 1, step
       by step; `--trace 1:acks:1` is its first ACK, `--trace h1:7` the seventh packet that host h1 sends
-    * `p4cc run experiments/gst/fig8.yaml --variant DCTCP --live`: says the address of a page; what is changed there is
-      written down as a scenario
-    * `p4cc run gst/incast --on ray://HEAD:10001 --store s3://BUCKET/FOLDER`: on a cluster, for others to go on
+    * `p4cc run experiments/gst/fig8.yaml --variant DCTCP --live`: prints the address of a page; changes made there are
+      recorded as a scenario
+    * `p4cc run gst/incast --on ray://HEAD:10001 --store s3://BUCKET/FOLDER`: on a cluster, so that others can continue
     * `p4cc run --again results/incast`: exit code 0 if every table has the same bytes, 1 if not
     """
     path = _source(again, scenario, imported, has_programs=bool(programs))
