@@ -1,7 +1,7 @@
 """What runs need, as content: the scenario, its programs and the files that it names, each file by its hash.
 
-A machine that gets it lays the files out as they lay before, below a folder of its own, so that files find those
-beside them, and looks nowhere else.
+A machine that receives it restores the files' layout below a separate folder, so that files find those
+next to them, and no others are searched.
 """
 
 from __future__ import annotations

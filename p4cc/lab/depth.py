@@ -1,7 +1,7 @@
 """Depth of a switch's queue over time, worked out from what its ports captured.
 
 A packet is in the queue from its arrival until it begins to be sent, which is the link's delay and its own sending time
-before it is seen to leave. Packets are told apart by what no switch changes behind the IPv4 header.
+before it is seen to leave. Packets are identified by bytes after the IPv4 header that no switch changes.
 """
 
 from __future__ import annotations

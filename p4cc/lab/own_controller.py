@@ -1,6 +1,6 @@
 """The user's controller in a lab, a separate process: `python -m p4cc.lab.own_controller JOB.json`.
 
-It installs every switch as p4cc.lab.controller does, stays primary, and calls the handlers of the user's class in real
+It installs every switch as p4cc.lab.controller does, stays primary, and calls the handlers of the user class in real
 time. Its results, with the rows of `record`, go to a file of the lab's folder when the lab ends.
 """
 
