@@ -99,10 +99,7 @@ folders have the variant at the same point; `--match X=Y` compares A's variant X
 """
 
 _SPREAD = re.compile(r"_(?:low|high|seeds)$")
-_SPREAD_TEXT = (
-    " Of each metric, `NAME_low` and `NAME_high` are the smallest and the largest value over the seeds, and `NAME_seeds` is "
-    "the number of seeds with a value."
-)
+_SPREAD_TEXT = " `NAME_low`, `NAME_high`: smallest, largest value over the seeds; `NAME_seeds`: seeds with a value."
 
 _KEYS = """## Tables
 

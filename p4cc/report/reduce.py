@@ -1,7 +1,4 @@
-"""Reduces series of many samples to a page's capacity, and keeps the extremes. Pure.
-
-A value holds until the next sample.
-"""
+"""Reduces series of samples to what a page can show, and keeps the extremes; a value holds until the next one. Pure."""
 
 from __future__ import annotations
 
@@ -50,8 +47,7 @@ def spread_of(runs: Sequence[tuple[int, Number]]) -> tuple[Number, Number, Numbe
 def envelope(times: Array, values: Array, bins: int) -> npt.NDArray[np.int64]:
     """Indices of the samples to keep: the first, last, least and largest in each of `bins` equal time bins.
 
-    All indices if there are at most four per bin. NaN counts as no value: it is kept at the beginning or end of a
-    bin.
+    All indices if there are at most four per bin. NaN counts as no value: it is kept at the beginning or end of a bin.
     """
     count = len(times)
     if count <= 4 * bins:

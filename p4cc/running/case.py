@@ -1,7 +1,4 @@
-"""One case: its plan, the runs of its seeds, and the notes on all of them.
-
-Earlier runs come from a cache; a driver makes the others.
-"""
+"""One case: its plan, the runs of its seeds, cached or made by a driver, and the notes on all of them."""
 
 from __future__ import annotations
 

@@ -44,10 +44,7 @@ class NetworkDriver(Driver):
 
     @abstractmethod
     async def lead(self, run: InstalledRun) -> ControlOutcome | None:
-        """Runs to the end, and returns the results of all participants.
-
-        Raises UserError, ControllerError.
-        """
+        """Runs to the end, and returns the results of all participants. Raises UserError, ControllerError."""
 
     async def make(self, planned: PlannedCase, keys: Mapping[int, str], shared: SharedByRuns) -> MadeRuns[SeedRun]:
         """Builds and installs the network once, and runs a copy of it for each seed."""

@@ -1,7 +1,4 @@
-"""Progress: a bar in a terminal or notebook, otherwise a line per minute.
-
-Outside of notebooks it goes to standard error, so that results can be piped.
-"""
+"""Progress: a bar in a terminal or notebook, otherwise a line per minute; to standard error except in notebooks."""
 
 from __future__ import annotations
 

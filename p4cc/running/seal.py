@@ -1,7 +1,4 @@
-"""Files that begin with a seal: their kind, their key, and the SHA-256 of the content.
-
-Readers check the seal before they use the content.
-"""
+"""Files that begin with a seal: their kind, their key, and the SHA-256 of the content, which readers check first."""
 
 from __future__ import annotations
 
