@@ -1,4 +1,4 @@
-"""The registry of sender algorithms, as the engine has it."""
+"""The engine's registry of sender algorithms."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Algorithm(BaseModel):
 
 
 def _plain(number: float | None) -> str:
-    """A number as a scenario would have it: whole where it is, in groups of three digits."""
+    """A number as in a scenario: integers without a point, in groups of three digits."""
     if number is None:
         return ""
     return f"{int(number):_}" if number.is_integer() else f"{number:g}"

@@ -76,7 +76,7 @@ def find_named(name: str, scenario: Path, *, what: str, key: str) -> Path:
 
 
 def places_of(name: str, scenario: Path) -> list[Path]:
-    """Where a file that a scenario names may be, beside those that p4cc brings."""
+    """Places of a file that a scenario names, in addition to p4cc's own files."""
     return [folder / name for folder in (scenario.resolve().parent, Path.cwd())]
 
 

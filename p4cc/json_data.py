@@ -1,4 +1,4 @@
-"""Data as JSON has it."""
+"""JSON data."""
 
 from __future__ import annotations
 

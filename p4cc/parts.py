@@ -195,11 +195,11 @@ def algorithm(name: str, **parameters: Parameter) -> Algorithm:
 def own_algorithm(file_and_class: str, **parameters: Parameter) -> Algorithm:
     """A class of your own, `FILE.py:CLASS`, with its parameters (docs/how-to/write-an-algorithm.md).
 
-    The file is looked for beside the scenario and in the working folder; raises UserError for a text of another form.
+    The file is searched next to the scenario and in the working folder; raises UserError for a text of another form.
     """
     return Algorithm(name=file_and_class.rpartition(":")[2], python=file_and_class, **_extra(parameters))
 
 
 def _extra(parameters: dict[str, Parameter]) -> dict[str, Any]:
-    """Parameters beside the fields; pydantic's constructor declares the fields alone."""
+    """Parameters in addition to the fields; pydantic's constructor declares only the fields."""
     return dict(parameters)

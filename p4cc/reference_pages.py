@@ -29,7 +29,7 @@ def _scenario_lines() -> Iterator[str]:
     for name in parts.names():
         part = parts.find(name)
         yield from _part(f"## {name}", parts.text(part, TEXT_WIDTH))
-        # A part of one kind only has its fields as steps, so it stands here whole already.
+        # A part with a single kind has its fields as steps, so it is already complete here.
         for kind in sorted(set(parts.kinds_at(part)) & set(parts.steps(part))):
             path = f"{name}.{kind}"
             yield from _part(f"### {path}", parts.text(parts.find(path), TEXT_WIDTH))
@@ -67,7 +67,7 @@ def _algorithm_lines() -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    """A text as it may stand in a cell of a table."""
+    """A text for a cell of a table."""
     return text.replace("|", "\\|")
 
 
@@ -114,7 +114,7 @@ def _python_entry(name: str, value: Callable[..., object]) -> Iterator[str]:
 
     is_class = inspect.isclass(value)
     yield from ("", f"## {name}", "")
-    # A model's fields stand on the page of scenarios.
+    # A model's fields are on the page of scenarios.
     if not (is_class and issubclass(value, (BaseException, BaseModel))):
         yield from ("```python", _signature(name, value), "```", "")
     yield _documented(value)

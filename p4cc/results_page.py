@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 from p4cc.analysis.comparison import RULE
@@ -26,32 +27,32 @@ lists and that nobody changed.
 | `pcap/CASE-seed-N/NODE-PORT.pcapng` | with `record.pcap`: what passed an end of a link (docs/how-to/look-inside-packets.md); the port of a host is 0 |
 | `summary.json` | one object per run: counts, goodput, completion, wall time |
 
-What did not happen is null: no number stands for "none". Percentiles and means of completion times are over the flows
-that finished. Columns carry these texts in the files'
-metadata (`description`, `unit`, `null`). A table without rows is not written.
+A value for an event that did not happen is null: no number represents "none". Percentiles and means of completion times
+are over the flows that finished. The files' metadata have the columns' texts (`description`, `unit`, `null`). A table
+without rows is not written.
 
 """
 
 _LONG_TABLES = f"""## Long tables
 
 `windows`, `algorithm_state`, `queues`, `events`, `rtts` and the samples of programs (`program_counters`,
-`program_registers`, `program_meters`, `program_tables`) stream: while a run goes on, each {ROW_GROUP_ROWS:,} rows are
-written to the disk of the results, and memory holds no more of them. Files have row groups of that many rows, whether a
-table streamed or not, and the same bytes. A run that is interrupted or killed leaves nothing of them.
-`record.max_rows` (5 million) bounds the rows of each table; `rows_left_out` counts the rest.
+`program_registers`, `program_meters`, `program_tables`) stream: during a run, every {ROW_GROUP_ROWS:,} rows are
+written to disk, and memory holds no more of them. Files have row groups of that many rows and the same bytes, whether a
+table streamed or not. An interrupted or killed run leaves none of them. `record.max_rows` (5 million) limits the rows
+of each table; `rows_left_out` counts the rest.
 
-In memory to the end are all other tables, and all tables of runs that are watched (`--live`) or made on other machines
-(`--on`), and of networks in Python (`p4cc.Network`). Figures, reports and `p4cc.load` read a table whole.
+All other tables stay in memory until the end, and so do all tables of runs with `--live` or on other machines (`--on`),
+and of networks in Python (`p4cc.Network`). Figures, reports and `p4cc.load` read whole tables.
 
 """
 
 _PERCENTILES = f"""## Percentiles
 
 The rule: {DEFINITION}. {FEW[0].upper()}{FEW[1:]}.
-The count stands beside: in `summary.json` as `fct_count`, `slowdown_count`, `rtt_count`, `latency_count` (of a label of
-traffic: `LABEL.completed`), in tables as the text of the column says. `few_values` of a run names its percentiles of few
-values; the printed table marks them with `*`, and so do tables of `p4cc reproduce`. `NAME` of a span of `measure` ends the
-columns of the flows that begin in it (`fct_p99_ns_NAME`).
+The number of values is in `summary.json` as `fct_count`, `slowdown_count`, `rtt_count`, `latency_count` (for a traffic
+label: `LABEL.completed`), and in tables in the column that the text names. `few_values` of a run lists its percentiles of
+few values; the printed table and tables of `p4cc reproduce` mark them with `*`. Columns of the flows that begin in a span
+of `measure` end in its name (`fct_p99_ns_NAME`).
 
 ## Slowdown
 
@@ -59,43 +60,46 @@ columns of the flows that begin in it (`fct_p99_ns_NAME`).
 
 ## Figures
 
-- A percentile has the number of values behind it in its label (`n = 4 to 40`: over the points); of few values it is
-  hollow, a hatched bar, or has a `*`.
-- With `interval: t` or `bootstrap` of a scenario middles are means and bands are 95 % confidence intervals, named below the
-  figure; without it bands are the 5-95 % range of the seeds (docs/algorithms/metrics.md#intervals).
-- `k/n` at a median: k of n runs have a value, the median is theirs. Distributions count what did not finish, so they
-  end below 1.
-- Goodput is payload acknowledged in a bin. Where it exceeds the rate of the hosts' lines, the figure shows that rate and
-  says why: {HOLE.partition(": ")[2]}.
-- What a figure leaves out it says below: time after `until_ns`, flows after the 32nd, points of a sweep after the first
-  (over time there is room for one), zeros on a logarithmic axis, slowdowns below 1 that count as 1.
-- A heat map says swept values in their unit. With `limit_over` a cell is the largest value of that column up to which the
-  median over the seeds has none of `value`, or with `at_least` as much of it: 2500 is "2500 flows/s, and all rates below,
-  with 99 % of the deadlines met" for `at_least: 0.99`. A cell is 0 where the first value of the column fails.
-- A panel without values says why.
+- The label of a percentile has its number of values (`n = 4 to 40`: over the points). With few values its mark is
+  hollow, its bar hatched, or it has a `*`.
+- With `interval: t` or `bootstrap` in the scenario, middles are means and bands are 95 % confidence intervals, named below
+  the figure; otherwise bands are the 5-95 % range of the seeds (docs/algorithms/metrics.md#intervals).
+- `k/n` at a median means that k of n runs have a value, and the median is over these. Distributions count unfinished
+  flows, so they end below 1.
+- Goodput is payload acknowledged in a bin. If it exceeds the line rate of the hosts, the figure shows that rate and states
+  the reason: {HOLE.partition(": ")[2]}.
+- A note below the figure lists omissions: time after `until_ns`, flows after the 32nd, points of a sweep after the first
+  (figures over time show only one), zeros on a logarithmic axis, slowdowns below 1 that count as 1.
+- Heat maps show swept values in their unit. With `limit_over` a cell is the largest value of that column up to which the
+  median over the seeds of `value` is 0, or with `at_least` reaches that: 2500 is "2500 flows/s, and all rates below, with
+  99 % of the deadlines met" for `at_least: 0.99`. A cell is 0 if the first value of the column fails.
+- A panel without values states the reason.
 """
 
 _COMPARE = f"""## Two folders
 
-`p4cc compare A B` sets two folders beside each other: the settings that differ, by the dotted names that `--set` takes
-(version, commit, engine and hashes of input files too, K and K_dc as installed), and each number of `summary.json` per
-variant and point of the sweep, with its median and range over the seeds. `--json` prints all of it; `wall_s` is left
-out, as it is the machine's.
+`p4cc compare A B` lists the settings that differ between two folders, by the dotted names that `--set` takes (also
+version, commit, engine, hashes of input files, installed K and K_dc), and each number of `summary.json` per variant and
+point of the sweep, with its median and range over the seeds. `--json` prints all of it. `wall_s` is omitted, because it
+depends on the machine.
 
-The rule: {RULE}. So it is for 0.8 % of metrics with five seeds on each side, and for 10 % with three.
+The rule: {RULE}: 0.8 % with five seeds on each side, 10 % with three.
 
-| the seeds say | when |
+| verdict | condition |
 |---|---|
-| `same` | every seed has the same value on both sides, or all values are one |
+| `same` | every seed has the same value on both sides, or all values are equal |
 | `within` | the ranges overlap |
 | `beyond` | they do not |
 | `one seed` | a side has one seed: no spread to compare with |
-| `some seeds` | not every seed has a value, such as a completion time: those that have are no fair sample |
+| `some seeds` | not every seed has a value, such as a completion time: the others are not a fair sample |
 | `only in A`, `only in B` | no seed of the other has a value, or its runs do not record it |
 
-Exit code 1 where a metric is `beyond` or on one side only, 2 where nothing can be compared. Runs are compared where both have
-the variant at the same point; `--match X=Y` compares A's variant X with B's Y.
+The exit code is 1 if a metric is `beyond` or on one side only, and 2 if nothing can be compared. Runs are compared if both
+folders have the variant at the same point; `--match X=Y` compares A's variant X with B's Y.
 """
+
+_SPREAD = re.compile(r"_(?:low|high|seeds)$")
+_SPREAD_TEXT = " `NAME_low`, `NAME_high`: smallest, largest value over the seeds; `NAME_seeds`: seeds with a value."
 
 _KEYS = """## Tables
 
@@ -116,7 +120,10 @@ def markdown() -> str:
 
 def _section(table: Table) -> str:
     needs = "" if table.when == "always" else f" Needs: {table.when}."
-    return f"## {table.name}\n\nOne row per {table.row}.{needs}\n\n{_columns(table.columns)}"
+    names = {column.name for column in table.columns}
+    shown = tuple(one for one in table.columns if _SPREAD.sub("", one.name) not in names - {one.name})
+    spread = _SPREAD_TEXT if len(shown) < len(table.columns) else ""
+    return f"## {table.name}\n\nOne row per {table.row}.{needs}{spread}\n\n{_columns(shown)}"
 
 
 def _columns(columns: tuple[Column, ...]) -> str:

@@ -1,4 +1,4 @@
-"""A user's Python file: imported anew when it changed, with the files of its folder that it is made of."""
+"""A user's Python file: imported again after a change, with the files of its folder that it imports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _P4CC = Path(__file__).parent
 _OURS = ("__main__", "controller", "p4cc", "topos")
-"""Packages that are no user's, even where a user's file lies beside them, as in a clone of p4cc."""
+"""Packages that are not the user's, even if a user's file is next to them, as in a clone of p4cc."""
 
 
 def import_file(path: Path, what: str) -> tuple[ModuleType, list[Path]]:
@@ -32,7 +32,7 @@ def import_file(path: Path, what: str) -> tuple[ModuleType, list[Path]]:
     if spec is None or spec.loader is None:
         raise UserError("is not a Python file", place=str(path), remedy="give FILE.py:CLASS")
     module = importlib.util.module_from_spec(spec)
-    # What the file imports from its folder is read anew: it may have changed since another scenario.
+    # Imports from the file's folder are read again: they may have changed since another scenario.
     for other in _beside(folder):
         del sys.modules[other]
     before = set(sys.modules)
@@ -71,7 +71,7 @@ def digest_of(files: Iterable[Path]) -> str:
 def told(error: BaseException, file: str, last_line: str | None = None) -> str:
     """Where a user's error comes from: the frames of the user's folder, from the first to the last, and the error.
 
-    `last_line` stands in place of the error's own text.
+    `last_line` replaces the error's text.
     """
     whole = traceback.TracebackException.from_exception(error)
     folder = Path(file).parent
@@ -92,7 +92,7 @@ def told(error: BaseException, file: str, last_line: str | None = None) -> str:
 
 
 def _beside(folder: Path) -> list[str]:
-    """Loaded modules of the user's whose files are in a folder or below it."""
+    """Loaded user modules whose files are in a folder or below it."""
     result: list[str] = []
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)

@@ -38,7 +38,7 @@ _SILENT_S = 0.5
 _GRACE_S = 0.2
 """How long a call may continue after Ctrl-C."""
 _END_S = 1.0
-"""How long it may go on after an exception was raised in it, again and again."""
+"""How long it may continue after repeated exceptions."""
 _P4CC = str(Path(__file__).parent) + os.sep
 _WRONG, _INTERRUPTED = 2, 130
 

@@ -180,7 +180,7 @@ class FairRate(Extension):
 
 
 class Bolt(Extension):
-    """Extension 9: a packet's place in its flow, and the queue that a switch tells of."""
+    """Extension 9: a packet's place in its flow, and the queue that a switch reports."""
 
     name = "bolt"
     code = 9

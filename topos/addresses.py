@@ -7,7 +7,7 @@ switch number s (from 0):  device id s + 1; MAC of its port p is 02:01:ss:ss:pp:
 Racks are the switches that hosts hang on. By rack, a rack is one prefix and a pod another, so route tables grow with
 racks and not with hosts. Parts that do not fit in a byte take as many bits as they need.
 
-All MAC addresses are locally administered unicast. A description may give hosts addresses of their own; those stand.
+All MAC addresses are locally administered unicast. Addresses of hosts in a description have precedence.
 Addresses are plain integers; the text forms are for people.
 """
 

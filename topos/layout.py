@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def layout(topology: Topology) -> dict[str, tuple[float, float]]:
     """A place for each node: the layer is the distance from the nearest host, nodes of a layer are spread evenly.
 
-    Switches without hosts beside switches with hosts stand higher; a row of equal switches stands on one line.
+    Switches without hosts are placed above switches with hosts; a row of equal switches is on one line.
     """
     layers: dict[str, int] = dict.fromkeys(topology.host_names, 0)
     edge = [name for name in topology.switch_names if any(port.peer in layers for port in topology.ports[name])]

@@ -1,6 +1,6 @@
 """The costliest path between hosts that talk, for all pairs at once: networks of thousands of hosts have millions.
 
-Where there are several shortest paths, the one by the lowest ports stands for all.
+Of several shortest paths, the one with the lowest ports represents all.
 """
 
 from collections.abc import Iterable, Sequence
@@ -66,7 +66,7 @@ def _between(topology: Topology, routes: Routes, costs: Sequence[int]) -> Costs:
         steps[number] = np.array([0 if port is None else costs[port.link_index] for port in firsts])[way_of_home]
     total, at = np.zeros_like(steps), np.broadcast_to(np.arange(len(numbers))[:, None], steps.shape)
     columns = np.arange(len(homes))
-    # All paths go on by a link at a time; those that have arrived stay, for nothing.
+    # All paths advance by a link at a time; those that have arrived stay.
     while (step := steps[at, columns]).any() or (at != peers[at, columns]).any():
         total += step
         at = peers[at, columns]

@@ -1,4 +1,4 @@
-"""All tables of a folder of results at once, and as CSV: for `p4cc tables` and for Python."""
+"""All tables of a results folder, also as CSV: for `p4cc tables` and for Python."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def runs_frame(results: Results) -> pl.DataFrame:
 
 
 def statistics_frame(results: Results, interval: Interval | None = None) -> pl.DataFrame:
-    """One row per variant, point and number of the runs; the scenario's interval if none is given."""
+    """One row per variant, point and number of the runs; `interval` defaults to the scenario's."""
     chosen = interval or interval_of(results.run.scenario.model_dump())
     return pl.DataFrame(over_seeds(results, chosen), infer_schema_length=None)
 
 
 def all_tables(results: Results) -> Iterator[tuple[str, pl.DataFrame]]:
-    """`runs`, `statistics`, and every table that has rows, one by one."""
+    """`runs`, `statistics`, and every non-empty table, one by one."""
     yield "runs", runs_frame(results)
     yield "statistics", statistics_frame(results)
     for name in TABLE_NAMES:
@@ -43,7 +43,7 @@ def all_tables(results: Results) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def write_csv(tables: Iterable[tuple[str, pl.DataFrame]], folder: str | PathLike[str]) -> Iterator[Path]:
-    """Writes NAME.csv for each table into a folder, made if absent; raises UserError where it cannot."""
+    """Writes NAME.csv for each table to a folder, which is created if absent; raises UserError if it cannot."""
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def write_csv(tables: Iterable[tuple[str, pl.DataFrame]], folder: str | PathLike
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame as CSV can hold it: lists are written as JSON, bytes as hexadecimal digits."""
+    """Converts a frame for CSV: lists become JSON, bytes hexadecimal digits."""
     columns: list[pl.Expr] = []
     for name, kind in frame.schema.items():
         if isinstance(kind, pl.List | pl.Struct | pl.Array):

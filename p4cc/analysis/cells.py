@@ -29,10 +29,10 @@ SCHEMA: Mapping[str, type[pl.DataType]] = {
 
 
 def without_largest(flows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """A row for each cell of one run with complete flows: the 95th percentile of `column`, with and without one flow.
+    """One row per cell of a run with complete flows: the 95th percentile of `column`, with and without one flow.
 
-    That flow is the cell's largest (the first begun of several). `p95_without` and `ratio`, the first by the second,
-    are null in a cell of one flow. The largest ratio stands first.
+    That flow is the cell's largest (the first to start, of several). `p95_without` and `ratio`, the first by the
+    second, are null in a cell of one flow. Rows are sorted by descending ratio.
     """
     done = flows.filter(pl.col(column).is_not_null() & pl.col("size_bytes").is_not_null())
     rows: list[dict[str, object]] = []

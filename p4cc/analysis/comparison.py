@@ -1,7 +1,7 @@
-"""Compares two folders of results: settings that differ, and each metric with its spread over seeds. Pure.
+"""Compares two results folders: settings that differ, and each metric with its spread over seeds. Pure.
 
-Runs are compared where both folders have the variant at the same values of every field that either sweeps; a field
-that only one sweeps has, in the other, the value of its scenario. `RULE` says when a metric differs.
+Runs are compared if both folders have the variant at the same values of every field that either one sweeps; a field
+that only one sweeps has, in the other, its value from the scenario. `RULE` says when a metric differs.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from p4cc.json_data import JsonObject, JsonValue
 
 RULE = (
-    "a metric differs beyond the spread where every seed has a value, each side has two seeds or more, and the "
-    "ranges from the smallest to the largest value over the seeds do not overlap; n and m seeds of one distribution "
-    "do so with probability 2 n! m! / (n + m)!"
+    "a metric differs beyond the spread if every seed has a value, each side has at least two seeds, and the ranges "
+    "from the smallest to the largest value over the seeds do not overlap; for n and m seeds of one distribution the "
+    "probability of this is 2 n! m! / (n + m)!"
 )
 """Printed by --json; also in docs/reference/results.md."""
 
 NOT_METRICS = ("seed", "wall_s", "few_values", "algorithm")
-"""Columns of summary.json that are not results of a run; `wall_s` is the machine's time."""
+"""Columns of summary.json that are not results of a run; `wall_s` is real time."""
 _NO_SETTINGS = ("figures", "reproduces", "extends", "title", "source")
-"""Parts of a scenario that change no number."""
+"""Parts of a scenario that affect no number."""
 
 _LARGEST = 1e300
 
@@ -46,14 +46,14 @@ Point = tuple[tuple[str, str | int | float | bool], ...]
 
 
 class Verdict(StrEnum):
-    """How a metric compares on two sides."""
+    """Verdict on a metric of two sides."""
 
     SAME = "same"
     WITHIN = "within"
     BEYOND = "beyond"
     ONE_SEED = "one seed"
     SOME_SEEDS = "some seeds"
-    """Only some seeds have a value: they are no fair sample."""
+    """Only some seeds have a value, which is not a fair sample."""
     ONLY_A = "only in A"
     ONLY_B = "only in B"
 
@@ -64,7 +64,7 @@ TELLS = (Verdict.BEYOND, Verdict.ONLY_A, Verdict.ONLY_B)
 
 @dataclass(frozen=True)
 class Side:
-    """A metric over those seeds of one folder that have a value."""
+    """A metric over the seeds of one folder that have a value."""
 
     seeds: int
     values: int
@@ -75,7 +75,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Compared:
-    """A metric on both sides; None where the runs have no such column."""
+    """A metric of both sides; None if the runs lack such a column."""
 
     metric: str
     a: Side | None
@@ -85,13 +85,13 @@ class Compared:
 
 @dataclass(frozen=True)
 class Pair:
-    """One variant and point that both ran."""
+    """One variant and point that both sides ran."""
 
     variant_a: str
     variant_b: str
     point: Point
     chance: float
-    """Probability of ranges that do not overlap where nothing differs."""
+    """Probability that ranges do not overlap although nothing differs."""
     metrics: list[Compared]
 
     @property
@@ -126,7 +126,7 @@ class Comparison:
         return any(one.verdict in TELLS for pair in self.pairs for one in pair.metrics)
 
     def plain(self) -> dict[str, object]:
-        """As `--json` prints it."""
+        """The output of `--json`."""
         return {
             "rule": RULE,
             "warnings": self.warnings,
@@ -147,9 +147,9 @@ class Comparison:
 
 
 def compare(a: Results, b: Results, matched: Mapping[str, str] | None = None, only: Sequence[str] = ()) -> Comparison:
-    """Compares two folders; `matched` names the variant of B for one of A, `only` the metrics wanted.
+    """Compares two folders; `matched` maps variants of A to variants of B, `only` restricts the metrics.
 
-    Raises UserError where nothing can be compared, or for an unknown name.
+    Raises UserError if nothing can be compared, or for an unknown name.
     """
     sides = (_Folder(a), _Folder(b))
     names = dict(matched or {})
@@ -183,12 +183,12 @@ def compare(a: Results, b: Results, matched: Mapping[str, str] | None = None, on
 
 
 def chance(n: int, m: int) -> float:
-    """How likely the ranges of `n` and `m` values of one distribution do not overlap."""
+    """Probability that the ranges of `n` and `m` values of one distribution do not overlap."""
     return min(1.0, 2 / comb(n + m, n))
 
 
 class _Folder:
-    """One side: the settings as they applied, and its runs by point."""
+    """One side: the settings as applied, and its runs by point."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -198,7 +198,7 @@ class _Folder:
         star = {"senders"} if run.scenario.topology.get("kind") == "star" else set[str]()
         self.columns = column_names(self.swept)
         self.keys = {"variant", *star, *self.columns}
-        """Columns of runs that say which run it is."""
+        """Columns that identify a run."""
         self.scenario: dict[str, JsonValue] = run.scenario.model_dump()
         first = {case.variant: case for case in reversed(run.cases)}
         self.scenario["variants"] = [
@@ -225,12 +225,12 @@ class _Folder:
         return {path: name for name, path in self.columns.items()}
 
     def _fixed(self, path: str) -> JsonValue:
-        """A field's value where this side does not sweep it, if the path means the same value everywhere."""
+        """A field's value if this side does not sweep it and the path has the same value everywhere."""
         values = values_at(self.scenario, path)
         return values[0] if values and all(one == values[0] for one in values) else None
 
     def settings(self) -> dict[str, JsonValue]:
-        """By dotted name: this p4cc, the input files' hashes, the scenario as it applied, without swept fields."""
+        """By dotted name: this p4cc, the input files' hashes, the applied scenario without swept fields."""
         run = self.results.run
         settings: dict[str, JsonValue] = {f"p4cc.{name}": value for name, value in run.p4cc.items()}
         settings |= {f"inputs.{file.name}.sha256": file.sha256 for file in run.inputs}
@@ -253,7 +253,7 @@ _SWEPT = _Swept()
 
 
 def _flat(name: str, node: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Leaves with their dotted names; list items by their own names where all have one."""
+    """Leaves with their dotted names; list items by name if all have one."""
     prefix = f"{name}." if name else ""
     if isinstance(node, dict):
         for key, value in node.items():
@@ -269,7 +269,7 @@ def _flat(name: str, node: JsonValue) -> Iterator[tuple[str, JsonValue]]:
 
 
 def _differences(side_a: _Folder, side_b: _Folder) -> Iterator[Difference]:
-    """Names whose values differ, in A's order, then those that only B has; a variant of one side is one line."""
+    """Names whose values differ, in A's order, then those only in B; a variant of one side is one line."""
     a, b = side_a.settings(), side_b.settings()
     alone = {
         name: side
@@ -288,7 +288,7 @@ def _differences(side_a: _Folder, side_b: _Folder) -> Iterator[Difference]:
 
 
 def _installed(a: _Folder, b: _Folder, pairs: Sequence[Pair], paths: Sequence[str]) -> Iterator[Difference]:
-    """K and K_dc as installed, where they differ for what both ran."""
+    """K and K_dc as installed, if they differ for the common runs."""
 
     def of(side: _Folder) -> dict[tuple[str, Point], RecordedCase]:
         return {(case.variant, side.point(case.model_extra or {}, paths)): case for case in side.results.run.cases}
@@ -303,7 +303,7 @@ def _installed(a: _Folder, b: _Folder, pairs: Sequence[Pair], paths: Sequence[st
 
 def _metrics(a: Mapping[int, JsonObject], b: Mapping[int, JsonObject], keys: set[str]) -> Iterator[Compared]:
     rows = [{seed: dict(_numbers(run, keys)) for seed, run in runs.items()} for runs in (a, b)]
-    # A word counts 1 in runs that have it and 0 in the others.
+    # A text counts as 1 in runs that have it and as 0 in the others.
     words = [name for of in rows for row in of.values() for name in row if "=" in name]
     of_a, of_b = (_by_metric(of, words) for of in rows)
     for metric in dict.fromkeys((*of_a, *of_b)):
@@ -317,7 +317,7 @@ def _metrics(a: Mapping[int, JsonObject], b: Mapping[int, JsonObject], keys: set
 def _by_metric(
     rows: Mapping[int, Mapping[str, float | None]], words: Sequence[str]
 ) -> dict[str, dict[int, float | None]]:
-    """Every number of runs, by its name and seed; None where a run has none."""
+    """Every number of the runs, by name and seed; None if a run lacks it."""
     names = dict.fromkeys([*(name for row in rows.values() for name in row), *words])
     absent = {name: 0.0 if name in words else None for name in names}
     return {name: {seed: row.get(name, absent[name]) for seed, row in rows.items()} for name in names}
@@ -338,7 +338,7 @@ def _numbers(run: JsonObject, keys: set[str]) -> Iterator[tuple[str, float | Non
 
 
 def _comparable(value: JsonValue) -> float | None:
-    """A number that can be compared; None for anything else, such as in a file that was edited."""
+    """A number that can be compared; None for anything else, for instance in an edited file."""
     return found if (found := number(value)) is not None and abs(found) < _LARGEST else None
 
 
@@ -380,15 +380,15 @@ def _filtered(pair: Pair, only: Sequence[str]) -> Pair:
 def _warnings(a: Results, b: Results) -> Iterator[str]:
     names = [one.run.scenario.name for one in (a, b)]
     if names[0] != names[1]:
-        yield f"the scenarios differ: {names[0]} and {names[1]}; what is alike in name may not be alike in meaning"
+        yield f"the scenarios differ: {names[0]} and {names[1]}; equal names may have different meanings"
     if a.folder.resolve() == b.folder.resolve():
         yield "A and B are the same folder"
 
 
 def _transports(a: _Folder, b: _Folder, pairs: Sequence[Pair]) -> Iterator[str]:
-    """A warning for each way in which other algorithms that are compared have other transports, unless a side means it.
+    """Warns about compared algorithms with different transports, unless a side sets them on purpose.
 
-    Of one algorithm the settings that differ say it.
+    If both sides run the same algorithm, the differing settings show it.
     """
     if any(side.scenario.get(transports.ON_PURPOSE) for side in (a, b)):
         return
@@ -400,7 +400,7 @@ def _transports(a: _Folder, b: _Folder, pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def _variant(scenario: JsonObject, name: str) -> JsonObject:
-    """Settings of a variant; none in a folder that somebody edited."""
+    """Settings of a variant; empty for an edited folder."""
     found = [one for one in map(mapping, items(scenario.get("variants"))) if one.get("name") == name]
     return found[0] if found else {}
 

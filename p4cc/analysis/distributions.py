@@ -1,4 +1,4 @@
-"""Distributions of values with weights: percentiles, the distance of two, a correlation."""
+"""Weighted distributions: percentiles, distances, correlation."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Sample:
     weights: Values
 
     def percentile(self, percent: float) -> float:
-        """The smallest value with more than this share of weight up to it."""
+        """The smallest value for which the weight up to it exceeds this share."""
         order = np.argsort(self.values, kind="stable")
         passed: Values = np.cumsum(self.weights[order])
         place = int(np.searchsorted(passed, float(passed[-1]) * percent / 100, side="right"))
         return float(self.values[order][min(place, self.values.size - 1)])
 
     def cumulative(self, points: Values) -> Values:
-        """The share of weight up to each point."""
+        """Cumulative share of weight at each point."""
         order = np.argsort(self.values, kind="stable")
         passed = np.concatenate([[0.0], np.cumsum(self.weights[order])])
         return passed[np.searchsorted(self.values[order], points, side="right")] / passed[-1]
@@ -41,14 +41,14 @@ def kolmogorov(first: Sample, second: Sample) -> float:
 
 
 def largest_shift(first: Sample, second: Sample, percents: Iterable[float]) -> float:
-    """The largest distance of equal percentiles of two samples, in the values' unit; NaN where one has no values."""
+    """The largest distance between equal percentiles of two samples, in the values' unit; NaN if one is empty."""
     if first.values.size == 0 or second.values.size == 0:
         return float("nan")
     return max(abs(first.percentile(percent) - second.percentile(percent)) for percent in percents)
 
 
 def correlation(first: Values, second: Values) -> float:
-    """Pearson's coefficient; NaN where one of both never changes."""
+    """Pearson's coefficient; NaN if either is constant."""
     if first.size < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return float("nan")
     return float(np.corrcoef(first, second)[0, 1])

@@ -1,4 +1,4 @@
-"""Numbers for people: units that suit their size, and significant digits.
+"""Numbers for people: suitable units, and significant digits.
 
 A metric's name has its unit at the end or before a percentile (`finish_ns`, `rtt_ns_p99`).
 """
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from p4cc.json_data import JsonValue
 
 WIDE = 140
-"""Characters of a line without a terminal."""
+"""Line width without a terminal."""
 
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")),
     "bps": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),
     "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
 }
-"""Units by the ending of a metric's name, the largest first."""
+"""Units by suffix of a metric's name, the largest first."""
 _ENDING = re.compile(r"_(ns|bps|bytes)(?:_|$)")
 
 
 def scale(metric: str, largest: float) -> tuple[float, str]:
-    """The divisor and the unit that suit a metric whose largest number is `largest`."""
+    """The divisor and unit for a metric whose largest number is `largest`."""
     ending = _ENDING.search(metric)
     if ending is None:
         return 1.0, "pkts" if re.search(r"_pkts(?:_|$)", metric) else ""
@@ -41,16 +41,16 @@ def heading(metric: str, unit: str) -> str:
 
 
 def number(value: float) -> str:
-    """Four significant digits, all digits of a whole number."""
+    """Four significant digits, or all digits of a whole number."""
     if value.is_integer() and abs(value) < 1e15:
         return f"{value:.0f}"
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:#.4g}".rstrip(".")
 
 
 def swept(name: str, value: JsonValue) -> str:
-    """A swept value in words: in the unit that its field's name ends with, and by its fields where it is a mapping.
+    """A swept value in words: with its field's unit, and by fields if it is a mapping.
 
-    20000000 of `exp_mean_ns` is `20 ms`; a mapping is the text in JSON that results keep of it.
+    20000000 of `exp_mean_ns` is `20 ms`; a mapping is passed as its JSON text in the results.
     """
     if isinstance(value, str):
         try:

@@ -1,7 +1,7 @@
 """Confidence intervals over the seeds: of a number of runs, and of a percentile of flows. Pure.
 
-Each seed is one independent sample; flows of one run are not, since they share queues. So a percentile of flows is
-resampled by whole runs (a cluster bootstrap), never flow by flow.
+Each seed is one independent sample; flows of one run are not, because they share queues. A percentile of flows is
+therefore resampled by whole runs (a cluster bootstrap), never by flows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from p4cc.analysis.percentiles import Values
 
 Interval = Literal["range", "t", "bootstrap"]
-"""What is shown of the spread over seeds; `range` is no confidence interval."""
+"""What to show of the spread over seeds; `range` is not a confidence interval."""
 
 LEVEL_PERCENT = 95
 RESAMPLES = 2_000
@@ -34,7 +34,7 @@ _NORMAL = 1.959964
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean (or a percentile of all flows) over seeds with the ends of its interval; None for ends of one seed."""
+    """A mean (or a percentile of all flows) over seeds with its interval, whose ends are None for one seed."""
 
     middle: float
     low: float | None
@@ -43,7 +43,7 @@ class Estimate:
 
 
 def text(interval: Interval) -> str:
-    """Names an interval for people, as figures and tables do."""
+    """Name of an interval, as in figures and tables."""
     if interval == "t":
         return f"{LEVEL_PERCENT} % confidence interval of the mean over the seeds (Student's t)"
     if interval == "bootstrap":
@@ -58,7 +58,7 @@ def t_quantile(freedom: int) -> float:
     if freedom <= len(_T):
         return _T[freedom - 1]
     z = _NORMAL
-    # Abramowitz and Stegun 1964, 26.7.5, its first three terms: right to three digits beyond the table.
+    # Abramowitz and Stegun 1964, 26.7.5, first three terms: three correct digits beyond the table.
     return (
         z
         + (z**3 + z) / (4 * freedom)
@@ -68,7 +68,7 @@ def t_quantile(freedom: int) -> float:
 
 
 def of_values(values: Sequence[float], interval: Interval) -> Estimate | None:
-    """The mean of a number over the seeds with its interval (`range`: the least and largest); None without values."""
+    """The mean of a number over the seeds with its interval (`range`: smallest and largest); None without values."""
     if not values:
         return None
     of = np.asarray(values, dtype=np.float64)
@@ -98,7 +98,7 @@ def of_percentile(runs: Sequence[Values], percent: float) -> Estimate | None:
 def _resampled(count: int, statistic: Callable[[list[int]], float]) -> tuple[float, float]:
     """The middle 95 % of a statistic over resamples of `count` runs; the same draws in every call."""
     draws = np.random.default_rng(0).integers(count, size=(RESAMPLES, count))
-    # Few runs have few different resamples: each is worked out once.
+    # Few runs have few different resamples, so each is computed once.
     different, times = np.unique(np.sort(draws, axis=1), axis=0, return_counts=True)
     found = np.repeat([statistic([int(place) for place in one]) for one in different], times)
     low, high = np.quantile(found, [(100 - LEVEL_PERCENT) / 200, (100 + LEVEL_PERCENT) / 200])

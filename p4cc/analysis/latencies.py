@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def with_labels(rtts: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
-    """Round-trip times with the label of their flow's traffic (`class`)."""
+    """Round-trip times with their flow's traffic label (`class`)."""
     labels = flows.select(pl.col("flow_id"), pl.col("class"))
     return rtts.join(labels, on="flow_id", how="left", maintain_order="left")
 
 
 def with_latencies(rounds: pl.DataFrame) -> pl.DataFrame:
-    """Rounds with the time from the first request to the last answer, null where it is not whole, and their label."""
+    """Rounds with their time from first request to last answer (null if incomplete) and label."""
     start, finish = pl.col("start_ns").cast(pl.Int64), pl.col("finish_ns")
     return rounds.with_columns(
         latency_ns=finish - start,
@@ -32,9 +32,9 @@ def with_latencies(rounds: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_rtts(rtts: Iterable[pl.DataFrame], windows: Sequence[Window]) -> dict[str, float]:
-    """Number, mean and percentiles of all round-trip times, and of each span's; nothing where none were kept.
+    """Number, mean and percentiles of all round-trip times, and of each span's; empty if none were recorded.
 
-    The table comes in parts, of which only how often each time occurs is kept.
+    The table comes in parts, and only counts of equal times are kept.
     """
     spans = {"": (0, None), **{f"_{window.name}": (window.start_ns, window.end_ns) for window in windows}}
     counts: dict[str, list[pl.DataFrame]] = {suffix: [] for suffix in spans}
@@ -54,13 +54,13 @@ def of_rtts(rtts: Iterable[pl.DataFrame], windows: Sequence[Window]) -> dict[str
 
 
 def of_rounds(rounds: pl.DataFrame) -> dict[str, float]:
-    """Number, mean and percentiles of the rounds that are whole."""
+    """Number, mean and percentiles of the complete rounds."""
     whole = _floats(rounds["latency_ns"].drop_nulls())
     return _statistics("latency", "", whole) if whole.size else {}
 
 
 def of_collectives(collectives: pl.DataFrame) -> dict[str, float]:
-    """Number, mean and percentiles of the iterations that are whole, and their median bus bandwidth."""
+    """Number, mean and percentiles of the complete iterations, and their median bus bandwidth."""
     whole = collectives.filter(pl.col("completion_ns").is_not_null())
     if whole.is_empty():
         return {}
@@ -77,7 +77,7 @@ def _statistics(name: str, suffix: str, values: Values) -> dict[str, float]:
 
 
 def _statistics_of_counts(name: str, suffix: str, values: list[int], counts: list[int]) -> dict[str, float]:
-    """As `_statistics`, of rising values with how often each occurs: a whole sum, so that the mean is the same."""
+    """`_statistics` of ascending values with their counts; integer sums give the same mean."""
     passed = np.cumsum(np.array(counts, dtype=np.int64))
     number = int(passed[-1]) if counts else 0
     total = sum(value * count for value, count in zip(values, counts, strict=True))

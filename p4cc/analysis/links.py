@@ -1,4 +1,4 @@
-"""What links and queues did: utilisation, time paused, distribution of depths. Pure: frames in, numbers out.
+"""Activity of links and queues: utilisation, time paused, distribution of depths. Pure: frames in, numbers out.
 
 A link's two directions are two channels, named `node:port->node:port`.
 
@@ -22,9 +22,9 @@ DEPTH_PERCENTILES = (50, 99)
 def utilisation(
     links: pl.DataFrame, link_bytes: pl.DataFrame, hosts: Collection[str], windows: Sequence[Window], end_ns: int
 ) -> dict[str, float]:
-    """Mean share of their rate that links carried: U1 over the hosts' uplinks, U2 over all that switches send into.
+    """Mean share of link capacity in use: U1 over the hosts' uplinks, U2 over all links that switches send to.
 
-    Over each window (`u1_NAME`, `u2_NAME`; NaN if the run ended before) and over the whole run (`u1_run`, `u2_run`).
+    For each window (`u1_NAME`, `u2_NAME`; NaN if the run ended before) and for the whole run (`u1_run`, `u2_run`).
     """
     rates = dict(zip(links["link"].to_list(), links["rate_bps"].to_list(), strict=True))
     whole = {link: int(bytes_) for link, bytes_ in links.select("link", "bytes").iter_rows()}
@@ -47,7 +47,7 @@ def _at(link_bytes: pl.DataFrame, time_ns: int) -> dict[str, int]:
 def _shares(
     name: str, gains: dict[str, int], rates: dict[str, int], hosts: Collection[str], span_ns: int
 ) -> dict[str, float]:
-    """Both means over one span; NaN where no time passed or nothing is of that kind."""
+    """Both means over one span; NaN without time or without such links."""
     known = frozenset(hosts)
     of: dict[str, list[float]] = {"u1": [], "u2": []}
     for link, bytes_ in gains.items():
@@ -62,7 +62,7 @@ def with_paused_share(pauses: pl.DataFrame, end_ns: int) -> pl.DataFrame:
 
 
 def depths(histogram: pl.DataFrame) -> dict[str, float]:
-    """Mean and percentiles of the depth of a switch's port, over all ports and samples; a percentile is its bin's."""
+    """Mean and percentiles of switch ports' depths, over all ports and samples; a percentile has its bin's value."""
     samples = [int(one) for one in histogram["samples"].to_list()]
     bins = [int(one) for one in histogram["depth_bytes"].to_list()]
     whole = sum(samples)
@@ -81,7 +81,7 @@ def depths(histogram: pl.DataFrame) -> dict[str, float]:
 
 
 def outcome(summary: Mapping[str, float | None]) -> str:
-    """How a run ended: `finished`, `deadlock`, `stalled`, or `not finished` though bytes still move.
+    """How a run ended: `finished`, `deadlock`, `stalled`, or `not finished` although bytes were moving.
 
     Source: docs/algorithms/pfc.md#deadlock.
     """

@@ -1,7 +1,7 @@
-"""Tables that memory need not hold: files of whole row groups, read one after the other.
+"""Tables that need not fit in memory: files of full row groups, read one after the other.
 
-A run's table becomes one when it has more rows than a row group (`running/streams.py`). What is worked out of tables
-takes them by parts, of which a table in memory is one.
+A run's table becomes one if it has more rows than a row group (`running/streams.py`). Derived values are computed
+from parts; a table in memory is a single part.
 """
 
 # pyarrow's stubs leave some overloads partly untyped.
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROW_GROUP_ROWS = 1 << 20
-"""Rows of each row group but the last, of what is written: those that pyarrow gives them."""
+"""Rows of each row group except the last: pyarrow's default."""
 
 
 @dataclass(frozen=True)
 class LongTable:
-    """A table in an open Parquet file, and a function to apply to each part that is read."""
+    """A table in an open Parquet file, and a function to apply to each part."""
 
     file: IO[bytes]
     changes: tuple[Callable[[pa.Table], pa.Table], ...] = ()
@@ -36,7 +36,7 @@ class LongTable:
 
     @property
     def column_names(self) -> list[str]:
-        """Names of its columns, as they are after the changes."""
+        """Names of its columns after the changes."""
         return self._changed(self._opened().schema_arrow.empty_table()).column_names
 
     def parts(self) -> Iterator[pa.Table]:
@@ -44,12 +44,12 @@ class LongTable:
         opened = self._opened()
         for number in range(opened.num_row_groups):
             part = opened.read_row_group(number)
-            # Pieces would show in the bytes of result files.
+            # Chunks would change the bytes of result files.
             is_whole = all(column.num_chunks <= 1 for column in part.columns)
             yield self._changed(part if is_whole else part.combine_chunks())
 
     def changed(self, change: Callable[[pa.Table], pa.Table]) -> LongTable:
-        """The table with one more change of each part, which changes neither number nor order of rows."""
+        """The table with another change of each part, which must keep number and order of rows."""
         return replace(self, changes=(*self.changes, change))
 
     def _opened(self) -> pq.ParquetFile:
@@ -65,7 +65,7 @@ AnyTable = pa.Table | LongTable
 
 
 def parts_of(table: AnyTable) -> Iterator[pa.Table]:
-    """The parts of a table: itself if it is in memory."""
+    """The parts of a table; the table itself if it is in memory."""
     if isinstance(table, LongTable):
         yield from table.parts()
     else:

@@ -1,7 +1,7 @@
-"""Derives metrics from a run's tables: slowdowns, queue percentiles, goodput in bins, metrics by label of traffic.
+"""Derives metrics from a run's tables: slowdowns, queue percentiles, goodput in bins, metrics by traffic label.
 
-All of docs/algorithms/metrics.md#metrics, and pure: tables in, tables and numbers out.
-Sums are taken in the order of the rows, so that the same run gives the same bits.
+Implements docs/algorithms/metrics.md#metrics; pure: tables in, tables and numbers out.
+Sums follow the order of the rows, so that the same run gives the same bits.
 """
 
 # pyarrow's and numpy's stubs leave some overloads partly untyped.
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from topos import Ideal, Paths, Topology
 
 BY_PORT = ("queues", "ports", "port_queues")
-"""Tables in which the engine numbers switches; results name them."""
+"""Tables that number switches in the engine and name them in results."""
 
 _KNOWS_SENDER = {"flow_id": "flow_id", "class": "class", "label": "class"}
-"""Columns by which a row's flow or label of traffic is known, with the column of the flows that has the same."""
+"""Columns that identify a row's flow or traffic label, with the corresponding column of the flows."""
 
 FLOW_PERCENTILES = (1, 5, *PERCENTILES)
 
@@ -50,17 +50,17 @@ class Measures:
     topology: Topology
     paths: Paths
     ideals: Mapping[str, Ideal]
-    """Formulas for completion times alone in the network, by the names that the engine knows senders by."""
+    """Formulas for ideal completion times, by the engine's names of senders."""
     windows: Sequence[Window]
     goodput_interval_ns: int | None
     by_label: bool
-    """Whether the summary has metrics of each label of traffic."""
+    """Whether the summary has metrics per traffic label."""
     slowdown_by_size: bool
     """Whether the summary (ten bins) and a table (twenty) have slowdowns by flow size."""
     algorithm: str
-    """The variant's, by the registry's names."""
+    """The variant's algorithms, by their names in the registry."""
     senders: Mapping[str, str]
-    """Algorithms by the names that the engine knows senders by."""
+    """Algorithms by the engine's names of senders."""
 
 
 def derive(
@@ -123,9 +123,9 @@ def derive(
 
 
 def _of_own_senders(table: AnyTable, flows: pl.DataFrame, algorithm: str) -> AnyTable:
-    """A table of flows or labels with the algorithm of each, where traffic brings senders of its own.
+    """Adds each row's algorithm to a table of flows or labels, if traffic sets its senders.
 
-    Elsewhere the variant's is that of all rows, and `ResultWriter` puts it there.
+    Otherwise all rows have the variant's algorithm, which `ResultWriter` adds.
     """
     by = next((name for name in _KNOWS_SENDER if name in table.column_names), None)
     if by is None or ALGORITHM in table.column_names or flows.filter(pl.col(ALGORITHM) != algorithm).is_empty():
@@ -161,15 +161,15 @@ def _rates(topology: Topology) -> dict[str, int]:
 
 
 def goodput_bins(windows: pl.DataFrame, interval_ns: int) -> pl.DataFrame:
-    """Goodput of each flow in bins of time, from its acknowledged bytes: `flow_id`, `time_ns` (start), `rate_bps`.
+    """Goodput of each flow in time bins, from its acknowledged bytes: `flow_id`, `time_ns` (start), `rate_bps`.
 
-    Bins in which nothing was acknowledged have no row.
+    Bins without acknowledged data have no row.
     """
     return goodput_of_parts([windows], interval_ns)
 
 
 def goodput_of_parts(windows: Iterable[pl.DataFrame], interval_ns: int) -> pl.DataFrame:
-    """As `goodput_bins`, of a table that comes in parts."""
+    """`goodput_bins` for a table that comes in parts."""
     acked = pl.concat([_acked(part, interval_ns) for part in windows])
     return (
         acked.group_by("flow_id", "time_ns")
@@ -182,10 +182,10 @@ def goodput_of_parts(windows: Iterable[pl.DataFrame], interval_ns: int) -> pl.Da
 
 
 def _acked(windows: pl.DataFrame, interval_ns: int) -> pl.DataFrame:
-    """The most that each flow had acknowledged in each bin."""
+    """Each flow's largest acknowledged position in each bin."""
     acked = windows.select(
         "flow_id",
-        # A sample shows what happened up to its time, so one at a bin's end belongs to that bin.
+        # A sample covers the time up to its instant, so one at a bin's end belongs to that bin.
         time_ns=((pl.col("time_ns").cast(pl.Int64) - 1).clip(0) // interval_ns) * interval_ns,
         acked=pl.col("acked_bytes").cast(pl.Int64),
     )
@@ -193,10 +193,10 @@ def _acked(windows: pl.DataFrame, interval_ns: int) -> pl.DataFrame:
 
 
 def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
-    """Figures of each label of traffic: goodput, fairness, completion, slowdown, deadlines; one row per label.
+    """Metrics of each traffic label: goodput, fairness, completion, slowdown, deadlines; one row per label.
 
-    `goodput_bps` is what its flows had acknowledged from the first start to the last finish, or to the end of the run;
-    null where no time passed between them.
+    `goodput_bps` is its flows' acknowledged payload from the first start to the last finish, or to the end of the run;
+    null if no time passed between them.
     """
     rows: list[dict[str, object]] = []
     for (label,), group in flows.group_by("class", maintain_order=True):
@@ -234,7 +234,7 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
 
 
 def _of_flows_in(windows: Sequence[Window], flows: pl.DataFrame) -> dict[str, float]:
-    """The same of the flows that began within each span, whenever they finished, and how many of them did not."""
+    """Metrics of the flows that began within each span, whenever they finished, and the number of unfinished ones."""
     result: dict[str, float] = {}
     for window in windows:
         begun = started_in(flows, window)
@@ -245,12 +245,12 @@ def _of_flows_in(windows: Sequence[Window], flows: pl.DataFrame) -> dict[str, fl
 
 
 def started_in(flows: pl.DataFrame, window: Window) -> pl.DataFrame:
-    """The flows that began within a span, its end left out."""
+    """The flows that began within a span, excluding its end."""
     return flows.filter((pl.col("start_ns") >= window.start_ns) & (pl.col("start_ns") < window.end_ns))
 
 
 def _of_flows(flows: pl.DataFrame, span: str = "") -> dict[str, float]:
-    """Number, mean and percentiles of completion times and slowdowns of the flows that finished."""
+    """Number, mean and percentiles of completion times and slowdowns of the finished flows."""
     result: dict[str, float] = {}
     for name, column in (("fct", "fct_ns"), ("slowdown", "slowdown")):
         values = flows[column].drop_nulls().cast(pl.Float64).to_numpy()
@@ -263,14 +263,14 @@ def _of_flows(flows: pl.DataFrame, span: str = "") -> dict[str, float]:
 
 
 def jain(rates: Iterable[float]) -> float:
-    """Jain's index, `(sum x)^2 / (n sum x^2)`; NaN where nothing flows."""
+    """Jain's index, `(sum x)^2 / (n sum x^2)`; NaN if all values are 0."""
     values = list(rates)
     squares = sum(value * value for value in values)
     return float("nan") if squares == 0 else sum(values) ** 2 / (len(values) * squares)
 
 
 def supported(points: Iterable[tuple[float, bool]]) -> float:
-    """The largest point up to which every point is fine; 0 if the first is not.
+    """The largest point up to which all points are good; 0 if the first is not.
 
     Source: docs/algorithms/metrics.md#metrics, supported concurrency.
     """
@@ -285,7 +285,7 @@ def supported(points: Iterable[tuple[float, bool]]) -> float:
 def _of_windows(
     windows: Sequence[Window], checkpoints: pl.DataFrame, of_flows: pl.DataFrame, end_ns: int
 ) -> dict[str, float]:
-    """Goodput and fairness within each span of time, of all flows that began and were not over before it."""
+    """Goodput and fairness within each span of time, of all flows that began and did not end before it."""
     result: dict[str, float] = {}
     finishes = dict(zip(of_flows["flow_id"].to_list(), of_flows["finish_ns"].to_list(), strict=True))
     flows = checkpoints["flow_id"].unique(maintain_order=True).to_list()

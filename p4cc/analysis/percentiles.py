@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     Values = npt.NDArray[np.float64]
 
 PERCENTILES = (50, 95, 99)
-"""Those that tables and summaries have."""
+"""Percentiles in tables and summaries."""
 
 DEFINITION = "a percentile p is the value at index `int(n p)` of the n sorted ones (docs/algorithms/metrics.md#metrics)"
 FEW = (
     "of fewer than 1/(1-p) values (p99: 100, p95: 20; below the median 1/p) a percentile is the largest (the least) of "
-    "them and says nothing of the share beyond it"
+    "them and says nothing about the share beyond it"
 )
 """Why a percentile is marked."""
 
@@ -39,23 +39,23 @@ def percentile(values: Values, percent: float) -> float:
 def fewest(percent: float) -> int:
     """How many values a percentile needs so that one of them is expected beyond it; the extremes need one."""
     share = min(percent, 100 - percent) / 100
-    # Rounded so that 1 / 0.01 is 100, whatever 1 - 0.99 is in binary.
+    # Rounded so that 1 / 0.01 is 100, whatever the binary value of 1 - 0.99.
     return 1 if share <= 0 else ceil(round(1 / share, 6))
 
 
 def is_few(count: int, percent: float) -> bool:
-    """Whether a percentile is of so few values that it is marked; without values there is none to mark."""
+    """Whether a percentile is marked because it has few values; never without values."""
     return 0 < count < fewest(percent)
 
 
 def percent_of(column: str) -> float | None:
-    """Which percentile a column holds by its name: 99 for `incast.fct_p99_ns`; None for other columns."""
+    """The percentile that a column's name states: 99 for `incast.fct_p99_ns`; None for other columns."""
     match = _NAME.fullmatch(column)
     return None if match is None else float(match["percent"])
 
 
 def count_column(column: str) -> str | None:
-    """The column of a run's numbers with the count behind a percentile; None for other columns."""
+    """The column with the number of values behind a percentile; None for other columns."""
     match = _NAME.fullmatch(column)
     if match is None:
         return None
@@ -64,7 +64,7 @@ def count_column(column: str) -> str | None:
 
 
 def of_few(numbers: Mapping[str, object]) -> list[str]:
-    """Names of the percentiles among a run's numbers whose counts are small."""
+    """Names of the percentiles among a run's numbers that have few values."""
     return [name for name, value in numbers.items() if value is not None and _is_of_few(name, numbers)]
 
 
@@ -75,6 +75,6 @@ def _is_of_few(name: str, numbers: Mapping[str, object]) -> bool:
 
 
 def of_few_text(percents: Iterable[float]) -> str:
-    """A note for people who see a mark: `fewer values than 100 (p99)`."""
+    """An explanation of the mark: `fewer values than 100 (p99)`."""
     needs = ", ".join(f"{fewest(percent)} (p{percent:g})" for percent in sorted(set(percents)))
     return f"fewer values than {needs}"

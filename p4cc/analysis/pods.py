@@ -1,7 +1,7 @@
 """Traffic by pods: who sent how much to whom, how uneven that is, and how flows fared.
 
-Pure: frames in, frames and numbers out. Pods are numbered from 0 on. Cells and shares of empty cells are of full pods
-only, those with as many hosts as the largest: the last pod of a fat-tree may have few hosts.
+Pure: frames in, frames and numbers out. Pods are numbered from 0. Cells and shares of empty cells cover only full
+pods, those with as many hosts as the largest: the last pod of a fat-tree may have few hosts.
 
 Source: docs/algorithms/traffic.md#skewed, docs/algorithms/metrics.md#metrics.
 """
@@ -46,10 +46,10 @@ def with_pods(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFram
 
 
 def pod_pairs(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFrame:
-    """A row for each ordered pair of pods: flows, bytes, percentiles; null where no flow is complete.
+    """One row per ordered pair of pods: flows, bytes, percentiles; null if no flow is complete.
 
-    `uplink_share` is the part of what leaves the first pod that goes to the second; null within a pod.
-    Percentiles are of complete flows.
+    `uplink_share` is the part of the first pod's outgoing traffic that goes to the second; null within a pod.
+    Percentiles cover complete flows.
 
     Source: docs/algorithms/metrics.md#metrics.
     """
@@ -83,9 +83,9 @@ def pod_pairs(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFram
 
 
 def skew(flows: pl.DataFrame, cells: pl.DataFrame) -> dict[str, float | None]:
-    """How uneven the offered traffic is: over pairs of hosts that carry anything, and over cells of full pods.
+    """How uneven the offered traffic is: over pairs of hosts with traffic, and over cells of full pods.
 
-    Shares of nothing are None.
+    Shares of 0 are None.
     """
     sized = flows.filter(pl.col("size_bytes").is_not_null())
     pairs = sized.group_by("src", "dst", maintain_order=True).agg(pl.col("size_bytes").sum())
@@ -104,7 +104,7 @@ def skew(flows: pl.DataFrame, cells: pl.DataFrame) -> dict[str, float | None]:
 
 
 def gini(amounts: Sequence[int]) -> float:
-    """Gini's index: 0 when all are alike, towards 1 when one has everything; 0 without amounts."""
+    """Gini's index: 0 if all amounts are equal, towards 1 if one has everything; 0 without amounts."""
     ordered = sorted(amounts)
     whole = sum(ordered)
     if whole == 0:
@@ -114,7 +114,7 @@ def gini(amounts: Sequence[int]) -> float:
 
 
 def busiest_drain_ns(flows: pl.DataFrame, rates_bps: Mapping[str, int]) -> float:
-    """Least time in which any network could carry the flows: the payload of the busiest host at its link's rate."""
+    """Lower bound of the time that any network needs for the flows: the busiest host's payload at its link's rate."""
     sized = flows.filter(pl.col("size_bytes").is_not_null())
     longest = 0.0
     for end in ("src", "dst"):

@@ -1,4 +1,4 @@
-"""Depths of queues over time, from samples that may be more than memory holds. Pure: frames in, a frame out.
+"""Depths of queues over time, from samples that may exceed memory. Pure: frames in, a frame out.
 
 Source: docs/algorithms/metrics.md#metrics.
 """
@@ -22,21 +22,21 @@ _Integers = npt.NDArray[np.int64]
 
 @dataclass
 class _Port:
-    """How long each depth of a port held, up to its last sample."""
+    """Duration of each depth of a port, up to its last sample."""
 
     held_ns: dict[int, int] = field(default_factory=dict[int, int])
     last: tuple[int, int] | None = None
-    """Time and depth."""
+    """Time and depth of the last sample."""
 
     def add(self, times: _Integers, depths: _Integers) -> None:
-        """Adds samples: a depth holds until the next."""
+        """Adds samples: a depth holds until the next sample."""
         if self.last is not None:
             times, depths = np.append(self.last[0], times), np.append(self.last[1], depths)
         self._hold(depths[:-1], np.diff(times))
         self.last = int(times[-1]), int(depths[-1])
 
     def end(self, end_ns: int) -> tuple[_Integers, _Integers]:
-        """Rising depths and how long each held, until the end of the run."""
+        """Ascending depths with their durations, until the end of the run."""
         if self.last is not None:
             (time, depth), self.last = self.last, None
             self._hold(np.array([depth]), np.array([max(end_ns, time + 1) - time]))
@@ -52,7 +52,7 @@ class _Port:
 
 
 def queue_stats(queues: Iterable[pl.DataFrame], end_ns: int) -> pl.DataFrame:
-    """Mean and percentiles of each port's depth over time, from its samples in parts: a depth holds until the next."""
+    """Mean and percentiles of each port's depth over time, from parts of samples; a depth holds until the next."""
     schema = {
         "switch": pl.String,
         "port": pl.UInt64,
@@ -79,7 +79,7 @@ def queue_stats(queues: Iterable[pl.DataFrame], end_ns: int) -> pl.DataFrame:
             "max_pkts": int(depths[-1]),
         }
         for percent in PERCENTILES:
-            # The smallest depth that holds, with all below it, for at least the share of time.
+            # The smallest depth whose duration, with that of all smaller depths, reaches the share of time.
             place = int(np.searchsorted(passed, whole * percent / 100))
             row[f"p{percent}_pkts"] = int(depths[min(place, len(depths) - 1)])
         rows.append(row)

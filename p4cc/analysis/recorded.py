@@ -1,4 +1,4 @@
-"""Reads a folder of results: tables, and run.json and summary.json, validated."""
+"""Reads a results folder: tables, and run.json and summary.json, validated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RUN_FILE = "run.json"
-"""What was run."""
+"""The record of the call."""
 SUMMARY = "summary.json"
 """The numbers of each run."""
 _OURS = "name a folder that p4cc run wrote"
@@ -30,7 +30,7 @@ class RecordedInput(BaseModel):
 
 
 class RecordedThresholds(BaseModel):
-    """Thresholds, and how many ports have them."""
+    """Thresholds, and the number of ports that have them."""
 
     k_pkts: int | None
     k_dc_pkts: int | None
@@ -38,13 +38,13 @@ class RecordedThresholds(BaseModel):
 
 
 class RecordedVariant(BaseModel, extra="allow"):
-    """A variant of the scenario as resolved."""
+    """A variant of the resolved scenario."""
 
     name: str
 
 
 class RecordedScenario(BaseModel, extra="allow"):
-    """The parts that are read of a resolved scenario, of this version of p4cc or another."""
+    """The relevant parts of a resolved scenario, of this version of p4cc or another."""
 
     name: str
     topology: dict[str, JsonValue]
@@ -53,7 +53,7 @@ class RecordedScenario(BaseModel, extra="allow"):
 
 
 class RecordedCase(BaseModel, extra="allow"):
-    """One case as it ran; `model_extra` has its point of the sweep."""
+    """One case; `model_extra` has its point of the sweep."""
 
     variant: str
     program: str
@@ -62,7 +62,7 @@ class RecordedCase(BaseModel, extra="allow"):
 
 
 class RecordedRun(BaseModel):
-    """The parts of run.json that p4cc reads."""
+    """The relevant parts of run.json."""
 
     format: Literal["p4cc run 1"]
     p4cc: dict[str, str | None]
@@ -104,13 +104,13 @@ class Results:
 
 
 def read_table(folder: Path, name: str) -> pl.DataFrame | None:
-    """A table of results; None where it has no rows."""
+    """A table of results; None if it has no rows."""
     path = folder / f"{name}.parquet"
     return pl.read_parquet(path) if path.exists() else None
 
 
 def read_run(folder: Path) -> RecordedRun:
-    """Reads run.json of a folder; raises UserError where it is missing or invalid."""
+    """Reads run.json of a folder; raises UserError if it is missing or invalid."""
     path = folder / RUN_FILE
     try:
         return RecordedRun.model_validate(_read_json(path))
@@ -122,7 +122,7 @@ def read_run(folder: Path) -> RecordedRun:
 
 
 def read_results(folder: Path) -> Results:
-    """Reads a folder of results; raises UserError where it is missing or invalid."""
+    """Reads a results folder; raises UserError if it is missing or invalid."""
     if not folder.is_dir():
         raise UserError("there is no such folder", place=str(folder), remedy=_OURS)
     if not (folder / RUN_FILE).exists():

@@ -1,4 +1,4 @@
-"""Numbers of runs over the seeds, with intervals: what `Result.statistics` and `p4cc tables` give. Pure."""
+"""Numbers of runs over the seeds, with intervals, for `Result.statistics` and `p4cc tables`. Pure."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _KEYS = ("variant", "algorithm")
 
 
 def interval_of(scenario: JsonObject) -> Interval:
-    """What a scenario shows of the seeds; of one that says nothing, t: a range is no statement about the mean."""
+    """The scenario's interval; t if it sets none, because a range says nothing about the mean."""
     return "bootstrap" if scenario.get("interval") == "bootstrap" else "t"
 
 
 def over_seeds(results: Results, interval: Interval) -> list[dict[str, JsonValue]]:
-    """A row for each variant, point and number of the runs, in their order."""
+    """One row per variant, point and number of the runs, in order."""
     star = ("senders",) if results.run.scenario.topology.get("kind") == "star" else ()
     keys = [*_KEYS, *dict.fromkeys((*star, *column_names(results.run.scenario.sweep)))]
     groups: dict[tuple[JsonValue, ...], list[JsonObject]] = {}

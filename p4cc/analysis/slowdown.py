@@ -1,4 +1,4 @@
-"""Slowdowns of flows: of each against itself alone in the network, and by bins of size.
+"""Slowdowns of flows: of each relative to the same flow alone in the network, and by bins of size.
 
 Pure: frames in, frames and rows out.
 
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
 DEFINITION = """\
 `slowdown` of a flow is `fct_ns / ideal_fct_ns`: its completion time over that of the same flow alone in the network
-(docs/algorithms/metrics.md#ideal-fct). `ideal_fct_ns` is what the links need: every packet of the flow with its headers
-takes its own time on each link of the path, and the last ACK goes back. So a flow that sends at its link's rate from
-the start on and meets no other has a slowdown of 1, and no flow one below it. What telemetry, handshakes and requests
-add, and the rounds of a slow start, count as slowdown, so that all senders have the same measure.
-`record.ideal_fct: hpcc_ns3` takes the formula of HPCC's ns-3 scripts (slowdown B of
+(docs/algorithms/metrics.md#ideal-fct). `ideal_fct_ns` is the time that the links need: every packet with its headers
+takes its transmission time on each link of the path, and the last ACK returns. A flow that sends at its link's rate
+from the start and meets no other therefore has a slowdown of 1, and no flow has less. Time for telemetry, handshakes,
+requests and the rounds of a slow start counts as slowdown, so that all senders have the same measure.
+`record.ideal_fct: hpcc_ns3` selects the formula of HPCC's ns-3 scripts (slowdown B of
 docs/algorithms/metrics.md#slowdown): twice the delay of the path, a full packet's time on each link, and the flow with
-its headers at the rate of the slowest one. It counts the first packet twice, so an undisturbed flow lies below 1, one
-of a few bytes far below it; tables and figures by flow size count what lies below 1 as 1, as those scripts do.
+its headers at the slowest link's rate. It counts the first packet twice, so an undisturbed flow is below 1, and one of
+a few bytes far below; tables and figures by flow size count values below 1 as 1, as those scripts do.
 `slowdown_rate_only` (slowdown A) divides by the payload's time at the slowest link's rate instead, without delay and
-headers: of short flows it says little but the delay."""
-"""The one definition; docs/reference/results.md has it from here."""
+headers: for short flows it mostly shows the delay."""
+"""The only definition, also the source of docs/reference/results.md."""
 
 LABEL = "slowdown (FCT / FCT alone)"
-"""What figures write on an axis of slowdowns."""
+"""Axis label of slowdowns."""
 
 FLOOR = 1.0
-"""What slowdowns below it count as by flow size (docs/algorithms/metrics.md#metrics)."""
+"""Lower bound of slowdowns by flow size (docs/algorithms/metrics.md#metrics)."""
 
 SUMMARY_BINS = 10
 TABLE_BINS = 20
-"""As many as the ns-3 simulator's analysis makes (docs/algorithms/metrics.md#metrics)."""
+"""Same number as in the ns-3 simulator's analysis (docs/algorithms/metrics.md#metrics)."""
 
 
 BIN_SCHEMA: Mapping[str, type[pl.DataType]] = {
@@ -53,9 +53,9 @@ BIN_SCHEMA: Mapping[str, type[pl.DataType]] = {
 
 
 def with_slowdowns(flows: pl.DataFrame, paths: Paths, formulas: Mapping[str, Ideal]) -> pl.DataFrame:
-    """Adds `ideal_fct_ns` and the slowdowns of `DEFINITION`; null where a flow has no size or is not complete.
+    """Adds `ideal_fct_ns` and the slowdowns of `DEFINITION`; null if a flow has no size or is not complete.
 
-    `formulas` has the formula for the flows of each sender, by the engine's name for it in column `algorithm`.
+    `formulas` has the formula for the flows of each sender, by the engine's name in column `algorithm`.
     """
     ideals: dict[tuple[str, str, str, int], float] = {}
     rates: dict[tuple[str, str], int] = {}
@@ -87,10 +87,10 @@ def with_slowdowns(flows: pl.DataFrame, paths: Paths, formulas: Mapping[str, Ide
 
 
 def by_size(flows: pl.DataFrame, bins: int = SUMMARY_BINS) -> list[dict[str, float]]:
-    """Slowdowns by bins of flow size, the same number of complete flows in each; rows as `BIN_SCHEMA`.
+    """Slowdowns by bins of flow size, with equal numbers of complete flows; rows as in `BIN_SCHEMA`.
 
-    `flows` has `size_bytes` and `slowdown`; only complete flows count, what is below `FLOOR` counts as it.
-    With fewer flows than bins there is a row for each flow.
+    `flows` has `size_bytes` and `slowdown`; only complete flows count, and smaller slowdowns count as `FLOOR`.
+    With fewer flows than bins there is one row per flow.
 
     Source: docs/algorithms/metrics.md#metrics.
     """
@@ -108,7 +108,7 @@ def by_size(flows: pl.DataFrame, bins: int = SUMMARY_BINS) -> list[dict[str, flo
 
 
 def size_bins(flows: pl.DataFrame, bins: int) -> list[pl.DataFrame]:
-    """Sizes, slowdowns and seeds of complete flows in `bins` frames by size, none empty; the rules of `by_size`."""
+    """Sizes, slowdowns and seeds of complete flows in `bins` non-empty frames by size; rules as in `by_size`."""
     seed = [pl.col("seed")] if "seed" in flows.columns else []
     done = (
         flows.filter(pl.col("slowdown").is_not_null())

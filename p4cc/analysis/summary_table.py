@@ -1,7 +1,7 @@
 """The table of results for people: one row per variant and point, medians over the seeds.
 
-Columns without any value are left out. Where the terminal is too narrow, the least important columns are left out
-whole, and the caption names them; digits are never cut.
+Columns without values are omitted. If the terminal is too narrow, the least important columns are omitted entirely,
+and the caption names them; digits are never cut.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from p4cc.json_data import JsonObject, JsonValue
 
 NARROW = 80
-"""Columns of any terminal."""
+"""Columns of every terminal."""
 _PADDING = 3
-"""Characters of a border with its spaces."""
+"""Width of a border with its spaces."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A column; those with the largest `goes` are left out first, those with 0 never."""
+    """A column; those with the largest `goes` are omitted first, those with 0 never."""
 
     heading: str
     name: str
     digits: int
     goes: int
     of: str = ""
-    """For a percentile, the column of the runs."""
+    """For a percentile, its column of the runs."""
     always: bool = False
     """Shown even without values."""
 
@@ -75,9 +75,9 @@ def aggregate(
     """Medians and counts over seeds; `keys` (variant and swept values) identify a row, in order of appearance.
 
     `finish_ms` is the median over the seeds in which every flow finished, `finished` their number; completion times and
-    slowdowns are of the flows that finished. Of percentiles, `NAME_seeds` counts the seeds that have it and `NAME_few`
-    those in which it is of few values. `goodput_gbps` is of the flows with a size; of all flows in runs that have none.
-    With a confidence `interval` times, goodput and slowdown are means, and `NAME_low` and `NAME_high` its ends.
+    slowdowns cover finished flows. For percentiles, `NAME_seeds` counts the seeds that have one and `NAME_few` those in
+    which it has few values. `goodput_gbps` covers flows with a size, or all flows in runs that have none.
+    With a confidence `interval`, times, goodput and slowdown are means, and `NAME_low` and `NAME_high` its ends.
     """
     # A slow import, which `table` does not need.
     import polars as pl
@@ -119,7 +119,7 @@ def aggregate(
 
 
 def _set_interval(row: dict[str, JsonValue], runs: Sequence[JsonObject], interval: Interval) -> None:
-    """Means and ends of intervals in place of the medians of a row."""
+    """Means and ends of intervals instead of the medians of a row."""
     row["interval"] = interval
     for name, (scale, column) in _INTERVALS.items():
         of = "total_goodput_bps" if column == "goodput_bps" and not _have_sizes(runs) else column
@@ -134,7 +134,7 @@ def _have_sizes(runs: Sequence[JsonObject]) -> bool:
 
 
 def table(title: str, rows: Sequence[JsonObject], keys: Sequence[str], width: int = NARROW) -> Table:
-    """A rich table of `aggregate`'s rows within `width` characters; seeds with a timeout stand out."""
+    """A rich table of `aggregate`'s rows within `width` characters; seeds with a timeout are highlighted."""
     columns = [column for column in _COLUMNS if column.always or any(row[column.name] for row in rows)]
     cells = {column.name: [_cell(column, row) for row in rows] for column in columns}
     leading = {key: [str(row[key]) for row in rows] for key in keys}
@@ -162,7 +162,7 @@ def table(title: str, rows: Sequence[JsonObject], keys: Sequence[str], width: in
 
 
 def _of_seeds(rows: Sequence[JsonObject]) -> str:
-    """What the numbers are over the seeds."""
+    """What the numbers over the seeds are."""
     kind = next((row["interval"] for row in rows if "interval" in row), None)
     if kind not in ("t", "bootstrap"):
         return "medians over the seeds"
@@ -170,7 +170,7 @@ def _of_seeds(rows: Sequence[JsonObject]) -> str:
 
 
 def fitting(columns: Sequence[Shown], cells: dict[str, list[str]], room: int, padding: int = _PADDING) -> list[Shown]:
-    """The columns that fit, in their order; each takes `padding` characters in addition to its text."""
+    """The columns that fit, in order; each needs `padding` characters in addition to its text."""
     fit = list(columns)
     for column in sorted((column for column in columns if column.goes), key=lambda column: -column.goes):
         if sum(_width(one.heading, cells[one.name], padding) for one in fit) <= room:

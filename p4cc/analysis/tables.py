@@ -1,8 +1,8 @@
-"""Every table and column of results: what it holds, its unit, and what a null in it means.
+"""All tables and columns of results: meaning, unit, and meaning of null.
 
-The engine declares its own (`engine/netsim/src/record/schema.rs`); what is worked out of them, or read over P4Runtime,
-is declared here. Files carry these texts in their metadata, and docs/reference/results.md is written from them. What
-did not happen is null: no number stands for "none".
+The engine declares its columns (`engine/netsim/src/record/schema.rs`); columns derived from these, or read over
+P4Runtime, are declared here. Files carry these texts in their metadata, and docs/reference/results.md is generated
+from them. A value for an event that did not happen is null; no number represents "none".
 """
 
 # pyarrow's stubs leave some overloads partly untyped.
@@ -30,20 +30,20 @@ class Column:
     text: str
     unit: str = ""
     null: str = ""
-    """What a null means; empty where there is none."""
+    """What a null means; empty if there are none."""
     kind: str = ""
-    """Of the engine's columns: Arrow's name of their type."""
+    """Arrow type of an engine column."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """One table of results, a row for each `row`."""
+    """One table of results, with one row per `row`."""
 
     name: str
     row: str
     columns: tuple[Column, ...]
     when: str = "always"
-    """What a scenario asks for to get it."""
+    """The scenario's field that records it."""
 
     def column(self, name: str) -> Column | None:
         """A column by name."""
@@ -59,18 +59,18 @@ def _declared() -> dict[str, Table]:
 
 
 ENGINE = _declared()
-"""The engine's tables as they leave it, in its order."""
+"""The engine's tables before changes, in order."""
 
 KEYS = (
-    Column("variant", "the name that the scenario's file gives to the senders"),
+    Column("variant", "the scenario's name for the senders"),
     Column(
         "algorithm",
-        "the senders' algorithms by the registry's names, as `--set variant=` takes them: `dctcp`, `gst+dctcp`, "
-        "`hpcc`; of the flow or label that the row is of, else of the variant",
+        "the senders' algorithms by their names for `--set variant=`: `dctcp`, `gst+dctcp`, `hpcc`; of the row's flow "
+        "or label, else of the variant",
     ),
     Column("seed", "the seed of the run"),
 )
-"""In front of every row, with a column for each field that the scenario sweeps before the seed."""
+"""In front of every row, with a column for each swept field before the seed."""
 
 ALGORITHM = "algorithm"
 
@@ -105,10 +105,10 @@ _ORDINAL = {1: "1st"}
 
 
 def _few(percent: int, count: str) -> str:
-    """What a percentile of few values is, where the number of values decides."""
+    """What a percentile of few values is, if the number of values decides."""
     if not count or fewest(percent) < 3:
         return ""
-    return f"; the {'least' if percent < 50 else 'largest'} of them where `{count}` is below {fewest(percent)}"
+    return f"; the {'smallest' if percent < 50 else 'largest'} one if `{count}` is below {fewest(percent)}"
 
 
 _TRAFFIC = (
@@ -128,14 +128,10 @@ _TRAFFIC = (
     Column("deadlines_met", "of these, in time"),
     Column("in_time_share", "share of them in time", "", "no flow has a deadline"),
     Column("quenched", "flows that senders gave up because of their deadline"),
-    Column("fct_mean_ns", "mean completion time of the flows that finished", "ns", _NO_COMPLETE),
-    Column("slowdown_mean", "mean slowdown of the flows that finished", "", _NO_COMPLETE),
-    *_percentiles(
-        "fct", "completion times of the flows that finished", "ns", (1, 5, 50, 95, 99), _NO_COMPLETE, "completed"
-    ),
-    *_percentiles(
-        "slowdown", "slowdowns of the flows that finished", "", (1, 5, 50, 95, 99), _NO_COMPLETE, "completed"
-    ),
+    Column("fct_mean_ns", "mean completion time of finished flows", "ns", _NO_COMPLETE),
+    Column("slowdown_mean", "mean slowdown of finished flows", "", _NO_COMPLETE),
+    *_percentiles("fct", "completion times of finished flows", "ns", (1, 5, 50, 95, 99), _NO_COMPLETE, "completed"),
+    *_percentiles("slowdown", "slowdowns of finished flows", "", (1, 5, 50, 95, 99), _NO_COMPLETE, "completed"),
 )
 
 _QUEUE_STATS = (
@@ -154,17 +150,19 @@ _POD_PAIRS = (
     Column("flows", "flows between them"),
     Column("flows_completed", "of these, complete"),
     Column("bytes", "their sizes, summed", "bytes"),
-    Column("uplink_share", "part of what leaves the first pod that goes to the second", "", "nothing leaves the pod"),
+    Column(
+        "uplink_share", "share of the first pod's outgoing bytes that the second gets", "", "nothing leaves the pod"
+    ),
     *_percentiles("fct", "completion times", "ns", (50, 95), _NO_COMPLETE, "flows_completed"),
     *_percentiles("slowdown", "slowdowns", "", (50, 95), _NO_COMPLETE, "flows_completed"),
     *_percentiles("slowdown_rate_only", "slowdowns by the rate alone", "", (50, 95), _NO_COMPLETE, "flows_completed"),
 )
 
 _SWEPT_METRICS = (
-    Column("slowdown_mean", "mean slowdown of the flows that finished", "", _NO_COMPLETE),
-    *_percentiles("slowdown", "slowdowns of the flows that finished", "", (50, 95, 99), _NO_COMPLETE),
-    Column("fct_mean_ns", "mean completion time of the flows that finished", "ns", _NO_COMPLETE),
-    Column("fct_p99_ns", "99th percentile of completion times of the flows that finished", "ns", _NO_COMPLETE),
+    Column("slowdown_mean", "mean slowdown of finished flows", "", _NO_COMPLETE),
+    *_percentiles("slowdown", "slowdowns of finished flows", "", (50, 95, 99), _NO_COMPLETE),
+    Column("fct_mean_ns", "mean completion time of finished flows", "ns", _NO_COMPLETE),
+    Column("fct_p99_ns", "99th percentile of completion times of finished flows", "ns", _NO_COMPLETE),
     Column("goodput_bps", "payload acknowledged, over the time from first start to last finish or end", "bit/s"),
     Column("finish_ns", "when the last flow finished", "ns", "not every flow finished"),
     Column("pauses", "pause frames sent", "frames", "not measured"),
@@ -174,10 +172,10 @@ _SWEPT_METRICS = (
 
 
 def _spread(column: Column) -> tuple[Column, ...]:
-    """A metric of `p4cc sweep` over the seeds: median, smallest and largest value, how many seeds have one."""
+    """A metric of `p4cc sweep` over the seeds: median, smallest and largest value, number of seeds with a value."""
     null = f"in every seed: {column.null}" if column.null else ""
     return (
-        Column(column.name, f"{column.text}; the median over the seeds that have it", column.unit, null),
+        Column(column.name, f"{column.text}; the median over the seeds with a value", column.unit, null),
         Column(f"{column.name}_low", "its smallest value over the seeds", column.unit, null),
         Column(f"{column.name}_high", "its largest value over the seeds", column.unit, null),
         Column(f"{column.name}_seeds", "seeds that have a value"),
@@ -186,20 +184,20 @@ def _spread(column: Column) -> tuple[Column, ...]:
 
 _SETTINGS = (
     Column("seeds", "seeds that were run"),
-    Column("flows", "flows that finished, what percentiles are of; the fewest over the seeds"),
+    Column("flows", "finished flows, which percentiles cover; the fewest over the seeds"),
     Column("unfinished", "flows that had not finished when the run ended; the median over the seeds", "flows"),
     *(column for metric in _SWEPT_METRICS for column in _spread(metric)),
     Column(
         "on_front",
         "whether the setting is on the Pareto front of the two metrics that the table's metadata name (`objectives`): "
-        "no other of the same variant and point is as good in both and better in one; not so where a seed has no value "
-        "of one of them, or other settings leave fewer flows unfinished",
+        "no other setting of the same variant and point is at least as good in both and better in one; false if a seed "
+        "lacks a value of either, or other settings leave fewer flows unfinished",
     ),
 )
 
 
 def _of_engine(name: str, *more: Column) -> Table:
-    """An engine's table as results have it: its switches by name, their ports with a neighbour, and `more` columns."""
+    """An engine's table in its result form: with names of switches, ports with a neighbour, and `more` columns."""
     held = ENGINE[name]
     is_of_switches = held.column("device_id") is not None
     columns = list[Column]()
@@ -220,7 +218,7 @@ TABLES = (
             "ideal_fct_ns",
             "completion time alone in the network (Slowdown, above)",
             "ns",
-            "the flow has no size: nothing to compare with",
+            "the flow has no size",
         ),
         Column("slowdown", "fct_ns / ideal_fct_ns (Slowdown, above)", "", _NOT_COMPLETE),
         Column(
@@ -250,14 +248,14 @@ TABLES = (
     _of_engine("rtts", _CLASS),
     Table(
         "goodput",
-        "flow and bin in which something was acknowledged",
+        "flow and bin with acknowledged payload",
         (
             _FLOW,
             Column("time_ns", "start of the bin", "ns"),
             Column(
                 "rate_bps",
-                "payload acknowledged within the bin; above the line rate where one ACK fills a hole and releases what "
-                "had arrived behind it",
+                "payload acknowledged within the bin; above the line rate if one ACK fills a gap and also covers the "
+                "data received after it",
                 "bit/s",
             ),
         ),
@@ -265,7 +263,7 @@ TABLES = (
     ),
     Table(
         "slowdown",
-        "bin of flow sizes, each with as many complete flows",
+        "bin of flow sizes with equally many complete flows",
         (
             Column("max_size_bytes", "largest flow of the bin", "bytes"),
             Column("flows", "complete flows in it"),
@@ -294,7 +292,7 @@ TABLES = (
         "value that the user's controller wrote down (`Controller.record`)",
         (
             _TIME,
-            Column("switch", "the switch that it is of", "", "it is of no switch"),
+            Column("switch", "its switch", "", "the value belongs to no switch"),
             Column("name", "its name"),
             Column("value", "the value"),
         ),
@@ -323,12 +321,12 @@ TABLES = (
     Table("pod_pairs", "ordered pair of pods", _POD_PAIRS, "topology with pods"),
     Table(
         "settings",
-        "setting of a variant at a point of the scenario's sweep, its values in front of the row in place of the seed",
+        "setting of a variant at a point of the scenario's sweep, its values in front of the row instead of the seed",
         _SETTINGS,
         "`p4cc sweep`",
     ),
 )
-"""In the order in which a reader asks for them."""
+"""In the order of a reader's interest."""
 
 
 def table(name: str) -> Table:

@@ -37,16 +37,16 @@ UNFINISHED = "unfinished"
 ON_FRONT = "on_front"
 SEEDS = "seeds"
 FLOWS = "flows"
-"""The number behind percentiles: the fewest flows that finished in a run."""
+"""The number of values behind percentiles: the fewest finished flows in a run."""
 SPREAD = ("low", "high", "seeds")
-"""Suffixes of a metric's other columns: smallest and largest value, and how many seeds have one."""
+"""Suffixes of a metric's other columns: smallest and largest value, number of seeds with a value."""
 
 
 def measured(runs: pl.DataFrame, flows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """A row for each combination of `keys`, in their order: every metric's median and spread over the seeds.
+    """One row per combination of `keys`, in order: every metric's median and spread over the seeds.
 
-    `runs` has a row for each run, `flows` one for each of their flows, both with the keys and the seed in front. A
-    metric that no run has is null.
+    `runs` has one row per run, `flows` one per flow of these runs, both with the keys and the seed in front. A metric
+    that no run has is null.
     """
     keyed = [*keys, "seed"]
     ends = [_of_flows(dict(zip(keyed, key, strict=True)), one) for key, one in _runs_of(flows, keyed)]
@@ -92,7 +92,7 @@ def _of_flows(row: Mapping[str, object], flows: pl.DataFrame) -> dict[str, objec
 def with_front(rows: pl.DataFrame, points: Sequence[str], objectives: tuple[str, str]) -> pl.DataFrame:
     """Adds whether a setting is on the Pareto front of the two objectives, within each point of the sweep.
 
-    Only settings that may be compared can be on it: every seed has a value of both, and no other setting of the point
+    Only comparable settings can be on it: every seed has a value of both objectives, and no other setting of the point
     leaves fewer flows unfinished.
     """
     result: list[pl.DataFrame] = []
@@ -111,7 +111,7 @@ def with_front(rows: pl.DataFrame, points: Sequence[str], objectives: tuple[str,
 
 
 def pareto_front(costs: Sequence[tuple[float, float]]) -> list[bool]:
-    """Of pairs of costs, those that no other pair beats in one without being worse in the other."""
+    """The non-dominated pairs of costs: no other pair is better in one without being worse in the other."""
     on = [False] * len(costs)
     least = inf
     order = sorted(range(len(costs)), key=costs.__getitem__)
@@ -130,8 +130,8 @@ def best_settings(
 ) -> list[dict[str, object]]:
     """The best and the worst setting of a variant for each point and metric.
 
-    Settings that leave more flows unfinished than others are not compared, which would flatter them; nor are those
-    without a value in some seed. None where no setting remains.
+    Settings that leave more flows unfinished than others are not compared, which would flatter them; nor are settings
+    without a value in some seed. None if no setting remains.
     """
     rows_of_best: list[dict[str, object]] = []
     for key, group in by_point(rows, points):
@@ -160,7 +160,7 @@ def best_settings(
 
 
 def by_point(rows: pl.DataFrame, points: Sequence[str]) -> Iterator[tuple[tuple[JsonValue, ...], pl.DataFrame]]:
-    """The rows of each point of the scenario's sweep; all of them where it has none."""
+    """The rows of each point of the scenario's sweep; all rows if it has none."""
     if points:
         yield from rows.group_by(*points, maintain_order=True)
     elif not rows.is_empty():

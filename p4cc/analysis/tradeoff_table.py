@@ -1,4 +1,4 @@
-"""The trade-off for people: a row for each setting with a mark on the front, and the best setting of each metric."""
+"""The trade-off for people: one row per setting with a mark on the front, and the best setting of each metric."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MARK = "mark"
 
 @dataclass(frozen=True)
 class Group:
-    """Settings that are compared with each other: those of one variant at one point of the scenario's sweep."""
+    """Settings that are compared: those of one variant at one point of the scenario's sweep."""
 
     variant: str
     point: JsonObject
@@ -51,7 +51,7 @@ def setting(values: JsonObject) -> str:
 
 
 def print_group(console: Console, group: Group, objectives: tuple[str, str], metrics: Sequence[str]) -> None:
-    """Prints every setting; columns for which the console is too narrow are named below."""
+    """Prints all settings; columns that do not fit the console are named below."""
     scales = {name: human.scale(name, _largest(group, name)) for name in METRICS}
     shown = list(dict.fromkeys((*objectives, *metrics)))
     shown += [name for name in METRICS if name not in shown and any(row[name] for row in group.rows)]
@@ -62,7 +62,7 @@ def print_group(console: Console, group: Group, objectives: tuple[str, str], met
         columns.append(Shown("unfinished", UNFINISHED, 0, 0))
         cells[UNFINISHED] = [human.number(value_of(row, UNFINISHED)) for row in group.rows]
     for place, name in enumerate(shown):
-        # The last metric is left out first, ranges of objectives after all metrics that are not objectives.
+        # The last metric is omitted first, ranges of objectives after all metrics that are not objectives.
         goes = 2 + place if name not in objectives else 0
         columns.append(Shown(human.heading(name, scales[name][1]), name, 0, goes))
         cells[name] = [_median(row, name, scales[name][0]) for row in group.rows]
@@ -108,7 +108,7 @@ def _remarks(group: Group, objectives: tuple[str, str], there: Collection[str], 
     fewest = int(min(value_of(row, FLOWS) for row in group.rows))
     of_flows = [name for name in METRICS if name in there and name.startswith(("slowdown_p", "fct_p"))]
     if few := [name for name in of_flows if is_few(fewest, percent_of(name) or 0.0)]:
-        yield f"{' and '.join(few)}: of {fewest} flows in a run, too few to say what lies beyond"
+        yield f"{' and '.join(few)}: of {fewest} flows in a run, too few for this percentile"
     if left:
         yield f"in settings.parquet also: {', '.join(left)}"
 
@@ -118,7 +118,7 @@ def _largest(group: Group, name: str) -> float:
 
 
 def value_of(row: JsonObject, name: str) -> float:
-    """A number of a row; 0 where it has none."""
+    """A number of a row; 0 if it has none."""
     return number(row[name]) or 0.0
 
 

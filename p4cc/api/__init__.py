@@ -1,1 +1,1 @@
-"""What Python programs and notebooks call: run a scenario, read a folder of results, draw from it."""
+"""The interface for Python programs and notebooks: run a scenario, read a results folder, draw figures."""

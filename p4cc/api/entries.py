@@ -1,4 +1,4 @@
-"""Tables, counters and registers of a switch by their names: what is read as frames, what is written as messages."""
+"""Tables, counters and registers of a switch by name: read as frames, written as messages."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from p4cc.planning.names import Names
 
 Value = int | str
-"""A number, an address or digits as text, or a name of the network's: `h2.ipv4`, `port(s1, h2)`."""
+"""A number, an address or digits as text, or a name of the network: `h2.ipv4`, `port(s1, h2)`."""
 Given = Value | tuple[Value, Value] | list[Value]
-"""Of a key: a value; two for a prefix (value, length), a mask (value, mask) or a range (low, high), or their text."""
+"""Key value; two values for a prefix (value, length), a mask (value, mask) or a range (low, high), or their text."""
 Array = TypeVar("Array", P4Counter, P4Register)
 _STAND_IN = "action"
 _MOST_BITS = 64
@@ -40,12 +40,12 @@ _SMALLEST, _LARGEST = -(1 << 63), (1 << 63) - 1
 
 
 def table_named(schema: P4Schema, name: str, place: str) -> P4Table:
-    """A table by its name, or the end of it; raises PlanError with those there are."""
+    """A table by its name, or the end of it; raises PlanError with the available ones."""
     return find_named(name, schema.tables, "table", place)
 
 
 def asked_entries(table: P4Table) -> list[p4r.Entity]:
-    """What reads all entries of a table, the default action behind them, with their direct counters."""
+    """Requests for all entries of a table, then its default action, with their direct counters."""
     entries = [p4r.TableEntry(table_id=table.id, is_default_action=default) for default in (False, True)]
     if table.direct_counter is not None:
         entries[0].counter_data.SetInParent()
@@ -81,7 +81,7 @@ def _kind_of_key(key: P4MatchField) -> PolarsDataType:
 
 
 def _param_columns(table: P4Table, schema: P4Schema) -> dict[tuple[str, str], tuple[str, PolarsDataType]]:
-    """Column and type of each parameter of each action; `action.parameter` where the name means several things."""
+    """Column and type of each parameter of each action; `action.parameter` if the name has several meanings."""
     found = [
         (action.alias, param.name, _kind_of(param.bitwidth, param.name))
         for action in _actions_of(table, schema)
@@ -101,7 +101,7 @@ def _actions_of(table: P4Table, schema: P4Schema) -> list[P4Action]:
 
 @dataclass(frozen=True)
 class Writer:
-    """Updates of tables of one switch, by names."""
+    """Updates of tables of one switch, by name."""
 
     schema: P4Schema
     names: Names
@@ -135,16 +135,16 @@ class Writer:
         return to_entity(resolve_entry(replace(entry, action=named.name, params=resolved), self.schema), self.schema)
 
     def changed(self, of: tuple[P4Table, WrittenEntry], held: p4r.Entity, params: Mapping[str, Value]) -> p4r.Entity:
-        """The entry with some parameters of the action that it has; raises UserError, PlanError."""
+        """The entry with changed parameters of its present action; raises UserError, PlanError."""
         table, _ = of
         now = from_entity(held, self.schema)
         if not isinstance(now, Entry) or not isinstance(now.action, ActionCall):
-            cause = f"the entry of {table.name} has no action of its own that has parameters"
+            cause = f"the entry of {table.name} has no action with parameters"
             raise UserError(cause, place=self.place, remedy="give the action too")
         return self.with_action(of, now.action.name, {**dict(now.action.args), **params})
 
     def identity(self, of: tuple[P4Table, WrittenEntry]) -> p4r.Entity:
-        """What tells the entry from others; raises PlanError."""
+        """The identity of the entry; raises PlanError."""
         return to_key(resolve_key(of[1], self.schema), self.schema)
 
     def _key(self, table: P4Table, name: str) -> P4MatchField:
@@ -166,12 +166,12 @@ class Writer:
 
 
 def _fitting(value: Value) -> Value:
-    """A value as rows take it: larger numbers as digits."""
+    """A value for rows: larger numbers become digits."""
     return value if isinstance(value, str) or _SMALLEST <= value <= _LARGEST else str(value)
 
 
 def counter_frame(messages: Iterable[p4r.Entity], schema: P4Schema) -> pl.DataFrame:
-    """Cells of counters: name, index, packets, bytes; null for what a counter does not count."""
+    """Cells of counters: name, index, packets, bytes; null for quantities that a counter does not count."""
     rows: list[tuple[str, int, int | None, int | None]] = []
     for one in messages:
         entry = one.counter_entry
@@ -184,7 +184,7 @@ def counter_frame(messages: Iterable[p4r.Entity], schema: P4Schema) -> pl.DataFr
 
 
 def register_frame(messages: Iterable[p4r.Entity], schema: P4Schema) -> pl.DataFrame:
-    """Cells of registers: name, index, value (null above 64 bits, and where it is no number), and the value as text."""
+    """Cells of registers: name, index, value (null above 64 bits, and if not a number), and the value as text."""
     rows: list[tuple[str, int, int | None, str]] = []
     for one in messages:
         entry = one.register_entry
@@ -206,7 +206,7 @@ def _data(data: p4d.P4Data) -> tuple[int | None, str]:
 
 
 def named_array(arrays: Sequence[Array], kind: str, name: str | None, place: str) -> Sequence[Array]:
-    """The counter or register of this name, or the end of it; all where no name is given. Raises UserError."""
+    """The counter or register of this name, or the end of it; all without a name. Raises UserError."""
     if name is None:
         return arrays
     found = [one for one in arrays if one.name == name] or [one for one in arrays if one.name.endswith(f".{name}")]

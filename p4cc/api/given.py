@@ -1,4 +1,4 @@
-"""What calls are given: a scenario as a file, a name, a mapping or an object, and what is changed of it."""
+"""Inputs of calls: a scenario as a file, a name, a mapping or an object, and changes to it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def request_of(
     overrides: JsonObject,
     variants: Sequence[str] = (),
 ) -> RunRequest:
-    """What is to be run; raises UserError for a file that is not there and for values that no file could have."""
+    """The request; raises UserError for a missing file and for values that no file could have."""
     path, text = _file_of(scenario)
     return RunRequest(
         scenario=path,
@@ -35,7 +35,7 @@ def request_of(
 
 
 def _file_of(scenario: str | PathLike[str] | JsonObject | Scenario) -> tuple[Path, str | None]:
-    """The scenario's file, and what stands in place of that."""
+    """The scenario's file, and the data that replace its content."""
     if isinstance(scenario, Scenario):
         return scenario.place, scenario.to_yaml()
     if isinstance(scenario, Mapping):

@@ -1,4 +1,4 @@
-"""One network step by step: run a while, look, change, go on."""
+"""One network step by step: run, inspect, change, continue."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from topos import Topology
 
 Packet = bytes | bytearray | memoryview | SupportsBytes
-"""Bytes from the Ethernet header on, or what makes such, as a packet of scapy's."""
+"""Bytes starting with the Ethernet header, or an object that gives them, such as a packet of scapy."""
 _MAX_SEED = (1 << 63) - 1
 _DEEPEST = 8
 
@@ -82,8 +82,8 @@ class Network:
     ) -> None:
         """Builds the network of a scenario and installs its switches; virtual time is 0.
 
-        `scenario`, `changes` and `overrides` are those of `p4cc.run`. `variant` is needed where the scenario has
-        several; `seed` is the scenario's first if it is not given. Raises UserError.
+        `scenario`, `changes` and `overrides` are those of `p4cc.run`. `variant` is required if the scenario has
+        several; `seed` defaults to the scenario's first. Raises UserError.
         """
         asked = None if seed is None else _seed(seed, "Network")
         prepared = prepare(request_of(scenario, changes, overrides, () if variant is None else (variant,)))
@@ -99,7 +99,7 @@ class Network:
         self._devices = {one.switch: one.device_id for one in plan.switches}
 
     def _over(self, run: StepDriver) -> Self:
-        """Another network of this one's kind."""
+        """Another network of the same class."""
         made = type(self).__new__(type(self))
         made._stand_on(run)  # noqa: SLF001
         return made
@@ -181,7 +181,9 @@ class Network:
             if node in self._devices:
                 self._run.enter(node, self._port(node, port), data)
             elif port is not None:
-                raise UserError(f"{node} is no switch", place="Network.inject: port", remedy="hosts have one interface")
+                raise UserError(
+                    f"{node} is not a switch", place="Network.inject: port", remedy="hosts have one interface"
+                )
             else:
                 self._run.send(node, data, priority)
 
@@ -334,13 +336,13 @@ class Network:
         self.close()
 
     def __repr__(self) -> str:
-        """The run, and how far it is."""
+        """The run, and its progress."""
         state = "closed" if self._run.is_closed else "ended" if self.has_ended else "under way"
         size = f"{len(self.switches)} switches, {len(self.hosts)} hosts"
         return f"Network({self._run.planned.case.scenario.name}, {self._run.label}: {size}, {self.now_ns} ns, {state})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: how far it is, and its deepest queues."""
+        """For notebooks: its progress and deepest queues."""
         deepest = self.queues().sort("depth_pkts", descending=True, maintain_order=True).head(_DEEPEST)
         return f"<p>{html.escape(repr(self))}</p>{shown(deepest)}"
 
@@ -393,7 +395,7 @@ def _one_case(prepared: Prepared) -> Case:
 
 def _seed(seed: int, place: str) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= _MAX_SEED:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UserError(f"{seed!r} is no seed", place=place, remedy=f"give a whole number from 0 to {_MAX_SEED}")
+        raise UserError(f"{seed!r} is not a seed", place=place, remedy=f"give a whole number from 0 to {_MAX_SEED}")
     return seed
 
 
@@ -401,8 +403,8 @@ def _bytes(packet: Packet) -> bytes:
     # bytes(5) would be five zeros.
     if isinstance(packet, bytes | bytearray | memoryview) or hasattr(packet, "__bytes__"):
         return bytes(packet)
-    remedy = "give bytes from the Ethernet header on, or a packet of scapy's"
-    raise UserError(f"{type(packet).__name__} is no packet", place="Network.inject: packet", remedy=remedy)
+    remedy = "give bytes starting with the Ethernet header, or a scapy packet"
+    raise UserError(f"{type(packet).__name__} is not a packet", place="Network.inject: packet", remedy=remedy)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Results of a run on its way: the tables of what happened so far, in memory."""
+"""Results of a run in progress: the tables up to now, in memory."""
 
 # pyarrow's stubs leave some types open.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Snapshot(Tables):
-    """What a run had found when it was asked, with the tables and columns of a `Result`; later steps change nothing.
+    """A run's results up to an instant, with the tables and columns of a `Result`; later steps do not change them.
 
     `net.result().flows`, `net.result().plot.queue("s1", "h9")`.
     """
@@ -41,7 +41,7 @@ class Snapshot(Tables):
         )
         keys = {**keys_of(planned.case), "seed": run.seed}
         self.summary: dict[str, Any] = {**keys, **summary}
-        """The run in a few numbers, as in a row of summary.json; the unit is the end of each key."""
+        """Summary numbers of the run, as in a row of summary.json; the end of each key is the unit."""
         self._label = run.label
         self._now_ns = run.network.now_ns
         swept = planned.case.columns()
@@ -53,7 +53,7 @@ class Snapshot(Tables):
 
     @property
     def tables(self) -> list[str]:
-        """Names of the tables that have rows."""
+        """Names of the non-empty tables."""
         return [name for name in TABLE_NAMES if name in self._arrow]
 
     def _frame(self, name: str) -> pl.DataFrame:
@@ -63,10 +63,10 @@ class Snapshot(Tables):
         return self._arrow[name].schema
 
     def __repr__(self) -> str:
-        """The run, how far it was, and how many tables have rows."""
+        """The run, its progress, and the number of non-empty tables."""
         return f"Snapshot({self._label} at {self._now_ns} ns: {len(self.tables)} tables)"
 
 
 def frame_of(table: pa.Table) -> pl.DataFrame:
-    """A table as polars has it."""
+    """A table as a polars frame."""
     return cast("pl.DataFrame", pl.from_arrow(table))

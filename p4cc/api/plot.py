@@ -1,4 +1,4 @@
-"""Figures of a result as matplotlib axes: the drawing is that of scenarios' figures."""
+"""Figures of a result as matplotlib axes, drawn like scenarios' figures."""
 
 # matplotlib's stubs leave **kwargs untyped.
 # pyright: reportUnknownMemberType=false
@@ -29,18 +29,18 @@ _TABLES = {"rtt_ns": "rtts"}
 class Plot:
     """Draws from the tables of a result; every method takes `ax` to draw into, and returns the axes.
 
-    Lines drawn into axes with lines have colours of their own.
+    Lines drawn into axes that already have lines get new colours.
     """
 
     def __init__(self, table: Callable[[str], pl.DataFrame]) -> None:
-        """`table` gives a table of the result by its name."""
+        """`table` returns a table of the result by name."""
         self._table = table
 
     def cdf(self, column: str = "fct_ns", table: str | None = None, *, ax: Axes | None = None) -> Axes:
         """The distribution of a column over all seeds, a line for each variant; `fct` and `rtt` are short names.
 
-        `table` is `flows`, or `rtts` for round-trip times, if it is not given. Times are in us. Raises UserError for a
-        column that the table has not.
+        `table` defaults to `flows`, or `rtts` for round-trip times. Times are in us. Raises UserError for a column that
+        the table lacks.
         """
         name = _NAMES.get(column, column)
         frame = self._table(table or _TABLES.get(name, "flows"))
@@ -60,9 +60,9 @@ class Plot:
         return axes
 
     def queue(self, switch: str, peer: str, *, seed: int | None = None, ax: Axes | None = None) -> Axes:
-        """Packets in the queue of the port from `switch` to `peer` over time, a line for each variant; of one seed.
+        """Packets in the queue of the port from `switch` to `peer` over time, a line for each variant, for one seed.
 
-        Raises UserError for a port that was not sampled, with those that were.
+        Raises UserError for a port without samples; the message lists those with samples.
         """
         queues = self._table("queues")
         rows = queues.filter((pl.col("switch") == switch) & (pl.col("peer") == peer))
@@ -81,7 +81,7 @@ class Plot:
     def windows(
         self, flow_id: int, *, column: str = "cwnd_segments", seed: int | None = None, ax: Axes | None = None
     ) -> Axes:
-        """A sender's window or rate over time (a column of `windows`), a line for each variant; of one seed.
+        """A sender's window or rate over time (a column of `windows`), a line for each variant, for one seed.
 
         Raises UserError for a flow without samples or an unknown column.
         """
@@ -101,7 +101,7 @@ class Plot:
     def slowdown(self, percentile: int = 95, *, bins: int = 10, ax: Axes | None = None) -> Axes:
         """A percentile (50, 95 or 99) of the slowdown over bins of flow size, a line for each variant.
 
-        Bins of so few flows that the percentile is their largest are hollow.
+        Bins with so few flows that the percentile is their largest value have hollow marks.
         """
         if percentile not in (50, 95, 99):
             raise UserError(f"percentile {percentile}", place="plot.slowdown", remedy="give 50, 95 or 99")

@@ -1,4 +1,4 @@
-"""A folder of results: what was run, and its tables as frames."""
+"""A results folder: the record of the runs, and their tables as frames."""
 
 # pyarrow's stubs leave some types open.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -37,15 +37,15 @@ class Result(Tables):
     """
 
     def __init__(self, folder: str | PathLike[str]) -> None:
-        """Reads what was run and what came of each run; tables are read when they are asked for."""
+        """Reads run.json and summary.json; tables are read on first use."""
         super().__init__()
         self.folder = Path(folder)
-        """Where the files are."""
+        """The folder of the files."""
         self._results = read_results(self.folder)
 
     @property
     def name(self) -> str:
-        """The scenario's."""
+        """The scenario's name."""
         return self._results.run.scenario.name
 
     @property
@@ -55,34 +55,34 @@ class Result(Tables):
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """The scenario as it was run, defaults filled in."""
+        """The scenario as run, with all defaults."""
         return self._results.run.scenario.model_dump()
 
     @property
     def tables(self) -> list[str]:
-        """Names of the tables that have rows."""
+        """Names of the non-empty tables."""
         return [name for name in TABLE_NAMES if self._path(name).exists()]
 
     def statistics(self, interval: Interval | None = None) -> pl.DataFrame:
         """Each number of the runs over the seeds, a row for each variant, point of the sweep and number.
 
-        Columns: the keys of the runs, `metric`, `seeds`, `values` (seeds that have one), `mean`, `low`, `high`,
-        `median`, `interval`. `interval` is `t` or `bootstrap` (95 % confidence intervals of the mean) or `range` (the
-        least and the largest value); the scenario's if not given.
+        Columns: the keys of the runs, `metric`, `seeds`, `values` (seeds with one), `mean`, `low`, `high`, `median`,
+        `interval`. `interval` is `t` or `bootstrap` (95 % confidence intervals of the mean) or `range` (smallest and
+        largest value); it defaults to the scenario's.
         """
         return statistics_frame(self._results, interval)
 
     def to_csv(self, folder: str | PathLike[str]) -> list[Path]:
-        """Writes `runs.csv`, `statistics.csv` and a file for each table that has rows into a folder, made if absent.
+        """Writes `runs.csv`, `statistics.csv` and a file for each non-empty table to a folder, created if absent.
 
-        Returns the files. Null is an empty field. Raises UserError where they cannot be written.
+        Returns the files. Null is an empty field. Raises UserError if it cannot write them.
         """
         return list(write_csv(all_tables(self._results), folder))
 
     def to_pandas(self) -> dict[str, Any]:
-        """`runs`, `statistics` and every table that has rows as frames of pandas, by their names.
+        """`runs`, `statistics` and every non-empty table as pandas frames, by name.
 
-        Raises UserError where pandas is not installed.
+        Raises UserError if pandas is not installed.
         """
         try:
             importlib.import_module("pandas")
@@ -105,7 +105,7 @@ class Result(Tables):
         return f"Result({self.name}: {len(self._results.runs)} runs, {len(self.tables)} tables, {self.folder})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: where it is, and the runs as a table."""
+        """For notebooks: the folder, and the runs as a table."""
         runs = self.runs
         kept = [name for name in _SHOWN if name in runs.columns]
         told = html.escape(repr(self))
@@ -127,7 +127,7 @@ _SHOWN = (
 
 
 def load(folder: str | PathLike[str]) -> Result:
-    """Reads a folder that `p4cc run` or `p4cc.run` wrote; raises UserError for another.
+    """Reads a folder that `p4cc run` or `p4cc.run` wrote; raises UserError for any other.
 
     For example `p4cc.load("results/gst-incast").flows`.
     """

@@ -1,4 +1,4 @@
-"""Results as polars frames: `tables.flows`, units, plots; of a folder, or of a run on its way."""
+"""Results as polars frames: `tables.flows`, units, plots; from a folder, or from a run in progress."""
 
 # pyarrow's stubs leave some types open.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -26,9 +26,9 @@ class TableOf:
     """An attribute that is a table of the results."""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Takes the attribute's name for the table's."""
+        """The attribute's name is that of the table."""
         self._name = name
-        self.__doc__ = f"One row per {table(name).row}; no rows where the scenario does not ask for it."
+        self.__doc__ = f"One row per {table(name).row}; empty unless the scenario records it."
 
     @overload
     def __get__(self, held: None, owner: type) -> TableOf: ...
@@ -42,7 +42,7 @@ class TableOf:
 class Tables(ABC):
     """The tables of results as polars frames (`.flows`, `.queues`, ...); `to_pandas()` of a frame needs pandas.
 
-    `units` and `describe` say what columns hold. A table without rows is a frame without rows.
+    `units` and `describe` explain the columns. A table without rows is an empty frame.
     """
 
     flows = TableOf()
@@ -85,21 +85,21 @@ class Tables(ABC):
     settings = TableOf()
 
     def __init__(self) -> None:
-        """No table is read yet."""
+        """Initially, no table is read."""
         self._read: dict[str, pl.DataFrame] = {}
 
     @abstractmethod
     def _frame(self, name: str) -> pl.DataFrame:
-        """A table that has rows."""
+        """A non-empty table."""
 
     @abstractmethod
     def _schema(self, name: str) -> pa.Schema:
-        """What its columns are, with texts and units in their metadata."""
+        """Its columns, with texts and units in the metadata."""
 
     @property
     @abstractmethod
     def tables(self) -> list[str]:
-        """Names of the tables that have rows."""
+        """Names of the non-empty tables."""
 
     @property
     def plot(self) -> Plot:
@@ -110,7 +110,7 @@ class Tables(ABC):
         return Plot(self.table)
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table by name (docs/reference/results.md), without rows if the run left none; raises UserError."""
+        """A table by name (docs/reference/results.md), empty if the run left none; raises UserError."""
         if name not in TABLE_NAMES:
             kind = type(self).__name__
             raise UserError(
@@ -122,7 +122,7 @@ class Tables(ABC):
         return self._read[name]
 
     def units(self, name: str) -> dict[str, str]:
-        """Units of a table's columns; columns without one are left out. Raises UserError for an unknown table."""
+        """Units of a table's columns that have one. Raises UserError for an unknown table."""
         return {row["column"]: row["unit"] for row in self.describe(name).iter_rows(named=True) if row["unit"]}
 
     def describe(self, name: str) -> pl.DataFrame:
@@ -141,5 +141,5 @@ class Tables(ABC):
 
 
 def shown(frame: pl.DataFrame) -> str:
-    """A frame as a notebook shows it, values escaped."""
+    """A frame as HTML for notebooks, with escaped values."""
     return str(frame._repr_html_())  # pyright: ignore[reportPrivateUsage]

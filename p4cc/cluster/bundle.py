@@ -1,7 +1,7 @@
 """What runs need, as content: the scenario, its programs and the files that it names, each file by its hash.
 
-A machine that gets it lays the files out as they lay before, below a folder of its own, so that files find those
-beside them, and looks nowhere else.
+A machine that receives it restores the files' layout below a separate folder, so that files find those
+next to them, and no others are searched.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _below(folder: Path, path: str) -> Path:
     """Where a file of another machine lies here; raises UserError for a path that leads out of the folder."""
     whole = Path(path)
     if not whole.is_absolute() or ".." in whole.parts:
-        raise UserError(f"{path!r} is no whole path", place="the cluster", remedy="run the same command again")
+        raise UserError(f"{path!r} is not a complete path", place="the cluster", remedy="run the same command again")
     return folder.joinpath(*whole.parts[1:])
 
 

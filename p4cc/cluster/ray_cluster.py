@@ -147,7 +147,7 @@ class RayCluster:
                 importlib.import_module("ray")
         if settings.address != LOCAL and not settings.address.startswith(CLIENT):
             remedy = "give ray://HEAD:10001, or ray with the address in RAY_ADDRESS"
-            raise UserError("is no address of a cluster", place=self.place, remedy=remedy)
+            raise UserError("is not the address of a cluster", place=self.place, remedy=remedy)
         if settings.wheel is not None and not (_WHEEL.fullmatch(settings.wheel.name) and settings.wheel.is_file()):
             raise UserError(
                 "no such wheel", place=f"--wheel {settings.wheel}", remedy="`make wheel` makes one in dist/"

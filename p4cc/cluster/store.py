@@ -97,10 +97,10 @@ def checked_url(url: str) -> str:
     example = "for example s3://BUCKET/FOLDER or file:///SHARED/FOLDER"
     parts = urlsplit(url)
     if not parts.scheme or "://" not in url or "::" in url or not (parts.netloc or parts.path.strip("/")):
-        raise UserError(f"{url.rpartition('@')[2]!r} is no URL of a store", place="--store", remedy=example)
+        raise UserError(f"{url.rpartition('@')[2]!r} is not the URL of a store", place="--store", remedy=example)
     if "@" in parts.netloc or parts.query:
-        cause = "the URL holds a name, a password or options, which would stand in messages"
-        remedy = "leave them out; give them as the store's own environment variables have it, here and on the workers"
+        cause = "the URL holds a name, a password or options, which messages would show"
+        remedy = "omit them; set the store's environment variables instead, here and on the workers"
         raise UserError(cause, place="--store", remedy=remedy)
     if parts.scheme == _FILE and parts.netloc:
         raise UserError(f"{url!r} names a machine", place="--store", remedy="write file:///FOLDER, with three slashes")

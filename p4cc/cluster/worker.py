@@ -1,4 +1,4 @@
-"""What a worker does: lays the inputs out, plans the case anew, checks that it is the same run, makes it.
+"""The work of a worker: it writes the inputs, plans the case again, checks that it is the same run, and makes it.
 
 The check is the run's key, which hashes the plan, the programs, the engine and the code around it: a worker that has
 another p4cc, or that lacks a file, finds it before it runs anything.
@@ -107,7 +107,7 @@ class Studies:
 
 
 def made(study: Study, tasks: Sequence[Task], keep: Callable[[str, SeedRun], None] | None = None) -> list[Done]:
-    """Makes runs, those of one case that stand side by side on one network; raises UserError.
+    """Makes runs; consecutive runs of one case share a network; raises UserError.
 
     `keep` gets each run with its key as soon as it is complete.
     """
@@ -156,7 +156,7 @@ class _Keeping(RunCache):
 
 
 def _case(study: Study, task: Task) -> Case:
-    """The task's case, checked again: its classes of the user's are loaded here."""
+    """The task's case, checked again, because the user's classes are loaded here."""
     document = document_of("{}", study.scenario)
 
     def check(data: dict[str, JsonValue], origins: Origins) -> ScenarioModel:

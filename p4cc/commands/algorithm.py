@@ -1,4 +1,4 @@
-"""`p4cc new algorithm` and `p4cc check-algorithm`: an algorithm of the user's in Python."""
+"""`p4cc new algorithm` and `p4cc check-algorithm`: a user's algorithm in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`p4cc compare`: two folders of results beside each other."""
+"""`p4cc compare`: two results folders compared."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def export_ns3(
 ) -> None:
     """Write network and flows of a run in the formats of HPCC's ns-3 simulator, so that both run the same flows.
 
-    Each variant meets the same traffic, so one file is for all of them. `p4cc run --topology FILE --flows FILE` reads
+    All variants have the same traffic, so one file serves all of them. `p4cc run --topology FILE --flows FILE` reads
     such files into a scenario of kind ns3.
 
     Examples:

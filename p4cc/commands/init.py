@@ -49,14 +49,14 @@ def init(
         str | None, typer.Option(help="Algorithms to compare, all over one transport (dctcp,hpcc,swift).")
     ] = None,
 ) -> None:
-    """Write a scenario that runs, with every field explained, to start from.
+    """Write a working scenario with every field explained, to start from.
 
-    With options in place of a name it is the scenario that they describe. Senders that are paced and others are never
-    compared over different transports: dctcp and prague are taken in their paced form beside paced ones.
+    Options instead of a name describe the scenario. Senders are never compared over different transports: together
+    with paced senders, dctcp and prague run in their paced form.
 
     Examples:
 
-    * `p4cc init`: which scenarios there are
+    * `p4cc init`: lists the scenarios
     * `p4cc init incast`
     * `p4cc init leaf-spine my-fabric.yaml`
     * `p4cc init --hosts 64 --rate 100G --load 0.6 --cdf websearch --senders dctcp,hpcc,swift mine.yaml`

@@ -65,7 +65,9 @@ def lab(
     ] = True,
     kernel_tcp: Annotated[
         list[str] | None,
-        typer.Option("--kernel-tcp", metavar="LABEL", help="Flows of this label are the kernel's TCP, beside agents."),
+        typer.Option(
+            "--kernel-tcp", metavar="LABEL", help="Flows of this label use the kernel's TCP, the others agents."
+        ),
     ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="All variants here and in virtual time: one table, one figure.")
@@ -89,7 +91,7 @@ def lab(
     * `sudo p4cc lab --import topology.json --program solution/basic.p4 --no-cli --run 'h1 ping -c 3 h2'`
     * `sudo p4cc lab star.yaml --no-agents --no-cli --run 'h1 iperf3 -s &' --run 'h2 iperf3 -c h1 -t 5'`
     * `sudo p4cc lab experiments/cubic/beside.yaml --kernel-tcp linux`
-    * `sudo p4cc lab experiments/lab/incast.yaml --live`: says the address of a page
+    * `sudo p4cc lab experiments/lab/incast.yaml --live`: prints the address of a page
     * `sudo p4cc lab --clean`
     """
     # Planning and P4Runtime take a second to import; other commands need not wait for them.

@@ -21,7 +21,7 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, max=256, help="Runs at
 CORES = os.cpu_count() or 1
 """As many runs as there are processors, if nothing else is said."""
 Cache = Annotated[
-    bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
+    bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache next to the results).")
 ]
 LivePort = Annotated[
     int, typer.Option(min=0, max=65_535, help="With --live: port of the loopback; 0 is any that is free.")

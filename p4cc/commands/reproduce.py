@@ -1,4 +1,4 @@
-"""`p4cc reproduce`: the figures of a paper beside what the paper says."""
+"""`p4cc reproduce`: the figures of a paper, compared with the paper's numbers."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ def reproduce(
         ),
     ] = None,
 ) -> None:
-    """Run every figure of a paper and set its numbers beside the paper's.
+    """Run every figure of a paper and compare its numbers with the paper's.
 
-    Each figure is a scenario; what the paper says, how that is known and the likely cause of a deviation stand in it.
-    The band of a paper's number follows from how it is known, and a number outside of it is a finding. What p4cc
-    expects of itself is counted apart: the exit code is 1 when some of it is not met. It is 2 when a run fails or a
-    file is wrong, 130 after Ctrl-C; the same command then continues where it stopped.
+    Each figure is a scenario with the paper's numbers, how they are known, and likely causes of deviations. The band of
+    a paper's number follows from how it is known, and a number outside of it is a finding. p4cc's expectations are
+    counted separately. Exit code 1: an expectation is not met; 2: a run failed or a file is wrong; 130: Ctrl-C, after
+    which the same command continues where it stopped.
 
     Without a STUDY, `--all` runs every study and writes `experiments/verdicts.json` (in a checkout; else
     `results/verdicts.json`); `--json` prints the sums of each.
 
-    `--report` writes a Markdown page with pictures: every figure, table and number of the source in its order, ours
-    beside it or the reason why there is none. With a STUDY it runs the study first (finished runs are taken from the
-    cache). Without one it runs nothing and takes the results in results/STUDY, of all studies that have some.
+    `--report` writes a Markdown page with pictures: every figure, table and number of the source in its order, each
+    with ours or the reason why there is none. With a STUDY it runs the study first (finished runs come from the cache).
+    Without one it runs nothing and uses the results in results/STUDY, for all studies that have some.
 
     Examples:
 

@@ -48,10 +48,10 @@ def run(
         typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change a field, e.g. topology.senders=25; repeatable."),
     ] = None,
     topology: Annotated[
-        Path | None, typer.Option("--topology", help="Topology file of an ns-3 scenario, in place of its own.")
+        Path | None, typer.Option("--topology", help="Topology file of an ns-3 scenario, instead of the scenario's.")
     ] = None,
     flows: Annotated[
-        Path | None, typer.Option("--flows", help="Flow file of an ns-3 scenario, in place of its own.")
+        Path | None, typer.Option("--flows", help="Flow file of an ns-3 scenario, instead of the scenario's.")
     ] = None,
     paths: Annotated[Path | None, typer.Option("--paths", help="Path map for the flow file.")] = None,
     imported: Annotated[
@@ -92,7 +92,7 @@ def run(
     speed: Annotated[
         str | None,
         typer.Option(
-            help="With --serve and --live: virtual seconds in a real one, or max; with --serve also epochs (a "
+            help="With --serve and --live: virtual seconds per real second, or max; with --serve also epochs (a "
             "controller leads). 1 for --serve and 0.001 for --live if not given."
         ),
     ] = None,
@@ -119,12 +119,12 @@ def run(
     report: Annotated[bool, typer.Option("--report", help="Write report.html, a page to read, too.")] = False,
     again: Annotated[
         Path | None,
-        typer.Option("--again", metavar="FOLDER", help="Run what this folder of results holds once more and compare."),
+        typer.Option("--again", metavar="FOLDER", help="Repeat the run of this results folder and compare."),
     ] = None,
 ) -> None:
     """Run a scenario: compile the P4 program, install it over P4Runtime, simulate, write tables and figures.
 
-    p4cc brings its experiments along: where no such file is, `gst/incast` and `experiments/gst/incast.yaml` name them.
+    p4cc includes its experiments: if there is no such file, `gst/incast` and `experiments/gst/incast.yaml` name one.
 
     Examples:
 
@@ -138,9 +138,9 @@ def run(
     * `p4cc run experiments/gst/incast.yaml --serve 9559 --speed 0.001`: for p4runtime-shell or finsy by hand
     * `p4cc run experiments/gst/incast.yaml --variant GST --set seeds=[1] --trace 1:2-4`: packets 2 to 4 of flow 1, step
       by step; `--trace 1:acks:1` is its first ACK, `--trace h1:7` the seventh packet that host h1 sends
-    * `p4cc run experiments/gst/fig8.yaml --variant DCTCP --live`: says the address of a page; what is changed there is
-      written down as a scenario
-    * `p4cc run gst/incast --on ray://HEAD:10001 --store s3://BUCKET/FOLDER`: on a cluster, for others to go on
+    * `p4cc run experiments/gst/fig8.yaml --variant DCTCP --live`: prints the address of a page; changes made there are
+      recorded as a scenario
+    * `p4cc run gst/incast --on ray://HEAD:10001 --store s3://BUCKET/FOLDER`: on a cluster, so that others can continue
     * `p4cc run --again results/incast`: exit code 0 if every table has the same bytes, 1 if not
     """
     path = _source(again, scenario, imported, has_programs=bool(programs))
@@ -252,7 +252,7 @@ def _show(outcome: RunOutcome, *, as_json: bool) -> None:
 
 def _written(outcome: RunOutcome, path: Path) -> str:
     """A line about a file or the folder of the results."""
-    return f"{'unchanged' if outcome.stands else 'wrote'} {path}"
+    return f"{'unchanged' if outcome.up_to_date else 'wrote'} {path}"
 
 
 def _last_written(outcome: RunOutcome, path: Path) -> str:

@@ -56,12 +56,12 @@ def sweep(
     ] = None,
     figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the trade-off.")] = True,
 ) -> None:
-    """Run an algorithm over values of its own parameters: every setting, the Pareto front, the best of each metric.
+    """Run an algorithm over values of its parameters: every setting, the Pareto front, the best for each metric.
 
-    Every variant that has all the parameters is run with every combination of their values, for each point of the
-    scenario's own sweep (such as kinds of traffic) and each seed. Every metric stands with its range over the seeds, in
-    the folder's settings.parquet too. The Pareto front is that of the first two metrics asked for, or of slowdown_p99
-    and goodput_bps. Settings that leave more flows unfinished than others, or have no value in some seed, are not
+    Every variant that has all the parameters runs with every combination of their values, for each point of the
+    scenario's sweep (such as kinds of traffic) and each seed. Every metric is shown with its range over the seeds, also
+    in the folder's settings.parquet. The Pareto front uses the first two metrics given, or slowdown_p99 and
+    goodput_bps. Settings that leave more flows unfinished than others, or have no value in some seed, are not
     compared. Metrics: slowdown_mean, slowdown_p50, slowdown_p95, slowdown_p99, fct_mean_ns, fct_p99_ns, goodput_bps,
     finish_ns, pauses, queue_p99_bytes, jain_index.
 

@@ -1,1 +1,1 @@
-"""Controllers of the user's, in virtual time and in labs: a class to derive from, its switches, who calls it when."""
+"""Users' controllers, in virtual time and in labs: the base class, its switches, and the code that calls handlers."""

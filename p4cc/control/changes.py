@@ -1,4 +1,4 @@
-"""An entry of a table that is written on a run's way, over the connection of the run's controller."""
+"""Table entries that are written during a run, over the connection of the run's controller."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def write_entry(line: SwitchLine, entry: Entry, place: str) -> None:
-    """Changes the entry of that match, or adds it; raises UserError where the switch refuses."""
+    """Modifies the entry with that match, or inserts it; raises UserError if the switch refuses."""
     schema = line.pipeline.schema
     try:
         held = [from_entity(message, schema) for message in await line.read([to_key(entry.key, schema)])]

@@ -1,7 +1,7 @@
-"""The class that a user's controller derives from: handlers that p4cc calls at instants of virtual time.
+"""The base class of users' controllers: handlers that p4cc calls at instants of virtual time.
 
-Virtual time stands still while a handler runs. What a handler reads is the state of that instant; what it writes or
-sends takes effect `control.latency_ns` later. docs/how-to/write-a-controller.md begins with an example. In a lab the
+Virtual time pauses while a handler runs. A handler reads the state of that instant; its writes and packets
+take effect `control.latency_ns` later. docs/how-to/write-a-controller.md begins with an example. In a lab the
 same class runs in real time (docs/how-to/lab.md#controllers).
 """
 

@@ -1,4 +1,4 @@
-"""What fails in a run, as its controller has to do with it: ports, switches that restart, and its own absences."""
+"""Faults of a run that concern its controller: ports, switches that restart, and its absences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _NEVER = 1 << 63
 _Times = list[tuple[int, int]]
-"""From when until when something is down; `_NEVER` for what stays down."""
+"""Begin and end of an outage; the end is `_NEVER` if it is permanent."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PortChange:
 
 @dataclass(frozen=True)
 class Restart:
-    """A switch goes down, and has its program and its entries again later, or never."""
+    """A switch goes down; later, or never, its program and entries are installed again."""
 
     down_ns: int
     installed_ns: int | None
@@ -38,7 +38,7 @@ class Restart:
 
 @dataclass(frozen=True)
 class Faults:
-    """All of them, each kind in the order of time."""
+    """All faults, each kind in order of time."""
 
     ports: tuple[PortChange, ...] = ()
     restarts: tuple[Restart, ...] = ()
@@ -46,7 +46,7 @@ class Faults:
 
 
 def faults_of(faults: Sequence[Fault], absences: Sequence[Absence], topology: Topology) -> Faults:
-    """What a scenario's faults mean for the controller of this topology."""
+    """Consequences of a scenario's faults for the controller of this topology."""
     restarts = [Restart(one.down_ns, one.installed_ns, one.switch) for one in faults if one.switch is not None]
     switches: dict[str, _Times] = {}
     for one in faults:
@@ -61,7 +61,7 @@ def faults_of(faults: Sequence[Fault], absences: Sequence[Absence], topology: To
 
 
 def _port_changes(faults: Sequence[Fault], switches: dict[str, _Times], topology: Topology) -> Iterator[PortChange]:
-    """What switches see at their ports; a switch that is down, or comes up at that instant, tells nothing."""
+    """Port changes that switches report; a switch that is down, or comes up at that instant, reports nothing."""
     links: dict[frozenset[str], _Times] = {}
     for one in faults:
         if one.between is not None:
@@ -77,7 +77,7 @@ def _port_changes(faults: Sequence[Fault], switches: dict[str, _Times], topology
 
 
 def _merged(times: Iterable[tuple[int, int]]) -> _Times:
-    """Times as times that do not overlap."""
+    """Merges overlapping spans."""
     merged: _Times = []
     for first, last in sorted(times):
         if merged and first <= merged[-1][1]:

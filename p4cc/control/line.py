@@ -1,7 +1,7 @@
 """The P4Runtime connection of a run's controller to one switch.
 
-A call returns when the switch has done what was asked: after a stream message the connection arbitrates again, which
-the switch answers in the order of the stream.
+A call returns after the switch has processed the request: after a stream message the connection sends another
+arbitration, which the switch answers in the order of the stream.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ ELECTION_ID = 1
 
 @dataclass
 class SwitchLine:
-    """An open connection, primary at its switch; made by `connect`."""
+    """An open connection, primary at its switch; created by `connect`."""
 
     plan: SwitchPlan
     pipeline: Pipeline
     address: str
     client: P4Client
     errors: list[p4r.StreamError] = field(default_factory=list[p4r.StreamError])
-    """What the switch said of stream messages since the last look."""
+    """The switch's errors for stream messages since the last check."""
 
     async def send(self, message: p4r.StreamMessageRequest) -> p4r.StreamError | None:
-        """Sends a stream message; what the switch has against it."""
+        """Sends a stream message; returns the switch's error, if any."""
         await self.client.send(message)
         await self.arbitrate()
         return self.errors.pop() if self.errors else None
 
     async def receive(self, count: int) -> list[p4r.StreamMessageResponse]:
-        """The next messages that the switch sends to its controller."""
+        """The next messages from the switch to its controller."""
         return [await self.client.receive() for _ in range(count)]
 
     async def read(self, entities: Sequence[p4r.Entity]) -> list[p4r.Entity]:
-        """All that the switch holds of what these describe; raises P4ClientError."""
+        """All entities of the switch that match these; raises P4ClientError."""
         request = p4r.ReadRequest(device_id=self.plan.device_id, entities=entities)
         return [entity async for answer in self.client.request_iter(request) for entity in answer.entities]
 
@@ -55,7 +55,7 @@ class SwitchLine:
         await self.client.request(p4r.WriteRequest(device_id=self.plan.device_id, updates=updates))
 
     async def arbitrate(self) -> None:
-        """Asks to be primary, once or again, and waits for the answer; raises P4ClientError, UserError."""
+        """Requests to be primary, initially or again, and waits for the answer; raises P4ClientError, UserError."""
         bid = p4r.MasterArbitrationUpdate(device_id=self.plan.device_id, election_id=U128.encode(ELECTION_ID))
         await self.client.send(p4r.StreamMessageRequest(arbitration=bid))
         while True:
@@ -75,7 +75,7 @@ class SwitchLine:
 
 @asynccontextmanager
 async def connect(address: str, plan: SwitchPlan, pipeline: Pipeline) -> AsyncGenerator[SwitchLine]:
-    """Opens a connection, becomes primary, and closes it at the end."""
+    """Opens a connection that is primary, and closes it at the end."""
 
     def complete(message: object) -> None:
         if isinstance(message, p4r.WriteRequest):

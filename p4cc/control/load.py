@@ -1,4 +1,4 @@
-"""A user's controller from its file: the class, what it was given, and a hash of the files that decide what it does."""
+"""Loads a user's controller from its file: the class, its parameters, and a hash of the files that it depends on."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ _KEY = "switch.controller"
 
 @dataclass(frozen=True)
 class ControllerClass:
-    """A controller's class as a scenario names it."""
+    """A controller's class, as named by a scenario."""
 
     text: str
     """`FILE.py:CLASS`."""
     file: str
-    """The file, as tracebacks name it."""
+    """The file, as in tracebacks."""
     kind: type[Controller]
     parameters: Mapping[str, Parameter]
     digest: str
-    """Of the file and of what it imports from its folder."""
+    """Hash of the file and of its imports from the same folder."""
 
     def make(self) -> Controller:
-        """A controller of one run; raises what its `__init__` raises."""
+        """Creates the controller of one run; raises what its `__init__` raises."""
         return self.kind(**self.parameters)
 
     def overrides(self, handler: str) -> bool:
-        """Whether the class has a handler of its own."""
+        """Whether the class overrides a handler."""
         return getattr(self.kind, handler) is not getattr(Controller, handler)
 
 
 def nobody() -> ControllerClass:
-    """The controller of a run that has none of the user's, and stops for what p4cc's own has to do."""
+    """The controller of a run without a user's controller that stops for actions of p4cc's controller."""
     return ControllerClass("p4cc.Controller", __file__, Controller, {}, "")
 
 
 def load_controller(text: str, parameters: Mapping[str, Parameter], scenario: Path) -> ControllerClass:
-    """The class that a scenario names as `FILE.py:CLASS`; raises UserError with the lines of what is wrong."""
+    """The class that a scenario names as `FILE.py:CLASS`; raises UserError with the lines of the error."""
     name, _, kind_name = text.rpartition(":")
     path = find_named(name, scenario, what="controller", key=_KEY).resolve()
     module, files = user_code.import_file(path, "controller")
@@ -70,8 +70,8 @@ def load_controller(text: str, parameters: Mapping[str, Parameter], scenario: Pa
 
 
 def told(error: BaseException, file: str) -> str:
-    """Where a user's error comes from: lines of the user's files, and the error."""
-    # The protocol's own text is the whole message.
+    """Origin of a user's error: lines of the user's files, and the error."""
+    # The protocol's text is the whole message.
     shown = f"{type(error).__name__}: {refusal('', error).cause}" if isinstance(error, P4ClientError) else None
     return user_code.told(error, file, shown)
 

@@ -1,4 +1,4 @@
-"""A run with a controller: its world goes on to the next instant at which something is due.
+"""A run with a controller: its world advances to the next instant with a scheduled item.
 
 In virtual time the network waits meanwhile:
 
@@ -6,8 +6,8 @@ In virtual time the network waits meanwhile:
  network runs to T -> messages of T are sent -> due at T: requests take effect, handlers are called -> network runs on
 ```
 
-T is the next due time, or the instant at which a switch has a message for the controller. All events of the network at
-T come before anything of the controller's at T. In a lab nothing waits, and T is when p4cc comes to it.
+T is the next scheduled instant, or the instant at which a switch has a message for the controller. All events of the
+network at T come before those of the controller at T. In a lab nothing waits, and T is when p4cc reaches it.
 docs/reference/controller.md has the rules.
 """
 
@@ -52,15 +52,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MAX_CALLS_AT_ONCE = 10_000
-"""Calls of handlers at one instant; more are a loop between controller and switches without any latency."""
+"""Limit of handler calls at one instant; more indicate a loop between controller and switches without latency."""
 _PS = 1_000
 _HANDLERS = {"packet": "on_packet_in", "digest": "on_digest", "idle_timeout_notification": "on_idle"}
-"""Handlers of messages, for which the run has to stop when a switch has one."""
+"""Handlers of messages, which require the run to stop when a switch has one."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a run with a controller needs beside its world."""
+    """Inputs of a run with a controller, in addition to its world."""
 
     topology: Topology
     chosen: ControllerClass
@@ -69,12 +69,12 @@ class Job:
     label: str
     """For people."""
     changes: tuple[TimedChange, ...] = ()
-    """Entries that are written on the way."""
+    """Entries to write during the run."""
 
 
 @dataclass
 class Counts:
-    """What a controller did in a run."""
+    """Activity of a controller in a run."""
 
     calls: int = 0
     writes: int = 0
@@ -83,23 +83,23 @@ class Counts:
 
 @dataclass(frozen=True)
 class Controlled:
-    """What a run with a controller leaves beside the network."""
+    """Results of a run with a controller, in addition to the network's."""
 
     counts: Counts
     rows: list[tuple[int, str | None, str, float]]
-    """Of the table `control`: time in ns, switch, name, value."""
+    """Rows of the table `control`: time in ns, switch, name, value."""
     without_program: frozenset[str]
-    """Switches that are down at the end, or not installed again."""
+    """Switches that are down or not reinstalled at the end."""
     calls_left_out: int = 0
-    """Calls of `every` for which a lab was too late."""
+    """Calls of `every` that a lab skipped because it was late."""
 
 
 async def run_controlled(
     job: Job, world: World, lines: Mapping[str, SwitchLine], started: Callable[[], None] = lambda: None
 ) -> Controlled:
-    """Runs to the end over open connections by switch; `started` is called when `start` of the controller is done.
+    """Runs to the end over open connections by switch; `started` is called after the controller's `start`.
 
-    Raises UserError with the lines of a handler that failed, SwitchError.
+    Raises UserError with the lines of a failed handler, SwitchError.
     """
     with HandlerThread(job.settings.handler_limit_s, job.chosen.file) as thread:
         run = _Run(job, world, lines, thread)
@@ -114,7 +114,7 @@ async def run_controlled(
 
 
 class _Way:
-    """One direction between a switch and the controller: a latency for each message, and none overtakes another."""
+    """One direction between a switch and the controller: each message has a latency, and none overtakes another."""
 
     def __init__(self, latency: AnyLatency, seed: int, name: str) -> None:
         spec = {"kind": "constant", "ns": latency} if isinstance(latency, int) else latency.model_dump()
@@ -122,13 +122,13 @@ class _Way:
         self._last_ps = 0
 
     def arrival_ps(self, now_ps: int) -> int:
-        """When a message that is sent now arrives."""
+        """Arrival time of a message that is sent now."""
         self._last_ps = max(self._last_ps, now_ps + self._latency.draw_ps())
         return self._last_ps
 
 
 class _Run:
-    """The state of one run."""
+    """State of one run."""
 
     def __init__(self, job: Job, world: World, lines: Mapping[str, SwitchLine], thread: HandlerThread) -> None:
         self.job = job
@@ -145,7 +145,7 @@ class _Run:
         self._handler = "__init__"
         self._switch: str | None = None
         self._answers: dict[str, int] = {}
-        """By switch: when the requests of the handler under way take effect."""
+        """By switch: when the requests of the current handler take effect."""
         seed, settings = world.seed, job.settings
         self._to_switch = {name: _Way(settings.latency_ns, seed, f"control.{name}.requests") for name in lines}
         self._to_controller = {
@@ -168,7 +168,7 @@ class _Run:
         return f"{name}{of_switch}, at {self.situation.now_ps / 1e6:.9g} us"
 
     async def begin(self) -> None:
-        """Notes the faults of the run, makes the controller and calls its `start`."""
+        """Schedules the faults of the run, creates the controller and calls its `start`."""
         faults = self.job.faults
         for change in faults.ports:
             self._fail(change.at_ns, lambda change=change: self._port_changed(change))
@@ -188,12 +188,12 @@ class _Run:
             self._agenda.add(at_ns * _PS, FAULT, do)
 
     async def _change(self, change: TimedChange) -> None:
-        """Writes an entry of the scenario's; raises UserError."""
+        """Writes an entry of the scenario; raises UserError."""
         line = self._lines[change.switch]
         await write_entry(line, change.entry, f"{change.place} ({self.job.label})")
 
     async def _start(self) -> None:
-        """Makes a controller and calls its `start`: at the beginning, and after an absence."""
+        """Creates a controller and calls its `start`: at the beginning, and after an absence."""
 
         async def make() -> Controller:
             return self.job.chosen.make()
@@ -206,12 +206,12 @@ class _Run:
         await self._call("start", controller.start)
 
     async def _leave(self) -> None:
-        """The controller is not there any more."""
+        """The controller leaves."""
         self._is_away = True
         self._agenda.cancel_calls()
 
     async def _switch_fell(self, name: str) -> None:
-        """A switch has lost all that it had."""
+        """A switch has lost its state."""
         self.down.add(name)
         self._tell(name, "on_switch_change", lambda one, to: one.on_switch_change(to, up=False))
 
@@ -221,12 +221,12 @@ class _Run:
             self._switch_is_back(name)
 
     def _switch_is_back(self, name: str) -> None:
-        """A switch has its program and its entries again."""
+        """A switch has its program and entries again."""
         self.down.discard(name)
         self._tell(name, "on_switch_change", lambda one, to: one.on_switch_change(to, up=True))
 
     async def to_end(self) -> None:
-        """Goes on with the world and calls what is due, until its end."""
+        """Advances the simulation or lab and runs due callbacks until it ends."""
         world, chosen = self._world, self.job.chosen
         hears = any(chosen.overrides(handler) for handler in _HANDLERS.values())
         while True:
@@ -237,7 +237,7 @@ class _Run:
             await self._hear()
             until_ps = self.situation.now_ps
             while (due_now := self._agenda.take(until_ps)) is not None:
-                # In a lab, what came before took its time.
+                # In a lab, earlier items took real time.
                 self._now(world.now_ps)
                 await due_now.do()
 
@@ -247,7 +247,7 @@ class _Run:
         self.situation.now_ps = now_ps
 
     async def _hear(self) -> None:
-        """Takes what switches send at this instant, and notes when the controller has it."""
+        """Receives the switches' messages of this instant, and schedules their delivery to the controller."""
         for news in await self._world.news():
             if isinstance(news, Message):
                 self._note(news.switch, news.message)
@@ -268,7 +268,7 @@ class _Run:
         self._tell(change.switch, "on_port_change", lambda one, to: one.on_port_change(to, change.port, up=change.up))
 
     def _tell(self, switch: str, name: str, call: Callable[[Controller, Switch], Awaitable[None]]) -> None:
-        """The controller hears of something when the message has come, if it is there by then."""
+        """Schedules a message to the controller, which receives it if present at its arrival."""
         if self._is_away or not self.job.chosen.overrides(name):
             return
         controller, to = self._made(), self.situation.switches[switch]
@@ -276,7 +276,7 @@ class _Run:
         self._agenda.add(at_ps, CALL, lambda: self._call(name, lambda: call(controller, to), switch))
 
     async def _call(self, name: str, handler: Callable[[], Awaitable[None]], switch: str | None = None) -> None:
-        """Calls a handler and waits for its end."""
+        """Calls a handler and waits for it to finish."""
         self.counts.calls += 1
         self._calls_now += 1
         self._handler, self._switch, self._answers = name, switch, {}
@@ -294,7 +294,7 @@ class _Run:
         await self._guarded(run())
 
     async def _guarded(self, work: Awaitable[T]) -> T:
-        """Runs the user's code on its thread; raises UserError for what it raises."""
+        """Runs the user's code on its thread; raises UserError for its exceptions."""
         chosen = self.job.chosen
 
         async def run() -> T:
@@ -323,7 +323,7 @@ class _Run:
             ) from error
 
     async def change(self, line: SwitchLine, message: Change, place: str) -> None:
-        """Takes a request of the handler under way: it takes effect at once, or when its latency is over."""
+        """Takes a request of the current handler: it takes effect immediately, or after its latency."""
         switch = line.plan.switch
         if isinstance(message, p4r.WriteRequest):
             self.counts.writes += 1
@@ -332,7 +332,7 @@ class _Run:
         now_ps = self.situation.now_ps
         at_ps = now_ps
         if self._has_begun:
-            # One latency for all that a handler asks of a switch: it is one answer.
+            # One latency for all requests of a handler call to a switch, because they are one reaction.
             if switch not in self._answers:
                 self._answers[switch] = self._to_switch[switch].arrival_ps(now_ps)
             at_ps = self._answers[switch]
@@ -343,7 +343,7 @@ class _Run:
         self._agenda.add(at_ps, REQUEST, lambda: self._take_effect(line, message, asked))
 
     async def _take_effect(self, line: SwitchLine, message: Change, asked: str) -> None:
-        """A request's latency is over."""
+        """A request takes effect after its latency."""
         switch = line.plan.switch
         at_us = self.situation.now_ps / 1e6
         try:
@@ -371,7 +371,7 @@ class _Run:
 
 
 async def _apply(line: SwitchLine, message: Change, place: str) -> None:
-    """Sends a request and waits until it is done; raises P4ClientError, or UserError for a refused stream message."""
+    """Sends a request and waits for its completion; raises P4ClientError, or UserError for a refused stream message."""
     if isinstance(message, p4r.WriteRequest):
         await line.client.request(message)
         return

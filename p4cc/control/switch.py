@@ -1,6 +1,6 @@
-"""A finsy Switch whose requests go through the run: reads at once, writes and stream messages when they are due.
+"""A finsy Switch whose requests pass through the run: reads immediately, writes and stream messages when due.
 
-The user's handlers run on a thread of their own; connections are p4cc's, on its own event loop.
+The user's handlers run on a separate thread; connections belong to p4cc's event loop.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Change = p4r.WriteRequest | p4r.StreamMessageRequest
-"""What a controller changes or sends."""
+"""A change or message by a controller."""
 
 
 class Requests(Protocol):
-    """Where a switch's changes go."""
+    """Destination of a switch's changes."""
 
     async def change(self, line: SwitchLine, message: Change, place: str) -> None:
-        """Applies a change now, or notes it for when it is due; raises P4ClientError for one refused now."""
+        """Applies a change now, or schedules it; raises P4ClientError for one that is refused now."""
         ...
 
 
 class DeferringClient(P4Client):
-    """What a finsy Switch takes for its client."""
+    """A replacement for the client of a finsy Switch."""
 
     def __init__(self, line: SwitchLine, requests: Requests, loop: asyncio.AbstractEventLoop, file: str) -> None:
-        """`loop` is the connections' own; `file` is the user's, whose lines messages name."""
+        """`loop` is that of the connections; messages name lines of the user's `file`."""
         super().__init__(line.address)
         self._line = line
         self._requests = requests
@@ -42,12 +42,12 @@ class DeferringClient(P4Client):
         self._file = file
 
     async def send(self, msg: p4r.StreamMessageRequest) -> None:
-        """Notes a stream message, or sends it."""
+        """Schedules or sends a stream message."""
         await self._on_loop(self._requests.change(self._line, msg, self._place()))
 
     # finsy declares an overload for each kind of request.
     async def request(self, msg: Any) -> Any:
-        """Notes a write, or applies it; asks all else at once."""
+        """Schedules or applies a write; sends all other requests immediately."""
         if isinstance(msg, p4r.SetForwardingPipelineConfigRequest):
             raise NotImplementedError("programs are set in the scenario: use switch.program and switch.programs")
         if isinstance(msg, p4r.WriteRequest):
@@ -68,7 +68,7 @@ class DeferringClient(P4Client):
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     def _place(self) -> str:
-        """The line of the user's file that asks."""
+        """The requesting line of the user's file."""
         frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         while frame is not None and frame.f_code.co_filename != self._file:
             frame = frame.f_back
@@ -76,7 +76,7 @@ class DeferringClient(P4Client):
 
 
 def switch_over(line: SwitchLine, client: P4Client) -> Switch:
-    """A finsy Switch with the program's P4Info, over a client that is open."""
+    """A finsy Switch with the program's P4Info, over an open client."""
     options = SwitchOptions(device_id=line.plan.device_id)
     switch = Switch(line.plan.switch, line.address, options)
     switch.p4info.set_p4info(line.pipeline.config.p4info)

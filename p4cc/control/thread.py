@@ -1,6 +1,6 @@
-"""The thread on which a user's handlers run, with a bound on how long each may take.
+"""The thread of a user's handlers, with a limit on the duration of each.
 
-A handler that blocks stops nothing of p4cc's; one that takes too long is left behind when the run ends with an error.
+A handler that hangs blocks only this thread; after a timeout it is abandoned, and the run ends with an error.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _STOP_S = 1.0
-"""How long the end waits for the thread."""
+"""Time to wait for the thread at the end."""
 
 
 class TooLongError(Exception):
-    """A call took longer than it may; `line` of the user's file is where it stands, 0 if that is not known."""
+    """A call took too long; `line` is its current line in the user's file, 0 if unknown."""
 
     def __init__(self, line: int) -> None:
         super().__init__()
@@ -33,11 +33,11 @@ class HandlerThread:
     """A thread with an event loop for handlers."""
 
     def __init__(self, limit_s: float, file: str) -> None:
-        """`file` is the user's, of which lines are named."""
+        """Messages name lines of the user's `file`."""
         self._limit_s = limit_s
         self._file = file
         self._loop = asyncio.new_event_loop()
-        # A daemon: a handler that never returns does not keep p4cc from ending.
+        # A daemon, so that a handler that never returns does not prevent exit.
         self._thread = threading.Thread(target=self._work, name=CONTROLLERS, daemon=True)
 
     def __enter__(self) -> Self:
@@ -62,7 +62,7 @@ class HandlerThread:
         return waited.result()
 
     def _line(self, work: object) -> int:
-        """The line of the user's file at which a call stands: in code that runs, or in what it waits for."""
+        """The current line of a call in the user's file: in running code, or in what it waits for."""
         frame = sys._current_frames().get(self._thread.ident or 0)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         while frame is not None:
             if frame.f_code.co_filename == self._file:

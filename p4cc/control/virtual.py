@@ -1,4 +1,4 @@
-"""A controller's run in virtual time: the network stands still while handlers run."""
+"""A controller's run in virtual time: the network pauses while handlers run."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _LAST_PS = (1 << 63) - 1
 
 @dataclass(frozen=True)
 class Virtual:
-    """A network with a server, and how to move it on."""
+    """A network with a server, and a function that advances it."""
 
     network: _engine.Network
     address: str
     advance: Callable[[int, bool], Awaitable[None]]
-    """Runs the network to a time in picoseconds, to the first message if so asked."""
+    """Runs the network to a time in picoseconds, optionally to the first message."""
 
 
 async def run_virtual(
@@ -41,9 +41,9 @@ async def run_virtual(
     pipelines: Mapping[str, Pipeline],
     connected: Callable[[Mapping[str, SwitchLine]], None] = lambda _: None,
 ) -> Controlled:
-    """Connects to every switch and runs to the end; `connected` is given the connections first.
+    """Connects to every switch and runs to the end; `connected` receives the connections first.
 
-    Raises as `run_controlled`.
+    Raises the errors of `run_controlled`.
     """
     async with AsyncExitStack() as stack:
         lines = {
@@ -68,27 +68,27 @@ class _VirtualWorld:
 
     @property
     def seed(self) -> int:
-        """The network's."""
+        """Seed of the network."""
         return self.of.network.seed
 
     @property
     def now_ps(self) -> int:
-        """Virtual time."""
+        """Current virtual time."""
         return self.of.network.now_ps
 
     @property
     def has_ended(self) -> bool:
-        """All flows are complete, or the scenario's end is there."""
+        """Whether all flows are complete, or the scenario's end is reached."""
         return self.of.network.has_ended
 
     async def run_to(self, at_ps: int | None, *, hears: bool) -> None:
-        """Runs the network on."""
+        """Advances the network."""
         self.hears = hears
         due = [one for one in (at_ps, self.of.network.next_due_ps if hears else None) if one is not None]
         await self.of.advance(min(due, default=_LAST_PS), hears)
 
     async def news(self) -> list[Message]:
-        """What switches send at this instant, in their order; nothing where nobody hears."""
+        """The switches' messages of this instant, in order; none if nobody listens."""
         found: list[Message] = []
         if not self.hears:
             return found
@@ -98,7 +98,7 @@ class _VirtualWorld:
         return found
 
     async def install(self, switch: str) -> bool:
-        """p4cc's controller installs a switch at once; raises SwitchError."""
+        """p4cc's controller installs a switch immediately; raises SwitchError."""
         line = self.lines[switch]
         session = Session(Target(line.address, line.plan.device_id, switch), line.client, DEFAULT_TIMEOUT_S)
         await session.become_primary(ELECTION_ID)

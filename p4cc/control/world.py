@@ -1,4 +1,4 @@
-"""Where a controller's run goes on: a network in virtual time, or a lab. `p4cc.control.run` knows only this of it."""
+"""The world of a controller's run: a network in virtual time, or a lab, behind one interface for `p4cc.control.run`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Message:
-    """What a switch sent to its controller."""
+    """A message from a switch to its controller."""
 
     switch: str
     message: p4r.StreamMessageResponse
@@ -23,38 +23,38 @@ class Message:
 
 @dataclass(frozen=True)
 class SwitchChange:
-    """A switch lost all that it had, or has what p4cc installs again."""
+    """A switch lost its state, or has been reinstalled by p4cc."""
 
     switch: str
     up: bool
 
 
 class World(Protocol):
-    """Time, and what switches say."""
+    """Time, and news from switches."""
 
     @property
     def seed(self) -> int:
-        """Of the run's random streams."""
+        """Seed of the run's random streams."""
         ...
 
     @property
     def now_ps(self) -> int:
-        """The time, in picoseconds."""
+        """Current time in picoseconds."""
         ...
 
     @property
     def has_ended(self) -> bool:
-        """Nothing follows."""
+        """Whether the run is over."""
         ...
 
     async def run_to(self, at_ps: int | None, *, hears: bool) -> None:
-        """Goes on to an instant (None: to the end), with `hears` to the first news where that is earlier."""
+        """Advances to an instant (None: to the end), with `hears` to the first news if that is earlier."""
         ...
 
     async def news(self) -> Sequence[Message | PortChange | SwitchChange]:
-        """What there is to hear now, each once, in its order."""
+        """The available news, each once, in order."""
         ...
 
     async def install(self, switch: str) -> bool:
-        """Installs a switch that restarted as at the start; False where news will say that it has been installed."""
+        """Installs a restarted switch as at the start; False if news will report the installation."""
         ...

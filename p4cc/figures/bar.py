@@ -40,7 +40,7 @@ def chart(runs: pl.DataFrame, figure: BarFigure, interval: Interval = "range") -
 
 
 def _panel(runs: pl.DataFrame, figure: BarFigure, spec: PanelSpec, notes: list[str], interval: Interval) -> Panel:
-    # Without a swept column the variants themselves stand along x.
+    # Without a swept column, the variants are along x.
     frame, x = (runs, figure.x) if figure.x is not None else (runs.with_columns(pl.lit("").alias("_one")), "_one")
     if figure.limit_over is not None:
         frame = limits(frame, x, figure.limit_over, spec.y)

@@ -219,7 +219,7 @@ class Chart:
     size: tuple[float, float]
     """Of a file, in inches."""
     columns: int | None = None
-    """Panels beside each other; None for all."""
+    """Panels per row; None for all."""
     notes: Sequence[str] = ()
     """What a reader must know of the whole figure."""
     variants: Sequence[str] = ()

@@ -67,14 +67,14 @@ if TYPE_CHECKING:
 
 
 def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: ScenarioModel) -> Path:
-    """Draws one figure from the runs and the tables beside them; raises UserError for columns that are not there."""
+    """Draws one figure from the runs and the tables next to them; raises UserError for missing columns."""
     # Plotting takes half a second to import.
     from p4cc.figures.picture import write
     from p4cc.figures.style import column_width
 
     with warnings.catch_warnings():
         # What libraries say of a figure is not for a terminal;
-        # what a reader must know stands in the figure.
+        # the figure contains what a reader must know.
         warnings.simplefilter("ignore")
         chart = chart_of(figure, runs, lambda name: read_table(folder, name), scenario)
         with column_width(figure.width_mm):

@@ -64,7 +64,7 @@ def _marks(series: Series, spec: PanelSpec, notes: list[str]) -> tuple[list[Mark
         known = sorted({*series.windows.columns, *series.queues.columns, "rate_bps"})
         raise UserError(f"no time series has a column {spec.y!r}", remedy=f"columns: {', '.join(known)}")
     says = f"no sample has a value of {spec.y}" if series.windows[spec.y].is_null().all() else ""
-    # A row stands where something changed, so a value holds until the next row.
+    # There is a row for each change, so a value holds until the next row.
     return [
         Line(*xy(rows, spec.y, spec.scale), shape="steps", name=f"flow {flow}", colour=at, opacity=0.5, width=0.8)
         for at, ((flow,), rows) in enumerate(series.windows.group_by("flow_id", maintain_order=True))

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from p4cc.scenario.figures import Panel as PanelSpec
     from p4cc.scenario.figures import PercentilesFigure
 
-# Room of a panel, and for the legend beside them, in inches.
+# Size of a panel, and of the legend next to them, in inches.
 _PANEL_WIDTH, _LEGEND_WIDTH = 4.4, 2.2
-# Panels beside each other where there are many, and what room each has.
+# Panels per row if there are many, and the size of each.
 _IN_A_ROW, _SMALL_WIDTH, _SMALL_HEIGHT = 3, 3.2, 2.8
 
 

@@ -49,7 +49,7 @@ def write(chart: Chart, path: Path) -> Path:
 
 
 def drawn(chart: Chart) -> Figure:
-    """A chart as matplotlib has it."""
+    """A chart as a matplotlib figure."""
     use_style()
     page = Figure(figsize=chart.size, layout="constrained")
     places = len(chart.panels) + (chart.legend == "last")

@@ -125,7 +125,7 @@ def until(until_ns: int | None, times: pl.Series) -> Iterator[str]:
     """What the time axis leaves out."""
     last = times.max()
     if until_ns is not None and isinstance(last, int) and last > until_ns:
-        yield f"shown to {digits(until_ns / 1e6, 6)} ms; samples go on to {digits(last / 1e6, 6)} ms"
+        yield f"shown to {digits(until_ns / 1e6, 6)} ms; samples continue to {digits(last / 1e6, 6)} ms"
 
 
 def seed_of(windows: pl.DataFrame, figure: TimeFigure | TracesFigure) -> int:

@@ -102,7 +102,7 @@ def legend(axes: Axes) -> None:
 def legends(page: Figure) -> None:
     """A legend for the first panel, and for each with labels not seen before it, such as other numbers of values.
 
-    More labels than a panel has room for stand below it, and the page grows by them.
+    Labels that do not fit a panel are placed below it, and the page grows by them.
     """
     shown: set[str] = set()
     most_lines = 0
@@ -144,7 +144,7 @@ def log_scale(axes: Axes, *, x: bool = False, left_out: int | None = 0) -> None:
 
 
 def corner(axes: Axes, text: str) -> None:
-    """Says in a panel what is left out of it."""
+    """States in a panel what it omits."""
     axes.text(0.99, 0.01, text, transform=axes.transAxes, ha="right", va="bottom", fontsize=6)
 
 

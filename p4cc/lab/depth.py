@@ -1,7 +1,7 @@
 """Depth of a switch's queue over time, worked out from what its ports captured.
 
 A packet is in the queue from its arrival until it begins to be sent, which is the link's delay and its own sending time
-before it is seen to leave. Packets are told apart by what no switch changes behind the IPv4 header.
+before it is seen to leave. Packets are identified by bytes after the IPv4 header that no switch changes.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _packets(path: Path) -> Iterator[tuple[int, bytes, bytes, int]]:
     try:
         reader = RawPcapReader(str(path))
     except (OSError, ValueError, EOFError, Scapy_Exception) as error:
-        raise UserError(f"cannot be read as a capture: {error}", place=str(path), remedy="run the lab anew") from error
+        raise UserError(f"cannot be read as a capture: {error}", place=str(path), remedy="run the lab again") from error
     with reader:
         for data, meta in reader:
             begin = _ETHERNET_BYTES + (data[_ETHERNET_BYTES] & 15) * 4 if len(data) > 34 else 0

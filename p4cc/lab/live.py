@@ -146,7 +146,7 @@ class LiveWorld:
                 await asyncio.sleep(max(0, restart.installed_ns - self.now_ns) / 1e9)
 
     def is_down(self, switch: str) -> bool:
-        """Whether a fault of the scenario has a switch down: it tells nothing of its ports."""
+        """Whether a fault of the scenario holds a switch down, so that it reports nothing about its ports."""
         return any(
             one.switch == switch
             and one.down_ns <= self.now_ns

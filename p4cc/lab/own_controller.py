@@ -1,6 +1,6 @@
 """The user's controller in a lab, a separate process: `python -m p4cc.lab.own_controller JOB.json`.
 
-It installs every switch as p4cc.lab.controller does, stays primary, and calls the handlers of the user's class in real
+It installs every switch as p4cc.lab.controller does, stays primary, and calls the handlers of the user class in real
 time. Its results, with the rows of `record`, go to a file of the lab's folder when the lab ends.
 """
 
@@ -35,7 +35,7 @@ async def run(job: Job) -> None:
     plan = plan_lab(job.request)
     case = plan.case
     if case is None:
-        raise ValueError("an import has no controller of its own")
+        raise ValueError("an import has no controller")
     logs = Path(job.requests)
     pipelines = job.loaded_pipelines()
     planned = plan.planned(pipelines)

@@ -1,4 +1,4 @@
-"""From what is asked for to what a lab consists of: network, programs, links as switches make them, and what they hold.
+"""Plans a lab from a request: network, programs, links as switches implement them, and their entries.
 
 Deterministic: the lab and its controller process plan from the same request and come to the same.
 """
@@ -64,7 +64,7 @@ class LabRequest:
     grpc_base: int | None = None
     thrift_base: int | None = None
     kernel_tcp: tuple[str, ...] = ()
-    """Labels of traffic whose flows are the kernel's TCP, beside agents that send the others."""
+    """Labels of traffic whose flows use the kernel's TCP, while agents send the others."""
 
     @property
     def name(self) -> str:
@@ -113,7 +113,7 @@ class LabPlan:
     file: Path
     network: LabNetwork
     programs: dict[str, ProgramSource]
-    """By switch; one that is not there waits for a controller of the user's."""
+    """By switch; a switch without an entry waits for the user's controller."""
     setup: SwitchSetup
     holds: bool
     """Whether the controller stays, and is primary; an import leaves that to the user's own."""
@@ -151,7 +151,7 @@ class LabPlan:
         )
 
     def _alpha_log2(self, link: LabLink) -> int | None:
-        """Of a port with a shared buffer, as virtual time has it (docs/algorithms/pfc.md#pfc-parameters)."""
+        """Of a port with a shared buffer, as in virtual time (docs/algorithms/pfc.md#pfc-parameters)."""
         buffer = None if self.case is None else self.case.scenario.switch.buffer
         if buffer is None or link.rate_bps is None:
             return None

@@ -45,7 +45,7 @@ class SwitchReport(TypedDict):
 
     switch: str
     program: ProgramReport | None
-    """None: a controller of the user's pushes one."""
+    """None: the user's controller pushes one."""
     address: str
     thrift_port: int | None
     device_id: int

@@ -280,7 +280,7 @@ class _Start:
         # A user's controller is not restarted: its state is lost.
         program = Program(name, [sys.executable, "-m", module, str(job)], log, keeps_running=holds and not own)
         if own:
-            program.after_end = "; the lab goes on without it"
+            program.after_end = "; the lab continues without it"
         program.start()
         if holds:
             self.lab.programs[name] = program

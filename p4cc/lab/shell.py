@@ -181,4 +181,4 @@ def _end_of(log: Path) -> str:
             text = file.read(MAX_OUTPUT_BYTES).decode("utf-8", errors="replace")
     except OSError as error:
         return f"{log} cannot be read: {error.strerror}\n"
-    return f"(the first {cut} bytes stand in the log only)\n{text}" if cut > 0 else text
+    return f"(the first {cut} bytes are only in the log)\n{text}" if cut > 0 else text

@@ -166,7 +166,7 @@ def bears(token: str) -> Callable[[Path], bool]:
 def in_sessions(leaders: Collection[int]) -> Callable[[Path], bool]:
     """Whether a process is of a session that one of these has begun, whatever has become of its environment.
 
-    A number of ours stays taken while a process of its session lives; the caller has begun them all.
+    A number stays in use while a process of its session lives; the caller has started them all.
     """
     return lambda process: _session(process) in leaders
 

@@ -1,6 +1,6 @@
 """The two kinds of switch that a lab runs: ours and BMv2, behind one command line.
 
-Both take simple_switch_grpc's options. They differ in who shapes links (ours does; BMv2 is told packets per second over
+Both take simple_switch_grpc's options. They differ in who shapes links (ours does; BMv2 gets packets per second over
 Thrift and makes no delay), who compiles (the engine; p4c), and what they cannot do, which is said as a warning.
 """
 

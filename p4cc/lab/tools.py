@@ -89,7 +89,7 @@ def _commands(line: str, hosts: frozenset[str]) -> set[str]:
             operator = not word.strip("();&|`")
             if begins and not operator:
                 commands.add(word)
-            # The name of a host stands in front of a command.
+            # The name of a host precedes a command.
             begins = operator or (begins and (word in _BEGINS_COMMAND | hosts or bool(_ASSIGNMENT.match(word))))
     except ValueError:
         return set()

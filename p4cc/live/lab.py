@@ -65,7 +65,7 @@ class LabPage:
     def _run(self, lab: Lab, served: Future[PageServer], over: threading.Event) -> None:
         try:
             asyncio.run(self._serve(lab, served, over))
-        except Exception as error:  # noqa: BLE001 - the lab goes on without its page
+        except Exception as error:  # noqa: BLE001 - the lab continues without its page
             if served.done():
                 lab.report.warnings.append(f"the live page failed: {error}")
             else:

@@ -39,7 +39,7 @@ class Pace:
     def take(self, request: ControlRequest, now_ps: int) -> None:
         """Obeys the page; raises UserError."""
         if self.is_over:
-            raise UserError("the run has ended", place="control", remedy="run it again to watch it once more")
+            raise UserError("the run has ended", place="control", remedy="run it again to watch it again")
         match request:
             case PaceRequest(do="pause"):
                 self.pause("paused from the page")

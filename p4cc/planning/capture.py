@@ -64,7 +64,7 @@ def read_capture(path: Path) -> list[Captured]:
 
 
 def packets_in(data: bytes, place: str) -> list[Captured]:
-    """The packets of a capture's bytes; `place` stands in messages. Raises UserError."""
+    """The packets of a capture's bytes; `place` is for messages. Raises UserError."""
     magic = data[:4]
     if magic != _PCAPNG and magic not in _PCAP:
         raise UserError("is not a pcap or pcapng file", place=place, remedy="give an uncompressed capture")

@@ -35,7 +35,7 @@ class TimedChange:
 def plan_changes(
     settings: ScenarioModel, topology: Topology, scenario: Path, schema_of: Callable[[str], P4Schema]
 ) -> tuple[TimedChange, ...]:
-    """The changes of every switch in the order of time, rows of one instant as they stand.
+    """The changes of every switch in the order of time, rows of one instant in the given order.
 
     Raises UserError for a switch that is not there, PlanError for what its program does not have.
     """

@@ -125,7 +125,7 @@ def match_of(row: Mapping[str, MatchValue], names: Names, place: str) -> tuple[t
 
 
 def _copies(ports: Sequence[Value], names: Names, place: str) -> tuple[tuple[int, int], ...]:
-    """Ports with instances: copies to one port are told apart by them."""
+    """Ports with instances, which distinguish copies to one port."""
     taken: dict[int, int] = {}
     copies: list[tuple[int, int]] = []
     for index, value in enumerate(ports):

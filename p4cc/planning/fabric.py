@@ -1,4 +1,4 @@
-"""A case's lossless fabric: switches' buffers, what the P4 program is told of ports, RDMA-like flows' configuration."""
+"""A case's lossless fabric: switches' buffers, the P4 program's data about ports, RDMA-like flows' configuration."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def buffer_bytes(buffer: BufferSettings, links: Sequence[Link], host_rate_bps: i
 
 
 class FabricPlanner:
-    """Plans what ports and hosts of one topology are told, for the tables that the program has."""
+    """Plans the settings of ports and hosts of one topology, for the tables that the program has."""
 
     def __init__(self, topology: Topology, switch: SwitchSettings, units: Units) -> None:
         self._topology = topology

@@ -20,7 +20,7 @@ class Hosts:
 
     topology: Topology
     place: str
-    """Where that part stands: `scenario.yaml at traffic[1]`."""
+    """Place of that part: `scenario.yaml at traffic[1]`."""
 
     def several(
         self, key: str, patterns: Sequence[str] | None, meant: Sequence[str] = (), apart: str = ""

@@ -159,7 +159,7 @@ def _settings(program: NamedProgram, place: Callable[[Path], str]) -> dict[str, 
 
 
 def _place(path: Path, beside: Path | None) -> str:
-    """How a scenario in the folder `beside` names a file: relative to it where the file lies below."""
+    """How a scenario in the folder `beside` names a file: relative to the folder if the file is below it."""
     whole = path.resolve()
     if beside is not None and whole.is_relative_to(beside.resolve()):
         return str(whole.relative_to(beside.resolve()))
@@ -184,7 +184,7 @@ def written_of(switch: LabSwitch, imported: Imported) -> Written:
 
 
 def programs_of(imported: Imported, given: Sequence[Path]) -> dict[str, NamedProgram]:
-    """The program of every switch that names one: given on the command line, source beside the lab, or compiled."""
+    """The program of every switch that names one: given on the command line, source next to the lab, or compiled."""
     for path in given:
         if not path.is_file():
             raise UserError("the file does not exist", place=f"--program {path}", remedy="give the path of a .p4 file")

@@ -25,7 +25,7 @@ _OF_PORT = re.compile(r"^(port|mac)\(\s*([\w.-]+)\s*,\s*([\w.-]+)\s*\)$")
 
 @dataclass(frozen=True)
 class Names:
-    """What names stand for in values of one node."""
+    """Meaning of names in values of one node."""
 
     topology: Topology
     addresses: AddressPlan

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from topos import Topology
 
 FIRST_START_S = 2
-"""That simulator's scripts begin flows at 2 s, when its routes and its monitors stand."""
+"""That simulator's scripts begin flows at 2 s, when its routes and monitors are ready."""
 _DESTINATION_PORT = 100
 """The one class of flows of that simulator's own files."""
 

@@ -102,9 +102,9 @@ class Scope:
     names: Names
     """With the sending host as `self`."""
     headers: Callable[[], HeaderTypes]
-    """Header types of the program; asked for when a layer is none of scapy's."""
+    """Header types of the program, requested if a layer is not one of scapy's."""
     place: str
-    """Where the expression stands."""
+    """Place of the expression."""
 
     def refused(self, cause: str, remedy: str = _REMEDY) -> UserError:
         """An error of this expression."""
@@ -112,7 +112,7 @@ class Scope:
 
 
 def packets_of(text: str, scope: Scope, most: int) -> list[bytes]:
-    """The bytes of all packets that an expression stands for, at most `most`; raises UserError."""
+    """The bytes of all packets of an expression, at most `most`; raises UserError."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -141,7 +141,7 @@ class _Reader:
             if not isinstance(packet, Packet):
                 raise self.scope.refused(f"{packet!r:.60} is not a packet")
             _complete(packet, self.scope)
-            # A list or a range in a field stands for as many packets.
+            # A list or a range in a field gives as many packets.
             for one in packet:
                 data = bytes(one)
                 if not 0 < len(data) <= MAX_PACKET_BYTES:
@@ -168,7 +168,7 @@ class _Reader:
                 yield one
 
     def value(self, node: ast.expr) -> object:
-        """What a part stands for: a value, a packet, or a list of them."""
+        """Meaning of a part: a value, a packet, or a list of them."""
         match node:
             case ast.Constant(value=int() | str() | bytes() | None as value):
                 return value
@@ -268,7 +268,7 @@ class _Reader:
         return getattr(importlib.import_module(LAYERS[name]), name)
 
     def _field_value(self, place: str, field: AnyField, value: object) -> object:
-        """A value as scapy may have it: nothing is looked up on the machine, nothing is cut; raises UserError."""
+        """A value for scapy, without look-ups on the machine and without truncation; raises UserError."""
         kinds = list(_kinds(field))
         if not field.islist and isinstance(value, list | tuple):
             return type(value)(self._field_value(place, field, one) for one in value)
@@ -362,7 +362,7 @@ def _complete(packet: Packet, scope: Scope) -> None:
 
 
 def _kinds(field: AnyField) -> Iterator[AnyField]:
-    """A field and those it may stand for."""
+    """A field and those that it may mean."""
     yield field
     for inner, *_ in getattr(field, "flds", ()):
         yield from _kinds(inner)
@@ -373,7 +373,7 @@ def _kinds(field: AnyField) -> Iterator[AnyField]:
 
 
 def _bits(kinds: list[AnyField]) -> int | None:
-    """Width of an unsigned number in a field; None where it is no plain number."""
+    """Width of an unsigned number in a field; None if it is not a plain number."""
     from scapy.fields import BitField
 
     for kind in kinds:

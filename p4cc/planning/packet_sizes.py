@@ -43,7 +43,7 @@ class PacketSize:
 
 
 def packet_sizes(case: Case) -> dict[str, PacketSize]:
-    """By the names that the engine knows senders by; headers of the user's are not counted."""
+    """By the engine's names of senders; user headers are not counted."""
     own = {own_sender(item): item.sender for item in case.scenario.flow_items.values() if item.sender is not None}
     return {name: _size_of(case, sender) for name, sender in {case.variant.name: case.variant, **own}.items()}
 
@@ -70,7 +70,7 @@ def most_bytes(case: Case, user_header_bytes: int, traffic: TrafficPlan) -> int:
 def ideals(case: Case, user_header_bytes: int, *, sprayed: bool) -> Mapping[str, Ideal]:
     """Formulas for completion times alone in the network, by the names that the engine knows senders by.
 
-    `user_header_bytes` are headers of the user's in each data packet; `sprayed` says that packets of a flow may take
+    `user_header_bytes` are user headers in each data packet; `sprayed` says that packets of a flow may take
     several paths at the same time.
     """
     sizes = packet_sizes(case)

@@ -1,6 +1,6 @@
 """A user's own matrix of pairs: one `src dst intensity [sizes [gaps]]` line for each pair that talks.
 
-`sizes` and `gaps` are files of distributions beside the matrix; `-` or nothing leaves what the scenario gives.
+`sizes` and `gaps` are files of distributions next to the matrix; `-` or nothing leaves what the scenario gives.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NONE = "-"
 
 @dataclass(frozen=True)
 class PairLine:
-    """A pair as the file has it; files are None where the scenario's distributions hold."""
+    """A pair in the file; files are None if the scenario's distributions apply."""
 
     src: str
     dst: str

@@ -113,7 +113,7 @@ class CompiledProgram:
             return self._program.ir_text()
 
     def bfrt_text(self) -> str:
-        """BF Runtime's schema, bf-rt.json; raises UserError for what is no TNA program."""
+        """BF Runtime's schema, bf-rt.json; raises UserError unless it is a TNA program."""
         with _runs():
             return self._program.bfrt_text()
 
@@ -153,7 +153,7 @@ def compile_program(
 ) -> CompiledProgram:
     """Compiles P4-16 source, or reads BMv2 JSON; raises UserError only when the file cannot be read.
 
-    `#include` looks beside the file, in `include`, then in the folder of p4cc's own programs: `../include/headers.p4`
+    `#include` searches the file's folder, `include`, then the folder of p4cc's own programs: `../include/headers.p4`
     is found from everywhere, and so is `<p4cc/ecn_dual.p4>`. What the chip that `strict` names forbids is an error.
     """
     path = bundled.find_program(path)
@@ -170,12 +170,12 @@ def compile_program(
 
 
 def find_program(name: str, scenario: Path) -> Path:
-    """A scenario's program: beside the scenario, in the working folder, or p4cc's own; raises UserError."""
+    """A scenario's program: next to the scenario, in the working folder, or p4cc's; raises UserError."""
     return find_named(name, scenario, what="P4 program", key="switch.program")
 
 
 def include_folders(named: Sequence[str], scenario: Path) -> tuple[Path, ...]:
-    """Folders that `#include` looks in: beside the scenario, or else in the working folder, as programs are found."""
+    """Folders that `#include` searches: next to the scenario, otherwise in the working folder, like programs."""
     beside = scenario.resolve().parent
     return tuple(beside / one if (beside / one).is_dir() else Path.cwd() / one for one in named)
 

@@ -1,4 +1,4 @@
-"""What a run records, as the engine's description has it."""
+"""What a run records, in the engine's description."""
 
 from __future__ import annotations
 

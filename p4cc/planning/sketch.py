@@ -1,6 +1,6 @@
 """A scenario from a sentence of options: hosts, rate, load, sizes, senders, all of these over one transport.
 
-The text is for people to change: each part has a comment, and what a sender asks of switches stands beside it.
+The text is for people to change: each part has a comment, and a sender's requirements on switches are next to it.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def _rtt(text: str) -> int:
 
 
 def _sizes(text: str) -> str:
-    """The file of a distribution by a name such as websearch, or the path of a file of the user's."""
+    """The file of a distribution by a name such as websearch, or the path of a user's file."""
     if Path(text).is_file():
         return text
     known = {path.stem: f"experiments/cdf/{path.name}" for path in sorted((EXPERIMENTS / "cdf").glob("*.cdf"))}
@@ -348,7 +348,7 @@ transport:
 _TEXT = """\
 # {title}.
 #
-# Written by p4cc init. `p4cc schema PART` says more of each part, such as `p4cc schema topology.leaf_spine`.
+# Written by p4cc init. `p4cc schema PART` describes each part, for example `p4cc schema topology.leaf_spine`.
 
 # Results go to results/NAME.
 name: {name}

@@ -1,4 +1,4 @@
-"""What switches of a case are told beside routes and thresholds: for each role of a table, who plans its rows."""
+"""Settings of a case's switches other than routes and thresholds: for each role of a table, who plans its rows."""
 
 from __future__ import annotations
 

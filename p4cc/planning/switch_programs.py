@@ -44,13 +44,13 @@ class Programs:
 
     by_switch: Mapping[str, SwitchProgram]
     notes: tuple[str, ...]
-    """What was found rather than said: the tables of routes, and p4cc's features in programs of the user's."""
+    """Detected, not configured: the tables of routes, and p4cc's features in user programs."""
     thresholds: Mapping[tuple[str, str], Thresholds]
     """Of ports by switch and neighbour, where the user's entries fill the table of thresholds."""
     chips: Mapping[str, int] = field(default_factory=dict[str, int])
     """Bytes of a cell, by the switches whose program is for Tofino."""
     commands: Mapping[str, Sequence[SwitchCommand]] = field(default_factory=dict[str, "Sequence[SwitchCommand]"])
-    """Of files, by switch, that no P4Runtime request stands for."""
+    """Commands of files, by switch, that no P4Runtime request expresses."""
 
     @cached_property
     def layer2(self) -> bool:
@@ -146,7 +146,7 @@ def _routes(case: Case, schema: P4Schema, filled: frozenset[str], switch: str) -
     if found is not None and settings == "hosts":
         found = replace(found, by_host=True)
     if found is not None and found.table in filled:
-        # Entries of the user's in p4cc's own table are all the routes there are.
+        # The user's entries in p4cc's table are all the routes there are.
         return None
     if found is None and not filled:
         near = ", ".join(candidates(schema, case.ip)) or "none"

@@ -1,4 +1,4 @@
-"""A scenario's traffic on a topology, as the engine's description has it: flows, rounds, arrivals."""
+"""A scenario's traffic on a topology, in the engine's description: flows, rounds, arrivals."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def plan_traffic(
 ) -> TrafficPlan:
     """All traffic of a case; raises UserError for hosts or files that are not there.
 
-    `headers_of` has the header types of a switch's program, which packets of the user's own may name.
+    `headers_of` has the header types of a switch's program, which user packets may name.
     """
     plan = TrafficPlan()
     for position, item in enumerate(case.scenario.traffic_items):
@@ -101,7 +101,7 @@ class _Planner:
     scenario: Path
     plan: TrafficPlan
     key: str
-    """Where the item stands in the scenario."""
+    """Place of the item in the scenario."""
     item: FlowItem
     hosts: Hosts
 

@@ -1,4 +1,4 @@
-"""Headers of the user's program as the engine's description has them: widths from the program, bytes from values."""
+"""Headers of the user's program in the engine's description: widths from the program, bytes from values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def plan_headers(
 ) -> UserHeadersPlan | None:
     """The headers of a scenario, None where it has none; raises UserError with the place of what is wrong.
 
-    `programs` are the header types of all programs in the network; `place` is where the headers stand.
+    `programs` are the header types of all programs in the network; `place` is the place of the headers.
     """
     if not headers:
         return None
@@ -129,7 +129,7 @@ class _Planner:
         }
 
     def copies(self, count: str, before: Sequence[OwnHeader]) -> int:
-        """How often a header stands in a packet at its sender."""
+        """How often a header occurs in a packet at its sender."""
         name, _, field = count.rpartition(".")
         header = next(one for one in before if one.type == name)
         value = header.values.get(field, 0)

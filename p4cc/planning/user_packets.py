@@ -1,4 +1,4 @@
-"""Packets of the user's own as the engine's description has them: bytes, and when each is due."""
+"""User packets in the engine's description: bytes, and when each is due."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class UserPackets:
 
     scenario: Path
     key: str
-    """Where the item stands in the scenario."""
+    """Place of the item in the scenario."""
     hosts: Hosts
     stop_ns: int
     headers_of: Callable[[str], HeaderTypes]

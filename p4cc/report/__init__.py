@@ -1,1 +1,1 @@
-"""`p4cc report`: folders of results as one page to read, without a network."""
+"""`p4cc report`: results folders as one self-contained page."""

@@ -1,4 +1,4 @@
-"""Builds a document from folders."""
+"""Builds a document from results folders."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from p4cc.report.folders import Folder
 
 MAX_FOLDERS = 8
-"""Folders of one report: more colours and letters would be hard to tell apart."""
+"""Limit of folders in one report: more colours and letters would be hard to distinguish."""
 
 
 def build(folders: Sequence[Folder]) -> Document:
-    """The report of a folder, or of several runs; raises UserError for folders that cannot be combined."""
+    """The report of one or several folders; raises UserError for folders that cannot be combined."""
     if len(folders) == 1:
         match folders[0]:
             case LabFolder() as one:
@@ -34,8 +34,8 @@ def build(folders: Sequence[Folder]) -> Document:
                 return _of_runs(Runs([one]))
     others = [one for one in folders if not isinstance(one, RunFolder)]
     if others:
-        place, remedy = others[0].shown, "give each lab or unfinished run a report of its own"
-        raise UserError("only finished runs of p4cc run go side by side", place=place, remedy=remedy)
+        place, remedy = others[0].shown, "make a separate report of each lab or unfinished run"
+        raise UserError("only finished runs of p4cc run can be compared", place=place, remedy=remedy)
     if len(folders) > MAX_FOLDERS:
         remedy = "compare fewer at a time"
         raise UserError(
@@ -83,32 +83,32 @@ def _what(runs: Runs) -> list[Section]:
 
 
 def _counted(runs: Runs) -> str:
-    """How much was run, in one line."""
+    """One line on the number of runs."""
     parts = [(len(runs.series), "variant"), (len(runs.points), "point"), (len(runs.seeds), "seed")]
     texts = [f"{count} {word}{'s' if count > 1 else ''}" for count, word in parts if word != "point" or count > 1]
     return f"{', '.join(texts)}: {len(runs.numbers)} run{'s' if len(runs.numbers) > 1 else ''}"
 
 
 def _unfinished(one: Unfinished) -> Document:
-    """The report of a folder without results: its run is under way or was killed."""
+    """The report of a folder without results: its run is in progress or was killed."""
     identity = one.manifest.identity
     facts = Facts([(name, value) for name, value in identity.items() if value])
     what = "lab" if identity.get("kind") == "lab" else "run"
     texts: list[Block] = [
         Text(
-            f"This {what} is not finished: it is under way, or it was interrupted or killed. There are no results yet.",
+            f"This {what} is not finished: it is in progress, or was interrupted or killed. There are no results yet.",
             "warning",
         ),
         Text(
             "Finished runs are kept in the cache next to the folder (.p4cc-cache): the same command continues from "
             "there and ends with the same bytes."
             if what == "run"
-            else "The next lab there sets its files aside, in killed-N."
+            else "The next lab in this folder moves its files to killed-N."
         ),
         facts,
     ]
     if one.manifest.replaced:
-        texts.insert(1, Text("A call was killed while it put its results in place: run it once more.", "warning"))
+        texts.insert(1, Text("A call was killed while it moved its results into place: run it again.", "warning"))
     return Document(
         identity.get("scenario") or one.shown, f"{what} without results", [Section("notes", "Unfinished", texts)]
     )

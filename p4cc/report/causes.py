@@ -1,4 +1,4 @@
-"""Marks, drops and pauses: how many, at which ports, and for which cause."""
+"""Marks, drops and pauses: numbers, ports and causes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from p4cc.report.runs import Key, Runs
 
 MAX_ROWS = 1_500
-"""Rows of each table."""
+"""Limit of rows in each table."""
 _DROPPED = "dropped_"
 _COUNTS = (
     ("marks_level1", "marked at K"),
@@ -32,11 +32,11 @@ _COUNTS = (
     ("pauses", "pause frames"),
     ("timeouts", "timeouts"),
 )
-"""Columns of runs and the words below their bars."""
+"""Columns of runs and the labels of their bars."""
 _Row: TypeAlias = "tuple[Key, list[Cell]]"
 _NOTHING = "Nothing was marked, dropped or paused, and nothing timed out."
 _NO_CAUSES = (
-    "Which control, table and action of a program dropped packets was not recorded. Set record.drops, such as "
+    "The program's control, table and action that dropped packets were not recorded. Set record.drops, for example "
     "--set record.drops={}."
 )
 
@@ -50,7 +50,7 @@ def blocks(runs: Runs) -> list[Block]:
             key: {words: number(row.get(name)) or 0 for name, words in counts.items()}
             for key, row in runs.numbers.items()
         }
-        caption = "Of a whole run. Packets marked at K_dc are beyond the second threshold of a dual threshold."
+        caption = "Totals of a whole run. Packets marked at K_dc exceeded the second of two thresholds."
         result.append(_bars(runs, "How many", caption, values, list(counts.values()), apart=True))
     else:
         result.append(Text(_NOTHING, "why"))
@@ -66,9 +66,9 @@ def _bars(
     *,
     apart: bool = False,
 ) -> Figure:
-    """Counts of each run as bars: of the seeds that are on, their median and range.
+    """Counts of each run as bars: median and range over the selected seeds.
 
-    With `apart` each count has a panel of its own, as one may be a thousand times another.
+    With `apart` each count has a separate panel, because counts may differ by a factor of a thousand.
     """
     grouped: dict[tuple[int, int], dict[int, Mapping[str, float]]] = {}
     for key, of in values.items():
@@ -110,7 +110,7 @@ def _drops(runs: Runs) -> list[Block]:
 
 
 def _programs(runs: Runs, recorded: list[tuple[Key, pl.DataFrame]]) -> Table:
-    """What programs and queues dropped, summed over time."""
+    """Drops by programs and queues, summed over time."""
     by = ("switch", "port", "cause", "control", "table", "action", "parser_error")
     rows: list[_Row] = []
     for key, of in recorded:
@@ -136,12 +136,12 @@ def _pauses(runs: Runs) -> list[Block]:
     if ports:
         columns = [Column("node", numeric=False), *map(Column, ("port", "priority", "pauses sent", "pauses received"))]
         columns += [Column("paused (us)"), Column("paused (% of the run)")]
-        about = "Ports that were paused or paused a neighbour: those that stood still for longest first."
+        about = "Ports that were paused or paused a neighbour, those with the longest pauses first."
         result.append(_table(runs, "Pauses by port", columns, ports, about))
     if frames:
         columns = [Column("switch", numeric=False), Column("port"), Column("stops", numeric=False), Column("priority")]
         columns += [Column("for packets towards", numeric=False), Column("pause frames")]
-        about = "Which neighbour a switch stopped, and where the packet was to go that asked for it."
+        about = "Which neighbour a switch paused, and the next hop of the packet that triggered the pause."
         result.append(_table(runs, "Who paused whom", columns, frames, about))
     elif ports:
         result.append(Text("Single pause frames were not recorded. Set record.pauses: true.", "why"))
@@ -176,7 +176,7 @@ def _ports(runs: Runs) -> list[Block]:
 
 
 def _table(runs: Runs, title: str, columns: list[Column], rows: list[_Row], caption: str) -> Table:
-    """A table with the run in front of each row; as many rows of every run as there is room for."""
+    """A table with the run in front of each row, and an equal share of rows for every run."""
     share = max(5, MAX_ROWS // max(len({key for key, _ in rows}), 1))
     seen: Counter[Key] = Counter()
     shown: list[_Row] = []
@@ -185,9 +185,7 @@ def _table(runs: Runs, title: str, columns: list[Column], rows: list[_Row], capt
         if seen[key] <= share:
             shown.append((key, row))
     left = len(rows) - len(shown)
-    more = (
-        f" {left:,} of {len(rows):,} rows are left out here: the first {share} of each run are shown." if left else ""
-    )
+    more = f" {left:,} of {len(rows):,} rows are omitted: the first {share} of each run are shown." if left else ""
     return Table(
         title,
         [Column("variant", numeric=False), *point_column(runs), Column("seed"), *columns],

@@ -1,4 +1,4 @@
-"""Several folders side by side: settings that differ, and every metric with its spread."""
+"""Several folders side by side: settings that differ, and all metrics with their spread."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def blocks(runs: Runs) -> list[Block]:
     first, *others = runs.folders
     result: list[Block] = []
     for number, other in enumerate(others, start=1):
-        letter, title = runs.letter(number), f"A {first.shown} beside {runs.letter(number)} {other.shown}"
+        letter, title = runs.letter(number), f"A {first.shown} and {runs.letter(number)} {other.shown}"
         try:
             compared = compare(first.results, other.results)
         except UserError as error:
@@ -59,7 +59,7 @@ def _value(values: JsonObject, side: str) -> str:
 
 
 def _metrics(compared: Comparison, letter: str) -> Table:
-    """Metrics: first those that differ beyond the spread, last those that are the same."""
+    """Metrics: first those that differ beyond the spread, last the equal ones."""
     rows = [
         _row(pair.label, one)
         for pair in compared.pairs
@@ -71,7 +71,7 @@ def _metrics(compared: Comparison, letter: str) -> Table:
     more = f" {left:,} more rows are left out; p4cc compare has them." if left else ""
     columns = [Column("run", numeric=False), Column("metric", numeric=False), Column("unit", numeric=False)]
     columns += [Column("A"), Column("A range", numeric=False), Column(letter), Column(f"{letter} range", numeric=False)]
-    columns += [Column(f"{letter} - A"), Column(f"{letter} / A"), Column("seeds say", numeric=False)]
+    columns += [Column(f"{letter} - A"), Column(f"{letter} / A"), Column("verdict", numeric=False)]
     rule = RULE[:1].upper() + RULE[1:]
     return Table("Metrics side by side", columns, ordered[:MAX_ROWS], f"Medians over the seeds. {rule}.{more}")
 

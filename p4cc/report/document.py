@@ -1,7 +1,7 @@
-"""A report: sections of blocks, and the series, points and seeds that its controls switch.
+"""A report: sections of blocks, and the series, points and seeds that its controls select.
 
-Python decides what is shown and how much of it; the page (`static/`) draws it. Texts are plain and are escaped where
-they are written into HTML or passed to Plotly.
+Python decides what is shown and how much of it; the page (`static/`) draws it. Texts are plain, and are escaped when
+written to HTML or passed to Plotly.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Cell: TypeAlias = Number | str
 
 @dataclass(frozen=True)
 class Series:
-    """A variant of a folder; each has a colour."""
+    """A variant of a folder; each has its colour."""
 
     label: str
     variant: str
@@ -35,12 +35,12 @@ class Map:
     point: int | None = None
     seed: int | None = None
     text: list[list[str]] | None = None
-    """Texts of the cells; None where there are too many."""
+    """Texts of the cells; None if there are too many."""
 
 
 @dataclass(frozen=True)
 class HeatMap:
-    """A figure of maps, of which the reader sees one at a time."""
+    """A figure of maps, shown one at a time."""
 
     block: ClassVar[str] = "heat"
     title: str
@@ -54,7 +54,7 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class View:
-    """What Plotly draws (`interactive.figure`) at a point of the sweep and of a seed; None for all of them."""
+    """Plotly's input (`interactive.figure`) at a point of the sweep and a seed; None means all of them."""
 
     point: int | None
     seed: int | None
@@ -64,27 +64,27 @@ class View:
 
 @dataclass(frozen=True)
 class Figure:
-    """Lines, bars and maps, of a scenario's figure or the report's own."""
+    """Lines, bars and maps, of a scenario's figure or of the report."""
 
     block: ClassVar[str] = "figure"
     title: str
     caption: str
     views: list[View]
     notes: list[str] = field(default_factory=list[str])
-    """What is left out, and other explanations."""
+    """Omissions and other explanations."""
     pick: str = ""
-    """How the reader picks lines by their names (`flows`, `port`); empty where all are drawn."""
+    """Kind of the lines that the reader selects by name (`flows`, `port`); empty if all are drawn."""
     picked: int = 1
-    """How many are drawn at first."""
+    """Number of lines drawn at first."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """A topology's nodes with their coordinates, and links by the nodes' indices."""
+    """A topology's nodes with their coordinates, and links by node index."""
 
     names: list[str]
     switches: int
-    """How many nodes are switches, the first ones; the others are hosts."""
+    """Number of switches, which come first; the other nodes are hosts."""
     x: list[float]
     y: list[float]
     ends: list[tuple[int, int]]
@@ -131,7 +131,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows that sort and filter; `series`, `points` and `seeds` have an entry per row (None: for all)."""
+    """Rows that can be sorted and filtered; `series`, `points` and `seeds` have an entry per row (None: for all)."""
 
     block: ClassVar[str] = "table"
     title: str
@@ -143,7 +143,7 @@ class Table:
     seeds: list[int] | None = None
     order: tuple[int, Literal["asc", "desc"]] | None = None
     at_point: bool = False
-    """Whether only rows of the chosen point are shown."""
+    """Whether only rows of the selected point are shown."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Summary:
-    """Medians and ranges over the chosen seeds: a row for each series and point."""
+    """Medians and ranges over the selected seeds: one row per series and point."""
 
     block: ClassVar[str] = "summary"
     title: str
@@ -190,7 +190,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; `warning` and `why` (nothing to show, and what to set) stand out."""
+    """A paragraph; `warning` and `why` (nothing to show, and what to set) are highlighted."""
 
     block: ClassVar[str] = "text"
     text: str
@@ -199,7 +199,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Code:
-    """Lines to copy, or a file; `folded` under its title."""
+    """Lines to copy, or a file; `folded` hides it under its title."""
 
     block: ClassVar[str] = "code"
     text: str
@@ -219,7 +219,7 @@ class Image:
 
 Block = Figure | HeatMap | Topology | Table | Summary | Facts | Text | Code | Image
 DRAWN = (Figure, HeatMap, Topology, Table, Summary)
-"""Blocks that the page fills in; the others are HTML from the start."""
+"""Blocks that the page's script fills in; the others are HTML from the start."""
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ class Document:
 
 
 def plain(document: Document) -> dict[str, object]:
-    """The data of the page's script: the controls, and the blocks to draw in the order of the page."""
+    """The data of the page's script: the controls, and the blocks to draw in page order."""
     blocks = [block for section in document.sections for block in section.blocks if isinstance(block, DRAWN)]
     return {
         "series": document.series,

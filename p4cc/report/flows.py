@@ -1,4 +1,4 @@
-"""Flows: completion times, slowdown by size, and a table of those that suffered most."""
+"""Flows: completion times, slowdown by size, and a table of the slowest."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from p4cc.report.runs import Runs
 
 MAX_FLOWS = 1_500
-"""Rows of the table of flows."""
+"""Limit of rows in the table of flows."""
 _CDF_VALUES = 60_000
-"""Values of all distributions of one column in a page."""
+"""Limit of values in a page's distributions of one column."""
 _PERCENTILES = (50, 99)
-_NO_FLOWS = "No flow has a size, so nothing could finish: there are no completion times."
+_NO_FLOWS = "No flow has a size, so none could finish: there are no completion times."
 _NOTHING = "No flow had finished when its run ended: there are no completion times and no slowdowns."
 
 
 def blocks(runs: Runs) -> list[Block]:
-    """Distributions, slowdowns by size and the table; why, where there is nothing to show."""
+    """Distributions, slowdowns by size and the table; or the reason why there is nothing to show."""
     flows = dict(runs.frames("flows"))
     if not flows:
         return [Text("There were no flows in these runs.", "why")]
@@ -55,8 +55,8 @@ def _distributions(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Figure:
     labels = [one.label for one in runs.series]
     return block(
         "Distributions",
-        "Share of flows that were complete within a time, and within a multiple of the time that they would take alone "
-        "in the network. Seeds that are on are put together; a line ends below 1 where flows did not finish.",
+        "Share of flows that completed within a time, and within a multiple of the time they would take alone in the "
+        "network. The selected seeds are combined; a line ends below 1 if flows did not finish.",
         [
             cdf_panel(labels, flows, "fct_ns", 1e-6, points, Axis("completion time", "ms", log=True)),
             cdf_panel(labels, flows, "slowdown", 1.0, points, Axis(LABEL, log=True)),
@@ -67,7 +67,7 @@ def _distributions(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Figure:
 def cdf_panel(
     labels: list[str], frames: Mapping[Key, pl.DataFrame], column: str, scale: float, points: int, x: Axis
 ) -> Panel:
-    """The distribution of a column: a line with all seeds for each series and point."""
+    """The distribution of a column: one line over all seeds per series and point."""
     lines: list[Line] = []
     for (series, point), of in _by_seed(frames).items():
         every = pl.concat([rows[column] for rows in of.values()])
@@ -87,7 +87,7 @@ def _by_seed(frames: Mapping[Key, pl.DataFrame]) -> dict[tuple[int, int], dict[i
 
 
 def _by_size(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Figure:
-    """Bins are those of all seeds of a series and point together; each seed has its percentile in each."""
+    """Bins of all seeds of a series and point together; each seed has its percentile in each bin."""
     lines: dict[int, list[Line]] = {percent: [] for percent in _PERCENTILES}
     few: set[int] = set()
     for (series, point), of in _by_seed(flows).items():
@@ -111,8 +111,8 @@ def _by_size(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Figure:
     x = Axis("flow size (B), upper end of the bin", log=True)
     return block(
         "Slowdown by size of flow",
-        f"Percentiles of slowdowns over flow size, in up to {SUMMARY_BINS} bins with as many complete flows each; "
-        f"median over the seeds that are on. Slowdowns below {FLOOR:g} count as {FLOOR:g}.",
+        f"Percentiles of slowdowns over flow size, in up to {SUMMARY_BINS} bins of equally many complete flows; "
+        f"median over the selected seeds. Slowdowns below {FLOOR:g} count as {FLOOR:g}.",
         [Panel(x, Axis(f"{LABEL}, p{percent}", log=True), one, f"p{percent}") for percent, one in lines.items()],
         notes,
     )
@@ -149,7 +149,7 @@ _TEXTS = ("src", "dst", "class")
 
 
 def _table(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Table:
-    """Flows that did not finish first, then by slowdown: a bounded number over all runs."""
+    """First unfinished flows, then by slowdown: a limited number over all runs."""
     parts = [
         rows.select(
             *(pl.col(name) for name, _, _ in _SHOWN),
@@ -167,10 +167,10 @@ def _table(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Table:
         rows.append([*leading(runs, Key(row["_series"], row["_point"], row["_seed"])), *values])
     left = every.height - worst.height
     caption = (
-        f"Of {every.height:,} flows these {worst.height:,}: those that did not finish, then by slowdown; {left:,} are "
-        "left out here and stand in flows.parquet."
+        f"{worst.height:,} of {every.height:,} flows: unfinished ones first, then by slowdown; flows.parquet has the "
+        f"other {left:,}."
         if left
-        else f"All {every.height:,} flows. One without a completion time had not finished, or has no end."
+        else f"All {every.height:,} flows. Those without a completion time did not finish, or have no end."
     )
     columns = [Column("variant", numeric=False), *point_column(runs), Column("seed")]
     columns += [Column(label, name not in _TEXTS, _about(name)) for name, _, label in _SHOWN]

@@ -33,14 +33,14 @@ class RunFolder:
 
     folder: Path
     shown: str
-    """The path as the reader wrote it."""
+    """The path as the user wrote it."""
     results: Results
     plain: JsonObject
-    """run.json."""
+    """Content of run.json."""
 
     @cached_property
     def swept(self) -> dict[str, str]:
-        """Swept fields by the names of their columns."""
+        """Swept fields by column name."""
         return column_names(self.results.run.scenario.sweep)
 
     def point_of(self, row: Mapping[str, object]) -> str:
@@ -48,12 +48,12 @@ class RunFolder:
         return ", ".join(f"{name}={row.get(name)}" for name in self.swept)
 
     def table(self, name: str) -> pl.DataFrame | None:
-        """A table of results, None where it has no rows; raises UserError for a file that cannot be read."""
+        """A table of results, None if it has no rows; raises UserError for a file that cannot be read."""
         try:
             return read_table(self.folder, name)
         except (OSError, pl.exceptions.PolarsError) as error:
             place = str(self.folder / f"{name}.parquet")
-            raise UserError(f"cannot be read ({error})", place=place, remedy="run the scenario once more") from error
+            raise UserError(f"cannot be read ({error})", place=place, remedy="run the scenario again") from error
 
 
 @dataclass(frozen=True)
@@ -88,13 +88,13 @@ Folder = RunFolder | LabFolder | LabComparison | Unfinished
 
 
 def read_folder(folder: Path, shown: str | None = None) -> Folder:
-    """Reads a folder; raises UserError where it is none of p4cc's."""
+    """Reads a folder; raises UserError unless p4cc wrote it."""
     name = str(folder) if shown is None else shown
     manifest = read_manifest(folder)
     if (folder / LAB_FILE).exists():
         plain = _mapping(folder / LAB_FILE)
         if plain.get("format") != LAB_FORMAT:
-            raise UserError("is not of a lab of this p4cc", place=str(folder / LAB_FILE), remedy=_OURS)
+            raise UserError("is not from a lab of this version of p4cc", place=str(folder / LAB_FILE), remedy=_OURS)
         return LabFolder(folder, name, plain, manifest is not None and manifest.under_way)
     if (folder / TABLE_FILE).exists():
         rows = _json(folder / TABLE_FILE)
@@ -103,7 +103,7 @@ def read_folder(folder: Path, shown: str | None = None) -> Folder:
         return LabComparison(folder, name, [row for row in rows if isinstance(row, dict)])
     if manifest is not None and not (folder / RUN_FILE).exists():
         if {*manifest.files} - {REPORT} and not manifest.replaced:
-            raise UserError(f"holds no {RUN_FILE} any more", place=str(folder), remedy="run the scenario once more")
+            raise UserError(f"no longer holds {RUN_FILE}", place=str(folder), remedy="run the scenario again")
         return Unfinished(folder, name, manifest)
     return RunFolder(folder, name, read_results(folder), _mapping(folder / RUN_FILE))
 
@@ -111,7 +111,7 @@ def read_folder(folder: Path, shown: str | None = None) -> Folder:
 def _mapping(path: Path) -> JsonObject:
     value = _json(path)
     if not isinstance(value, dict):
-        raise UserError("is no mapping", place=str(path), remedy=_OURS)
+        raise UserError("is not a mapping", place=str(path), remedy=_OURS)
     return value
 
 

@@ -1,7 +1,7 @@
-"""Charts for pages: what Plotly draws, without the colours and fonts that the page's theme decides.
+"""Charts for pages: Plotly's input, without the colours and fonts of the page's theme.
 
-Texts are escaped: Plotly reads some HTML in them. `meta` of a trace says whose values it shows, by which the page
-switches them.
+Texts are escaped, because Plotly interprets some HTML in them. `meta` of a trace identifies its values, so that the
+page can switch them.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ _MARKERS = (
     "star",
     "hexagon",
 )
-"""Like those of files."""
+"""Same as in files."""
 _IN_NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 MAX_SPANS = 200
-"""Spans of time of a line, each with up to four samples."""
+"""Number of time bins of a line, each with up to four samples."""
 _NAME_LETTERS = 10
 _PANEL_PX, _ROW_PX = 320, 18
 """Height of a panel, and of a named row in it."""
 _SAMPLES = 480_000
-"""Samples of one figure, over all its lines."""
+"""Limit of samples in one figure, over all its lines."""
 
 
 def figure(chart: Chart) -> Plain:
-    """`data` and `layout` for Plotly (its height is that of a row of panels), and `notes`."""
-    # Names between panels need more room than a page has.
+    """`data` and `layout` for Plotly (with the height of one row of panels), and `notes`."""
+    # Names between panels need more space than a page has.
     named = any(len(name) > _NAME_LETTERS for panel in chart.panels for _, name in panel.y.ticks or ())
     shared = 1 if named else chart.columns or len(chart.panels)
     rows = max((len(panel.y.ticks or ()) for panel in chart.panels), default=0)
@@ -93,18 +93,18 @@ def figure(chart: Chart) -> Plain:
 
 
 def block(title: str, caption: str, panels: list[Panel], notes: Sequence[str] = (), **pick: Any) -> Figure:
-    """A figure of the report's own; `pick` and `picked` as a `Figure` has them."""
+    """A figure of the report; `pick` and `picked` as in `Figure`."""
     found = figure(Chart(title, panels, (0, 0)))
     return Figure(title, caption, [View(None, None, found["data"], found["layout"])], [*notes, *found["notes"]], **pick)
 
 
 def spans_for(lines: int) -> int:
-    """Spans of time of each of so many lines."""
+    """Number of time bins of each line, for so many lines."""
     return max(20, min(MAX_SPANS, _SAMPLES // (8 * max(lines, 1))))
 
 
 def _axis(axis: Axis, left_out: int | None, anchor: str, *, is_free: bool) -> Plain:
-    """An axis; one with a type may become logarithmic or linear when the reader wants it so."""
+    """An axis; one with a type can be switched between logarithmic and linear."""
     log = axis.log and left_out is not None
     result: Plain = {"title": {"text": _safe(axis.text)}, "anchor": anchor}
     if axis.ticks is not None:
@@ -135,7 +135,7 @@ def _words(panel: Panel, at: str) -> Iterator[Plain]:
 
 
 def _said(panel: Panel) -> Iterator[str]:
-    """What a panel leaves out, and marks without a place in it."""
+    """What a panel leaves out, and marks that have no position in it."""
     name = f"{panel.title}: " if panel.title else ""
     if panel.corner:
         yield f"{name}{panel.corner}"
@@ -167,12 +167,12 @@ class Drawing:
     """The traces of one panel."""
 
     def __init__(self, chart: Chart, panel: Panel, at: str, spans: int, with_scale: bool) -> None:
-        """`at` ends the names of its axes; `spans` bounds the samples of a line."""
+        """`at` is the suffix of its axes; `spans` limits the samples of a line."""
         self._chart, self._panel, self._at, self._spans, self._with_scale = chart, panel, at, spans, with_scale
         self._x, self._y = (_safe(axis.text) for axis in (panel.x, panel.y))
 
     def traces(self) -> Iterator[Plain]:
-        """Those of all its marks; an empty one keeps the axes of a panel without any."""
+        """Traces of all its marks; an empty panel still gets axes."""
         some = False
         for mark in self._panel.marks:
             for trace in self._of(mark):
@@ -327,7 +327,7 @@ class Drawing:
         return trace | ends | {"colorscale": "Viridis", "showscale": self._with_scale, "colorbar": _bar_of(grid.label)}
 
     def _thinned(self, line: Line) -> tuple[list[Any], list[Any]]:
-        """Values of a line; where there are many, the extremes of each span of time."""
+        """Values of a line; if there are many, the extremes of each time bin."""
         unit, y = self._panel.x.unit, np.asarray(line.y, dtype=float)
         if len(line.x) <= 4 * self._spans:
             return [_place(one) for one in line.x], numbers(y.tolist())
@@ -361,7 +361,7 @@ def _around(values: Sequence[Any], ends: tuple[Sequence[Any], Sequence[Any]]) ->
 
 
 def _spreads(samples: Samples, ends: tuple[Sequence[Any], Sequence[Any]] | None) -> Iterator[str]:
-    """For the pointer: the range of the runs behind a median, and how many there are."""
+    """Hover text: the range of the runs behind a median, and their number."""
     for runs, low, high in zip(samples, *(ends or ()), strict=True):
         count = sum(value is not None for _, value in runs)
         yield f"<br>5 to 95 %: {low:.5g} to {high:.5g}<br>runs: {count}" if count else ""

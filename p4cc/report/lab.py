@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from p4cc.report.folders import LabComparison, LabFolder
 
 MAX_ROWS = 1_500
-"""Rows of each table."""
+"""Limit of rows in each table."""
 _NO_AGENTS = "No agents ran (--no-agents), or the lab ended before they did: there are no flows."
 _NO_PORTS = "The switches' own counters were not read: the lab ended before its flows did, or none ran."
 
@@ -54,14 +54,14 @@ def document(folder: LabFolder) -> Document:
 
 def comparison(folder: LabComparison) -> Document:
     """The report of `p4cc lab --compare`: virtual time and lab."""
-    blocks: list[Block] = [*_rows("Virtual time beside the lab", folder.rows, "No variant was run.")]
+    blocks: list[Block] = [*_rows("Virtual time and lab", folder.rows, "No variant was run.")]
     picture = folder.folder / FIGURE
     if picture.is_file():
         address = f"data:image/png;base64,{base64.b64encode(picture.read_bytes()).decode('ascii')}"
         blocks.append(
             Image("Queues and windows", "As the lab drew it: each variant in virtual time and in the lab.", address)
         )
-    blocks.append(Text("Each variant's lab has a folder, and a report, of its own inside this one.", "note"))
+    blocks.append(Text("Each variant's lab has its folder, with a report, inside this one.", "note"))
     return Document(
         f"Lab comparison: {folder.shown}", "one machine, one case", [Section("beside", "Side by side", blocks)]
     )
@@ -71,15 +71,15 @@ _SWITCHES = ("switch", "address", "thrift_port", "device_id", "log")
 
 
 def _subtitle(plain: JsonObject) -> str:
-    return f"real packets on one machine, started {plain.get('started', 'at a time that is not known')}"
+    return f"real packets on one machine, started {plain.get('started', 'at an unknown time')}"
 
 
 def _notes(folder: LabFolder) -> list[Block]:
     plain = folder.plain
     notes: list[Block] = []
     if plain.get("ended") is None:
-        under_way = " Or it is under way still." if folder.is_under_way else ""
-        notes.append(Text(f"This lab has no end: it was killed, and what it left is incomplete.{under_way}", "warning"))
+        under_way = " Or it is still in progress." if folder.is_under_way else ""
+        notes.append(Text(f"This lab has no end: it was killed, and its results are incomplete.{under_way}", "warning"))
     else:
         notes.append(Text(f"How it ended: {plain['ended']}.", "note" if plain.get("ok") else "warning"))
     for name in ("failed", "restarts", "warnings"):
@@ -123,7 +123,7 @@ def _flows(flows: pl.DataFrame) -> list[Block]:
     blocks: list[Block] = []
     if "fct_ns" in flows.columns and flows["fct_ns"].count():
         panel = cdf_panel(["flows"], {Key(0, 0, 0): flows}, "fct_ns", 1e-6, 400, Axis("completion time", "ms"))
-        blocks.append(block("Completion times", "Share of flows that were complete within a time.", [panel]))
+        blocks.append(block("Completion times", "Share of flows that completed within a time.", [panel]))
     else:
         blocks.append(Text("No flow finished: there are no completion times.", "why"))
     return [*blocks, *_rows("Flows", flows.to_dicts(), _NO_AGENTS)]

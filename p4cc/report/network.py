@@ -1,4 +1,4 @@
-"""The network as a drawing: load of links, and where packets were marked, dropped and paused."""
+"""A drawing of the network: load of links, and where packets were marked, dropped and paused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from p4cc.report.runs import Runs
 
 _ANY_QUEUE = 1
-"""The table of links lacks the queues' capacities, and a drawing does not need them."""
+"""The table of links lacks queue capacities, which a drawing does not need."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class _End:
 
 
 def blocks(runs: Runs) -> list[Block]:
-    """The drawing, or why there is none."""
+    """The drawing, or the reason why there is none."""
     networks: list[Network] = []
     known: dict[tuple[object, ...], int] = {}
     loads: list[Load] = []
@@ -65,9 +65,9 @@ def blocks(runs: Runs) -> list[Block]:
     return [
         Drawing(
             "Load of links",
-            "Colour: the mean load of a link in its busier way, from the first start of a flow to the end of the run. "
-            "Rings: ports that dropped packets. Point at the middle of a link for its numbers, both ways; the table "
-            "below has them all.",
+            "Colour: the mean load of a link in its busier direction, from the first start of a flow to the end of the "
+            "run. Rings: ports that dropped packets. Point at the middle of a link for its numbers in both directions; "
+            "the table below has all of them.",
             networks,
             loads,
             [runs.left_out] if runs.left_out else [],
@@ -106,7 +106,7 @@ def _network(switches: list[str], ways: list[tuple[_End, _End, int]]) -> Network
 
 
 def _carried(rows: pl.DataFrame) -> Callable[[_End, _End], int]:
-    """Bytes of each way, by its ends."""
+    """Bytes per direction, by its ends."""
     found = {str(link): int(count) for link, count in rows.select("link", "bytes").iter_rows()}
 
     def carried(a: _End, b: _End) -> int:
@@ -122,7 +122,7 @@ def _both(ways: list[tuple[_End, _End, int]], value: Callable[[_End, _End], int]
 def _of_ports(
     ways: list[tuple[_End, _End, int]], table: pl.DataFrame | None, *columns: str, name: str = "switch"
 ) -> tuple[list[int], list[int]]:
-    """A sum of columns of the port that sends into each way; 0 where the table has no such port."""
+    """Sum of columns of the sending port of each direction; 0 if the table lacks that port."""
     found: dict[tuple[str, int], int] = {}
     if table is not None:
         for node, port, *values in table.select(name, "port", *columns).iter_rows():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from p4cc.report.runs import Runs
 
 _MAX_VALUES = 40
-"""Values of a sweep, or seeds, that are named."""
+"""Limit of listed values of a sweep, or of seeds."""
 
 
 def warnings(runs: Runs) -> list[Block]:
@@ -35,11 +35,11 @@ def warnings(runs: Runs) -> list[Block]:
 
 
 def _outcomes(folder: RunFolder) -> Iterator[str]:
-    """Counts of runs that did not complete all flows, and of rows that records left out."""
+    """Numbers of runs that did not complete all flows, and of rows left out of records."""
     rows = folder.results.runs
     for outcome, said in (
         ("deadlock", "ended in a deadlock of pauses"),
-        ("stalled", "stalled: nothing moved any more"),
+        ("stalled", "stalled: no data moved any more"),
         ("not finished", "reached their end before all flows were complete"),
     ):
         count = sum(row.get("outcome") == outcome for row in rows)
@@ -52,7 +52,7 @@ def _outcomes(folder: RunFolder) -> Iterator[str]:
 
 
 def blocks(folder: RunFolder) -> list[Block]:
-    """Facts, senders, how to repeat it, and the scenario as it was run."""
+    """Facts, senders, how to repeat the runs, and their scenario."""
     return [_facts(folder), _senders(folder), *_repeat(folder), *_scenario(folder)]
 
 
@@ -101,7 +101,7 @@ def _processors(host: JsonObject) -> str:
 
 
 def _ms(value: JsonValue) -> str:
-    return f"{digits(value / 1e6, 6)} ms are over" if isinstance(value, int | float) else "the end"
+    return f"{digits(value / 1e6, 6)} ms have passed" if isinstance(value, int | float) else "the end"
 
 
 def _some(values: Sequence[object]) -> str:
@@ -127,7 +127,7 @@ def _repeat(folder: RunFolder) -> list[Block]:
     command = [str(one) for one in items(folder.plain.get("command"))]
     lines = ["# What was run", shlex.join(command)] if command else []
     lines += [
-        "# Run it once more and compare every table byte by byte",
+        "# Repeat it and compare every table byte by byte",
         f"p4cc run --again {shlex.quote(folder.shown)}",
     ]
     return [Code("\n".join(lines), "How to repeat it")]
@@ -138,5 +138,5 @@ def _scenario(folder: RunFolder) -> list[Block]:
     try:
         scenario = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        return [Text("scenario.json is not in the folder any more, or cannot be read.", "warning")]
+        return [Text("scenario.json is missing from the folder, or cannot be read.", "warning")]
     return [Code(json.dumps(scenario, indent=1, ensure_ascii=False), "The scenario as it was run", folded=True)]

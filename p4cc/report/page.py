@@ -1,7 +1,7 @@
 """A document as one HTML file without external references.
 
-Scripts are let run by their hashes only, and a name from a scenario is text wherever it stands: escaped in HTML, packed
-in the data, and escaped by the page's script before Plotly reads it. The same document gives the same bytes.
+Only scripts with known hashes may run, and a name from a scenario is always text: escaped in HTML, packed in the
+data, and escaped by the page's script before Plotly reads it. The same document gives the same bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from p4cc.report.document import Block, Document
 
 GENERATOR = '<meta name="generator" content="p4cc report">'
-"""Near the beginning of every report: by it a file is known as ours."""
+"""Near the beginning of every report, to recognise p4cc's files."""
 _SCRIPTS = ("numbers.js", "state.js", "charts.js", "figures.js", "maps.js", "topology.js", "tables.js", "page.js")
 _TONES = {"plain": "", "warning": "Warning: ", "note": "Note: ", "why": ""}
 
@@ -73,7 +73,7 @@ def _static(name: str) -> str:
 
 
 def _hash(script: str) -> str:
-    """A script's name in the policy of the page."""
+    """A script's hash in the page's security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}'"
 
 
@@ -87,7 +87,7 @@ def _head(document: Document) -> Iterator[str]:
 
 
 def _controls(document: Document) -> Iterator[str]:
-    """What acts on all figures; empty lists are left out."""
+    """Controls of all figures; empty lists are omitted."""
     drawn = any(isinstance(block, DRAWN) for section in document.sections for block in section.blocks)
     yield f'<form id="controls" aria-label="What figures and tables show"{"" if drawn else " hidden"}>'
     yield '<fieldset id="series"><legend>Variants</legend></fieldset>'
@@ -115,7 +115,7 @@ def _sections(document: Document) -> Iterator[str]:
 
 
 def _block(block: Block) -> Iterator[str]:
-    """HTML of what needs no script."""
+    """HTML of blocks that need no script."""
     match block:
         case Text():
             yield f'<p class="{block.tone}">{escape(_TONES[block.tone])}{escape(block.text)}</p>'

@@ -1,7 +1,4 @@
-"""Series of many samples as few: what a page can hold, with the extremes kept. Pure.
-
-A value holds from its sample to the next one.
-"""
+"""Reduces series of samples to what a page can show, and keeps the extremes; a value holds until the next one. Pure."""
 
 from __future__ import annotations
 
@@ -20,11 +17,11 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = "npt.NDArray[np.float64] | npt.NDArray[np.int64]"
 _DIGITS = 8
-"""Digits of a number in a page: more than a reader can see, and less text."""
+"""Digits of a number in a page: more than a reader can see, in little text."""
 
 
 def short(value: Number) -> Number:
-    """A number of at most `_DIGITS` digits; None for NaN and infinity. Whole numbers stay whole."""
+    """A number rounded to `_DIGITS` digits; None for NaN and infinity. Whole numbers stay whole."""
     if value is None or (isinstance(value, float) and not isfinite(value)):
         return None
     if isinstance(value, int):
@@ -34,12 +31,12 @@ def short(value: Number) -> Number:
 
 
 def numbers(values: Sequence[Number] | pl.Series) -> list[Number]:
-    """`short` of each."""
+    """`short` of each value."""
     return [short(one) for one in values]
 
 
 def spread_of(runs: Sequence[tuple[int, Number]]) -> tuple[Number, Number, Number]:
-    """Median, 5th and 95th percentile of the values that runs have; None where none has one."""
+    """Median, 5th and 95th percentile of the values that runs have; None if no run has one."""
     known = [value for _, value in runs if value is not None]
     if not known:
         return None, None, None
@@ -48,10 +45,9 @@ def spread_of(runs: Sequence[tuple[int, Number]]) -> tuple[Number, Number, Numbe
 
 
 def envelope(times: Array, values: Array, bins: int) -> npt.NDArray[np.int64]:
-    """Indices of the samples to keep: the first, last, least and largest of each of `bins` equal spans of time.
+    """Indices of the samples to keep: the first, last, least and largest in each of `bins` equal time bins.
 
-    All places where there are not more than four for each span. NaN counts as no value: it is kept where a span begins
-    or ends with it.
+    All indices if there are at most four per bin. NaN counts as no value: it is kept at the beginning or end of a bin.
     """
     count = len(times)
     if count <= 4 * bins:
@@ -70,7 +66,7 @@ def envelope(times: Array, values: Array, bins: int) -> npt.NDArray[np.int64]:
 
 
 def largest_in_bins(times: Array, values: Array, begin: int, end: int, bins: int) -> Array:
-    """The largest value in each of `bins` equal parts of a span, of one that holds until the next sample.
+    """The largest value in each of `bins` equal parts of a span; a value holds until the next sample.
 
     0 before the first sample.
     """
@@ -81,14 +77,14 @@ def largest_in_bins(times: Array, values: Array, begin: int, end: int, bins: int
     inside = times >= begin
     bin_of = np.minimum(((times[inside] - begin) / width).astype(np.int64), bins - 1)
     np.maximum.at(result, bin_of, values[inside])
-    # What held when a part began: the last sample before it.
+    # The value at the start of a part: the last sample before it.
     before = np.searchsorted(times, begin + np.arange(bins) * width, side="right") - 1
     at_begin = np.where(before >= 0, values[np.maximum(before, 0)], 0)
     return np.maximum(result, at_begin)
 
 
 def spread_over(count: int, most: int) -> list[int]:
-    """At most `most` of `count` places, evenly over them, the first and the last among them."""
+    """At most `most` of `count` indices, evenly spaced, including the first and the last."""
     if count <= most:
         return list(range(count))
     return sorted({round(place * (count - 1) / (most - 1)) for place in range(most)}) if most > 1 else [0]

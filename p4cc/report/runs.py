@@ -1,4 +1,4 @@
-"""The runs of one or more folders: series, points and seeds, and which runs a page keeps in detail."""
+"""The runs of one or more folders: series, points and seeds, and which runs a page shows in detail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from p4cc.report.folders import RunFolder
 
 MAX_DETAILED = 80
-"""Runs of which a page keeps series over time and loads of links."""
+"""Number of runs with series over time and loads of links in a page."""
 
 
 class Key(NamedTuple):
@@ -37,12 +37,12 @@ class Runs:
     folders: Sequence[RunFolder]
 
     def letter(self, folder: int) -> str:
-        """A folder's letter where there are two or more."""
+        """A folder's letter if there are several."""
         return chr(ord("A") + folder) if len(self.folders) > 1 else ""
 
     @cached_property
     def series(self) -> list[Series]:
-        """A series for each variant of each folder."""
+        """One series per variant and folder."""
         return [
             Series(f"{self.letter(number)}: {variant}".removeprefix(": "), variant, number)
             for number, one in enumerate(self.folders)
@@ -51,7 +51,7 @@ class Runs:
 
     @cached_property
     def points(self) -> list[str]:
-        """Points of the sweeps, of all folders."""
+        """Points of the sweeps of all folders."""
         return list(dict.fromkeys(one.point_of(row) for one in self.folders for row in one.results.runs))
 
     @cached_property
@@ -73,7 +73,7 @@ class Runs:
 
     @cached_property
     def numbers(self) -> dict[Key, JsonObject]:
-        """The row of summary.json of each run."""
+        """Each run's row of summary.json."""
         return {
             self._key(place, row.variant, row.seed, row.columns): row.columns
             for place, folder in enumerate(self.folders)
@@ -82,7 +82,7 @@ class Runs:
 
     @cached_property
     def detailed(self) -> set[Key]:
-        """Runs kept in detail: as many seeds of every case as there is room for, else points evenly over the sweep."""
+        """Runs shown in detail: as many seeds of every case as fit, otherwise points evenly over the sweep."""
         cases = len({(key.series, key.point) for key in self.numbers})
         seeds = set(self.seeds[: max(1, MAX_DETAILED // max(cases, 1))])
         points = set(range(len(self.points)))
@@ -92,7 +92,7 @@ class Runs:
 
     @cached_property
     def left_out(self) -> str:
-        """Which runs have no details in the page; empty where all have."""
+        """Which runs have details in the page; empty if all have."""
         count = len(self.detailed)
         if count == len(self.numbers):
             return ""
@@ -103,7 +103,7 @@ class Runs:
         return f"Of {count} of {len(self.numbers)} runs ({which}{at}), so that the page stays small."
 
     def frames(self, table: str, *, detailed: bool = False) -> Iterator[tuple[Key, pl.DataFrame]]:
-        """A table's rows of each run, in the order of the results; of runs kept in detail only, if asked for."""
+        """A table's rows for each run, in the order of the results; optionally only of runs shown in detail."""
         for place, folder in enumerate(self.folders):
             frame = folder.table(table)
             if frame is None or frame.is_empty():

@@ -1,4 +1,4 @@
-"""The figures that a scenario names: the charts that its files are drawn of, for the page."""
+"""The scenario's figures: the same charts as in their files, for the page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Tables: TypeAlias = Callable[..., pl.DataFrame | None]
 
-_SPREAD = "Median over the seeds that are on; the range is from the 5th to the 95th percentile."
+_SPREAD = "Median over the selected seeds; the range is from the 5th to the 95th percentile."
 _OF_ALL = "Of all seeds."
 _OF_A_RUN = "Of one seed."
 MAX_VALUES = 480_000
@@ -38,7 +38,7 @@ def blocks(runs: Runs) -> list[Block]:
     try:
         scenario = ScenarioModel.model_validate(mapping(runs.folders[0].plain.get("scenario")))
     except ValidationError:
-        return [Text("The scenario's figures are of another version of p4cc; they stand in the folder.", "why")]
+        return [Text("The scenario's figures are from another version of p4cc; see their files in the folder.", "why")]
     tables = lru_cache(maxsize=None)(partial(_table, runs))
     rows = [{**row, "variant": runs.series[key.series].label} for key, row in runs.numbers.items()]
     numbers = pl.DataFrame(rows, infer_schema_length=None)
@@ -56,7 +56,7 @@ def _figure(runs: Runs, figure: FigureSpec, scenario: ScenarioModel, numbers: pl
     notes: dict[str, None] = {}
     shown = _shown(runs, figure)
     room = MAX_VALUES
-    # A figure of one variant is of the first folder's.
+    # A figure of one variant belongs to the first folder.
     labels = [one.label for one in runs.series if one.variant == getattr(figure, "variant", None)]
     for point, seed in shown:
         changes = {**({} if seed is None else {"seed": seed}), **({"variant": labels[0]} if labels else {})}
@@ -78,7 +78,7 @@ def _caption(views: list[View]) -> str:
 
 
 def _shown(runs: Runs, figure: FigureSpec) -> list[tuple[int | None, int | None]]:
-    """Points and seeds of which the page has the figure: each, where it is of one run."""
+    """Points and seeds for which the page has the figure: each, if it shows a single run."""
     if "seed" not in type(figure).model_fields:
         return [(None, None)]
     is_of_point = isinstance(figure, TimeFigure | TracesFigure)
@@ -87,7 +87,7 @@ def _shown(runs: Runs, figure: FigureSpec) -> list[tuple[int | None, int | None]
 
 
 def _table(runs: Runs, name: str, point: int | None = None) -> pl.DataFrame | None:
-    """Rows of a table of all folders, or of a point of the sweep, by the names of the report's series."""
+    """Rows of a table from all folders, or of a point of the sweep, by the report's series names."""
     parts = [
         rows.with_columns(variant=pl.lit(runs.series[key.series].label))
         for key, rows in runs.frames(name, detailed=point is not None)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from p4cc.report.runs import Key, Runs
 
 MAX_RUNS = 2_000
-"""Rows of the table of runs."""
+"""Limit of rows in the table of runs."""
 _SHOWN = (
     "goodput_bps",
     "total_goodput_bps",
@@ -30,7 +30,7 @@ _SHOWN = (
     "pauses",
     "peak_queue_pkts",
 )
-"""Metrics of the summary, in this order; one that is 0 or absent in every run is left out."""
+"""Metrics of the summary, in order; one that is 0 or absent in every run is omitted."""
 _ALWAYS = ("goodput_bps", "drops")
 _NAMES = {
     "marks_level1": "marks K",
@@ -65,7 +65,7 @@ def blocks(runs: Runs) -> list[Block]:
     ]
     count = len(runs.seeds)
     caption = (
-        f"Median over {count} seeds (those that are on), with the smallest and the largest value below it."
+        f"Median over {count} seeds (the selected ones), with the smallest and the largest value below it."
         if count > 1
         else "One seed: there is no spread."
     )
@@ -92,7 +92,7 @@ def _metrics(runs: Runs) -> list[Metric]:
 
 
 def table(runs: Runs) -> Table:
-    """A row per run with what summary.json holds of it."""
+    """One row per run with its numbers from summary.json."""
     rows = list(runs.numbers.items())[:MAX_RUNS]
     names = [name for name in _IN_TABLE if any(numbers.get(name) not in (None, 0, 0.0) for _, numbers in rows)]
     scales = {name: _scale(name, [numbers.get(name) for _, numbers in rows]) for name in names}
@@ -132,10 +132,10 @@ def _scale(name: str, values: list[JsonValue]) -> tuple[float, str]:
 
 
 def point_column(runs: Runs) -> list[Column]:
-    """The column of the sweep's points, where there are several."""
+    """The column of the sweep's points, if there are several."""
     return [Column("point", numeric=False)] if len(runs.points) > 1 else []
 
 
 def leading(runs: Runs, key: Key) -> list[Cell]:
-    """The first cells of a run's row: its series, its point where there are several, its seed."""
+    """The first cells of a run's row: its series, its point if there are several, its seed."""
     return [runs.series[key.series].label, *([runs.points[key.point]] if len(runs.points) > 1 else []), key.seed]

@@ -1,6 +1,6 @@
-"""What changed over time: depths of queues, windows and rates of flows.
+"""Changes over time: depths of queues, windows and rates of flows.
 
-A page holds a bounded number of samples: spans of time keep their extremes (`reduce.envelope`).
+A page holds a limited number of samples: time bins keep their extremes (`reduce.envelope`).
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from p4cc.report.runs import Key, Runs
 
 MAX_PORTS = 40
-"""Rows of a map of queues."""
+"""Limit of rows in a map of queues."""
 MAX_LINES = 10
-"""Ports, or flows, of a run with a line over time."""
+"""Number of ports, or flows, of a run with a line over time."""
 _CELLS = 400_000
-"""Cells of the maps of a page."""
+"""Limit of cells in the maps of a page."""
 _BINS = 160
 BIN_NS = 100_000
-"""Bins of goodput, if the run is not long."""
+"""Bins of goodput for short runs."""
 _WHAT = {
     "queues_interval_ns": ("Depths of queues", "no packet waited in a queue"),
     "windows_interval_ns": ("Windows and rates", "no flow was under way"),
 }
-"""By field of a record: its subject, and when there is no sample."""
+"""By field of a record: its subject, and the condition without samples."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class Steps:
     values: npt.NDArray[np.float64]
 
     def since(self, begin_ns: int) -> Steps:
-        """From an instant on, with what held then."""
+        """From an instant on, starting with the value at that time."""
         first = max(int(np.searchsorted(self.times_ns, begin_ns, side="right")) - 1, 0)
         return Steps(np.maximum(self.times_ns[first:], begin_ns), self.values[first:])
 
     def reduced(self, spans: int, scale: float = 1.0) -> tuple[list[float], list[Number]]:
-        """Times in ms and values, as a page has them."""
+        """Times in ms and values, as used in a page."""
         places = envelope(self.times_ns, self.values, spans)
         return (self.times_ns[places] / 1e6).tolist(), numbers((self.values[places] * scale).tolist())
 
@@ -69,7 +69,7 @@ def steps(frame: pl.DataFrame, column: str) -> Steps:
 
 
 def _no_samples(runs: Runs, field: str) -> str:
-    """Why a table of samples is empty: it was not recorded, or there was nothing to sample."""
+    """Why a table of samples is empty: not recorded, or nothing to sample."""
     what, nothing = _WHAT[field]
     records = (mapping(folder.results.run.scenario.model_dump().get("record")) for folder in runs.folders)
     intervals = {interval for record in records if isinstance(interval := record.get(field), int | str)}
@@ -88,7 +88,7 @@ def _no_samples(runs: Runs, field: str) -> str:
 
 
 def queue_blocks(runs: Runs) -> list[Block]:
-    """The map of all ports over time, and the depth of chosen ports."""
+    """The map of all ports over time, and the depths of selected ports."""
     samples = dict(runs.frames("queues", detailed=True))
     if not samples:
         return [Text(_no_samples(runs, "queues_interval_ns"), "why")]
@@ -99,7 +99,7 @@ def queue_blocks(runs: Runs) -> list[Block]:
 
 
 def _deepest(rows: pl.DataFrame) -> list[tuple[str, Steps]]:
-    """Ports in which something waited, the deepest first."""
+    """Ports whose queues held packets, the deepest first."""
     result: list[tuple[int, str, Steps]] = []
     for (switch, peer), of in rows.group_by("switch", "peer", maintain_order=True):
         depth = of["depth_pkts"].max()
@@ -115,18 +115,18 @@ def _map(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> HeatMap:
     for key, of in ports.items():
         begin_ns, end_ns = runs.spans[key]
         last = max((int(one.times_ns[-1]) for _, one in of), default=end_ns)
-        # Where all has ended long before the run did, the rest of the time is empty.
+        # If everything ended long before the run did, the remaining time is empty.
         end_ns = max(begin_ns + 1, min(end_ns, last + (last - begin_ns) // 50 + 1))
         shown = of[:most]
         z = [numbers(largest_in_bins(one.times_ns, one.values, begin_ns, end_ns, bins).tolist()) for _, one in shown]
         x = numbers([(begin_ns + (end_ns - begin_ns) * place / bins) / 1e6 for place in range(bins)])
         maps.append(Map(key.series, x, [name for name, _ in shown], z, key.point, key.seed))
     hidden = max(len(of) for of in ports.values()) - most
-    notes = [f"The {most} deepest ports; up to {hidden} more had waiting packets."] if hidden > 0 else []
-    notes += filter(None, ["Ports in which nothing ever waited are not shown.", runs.left_out])
+    notes = [f"The {most} deepest ports; up to {hidden} more had queued packets."] if hidden > 0 else []
+    notes += filter(None, ["Ports whose queues were always empty are not shown.", runs.left_out])
     return HeatMap(
         "Queues over time",
-        f"The largest number of packets that waited at each port in each of {bins} spans of time.",
+        f"The largest number of packets queued at each port in each of {bins} spans of time.",
         "time (ms)",
         "port",
         "packets",
@@ -148,8 +148,8 @@ def _depths(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> Figure:
     notes = [f"Of the {MAX_LINES} deepest ports of a run; a line keeps the extremes of each of up to {spans} spans."]
     return block(
         "Depth of a port's queue",
-        "Packets that wait, and the thresholds K and K_dc as installed where the program has them. A depth holds until "
-        "the next sample.",
+        "Queued packets, and the installed thresholds K and K_dc if the program has them. A depth holds until the next "
+        "sample.",
         [Panel(Axis("time", "ms"), Axis("packets", low=0), lines)],
         [*notes, *filter(None, [runs.left_out])],
         pick="port",
@@ -157,7 +157,7 @@ def _depths(runs: Runs, ports: Mapping[Key, list[tuple[str, Steps]]]) -> Figure:
 
 
 def _line(runs: Runs, key: Key, name: str, x: Sequence[Place], y: Sequence[Number], role: str = "") -> Line:
-    """A line of a run that the reader picks by its name."""
+    """A line of a run that the reader selects by name."""
     variant = runs.series[key.series].label
     label = ", ".join(filter(None, (variant, name, role)))
     dash = 0 if not role else 2 if role == "K" else 3
@@ -175,7 +175,7 @@ def _thresholds(counters: pl.DataFrame | None, port: str) -> list[tuple[str, int
 
 
 def window_blocks(runs: Runs) -> list[Block]:
-    """Windows, or rates, of flows that the reader chooses."""
+    """Windows, or rates, of flows that the reader selects."""
     samples = dict(runs.frames("windows", detailed=True))
     if not samples:
         return [Text(_no_samples(runs, "windows_interval_ns"), "why")]
@@ -218,14 +218,14 @@ def window_blocks(runs: Runs) -> list[Block]:
 
 
 def bin_of(span_ns: int) -> int:
-    """The bin of goodput over a run of this length: few enough to see each."""
+    """The bin of goodput for a run of this length: few enough to distinguish."""
     return max(BIN_NS, span_ns // MAX_SPANS)
 
 
 def _chosen_of(
     runs: Runs, samples: Mapping[Key, pl.DataFrame], flows: Mapping[Key, pl.DataFrame]
 ) -> dict[Key, dict[int, str]]:
-    """Flows of each run: those of the first variant at a point and seed, so that variants can be compared."""
+    """Flows of each run: the same ones for all variants at a point and seed, so that variants can be compared."""
     first: dict[tuple[int, int, int], dict[int, str]] = {}
     result: dict[Key, dict[int, str]] = {}
     for key, rows in samples.items():
@@ -238,7 +238,7 @@ def _chosen_of(
 
 
 def _chosen(windows: pl.DataFrame, flows: pl.DataFrame | None) -> dict[int, str]:
-    """Flows with samples, evenly from the slowest to the fastest, those that never finished in front."""
+    """Flows with samples, evenly from the slowest to the fastest, with unfinished flows first."""
     known = windows["flow_id"].unique(maintain_order=True).to_list()
     if flows is None:
         return {flow: f"flow {flow}" for flow in known[:MAX_LINES]}

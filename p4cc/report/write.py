@@ -25,15 +25,15 @@ def report_text(folders: Sequence[Path]) -> str:
 
 
 def report_of(folder: Path, shown: str) -> str:
-    """The report of one folder, which the reader knows by another name; raises UserError."""
+    """The report of one folder, under the name that the reader knows; raises UserError."""
     return render(build([read_folder(folder, shown)]))
 
 
 def write_report(folders: Sequence[Path], out: Path | None, *, force: bool = False) -> Path:
-    """Writes the report and returns where; raises UserError for folders that cannot be read, or a file in the way.
+    """Writes the report and returns its path; raises UserError for unreadable folders, or a foreign file in its place.
 
-    Without `out` the report of one folder goes into it and is listed as p4cc's own there; that of several goes into
-    the working folder.
+    Without `out`, the report of one folder is written to that folder and listed there; the report of several folders
+    is written to the working folder.
     """
     text = report_text(folders)
     if out is None and len(folders) == 1 and (folders[0] / MANIFEST).exists():
@@ -41,14 +41,14 @@ def write_report(folders: Sequence[Path], out: Path | None, *, force: bool = Fal
         return folders[0] / REPORT
     path = out or (folders[0] / REPORT if len(folders) == 1 else Path(REPORT))
     if not force and os.path.lexists(path) and not _is_ours(path):
-        cause = "is there already, and is no report of p4cc"
+        cause = "already exists, and is not a report of p4cc"
         raise UserError(cause, place=str(path), remedy="give another file with -o, or replace it with --force")
     _put(path, text)
     return path
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a file begins as a report does."""
+    """Whether a file begins like a report."""
     try:
         with path.open("rb") as file:
             return GENERATOR.encode() in file.read(_HEAD_BYTES)
@@ -57,7 +57,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _put(path: Path, text: str) -> None:
-    """Writes the file whole or not at all."""
+    """Writes the file atomically."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)

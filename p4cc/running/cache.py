@@ -1,8 +1,8 @@
-"""Runs that were made before: one file each (`kept_run`), named by the hash of all that decides the run.
+"""Cache of finished runs: one file each (`cached_run`), named by the hash of everything that determines the run.
 
-What decides a run: the engine's description (topology, traffic, senders, limits), what the controller installs, the P4
-program, the seed, the engine itself, and the code that turns its results into tables. A file takes its name only when
-it is whole. One that is not what was written is removed, and its run is made again.
+What determines a run: the engine's description (topology, traffic, senders, limits), what the controller installs, the
+P4 program, the seed, the engine itself, and the code that turns its results into tables. A file gets its name only when
+it is complete. A damaged file is removed, and its run is repeated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from p4cc.running.cached_run import SeedRun
 
 MAX_CACHE_BYTES = 4 << 30
-"""Beyond this the runs that were longest not used are removed."""
+"""Above this size, the least recently used runs are removed."""
 
 _KEEPING = (
     "running/cache.py",
@@ -43,16 +43,16 @@ _KEEPING = (
 
 @dataclass
 class Held:
-    """Runs of a cache."""
+    """Number of runs in the cache."""
 
     runs: int = 0
     size_bytes: int = 0
     oldest_ns: int | None = None
-    """Since the Epoch: when the one that was longest not used was used."""
+    """Seconds since the Epoch: last use of the least recently used run."""
     newest_ns: int | None = None
 
     def add(self, used_ns: int, size_bytes: int) -> None:
-        """Counts one more."""
+        """Adds one run."""
         self.runs += 1
         self.size_bytes += size_bytes
         self.oldest_ns = used_ns if self.oldest_ns is None else min(self.oldest_ns, used_ns)
@@ -60,38 +60,38 @@ class Held:
 
 
 class KeptRuns(Protocol):
-    """Where finished runs are kept: a folder of this machine, or a store that several share."""
+    """Storage of finished runs: a folder of this machine, or a shared store."""
 
     @property
     def threads(self) -> Executor | None:
-        """Threads for those who wait for it; the loop's own if there are none."""
+        """Threads for waiting calls; None for those of the event loop."""
         ...
 
     def load(self, key: str) -> SeedRun | None:
-        """The run of this key, if it is there."""
+        """Returns the run with this key, or None."""
         ...
 
     def store(self, key: str, run: SeedRun) -> None:
-        """Keeps a run."""
+        """Stores a run."""
         ...
 
     def prune(self) -> object:
-        """Makes room, where that is its own business."""
+        """Frees space, if the storage limits its size."""
         ...
 
 
 class RunCache:
-    """The runs in a folder; without a folder it holds nothing and keeps nothing."""
+    """The runs in a folder; without a folder, nothing is stored."""
 
     threads: Executor | None = None
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self.damaged: list[str] = []
-        """What was wrong with files that were removed, for people."""
+        """What was wrong with removed files, for people."""
 
     def load(self, key: str) -> SeedRun | None:
-        """The run of this key, if it is there; a file that is not what was written is removed."""
+        """Returns the run with this key, or None; removes a damaged file."""
         if self._folder is None:
             return None
         path = path_of(self._folder, key)
@@ -108,13 +108,13 @@ class RunCache:
         return run
 
     def store(self, key: str, run: SeedRun) -> None:
-        """Keeps a run; a folder that cannot be written keeps nothing."""
+        """Stores a run; does nothing if the folder is not writable."""
         if self._folder is None:
             return
         write_whole(path_of(self._folder, key), lambda file: write_run(file, key, run))
 
     def prune(self, most_bytes: int = MAX_CACHE_BYTES) -> Held:
-        """Removes the runs that were longest not used until the rest fits; what was removed."""
+        """Removes the least recently used runs until the rest fits, and returns what it removed."""
         removed = Held()
         kept_bytes = 0
         for path, used_ns, size in sorted(cache_files(self._folder), key=lambda one: one[1], reverse=True):
@@ -126,7 +126,7 @@ class RunCache:
         return removed
 
     def held(self) -> Held:
-        """What the cache holds."""
+        """Number, size and age of the runs in the cache."""
         found = Held()
         for path, used_ns, size in cache_files(self._folder):
             if path.suffix != CALL:
@@ -135,7 +135,7 @@ class RunCache:
 
 
 def run_keys(parts: Iterable[str | bytes], seeds: Iterable[int]) -> dict[int, str]:
-    """The names of runs by seed: hashes of what decides them, the engine and the seed."""
+    """Keys of runs by seed: hashes of what determines them, of the engine and of the seed."""
     common = hashlib.sha256(_framed(_program_digest()))
     for part in parts:
         common.update(_framed(part))
@@ -148,14 +148,14 @@ def run_keys(parts: Iterable[str | bytes], seeds: Iterable[int]) -> dict[int, st
 
 
 def _framed(part: str | bytes) -> bytes:
-    """A part with its length before it: no two lists of parts are the same bytes."""
+    """A part preceded by its length, so that different lists of parts never give the same bytes."""
     raw = part.encode() if isinstance(part, str) else part
     return len(raw).to_bytes(8, "big") + raw
 
 
 @cache
 def _program_digest() -> bytes:
-    """The engine as built, and the code between it and the tables kept here."""
+    """The built engine, and the code between it and the cached tables."""
     digest = hashlib.sha256()
     package = Path(__file__).parents[1]
     controller = package.parent / "controller"

@@ -1,4 +1,4 @@
-"""Where a cache keeps finished runs and calls: names of files, without what reads and writes them."""
+"""File names of cached runs and calls, without the code that reads and writes them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 FOLDER = ".p4cc-cache"
 RUN = ".zip"
 CALL = ".call"
-"""What a call left in a folder of results (`call_cache.py`)."""
+"""The record of a call (`call_cache.py`)."""
 
 _OURS = re.compile(r"[0-9a-f]{2}/([0-9a-f]{62}\.(zip|call)|\.[0-9a-z_]{8}\.partial)")
-"""Names that a cache gives; other files in its folder are somebody else's."""
+"""Names that a cache assigns; other files in its folder are not p4cc's."""
 
 
 def path_of(folder: Path, key: str, ending: str = RUN) -> Path:
-    """The file of a run, or of a call, by its key."""
+    """The file of a run or call with this key."""
     return folder / key[:2] / f"{key[2:]}{ending}"
 
 
 def cache_files(folder: Path | None) -> Iterator[tuple[Path, int, int]]:
-    """Runs, calls, and what killed processes left of them, with the time of their last use and their size."""
+    """Runs, calls and leftovers of killed processes, each with the time of its last use and its size."""
     if folder is None:
         return
     for path in folder.glob("??/*"):
@@ -40,7 +40,7 @@ def cache_files(folder: Path | None) -> Iterator[tuple[Path, int, int]]:
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Writes a file that has its name only when it is whole; none where the folder cannot be written."""
+    """Writes a file that gets its name only when complete; writes nothing if the folder is not writable."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, partial = tempfile.mkstemp(prefix=".", suffix=".partial", dir=path.parent)

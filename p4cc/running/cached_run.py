@@ -1,7 +1,7 @@
-"""A finished run as one file: its seal, and a zip of its summary, its Parquet tables and its captures.
+"""A finished run as one file: a seal, then a zip of its summary, its Parquet tables and its captures.
 
-The cache of this machine and a store that several share keep runs so. Whoever reads one believes nothing before it is
-checked: the run's key and the hash of all that follows (`sealed`), sizes, names, columns, and that each table is there.
+The local cache and a shared store use this format. A reader checks everything before using it: the run's key and the
+hash of all that follows (`sealed`), sizes, names, columns, and that every table is present.
 """
 
 # pyarrow's stubs leave some overloads partly untyped.
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_BYTES = 2 << 30
-"""Of an object of a store, and of all that it holds when it is unpacked."""
+"""Limit of an object in a store, packed or unpacked."""
 MAX_SUMMARY_BYTES = 1 << 20
 SEAL = Seal("p4cc run 2", "run")
 HEAD_BYTES = SEAL.size_bytes
 
 _SUMMARY = "summary.json"
 _TABLES = "tables.json"
-"""Which tables there are, with the rows of each; the columns of those without rows, which have no file."""
+"""Lists the tables with their numbers of rows, and the columns of empty tables, which have no file."""
 _TABLE = ".parquet"
 _CAPTURE = ".pcapng"
 _CAPTURE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+=,-]{0,200}")
@@ -48,39 +48,39 @@ _COPIED_BYTES = 1 << 20
 _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, pa.ArrowException, EOFError),
     *(ValueError, KeyError, TypeError),
-    # Ciphers, unknown compression, nesting beyond Python's stack.
+    # Encryption, unknown compression, nesting beyond Python's stack.
     RuntimeError,
 )
-"""What readers of zips, JSON and Parquet raise."""
+"""Errors that readers of zips, JSON and Parquet raise."""
 
 
 @dataclass(frozen=True)
 class SeedRun:
-    """What one seed left: its summary, and its tables by name."""
+    """Results of one seed: its summary, and its tables by name."""
 
     seed: int
     summary: dict[str, Any]
     tables: dict[str, pa.Table]
     captures: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    """pcapng files by name."""
+    """Contents of pcapng files by name."""
     long_tables: dict[str, LongTable] = field(default_factory=dict[str, LongTable])
-    """Tables that are not in `tables`, since memory need not hold them."""
+    """Tables that are too long for memory, in files and not in `tables`."""
 
 
 class WrongRunError(Exception):
-    """A file is not the run that it should be; the text says what is wrong with it."""
+    """A file is not the expected run; the text says why."""
 
 
 def write_run(file: IO[bytes], key: str, run: SeedRun) -> None:
-    """Writes a run into an empty file."""
+    """Writes a run to an empty file."""
     SEAL.write(key, file, lambda content: _write(content, run))
 
 
 def read_run(file: IO[bytes], key: str, long_tables: Path | None, max_bytes: int | None = None) -> SeedRun:
-    """The run of this key in a file of which nothing was read; raises WrongRunError for what is not that run, whole.
+    """Reads the run with this key from a file at its start; raises WrongRunError unless it is that run, complete.
 
-    Long tables become files without names in the folder `long_tables`; without one they come in memory. Raises OSError
-    where that folder's disk fails.
+    Long tables become unnamed files in the folder `long_tables`; if None, they are read into memory. Raises OSError
+    if that folder's disk fails.
     """
     try:
         SEAL.check(key, file)
@@ -90,7 +90,7 @@ def read_run(file: IO[bytes], key: str, long_tables: Path | None, max_bytes: int
         raise WrongRunError(str(error)) from error
     except OSError as error:
         if long_tables is not None:
-            # What is behind a whole seal is what p4cc wrote: it is the disk that fails.
+            # The seal is intact, so p4cc wrote what follows: the disk has failed.
             raise
         raise WrongRunError(f"cannot be read as a run: {type(error).__name__}") from error
     except _UNREADABLE as error:
@@ -98,15 +98,15 @@ def read_run(file: IO[bytes], key: str, long_tables: Path | None, max_bytes: int
 
 
 def packed(key: str, run: SeedRun) -> bytes:
-    """A run as an object of a store."""
+    """Serialises a run as an object of a store."""
     out = io.BytesIO()
     write_run(out, key, run)
     return out.getvalue()
 
 
 def unpacked(key: str, data: bytes, place: str) -> SeedRun:
-    """The run of an object at `place`; raises UserError for what is not the run of this key, whole."""
-    remedy = "remove this object; the run is then made anew"
+    """Reads the object at `place`; raises UserError unless it is the complete run with this key."""
+    remedy = "remove this object; the run is then repeated"
     if len(data) > MAX_BYTES:
         raise UserError(f"has {len(data)} bytes, and runs have at most {MAX_BYTES}", place=place, remedy=remedy)
     try:
@@ -116,7 +116,7 @@ def unpacked(key: str, data: bytes, place: str) -> SeedRun:
 
 
 def is_head_of(key: str, head: bytes) -> bool:
-    """Whether an object that begins so says that it is the run of this key."""
+    """Whether the first bytes of an object name the run with this key."""
     return SEAL.is_on(key, head)
 
 
@@ -127,7 +127,7 @@ def _write(content: Any, run: SeedRun) -> None:
         tables |= {name: {"rows": long.num_rows, "long": True} for name, long in run.long_tables.items()}
         archive.writestr(_TABLES, json.dumps(tables), zipfile.ZIP_DEFLATED)
         for name, table in run.tables.items():
-            # Most tables of a run are empty, and a file for each would be most of the object.
+            # Most tables of a run are empty; a file for each would make up most of the object.
             if table.num_rows:
                 sink = io.BytesIO()
                 pq.write_table(table, sink, compression="zstd")
@@ -151,10 +151,10 @@ def _write_long(archive: zipfile.ZipFile, name: str, long: LongTable) -> None:
 
 
 class _Members:
-    """What a run's zip holds, each member checked as it is read."""
+    """Reader of a run's zip that checks each member."""
 
     def __init__(self, archive: zipfile.ZipFile, max_bytes: int | None) -> None:
-        """With `max_bytes` no more than so many are unpacked."""
+        """`max_bytes` limits the unpacked size."""
         sizes = {info.filename: info.file_size for info in archive.infolist()}
         if len(sizes) != len(archive.infolist()) or (max_bytes is not None and sum(sizes.values()) > max_bytes):
             raise WrongRunError("holds a name twice, or more than a run can")
@@ -171,23 +171,23 @@ class _Members:
         if missing := [name for name in (*ENGINE_TABLES, "counters") if name not in listed]:
             raise WrongRunError(f"has no table {missing[0]}")
         tables, long, captures = dict[str, pa.Table](), dict[str, LongTable](), dict[str, bytes]()
-        for name, told in listed.items():
-            if told.get("long") and long_tables is not None:
-                long[name] = self._long_table(name, told, long_tables)
+        for name, entry in listed.items():
+            if entry.get("long") and long_tables is not None:
+                long[name] = self._long_table(name, entry, long_tables)
             else:
-                tables[name] = self._table(name, told)
+                tables[name] = self._table(name, entry)
         for name in self._names - {_SUMMARY, _TABLES, *(f"{name}{_TABLE}" for name in listed if listed[name]["rows"])}:
             if not name.endswith(_CAPTURE):
                 raise WrongRunError(f"holds {name[:60]!r}, which no run has")
         for name in (one.filename for one in self._archive.infolist() if one.filename.endswith(_CAPTURE)):
             captures[_capture_name(name.removesuffix(_CAPTURE))] = self._archive.read(name)
-        # The order of tables is that of the engine, as in a run that was made here.
+        # The engine's order of tables, as in a run made here.
         ordered = {name: tables[name] for name in (*ENGINE_TABLES, *DERIVED_TABLES) if name in tables}
         return SeedRun(seed, summary, ordered, captures, long)
 
-    def _table(self, name: str, told: dict[str, Any]) -> pa.Table:
-        if not told["rows"]:
-            schema = pa.schema([(str(column), COLUMN_TYPES[kind]) for column, kind in told["columns"]])
+    def _table(self, name: str, entry: dict[str, Any]) -> pa.Table:
+        if not entry["rows"]:
+            schema = pa.schema([(str(column), COLUMN_TYPES[kind]) for column, kind in entry["columns"]])
             _check_columns(name, schema)
             return schema.empty_table()
         file = pq.ParquetFile(io.BytesIO(self._archive.read(f"{name}{_TABLE}")))
@@ -195,21 +195,21 @@ class _Members:
         size = sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups))
         if self._max_bytes is not None and size > self._max_bytes:
             raise WrongRunError(f"has a table {name[:60]} of more than {self._max_bytes} bytes")
-        # In one piece, as the engine gives it: pieces would show in the bytes of result files.
+        # One chunk, as from the engine: chunks would change the bytes of result files.
         table = file.read(use_threads=False).combine_chunks()
         _check_columns(name, table.schema)
-        _check_rows(name, told, table.num_rows)
+        _check_rows(name, entry, table.num_rows)
         return table
 
-    def _long_table(self, name: str, told: dict[str, Any], folder: Path) -> LongTable:
-        """A file of its own, without a name: whoever makes room in the cache takes nothing from it."""
-        # Whoever has the table holds the file.
+    def _long_table(self, name: str, entry: dict[str, Any], folder: Path) -> LongTable:
+        """Copies the table to an unnamed file, so that freeing cache space does not affect it."""
+        # The owner of the table also owns the file.
         file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         with self._archive.open(f"{name}{_TABLE}") as member:
             shutil.copyfileobj(member, file, _COPIED_BYTES)
         long = LongTable(file)
         _check_columns(name, pq.ParquetFile(file).schema_arrow)
-        _check_rows(name, told, long.num_rows)
+        _check_rows(name, entry, long.num_rows)
         return long
 
 
@@ -218,7 +218,7 @@ def _object(text: bytes) -> dict[str, dict[str, Any]]:
     if not isinstance(found, dict):
         raise WrongRunError("has a list where names belong")
     tables = cast("dict[str, dict[str, Any]]", found)
-    if not all(isinstance(told, dict) and isinstance(told.get("rows"), int) for told in tables.values()):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not all(isinstance(entry, dict) and isinstance(entry.get("rows"), int) for entry in tables.values()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongRunError("does not say how many rows its tables have")
     return tables
 
@@ -237,19 +237,19 @@ def _summary(held: Any) -> tuple[int, dict[str, Any]]:
 
 
 def _capture_name(name: str) -> str:
-    """Checked, as it becomes the name of a file."""
+    """Checked because it becomes a file name."""
     if not _CAPTURE_NAME.fullmatch(name):
-        raise WrongRunError(f"has a capture {name[:60]!r}, which is no name of a port")
+        raise WrongRunError(f"has a capture {name[:60]!r}, which is not the name of a port")
     return name
 
 
-def _check_rows(name: str, told: dict[str, Any], rows: int) -> None:
-    if told["rows"] != rows:
-        raise WrongRunError(f"has {rows} rows of {name}, where {told['rows']} were written")
+def _check_rows(name: str, entry: dict[str, Any], rows: int) -> None:
+    if entry["rows"] != rows:
+        raise WrongRunError(f"has {rows} rows of {name}, where {entry['rows']} were written")
 
 
 def _check_columns(name: str, schema: pa.Schema) -> None:
-    """Raises WrongRunError for a table that runs are not kept as, or with other columns than they have."""
+    """Raises WrongRunError for a table that runs do not have, or for wrong columns."""
     expected = run_schemas().get(name)
     if expected is None:
         raise WrongRunError(f"has a table {name[:60]!r}, which no run has")

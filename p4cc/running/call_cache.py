@@ -1,12 +1,12 @@
-"""Results that stand: a call of `p4cc run` that was made before, nothing of which has changed since, writes nothing.
+"""Up-to-date results: a repeated call of `p4cc run` for which nothing has changed writes nothing.
 
-What a call left is kept beside its runs: what it was asked, every file that it read by its hash, which file each name
-was found to be, its programs, the names of its runs, and what it printed. When the same call is made again, all of it
-is looked at anew: names are searched for, files are hashed, programs are compiled, the runs must be in the cache, and
-the folder must hold exactly what was written. Then the results are what the call would write. Anything else, and any
-doubt, is for the long way.
+The record of a call is stored with its runs: its request, the hash of every file it read, the file that each name
+resolved to, its programs, the keys of its runs, and its output. When the same call is repeated, all of this is
+checked again: names are resolved, files hashed, programs compiled, the runs must be in the cache, and the folder must
+hold exactly what was written. The existing results then equal what the call would write. Otherwise, or in doubt, the
+call runs in full.
 
-Users' Python decides results by more than its files, so a scenario that names some has no such record.
+Results of users' Python classes depend on more than their files, so scenarios with such classes have no record.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ if TYPE_CHECKING:
 
 SEAL = Seal("p4cc call 2", "call")
 MAX_RECORD_BYTES = 16 << 20
-"""Of what a call left: some 10^5 runs. Larger ones are not kept."""
+"""Limit for a record, enough for some 10^5 runs; larger ones are not stored."""
 
 _PACKAGES = ("p4cc", "controller", "topos")
 _HOME = Path(__file__).resolve().parents[2]
 _LOOKS = ("MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "HOME")
-"""Variables that say where matplotlib's settings of a user are."""
+"""Environment variables with the location of matplotlib's settings."""
 _STYLE = "matplotlibrc"
 _LIBRARIES = (".dist-info", ".egg-info")
-"""What an installed library leaves, with its version in its name."""
+"""Metadata of an installed library, with its version in the name."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """What is asked, and by which p4cc; made before anything is read."""
+    """The request and the version of p4cc; created before any file is read."""
 
     scenario: Path
     out: Path | None
@@ -64,59 +64,59 @@ class Call:
     report: bool
     force: bool
     p4cc: str
-    """What decides how results are worked out and drawn."""
+    """Everything that determines how results are computed and drawn."""
 
     @property
     def cache(self) -> Path:
-        """The folder of runs made before."""
+        """Cache of runs."""
         return (self.out.parent if self.out is not None else Path("results")) / CACHE
 
     @cached_property
     def key(self) -> str:
-        """The name of what it left."""
+        """Key of the call's record."""
         asked = [str(Path.cwd()), str(self.scenario.absolute()), None if self.out is None else str(self.out)]
         return _sha256([*asked, self.overrides, self.variants, self.figures, self.report])
 
 
 @dataclass(frozen=True)
 class CallRecord:
-    """What a call made, as far as the next one must know it."""
+    """Results of a call, as far as the next one needs them."""
 
     outcome: RunOutcome
-    """Its notes are those that any such call gives."""
+    """Its notes, the same for every such call."""
     claim: Claim
     wanted: Path
-    """The folder of the scenario's name."""
+    """The results folder named after the scenario."""
     seen: FilesSeen
     sources: tuple[ProgramSource, ...]
     programs: Mapping[str, CompiledProgram]
     runs: tuple[str, ...]
-    """Names in the cache."""
+    """Keys in the cache."""
     drawn: Mapping[str, str]
-    """By figure: what it was drawn of (`figure_key`)."""
+    """What each figure was drawn from (`figure_key`)."""
 
 
 def this_code() -> str:
-    """What stands for this p4cc with its engine, its libraries, and a user's settings of figures.
+    """Identifies this p4cc with its engine, its libraries, and the user's settings of figures.
 
-    Files of code are told by what the system says of them, which changes with each change: the engine alone takes a
-    tenth of a second to read.
+    Code files are identified by their status (size, times), which every change alters: reading the engine alone would
+    take a tenth of a second.
     """
-    told: list[Any] = [SEAL.kind, sys.version, *(os.environ.get(name) for name in _LOOKS)]
+    parts: list[Any] = [SEAL.kind, sys.version, *(os.environ.get(name) for name in _LOOKS)]
     for package in _PACKAGES:
-        told.extend(_status_of(str(_HOME / package)))
+        parts.extend(_status_of(str(_HOME / package)))
     for place in dict.fromkeys(sys.path):
         with suppress(OSError), os.scandir(place or ".") as entries:
-            told.append(sorted(entry.name for entry in entries if entry.name.endswith(_LIBRARIES)))
+            parts.append(sorted(entry.name for entry in entries if entry.name.endswith(_LIBRARIES)))
     named = os.environ.get("MATPLOTLIBRC", ".")
     config = os.environ.get("MPLCONFIGDIR") or f"{os.environ.get('XDG_CONFIG_HOME') or '~/.config'}/matplotlib"
     places = (_STYLE, named, f"{named}/{_STYLE}", f"{config}/{_STYLE}")
-    told.extend(sha256_of(Path(place).expanduser()) for place in places)
-    return _sha256(told)
+    parts.extend(sha256_of(Path(place).expanduser()) for place in places)
+    return _sha256(parts)
 
 
 def _status_of(folder: str) -> Iterator[list[Any]]:
-    """What the system says of the files below a folder, by their names."""
+    """Status of the files below a folder, by name."""
     with os.scandir(folder) as found:
         entries = sorted(found, key=lambda entry: entry.name)
     for entry in entries:
@@ -124,14 +124,14 @@ def _status_of(folder: str) -> Iterator[list[Any]]:
             if entry.name != "__pycache__":
                 yield from _status_of(entry.path)
             continue
-        # A link to nothing is no code.
+        # A broken link is not code.
         with suppress(OSError):
             is_at = entry.stat()
             yield [entry.path, is_at.st_dev, is_at.st_ino, is_at.st_size, is_at.st_mtime_ns, is_at.st_ctime_ns]
 
 
 def cached_outcome(call: Call) -> RunOutcome | None:
-    """What the call made when it was made before, if all of it stands; None for the long way, which says why."""
+    """Results of the earlier call, if everything is up to date; None if the call must run in full."""
     held = _read(call)
     if held is None:
         return None
@@ -142,16 +142,16 @@ def cached_outcome(call: Call) -> RunOutcome | None:
 
 
 def drawn_before(call: Call, folder: Path) -> dict[str, str]:
-    """Figures of the call made before that are in the folder as they were drawn: what each was drawn of."""
+    """Unchanged figures of the earlier call that are in the folder: what each was drawn from."""
     held = _read(call)
     drawn: dict[str, dict[str, str]] = {} if held is None else held["drawn"]
     return {name: one["of"] for name, one in drawn.items() if sha256_of(folder / name) == one["sha256"]}
 
 
 def keep(call: Call, made: CallRecord, manifest: Manifest) -> None:
-    """Keeps what the call left, for the next one; where it cannot, the next one goes the long way.
+    """Records the call for the next one; on failure, the next one runs in full.
 
-    `manifest` is what it wrote.
+    `manifest` lists what it wrote.
     """
     if any(path.suffix == ".py" for path in made.seen.sha256):
         return
@@ -164,9 +164,9 @@ def keep(call: Call, made: CallRecord, manifest: Manifest) -> None:
         write_whole(path_of(call.cache, call.key, CALL), lambda file: file.write(sealed))
 
 
-def figure_key(call: Call, told: Iterable[Any]) -> str:
-    """What stands for a figure: the code that draws, and what it is told."""
-    return _sha256([call.p4cc, *told])
+def figure_key(call: Call, inputs: Iterable[Any]) -> str:
+    """Identifies a figure by the code that draws it and its inputs."""
+    return _sha256([call.p4cc, *inputs])
 
 
 def _plain(call: Call, made: CallRecord, manifest: Manifest) -> dict[str, object]:
@@ -199,7 +199,7 @@ def _plain(call: Call, made: CallRecord, manifest: Manifest) -> dict[str, object
 
 
 def _read(call: Call) -> dict[str, Any] | None:
-    """What a call of this p4cc left."""
+    """Record of a call of this p4cc."""
     path = path_of(call.cache, call.key, CALL)
     try:
         if path.stat().st_size > MAX_RECORD_BYTES:
@@ -213,7 +213,7 @@ def _read(call: Call) -> dict[str, Any] | None:
 
 
 def _checked(call: Call, held: Mapping[str, Any]) -> RunOutcome | None:
-    """The outcome, if everything is as it was; raises what wrong values raise."""
+    """The outcome, if everything is unchanged; malformed values raise ordinary exceptions."""
     if not (_are_inputs_the_same(call, held) and _are_programs_the_same(call, held)):
         return None
     folder = Path(held["folder"])
@@ -230,13 +230,13 @@ def _checked(call: Call, held: Mapping[str, Any]) -> RunOutcome | None:
             or manifest.replaced
             or manifest.under_way
             or _sha256(manifest.files) != held["files"]
-            # `check_claim` has read those that are there.
+            # `check_claim` has read those that exist.
             or not all((folder / name).is_file() for name in manifest.files)
         ):
             return None
         summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     for path in (*runs, path_of(call.cache, call.key, CALL)):
-        # As for a run that is loaded: those that were longest not used go first.
+        # As for a loaded run: the least recently used are removed first.
         os.utime(path)
     return RunOutcome(
         title=held["title"],
@@ -248,20 +248,20 @@ def _checked(call: Call, held: Mapping[str, Any]) -> RunOutcome | None:
         notes=held["notes"],
         report=folder / REPORT if call.report else None,
         aside=Destination(folder, held["identity"], Path(held["wanted"])).aside,
-        stands=True,
+        up_to_date=True,
         aggregated=held["rows"],
     )
 
 
 def _are_inputs_the_same(call: Call, held: Mapping[str, Any]) -> bool:
-    """Whether every name is found to be the same file, and every file has the same bytes."""
+    """Whether every name resolves to the same file with the same bytes."""
     if any(str(found_at(name, places_of(name, call.scenario))) != path for name, path in held["named"].items()):
         return False
     return all(sha256_of(Path(path)) == sha256 for path, sha256 in held["seen"].items())
 
 
 def _are_programs_the_same(call: Call, held: Mapping[str, Any]) -> bool:
-    """Whether every program compiles to the same, whatever it includes."""
+    """Whether every program, with its includes, compiles to the same result."""
     from p4cc.planning.programs import compiled_sources
 
     sources = [SimpleNamespace(**one) for one in held["programs"]]
@@ -270,9 +270,9 @@ def _are_programs_the_same(call: Call, held: Mapping[str, Any]) -> bool:
 
 
 def _program_hash(program: CompiledProgram) -> str:
-    """What is pushed to a switch of a program: everything else of it follows from that."""
+    """What is pushed to a switch for a program; everything else about the program follows from it."""
     return hashlib.sha256(program.device_config() + b"\0" + program.p4info_bytes()).hexdigest()
 
 
-def _sha256(told: Any) -> str:
-    return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+def _sha256(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()

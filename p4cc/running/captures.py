@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 FOLDER = "pcap"
 FILES = f"{FOLDER}/*/*.pcapng"
 _MAX_NAME = 100
-"""Characters of a case's name in that of its folder."""
+"""Number of characters of a case's name in its folder's name."""
 
 
 class CaptureWriter:
-    """Writes the captures of runs, each into a folder of its own."""
+    """Writes the captures of runs, each to a separate folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Writes into `folder`, that of the results."""
+        """`folder` is the results folder."""
         self._folder = folder / FOLDER
         self._names: dict[str, str] = {}
 
     def add(self, label: str, seed: int, captures: Mapping[str, bytes]) -> None:
-        """Writes the captures of a run of the case with this label, if it has any."""
+        """Writes the captures of a run of the case with this label, if any."""
         if not captures:
             return
         place = self._folder / f"{self._name(label)}-seed-{seed}"
@@ -38,7 +38,7 @@ class CaptureWriter:
             (place / f"{name}.pcapng").write_bytes(data)
 
     def _name(self, label: str) -> str:
-        """A label as the name of a folder: two labels have two names."""
+        """A folder name for a label; different labels get different names."""
         if label not in self._names:
             plain = re.sub(r"[^A-Za-z0-9._=+,-]+", "_", label)[:_MAX_NAME]
             number = sum(name.partition("~")[0] == plain for name in self._names.values())
@@ -47,12 +47,12 @@ class CaptureWriter:
 
 
 def engine_captures(result: _engine.RunResult) -> dict[str, bytes]:
-    """Files of a run by name; a port stands behind its node, 0 of a host, so that no two names are the same."""
+    """Files of a run by name: node, then port (0 for a host), so that names are unique."""
     return {f"{node}-{port}": data for node, port, data in result.captures()}
 
 
 def limit_warning(label: str, max_bytes: int, run: SeedRun) -> Iterator[str]:
-    """What to say of a run whose captures ended before it did."""
+    """The warning about a run whose captures ended before it did."""
     table: Mapping[str, list[object]] = run.tables["captures"].to_pydict()
     rows = zip(*(table[name] for name in ("node", "port", "captured_pkts", "left_out_pkts")), strict=True)
     ended = [f"{node}:{port} ({left:,} after {kept:,})" for node, port, kept, left in rows if left]

@@ -1,7 +1,4 @@
-"""One case: its plan, the runs of its seeds, and what is said of them together.
-
-Runs that were made before come from a cache, a driver makes the others.
-"""
+"""One case: its plan, the runs of its seeds, cached or made by a driver, and the notes on all of them."""
 
 from __future__ import annotations
 
@@ -29,22 +26,22 @@ PLANNED_AT_ONCE = 64
 
 @dataclass(frozen=True)
 class CaseRun:
-    """What a case left, its seeds in the scenario's order."""
+    """Results of a case; seeds are in the scenario's order."""
 
     plan: NetworkPlan
     seeds: list[SeedRun | DerivedRun]
     facts: list[Facts]
-    """Of the seeds."""
+    """One per seed."""
     warnings: list[str]
-    """What a reader of the results should know."""
+    """Notes for readers of the results."""
     notes: list[str]
-    """What the user should know of how it ran; it changes no result."""
+    """Notes on how it ran, for the user; they do not affect results."""
     keys: tuple[str, ...]
-    """Names of the seeds' runs in a cache."""
+    """Cache keys of the seeds' runs."""
     passing: tuple[str, ...] = ()
-    """Those of the notes that are of how runs were made just now."""
+    """The notes on runs made by this call."""
     traced: PacketTrace | None = None
-    """What was kept of packets that are followed."""
+    """Recorded packet traces."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +52,10 @@ class CaseRunner:
     programs: Programs
     shared: SharedByRuns
     planning: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PLANNED_AT_ONCE))
-    """Cases that are planned or looked for at the same time: runs begin meanwhile."""
+    """Number of cases planned or looked up concurrently, while runs proceed."""
 
     async def run(self, case: Case) -> CaseRun:
-        """Plans a case and gives its runs: those made before from the cache, the others made now; raises UserError."""
+        """Plans a case and returns its runs, cached or new; raises UserError."""
         async with self.planning:
             planned = self.programs.plan(case, with_controller=self.driver.takes_controller)
             keys = self.programs.run_keys(planned)
@@ -82,11 +79,11 @@ class CaseRunner:
         )
 
     async def _kept(self, planned: PlannedCase, keys: Mapping[int, str]) -> dict[int, SeedRun]:
-        """Runs that were made before."""
+        """Loads the cached runs."""
         if not self.driver.reads_cache:
             return {}
         loop, cache = asyncio.get_running_loop(), self.shared.cache
-        # Off the loop and side by side: a store may be far away.
+        # Concurrently and outside the event loop: a store may be slow.
         loads = {seed: loop.run_in_executor(cache.threads, cache.load, key) for seed, key in keys.items()}
         found: dict[int, SeedRun] = {}
         for seed, load in loads.items():
@@ -97,7 +94,7 @@ class CaseRunner:
 
 
 def _warnings(planned: PlannedCase, runs: list[SeedRun | DerivedRun], facts: list[Facts]) -> list[str]:
-    """What runs of a case say together."""
+    """Notes on the runs of a case together."""
     label = planned.case.label()
     warnings = [warning for one in facts for warning in one.warnings]
     warnings += [warning for one in facts for warning in one.captures]

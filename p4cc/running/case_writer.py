@@ -1,4 +1,4 @@
-"""Cases as they end, one by one: their tables and captures into the results' folder, the rest collected."""
+"""Writes each case as it ends: tables and captures go to the results folder, the rest is collected."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 
 @dataclass
 class Collected:
-    """What cases leave beside their tables."""
+    """Results of cases other than tables."""
 
     runs: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     warnings: dict[str, None] = field(default_factory=dict[str, None])
     notes: dict[str, None] = field(default_factory=dict[str, None])
-    """What this call did that changes no result; not in the summary."""
+    """Notes that do not affect results and are not in the summary."""
     thresholds: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
-    """By case: K and K_dc as installed, with the number of ports that have them."""
+    """By case: installed K and K_dc, with the number of ports that have them."""
     traced: PacketTrace | None = None
     keys: list[str] = field(default_factory=list[str])
-    """Names of the runs in a cache."""
+    """Cache keys of the runs."""
     passing: set[str] = field(default_factory=set[str])
-    """Notes of how runs were made just now."""
+    """Notes on how this call made its runs."""
 
     def add(self, case: Case, run: CaseRun) -> None:
-        """Takes what one more case says."""
+        """Adds the notes of another case."""
         self.warnings.update(dict.fromkeys(run.warnings))
         self.notes.update(dict.fromkeys(run.notes))
         self.passing.update(run.passing)
         self.keys.extend(run.keys)
         self.traced = self.traced or run.traced
-        # They are the same for every seed.
+        # Equal for all seeds.
         self.thresholds[case.label()] = run.facts[0].installed
 
 
@@ -53,11 +53,11 @@ class CaseWriter:
     tables: ResultWriter
     captures: CaptureWriter
     places: Places
-    """Where values of the scenario come from."""
+    """Origin of the scenario's values."""
     collected: Collected
 
     def add(self, case: Case, run: CaseRun) -> None:
-        """Writes one more case; cases come in the scenario's order."""
+        """Writes the next case, in the scenario's order."""
         of_plan = frozenset(run.plan.warnings)
         placed = [with_place(one, case, self.places) if one in of_plan else one for one in run.warnings]
         self.collected.add(case, replace(run, warnings=placed))

@@ -1,4 +1,4 @@
-"""Runs that other machines make, each with the files and the memory that it needs."""
+"""Runs on other machines, each with the files and memory that it needs."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClusterDriver(Driver):
-    """Has machines make the runs, and keeps those that they did not keep."""
+    """Lets other machines make the runs, and caches those that they did not cache."""
 
     machines: RemoteRunner
 
     def cases_ahead(self, seeds: int) -> int | None:
-        """So many that all machines have work: results that wait for an earlier case stay in memory."""
+        """Enough to keep all machines busy: results that wait for an earlier case stay in memory."""
         return max(1, self.machines.runs_ahead // seeds)
 
     async def make(
         self, planned: PlannedCase, keys: Mapping[int, str], shared: SharedByRuns
     ) -> MadeRuns[SeedRun | DerivedRun]:
-        """Asks for all runs at once."""
+        """Requests all runs at once."""
         case, inputs, memory_bytes = planned.case, {**shared.study.inputs, **planned.inputs}, run_bytes(planned.plan)
         orders = [
             RunOrder(
@@ -47,7 +47,7 @@ class ClusterDriver(Driver):
         return MadeRuns(by_seed, [note for _, notes in made for note in notes])
 
     async def _make(self, order: RunOrder, shared: SharedByRuns) -> tuple[SeedRun | DerivedRun, tuple[str, ...]]:
-        """One run, without what is only for the cache; and its notes."""
+        """One run without cache-only data, and its notes."""
         with shared.progress.asked():
             made = await self.machines.make(order)
             if made.run is not None and not made.is_kept:

@@ -1,4 +1,4 @@
-"""One seed whose network stops on its way: for the user's controller, and for switches that p4cc installs again."""
+"""One seed whose network is stopped for the user's controller, and for switches that p4cc configures again."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 
 class Moves(Protocol):
-    """Moves a network on in virtual time."""
+    """Advances a network in virtual time."""
 
     @property
     def label(self) -> str:
-        """The run, for people."""
+        """Name of the run, for people."""
         ...
 
     async def to_message(self, until_ps: int, to_message: bool) -> None:
-        """Runs to an instant, or with `to_message` to the first one at which a switch has a message."""
+        """Runs until an instant, or with `to_message` until a switch has a message."""
         ...
 
 
 @dataclass(frozen=True)
 class ControlOutcome:
-    """What a run leaves beside the engine's results."""
+    """Results of a run in addition to the engine's."""
 
     summary: dict[str, int]
     tables: dict[str, pa.Table]
@@ -50,7 +50,7 @@ class ControlOutcome:
 async def run_with_stops(
     run: InstalledRun, moves: Moves, connected: Callable[[Mapping[str, SwitchLine]], None] = lambda _: None
 ) -> ControlOutcome:
-    """Runs to the end, with a server of the run's own; `connected` is given the connections to its switches.
+    """Runs to the end with a P4Runtime server; `connected` receives the connections to the switches.
 
     Raises UserError, ControllerError.
     """
@@ -66,14 +66,14 @@ async def run_with_stops(
 
 
 def job_of(planned: PlannedCase, label: str) -> Job:
-    """What the run of a case does beside its network; `label` is the run, for people."""
+    """What a case's run does besides advancing its network; `label` names the run for people."""
     scenario, plan = planned.case.scenario, planned.plan
     faults = faults_of(scenario.faults, scenario.control.absences, plan.topology)
     return Job(plan.topology, planned.controller or nobody(), scenario.control, faults, f"case {label}", plan.changes)
 
 
 def left_by(chosen: ControllerClass | None, left: Controlled, counters: pa.Table) -> ControlOutcome:
-    """What a run leaves whose controller, if there is one, has ended."""
+    """Results of a run whose controller, if any, has ended."""
     if chosen is None:
         return ControlOutcome({}, {"counters": counters})
     return ControlOutcome(_summary(left), {"counters": counters, "control": _table(left)})

@@ -1,7 +1,7 @@
-"""What is worked out of a run: numbers, tables as they go to another machine, and what is said of it.
+"""Results derived from a run: numbers, tables in the form sent to another machine, and notes.
 
-Whoever makes a run may do all of that; whoever gathers runs then writes rows, and says of each case what its runs say
-together.
+The process that makes a run derives them; the process that gathers runs writes rows, and combines the notes of a
+case's runs.
 """
 
 from __future__ import annotations
@@ -24,45 +24,45 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a run tells of itself for the lines about its case, as plain values."""
+    """Notes of a run as plain values, input to the lines about its case."""
 
     warnings: list[str]
-    """Of the limit of passes."""
+    """On the limit of passes."""
     captures: list[str]
-    """Warnings about captures that ended early."""
+    """On captures that ended early."""
     drops: list[tuple[str, str, int]]
-    """Switch, how it dropped packets other than for want of room, and how many."""
+    """Switch, cause other than a full queue, and number of dropped packets."""
     refused: tuple[int, list[str]]
-    """Packets that hosts refused, and these hosts."""
+    """Number of packets that hosts refused, and these hosts."""
     installed: list[dict[str, Any]]
-    """K and K_dc as the switches had them, with the number of ports."""
+    """K and K_dc as installed, with the number of ports."""
     lossless: list[tuple[str, int, str, int]]
-    """Switch, priority and cause for which it dropped packets of a lossless priority, and how many."""
+    """Switch, priority, cause and number of dropped packets of a lossless priority."""
     ending: str | None
-    """How the run ended, and why, where it was a deadlock or a stall."""
+    """How the run ended, and why, for a deadlock or a stall."""
 
     def plain(self) -> dict[str, object]:
-        """As JSON has it."""
+        """As a JSON value."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class DerivedRun:
-    """A run whose tables are ready."""
+    """A run with derived tables."""
 
     seed: int
     summary: dict[str, Any]
-    """Of the engine."""
+    """The engine's summary."""
     numbers: dict[str, Any]
-    """The same with what is worked out."""
+    """The summary with derived values."""
     facts: Facts
     tables: dict[str, bytes]
-    """Those with rows as streams (`table_stream`), in the order in which they are written."""
+    """Non-empty tables as streams (`table_stream`), in the order of writing."""
     captures: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
 
 def facts_of(case: Case, plan: NetworkPlan, run: SeedRun) -> Facts:
-    """What a run tells of itself."""
+    """Collects the notes of a run."""
     warnings = (pass_limit_warning(case, plan, run), assertion_warning(case, run))
     return Facts(
         warnings=[text for text in warnings if text is not None],
@@ -76,19 +76,19 @@ def facts_of(case: Case, plan: NetworkPlan, run: SeedRun) -> Facts:
 
 
 def derive_run(case: Case, plan: NetworkPlan, run: SeedRun) -> DerivedRun:
-    """The tables of a run, and the rest of it."""
+    """Derives tables and the rest of a run's results."""
     numbers, tables = derive(measures_of(case, plan), run.summary, {**run.tables, **run.long_tables})
     streams = {name: table_stream(columns) for name, columns in tables.items() if columns.num_rows}
     return DerivedRun(run.seed, run.summary, numbers, facts_of(case, plan, run), streams, run.captures)
 
 
 def keys_of(case: Case) -> dict[str, Any]:
-    """A case's keys, the algorithm behind the variant's name among them."""
+    """The keys of a case, including the algorithm behind the variant's name."""
     return {"variant": case.variant.name, ALGORITHM: case.algorithm, **case.keys()}
 
 
 def measures_of(case: Case, plan: NetworkPlan) -> Measures:
-    """What is worked out of the runs of a case."""
+    """Derived results of the runs of a case."""
     return Measures(
         topology=plan.topology,
         paths=plan.paths,

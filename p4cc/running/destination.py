@@ -1,4 +1,4 @@
-"""Which folder results go to: results that another file made, or other settings, are not replaced unasked."""
+"""Choice of the results folder: results of another file or other settings are not replaced without consent."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _OWN = "p4cc: "
-"""In front of the names of p4cc's own experiments, which are at other places for other users."""
+"""Prefix of the names of p4cc's experiments, whose location differs between users."""
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 @dataclass(frozen=True)
 class Destination:
-    """Where results go, and what they are of."""
+    """A results folder and the identity of the results."""
 
     folder: Path
     identity: dict[str, str]
     wanted: Path
-    """The folder that they have by their name; another one where that holds results of something else."""
+    """The folder of that name, or another one if it holds different results."""
 
     @property
     def aside(self) -> str:
-        """Why the folder is not the wanted one, for people; empty where it is."""
+        """Why the folder is not the wanted one, for people; otherwise empty."""
         return "" if self.folder == self.wanted else taken(self.wanted, self.identity)
 
 
 def destination_of(wanted: Path, file: Path, identity: dict[str, str], *, is_asked_for: bool) -> Destination:
-    """The folder for results of `file`: `wanted`, or one of its own where that holds results of something else.
+    """Chooses the folder for results of `file`: `wanted`, or a new one if that holds different results.
 
-    A folder that is asked for is taken as it is; whoever writes refuses what must not be replaced.
+    An explicitly requested folder is always taken; the writer then refuses to replace foreign files.
     """
     of = of_file(identity, file, wanted)
     folders = [wanted] if is_asked_for else list(_folders(wanted, file, of[FILE]))
     held = {folder: manifest.identity for folder in folders if (manifest := read_manifest(folder)) is not None}
-    # Where these results are already, they stay, whatever became free since.
+    # Results stay in the folder they already have, even if `wanted` has become free.
     ours = [folder for folder in folders if folder in held and is_of(held[folder], of)]
     free = [folder for folder in folders if folder not in held]
     return Destination((*ours, *free, wanted)[0], of, wanted)
 
 
 def of_file(identity: dict[str, str], file: Path, folder: Path) -> dict[str, str]:
-    """An identity of results in a folder, with the file that they are made of."""
+    """Identity of results in a folder, with the file they are made from."""
     return {**identity, FILE: _name_of(file, folder.parent)}
 
 
 def taken(folder: Path, wanted: dict[str, str]) -> str:
-    """What a folder holds that is not what is wanted, for people; empty where it holds nothing else."""
+    """Describes different results in a folder, for people; empty if there are none."""
     manifest = read_manifest(folder)
     if manifest is None or is_of(manifest.identity, wanted):
         return ""
@@ -67,7 +67,7 @@ def taken(folder: Path, wanted: dict[str, str]) -> str:
 
 
 def _folders(wanted: Path, file: Path, name: str) -> Iterator[Path]:
-    """The folders to choose from: by name, with the file's name, and with a hash of its path."""
+    """Candidate folders: by name, with the file's name, and with a hash of its path."""
     yield wanted
     stem = _NOT_IN_NAMES.sub("-", file.stem).strip(".-")
     if stem not in ("", wanted.name):

@@ -1,4 +1,4 @@
-"""A scenario's figures into a folder of results; one that would be drawn of the same as before is taken over."""
+"""Draws a scenario's figures into a results folder, and reuses figures whose inputs have not changed."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 class Drawing:
-    """Draws the figures of a call; `drawn` has each by its name with what it was drawn of."""
+    """Draws the figures of a call; `drawn` records the inputs of each by name."""
 
     def __init__(self, scenario: ScenarioModel, results: Path, call: Call | None) -> None:
-        """For results that will be in the folder `results`; with `call` figures that were drawn before are used."""
+        """For a final folder `results`; with `call`, figures drawn before are reused."""
         self._scenario = scenario
         self._results = results
         self._call = call
         self.drawn: dict[str, str] = {}
         self.note: str | None = None
-        """Why figures are not there, where nothing is wrong with them."""
+        """Why figures are missing although nothing is wrong."""
 
     def draw(self, runs: list[dict[str, Any]], folder: Path) -> None:
-        """Draws of the runs and the tables in `folder`, into it; raises UserError for what cannot be drawn."""
+        """Draws into `folder` from the runs and its tables; raises UserError if it cannot."""
         scenario, call = self._scenario, self._call
         if not scenario.figures:
             return
@@ -55,7 +55,7 @@ class Drawing:
 
 def draw_figure(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: ScenarioModel) -> None:
     """Draws one figure; raises UserError."""
-    # Plotting takes half a second to import.
+    # Importing the plotting library takes half a second.
     from p4cc.figures.draw import draw
 
     draw(figure, runs, folder, scenario)

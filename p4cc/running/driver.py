@@ -1,7 +1,7 @@
-"""The ways to run the networks of a scenario: what each of them tells and does, and what the runs of a call share.
+"""Drivers: ways to make the runs of a scenario, their interface, and what the runs of a call share.
 
-A run that Python leads (`StepDriver`) and a lab (`p4cc.lab.run`) are led from outside and leave no folder of results:
-they begin with the same `PlannedCase` or its plan, and have no driver.
+A run that Python steps (`StepDriver`) and a lab (`p4cc.lab.run`) are controlled from outside and leave no results
+folder: they start from the same `PlannedCase` or its plan, and have no driver.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ReadScenario:
-    """What a call runs."""
+    """The scenario of a call."""
 
     scenario: ScenarioModel
     cases: list[Case]
     data: dict[str, Any]
-    """The scenario after `extends` and what the command line changes."""
+    """The scenario after `extends` and the changes from the command line."""
     inputs: dict[str, Path]
-    """Files that decide the runs, by the names that the scenario gives them; complete when the cases are planned."""
+    """Files that determine the runs, by their names in the scenario; complete after planning."""
 
 
 @dataclass(frozen=True)
 class SharedByRuns:
-    """What all runs of one call share."""
+    """Shared by all runs of one call."""
 
     study: Study
     cache: KeptRuns
     places: asyncio.Semaphore
-    """How many runs may be under way."""
+    """Maximum number of concurrent runs."""
     progress: Runs
-    """Reports how far each run is."""
+    """Reports each run's progress."""
     purpose: str = ""
-    """What the runs are for, in front of their names."""
+    """Purpose of the runs, a prefix of their names."""
     streams: Path | None = None
-    """Folder on whose disk long tables of runs are written while they go on; all rows stay in memory if not given."""
+    """Folder whose disk receives long tables during a run; if None, all rows stay in memory."""
 
 
 @dataclass(frozen=True)
@@ -66,44 +66,44 @@ class MadeRuns(Generic[Run_co]):
 
     by_seed: Mapping[int, Run_co]
     notes: list[str] = field(default_factory=list[str])
-    """What the user should know of how they were made."""
+    """Notes on how they were made, for the user."""
     traced: PacketTrace | None = None
-    """What was kept of packets that are followed."""
+    """Recorded packet traces."""
 
 
 class Driver(Protocol):
-    """A way to make the runs of a call."""
+    """Makes the runs of a call."""
 
     keeps_runs: ClassVar[bool] = True
-    """Whether runs are as any other's, so that a cache has them for other calls."""
+    """Whether runs are ordinary, so that other calls may load them from a cache."""
     takes_controller: ClassVar[bool] = True
     """Whether the user's controller runs."""
 
     @property
     def reads_cache(self) -> bool:
-        """Whether runs that were made before take the place of new ones."""
+        """Whether cached runs replace new ones."""
         return self.keeps_runs
 
     def check(self, runs: int) -> None:
-        """Raises UserError where so many runs cannot be made."""
+        """Raises UserError if it cannot make this number of runs."""
 
     def folder(self, results: Path, name: str) -> Path | None:
-        """Where the results of this scenario go, in the folder of all results; None for where any go."""
+        """The folder of this scenario's results within the folder of all results; None for any."""
         del results, name
 
     def cases_ahead(self, seeds: int) -> int | None:
-        """Cases of at most so many seeds that are begun and not written; None for as many as `jobs`."""
+        """Limit on seeds of cases that have started but are not written; None for `jobs`."""
         del seeds
 
     def begin(self, read: ReadScenario, folder: Path) -> None:
-        """Is told what will run and where its results go, before anything runs; raises UserError."""
+        """Announces what will run and where its results go, before anything runs; raises UserError."""
 
     def as_run(self, read: Read) -> Read:
-        """What was run in the end, with what was changed on the way: it repeats the run."""
+        """What was run in the end, including changes on the way; repeating it repeats the run."""
         return read
 
     def left_by_interrupt(self, *, uses_cache: bool) -> str:
-        """What a call leaves that was interrupted, for people; empty for nothing."""
+        """What an interrupted call leaves, for people; empty for nothing."""
         kept = "finished runs are kept: the same command continues from there"
         return kept if uses_cache and self.keeps_runs else ""
 
@@ -111,18 +111,18 @@ class Driver(Protocol):
     async def make(
         self, planned: PlannedCase, keys: Mapping[int, str], shared: SharedByRuns
     ) -> MadeRuns[SeedRun | DerivedRun]:
-        """Makes the runs of these seeds, which have these names in a cache; raises UserError, ControllerError."""
+        """Makes the runs of these seeds, which have these cache keys; raises UserError, ControllerError."""
 
 
 def check_one(runs: int, does: str, option: str) -> None:
-    """Raises UserError where there is not one run; `does` says what the option does with it."""
+    """Raises UserError unless there is exactly one run; `does` says what the option does with it."""
     if runs != 1:
         remedy = "choose one: --variant NAME, --set seeds=[1], and one value for what is swept"
         raise UserError(f"{does} one run, and there are {runs}", place=option, remedy=remedy)
 
 
 async def side_by_side(calls: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """What calls give that go side by side; the others are cancelled when one fails."""
+    """Results of concurrent calls; if one fails, the others are cancelled."""
     tasks = [asyncio.create_task(call) for call in calls]
     try:
         return [await task for task in tasks]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from controller.install import Server
 
 PATIENCE_S = 120.0
-"""It cannot be away, only late: on a machine with more work than processors, by many seconds."""
+"""It cannot be unreachable, only slow: by many seconds on an overloaded machine."""
 
 
 def server_at(address: str) -> Server:
-    """Where the network's switches are."""
+    """Address of the network's switches."""
     return Server(address, timeout_s=PATIENCE_S)

@@ -1,4 +1,4 @@
-"""p4cc's own controller of a run: installs what was planned, and reads it again."""
+"""p4cc's controller within a run: installs what was planned, and reads it back."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ PORT_STATE = pa.schema(
         ("level2_pkts", pa.int64()),
     ]
 )
-"""Columns of what is read of ports."""
+"""Columns of the values read per port."""
 
 
 @dataclass(frozen=True)
 class Installer:
-    """Pushes programs, and what was planned, into the switches of one network, and reads them again."""
+    """Pushes programs and planned entries to the switches of one network, and reads them back."""
 
     server: Server
     plan: NetworkPlan
     pipelines: Mapping[str, Pipeline]
-    """By switch."""
+    """By switch name."""
 
     async def install(self, network: _engine.Network) -> None:
-        """Brings every switch of this network into the planned state; raises ControllerError."""
+        """Brings every switch of this network to the planned state; raises ControllerError."""
         await install_network(self.server, self.pipelines, [over_p4runtime(one) for one in self.plan.switches])
         await install_over_bfrt(network, self.plan)
 
     async def read_ports(self, without: Collection[str] = ()) -> pa.Table:
-        """Thresholds and level counters of every port, as the switches have them, but of those named.
+        """Thresholds and level counters of all ports as the switches hold them, except those of the named switches.
 
         Raises ControllerError.
         """

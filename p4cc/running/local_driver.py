@@ -1,4 +1,4 @@
-"""Runs on this machine, as fast as it can."""
+"""Runs on this machine at full speed."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LocalDriver(NetworkDriver):
-    """Leads each run to its end, with the user's controller, faults and changes of entries at their instants."""
+    """Makes each run to its end, with the user's controller, and faults and changes of entries at their instants."""
 
     tracing: TraceRequest | None = None
-    """Follow packets of the one run."""
+    """Traces packets of the only run."""
 
     @property
     def reads_cache(self) -> bool:
-        """A run that was kept followed no packets."""
+        """A cached run has no packet traces."""
         return self.tracing is None
 
     def check(self, runs: int) -> None:
-        """Refuses to follow packets of several runs."""
+        """Refuses to trace packets of several runs."""
         if self.tracing is not None:
             check_one(runs, "follows packets of", "--trace")
 
     async def lead(self, run: InstalledRun) -> ControlOutcome | None:
-        """Runs it to its end."""
+        """Runs to the end."""
         if self.stops(run.planned) is not None:
             return await run_with_stops(run, run)
         await run.to_end(run.threads)

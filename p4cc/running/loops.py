@@ -1,4 +1,4 @@
-"""An event loop for a call that waits: also where one runs already, as in a notebook."""
+"""An event loop for a blocking call, even if a loop already runs, as in a notebook."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _LOOK_S = 0.1
-"""Between two looks for Ctrl-C while a thread works."""
+"""Interval of checks for Ctrl-C while a thread works."""
 
 
 def run_to_end(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Runs `main` to its end, on a thread of its own where this thread has a loop; Ctrl-C cancels it.
+    """Runs `main` to its end, on a new thread if this one already has a loop; Ctrl-C cancels it.
 
-    Raises what `main` raises, and KeyboardInterrupt when it was interrupted.
+    Raises what `main` raises, and KeyboardInterrupt if it was interrupted.
     """
     try:
         asyncio.get_running_loop()
@@ -47,7 +47,7 @@ class _Worker(threading.Thread):
     def __init__(self, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
         super().__init__(name="p4cc run", daemon=True)
         self.failed: BaseException | None = None
-        # `Thread.join` takes a thread for ended when Ctrl-C comes while it waits (CPython 3.11).
+        # `Thread.join` considers a thread ended if Ctrl-C arrives while it waits (CPython 3.11).
         self.ended = threading.Event()
         self._main = main
         self._runner = asyncio.Runner()
@@ -56,7 +56,7 @@ class _Worker(threading.Thread):
         self._cancelled = False
 
     def run(self) -> None:
-        """In the thread."""
+        """Called in the thread."""
         try:
             with self._runner as runner:
                 runner.run(self._as_task())
@@ -72,7 +72,7 @@ class _Worker(threading.Thread):
         await self._task
 
     def cancel(self) -> None:
-        """From the thread that waits."""
+        """Called from the waiting thread."""
         self._cancelled = True
         self._loop.call_soon_threadsafe(self._cancel)
 
@@ -82,19 +82,19 @@ class _Worker(threading.Thread):
 
 
 class LoopThread:
-    """A loop that stays, on a thread of its own, for calls of threads that may have a loop themselves."""
+    """A permanent loop on a separate thread, for calls from threads that may have a loop themselves."""
 
     def __init__(self, name: str) -> None:
         """Starts the thread; `stop` ends it."""
         self._runner = asyncio.Runner()
         self._loop = self._runner.get_loop()
         self._stopped = asyncio.Event()
-        # A daemon: whoever forgets to stop it can end all the same.
+        # A daemon, so that a forgotten `stop` does not prevent exit.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        """In the thread; tasks that are left at the end are cancelled and end."""
+        """Called in the thread; cancels tasks that remain at the end, and waits for them."""
         with self._runner as runner:
             runner.run(self._until_stopped())
 
@@ -102,10 +102,10 @@ class LoopThread:
         await self._stopped.wait()
 
     def call(self, work: Coroutine[Any, Any, T], interrupt: Callable[[], None] | None = None) -> T:
-        """Runs `work` to its end and gives what it returns; raises what it raises.
+        """Runs `work` to its end and returns its result; raises what it raises.
 
-        Ctrl-C cancels it, or with `interrupt` calls that and waits for the end that it brings; KeyboardInterrupt is
-        raised then.
+        Ctrl-C cancels it, or with `interrupt` calls that and waits for the end it causes; then raises
+        KeyboardInterrupt.
         """
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
@@ -120,7 +120,7 @@ class LoopThread:
             raise
 
     def stop(self) -> None:
-        """Ends the thread; does nothing where it has ended."""
+        """Ends the thread; does nothing if it has ended."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stopped.set)
             self._thread.join()
@@ -128,9 +128,9 @@ class LoopThread:
 
 @contextmanager
 def _interruptible() -> Generator[None]:
-    """Ctrl-C raises KeyboardInterrupt within, also below `asyncio.run`.
+    """Ctrl-C raises KeyboardInterrupt inside, also under `asyncio.run`.
 
-    That one's handler cancels its task in place of raising, and a task that waits here hears it only at the end.
+    The handler of `asyncio.run` cancels its task instead, and a task that waits here notices that only at the end.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before in {None, signal.SIG_IGN, signal.SIG_DFL}:
@@ -144,7 +144,7 @@ def _interruptible() -> Generator[None]:
 
 
 def _wait(future: concurrent.futures.Future[T]) -> T:
-    """What a future gives; a signal is heard meanwhile."""
+    """Result of a future, while signals are handled."""
     while not concurrent.futures.wait([future], _LOOK_S).done:
         pass
     return future.result()

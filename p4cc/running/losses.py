@@ -1,4 +1,4 @@
-"""What a run says of packets lost to something else than a full queue: programs that drop, hosts that refuse."""
+"""Warnings about packets not lost to full queues: programs that drop, hosts that refuse."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 _MOST_LINES = 4
 LEAST_PACKET_BYTES = 52
-"""IP bytes of the smallest packet of a flow, an ACK of TCP."""
+"""IP bytes of a flow's smallest packet, an ACK of TCP."""
 _PROGRAMS = ("ingress", "egress")
 _OF_LOSSLESS = ("headroom", "queue_full", "shared_buffer")
-"""Causes for which packets of priorities that are paused are dropped, though no program asks for it."""
+"""Causes of drops in lossless priorities that no program requests."""
 _CAUSES = {
     "ingress": "its program in ingress",
     "egress": "its program in egress",
@@ -31,11 +31,11 @@ _CAUSES = {
     "too_long": "their length",
     "controller_queue": "the controller, which did not fetch them",
 }
-"""By what is said of them; full queues and buffers drop in any network, and the limit of passes has its warning."""
+"""Descriptions of causes, without full queues and buffers (normal) and the limit of passes (warned separately)."""
 
 
 def drops_of(plan: NetworkPlan, run: SeedRun) -> dict[tuple[str, str], int]:
-    """Drops of a run other than those of full queues and buffers, by switch and by what is said of them."""
+    """Drops of a run, by switch and description, except those of full queues and buffers."""
     names = {switch.device_id: switch.switch for switch in plan.switches}
     sums: dict[tuple[str, str], int] = {}
     places = _places(run)
@@ -52,7 +52,7 @@ def drops_of(plan: NetworkPlan, run: SeedRun) -> dict[tuple[str, str], int]:
 
 
 def drop_notes(label: str, runs: Sequence[Iterable[tuple[str, str, int]]]) -> Iterator[str]:
-    """A line of the drops of all runs of a case, by switch and cause."""
+    """One line on the drops of all runs of a case, by switch and cause."""
     sums: dict[tuple[str, str], int] = {}
     for run in runs:
         for switch, text, dropped in run:
@@ -66,7 +66,7 @@ def drop_notes(label: str, runs: Sequence[Iterable[tuple[str, str, int]]]) -> It
 
 
 def pass_limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | None:
-    """What to say of a run in which packets caused more copies and passes than their switches allow."""
+    """The warning about packets that caused more copies and passes than their switches allow."""
     dropped = run.summary["pass_limit_drops"]
     if dropped == 0:
         return None
@@ -76,13 +76,13 @@ def pass_limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | Non
     names = ", ".join(switch.switch for switch in plan.switches if switch.device_id in hit)
     return (
         f"case {case.label()} seed {run.seed}: {case.program} on {names or 'a switch'} dropped {dropped} packets at "
-        f"the limit of {case.switch.pass_limit} copies and passes that one received packet may cause; mend the program "
-        "if it copies, resubmits or recirculates without end, else raise switch.pass_limit"
+        f"the limit of {case.switch.pass_limit} copies and passes that one received packet may cause; fix the program "
+        "if it copies, resubmits or recirculates endlessly, else raise switch.pass_limit"
     )
 
 
 def assertion_warning(case: Case, run: SeedRun) -> str | None:
-    """What to say of a run in which `assert` or `assume` of a program did not hold."""
+    """The warning about failed `assert` or `assume` statements of a program."""
     failed = run.summary["assertions_failed"]
     if failed == 0:
         return None
@@ -93,7 +93,7 @@ def assertion_warning(case: Case, run: SeedRun) -> str | None:
 
 
 def lossless_drops(case: Case, plan: NetworkPlan, run: SeedRun) -> list[tuple[str, int, str, int]]:
-    """Packets of lossless priorities that switches dropped: switch, priority, cause, how many."""
+    """Dropped packets of lossless priorities: switch, priority, cause, number."""
     buffer = case.switch.buffer
     if buffer is None:
         return []
@@ -112,7 +112,7 @@ def lossless_drops(case: Case, plan: NetworkPlan, run: SeedRun) -> list[tuple[st
 def lossless_warnings(
     case: Case, plan: NetworkPlan, runs: Sequence[Iterable[tuple[str, int, str, int]]]
 ) -> Iterator[str]:
-    """What to say of packets of lossless priorities that all runs of a case lost, with what would have been enough."""
+    """The warnings about dropped packets of lossless priorities in all runs of a case, with sufficient values."""
     sums: dict[tuple[str, int, str], int] = {}
     for run in runs:
         for switch, priority, cause, dropped in run:
@@ -125,11 +125,11 @@ def lossless_warnings(
         )
     if left := most[_MOST_LINES:]:
         others = sum(pkts for _, pkts in left)
-        yield f"case {case.label()}{_of(runs)}: {others:,} more packets of lossless priorities were dropped elsewhere"
+        yield f"case {case.label()}{_of(runs)}: {others:,} more packets of lossless priorities were dropped"
 
 
 def _enough(case: Case, plan: NetworkPlan, switch: str, cause: str) -> str:
-    """What was too small, and what would have been enough."""
+    """What was too small, and a sufficient value."""
     buffer = case.switch.buffer
     links = [plan.topology.links[port.link_index] for port in plan.topology.ports[switch]]
     if buffer is None or not links:
@@ -143,7 +143,7 @@ def _enough(case: Case, plan: NetworkPlan, switch: str, cause: str) -> str:
             f"{enough:,} is more than the buffer holds"
         )
     if cause == "shared_buffer":
-        return f": the buffer of {of_switch:,} B had no room for packets that came in on no port"
+        return f": the buffer of {of_switch:,} B had no room for packets without an ingress port"
     lossless = len(buffer.lossless_priorities)
     pairs = [
         (headroom_bytes(buffer, link, plan.most_bytes), enough_headroom_bytes(link, plan.most_bytes, lossless))
@@ -152,17 +152,17 @@ def _enough(case: Case, plan: NetworkPlan, switch: str, cause: str) -> str:
     has, enough = min(pairs, key=lambda one: one[0] - one[1])
     if has >= enough:
         return (
-            f": pauses did not hold, though a port's headroom of {has:,} B is enough for what is on the way (pauses "
-            "expire, or links fail)"
+            f": packets arrived despite pauses, though a port's headroom of {has:,} B is enough for data in flight "
+            "(pauses expire, or links fail)"
         )
     return (
-        f": its headroom of {has:,} B for a port was full before the pause was obeyed; {enough:,} B would have been "
-        "enough (switch.buffer.headroom_bytes; left out, it is what is enough)"
+        f": its headroom of {has:,} B per port was full before the pause took effect; {enough:,} B would have been "
+        "enough (omit switch.buffer.headroom_bytes for a sufficient default)"
     )
 
 
 def _places(run: SeedRun) -> list[tuple[tuple[str, str], int]]:
-    """Packets that programs dropped, by switch and by what is said of the place; needs record.drops."""
+    """Packets dropped by programs, by switch and description of the place; needs record.drops."""
     drops: Mapping[str, list[Any]] = run.tables["drops"].to_pydict()
     columns = ("switch", "cause", "control", "table", "action", "parser_error", "packets")
     found: list[tuple[tuple[str, str], int]] = []
@@ -175,9 +175,9 @@ def _places(run: SeedRun) -> list[tuple[tuple[str, str], int]]:
 
 
 def refusals_of(run: SeedRun) -> tuple[int, list[str]]:
-    """Packets that reached a host and were none of its flows', and the hosts where that is known.
+    """Number of packets that reached a host but belonged to none of its flows, and the hosts if known.
 
-    Where packets of the user's own are sent or recorded, tables say so; there only those for another host count.
+    With user-defined packets sent or recorded, the tables have this; then only packets for another host count.
     """
     hosts: Mapping[str, list[Any]] = run.tables["hosts"].to_pydict()
     wrong = dict(zip(hosts["host"], hosts["refused_address_pkts"], strict=True))
@@ -186,7 +186,7 @@ def refusals_of(run: SeedRun) -> tuple[int, list[str]]:
 
 
 def refusal_warnings(label: str, runs: Sequence[tuple[int, Sequence[str]]]) -> Iterator[str]:
-    """What to say of packets that hosts refused in all runs of a case."""
+    """The warning about packets that hosts refused in all runs of a case."""
     refused, at = sum(pkts for pkts, _ in runs), dict.fromkeys(host for _, hosts in runs for host in hosts)
     if refused:
         yield (

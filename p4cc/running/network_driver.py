@@ -1,7 +1,7 @@
-"""Runs in this process: the network of a case is built and installed once, and a copy of it runs for each seed.
+"""Runs in this process: the network of a case is built and installed once, and each seed runs on a copy.
 
-The controller is the one that would program real switches: it connects to the address that the network serves, pushes
-the compiled program, writes tables, and reads counters.
+The controller is the one for real switches: it connects to the network's server, pushes the compiled program, writes
+tables, and reads counters.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 class NetworkDriver(Driver):
-    """A driver that leads networks of this process to their end."""
+    """A driver that runs networks in this process to their end."""
 
     streams_tables: ClassVar[bool] = True
-    """Whether the engine may let go of rows before the end."""
+    """Whether the engine may release rows before the end."""
     tracing: TraceRequest | None = None
-    """Packets that are followed."""
+    """Packets to trace."""
 
     def stops(self, planned: PlannedCase) -> str | None:
         """Why the runs of a case stop on their way; None if they do not."""
@@ -44,13 +44,10 @@ class NetworkDriver(Driver):
 
     @abstractmethod
     async def lead(self, run: InstalledRun) -> ControlOutcome | None:
-        """Runs it to its end; what was left behind by whoever had a hand in it.
-
-        Raises UserError, ControllerError.
-        """
+        """Runs to the end, and returns the results of all participants. Raises UserError, ControllerError."""
 
     async def make(self, planned: PlannedCase, keys: Mapping[int, str], shared: SharedByRuns) -> MadeRuns[SeedRun]:
-        """Builds and installs the network once and runs a copy of it for each seed."""
+        """Builds and installs the network once, and runs a copy of it for each seed."""
         label, controller = planned.case.label(), planned.case.scenario.switch.controller
         network = build_network(planned.plan, label, self.tracing, shared.study.back_end)
         notes: list[str] = []
@@ -71,7 +68,7 @@ class NetworkDriver(Driver):
 
 @dataclass
 class _Copies:
-    """Copies of one network as installed, a run each."""
+    """Runs of copies of one installed network."""
 
     driver: NetworkDriver
     planned: PlannedCase
@@ -79,12 +76,12 @@ class _Copies:
     network: _engine.Network
     installer: Installer
     trace: PacketTrace | None = None
-    """Of the one run whose packets are followed."""
+    """Of the only run, if packets are traced."""
     behind_server: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held by whoever needs the network behind the server."""
+    """Held while using the network behind the server."""
 
     async def make(self, seed: int, key: str) -> SeedRun:
-        """Makes the run of a seed, and keeps it."""
+        """Makes and caches the run of a seed."""
         label = self.shared.purpose + self.planned.label(seed)
         async with self.shared.places:
             run = await self._run(seed, label)
@@ -112,10 +109,10 @@ class _Copies:
         return SeedRun(seed, summary, {**tables, **left.tables}, engine_captures(result), long_tables)
 
     async def _counters(self, copy: _engine.Network) -> ControlOutcome:
-        """What a run counted, which is read like anything else of a switch: over P4Runtime."""
+        """A run's counters, read over P4Runtime like everything else of a switch."""
         async with self.behind_server:
             self.network.exchange(copy)
             read = ControlOutcome({}, {"counters": await self.installer.read_ports()})
-            # The network as installed takes its place again, for the seeds to come.
+            # The installed network is served again for the remaining seeds.
             self.network.exchange(copy)
         return read

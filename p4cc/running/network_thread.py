@@ -1,4 +1,4 @@
-"""A network on a thread of its own: how far it is goes to the progress, and a cancelled task ends it."""
+"""A network on a separate thread: it reports its progress, and ends when its task is cancelled."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NetworkThread:
-    """Moves one network on in virtual time; each call raises UserError where the engine ends the run."""
+    """Advances one network in virtual time; each call raises UserError if the engine ends the run."""
 
     network: _engine.Network
     label: str
-    """The run, for people."""
+    """Name of the run, for people."""
     runs: Runs
 
     async def to_end(self, threads: int) -> None:
@@ -33,17 +33,17 @@ class NetworkThread:
         await self._on_thread(lambda look: self.network.run(look, threads))
 
     async def to_message(self, until_ps: int, to_message: bool) -> None:
-        """Runs to an instant, or with `to_message` to the first one at which a switch has a message."""
+        """Runs until an instant, or with `to_message` until a switch has a message."""
         await self._on_thread(lambda look: self.network.advance(until_ps, to_message, look))
 
     async def _on_thread(self, call: Callable[[Callable[[int, int, int, int, int], None]], None]) -> None:
-        """Waits for a call of the engine; the engine ends at its next look around when the task is cancelled."""
+        """Waits for a call of the engine, which ends at its next check once the task is cancelled."""
         cancelled = threading.Event()
 
-        def look_around(*told: int) -> None:
+        def look_around(*moment: int) -> None:
             if cancelled.is_set():
                 raise KeyboardInterrupt
-            self.runs.moved(self.label, Moment(*told))
+            self.runs.moved(self.label, Moment(*moment))
 
         try:
             with run_errors(self.label):
@@ -56,9 +56,9 @@ class NetworkThread:
 
 @dataclass(frozen=True)
 class InstalledRun(NetworkThread):
-    """A run as a driver leads it: a copy, with its seed, of a network whose switches are installed."""
+    """A driver's run: a copy, with its seed, of a network with installed switches."""
 
     planned: PlannedCase
     installed: _engine.Network
-    """The network that was copied: its server knows the programs that were pushed."""
+    """The original network, whose server knows the pushed programs."""
     threads: int = 1

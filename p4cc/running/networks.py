@@ -1,4 +1,4 @@
-"""The engine's network of a plan: built, copied for a seed, served over P4Runtime; errors in the user's words."""
+"""The engine's network of a plan: built, copied for a seed, served over P4Runtime; its errors become UserErrors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def build_network(
     plan: NetworkPlan, label: str, tracing: TraceRequest | None = None, back_end: Exec | None = None
 ) -> _engine.Network:
-    """The network of a plan, not installed yet; raises UserError. `label` is the case, for people."""
+    """Builds the network of a plan, without entries; raises UserError. `label` names the case for people."""
     spec_json = plan.spec_json
     if tracing is not None:
         tracing.check_hosts(plan.topology)
@@ -38,13 +38,13 @@ def build_network(
 def fork_network(
     network: _engine.Network, seed: int, label: str, tracing: TraceRequest | None = None
 ) -> _engine.Network:
-    """A run of this seed: its traffic is drawn here, and may be more than the engine allows; raises UserError."""
+    """Prepares the run of a seed: draws its traffic, which may exceed the engine's limits; raises UserError."""
     with _refusals(f"case {label} seed {seed}", tracing):
         return network.fork(seed)
 
 
 def serve(network: _engine.Network, beside: _engine.Network | None = None) -> str:
-    """Starts the P4Runtime server of a network and gives its address; raises UserError.
+    """Starts the P4Runtime server of a network and returns its address; raises UserError.
 
     It knows the programs that were pushed to the server of the network `beside`.
     """
@@ -56,7 +56,7 @@ def serve(network: _engine.Network, beside: _engine.Network | None = None) -> st
 
 @asynccontextmanager
 async def served(network: _engine.Network) -> AsyncGenerator[Server]:
-    """The network's P4Runtime server, for one exchange; a controller's errors become the user's."""
+    """Connects to the network's P4Runtime server for one exchange; errors of the controller become UserErrors."""
     address = serve(network)
     try:
         with users_errors():
@@ -67,7 +67,7 @@ async def served(network: _engine.Network) -> AsyncGenerator[Server]:
 
 @contextmanager
 def run_errors(label: str) -> Generator[None]:
-    """What ends a run of the engine becomes a UserError; `label` is the run, for people."""
+    """Errors that end a run of the engine become UserErrors; `label` names the run for people."""
     try:
         yield
     except _engine.AlgorithmError as error:
@@ -87,7 +87,7 @@ def users_errors() -> Generator[None]:
 
 @contextmanager
 def _refusals(of: str, tracing: TraceRequest | None) -> Generator[None]:
-    """What the engine refuses, in the user's words."""
+    """A rejection by the engine as a UserError."""
     try:
         yield
     except _engine.AlgorithmError as error:

@@ -1,4 +1,4 @@
-"""The way into a notebook's cell, where there is one: HTML that is shown once and then shown anew in its place."""
+"""Output in a notebook's cell: HTML that is shown once and then updated in place."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _KERNEL = "ipykernel"
 
 
 def in_notebook() -> bool:
-    """Whether this is a notebook's kernel; IPython in a terminal is none."""
+    """Whether this is the kernel of a notebook; IPython in a terminal is not."""
     if _KERNEL not in sys.modules or "IPython" not in sys.modules:
         return False
-    # Only what the kernel has loaded is looked at: p4cc itself does not need IPython.
+    # Checks only modules that the kernel has loaded, because p4cc does not need IPython.
     shell: Any = getattr(sys.modules["IPython"], "get_ipython")()  # noqa: B009 - it has no types here
     return shell is not None and hasattr(shell, "kernel")
 
 
 def cell() -> Callable[[str], None]:
-    """Shows HTML in the cell that runs, each time in place of the last; for `in_notebook()` alone."""
+    """Shows HTML in the running cell and replaces what it showed before; only if `in_notebook()`."""
     from importlib import import_module
 
     display: Any = import_module("IPython.display")

@@ -1,4 +1,4 @@
-"""What a call of `p4cc run` made, for whoever shows it."""
+"""Results of a call of `p4cc run`, for its callers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """What was made: the summary, where it is, and what to say about it."""
+    """The summary, its location, and notes on it."""
 
     title: str
     summary: dict[str, Any]
@@ -22,16 +22,16 @@ class RunOutcome:
     row_keys: list[str]
     warnings: list[str]
     notes: list[str]
-    """What this call did that changes no result."""
+    """Notes that do not affect results."""
     traced: PacketTrace | None = None
-    """What was kept of packets that are followed."""
+    """Recorded packet traces."""
     report: Path | None = None
     aside: str = ""
-    """Why the folder is not the one of the scenario's name; empty where it is."""
-    stands: bool = False
-    """Whether all of it was there, so that nothing was written."""
+    """Why the folder differs from the one named after the scenario; otherwise empty."""
+    up_to_date: bool = False
+    """Whether all of it was up to date, so that nothing was written."""
     aggregated: list[dict[str, Any]] | None = None
-    """Rows of the table for people, where they are known already."""
+    """Rows of the table for people, if already computed."""
 
     def rows(self) -> list[dict[str, Any]]:
         """Rows of the table for people."""

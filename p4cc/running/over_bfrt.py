@@ -1,4 +1,4 @@
-"""What p4cc's own controller writes over BF Runtime: rows of the user's, and curves of the chip's own filter."""
+"""What p4cc's controller writes over BF Runtime: rows of the user, and curves of the chip's WRED filter."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _is_filter(entity: Entity) -> bool:
 
 
 def over_p4runtime(plan: SwitchPlan) -> SwitchPlan:
-    """What of a plan P4Runtime has requests for."""
+    """The part of a plan that P4Runtime can write."""
     if WRED not in plan.scope.tables:
         return plan
     tables = tuple(table for table in plan.scope.tables if table != WRED)
@@ -37,7 +37,7 @@ def over_p4runtime(plan: SwitchPlan) -> SwitchPlan:
 
 
 async def install_over_bfrt(network: _engine.Network, plan: NetworkPlan) -> None:
-    """Writes the rest of a plan, after P4Runtime's part of it; raises ControllerError, UserError."""
+    """Writes the rest of a plan after P4Runtime's part; raises ControllerError, UserError."""
     meant = [one for one in plan.switches if one.switch in plan.bfrt_rows or WRED in one.scope.tables]
     if not meant:
         return
@@ -52,11 +52,11 @@ async def install_over_bfrt(network: _engine.Network, plan: NetworkPlan) -> None
 
 
 async def _install(address: str, switches: Sequence[SwitchPlan], plan: NetworkPlan) -> None:
-    # Its messages take a while to import; few runs need them.
+    # Importing its messages takes a while, and few runs need them.
     from controller.bfrt.client import BfrtServer
 
     async with BfrtServer(address).line() as line:
-        # Most switches run one program, whose tables are read once.
+        # Most switches run the same program, whose tables are read once.
         known: dict[Program, Program] = {}
         for one in switches:
             target = Target(address, one.device_id, one.switch)

@@ -1,4 +1,4 @@
-"""`p4cc run --trace`: which packets are followed through the network, and what was kept of them."""
+"""`p4cc run --trace`: which packets are traced through the network, and the recorded steps."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from topos import Topology
 
 FIRST_PACKETS = 3
-"""Packets that are followed where none is named."""
+"""Number of traced packets if none is named."""
 MAX_CHOICES = 64
-"""Senders that one run follows."""
+"""Limit of traced senders in a run."""
 MAX_PACKETS = 10_000
-"""Packets that the engine follows (`MAX_TRACED_PACKETS`)."""
+"""Limit of traced packets (the engine's `MAX_TRACED_PACKETS`)."""
 DEFAULT_STEPS = 2_000
 MAX_STEPS = 1_000_000
-"""Steps that are kept and printed (`MAX_TRACED_STEPS`)."""
+"""Limit of recorded and printed steps (`MAX_TRACED_STEPS`)."""
 _FORM = re.compile(r"(?P<sender>[^:]+)(?P<acks>:acks)?(?::(?P<first>\d{1,15})(?:-(?P<last>\d{1,15}))?)?")
 _MAX_FLOW = 2**32 - 1
 
 
 @dataclass(frozen=True)
 class PacketChoice:
-    """Packets of one sender, by their numbers as they leave its host."""
+    """Packets of one sender, numbered as they leave its host."""
 
     text: str
-    """As the user wrote it."""
+    """The user's text."""
     sender: int | str
-    """The flow, or the host."""
+    """Flow number or name of the host."""
     acks: bool
     first: int
     last: int
@@ -60,18 +60,18 @@ class PacketChoice:
 
     @property
     def place(self) -> str:
-        """Where the user wrote it."""
+        """Its place in the command line."""
         return f"--trace {self.text}"
 
     def plain(self) -> dict[str, object]:
-        """As the engine's description has it."""
+        """Its form in the engine's description."""
         who: dict[str, object] = (
             {"flow": self.sender, "acks": self.acks} if isinstance(self.sender, int) else {"host": self.sender}
         )
         return {**who, "first": self.first, "last": self.last}
 
     def check_sent(self, sent: int) -> None:
-        """Refuses packets of which the sender sent none; raises UserError."""
+        """Refuses packets that the sender did not send; raises UserError."""
         if sent >= self.first:
             return
         kind = "ACKs" if self.acks else "data packets"
@@ -87,22 +87,22 @@ def _refused(text: str, cause: str) -> UserError:
 
 @dataclass(frozen=True)
 class TraceRequest:
-    """What the command line asks for."""
+    """The options of the command line."""
 
     asked: tuple[PacketChoice, ...]
     max_steps: int = DEFAULT_STEPS
 
     @classmethod
     def parse(cls, texts: Sequence[str], max_steps: int) -> TraceRequest:
-        """Reads what the command line says; raises UserError."""
+        """Parses the options; raises UserError."""
         if len(texts) > MAX_CHOICES:
             raise UserError(
-                f"stands {len(texts)} times", place="--trace", remedy=f"follow {MAX_CHOICES} senders at a time"
+                f"is given {len(texts)} times", place="--trace", remedy=f"follow {MAX_CHOICES} senders at a time"
             )
         return cls(tuple(map(PacketChoice.parse, texts)), max_steps)
 
     def check_hosts(self, topology: Topology) -> None:
-        """Refuses senders that are no hosts; raises UserError."""
+        """Refuses senders other than hosts; raises UserError."""
         for one in self.asked:
             if isinstance(one.sender, str) and one.sender not in topology.host_names:
                 names = topology.host_names
@@ -114,21 +114,21 @@ class TraceRequest:
                 raise UserError(cause, place=one.place, remedy=remedy)
 
     def into(self, spec_json: str) -> str:
-        """The engine's description with what is asked for."""
+        """The engine's description with the packets to trace."""
         spec = json.loads(spec_json)
         packets = [one.plain() for one in self.asked]
         trace = {"packets": packets, "max_packets": MAX_PACKETS, "max_steps": self.max_steps}
         return json.dumps({**spec, "record": {**spec["record"], "trace": trace}})
 
     def refused_by(self, error: _engine.SpecError) -> UserError | None:
-        """The user's error, where the engine refuses what is asked for."""
+        """A UserError for a rejection by the engine."""
         found = re.fullmatch(r"record\.trace\.packets\[(\d+)\]\..*", error.place)
         if found is None:
             return None
         return UserError(error.cause, place=self.asked[int(found[1])].place, remedy=error.remedy)
 
     def kept(self, result: _engine.RunResult) -> PacketTrace:
-        """What a run left; raises UserError where it has no packet of those asked for."""
+        """The traces of a run; raises UserError if it has none of the packets."""
         lines, sent, packets_left_out, steps_left_out = result.trace() or ([], [], 0, 0)
         for asked, count in zip(self.asked, sent, strict=True):
             asked.check_sent(count)
@@ -138,14 +138,14 @@ class TraceRequest:
 
 @dataclass(frozen=True)
 class PacketTrace:
-    """The steps of packets that were followed, packet by packet and in the order of time."""
+    """Steps of the traced packets, ordered by packet and then by time."""
 
     steps: list[dict[str, Any]]
     packets_left_out: int
     steps_left_out: int
 
     def plain(self) -> dict[str, object]:
-        """As `--json` prints it."""
+        """The output of `--json`."""
         return {
             "steps": self.steps,
             "packets_left_out": self.packets_left_out,

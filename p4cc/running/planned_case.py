@@ -1,4 +1,4 @@
-"""A case as any driver runs it: its plan, the program of each switch, and the user's controller."""
+"""A case as every driver runs it: its plan, the program of each switch, and the user's controller."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlannedCase:
-    """A case of a scenario that can be run."""
+    """A case that is ready to run."""
 
     case: Case
     plan: NetworkPlan
     pipelines: Mapping[str, Pipeline]
-    """By switch."""
+    """By switch name."""
     controller: ControllerClass | None = None
-    """The user's."""
+    """Of the user."""
     inputs: Mapping[str, Path] = field(default_factory=dict[str, "Path"])
-    """Files that were read for the plan, by the names that the scenario gives them."""
+    """Files read by the plan, by their names in the scenario."""
 
     @property
     def stops(self) -> str | None:
@@ -48,20 +48,20 @@ class PlannedCase:
         return None
 
     def label(self, seed: int) -> str:
-        """The name of a run, for people."""
+        """Name of a run, for people."""
         return f"{self.case.label()} seed {seed}"
 
 
 @dataclass(frozen=True)
 class PushedProgram:
-    """One compiled program as it is pushed to switches."""
+    """A compiled program in the form that is pushed to switches."""
 
     content: ProgramContent
     pipeline: Pipeline
 
     @classmethod
     def of(cls, program: CompiledProgram, p4info: bytes | str | None = None) -> Self:
-        """With `p4info` the ids and names of that are the controller's, in place of those that p4cc would give."""
+        """With `p4info`, the controller uses its ids and names instead of p4cc's."""
         config, p4info = program.device_config(), program.p4info_bytes() if p4info is None else p4info
         pipeline = load_pipeline(p4info, config)
         filters = filters_of(program) if pipeline.schema.arch in CHIPS else frozenset[str]()
@@ -69,20 +69,20 @@ class PushedProgram:
 
     @classmethod
     def of_content(cls, content: ProgramContent) -> Self:
-        """A program that was compiled on another machine; raises ControllerError."""
+        """A program compiled on another machine; raises ControllerError."""
         return cls(content, load_pipeline(content.p4info, content.config))
 
 
 @dataclass(frozen=True)
 class Programs:
-    """The programs of a scenario, with which its cases are planned."""
+    """The programs of a scenario, used to plan its cases."""
 
     scenario: Path
     by_name: Mapping[str, PushedProgram]
     """By their names in the scenario."""
 
     def plan(self, case: Case, *, with_controller: bool = True) -> PlannedCase:
-        """Plans a case; without the user's controller where others take its place. Raises UserError."""
+        """Plans a case; `with_controller=False` omits the user's controller. Raises UserError."""
         with files_read() as inputs:
             plan = plan_case(
                 case,
@@ -98,14 +98,14 @@ class Programs:
         return PlannedCase(case, plan, pipelines, controller, inputs)
 
     def run_keys(self, planned: PlannedCase) -> dict[int, str]:
-        """The names of a case's runs in a cache, by seed."""
+        """Cache keys of a case's runs, by seed."""
         return run_keys(self._parts(planned), planned.case.scenario.seeds)
 
     def _of(self, case: Case, switch: str) -> PushedProgram:
         return self.by_name[case.source_of(switch).program]
 
     def _parts(self, planned: PlannedCase) -> Iterator[str | bytes]:
-        """What decides a run beside its seed, switch by switch: the plan of a large network is long."""
+        """What determines a run except its seed, switch by switch, because the plan of a large network is long."""
         case, plan, controller = planned.case, planned.plan, planned.controller
         yield plan.spec_json
         yield from (one.identity for one in plan.user_algorithms)

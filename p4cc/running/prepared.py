@@ -1,4 +1,4 @@
-"""From a request to what can be run: the scenario is read and checked, its programs are compiled."""
+"""Prepares a request: reads and checks the scenario, and compiles its programs."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Prepared(ReadScenario):
-    """A request that was checked, with the cases to run."""
+    """A checked request and its cases."""
 
     request: RunRequest
     compiled: dict[str, CompiledProgram]
     origins: Origins
-    """Where values come from that no file holds."""
+    """Origin of values that are in no file."""
     places: Places
-    """Where all values come from."""
+    """Origin of all values."""
     seen: FilesSeen
-    """The files of `inputs` and the scenario's own as they were read, where a call is kept."""
+    """Contents of the scenario file and of `inputs`, if the call is recorded."""
     destination: Destination
 
     @property
     def runs(self) -> int:
-        """Runs to make, those of the cache included."""
+        """Number of runs, including cached ones."""
         return sum(len(case.scenario.seeds) for case in self.cases)
 
     @property
@@ -54,7 +54,7 @@ class Prepared(ReadScenario):
         return self.destination.folder
 
     def programs(self) -> Programs:
-        """Each program with the P4Info that belongs to it; raises UserError for one that does not fit."""
+        """Each program with its P4Info; raises UserError if they do not match."""
         sources = {source.program: source for case in self.cases for source in case.sources}
         found: dict[str, PushedProgram] = {}
         for name, program in self.compiled.items():
@@ -75,7 +75,7 @@ def prepare(request: RunRequest) -> Prepared:
 
 @contextmanager
 def account(request: RunRequest, inputs: dict[str, Path], seen: FilesSeen) -> Generator[None]:
-    """Keeps account of the files that are read within; of what is in them where the call is kept."""
+    """Records the files read in its body, with their contents if the call is recorded."""
     tokens = inputs_read.set(inputs), files_seen.set(None if request.call is None else seen)
     try:
         yield
@@ -124,7 +124,7 @@ def _chosen(cases: list[Case], variants: Sequence[str]) -> list[Case]:
 
 
 def _destination(request: RunRequest, scenario: ScenarioModel) -> Destination:
-    """Where results go: those of other settings than the file's, or of another file, get a folder of their own."""
+    """Chooses the folder: results of changed settings or of another file get a separate one."""
     settings = request.settings
     identity = {"kind": "run", "scenario": scenario.name, "settings": settings}
     file, results = request.made_of or request.scenario, Path("results")

@@ -1,7 +1,4 @@
-"""Progress: a bar on a terminal or in a notebook, a line a minute elsewhere.
-
-Outside of notebooks it stands on standard error, so that results can be piped.
-"""
+"""Progress: a bar in a terminal or notebook, otherwise a line per minute; to standard error except in notebooks."""
 
 from __future__ import annotations
 
@@ -20,14 +17,14 @@ from p4cc.digits import digits
 from p4cc.running.notebook import cell, in_notebook
 
 CELL_S = 0.25
-"""Time between two looks of a bar in a notebook."""
+"""Interval between updates of a notebook's bar."""
 LINE_S = 60.0
-"""Time between two lines where there is no terminal."""
+"""Interval between lines without a terminal."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """How far one run is."""
+    """Progress of one run."""
 
     now_ns: int
     stop_ns: int
@@ -37,7 +34,7 @@ class Moment:
 
     @property
     def share(self) -> float:
-        """Of the run: virtual time, or flows where they end it before its time is over."""
+        """Fraction of the run: of virtual time, or of flows if these end it earlier."""
         of_flows = self.flows_completed / self.flows_finite if self.flows_finite else 0.0
         return min(1.0, max(self.now_ns / max(self.stop_ns, 1), of_flows))
 
@@ -49,22 +46,22 @@ class Moment:
 
 @dataclass
 class Runs:
-    """What is known of all runs of a call; runs tell it from several threads."""
+    """Progress of all runs of a call, updated from several threads."""
 
     total: int
     shown: Callable[[Runs], object]
-    """Shows it anew."""
+    """Redraws it."""
     done: int = 0
     last: str = ""
-    """The run that was heard of last."""
+    """The run with the latest report."""
     remote: int = 0
-    """Runs that other machines were asked for and that have not come back."""
+    """Runs requested from other machines and not yet returned."""
     _done_hops: int = 0
     _under_way: dict[str, Moment] = field(default_factory=dict[str, Moment])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def moved(self, label: str, moment: Moment) -> None:
-        """A run is so far."""
+        """Updates the progress of a run."""
         with self._lock:
             self._under_way[label] = moment
             self.last = f"{label}: {moment}"
@@ -72,7 +69,7 @@ class Runs:
 
     @contextmanager
     def asked(self) -> Generator[None]:
-        """While others make a run."""
+        """Counts runs of other machines while its body runs."""
         with self._lock:
             self.remote += 1
         self.shown(self)
@@ -84,12 +81,12 @@ class Runs:
 
     @property
     def counts(self) -> str:
-        """How many runs have ended, and how many others are at, for people."""
+        """Numbers of finished and remote runs, for people."""
         away = f", {self.remote} at the cluster" if self.remote else ""
         return f"{self.done}/{self.total} runs{away}"
 
     def ended(self, label: str, packet_hops: int) -> None:
-        """A run has ended, or was there before: then without packet-hops."""
+        """Counts a finished run, or a cached one without packet-hops."""
         with self._lock:
             self._under_way.pop(label, None)
             self._done_hops += packet_hops
@@ -105,7 +102,7 @@ class Runs:
 
     @property
     def completed(self) -> float:
-        """Runs, those under way in parts."""
+        """Number of runs, with fractions for those in progress."""
         with self._lock:
             return self.done + sum(moment.share for moment in self._under_way.values())
 
@@ -114,14 +111,14 @@ class _Rate(ProgressColumn):
     """Packet-hops per second since the start."""
 
     def render(self, task: Task) -> str:
-        """The rate, once there is one."""
+        """The rate, if known."""
         elapsed, hops = task.elapsed or 0.0, int(task.fields.get("hops", 0))
         return f"{hops / elapsed / 1e6:.2f} M packet-hops/s" if elapsed > 0 and hops else ""
 
 
 @contextmanager
 def counted(label: str, total: int, quiet: bool) -> Generator[Callable[[str], None]]:
-    """A bar of `total` steps with the time left; what is yielded moves it on and names the step done."""
+    """Shows a bar of `total` steps with the time left; the yielded function advances it and names the finished step."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
@@ -131,7 +128,7 @@ def counted(label: str, total: int, quiet: bool) -> Generator[Callable[[str], No
 
 @contextmanager
 def progress(total: int, quiet: bool) -> Generator[Runs]:
-    """Shows `total` runs: what each is at, the rate in packet-hops per second and the time left."""
+    """Shows the progress of `total` runs, the rate in packet-hops per second, and the time left."""
     if quiet:
         yield Runs(total, lambda _: None)
         return
@@ -180,18 +177,18 @@ class _CellBar:
         self._said = now
         elapsed = now - self._started
         rate = f"{runs.packet_hops / elapsed / 1e6:.2f} M packet-hops/s" if elapsed > 0 and runs.packet_hops else ""
-        told = html.escape(" ".join((runs.counts, rate, runs.last)).strip())
+        text = html.escape(" ".join((runs.counts, rate, runs.last)).strip())
         label = html.escape(f"{runs.done} of {self._total} runs")
         bar = f'<progress value="{runs.completed:.4f}" max="{self._total}" aria-label="{label}"></progress>'
-        self._show(f"{bar} <span>{told}</span>")
+        self._show(f"{bar} <span>{text}</span>")
 
     def end(self) -> None:
-        """Takes the bar away: what a cell shows is its result."""
+        """Removes the bar, so that the cell shows only its result."""
         self._show("")
 
 
 class _Lines:
-    """Says once a minute how far it is."""
+    """Prints progress once per minute."""
 
     def __init__(self) -> None:
         self._started = self._said = time.monotonic()

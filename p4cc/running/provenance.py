@@ -1,7 +1,7 @@
-"""What was run, in the folder of its results: `run.json`, and the scenario with its files, ready to run again.
+"""The record of a run in its results folder: `run.json`, and the scenario with its files, ready to run again.
 
-`scenario.json` is the scenario after `extends` and `--set`; what it names stands in `inputs/`, P4 programs as one
-self-contained text. Wall-clock values stand here and in summary.json only.
+`scenario.json` is the scenario after `extends` and `--set`; the files it names are in `inputs/`, P4 programs as one
+self-contained text. Wall-clock values are only here and in summary.json.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FORMAT = "p4cc run 1"
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a run was told, and what came of it."""
+    """Inputs and results of a call."""
 
     prepared: Prepared
     collected: Collected
@@ -46,25 +46,25 @@ class Provenance:
 
 
 def names() -> list[str]:
-    """What is written, as a claim has it."""
+    """File patterns for a `Claim`."""
     return [RUN_FILE, SCENARIO_FILE, INPUTS]
 
 
 def this_p4cc() -> dict[str, str | None]:
-    """What identifies this p4cc."""
+    """Identifies this p4cc."""
     return {"version": p4cc_version(), "commit": commit(), "engine_sha256": digest(Path(_engine.__file__))}
 
 
-def write(folder: Path, told: Provenance) -> None:
+def write(folder: Path, record: Provenance) -> None:
     """Writes run.json, scenario.json and inputs; raises OSError."""
-    kept = _keep_inputs(folder, told.prepared)
-    scenario = renamed(_with_rows(told.prepared), {name: one["file"] for name, one in kept.items()})
+    kept = _keep_inputs(folder, record.prepared)
+    scenario = renamed(_with_rows(record.prepared), {name: one["file"] for name, one in kept.items()})
     (folder / SCENARIO_FILE).write_text(json.dumps(scenario, indent=1) + "\n", encoding="utf-8")
-    (folder / RUN_FILE).write_text(json.dumps(_plain(told, kept), indent=1) + "\n", encoding="utf-8")
+    (folder / RUN_FILE).write_text(json.dumps(_plain(record, kept), indent=1) + "\n", encoding="utf-8")
 
 
-def _plain(told: Provenance, kept: Mapping[str, dict[str, str]]) -> dict[str, object]:
-    prepared = told.prepared
+def _plain(record: Provenance, kept: Mapping[str, dict[str, str]]) -> dict[str, object]:
+    prepared = record.prepared
     return {
         "format": FORMAT,
         "p4cc": this_p4cc(),
@@ -81,11 +81,11 @@ def _plain(told: Provenance, kept: Mapping[str, dict[str, str]]) -> dict[str, ob
                 "algorithm": case.algorithm,
                 "program": case.program,
                 "algorithms": algorithms_of(case.variant),
-                "installed": told.collected.thresholds.get(case.label(), []),
+                "installed": record.collected.thresholds.get(case.label(), []),
             }
             for case in prepared.cases
         ],
-        "warnings": list(told.collected.warnings),
+        "warnings": list(record.collected.warnings),
         "scenario": prepared.scenario.model_dump(mode="json"),
         "host": {
             "name": platform.node(),
@@ -93,15 +93,15 @@ def _plain(told: Provenance, kept: Mapping[str, dict[str, str]]) -> dict[str, ob
             "processors": os.cpu_count(),
             "python": platform.python_version(),
         },
-        "started": told.started.isoformat(timespec="seconds"),
-        "duration_s": round(told.duration_s, 3),
+        "started": record.started.isoformat(timespec="seconds"),
+        "duration_s": round(record.duration_s, 3),
     }
 
 
 def algorithms_of(variant: Variant) -> dict[str, dict[str, Any]]:
-    """A sender's algorithms with all their parameters: as given, else the registry's defaults.
+    """A sender's algorithms with all parameters: the set ones, otherwise the registry's defaults.
 
-    A parameter that is null takes its value from the switches, such as GST's K.
+    A parameter that is null gets its value from the switches, such as GST's K.
     """
     found: dict[str, dict[str, Any]] = {}
     for kind in KINDS:
@@ -115,9 +115,9 @@ def algorithms_of(variant: Variant) -> dict[str, dict[str, Any]]:
 
 
 def _with_rows(prepared: Prepared) -> dict[str, object]:
-    """The scenario's data with a row for each file of entries, so that each has a name that `inputs/` knows.
+    """The scenario's data with one row per file of entries, so that each has a name that `inputs/` knows.
 
-    Where points of a sweep have different rows, they stay as the user wrote them.
+    If points of a sweep have different rows, these are left as the user wrote them.
     """
     found = {json.dumps(explicit_rows(case.scenario, prepared.request.scenario)) for case in prepared.cases}
     rows = json.loads(found.pop()) if len(found) == 1 else None
@@ -128,7 +128,7 @@ def _with_rows(prepared: Prepared) -> dict[str, object]:
 
 
 def _keep_inputs(folder: Path, prepared: Prepared) -> dict[str, dict[str, str]]:
-    """Copies what the scenario names; by name, where it stands now and its hash."""
+    """Copies the files that the scenario names; returns their new places and hashes by name."""
     kept: dict[str, dict[str, str]] = {}
     taken: set[str] = set()
     (folder / INPUTS).mkdir(exist_ok=True)
@@ -151,7 +151,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def renamed(node: Any, files: Mapping[str, str]) -> Any:
-    """Data of a scenario whose files have other names: `files` has the new ones."""
+    """Renames files in a scenario's data; `files` maps old names to new ones."""
     if isinstance(node, dict):
         return {key: renamed(value, files) for key, value in cast("dict[str, Any]", node).items()}
     if isinstance(node, list):
@@ -164,5 +164,5 @@ def renamed(node: Any, files: Mapping[str, str]) -> Any:
 
 
 def now() -> datetime:
-    """The time of day, for run.json."""
+    """Wall-clock time for run.json."""
     return datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Runs that other machines make: what a run loop asks of them, in place of running networks in this process."""
+"""Runs on other machines: what a run loop requests from them, instead of running networks in this process."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ if TYPE_CHECKING:
 
 
 class LostClusterError(UserError):
-    """The machines are gone; what was finished is kept."""
+    """The machines are unreachable; finished runs are cached."""
 
     finished = 0
-    """Runs that are kept and were not handed over."""
+    """Number of runs that are cached but were not returned."""
 
 
 @dataclass(frozen=True)
 class ProgramContent:
-    """A compiled program as others need it to push it."""
+    """A compiled program in the form that other machines need to push it."""
 
     config: bytes
     p4info: bytes | str
     header_types: HeaderTypes
     filters: frozenset[str] = frozenset()
-    """Its filters of the chip (`Wred`), which BF Runtime sets."""
+    """Its WRED filters (`Wred`), which BF Runtime configures."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """What all runs of one call share."""
+    """Shared by all runs of one call."""
 
     scenario: Path
     data: dict[str, Any]
-    """The scenario after `extends` and what the command line changes."""
+    """The scenario after `extends` and the changes from the command line."""
     inputs: Mapping[str, Path]
-    """Files that were read before cases were planned, by the names that the scenario gives them."""
+    """Files read before planning, by their names in the scenario."""
     programs: Mapping[str, ProgramContent]
     """By their names in the scenario."""
     threads: int
@@ -52,11 +52,11 @@ class Study:
 
 @dataclass(frozen=True)
 class RunOrder:
-    """One run, and the name that it must have in a cache: whoever makes it checks that it is the same run."""
+    """One run and its expected cache key: the worker checks that it makes the same run."""
 
     study: Study
     inputs: Mapping[str, Path]
-    """Files that its case reads, those of the study among them."""
+    """Files that its case reads, including those shared by all cases."""
     variant: str
     point: dict[str, Any]
     seed: int
@@ -64,24 +64,24 @@ class RunOrder:
     label: str
     """For people."""
     memory_bytes: int = 0
-    """What it may take, as far as its network tells."""
+    """Estimated memory, as far as the network's description shows."""
 
 
 @dataclass(frozen=True)
 class RemoteResult:
-    """A run that others made."""
+    """A run made by another machine."""
 
     run: SeedRun | None
-    """As it is kept; None where it is in the cache already."""
+    """Its cached form; None if it is already in the cache."""
     notes: tuple[str, ...]
     is_kept: bool
-    """Whether it is in the cache already."""
+    """Whether it is already in the cache."""
     derived: DerivedRun | None = None
-    """With its tables ready; whoever gives none gives the run."""
+    """With derived tables, unless the worker returned the whole run."""
 
     @property
     def result(self) -> SeedRun | DerivedRun:
-        """What results are made of."""
+        """Input of result files."""
         found = self.derived or self.run
         if found is None:
             raise ValueError("a run that is not there")
@@ -89,13 +89,13 @@ class RemoteResult:
 
 
 class RemoteRunner(Protocol):
-    """Other machines."""
+    """The other machines."""
 
     @property
     def runs_ahead(self) -> int:
-        """Runs that are asked for before their results are written: work for all machines, and a bound of memory."""
+        """Limit of runs requested before their results are written: it keeps all machines busy and bounds memory."""
         ...
 
     async def make(self, asked: RunOrder) -> RemoteResult:
-        """Makes a run; raises UserError, and LostClusterError where the machines are gone."""
+        """Makes a run; raises UserError, and LostClusterError if the machines are unreachable."""
         ...

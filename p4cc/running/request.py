@@ -1,4 +1,4 @@
-"""What is to be run and how, as the command line, Python programs and `--again` ask for it."""
+"""What to run and how, as requested by the command line, Python programs and `--again`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """One call of `p4cc run`, or what a study makes many calls of."""
+    """One call of `p4cc run`, or the common part of a study's many calls."""
 
     scenario: Path
     out: Path | None = None
@@ -30,32 +30,32 @@ class RunRequest:
     variants: tuple[str, ...] = ()
     jobs: int = 1
     threads: int = 1
-    """Of each run; results do not depend on it."""
+    """Per run; results do not depend on it."""
     figures: bool = True
     quiet: bool = False
     use_cache: bool = True
     back_end: Exec | None = None
-    """What runs the P4 programs; native code for busy switches if not given."""
+    """Execution back end of P4 programs; if None, native code for busy switches."""
     cache: Path | None = None
-    """Folder of runs made before; `.cache` beside the results' folder if not given."""
+    """Cache of runs; if None, `.cache` in the folder of all results."""
     force: bool = False
     """Replace results of other settings."""
     report: Callable[[Path, str], str] | None = None
-    """Makes a page to read, which stands beside the results, of a folder and the name that the reader knows it by."""
+    """Writes a report next to the results, given their folder and its name for the reader."""
     driver: Driver = field(default_factory=LocalDriver)
-    """Makes the runs, and has the settings of its own way to do so."""
+    """Makes the runs, with the settings of its kind."""
     store: KeptRuns | None = None
-    """Where finished runs are kept, in place of the folder `cache`."""
+    """Storage of finished runs instead of the folder `cache`."""
     call: Call | None = None
-    """Keeps for the next such call what this one made."""
+    """Records this call for the next one."""
     made_of: Path | None = None
-    """The file that the scenario was made of, where `scenario` is none that stays."""
+    """The original file of the scenario, if `scenario` is temporary."""
     text: str | None = None
-    """What stands in the scenario in place of its file, which then says where files that it names are looked for."""
+    """Data of the scenario that replaces the file's content; the file then only gives the folder of relative names."""
 
     @property
     def settings(self) -> str:
-        """What the command line changes of the scenario, as a short hash."""
+        """Short hash of the changes from the command line."""
         if not self.overrides and not self.variants:
             return SETTINGS_AS_WRITTEN
         return hashlib.sha256(json.dumps([self.overrides, self.variants]).encode()).hexdigest()[:8]

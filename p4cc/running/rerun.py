@@ -1,4 +1,4 @@
-"""`p4cc run --again FOLDER`: runs once more what a folder says was run, and compares the bytes of the tables."""
+"""`p4cc run --again FOLDER`: repeats the run recorded in a folder, and compares the bytes of the tables."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rerun:
-    """How the tables and captures of the second run compare to those of the folder."""
+    """Comparison of the second run's tables and captures with those of the folder."""
 
     equal: tuple[str, ...]
     differing: tuple[str, ...]
-    """Tables and captures whose bytes differ, or that only one of both has."""
+    """Tables and captures with different bytes, or present on one side only."""
     changed: tuple[str, ...]
-    """What differs between the two p4cc: version, commit, engine."""
+    """Differences between the two versions of p4cc: version, commit, engine."""
 
 
 def rerun(folder: Path, request: RunRequest) -> Rerun:
-    """Runs what is in `folder` with the request's way to run (jobs, threads, exec); raises UserError."""
-    told = read_run(folder)
+    """Repeats the run of `folder` with the request's jobs, threads and back end; raises UserError."""
+    recorded = read_run(folder)
     with (
         tempfile.TemporaryDirectory(prefix="p4cc-again-") as place,
         left_until_done(Path(place), lambda: rmtree(place)),
@@ -44,7 +44,7 @@ def rerun(folder: Path, request: RunRequest) -> Rerun:
             request,
             scenario=folder / provenance.SCENARIO_FILE,
             out=Path(place) / "out",
-            variants=tuple(told.variants_chosen),
+            variants=tuple(recorded.variants_chosen),
             figures=False,
             use_cache=False,
             store=None,
@@ -53,7 +53,7 @@ def rerun(folder: Path, request: RunRequest) -> Rerun:
     old = _tables(folder)
     equal = [name for name in new if old.get(name) == new[name]]
     differing = sorted(name for name in {*old, *new} if name not in equal)
-    return Rerun(tuple(equal), tuple(differing), tuple(_changes(told)))
+    return Rerun(tuple(equal), tuple(differing), tuple(_changes(recorded)))
 
 
 def _tables(folder: Path) -> Mapping[str, str]:
@@ -61,6 +61,6 @@ def _tables(folder: Path) -> Mapping[str, str]:
     return {str(path.relative_to(folder)): digest(path) for path in files}
 
 
-def _changes(told: RecordedRun) -> list[str]:
-    then, now = told.p4cc, provenance.this_p4cc()
+def _changes(recorded: RecordedRun) -> list[str]:
+    then, now = recorded.p4cc, provenance.this_p4cc()
     return [f"{name}: {then.get(name)} then, {now[name]} now" for name in now if then.get(name) != now[name]]

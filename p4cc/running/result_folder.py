@@ -1,8 +1,8 @@
-"""A folder of results: what p4cc wrote into it, and nothing else, may p4cc remove.
+"""A results folder: p4cc may remove what it wrote there, and nothing else.
 
-The manifest lists every file that p4cc wrote, with its hash. A file that is not listed, or was changed since, is the
-user's. New results wait in a folder beside and move in file by file, so that a killed call leaves either file whole.
-A lock on the folder itself keeps a second call out; it ends with its holder.
+The manifest lists every file that p4cc wrote, with its hash. A file that is not listed, or has changed since, is the
+user's. New results are written to a temporary folder next to it and move in file by file, so that after a kill each
+file is either old or new. A lock on the folder excludes a second call; it ends with its holder.
 """
 
 from __future__ import annotations
@@ -29,38 +29,38 @@ MANIFEST = "p4cc-manifest.json"
 FORMAT = "p4cc results 1"
 PARTIAL = ".partial"
 REPORT = "report.html"
-"""Name of a report in a folder of results."""
+"""Name of a report in a results folder."""
 FILE = "file"
-"""What an identity says of the file that results were made of: its path from the folder of all results on."""
+"""Key of an identity: the path of the results' source file, relative to the folder of all results."""
 SETTINGS_AS_WRITTEN = "as written"
-"""What an identity says of results of a scenario without changes from the command line."""
+"""Key of an identity: results of a scenario without changes from the command line."""
 _MARKER = ".p4cc-partial.json"
 _SPARE_BYTES = 1 << 20
-"""What must be free on the disk beside the size of the last results."""
+"""Free disk space required in addition to the size of the last results."""
 
 OTHER_FOLDER = "give a new or empty folder with --out"
 
 
 @dataclass
 class Manifest:
-    """What p4cc wrote into a folder."""
+    """What p4cc wrote to a folder."""
 
     identity: dict[str, str]
-    """What the results are of; a call with another identity does not replace them unasked."""
+    """Identifies the results; a call with another identity does not replace them without consent."""
     files: dict[str, str] = field(default_factory=dict[str, str])
     """SHA-256 by name, relative to the folder."""
     replaced: dict[str, str] = field(default_factory=dict[str, str])
-    """While files are moved in: those that stood there before."""
+    """While files move in: the previous files."""
     size_bytes: int = 0
     under_way: bool = False
-    """Whether a lab writes, or was killed when it wrote: its files are not listed yet."""
+    """Whether a lab is writing, or was killed while writing: its files are not listed yet."""
 
     def owned(self, folder: Path) -> list[str]:
-        """Names whose files are there as p4cc wrote them."""
+        """Names of files that are unchanged since p4cc wrote them."""
         return [name for name in self.names() if self._is_ours(folder, name)]
 
     def changed(self, folder: Path) -> list[str]:
-        """Names whose files are there and were changed since."""
+        """Names of files that were changed since p4cc wrote them."""
         return [name for name in self.names() if os.path.lexists(folder / name) and not self._is_ours(folder, name)]
 
     def names(self) -> list[str]:
@@ -68,7 +68,7 @@ class Manifest:
         return sorted({*self.files, *self.replaced})
 
     def plain(self) -> dict[str, object]:
-        """As the file holds it."""
+        """Its JSON form."""
         more: dict[str, object] = {"replaced": self.replaced} if self.replaced else {}
         if self.under_way:
             more["under_way"] = True
@@ -89,12 +89,12 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a call wants to write where."""
+    """What a call wants to write, and where."""
 
     folder: Path
     identity: dict[str, str]
     names: tuple[str, ...]
-    """Files that it may write, relative to the folder; one that ends with `/` is a folder of them."""
+    """Files that it may write, relative to the folder; a name that ends with `/` covers a folder."""
     force: bool = False
     """Replace results of other settings."""
 
@@ -106,7 +106,7 @@ def digest(path: Path) -> str:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a folder; nothing where there is none, or none of ours."""
+    """The manifest of a folder; an empty one if there is none of p4cc's."""
     try:
         held: Any = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -125,11 +125,11 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 @contextmanager
 def results_into(claim: Claim, then: Callable[[Manifest], None] | None = None) -> Generator[Path]:
-    """Yields a folder to write into; what is there at the end becomes the content of `claim.folder`.
+    """Yields a folder to write into, whose final content becomes that of `claim.folder`.
 
-    `then` is told what was written, before another call may write there.
+    `then` receives the list of files before another call may write there.
 
-    Files of the user's stay. Raises UserError, before anything runs, where the folder cannot take the results.
+    The user's files stay. Raises UserError, before anything runs, if the folder cannot take the results.
     """
     folder = claim.folder
     with ExitStack() as stack:
@@ -138,10 +138,10 @@ def results_into(claim: Claim, then: Callable[[Manifest], None] | None = None) -
         _clean_partials(folder)
         partial = _make_partial(claim)
         if read_manifest(folder) is None:
-            # From here on the folder is known as ours, whatever comes to stand in it.
+            # From here on the manifest marks the folder as p4cc's, whatever is written to it.
             write_manifest(folder, partial, before)
             stack.callback(forget_if_bare, folder)
-        # What was not moved out by then is of a call that failed.
+        # What has not been moved out by now belongs to a failed call.
         stack.callback(_remove_partial, partial)
         stack.enter_context(left_until_done(partial, lambda: _leave_nothing(folder, partial)))
         try:
@@ -154,9 +154,9 @@ def results_into(claim: Claim, then: Callable[[Manifest], None] | None = None) -
 
 
 def add_file(folder: Path, name: str, content: bytes, *, force: bool = False) -> None:
-    """Puts one more file into a folder of ours and lists it; its own earlier content is replaced.
+    """Adds or replaces one file of p4cc's in a results folder, and lists it.
 
-    Raises UserError where somebody else's file has that name, unless forced, or another call writes into the folder.
+    Raises UserError if a foreign file has that name, unless forced, or if another call is writing to the folder.
     """
     with ExitStack() as stack:
         lock_folder(folder, stack)
@@ -172,7 +172,7 @@ def add_file(folder: Path, name: str, content: bytes, *, force: bool = False) ->
                 partial = Path(place)
                 (partial / name).write_bytes(content)
                 before, new = manifest.replaced, {**manifest.files, name: digest(partial / name)}
-                # Killed between the two, either file is known as ours.
+                # After a kill between the two steps, either file is known as p4cc's.
                 moving = {**before, **({name: manifest.files[name]} if name in manifest.files else {})}
                 write_manifest(folder, partial, replace(manifest, files=new, replaced=moving))
                 (partial / name).replace(folder / name)
@@ -182,7 +182,7 @@ def add_file(folder: Path, name: str, content: bytes, *, force: bool = False) ->
 
 
 def is_of(held: dict[str, str], wanted: dict[str, str]) -> bool:
-    """Whether what a manifest says of its results is what is wanted; older ones do not name the file."""
+    """Whether a manifest's identity is the wanted one; older ones do not name the file."""
     return {FILE: wanted.get(FILE, ""), **held} == {FILE: "", **wanted}
 
 
@@ -196,7 +196,7 @@ def _texts(held: Any) -> dict[str, str] | None:
 
 
 def _is_inside(name: str) -> bool:
-    """A manifest that came from elsewhere names nothing outside of its folder."""
+    """A manifest from elsewhere must not name files outside of its folder."""
     path = PurePosixPath(name)
     return bool(name) and "\0" not in name and not path.is_absolute() and ".." not in path.parts
 
@@ -210,13 +210,13 @@ def _unwritable(folder: Path, error: OSError) -> UserError:
 
 
 def lock_folder(folder: Path, stack: ExitStack) -> None:
-    """Makes the folder if need be and holds its lock; raises UserError where another call holds it."""
+    """Creates the folder if necessary and holds its lock; raises UserError if another call holds it."""
     while True:
         made = _make(folder)
         try:
             handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         except FileNotFoundError:
-            # Whoever made it before us took it away again.
+            # The process that created it has removed it.
             continue
         except OSError as error:
             raise _unwritable(folder, error) from error
@@ -237,7 +237,7 @@ def lock_folder(folder: Path, stack: ExitStack) -> None:
 
 
 def _make(folder: Path) -> bool:
-    """Makes the folder; tells whether it was not there before."""
+    """Creates the folder; returns whether it is new."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -266,13 +266,13 @@ def _remove_empty_parents(folder: Path, name: str) -> None:
 
 
 def forget_if_bare(folder: Path) -> None:
-    """Takes the manifest away where a call that failed left nothing else."""
+    """Removes the manifest of a failed call that left nothing else."""
     if [path.name for path in folder.iterdir()] == [MANIFEST]:
         (folder / MANIFEST).unlink()
 
 
 def _leave_nothing(folder: Path, partial: Path) -> None:
-    """What a call does at its end that wrote nothing, where it has to end at once."""
+    """The clean-up of a call that wrote nothing, for an immediate exit."""
     _remove_partial(partial)
     with suppress(OSError):
         forget_if_bare(folder)
@@ -287,7 +287,7 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def check_claim(claim: Claim) -> Manifest:
-    """What is there may be replaced; raises UserError."""
+    """Checks that existing results may be replaced; raises UserError."""
     folder, manifest = claim.folder, read_manifest(claim.folder)
     if not os.access(folder, os.W_OK | os.X_OK) or not os.access(folder.parent, os.W_OK | os.X_OK):
         raise UserError("the folder is not writable", place=str(folder), remedy="give another folder with --out")
@@ -317,7 +317,7 @@ def check_claim(claim: Claim) -> Manifest:
 
 
 def _present(folder: Path, names: Iterable[str]) -> list[str]:
-    """Those of the names that are there, files in folders by themselves."""
+    """Existing files among these names, including files in listed folders."""
     found: list[str] = []
     for name in names:
         if name.endswith("/"):
@@ -329,7 +329,7 @@ def _present(folder: Path, names: Iterable[str]) -> list[str]:
 
 
 def refuse(folder: Path, names: list[str], why: str) -> NoReturn:
-    """Raises UserError for files that stand in the way; `why` follows the name of the first."""
+    """Raises UserError for files that must not be replaced; `why` follows the name of the first."""
     more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
     cause = f"{names[0]} {why}{more}"
     raise UserError(cause, place=str(folder), remedy="move or rename it to keep it, or give another folder with --out")
@@ -352,7 +352,7 @@ def _make_partial(claim: Claim) -> Path:
 
 
 def _clean_partials(folder: Path) -> None:
-    """Takes away what killed calls left: the lock is ours, so no call that lives owns one."""
+    """Removes leftovers of killed calls: we hold the lock, so no running call owns any."""
     for left in folder.parent.glob(f".{_literal(folder.name)}-*{PARTIAL}"):
         _remove_partial(left)
 
@@ -362,7 +362,7 @@ def _literal(name: str) -> str:
 
 
 def _remove_partial(partial: Path) -> None:
-    """Removes the files that the call may have written, and the folder if nothing else is in it."""
+    """Removes the files that the call may have written, and then the folder if it is empty."""
     try:
         marker: Any = json.loads((partial / _MARKER).read_text(encoding="utf-8"))
         names = [name for name in marker["names"] if isinstance(name, str) and _is_inside(name)]
@@ -380,7 +380,7 @@ def _remove_partial(partial: Path) -> None:
 
 
 def _publish(claim: Claim, partial: Path, before: Manifest) -> Manifest:
-    """Moves what was written to its place; what stands there with the same bytes is left as it is."""
+    """Moves new files to their places; a file with the same bytes is left untouched."""
     folder = claim.folder
     written = sorted(str(path.relative_to(partial)) for path in partial.rglob("*") if path.is_file())
     new = {name: digest(partial / name) for name in written if name != _MARKER}
@@ -407,7 +407,7 @@ def _publish(claim: Claim, partial: Path, before: Manifest) -> Manifest:
 
 
 def _keep_beside(folder: Path, partial: Path, taken: Iterable[str]) -> None:
-    """Somebody put a file where a result goes while the run was under way: neither is lost."""
+    """Keeps both files if somebody else created one in the place of a result during the run."""
     (partial / _MARKER).unlink()
     kept = partial.with_name(partial.name.removeprefix(".").removesuffix(PARTIAL))
     partial.replace(kept)
@@ -417,7 +417,7 @@ def _keep_beside(folder: Path, partial: Path, taken: Iterable[str]) -> None:
 
 
 def write_manifest(folder: Path, partial: Path, manifest: Manifest) -> None:
-    """Puts the manifest in place whole; it is written in `partial`, on the same disk."""
+    """Replaces the manifest atomically; it is written in `partial`, on the same disk."""
     path = partial / MANIFEST
     path.write_text(json.dumps(manifest.plain(), indent=1) + "\n", encoding="utf-8")
     path.replace(folder / MANIFEST)

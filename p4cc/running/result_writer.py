@@ -1,6 +1,6 @@
-"""Results on disk: Parquet tables, summary.json. Wall-clock values stand in summary.json only.
+"""Results on disk: Parquet tables and summary.json. Wall-clock values are only in summary.json.
 
-A table without rows in any run leaves no file. Texts and units of columns (`analysis/tables.py`) are in the metadata.
+A table that is empty in all runs has no file. Descriptions and units of columns (`analysis/tables.py`) are metadata.
 """
 
 # pyarrow's stubs leave some overloads partly untyped.
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from p4cc.analysis.long_tables import AnyTable
 
 ENGINE_TABLES = tuple(ENGINE)
-"""Tables of the engine that are kept."""
+"""Tables of the engine that are written."""
 
 DERIVED_TABLES = ("counters", "control", "queue_stats", "traffic", "goodput", "slowdown", "pod_pairs")
-"""Tables read over P4Runtime or worked out from the engine's."""
+"""Tables read over P4Runtime or derived from the engine's."""
 
 
 class ResultWriter:
-    """Streams runs, in the order given, into one Parquet file per table; same runs give the same bytes."""
+    """Streams runs, in the order received, into one Parquet file per table; equal runs give equal bytes."""
 
     def __init__(self, folder: Path, swept: Mapping[str, str]) -> None:
-        """Writes into `folder`; `swept` has the path of each swept field by the name of its column."""
+        """Writes to `folder`; `swept` has the path of each swept field by column name."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._swept = swept
@@ -54,7 +54,7 @@ class ResultWriter:
             writer.close()
 
     def add(self, keys: Mapping[str, Any], tables: Mapping[str, AnyTable]) -> None:
-        """Appends one run; `keys` (variant, algorithm, swept values, seed) lead every row."""
+        """Appends one run; `keys` (variant, algorithm, swept values, seed) are the first columns of every row."""
         for name, columns in tables.items():
             if columns.num_rows:
                 self.add_parts(keys, name, parts_of(columns))
@@ -74,12 +74,12 @@ class ResultWriter:
 
 
 def engine_tables(result: _engine.RunResult) -> dict[str, pa.Table]:
-    """The engine's tables as Arrow; numbers are not copied."""
+    """The engine's tables as Arrow, without copying numbers."""
     return {name: arrow_table(result.table(name)) for name in ENGINE_TABLES}
 
 
 def arrow_table(table: _engine.EngineTable) -> pa.Table:
-    """A table of the engine's, or a part of one, with texts in place of their numbers."""
+    """A table of the engine, or a part of one, with texts instead of their numbers."""
     found = pa.table(table)
     texts = [(place, field) for place, field in enumerate(found.schema) if pa.types.is_dictionary(field.type)]
     for place, field in texts:
@@ -88,7 +88,7 @@ def arrow_table(table: _engine.EngineTable) -> pa.Table:
 
 
 def with_keys(keys: Mapping[str, Any], table: pa.Table) -> pa.Table:
-    """The table with constant columns in front; an algorithm that the rows have themselves is theirs."""
+    """The table with constant columns in front; an algorithm column of the rows has precedence."""
     own = [ALGORITHM] if ALGORITHM in table.column_names else []
     leading = {
         name: table.column(name) if name in own else pa.repeat(pa.scalar(value), table.num_rows)
@@ -99,7 +99,7 @@ def with_keys(keys: Mapping[str, Any], table: pa.Table) -> pa.Table:
 
 
 def file_names() -> list[str]:
-    """Files that a run may write, figures excepted."""
+    """Files that a run may write, except figures."""
     return [SUMMARY, *(f"{name}.parquet" for name in (*ENGINE_TABLES, *DERIVED_TABLES))]
 
 

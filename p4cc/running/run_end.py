@@ -1,4 +1,4 @@
-"""What a run says of an end that is not the completion of all flows: deadlock, stall, or time that was over."""
+"""Warnings about runs that end before all flows complete: deadlock, stall, or end of time."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from p4cc.scenario.expand import Case
 
 _MOST_SEEDS = 3
-_UNRESOLVED = "completion times and slowdowns are of the others"
+_UNRESOLVED = "completion times and slowdowns cover only the others"
 
 
 def cut_off(label: str, summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Says how many flows had not finished when the runs of a case ended: what is worked out leaves them out."""
+    """Warns about flows that had not finished when the runs of a case ended: derived values do not include them."""
     finite, completed = (sum(one[f"flows_{name}"] for one in summaries) for name in ("finite", "completed"))
     if left := finite - completed:
         ends = ", ".join(dict.fromkeys(f"{digits(one['end_ns'] / 1e6, 6)} ms" for one in summaries))
@@ -30,21 +30,19 @@ def cut_off(label: str, summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]
 
 
 def ending_of(case: Case, run: SeedRun) -> str | None:
-    """How a run ended, and why, where it was a deadlock or a stall; None for any other end."""
+    """How a run ended, and why, for a deadlock or a stall; otherwise None."""
     match outcome(run.summary):
         case "deadlock":
             return _deadlock(run)
         case "stalled":
             at = shown("ns", run.summary["stalled_ns"])
-            return (
-                f"stalled: at {at} nothing had been delivered for long, and flows were under way; {_cause(case, run)}"
-            )
+            return f"stalled: at {at} no data had arrived for long, although flows were unfinished; {_cause(case, run)}"
         case _:
             return None
 
 
 def ending_warnings(label: str, endings: Sequence[tuple[int, str]]) -> Iterator[str]:
-    """A line for each way in which runs of a case ended, by seed."""
+    """One line for each way in which runs of a case ended, by seed."""
     seeds: dict[str, list[int]] = {}
     for seed, text in endings:
         seeds.setdefault(text, []).append(seed)
@@ -60,12 +58,12 @@ def _deadlock(run: SeedRun) -> str:
     others = f", and {more} more cycles (table deadlocks)" if more else ""
     return (
         f"deadlock: from {shown('ns', at)} on, pauses of priority {priority} wait for each other in a circle "
-        f"({links}){others}; routes that go up and then down only, or switch.buffer.pfc_expiry, keep pauses from that"
+        f"({links}){others}; routes that only go up and then down, or switch.buffer.pfc_expiry, prevent it"
     )
 
 
 def _cause(case: Case, run: SeedRun) -> str:
-    """Why nothing moves any more, as far as counters tell."""
+    """Why nothing moves, as far as counters show."""
     summary = run.summary
     lost = {
         "dropped by switches": summary["drops"],
@@ -78,8 +76,8 @@ def _cause(case: Case, run: SeedRun) -> str:
     has_timeout = waits and (transport.rto_ns or case.variant.transport.get("rto_ns")) if transport else False
     if texts and waits and not has_timeout:
         return (
-            f"packets were {' and '.join(texts)}, and without rto_ns no sender sends again what was the last of a "
-            "flow: give rto_ns to the transport"
+            f"packets were {' and '.join(texts)}, and without rto_ns no sender repeats the last packets of a flow: "
+            "set rto_ns of the transport"
         )
     paused = _paused_at_the_end(run)
     if paused:
@@ -88,7 +86,7 @@ def _cause(case: Case, run: SeedRun) -> str:
         return f"packets were {' and '.join(texts)}, and timeouts grow with each loss (events, with record.events)"
     if case.scenario.faults:
         return "links or switches were down (faults)"
-    return "no packet was lost and no port is paused: senders wait for something that does not come"
+    return "no packet was lost and no port is paused: senders wait for an event that never occurs"
 
 
 def _paused_at_the_end(run: SeedRun) -> str:

@@ -1,4 +1,4 @@
-"""Columns of the tables that a run is kept as: what is read from elsewhere is compared with them."""
+"""Columns of a cached run's tables, to check runs from elsewhere."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 CONTROL = pa.schema([("time_ns", pa.int64()), ("switch", pa.string()), ("name", pa.string()), ("value", pa.float64())])
-"""Columns of what the user's controller wrote down."""
+"""Columns of records of the user's controller."""
 COLUMN_TYPES: dict[str, pa.DataType] = {
     "uint64": pa.uint64(),
     "int64": pa.int64(),
     "double": pa.float64(),
     "string": pa.string(),
 }
-"""Types of columns by their names."""
+"""Types of columns by name."""
 
 
 @cache
 def run_schemas() -> Mapping[str, pa.Schema]:
-    """By table: names and types as the engine gives them, and as they are read over P4Runtime."""
+    """By table: names and types from the engine or read over P4Runtime."""
     found = {
         name: pa.schema([(column.name, COLUMN_TYPES[column.kind]) for column in table.columns])
         for name, table in ENGINE.items()

@@ -1,9 +1,9 @@
-"""From a scenario file to results: compile once, have a driver run each case, write in order.
+"""From a scenario file to results: compile once, let a driver run each case, write in order.
 
-Runs go side by side (`jobs`), but their results are written in the scenario's order, so that the files do not depend
-on which ended first. Each run is kept in a cache as soon as it is whole; results take their places only when all are
-written (`result_folder`). A call that was interrupted or killed goes on, when it is made again, where the one before
-stopped, and ends with the same bytes.
+Runs are concurrent (`jobs`), but results are written in the scenario's order, so that files do not depend on which run
+ends first. Each run is cached as soon as it is complete; results move to their places only when all are written
+(`result_folder`). After an interruption or kill, the same call continues where the last one stopped, and ends with the
+same bytes.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
 
 
 def run_scenario(request: RunRequest) -> RunOutcome:
-    """Runs everything a scenario describes; raises UserError for what the user can mend."""
+    """Runs everything that a scenario describes; raises UserError for errors that the user can fix."""
     prepared = prepare(request)
     with progress(prepared.runs, request.quiet) as shown:
         return execute(prepared, shown)
 
 
 def execute(prepared: Prepared, shown: Runs, purpose: str = "") -> RunOutcome:
-    """Runs the cases, those in the cache excepted, and writes results and figures; raises UserError.
+    """Runs the cases that are not cached, and writes results and figures; raises UserError.
 
-    `purpose` says what the runs are for, in front of their names.
+    `purpose` prefixes the names of the runs.
     """
     request = prepared.request
     with account(request, prepared.inputs, prepared.seen), named_by(prepared.origins, request.scenario):
@@ -63,7 +63,7 @@ def execute(prepared: Prepared, shown: Runs, purpose: str = "") -> RunOutcome:
 
 @dataclass
 class _Execution:
-    """One call on its way from a request that was checked to its results."""
+    """One call, from its checked request to its results."""
 
     prepared: Prepared
     shown: Runs
@@ -71,7 +71,7 @@ class _Execution:
     collected: Collected = field(default_factory=Collected)
     made: RunOutcome | None = None
     undrawn: UserError | None = None
-    """A figure that cannot be drawn does not take the results away."""
+    """A figure that cannot be drawn does not affect the other results."""
     started: datetime = field(default_factory=provenance.now)
     clock: float = field(default_factory=time.monotonic)
 
@@ -102,7 +102,7 @@ class _Execution:
         return outcome
 
     def _write(self, partial: Path) -> RunOutcome:
-        """Writes everything beside the tables."""
+        """Writes everything except tables."""
         prepared, request, collected = self.prepared, self.prepared.request, self.collected
         summary = _summary(prepared, collected)
         write_summary(partial, summary)
@@ -131,7 +131,7 @@ class _Execution:
         )
 
     def _run_cases(self, programs: Programs, folder: Path) -> None:
-        """Runs the cases, writes their tables into `folder`, and collects the rest."""
+        """Runs the cases, writes their tables to `folder`, and collects the rest."""
         request, cases = self.prepared.request, self.prepared.cases
         ahead = request.driver.cases_ahead(max((len(case.scenario.seeds) for case in cases), default=1))
         shared = SharedByRuns(
@@ -150,7 +150,7 @@ class _Execution:
                 run_to_end(lambda: schedule(cases, runner.run, request.jobs, writer.add, ahead))
             except LostClusterError as error:
                 done = f"{self.shown.done + error.finished} of {self.shown.total} runs are finished"
-                kept = "run the same command to go on: finished runs are kept" if request.use_cache else ""
+                kept = "run the same command to continue: finished runs are kept" if request.use_cache else ""
                 raise UserError(f"{error.cause}; {done}", place=error.place, remedy=kept) from error
             except KeyboardInterrupt as error:
                 kept = request.driver.left_by_interrupt(uses_cache=request.use_cache)
@@ -159,14 +159,14 @@ class _Execution:
                 self.cache.prune()
 
     def _study(self, programs: Programs) -> Study:
-        """What all runs are told."""
+        """The study that all runs share."""
         prepared, request = self.prepared, self.prepared.request
         contents = {name: program.content for name, program in programs.by_name.items()}
         inputs = dict(prepared.inputs)
         return Study(request.scenario, prepared.data, inputs, contents, request.threads, request.back_end)
 
     def _keep_call(self, written: Manifest) -> None:
-        """Keeps what the next such call must know; how these runs were made is not of it."""
+        """Records this call for the next one, without notes on how its runs were made."""
         prepared, collected = self.prepared, self.collected
         if prepared.request.call is None or self.made is None or self.undrawn is not None:
             return
@@ -185,7 +185,7 @@ class _Execution:
 
 
 def _named_senders(prepared: Prepared) -> Iterator[str]:
-    """Says what senders named on the command line run with: nothing of the scenario's own variants."""
+    """Notes which algorithms run for variants named on the command line, since the scenario's variants do not apply."""
     if not any(text.startswith("variant=") for text in prepared.request.overrides):
         return
     for variant in prepared.scenario.variants:
@@ -195,10 +195,10 @@ def _named_senders(prepared: Prepared) -> Iterator[str]:
 
 
 def _damaged(cache: RunCache) -> Iterator[str]:
-    """Says that files of the cache were not what was written."""
+    """Notes damaged files of the cache."""
     if cache.damaged:
         more = f" (and {len(cache.damaged) - 1} more such files)" if len(cache.damaged) > 1 else ""
-        yield f"{cache.damaged[0]}: it was removed, and its run was made again{more}"
+        yield f"{cache.damaged[0]}: it was removed, and its run was repeated{more}"
 
 
 async def schedule(
@@ -208,9 +208,9 @@ async def schedule(
     keep: Callable[[Case, CaseRun], None],
     ahead: int | None = None,
 ) -> None:
-    """Works on at most `jobs` cases at a time and hands their results over in order.
+    """Processes at most `jobs` cases concurrently and yields their results in order.
 
-    With `ahead` that many cases at most are begun and not handed over: others make the runs, and results that wait for
+    `ahead` limits the number of cases started but not yielded: other machines make the runs, and results that wait for
     an earlier case stay in memory.
     """
     places = asyncio.Semaphore(ahead or jobs)
@@ -218,9 +218,9 @@ async def schedule(
     try:
         for case in cases:
             made = await tasks[0]
-            # Off the loop: what is worked out of many cached cases would let requests of others time out.
+            # Outside the event loop: deriving results of many cached cases would let other requests time out.
             await asyncio.to_thread(keep, case, made)
-            # A task holds its result: what is written need not stay in memory.
+            # A task holds its result, but written results should not stay in memory.
             del tasks[0]
             if ahead is not None:
                 places.release()
@@ -233,7 +233,7 @@ async def schedule(
 async def _run_in(
     places: asyncio.Semaphore, run: Callable[[Case], Awaitable[CaseRun]], case: Case, *, holds: bool
 ) -> CaseRun:
-    """Runs a case once it has a place, which with `holds` it keeps until others free it."""
+    """Runs a case once it has a slot; with `holds` it keeps the slot until it is released elsewhere."""
     await places.acquire()
     try:
         return await run(case)
@@ -249,7 +249,7 @@ def _summary(prepared: Prepared, collected: Collected) -> dict[str, Any]:
         "title": scenario.title or scenario.name,
         "source": scenario.source,
         "program": scenario.switch.program,
-        # Tables show its means in place of medians.
+        # Tables then show means instead of medians.
         **({} if scenario.interval == "range" else {"interval": scenario.interval}),
         "cases": [{"case": case.label(), **keys_of(case)} for case in prepared.cases],
         "warnings": list(collected.warnings),

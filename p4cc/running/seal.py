@@ -1,7 +1,4 @@
-"""Files that begin with a seal: what they are, their key, and the SHA-256 of all that follows.
-
-Whoever reads one checks the seal first, and believes nothing of a file whose seal is broken.
-"""
+"""Files that begin with a seal: their kind, their key, and the SHA-256 of the content, which readers check first."""
 
 from __future__ import annotations
 
@@ -19,29 +16,29 @@ _HEX = 64
 
 
 class BrokenSealError(ValueError):
-    """A file is not what was written; the text says what is wrong with it."""
+    """A file is damaged or not the expected one; the text says why."""
 
 
 @dataclass(frozen=True)
 class Seal:
-    """What files of one kind begin with."""
+    """Seal of one kind of file."""
 
     kind: str
-    """Changes with the format of what follows."""
+    """Changes with the format of the content."""
     what: str
-    """What such a file holds, for people."""
+    """Description of such files, for people."""
 
     @property
     def size_bytes(self) -> int:
-        """Of the seal; the content follows."""
+        """Length of the seal; the content follows."""
         return len(self._line("0" * _HEX, "0" * _HEX))
 
     def sealed(self, key: str, content: bytes) -> bytes:
-        """A file with this content."""
+        """The bytes of a file with this content."""
         return self._line(key, hashlib.sha256(content).hexdigest()) + content
 
     def write(self, key: str, file: IO[bytes], write: Callable[[Any], object]) -> None:
-        """Writes a file whose content `write` writes, into something that takes bytes in order."""
+        """Writes a sealed file; `write` writes the content to a sequential stream."""
         file.seek(self.size_bytes)
         content = _Hashed(file)
         write(content)
@@ -49,18 +46,18 @@ class Seal:
         file.write(self._line(key, content.sha256.hexdigest()))
 
     def is_on(self, key: str, head: bytes) -> bool:
-        """Whether a file that begins so says that it is the one of this key."""
+        """Whether the first bytes of a file are a seal with this key."""
         found = self._found(head)
         return found is not None and found[1].decode() == key
 
     def check(self, key: str, file: IO[bytes]) -> None:
-        """Reads a file through and leaves it at its content; raises BrokenSealError."""
+        """Checks a file and positions it at its content; raises BrokenSealError."""
         found = self._found(file.read(self.size_bytes))
         if found is None:
-            raise BrokenSealError(f"is no {self.what} of p4cc's")
+            raise BrokenSealError(f"is not a {self.what} of p4cc")
         if (named := found[1].decode()) != key:
             raise BrokenSealError(
-                f"holds another {self.what} than its name says ({named[:16]}… in place of {key[:16]}…)"
+                f"holds another {self.what} than its name says ({named[:16]}… instead of {key[:16]}…)"
             )
         digest = hashlib.sha256()
         while part := file.read(_READ_BYTES):
@@ -78,7 +75,7 @@ class Seal:
 
 
 class _Hashed:
-    """Writes into a file, and hashes what it writes. It cannot seek, so that nothing is written twice."""
+    """Hashes all bytes that are written. It cannot seek, so that no byte is written twice."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

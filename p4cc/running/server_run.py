@@ -1,4 +1,4 @@
-"""One run whose controllers are programs of their own: P4Runtime on a port, virtual time at a pace or by epochs."""
+"""A run with external controllers: P4Runtime on a port; virtual time follows a clock or advances by epochs."""
 
 from __future__ import annotations
 
@@ -35,38 +35,38 @@ if TYPE_CHECKING:
 LEAST_SPEED, MOST_SPEED = 1e-6, 1e3
 EPOCHS, MAX = "epochs", "max"
 STEP_S = 0.005
-"""Real time between two looks at the clock."""
+"""Real time between two checks of the clock."""
 _LOOK_MS = 100
-"""How long one wait for an epoch takes, so that Ctrl-C is heard."""
+"""Duration of one wait for an epoch, so that Ctrl-C is noticed."""
 _GOODBYE_S = 1.0
 """How long controllers may still read after the end."""
 
 
 @dataclass(frozen=True)
 class ServedDriver(NetworkDriver):
-    """Serves the one run at an address of the loopback, and has its time pass as its controllers or the clock say."""
+    """Serves a single run on the loopback; its controllers or the clock advance its time."""
 
     keeps_runs = False
     takes_controller = False
 
     address: str
-    """`IP:PORT`; port 0 is any that is free."""
+    """`IP:PORT`; port 0 selects any free port."""
     speed: float | None
-    """Virtual seconds in a real one, infinity for as fast as it goes; None for epochs."""
+    """Virtual seconds per real second, infinity for full speed; None for epochs."""
 
     @classmethod
     def parse(cls, address: str, speed: str) -> Self:
-        """Reads what the command line says; raises UserError."""
+        """Parses the options; raises UserError."""
         host, colon, port = address.rpartition(":")
         host = host if colon else "127.0.0.1"
         try:
             here = ipaddress.ip_address(host.strip("[]")).is_loopback
             number = int(port)
         except ValueError:
-            cause, remedy = f"{address!r} is no address", "give PORT or IP:PORT, such as 127.0.0.1:9559"
+            cause, remedy = f"{address!r} is not an address", "give PORT or IP:PORT, such as 127.0.0.1:9559"
             raise UserError(cause, place="--serve", remedy=remedy) from None
         if not here or not 0 <= number <= 65_535:
-            cause = f"{address!r} is no port of this machine's loopback"
+            cause = f"{address!r} is not a port of this machine's loopback"
             raise UserError(cause, place="--serve", remedy="give PORT or IP:PORT, such as 127.0.0.1:9559")
         return cls(f"{host}:{number}", parse_speed(speed))
 
@@ -75,12 +75,12 @@ class ServedDriver(NetworkDriver):
         check_one(runs, "serves", "--serve")
 
     def stops(self, planned: PlannedCase) -> str:
-        """Every run does."""
+        """Always, for every case."""
         del planned
         return "virtual time waits for controllers"
 
     async def lead(self, run: InstalledRun) -> ControlOutcome:
-        """Runs to the end, with the world's controllers."""
+        """Runs to the end, with external controllers."""
         network, plan = run.network, run.planned.plan
         try:
             address = network.serve(self.address, beside=run.installed)
@@ -88,7 +88,7 @@ class ServedDriver(NetworkDriver):
             raise UserError(error.cause, place="--serve", remedy=error.remedy) from error
         say = Console(stderr=True, soft_wrap=True, highlight=False).print
         try:
-            # Before the address is said: who reads it may ask for an epoch at once.
+            # Before the address is printed, because a reader may request an epoch immediately.
             if self.speed is None:
                 network.lead_by_epochs()
             say(f"P4Runtime at {address}: {_devices(plan)}", markup=False)
@@ -104,7 +104,7 @@ class ServedDriver(NetworkDriver):
 
 
 def parse_speed(text: str) -> float | None:
-    """Virtual seconds in a real one, infinity for `max`; None for epochs. Raises UserError."""
+    """Virtual seconds per real second, infinity for `max`; None for epochs. Raises UserError."""
     if text == EPOCHS:
         return None
     try:
@@ -112,16 +112,16 @@ def parse_speed(text: str) -> float | None:
     except ValueError:
         speed = math.nan
     if speed != math.inf and not LEAST_SPEED <= speed <= MOST_SPEED:
-        cause = f"{text!r} is no speed"
+        cause = f"{text!r} is not a speed"
         remedy = f"give a number from {LEAST_SPEED:g} to {MOST_SPEED:g}, {MAX} or {EPOCHS}"
         raise UserError(cause, place="--speed", remedy=remedy)
     return speed
 
 
 async def _wait(network: _engine.Network, *, has_primary: bool, limit_s: float) -> None:
-    """Waits until a controller is primary, or none is."""
+    """Waits until a controller is primary, or until none is."""
     until = time.monotonic() + limit_s
-    # The server tells nobody who comes and goes.
+    # The server does not notify about connections.
     while network.has_primary != has_primary and time.monotonic() < until:  # noqa: ASYNC110
         await asyncio.sleep(STEP_S)
 
@@ -144,7 +144,7 @@ def _devices(plan: NetworkPlan) -> str:
 
 
 async def _by_epochs(thread: NetworkThread) -> None:
-    """Time goes on when a controller says so, to the first message at most."""
+    """Time advances on requests of a controller, each up to the first message at most."""
     network = thread.network
     while not network.has_ended:
         span_ps = await asyncio.to_thread(network.take_epoch, _LOOK_MS)
@@ -154,7 +154,7 @@ async def _by_epochs(thread: NetworkThread) -> None:
 
 
 async def _paced(thread: NetworkThread, speed: float) -> None:
-    """Time goes on with the clock."""
+    """Time follows the clock."""
     network = thread.network
     begun, begun_ps = time.monotonic(), network.now_ps
     while not network.has_ended:
@@ -166,7 +166,7 @@ async def _paced(thread: NetworkThread, speed: float) -> None:
 
 
 async def _advance(thread: NetworkThread, until_ps: int) -> bool:
-    """Runs to an instant, or to the first at which controllers are sent something; whether they were."""
+    """Runs until an instant, or until a message for a controller; returns whether there was one."""
     network = thread.network
     while not network.has_ended:
         due_ps = network.next_due_ps

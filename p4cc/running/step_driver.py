@@ -1,9 +1,9 @@
-"""One run that goes on as far as it is told: between two steps it is read, changed over P4Runtime, given packets.
+"""A run that advances step by step: between steps it can be read, written over P4Runtime, and given packets.
 
-Calls are not async; connections live on a loop of a thread of their own. Where a scenario has a controller, restarts
-or changes of tables, these go on within the steps, each at its instant.
+Calls are not async; connections belong to a loop on a separate thread. A scenario's controller, restarts and changes
+of tables run within the steps, each at its instant.
 
-A copy is the same run again: all that was done to it is noted with its virtual time, and done to the copy too.
+A copy repeats the run: every external action is recorded with its virtual time, and repeated in the copy.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ if TYPE_CHECKING:
 
 _PS = 1_000
 BEFORE_PS = -1
-"""Before all events, those at time zero too."""
+"""Before all events, including those at time zero."""
 
 
 class Done(Protocol):
-    """Something that was done to a run."""
+    """An external action on a run."""
 
     @property
     def at_ps(self) -> int:
-        """When."""
+        """Time of the action."""
         ...
 
     def to(self, run: StepDriver) -> None:
-        """Does it to another run, which is at that time."""
+        """Repeats it in another run, which is at that time."""
         ...
 
 
 @dataclass(frozen=True)
 class Sent:
-    """A packet that a host sent."""
+    """A packet sent by a host."""
 
     at_ps: int
     host: str
@@ -74,7 +74,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Entered:
-    """A packet that came in at a port of a switch."""
+    """A packet injected at a port of a switch."""
 
     at_ps: int
     device_id: int
@@ -82,13 +82,13 @@ class Entered:
     packet: bytes
 
     def to(self, run: StepDriver) -> None:
-        """Lets it come in again."""
+        """Injects it again."""
         run.network.inject_at_port(self.device_id, self.port, self.packet)
 
 
 @dataclass(frozen=True)
 class Written:
-    """What was written to a switch."""
+    """A write to a switch."""
 
     at_ps: int
     switch: str
@@ -101,7 +101,7 @@ class Written:
 
 
 def begin(planned: PlannedCase, seed: int, back_end: Exec | None = None) -> StepDriver:
-    """Builds the network of a case, installs it over P4Runtime and begins its run; raises UserError."""
+    """Builds the network of a case, installs it over P4Runtime, and starts its run; raises UserError."""
     base = build_network(planned.plan, planned.case.label(), back_end=back_end)
     installed = _Installed(base)
     installed.hold()
@@ -116,9 +116,9 @@ def begin(planned: PlannedCase, seed: int, back_end: Exec | None = None) -> Step
 
 
 class _Installed:
-    """The network as it was installed, and its server: runs of it know from there what was pushed.
+    """The installed network and its server, from which its runs know the pushed programs.
 
-    It stays as it is, and stays until the last run of it is closed.
+    It never advances, and exists until its last run is closed.
     """
 
     def __init__(self, network: _engine.Network) -> None:
@@ -128,12 +128,12 @@ class _Installed:
         self._lock = threading.Lock()
 
     def hold(self) -> None:
-        """One more needs it."""
+        """Adds a user."""
         with self._lock:
             self._users += 1
 
     def let_go(self) -> None:
-        """One needs it no more."""
+        """Removes a user."""
         with self._lock:
             self._users -= 1
             if self._users == 0:
@@ -142,23 +142,23 @@ class _Installed:
 
 @dataclass
 class _Controlled:
-    """The part of a run that goes on by itself within the steps, and where it may go."""
+    """The part of a run that proceeds without the caller during steps, and its limit in time."""
 
     task: asyncio.Task[Controlled]
     until_ps: int = BEFORE_PS
     reached_ps: int = BEFORE_PS
     may_go: asyncio.Event = field(default_factory=asyncio.Event)
-    stands: asyncio.Event = field(default_factory=asyncio.Event)
+    at_limit: asyncio.Event = field(default_factory=asyncio.Event)
     is_interrupted: bool = False
 
 
 class StepDriver:
-    """A run of a network that was installed."""
+    """A run of an installed network."""
 
     def __init__(self, planned: PlannedCase, base: _engine.Network, installed: _Installed, seed: int) -> None:
-        """A run of `base`, a network at time zero: the one that was installed, or a run of that begun anew.
+        """Starts a run of `base`, a network at time zero: the installed one, or a run of it with new seed.
 
-        Raises UserError: traffic that is too much, a controller's `start` that fails.
+        Raises UserError if there is too much traffic or a controller's `start` fails.
         """
         self.planned = planned
         self.seed = seed
@@ -186,19 +186,19 @@ class StepDriver:
 
     @property
     def position_ps(self) -> int:
-        """All events up to this time are over; `BEFORE_PS` at the beginning."""
+        """All events up to this time are done; `BEFORE_PS` at the beginning."""
         return self._position_ps
 
     @property
     def has_ended(self) -> bool:
-        """All flows are complete, or the scenario's end is there."""
+        """Whether all flows are complete, or the scenario's end is reached."""
         return self.network.has_ended
 
     def run_until(self, until_ps: int) -> None:
-        """Handles all events up to a time, that of the last step or later.
+        """Handles all events up to a time, which must not be before the last step's.
 
-        Ctrl-C ends it early, behind all events of an instant, and the run can go on from there: KeyboardInterrupt.
-        Raises UserError where the run fails.
+        Ctrl-C ends it early, after all events of an instant, with KeyboardInterrupt; the run can continue from there.
+        Raises UserError if the run fails.
         """
         if self._controlled is not None:
             with users_errors():
@@ -214,35 +214,35 @@ class StepDriver:
             try:
                 self.network.advance(until_ps, False)
             except KeyboardInterrupt:
-                # The rest of the instant at which it stands.
+                # The rest of the current instant.
                 self.network.advance(self.network.now_ps, False)
                 raise
 
     def send(self, host: str, packet: bytes, priority: int) -> None:
-        """Hands a packet to the interface of a host now; raises SpecError."""
+        """Sends a packet from an interface of a host now; raises SpecError."""
         self.do(Sent(self._position_ps, host, packet, priority))
 
     def enter(self, switch: str, port: int, packet: bytes) -> None:
-        """Lets a packet come in at a port of a switch now; raises SpecError."""
+        """Injects a packet at a port of a switch now; raises SpecError."""
         self.do(Entered(self._position_ps, self._plans[switch].device_id, port, packet))
 
     def do(self, done: Done) -> None:
-        """Does something now, and notes it for copies."""
+        """Performs an action now, and records it for copies."""
         done.to(self)
         self._done.append(done)
 
     def read(self, switch: str, entities: Sequence[p4r.Entity]) -> list[p4r.Entity]:
-        """All that a switch holds of what these describe, over P4Runtime; raises UserError."""
+        """All entities of a switch that match these, over P4Runtime; raises UserError."""
         with users_errors():
             return self._loop.call(self._read(switch, entities))
 
     def write(self, switch: str, updates: Sequence[p4r.Update]) -> None:
-        """Writes to a switch over P4Runtime; raises UserError where it refuses."""
+        """Writes to a switch over P4Runtime; raises UserError if it refuses."""
         plain = tuple(update.SerializeToString(deterministic=True) for update in updates)
         self.do(Written(self._position_ps, switch, plain))
 
     def write_now(self, switch: str, updates: Sequence[p4r.Update]) -> None:
-        """As `write`, and notes nothing."""
+        """`write` without recording."""
         with users_errors():
             self._loop.call(self._write(switch, updates))
 
@@ -251,7 +251,7 @@ class StepDriver:
         return arrow_table(self.network.flow_result().table("flows"))
 
     def counters(self) -> ControlOutcome:
-        """Thresholds and level counters of all ports now, and what a controller left once the run is over."""
+        """Current thresholds and level counters of all ports, and after the end the records of a controller."""
         with users_errors():
             read = read_counters(server_at(self._address), self.planned.plan, self.planned.pipelines)
             table: pa.Table = self._loop.call(read)
@@ -262,7 +262,7 @@ class StepDriver:
         )
 
     def fork(self) -> StepDriver:
-        """A run that stands where this one does and goes on by itself; takes as long as this one took so far."""
+        """An independent run in the state of this one; takes as long as this one has taken so far."""
         copy = StepDriver(self.planned, self._base, self._installed, self.seed)
         try:
             for done in self._done:
@@ -275,12 +275,12 @@ class StepDriver:
         return copy
 
     def anew(self, seed: int) -> StepDriver:
-        """A run from time zero with another seed, whose switches begin with what they hold here now."""
+        """A run from time zero with another seed, whose switches start with the current entries."""
         base = fork_network(self.network, seed, self.planned.case.label())
         return StepDriver(self.planned, base, self._installed, seed)
 
     def close(self) -> None:
-        """Ends connections and server; does nothing where it was called before."""
+        """Ends connections and server; may be called repeatedly."""
         if self.is_closed:
             return
         self.is_closed = True
@@ -302,7 +302,7 @@ class StepDriver:
         await (await self._session(switch)).write_messages(updates)
 
     async def _session(self, switch: str) -> Session:
-        """The connection to a switch, of which it is primary: one for all, the controller's too."""
+        """The connection to a switch, as its primary; the controller shares it."""
         if switch not in self._sessions:
             plan = self._plans[switch]
             if switch not in self._lines:
@@ -315,35 +315,35 @@ class StepDriver:
         return self._sessions[switch]
 
     async def _start_controlled(self) -> None:
-        """Begins what goes on by itself, and waits until it first waits for time to pass."""
+        """Starts the part that proceeds by itself, and waits until it needs time to pass."""
         planned = self.planned
-        of = Virtual(self.network, self._address, self._go_on)
+        of = Virtual(self.network, self._address, self._proceed)
         main = run_virtual(job_of(planned, self.label), of, planned.plan, planned.pipelines, self._lines.update)
         self._controlled = _Controlled(asyncio.ensure_future(main))
         with users_errors():
             await self._step(self._controlled, BEFORE_PS)
 
     async def _step(self, state: _Controlled, until_ps: int) -> None:
-        """Lets the run go on to a time; comes back when it stands there, or has ended."""
+        """Lets the run proceed to a time; returns when it has reached it or ended."""
         state.until_ps, state.is_interrupted = max(until_ps, state.reached_ps), False
         if not state.task.done():
-            state.stands.clear()
+            state.at_limit.clear()
             state.may_go.set()
-            stands = asyncio.ensure_future(state.stands.wait())
-            await asyncio.wait({stands, state.task}, return_when=asyncio.FIRST_COMPLETED)
-            stands.cancel()
+            at_limit = asyncio.ensure_future(state.at_limit.wait())
+            await asyncio.wait({at_limit, state.task}, return_when=asyncio.FIRST_COMPLETED)
+            at_limit.cancel()
         self._position_ps = state.reached_ps
         if state.task.done():
             self._left = state.task.result()
 
-    async def _go_on(self, until_ps: int, to_message: bool) -> None:
-        """Moves the network on for its controller, no further than the step goes."""
+    async def _proceed(self, until_ps: int, to_message: bool) -> None:
+        """Advances the network for its controller, up to the end of the step."""
         state = self._controlled
         if state is None:
-            raise RuntimeError("the run goes on before it begins")
+            raise RuntimeError("the run proceeds before it begins")
         while state.until_ps <= state.reached_ps < until_ps:
             state.may_go.clear()
-            state.stands.set()
+            state.at_limit.set()
             await state.may_go.wait()
 
         def look(*_: int) -> None:
@@ -373,7 +373,7 @@ class StepDriver:
 
 
 def to_ps(time_ns: int, place: str) -> int:
-    """A time as the engine counts it; raises UserError for one that is no whole number of ns from 0 on."""
+    """A time in the engine's units; raises UserError unless it is a whole number of ns, 0 or more."""
     if isinstance(time_ns, bool) or not isinstance(time_ns, int) or time_ns < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UserError(f"{time_ns!r} is no time", place=place, remedy="give whole nanoseconds, 0 or more")
+        raise UserError(f"{time_ns!r} is not a time", place=place, remedy="give whole nanoseconds, 0 or more")
     return min(time_ns, MAX_TIME_NS) * _PS

@@ -1,4 +1,4 @@
-"""Tests of the Simple Test Framework: from paths to pairs of program and test, and what each came to."""
+"""Tests of the Simple Test Framework: from paths to pairs of program and test, and their results."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ PROGRAM_SUFFIXES = (".p4", ".json")
 
 
 class Outcome(Enum):
-    """What a test came to."""
+    """Result of a test."""
 
     PASSED = "pass"
     FAILED = "fail"
     ERROR = "error"
-    """It could not be run: the program or the test is not in order."""
+    """It could not run: the program or the test is invalid."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A program and a test of it."""
+    """A program and one of its tests."""
 
     program: Path
     test: Path
@@ -38,7 +38,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Result:
-    """What a test came to; `error` says why it could not be run, `report` is what a run found."""
+    """Result of a test; `error` says why it could not run, `report` has the findings of a run."""
 
     program: Path
     test: Path
@@ -50,7 +50,7 @@ class Result:
 def find_pairs(paths: Sequence[Path]) -> list[Pair]:
     """The pairs that a command line names; raises UserError.
 
-    Each test belongs to the program before it; a program without tests is paired by name, a folder all over.
+    Each test belongs to the program before it; a program without tests, or a folder, is paired by name.
     """
     pairs: list[Pair] = []
     program: Path | None = None
@@ -58,7 +58,7 @@ def find_pairs(paths: Sequence[Path]) -> list[Pair]:
     for path in paths:
         if path.suffix == TEST_SUFFIX:
             if program is None:
-                raise UserError("no program stands before it", place=str(path), remedy="write PROGRAM.p4 TEST.stf")
+                raise UserError("no program precedes it", place=str(path), remedy="write PROGRAM.p4 TEST.stf")
             pairs.append(Pair(program, path))
             unused = False
             continue
@@ -75,7 +75,7 @@ def find_pairs(paths: Sequence[Path]) -> list[Pair]:
 
 
 def _sibling(program: Path) -> Pair:
-    """A program that is named without tests, and the test beside it."""
+    """A program named without tests, with the test next to it."""
     test = program.with_suffix(TEST_SUFFIX)
     if not program.is_file():
         raise UserError("no such program", place=str(program), remedy="give P4-16 source, BMv2 JSON or a folder")
@@ -85,7 +85,7 @@ def _sibling(program: Path) -> Pair:
 
 
 def _of_folder(folder: Path) -> list[Pair]:
-    """Tests of a folder whose program is beside them, in order of their names."""
+    """Tests of a folder that have a program of the same name, sorted by name."""
     pairs: list[Pair] = []
     for test in sorted(folder.glob(f"*{TEST_SUFFIX}")):
         programs = [test.with_suffix(suffix) for suffix in PROGRAM_SUFFIXES]
@@ -101,7 +101,7 @@ def _of_folder(folder: Path) -> list[Pair]:
 def run_pairs(
     pairs: Sequence[Pair], include: tuple[Path, ...], defines: tuple[str, ...], back_end: Exec | None = None
 ) -> Iterator[Result]:
-    """Runs tests one after another; a program that several of them follow is compiled once."""
+    """Runs tests in order; consecutive tests of a program share its compilation."""
     compiled: CompiledProgram | UserError | None = None
     of: Path | None = None
     for pair in pairs:

@@ -1,9 +1,9 @@
-"""Tables of a run that stream to Parquet while it goes on, so that memory holds a row group of each and no more.
+"""Tables that stream to Parquet during a run, so that memory holds at most one row group of each.
 
-The engine hands over parts of tables whose rows do not change once they are there
-(`engine/netsim/src/record/stream.rs`). Each whole row group is written at once; a table that has fewer rows stays in
-memory, as all others do. Row groups are cut by numbers of rows, so that files depend neither on time nor on threads.
-The files have no names: what a call leaves that is interrupted or killed, the system takes away.
+The engine hands over parts of tables whose rows no longer change (`engine/netsim/src/record/stream.rs`). Each full row
+group is written immediately; tables with fewer rows stay in memory, like all others. Row groups have fixed numbers of
+rows, so that files depend neither on time nor on threads. The files have no names: the system removes the files of an
+interrupted or killed call.
 """
 
 # pyarrow's stubs leave some overloads partly untyped.
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from p4cc import _engine
 
 PART_ROWS = 1 << 17
-"""Rows that the engine hands over at a time."""
+"""Number of rows that the engine hands over at a time."""
 
 
 class Streams:
-    """Takes the parts of one run's tables; used with `with`, which lets go of what was not finished."""
+    """Receives the parts of one run's tables; as a context manager, it discards unfinished tables."""
 
     def __init__(self, folder: Path | None) -> None:
-        """On the disk of `folder`; without one the engine keeps all rows."""
+        """Writes on the disk of `folder`; if None, the engine keeps all rows."""
         self._folder = folder
         self._streams: dict[str, _Stream] = {}
         self._error: Exception | None = None
@@ -50,16 +50,16 @@ class Streams:
         for stream in self._streams.values():
             stream.close()
         if isinstance(error, Exception) and self._error is not None:
-            # Why the engine ended the run, in place of that it did: a full disk is told as such.
+            # Why the engine ended the run, which an error then reports: a full disk, for example.
             raise self._error from error
 
     def take_from(self, network: _engine.Network) -> None:
-        """Has the engine hand over parts of this network's tables."""
+        """Makes the engine hand over parts of this network's tables."""
         if self._folder is not None:
             network.stream_tables(self.take, PART_ROWS)
 
     def take(self, name: str, part: _engine.EngineTable) -> None:
-        """Takes the next part of a table; called by the engine, on its thread."""
+        """Receives the next part of a table; called by the engine, on its thread."""
         try:
             self._of(name).add(arrow_table(part))
         except Exception as error:
@@ -69,7 +69,7 @@ class Streams:
     def finish(
         self, network: _engine.Network, tables: Mapping[str, pa.Table]
     ) -> tuple[dict[str, pa.Table], dict[str, LongTable]]:
-        """The whole tables of a run, those in memory and the long ones; `tables` are what the engine has left."""
+        """The complete tables of a run, in memory and in files; `tables` are the engine's remaining rows."""
         network.stream_tables(None)
         short, long = dict(tables), dict[str, LongTable]()
         for name, stream in self._streams.items():
@@ -89,24 +89,24 @@ class Streams:
 
 
 class _Stream:
-    """One table on its way."""
+    """One table in progress."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._waiting: list[pa.Table] = []
-        """Rows that are no whole row group yet."""
+        """Rows of an incomplete row group."""
         self._file: IO[bytes] | None = None
         self._writer: pq.ParquetWriter | None = None
 
     def add(self, part: pa.Table) -> None:
-        """Adds rows, and writes as many whole row groups as there are."""
+        """Adds rows, and writes all full row groups."""
         self._waiting.append(part)
         if sum(one.num_rows for one in self._waiting) < ROW_GROUP_ROWS:
             return
         rows = pa.concat_tables(self._waiting)
         whole = rows.num_rows - rows.num_rows % ROW_GROUP_ROWS
         self._write(rows.slice(0, whole))
-        # A copy: a slice would hold all rows.
+        # A copy: a slice would keep all rows in memory.
         self._waiting = [rows.slice(whole).combine_chunks()]
 
     def finish(self, tail: pa.Table) -> pa.Table | LongTable:
@@ -124,10 +124,10 @@ class _Stream:
         return found
 
     def close(self) -> None:
-        """Lets go of the file, of which nothing is left."""
+        """Discards the file."""
         self._waiting = []
         if self._writer is not None:
-            # On a full disk its last lines cannot be written, and nobody wants them.
+            # On a full disk its last lines cannot be written; nobody needs them.
             with contextlib.suppress(OSError, pa.ArrowException):
                 self._writer.close()
         if self._file is not None:
@@ -143,5 +143,5 @@ class _Stream:
 
 
 def _nameless(folder: Path) -> Any:
-    """A file without a name on the disk of a folder."""
+    """An unnamed file on the disk of a folder."""
     return tempfile.TemporaryFile(dir=folder)

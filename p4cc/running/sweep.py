@@ -1,7 +1,7 @@
-"""`p4cc sweep`: an algorithm over values of its own parameters, and the best setting for each metric.
+"""`p4cc sweep`: an algorithm over values of its parameters, and the best setting for each metric.
 
-A scenario's own sweep stays: its points are the kinds of traffic (or whatever it sweeps) for which settings are
-compared, on the Pareto front of two metrics (`tradeoff`). Runs are those of `p4cc run`, kept in the same cache.
+A scenario's own sweep is kept: settings are compared at each of its points (for example, kinds of traffic), on the
+Pareto front of two metrics (`tradeoff`). Runs are those of `p4cc run`, in the same cache.
 """
 
 # pyarrow's stubs leave some overloads partly untyped.
@@ -63,40 +63,40 @@ class Over:
 
 @dataclass(frozen=True)
 class SweepRequest:
-    """What the command line asks for."""
+    """The options of the command line."""
 
     run: RunRequest
-    """The scenario, and how its runs are made."""
+    """The scenario, and how to make its runs."""
     over: tuple[Over, ...]
     metrics: tuple[str, ...] = ()
-    """Those to name the best setting of; the usual ones if empty."""
+    """Metrics to find the best setting for; the default ones if empty."""
     front: tuple[str, ...] = ()
     """The two metrics of the Pareto front; see `objectives`."""
     figure: str | None = DEFAULT_FIGURE
-    """Name of the picture in the folder; none is drawn if None."""
+    """File name of the figure in the folder; None for no figure."""
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """The metrics to name the best setting of."""
+        """The metrics to find the best setting for."""
         return self.metrics or DEFAULT_METRICS
 
     @property
     def objectives(self) -> tuple[str, str]:
-        """The two metrics of the front: as given, else the first two asked for, else slowdown and goodput."""
+        """The two metrics of the front: as set, else the first two requested, else slowdown and goodput."""
         named = dict.fromkeys((*(self.front or self.metrics), *DEFAULT_OBJECTIVES))
         first, second, *_ = named
         return first, second
 
     @property
     def settings(self) -> str:
-        """What is swept and changed, as a short hash."""
+        """Short hash of what is swept and changed."""
         over = [(one.name, one.values) for one in self.over]
         return hashlib.sha256(json.dumps([over, self.run.overrides, self.run.variants]).encode()).hexdigest()[:8]
 
 
 @dataclass
 class SweepOutcome:
-    """Every setting with its metrics, the best ones, and where the runs are."""
+    """All settings with their metrics, the best ones, and the location of the runs."""
 
     folder: Path
     objectives: tuple[str, str]
@@ -104,18 +104,18 @@ class SweepOutcome:
     best: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     groups: list[Group] = field(default_factory=list["Group"])
     swept: dict[str, str] = field(default_factory=dict[str, str])
-    """What stands in front of a row, with the path of each in the scenario."""
+    """Key columns of a row, with the path of each in the scenario."""
     figure: Path | None = None
     aside: str = ""
-    """Why the folder is not the one of the scenario's name; empty where it is."""
+    """Why the folder differs from the one named after the scenario; otherwise empty."""
 
     def plain(self) -> dict[str, object]:
-        """As `--json` prints it."""
+        """The output of `--json`."""
         return {"objectives": self.objectives, "best": self.best, "settings": self.rows}
 
 
 def parse_over(text: str) -> Over:
-    """Reads `name=a,b,c` or `name=[a, b]`; raises UserError."""
+    """Parses `name=a,b,c` or `name=[a, b]`; raises UserError."""
     name, separator, values = text.partition("=")
     if not separator or not name or not values:
         raise UserError(f"{text!r} is not PARAM=a,b,c", place="--over", remedy="for example --over eta=0.9,0.95")
@@ -151,7 +151,7 @@ def sweep(request: SweepRequest) -> SweepOutcome:
         outcome.aside = place.aside
         _write(outcome, partial / TABLE_FILE)
         if request.figure:
-            # Plotting takes a second to import; sweeps without a figure need not wait for it.
+            # Importing the plotting library takes a second; sweeps without a figure need not wait.
             from p4cc.figures.picture import write
             from p4cc.figures.tradeoff import chart
 
@@ -192,9 +192,9 @@ def _groups(rows: pl.DataFrame, variant: str, points: Sequence[str], settings: t
 
 
 def _write(outcome: SweepOutcome, path: Path) -> None:
-    """Writes every setting, each column with its text and unit."""
+    """Writes all settings, each column with its description and unit."""
     rows = pl.DataFrame(outcome.rows, infer_schema_length=None)
-    # A metric that no run has is a column of numbers too.
+    # A metric without values is a column of numbers too.
     table = rows.with_columns(selectors.by_dtype(pl.Null).cast(pl.Float64)).to_arrow()
     schema = described("settings", table, outcome.swept)
     schema = schema.with_metadata({**(schema.metadata or {}), "objectives": ",".join(outcome.objectives)})
@@ -218,14 +218,14 @@ def _check(request: SweepRequest) -> None:
         )
     if request.figure is not None and not re.fullmatch(FIGURE_NAME, request.figure):
         raise UserError(
-            f"{request.figure!r} is no name of a figure",
+            f"{request.figure!r} is not a figure's name",
             place="--figure",
             remedy="a plain name that ends with .png, .pdf or .svg",
         )
 
 
 def _swept(request: SweepRequest, scenario: ScenarioModel) -> list[tuple[Variant, dict[str, str]]]:
-    """Variants that have all the parameters, with the path of each; raises UserError if none has."""
+    """Variants with all the parameters, and the path of each; raises UserError if there are none."""
     chosen = request.run.variants
     for name in chosen:
         if name not in {variant.name for variant in scenario.variants}:
@@ -249,7 +249,7 @@ def _swept(request: SweepRequest, scenario: ScenarioModel) -> list[tuple[Variant
 
 
 def _path(name: str, place: int, variant: Variant) -> str | None:
-    """Where a scenario has a parameter of this variant; a dotted name is a path already."""
+    """Path of this variant's parameter in a scenario; a dotted name already is a path."""
     if "." in name:
         return name
     kind = _parameters(variant).get(name)
@@ -286,6 +286,6 @@ def _run_request(
 
 
 def _column(path: str, keys: Sequence[str]) -> str:
-    """The column that results have for a swept path: its last step, or all of it where two steps are alike."""
+    """Result column of a swept path: its last step, or all of it if two last steps are equal."""
     last = path.rsplit(".", 1)[-1]
     return last if last in keys else path

@@ -1,4 +1,4 @@
-"""Tables on their way from one machine to another: Arrow's format of streams, a batch of rows for each part."""
+"""Tables in transit between machines: Arrow's stream format, one batch of rows per part."""
 
 # pyarrow's stubs leave some overloads partly untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -26,17 +26,17 @@ def table_stream(table: AnyTable) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, first.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
         for part in chain((first,), parts):
-            # A batch has no pieces, which would show in the bytes of result files.
+            # A batch has no chunks, which would change the bytes of result files.
             stream.write_table(part.combine_chunks())
     return sink.getvalue().to_pybytes()
 
 
 def streamed_parts(data: bytes, place: str) -> Iterator[pa.Table]:
-    """The parts of a table, one in memory at a time; raises UserError for bytes that are none, from `place`."""
+    """The parts of a table, one in memory at a time; raises UserError for malformed bytes from `place`."""
     try:
         with pa.ipc.open_stream(data, options=pa.ipc.IpcReadOptions(use_threads=False)) as stream:
             for batch in stream:
-                # Every value is looked at: where an offset points elsewhere, a reader would follow it.
+                # Full validation: readers would follow a wrong offset.
                 batch.validate(full=True)
                 yield pa.Table.from_batches([batch])
     except (pa.ArrowException, OSError) as error:

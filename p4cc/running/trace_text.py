@@ -1,4 +1,4 @@
-"""A trace as text: a line for each step of a packet, below its time and place."""
+"""A trace as text: a line for each step of a packet, under its time and place."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _CAUSES = {
     "shared_buffer": "dropped, the shared buffer has no room",
     "headroom": "dropped, the headroom is full",
 }
-"""Words for the causes of drops, which are the columns of `port_queues`."""
+"""Descriptions of causes of drops, by column of `port_queues`."""
 
 
 def trace_lines(traced: PacketTrace) -> Iterator[str]:
-    """The lines: packets by headings, places of a packet by their times, and what was left out."""
+    """The lines: packets as headings, places of a packet by time, and what was left out."""
     packet, at = None, None
     for step in traced.steps:
         if step["packet"] != packet:
@@ -44,7 +44,7 @@ def trace_lines(traced: PacketTrace) -> Iterator[str]:
 
 
 def step_text(step: Mapping[str, Any]) -> str:
-    """One step in words."""
+    """Text of one step."""
     text = _TEXTS.get(step["step"])
     return _other(step) if text is None else text(step)
 

@@ -1,4 +1,4 @@
-"""Where a warning about a scenario comes from: file, line and column, as errors have them."""
+"""Place of a warning about a scenario: file, line and column, as in errors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _STEP = re.compile(r"\w+")
 
 
 def with_place(warning: str, case: Case, places: Places) -> str:
-    """A warning of a case's plan with the place of what it is about in front of it.
+    """A warning of a case's plan with its place in front.
 
-    That is the field that it begins with, the thresholds for one about ports, else the variant.
+    The place is the field that the text begins with, the thresholds for one about ports, otherwise the variant.
     """
     return f"{places.of(_location(warning, case))}: {warning}"
 

@@ -48,7 +48,7 @@ class Told(Documented):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /) -> JsonSchemaValue:
-        """The class's schema; what data has to say is no default there."""
+        """The class's schema, without defaults for fields that data must contain."""
         made = super().__get_pydantic_json_schema__(core_schema, handler)
         held = handler.resolve_ref_schema(made)
         kind = held.get("properties", {}).get("kind", {})
@@ -87,7 +87,7 @@ class Model(Told):
 
 
 def listed(value: object) -> object:
-    """A list, where a text may stand for a list of one."""
+    """A list; a text counts as a list of one."""
     return [value] if isinstance(value, str) else value
 
 
@@ -151,9 +151,9 @@ class Algorithm(Model):
         return dict(self.__pydantic_extra__)
 
     def config(self, values: Mapping[str, Parameter], own: list[UserSender]) -> spec.AlgorithmSpec:
-        """As the engine takes it: by name, or a class of the user's by its place in `own`, to which it is added."""
+        """For the engine: by name, or a user class by its place in `own`, to which it is added."""
         if self._own is None:
-            # Parameters stand beside the name.
+            # Parameters are next to the name.
             return cast("spec.AlgorithmSpec", {"name": self.name, **values})
         own.append(self._own.with_values(values))
         return {"name": self.name, "own": len(own) - 1}

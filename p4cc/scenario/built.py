@@ -1,4 +1,4 @@
-"""The scenario as Python programs have it: read from a file, made of objects, changed, checked as a file is."""
+"""The scenario for Python programs: read from a file, built from objects, changed, and checked like a file."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Case:
 
     @property
     def switch(self) -> SwitchSettings:
-        """The switches' settings with the variant's own parts; its thresholds and program stand beside."""
+        """The switches' settings with those of the variant, except its thresholds and program."""
         names = (*PortControlChanges.model_fields, "ecn_profile", "flowlet_gap_ns")
         own = {name: getattr(self.variant, name) for name in names}
         given = {name: value for name, value in own.items() if value is not None}
@@ -72,7 +72,7 @@ class Case:
 
     @property
     def header_bytes(self) -> int:
-        """What the variant's data packets have from IP to their payload, headers of the user's not counted."""
+        """What the variant's data packets have from IP to their payload, without user headers."""
         return header_bytes(self.packets, self.ip)
 
     def _of_windows(self, field: str, default: object) -> object:
@@ -151,7 +151,7 @@ def column_names(paths: Iterable[str]) -> dict[str, str]:
 
 
 def as_key(value: JsonValue) -> Key:
-    """A swept value as results have it: what is not a plain value is written as JSON."""
+    """A swept value for results: values that are not plain become JSON."""
     return value if isinstance(value, str | int | float | bool) else json.dumps(value)
 
 

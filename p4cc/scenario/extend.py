@@ -48,7 +48,7 @@ def _variant(known: dict[str, JsonObject], item: JsonValue, place: str) -> JsonV
     if isinstance(item, dict) and LIKE in item:
         given = dict(item)
         like = _known(known, str(given.pop(LIKE)), place)
-        # It has a name of its own, so the names do not tell the two apart here.
+        # It has its own name, so names do not distinguish the two here.
         return _merged({**like, "name": given.get("name", like["name"])}, given)
     return item
 

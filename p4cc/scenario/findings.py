@@ -102,7 +102,7 @@ def _about(part: parts.Part) -> str:
 
 
 def _what_fits(location: Location, part: parts.Part | None) -> str:
-    """What may stand there."""
+    """What is allowed there."""
     name = next((step for step in reversed(location) if isinstance(step, str)), "")
     if part is None or not name:
         return ""

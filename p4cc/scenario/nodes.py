@@ -152,7 +152,7 @@ def _key(event: Event, held: dict[str, Node]) -> str:
 
 
 def _resolved(text: str, mark: Mark) -> Scalar:
-    """What a plain scalar stands for."""
+    """Value of a plain scalar."""
     if text in _NULL:
         return None
     if text in _TRUE or text in _FALSE:

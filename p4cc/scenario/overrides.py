@@ -29,7 +29,7 @@ Origins = dict[Location, str]
 
 @contextmanager
 def named_by(origins: Mapping[Location, str], scenario: Path) -> Generator[None]:
-    """What is wrong at a field of this scenario is told at the assignment that the field's value came from."""
+    """Reports an error at a field of this scenario at the assignment that set the field's value."""
     try:
         yield
     except UserError as error:
@@ -52,7 +52,7 @@ def apply_overrides(data: JsonObject, assignments: list[str], origins: Origins |
     A value is YAML (`25`, `[1, 2]`, `{name: gst}`). Setting a swept field to one value ends its sweep, setting it to a
     list replaces the values swept. Steps into a list are positions, names of items that have one, or `*` for all items.
     `sweep.PATH=5,10` sweeps a field, whether the scenario does or not, and `sweep.PATH=null` ends that.
-    `variant=NAME` replaces the variants by named ones. `origins` is told which values came from which assignment.
+    `variant=NAME` replaces the variants by named ones. `origins` records which values came from which assignment.
     """
     changed = {key: _copy(value) for key, value in data.items()}
     for assignment in assignments:
@@ -183,7 +183,7 @@ def _set_sweep(data: dict[str, JsonValue], path: str, values: list[JsonValue], p
     if values == [None]:
         sweep.pop(path, None)
     else:
-        # What is swept must be there to be set: a path that leads nowhere is told as one of the command line.
+        # A swept field must exist to be set: a wrong path is reported as one of the command line.
         set_path(apply_overrides(data, []), path, None, place)
         sweep[path] = values
     data["sweep"] = sweep

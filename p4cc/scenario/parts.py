@@ -43,7 +43,7 @@ class Part:
 
     @property
     def mappings(self) -> list[Node]:
-        """Mappings that may stand here, in lists too."""
+        """Mappings allowed here, also in lists."""
         return list(_mappings(self.field))
 
 
@@ -117,7 +117,7 @@ def steps(part: Part) -> list[str]:
 
 
 def kinds_at(part: Part) -> list[str]:
-    """Names of all kinds that may stand at a part."""
+    """Names of all kinds allowed at a part."""
     return [kind for mapping in part.mappings for kind in kinds_of(mapping)]
 
 
@@ -253,7 +253,7 @@ def _branches(node: Node) -> Iterator[Node]:
 
 
 def _mappings(node: Node) -> Iterator[Node]:
-    """Mappings with fields that may stand at a node, in lists too."""
+    """Mappings with fields allowed at a node, also in lists."""
     seen: list[str] = []
     for branch in _branches(node):
         inner = _mappings(branch["items"]) if branch.get("type") == "array" and "items" in branch else iter((branch,))

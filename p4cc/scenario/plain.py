@@ -14,7 +14,7 @@ _ALWAYS = ("kind", "name")
 
 
 def plain(value: object) -> JsonValue:
-    """Fields that differ from their defaults, kinds and names beside."""
+    """Fields that differ from their defaults, with kinds and names."""
     if isinstance(value, BaseModel):
         held: dict[str, JsonValue] = {}
         for name, field in type(value).model_fields.items():

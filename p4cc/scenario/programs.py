@@ -1,4 +1,4 @@
-"""What switches run and hold beside p4cc's own: programs by switch, the table of routes, entries of the user's."""
+"""User settings of switches: programs by switch, the table of routes, entries."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class FileRow(Model):
 
 
 def _row_kind(node: object) -> str:
-    """A row is told by its field; text and the like are for the table's model to refuse."""
+    """A row is recognised by its field; the table's model refuses text and other values."""
     has = set(cast("dict[str, object]", node)) if isinstance(node, dict) else set(getattr(node, "__dict__", ()))
     return next((kind for kind in ("file", "multicast_group", "clone_session", "bfrt") if kind in has), "table")
 

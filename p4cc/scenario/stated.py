@@ -1,4 +1,4 @@
-"""What a source states: a number, where it stands, how it was read, and the band that follows from that alone.
+"""What a source states: a number, its place, how it was read, and the band that follows from that alone.
 
 Nobody types a band for a source's number. Where the source gives error bars they are the band; else the way in which
 the number was read decides (docs/reproduction/README.md#rules).

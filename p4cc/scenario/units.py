@@ -1,4 +1,4 @@
-"""Values with units in a scenario's data (`topos.units`), wherever they stand."""
+"""Values with units anywhere in a scenario's data (`topos.units`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers of the user's program in data packets of flows, and what is kept of their fields."""
+"""User headers in data packets of flows, and the recording of their fields."""
 
 from __future__ import annotations
 

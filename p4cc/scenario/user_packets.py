@@ -1,4 +1,4 @@
-"""Packets of the user's own, which belong to no flow: written by hand, or those of a capture; what arrives of them."""
+"""User packets, which belong to no flow: written by hand, or from a capture; and the recording of their arrival."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def read_document(path: Path) -> Document:
 
 
 def document_of(text: str, path: Path) -> Document:
-    """As `read_document`, of a text that stands in no file: `path` is where it might, for what it names."""
+    """`read_document` for a text without a file: `path` is a hypothetical one, for files that it names."""
     return _read_chain(_parsed(text.encode(), path), ())
 
 
@@ -114,7 +114,7 @@ def _read_chain(document: Document, above: tuple[Path, ...]) -> Document:
 
 
 def _read_one(path: Path) -> Document:
-    """Parses a YAML file; raises UserError for what cannot be read, is too long, or is no mapping."""
+    """Parses a YAML file; raises UserError if it cannot be read, is too long, or is not a mapping."""
     if (seen := files_seen.get()) is not None:
         seen.add(path)
     try:

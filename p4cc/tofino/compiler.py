@@ -87,7 +87,7 @@ class Processes:
         with self._lock:
             if self._ended:
                 return None, ""
-            # A group of its own: the driver's children end with it.
+            # A separate process group, so that the driver's children end with it.
             process = subprocess.Popen(
                 command,
                 cwd=folder,
@@ -155,7 +155,7 @@ class Compiler:
 
 
 def find_compiler(given: Path | None, chips: tuple[Chip, ...]) -> Compiler:
-    """The driver that is given, that the variable names, or that stands on PATH; raises UserError with the remedy."""
+    """The driver given as option, by the variable, or on PATH; raises UserError with the remedy."""
     driver, place = _driver(given)
     processes = Processes()
     code, text = processes.run([str(driver), "--target-help"], driver.parent, KNOWN_S)

@@ -31,7 +31,7 @@ class Outcome:
 
 
 def find_programs(given: Sequence[Path]) -> list[Path]:
-    """The programs that are given, those of folders among them, or ours; raises UserError for what is no program."""
+    """The given programs, including those of folders, or ours; raises UserError for anything else."""
     paths: list[Path] = []
     for path in given or (PROGRAMS,):
         programs = sorted(path.glob("*.p4")) if path.is_dir() else [path]

@@ -1,1 +1,1 @@
-"""Algorithms that users write in Python: the classes to derive from, parameters, loading, and the checks of a class."""
+"""Users' algorithms in Python: base classes, parameters, loading, and the checks of a class."""

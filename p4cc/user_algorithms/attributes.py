@@ -1,4 +1,4 @@
-"""What the methods of a user's class set and read, by their byte code: misspelt names are found before a run."""
+"""Attributes that the methods of a user's class set and read, from byte code, to find misspellings before a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LONG = 8
-"""Letters from which on two slips are one name."""
+"""Minimum length of names for which two slips are tolerated."""
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,20 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Attributes:
-    """Those of a class."""
+    """Attributes of a class."""
 
     assignments: tuple[Assignment, ...]
     read: frozenset[str]
     declared: frozenset[str]
-    """By the class or the base, annotated or with a value."""
+    """Attributes that the class or the base declares, annotated or with a value."""
 
     @property
     def names(self) -> frozenset[str]:
-        """All that an object may have."""
+        """All attributes that an object may have."""
         return self.declared | {one.name for one in self.assignments}
 
     def misspelt(self, base: type) -> tuple[Assignment, str] | None:
-        """An assignment that nothing reads and whose name is a slip away from what the engine takes of a `base`."""
+        """An assigned name that nothing reads and that is one slip away from an engine attribute of a `base`."""
         taken = _taken_by_the_engine(base)
         for one in self.assignments:
             if one.name in self.read or one.name in self.declared:
@@ -55,7 +55,7 @@ class Attributes:
 
 
 def attributes_of(found: type, base: type) -> Attributes:
-    """What the class and those that it derives from, up to `base`, do with attributes of any object."""
+    """Uses of attributes of any object in the class and its bases, up to `base`."""
     assignments: list[Assignment] = []
     read: set[str] = set()
     for one in found.__mro__[: found.__mro__.index(base)]:
@@ -78,11 +78,11 @@ _HOLDERS: tuple[tuple[type, str], ...] = (
     (property, "fget"),
     (cached_property, "func"),
 )
-"""What holds a function of a class, and where."""
+"""Functions of a class with their owners."""
 
 
 def _codes(of: type) -> Iterator[tuple[str, types.CodeType]]:
-    """The code of all methods, with that of functions inside them."""
+    """The code of all methods, including nested functions."""
     for name, value in vars(of).items():
         held: object = value
         for kind, inner in _HOLDERS:
@@ -102,7 +102,7 @@ def _taken_by_the_engine(base: type) -> list[str]:
 
 
 def _slips(one: str, other: str) -> int:
-    """Letters too many, too few, wrong or exchanged with the next: the distance of optimal string alignment."""
+    """Number of missing, extra, wrong or transposed letters: the optimal string alignment distance."""
     rows = [list(range(len(other) + 1))]
     for i, letter in enumerate(one, 1):
         row = [i]

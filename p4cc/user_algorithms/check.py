@@ -1,7 +1,7 @@
-"""The properties that algorithms of the engine have, tried on a user's class with made-up ACKs and losses.
+"""The properties of the engine's algorithms, tested on a user's class with random ACKs and losses.
 
-A property is tried with many drawn sequences; what breaks it is told with the sequence's number and the step, and the
-same command draws the same sequences again.
+Each property is tested with many random sequences; a violation is reported with the sequence's number and the step,
+and the same command repeats the same sequences.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STEPS = 150
 LINE_RATE_BPS = 100_000_000_000
 _MARKS = ("one_ecn_threshold", "two_ecn_thresholds", "random_ecn")
 _SLACK = 1e-9
-"""Of sums of real numbers."""
+"""Tolerance of sums of real numbers."""
 
 WindowStep = tuple[str, int, int, int, "int | None"]
 RateStep = tuple[int, "int | None", bool, int, "tuple[int, int, int] | None"]
@@ -34,7 +34,7 @@ RateStep = tuple[int, "int | None", bool, int, "tuple[int, int, int] | None"]
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of one property; `broken` says what broke it, empty where it holds."""
+    """Result for one property; `broken` describes the violation, empty if there is none."""
 
     name: str
     text: str
@@ -42,7 +42,7 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing broke it."""
+        """Whether the property holds."""
         return not self.broken
 
 
@@ -62,7 +62,7 @@ def check(sender: UserSender) -> list[Finding]:
 
 
 class _BrokenError(Exception):
-    """A property does not hold; its text says where."""
+    """A property does not hold; the text says where."""
 
 
 def _tried(name: str, text: str, sequences: Callable[[random.Random], None]) -> Finding:
@@ -100,7 +100,7 @@ class _Windows:
         return _engine.script_window(self._config, self._own, 1, ssthresh, steps)
 
     def _ssthresh(self, draw: random.Random) -> float:
-        """The first threshold: low ones have congestion avoidance from the beginning, or soon."""
+        """The first threshold: with low ones, congestion avoidance begins immediately or soon."""
         return 2.0**30 if self._kind == "slow_start" else draw.choice((1.0, 64.0, 2.0**30))
 
     def _survives(self, draw: random.Random) -> None:
@@ -169,7 +169,7 @@ class _Rates:
 
 
 def _same(run: Callable[[], Sequence[object]]) -> None:
-    """Runs twice, with other global randomness and at another time of the wall clock."""
+    """Runs twice, with different global randomness and wall-clock time."""
     before = random.getstate()
     try:
         random.seed(1)

@@ -1,4 +1,4 @@
-"""An exception of a user's algorithm, told with the lines of the user's file, the flow and the virtual time."""
+"""Errors of a user's algorithm, with the lines of the user's file, the flow and the virtual time."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def failed(error: _engine.AlgorithmError, of: str) -> UserError:
-    """What the user is told; `of` says which run it was, or which part of a scenario.
+    """A UserError for an exception; `of` names the run, or the part of a scenario.
 
-    Raises KeyboardInterrupt where Ctrl-C ended the algorithm.
+    Raises KeyboardInterrupt if Ctrl-C ended the algorithm.
     """
     cause = error.__cause__
     if isinstance(cause, KeyboardInterrupt | InterruptedCallError):
         raise KeyboardInterrupt from error
     frames = traceback.extract_tb(cause.__traceback__) if cause is not None else None
     is_too_long = isinstance(cause, TooLongError)
-    # The exception is p4cc's own, and says nothing.
+    # The exception is p4cc's and adds nothing.
     last_line = "" if is_too_long else None
     lines = f"\n{told(cause, frames[0].filename, last_line)}" if cause is not None and frames else f": {error.cause}"
     place = f"{of}: {error.place}"

@@ -1,4 +1,4 @@
-"""A user's algorithm by the name that a scenario gives it: `FILE.py:CLASS`, or a name that a package offers."""
+"""Loads a user's algorithm by its name in a scenario: `FILE.py:CLASS`, or a name that a package offers."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 GROUP = "p4cc.algorithms"
-"""The entry points by which packages offer algorithms."""
+"""Entry points of packages that offer algorithms."""
 _KEY = "python"
 _MODULES: dict[Path, tuple[str, ModuleType, list[Path]]] = {}
-"""Files that were imported, with the hash of what they are made of."""
+"""Imported files, with the hash of their contents."""
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,18 @@ class UserAlgorithm:
     """A user's class, found and checked."""
 
     entry: Algorithm
-    """As the registry would list it."""
+    """Its form in the registry."""
     kind: AlgorithmClass
     file: str
-    """The file, as tracebacks name it."""
+    """The file, as in tracebacks."""
     digest: str
-    """Of all that decides what the class does."""
+    """Hash of everything that determines the class's behaviour."""
     is_offered: bool = False
-    """Whether a package offers it by its name."""
+    """Whether a package offers it by name."""
 
     @cached_property
     def attributes(self) -> Attributes:
-        """What its methods set and read."""
+        """Attributes that its methods set and read."""
         return attributes_of(self.kind, KINDS[self.entry.kind])
 
     def with_values(self, given: Mapping[str, object]) -> UserSender:
@@ -54,27 +54,27 @@ class UserAlgorithm:
         return UserSender(self, values(self.entry.name, self.entry.parameters, given))
 
     def told(self, error: BaseException) -> str:
-        """Lines of the user's files from which an exception comes, and the exception."""
+        """Origin of an exception: lines of the user's files, and the exception."""
         return user_code.told(error, self.file)
 
 
 @dataclass(frozen=True)
 class UserSender:
-    """A user's class with the values of its parameters: what a sender runs."""
+    """A user's class with the values of its parameters, for one sender."""
 
     algorithm: UserAlgorithm
     values: Mapping[str, float | str]
 
     @property
     def identity(self) -> str:
-        """What decides what it does, for the keys of runs."""
+        """Everything that determines its behaviour, for cache keys."""
         return repr((self.algorithm.entry.name, self.algorithm.digest, sorted(self.values.items())))
 
     def for_engine(self) -> _engine.OwnAlgorithm:
-        """As the engine takes it."""
+        """Its form for the engine."""
         one, entry = self.algorithm, self.algorithm.entry
         kind = one.kind
-        # The values are the class's: an object of it has them before its first line runs.
+        # The values belong to the class: an object has them before its first line runs.
         named = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
         valued = type(kind.__name__, (kind,), {**named, **self.values})
         hooks = [name for name in HOOKS[entry.kind] if _overrides(kind, KINDS[entry.kind], name)]
@@ -92,7 +92,7 @@ class UserSender:
 def load_own(text: str, kind: str, scenario: Path) -> UserAlgorithm:
     """The class that a scenario names as `FILE.py:CLASS` for a part of a sender.
 
-    Raises UserError with the lines of what is wrong.
+    Raises UserError with the lines of the error.
     """
     name, _, class_name = text.rpartition(":")
     if not name:
@@ -107,7 +107,7 @@ def load_own(text: str, kind: str, scenario: Path) -> UserAlgorithm:
 
 
 def load_any(text: str, scenario: Path) -> UserAlgorithm:
-    """As `load_own`, for whichever part of a sender the class is."""
+    """`load_own` for any part of a sender."""
     name, _, class_name = text.rpartition(":")
     path = find_named(name, scenario, what="algorithm", key=_KEY).resolve()
     found = getattr(_module(path)[0], class_name, None)
@@ -117,12 +117,12 @@ def load_any(text: str, scenario: Path) -> UserAlgorithm:
 
 @cache
 def offered() -> dict[str, str]:
-    """Names of algorithms that installed packages offer, and where their classes are."""
+    """Algorithms that installed packages offer, with the places of their classes."""
     return {point.name: point.value for point in entry_points(group=GROUP)}
 
 
 def load_offered(name: str, kind: str | None = None) -> UserAlgorithm:
-    """The class that a package offers by this name; raises UserError where it cannot be used, for this kind or any."""
+    """The class that a package offers by this name; raises UserError if it is unusable, for this kind or any."""
     point = next(point for point in entry_points(group=GROUP) if point.name == name)
     package = "" if point.dist is None else f"{point.dist.name} {point.dist.version}"
     try:
@@ -139,7 +139,7 @@ def load_offered(name: str, kind: str | None = None) -> UserAlgorithm:
 
 
 def _module(path: Path) -> tuple[ModuleType, list[Path]]:
-    """The module of a file: the one imported before if nothing of it has changed."""
+    """The module of a file: the imported one if nothing has changed."""
     if (held := _MODULES.get(path)) is not None:
         digest, module, files = held
         if all(file.is_file() for file in files) and user_code.digest_of(files) == digest:
@@ -166,7 +166,7 @@ def _overrides(kind: type, base: type, name: str) -> bool:
 
 
 def _class_in(found: object, name: str, kind: str, path: Path, module: ModuleType | None) -> AlgorithmClass:
-    """The class if it is one for this part of a sender; raises UserError."""
+    """The class if it is for this part of a sender; raises UserError."""
     base = KINDS[kind]
     if isinstance(found, type) and issubclass(found, base) and found is not base:
         _check_words(found, kind, path)
@@ -188,7 +188,7 @@ def _class_in(found: object, name: str, kind: str, path: Path, module: ModuleTyp
 
 
 def _check_words(found: AlgorithmClass, kind: str, path: Path) -> None:
-    """What a class says of itself."""
+    """Description of a class."""
     place = f"{path}:{found.__name__}"
     if found.needs not in get_args(SwitchNeed):
         remedy = f"give one of: {', '.join(get_args(SwitchNeed))}"

@@ -1,4 +1,4 @@
-"""Parameters of a user's algorithm: declared in its class, checked as those of the registry are."""
+"""Parameters of a user's algorithm: declared in its class, checked like those of the registry."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class Declared:
-    """A parameter as a class declares it; an object of the class has its value."""
+    """A declared parameter; an object of the class has its value."""
 
     def __init__(self, parameter: Parameter) -> None:
         self.parameter = parameter
-        """As the registry would have it."""
+        """Its form in the registry."""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Told by Python which attribute of which class it is."""
+        """Called by Python with the class and the attribute's name."""
         self.parameter.name = name
 
     @overload
@@ -28,7 +28,7 @@ class Declared:
     @overload
     def __get__(self, instance: object, owner: type) -> float | str: ...
     def __get__(self, instance: object | None, owner: type) -> Declared | float | str:
-        """The default, where no scenario gave a value; raises AttributeError where there is none."""
+        """The default, without a value from the scenario; raises AttributeError if there is none."""
         if instance is None:
             return self
         value = self.parameter.default

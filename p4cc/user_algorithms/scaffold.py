@@ -1,4 +1,4 @@
-"""What `p4cc new algorithm` writes: the class, a scenario that compares it, a test."""
+"""Files of `p4cc new algorithm`: the class, a scenario that compares it, a test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 
 
 def files_of(name: str, kind: str, folder: Path) -> dict[Path, str]:
-    """Paths and texts of a new algorithm; raises UserError for a name that is none."""
+    """Paths and texts of a new algorithm; raises UserError for an invalid name."""
     if _NAME.fullmatch(name) is None:
         remedy = "use up to 32 letters, digits and _, starting with a letter"
         raise UserError(f"{name!r} is not a valid class name", place="p4cc new algorithm", remedy=remedy)
@@ -31,14 +31,14 @@ def files_of(name: str, kind: str, folder: Path) -> dict[Path, str]:
 
 
 def write(files: dict[Path, str]) -> None:
-    """Writes all files or none; raises UserError where one is there already."""
+    """Writes all files or none; raises UserError if one exists."""
     for path in files:
         if path.exists():
             raise UserError("already exists", place=str(path), remedy="choose another name or folder")
     for path, text in files.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # "x" makes the file or fails, so nothing that was there before can be lost.
+            # "x" creates the file or fails, so existing files are never lost.
             with path.open("x", encoding="utf-8") as out:
                 out.write(text)
         except OSError as error:

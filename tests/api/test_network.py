@@ -253,18 +253,18 @@ def test_masks_ranges_direct_counters_and_registers(tmp_path: Path) -> None:
 
 
 MISTAKES: list[tuple[Callable[[p4cc.Network], object], str]] = [
-    (lambda net: net.run_until(-1), "-1 is no time"),
-    (lambda net: net.run_until(True), "True is no time"),
-    (lambda net: net.run_for(1.5), "1.5 is no time"),  # pyright: ignore[reportArgumentType]
+    (lambda net: net.run_until(-1), "-1 is not a time"),
+    (lambda net: net.run_until(True), "True is not a time"),
+    (lambda net: net.run_for(1.5), "1.5 is not a time"),  # pyright: ignore[reportArgumentType]
     (lambda net: net.run_until(50_000).run_until(40_000), "40000 ns is over"),
     (lambda net: net.inject("h9", PROBE), "there is no host \"h9\""),
-    (lambda net: net.inject("h1", 5), "int is no packet"),  # pyright: ignore[reportArgumentType]
-    (lambda net: net.inject("h1", "text"), "str is no packet"),  # pyright: ignore[reportArgumentType]
+    (lambda net: net.inject("h1", 5), "int is not a packet"),  # pyright: ignore[reportArgumentType]
+    (lambda net: net.inject("h1", "text"), "str is not a packet"),  # pyright: ignore[reportArgumentType]
     (lambda net: net.inject("h1", b""), "it has 0 bytes"),
     (lambda net: net.inject("h1", bytes(70_000)), "it has 70000 bytes"),
     (lambda net: net.inject("h1", PROBE, priority=8), "8 is out of range"),
     (lambda net: net.inject("h1", PROBE, priority=-1), "give a number from 0 to 7"),
-    (lambda net: net.inject("h1", PROBE, port=1), "h1 is no switch"),
+    (lambda net: net.inject("h1", PROBE, port=1), "h1 is not a switch"),
     (lambda net: net.inject("s1", PROBE), "ports: 1 to h1, 2 to h2"),
     (lambda net: net.inject("s1", PROBE, port=9), "s1 has no port 9"),
     (lambda net: net.run().inject("h1", PROBE), "it is over"),
@@ -281,7 +281,7 @@ MISTAKES: list[tuple[Callable[[p4cc.Network], object], str]] = [
     (lambda net: net.modify("s1", "ipv4_lpm", {"dst_addr": "10.0.0.1/32"}, params={"port": 1}), "give the action too"),
     (lambda net: net.insert("s1", "thresholds", PORT, "set_thresholds", {"k": 1, "k_dc": 2}), "ALREADY_EXISTS"),
     (lambda net: net.delete("s1", "thresholds", {"egress_port": 77}), "NOT_FOUND"),
-    (lambda net: net.fork(seed=-1), "-1 is no seed"),
+    (lambda net: net.fork(seed=-1), "-1 is not a seed"),
 ]  # fmt: skip
 
 
@@ -303,7 +303,7 @@ def test_mistakes_say_what_there_is(mistaken: p4cc.Network, call: Callable[[p4cc
     ("options", "told"),
     [
         ({"variant": "Renoo"}, "no variant 'Renoo'"),
-        ({"seed": 1 << 63}, "is no seed"),
+        ({"seed": 1 << 63}, "is not a seed"),
         ({"topology__sender": 3}, "unknown key 'sender'"),
         ({}, "variant=NAME of DCTCP, GST-DCTCP; one value for each of topology.senders"),
     ],

@@ -107,7 +107,7 @@ def test_nodes_die_and_the_results_are_those_of_one_machine(
     counted = re.search(r"(\d+) of 200 runs are finished", told)
     assert counted is not None, told
     assert 2 * RUNS // 5 - WORKERS <= int(counted[1]) < RUNS
-    assert "run the same command to go on" in told
+    assert "run the same command to continue" in told
     assert not hashes(tmp_path / "cluster" / "out")
     nodes.kill("worker2")
 

@@ -119,7 +119,7 @@ def refused(*words: str) -> str:
 def test_options_that_do_not_go_together_say_so(tmp_path: Path) -> None:
     assert "--memory: applies only to runs on a cluster" in refused("--memory", "2GB")
     assert "--store: cannot be combined with --no-cache" in refused("--store", f"file://{tmp_path}", "--no-cache")
-    assert "is no address of a cluster" in refused("--on", "slurm")
+    assert "is not the address of a cluster" in refused("--on", "slurm")
     assert "no such wheel" in refused("--on", "ray", "--wheel", "p4cc.whl")
     one = ("--variant", "GST-DCTCP", "--set", "sweep={}", "--set", "seeds=[1]")
     assert "runs on this machine" in refused("--on", "ray", "--trace", "1:1", *one)

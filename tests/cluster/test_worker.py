@@ -134,7 +134,7 @@ def test_inputs_that_changed_on_their_way_are_refused(tmp_path: Path) -> None:
         studies.get(bundle.name, lambda: Bundle(bundle.manifest + b" ", bundle.contents))
     manifest = json.loads(bundle.manifest)
     manifest["files"] = {"x": {"path": "/a/../../../etc/x", "sha256": next(iter(bundle.contents))}}
-    with pytest.raises(UserError, match="no whole path"):
+    with pytest.raises(UserError, match="not a complete path"):
         laid_out(Bundle(json.dumps(manifest).encode(), bundle.contents), tmp_path / "there")
 
 

@@ -99,7 +99,7 @@ def test_a_file_named_with_o_is_replaced_only_if_it_is_a_report(tmp_path: Path) 
     folder = run(tmp_path, scenario()).outcome.folder
     out = tmp_path / "page.html"
     out.write_text("<html>mine</html>", encoding="utf-8")
-    with pytest.raises(UserError, match="no report of p4cc"):
+    with pytest.raises(UserError, match="not a report of p4cc"):
         write_report([folder], out)
     assert out.read_text(encoding="utf-8") == "<html>mine</html>"
     write_report([folder], out, force=True)

@@ -41,7 +41,7 @@ _GATEWAY = re.compile(r"^(?:route add default gw|ip route (?:add|replace) defaul
 
 
 def graph_of(lab: LabNetwork, defaults: LinkDefaults) -> Topology:
-    """The lab as virtual time has it: its names, port numbers and addresses; raises TopologyError.
+    """The lab for virtual time: its names, port numbers and addresses; raises TopologyError.
 
     Every host may send and receive. Commands of hosts are not run; of the tutorials' `route add` and `arp -s` the
     gateway's MAC address is taken.

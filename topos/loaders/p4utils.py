@@ -237,7 +237,7 @@ def _host(
     if (route := node.get("defaultRoute")) is not None:
         gateway = as_text(route, f"hosts.{name}.defaultRoute").removeprefix("via ").strip()
     neighbours: list[tuple[str, str]] = []
-    # A gateway of the user's own is some other node, which answers for itself.
+    # A user-defined gateway is some other node, which answers for itself.
     if gateway is not None and gateway == own.gateway and gateway_arp:
         neighbours.append((gateway, own.gateway_mac))
     if arp:

@@ -1,4 +1,4 @@
-"""Two rows of hosts joined by one bottleneck; each pair may have a round-trip time of its own."""
+"""Two rows of hosts joined by one bottleneck; each pair may have its own round-trip time."""
 
 from typing import Annotated, Self
 

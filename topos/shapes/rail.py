@@ -23,7 +23,7 @@ class RailParams(Params):
 
     A host is a GPU's network card, h1.. server by server: GPU r of server s is host (s - 1) R + r. Rail switches are
     `u1r1`.., and each is joined to every spine, so GPUs of unlike numbers meet there. What servers move inside
-    themselves (NVLink) is no part of the network.
+    themselves (NVLink) is not part of the network.
     """
 
     units: Annotated[int, Field(ge=1, le=256)]

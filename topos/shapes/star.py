@@ -12,7 +12,7 @@ class StarParams(Params):
     """T-incast: senders h1..hn and one aggregator on one switch, every link alike.
 
     `rtt_ns` is the base round-trip time by propagation alone; a round trip crosses four links. `background_hosts` adds
-    b1..bm, senders of traffic beside that of the senders (docs/algorithms/traffic.md#workloads).
+    b1..bm, senders of additional traffic (docs/algorithms/traffic.md#workloads).
 
     Source: docs/algorithms/topologies.md#topologies.
     """

@@ -163,7 +163,7 @@ fn parse_number(place: &dyn Fn() -> String, ty: &Type, bytes: &[u8]) -> Result<B
     let width = ty.width();
     let len = width.div_ceil(8) as usize;
     if width == 0 {
-        return Err(Failure::invalid(format!("{}: it is no number", place())));
+        return Err(Failure::invalid(format!("{}: it is not a number", place())));
     }
     if bytes.len() != len {
         return Err(Failure::invalid(format!(

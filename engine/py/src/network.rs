@@ -65,7 +65,7 @@ pub(crate) struct Network {
 /// An address that a server is to listen on; raises ServerError.
 fn socket_address(py: Python<'_>, address: &str) -> PyResult<SocketAddr> {
     address.parse().map_err(|_| {
-        errors::server(py, &format!("{address:?} is no address"), "give IP:PORT, such as 127.0.0.1:9559")
+        errors::server(py, &format!("{address:?} is not an address"), "give IP:PORT, such as 127.0.0.1:9559")
     })
 }
 

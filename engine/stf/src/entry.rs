@@ -38,7 +38,7 @@ pub(super) fn table(program: &Program, name: &str) -> Outcome<TableId> {
 /// A number as bits.
 pub(super) fn bits(literal: &Literal, width: u32) -> Outcome<Bits> {
     if literal.digits.contains(&None) {
-        return Err("`*` stands where only a number can".to_owned());
+        return Err("`*` is not allowed instead of a number".to_owned());
     }
     if literal.digit_bits == 0 {
         let value = literal.to_u64()?;
@@ -300,7 +300,7 @@ mod tests {
             ("add ternary 1 x.h.b:0b1********* to(port:1)", "a mask of 10 bits is wider than the key of 9"),
             ("add ternary 1 x.h.b:0x2** to(port:1)", "a number does not fit 9 bits"),
             ("add optional_ 1 x.h.b:0b********** to(port:1)", "a mask of 10 bits is wider than the key of 9"),
-            ("add optional_ 1 x.h.b:0b1******** to(port:1)", "`*` stands where only a number can"),
+            ("add optional_ 1 x.h.b:0b1******** to(port:1)", "`*` is not allowed instead of a number"),
             ("add exact x.h.a:256 to(port:1)", "a number does not fit 8 bits"),
             ("add exact x.h.a:1 to(port:512)", "a number does not fit 9 bits"),
             ("add slice x.h.b:16 to(port:1)", "a number does not fit 4 bits"),

@@ -284,7 +284,7 @@ fn take(seen: &mut [bool], port: u32, place: &str) -> Result<(), ConfigError> {
     };
     if core::mem::replace(taken, true) {
         let cause = format!("port {port} is used twice");
-        let remedy = "ports, the CPU port and the drop port each need a number of their own";
+        let remedy = "ports, the CPU port and the drop port each need a different number";
         return Err(ConfigError::new(place.to_owned(), cause, remedy));
     }
     Ok(())

@@ -83,8 +83,8 @@ impl<'s> Control<'s> {
     }
 
     /// Sets how many packets a second a queue of a port sends at most, or each if no priority is given; none
-    /// for as many as the link takes. A packet of a queue with such a rate keeps the port busy for its share
-    /// of the second. False if there is no such port.
+    /// for as many as the link takes. Other queues of the port are not affected. False if there is no such
+    /// port.
     pub fn set_queue_rate_pps(&mut self, port: u32, priority: Option<u8>, rate_pps: Option<u64>) -> bool {
         let Some(index) = self.switch.core.tm.port(port) else { return false };
         self.switch.core.tm.set_rate_pps(index, priority, rate_pps);

@@ -206,7 +206,7 @@ fn check_replicas(what: &str, id: u32, replicas: &[Replica]) -> Result<(), Contr
     if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
         let (port, instance) = twice[0];
         return Err(ControlError::InvalidArgument(format!(
-            "{what} {id} names port {port} with instance {instance} twice; give each copy an instance of its own"
+            "{what} {id} names port {port} with instance {instance} twice; give each copy a different instance"
         )));
     }
     Ok(())

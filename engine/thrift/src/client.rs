@@ -74,6 +74,6 @@ fn result(answer: Message) -> Result<Option<Value>, CallError> {
             Some(Value::I32(code)) => Err(CallError::Refused(*code)),
             _ => Err(CallError::Failed("the switch refused the call".to_owned())),
         },
-        _ => Err(CallError::Failed("the answer is no reply".to_owned())),
+        _ => Err(CallError::Failed("the answer is not a reply".to_owned())),
     }
 }

@@ -123,7 +123,7 @@ impl<'a> Args<'a> {
     }
 
     fn wrong<T>(id: i16, wanted: &str) -> Outcome<T> {
-        Err(Fault::Arguments(format!("argument {id} is no {wanted}")))
+        Err(Fault::Arguments(format!("argument {id} is not of type {wanted}")))
     }
 
     pub fn i32(&self, id: i16) -> Outcome<i32> {
@@ -222,7 +222,7 @@ impl Service {
     pub fn answer(&self, memory: &mut Memory, message: &Message) -> Option<Message> {
         let outcome = match message.kind {
             Kind::Call | Kind::Oneway => self.call(memory, &message.name, &message.fields),
-            Kind::Reply | Kind::Exception => Err(Fault::Arguments("this is no call".to_owned())),
+            Kind::Reply | Kind::Exception => Err(Fault::Arguments("this is not a call".to_owned())),
         };
         if message.kind == Kind::Oneway {
             return None;

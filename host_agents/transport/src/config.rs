@@ -42,7 +42,7 @@ impl TryFrom<u8> for IpVersion {
         match version {
             4 => Ok(Self::V4),
             6 => Ok(Self::V6),
-            other => Err(format!("{other} is no IP version: give 4 or 6")),
+            other => Err(format!("{other} is not an IP version: give 4 or 6")),
         }
     }
 }

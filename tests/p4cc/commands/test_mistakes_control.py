@@ -155,16 +155,18 @@ MISTAKES = (
         ("$.faults[0]", "install_delay_ns applies to a switch that comes up again"),
         changes={"faults": [{"between": ["s1", "h1"], "down_ns": 5, "up_ns": 6, "install_delay_ns": 7}]},
     ),
-    Mistake("a port that is none", (*RUN, "--serve", "x"), ("--serve", "'x' is no address", "give PORT or IP:PORT")),
+    Mistake(
+        "a port that is none", (*RUN, "--serve", "x"), ("--serve", "'x' is not an address", "give PORT or IP:PORT")
+    ),
     Mistake(
         "a port for the world",
         (*RUN, "--serve", "0.0.0.0:9559"),
-        ("--serve", "'0.0.0.0:9559' is no port of this machine's loopback"),
+        ("--serve", "'0.0.0.0:9559' is not a port of this machine's loopback"),
     ),
     Mistake(
         "a speed that is none",
         (*RUN, "--serve", "0", "--speed", "0"),
-        ("--speed", "'0' is no speed", "1e-06 to 1000, max or epochs"),
+        ("--speed", "'0' is not a speed", "1e-06 to 1000, max or epochs"),
     ),
     Mistake("a speed of nothing", (*RUN, "--speed", "2"), ("--speed", "is for --serve", "add one of them")),
     Mistake(

@@ -97,7 +97,7 @@ def test_pieces_wait_for_what_they_need(tmp_path: Path, variant: str) -> None:
         ({"group_stride": 2}, "group_stride requires group_size"),
         ({"group_size": 3}, "8 hosts are not a multiple of 3 ranks"),
         ({"deadline": {"offset_ns": 5}}, "cannot have a deadline"),
-        ({"ranks": HOSTS[:3], "schedule": "halving_doubling"}, "3 ranks are no power of two"),
+        ({"ranks": HOSTS[:3], "schedule": "halving_doubling"}, "3 ranks are not a power of two"),
         ({"ranks": ["h1"]}, "1 ranks"),
         ({"iterations": 100_000}, "steps of all ranks and iterations"),
         ({"operation": "all_to_all", "window": 8}, "8 is out of range"),

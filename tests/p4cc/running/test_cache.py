@@ -91,7 +91,7 @@ def test_a_damaged_file_is_removed_and_said_once(tmp_path: Path) -> None:
     second = run(tmp_path, data)
     assert second.bytes() == first.bytes()
     (note,) = [note for note in second.outcome.notes if "SHA-256" in note]
-    assert "it was removed, and its run was made again (and 1 more such files)" in note
+    assert "it was removed, and its run was repeated (and 1 more such files)" in note
     assert whole.read_bytes() == kept
     third = run(tmp_path, data)
     assert third.bytes() == first.bytes()

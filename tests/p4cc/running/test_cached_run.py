@@ -87,8 +87,8 @@ def test_other_bytes_than_were_written_are_refused(kept: SeedRun) -> None:
     changed[len(data) // 2] ^= 1
     assert "SHA-256 differs" in refused(bytes(changed))
     assert "SHA-256 differs" in refused(data[:-1])
-    assert "is no run" in refused(b"<html>")
-    assert "is no run" in refused(b"")
+    assert "is not a run" in refused(b"<html>")
+    assert "is not a run" in refused(b"")
     assert "another run" in refused(data, "0" * 64)
 
 
@@ -113,8 +113,8 @@ def parquet(columns: dict[str, Any]) -> bytes:
 @pytest.mark.parametrize(
     ("name", "data", "cause"),
     [
-        ("../../../etc/cron.d/x.pcapng", b"x", "no name of a port"),
-        ("..pcapng", b"x", "no name of a port"),
+        ("../../../etc/cron.d/x.pcapng", b"x", "not the name of a port"),
+        ("..pcapng", b"x", "not the name of a port"),
         ("run.sh", b"x", "which no run has"),
         ("secrets.parquet", parquet({"a": [1]}), "which no run has"),
         ("flows.parquet", b"PAR1", "cannot be read"),

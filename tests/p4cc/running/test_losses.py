@@ -54,7 +54,7 @@ def test_a_stall_is_a_warning_with_its_cause(tmp_path: Path) -> None:
     assert ran.runs[0]["outcome"] == "stalled"
     (text,) = (one for one in ran.outcome.warnings if "stalled" in one)
     assert text.startswith("case line rate seed 1: stalled: at ")
-    assert "lost on links, and without rto_ns no sender sends again what was the last of a flow" in text
+    assert "lost on links, and without rto_ns no sender repeats the last packets of a flow" in text
 
 
 def test_warnings_of_a_plan_have_file_line_and_column(tmp_path: Path) -> None:

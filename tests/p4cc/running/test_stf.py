@@ -102,7 +102,7 @@ def test_a_command_that_the_program_has_no_place_for(tmp_path: Path, line: str, 
 
 def test_bad_paths_are_one_message(tmp_path: Path) -> None:
     for arguments, text in (
-        ((TEST,), "no program stands before it"),
+        ((TEST,), "no program precedes it"),
         ((tmp_path,), "no program with a test of its name"),
         ((HERE / "absent.p4",), "no such program"),
     ):

@@ -87,7 +87,7 @@ def test_every_sender_is_read() -> None:
     assert PacketChoice.parse("7") == PacketChoice("7", 7, acks=False, first=1, last=3)
     assert PacketChoice.parse("7:acks:2") == PacketChoice("7:acks:2", 7, acks=True, first=2, last=2)
     assert PacketChoice.parse("h1:2-5") == PacketChoice("h1:2-5", "h1", acks=False, first=2, last=5)
-    with pytest.raises(UserError, match="stands 65 times"):
+    with pytest.raises(UserError, match="is given 65 times"):
         TraceRequest.parse(["1"] * (MAX_CHOICES + 1), 1)
     assert step_text({"packet": 1, "time_ns": 2, "node": "s1", "step": "new", "place": "x"}) == "new place=x"
 

@@ -77,7 +77,7 @@ fn refuse_warm_init(_: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failu
     match change.new {
         None => Ok(()),
         Some(_) => Err(Failure::unimplemented(format!(
-            "table {}: start anew by SetForwardingPipelineConfig, VERIFY_AND_WARM_INIT_BEGIN_AND_END",
+            "table {}: restart by SetForwardingPipelineConfig, VERIFY_AND_WARM_INIT_BEGIN_AND_END",
             change.table.name
         ))),
     }

@@ -58,7 +58,7 @@ impl Clients {
         self.all.retain(|_, client| !client.sender.is_closed());
         if self.all.contains_key(&id) {
             return Err(Failure::invalid(format!(
-                "client id {id} is taken; each client needs one of its own"
+                "client id {id} is taken; each client needs a different one"
             )));
         }
         if self.all.len() >= MAX_CLIENTS {

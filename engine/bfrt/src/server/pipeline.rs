@@ -57,7 +57,7 @@ pub(super) fn set(
             Ok(())
         }
         Action::ReconcileAndWarmInitEnd => Err(Failure::unimplemented(
-            "RECONCILE_AND_WARM_INIT_END is not done; use VERIFY_AND_WARM_INIT_BEGIN_AND_END and write the entries anew",
+            "RECONCILE_AND_WARM_INIT_END is not supported; use VERIFY_AND_WARM_INIT_BEGIN_AND_END and write the entries again",
         )),
     }
 }
@@ -103,7 +103,7 @@ fn begin(clients: &mut Clients, id: u32) -> Result<(), Failure> {
     if client.is_starting {
         return Err(Failure::new(
             Code::Unavailable,
-            "the device is being started anew; end that with WARM_INIT_END",
+            "the device is restarting; end the restart with WARM_INIT_END",
         ));
     }
     client.is_starting = true;

@@ -357,7 +357,7 @@ pub fn call(
     old: Option<&ActionCall>,
 ) -> Result<ActionCall, Failure> {
     let Some(id) = action.action else {
-        return Err(Failure::invalid(format!("{place}: {} is no action of the program", action.name)));
+        return Err(Failure::invalid(format!("{place}: {} is not an action of the program", action.name)));
     };
     let params = &target.program.actions[id.index()].params;
     let mut args = Vec::with_capacity(params.len());
@@ -370,7 +370,7 @@ pub fn call(
             Some(Value::Bool(value)) => Bits::from_u128(width, (*value).into()),
             Some(_) => {
                 let (action, param) = (&action.name, &param.cp.name);
-                return Err(Failure::invalid(format!("{place}, action {action}: {param} is no number")));
+                return Err(Failure::invalid(format!("{place}, action {action}: {param} is not a number")));
             }
             // The driver's data begin as zeros.
             None => kept().unwrap_or_else(|| Bits::zero(width)),

@@ -65,7 +65,7 @@ impl core::str::FromStr for Exec {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|exec| exec.name() == name);
-        found.ok_or_else(|| format!("`{name}` is no execution back end; there are interp and native"))
+        found.ok_or_else(|| format!("`{name}` is not an execution back end; there are interp and native"))
     }
 }
 

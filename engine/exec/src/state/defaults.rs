@@ -60,7 +60,7 @@ impl State {
             EntryAction::Group(group) => drop(state.group_head(declared, *group)?),
             _ => {
                 return Err(ControlError::InvalidArgument(format!(
-                    "the default entry of table `{name}` has no actions of its own; give a member or a group"
+                    "the default entry of table `{name}` has no actions; give a member or a group"
                 )));
             }
         }

@@ -256,7 +256,7 @@ pub(crate) fn table_action(
             "action `{action}` is @tableonly in table `{name}`: it cannot be the default action"
         ))),
         (ActionScope::DefaultOnly, false) => Err(ControlError::PermissionDenied(format!(
-            "action `{action}` is @defaultonly in table `{name}`: it cannot stand in an entry"
+            "action `{action}` is @defaultonly in table `{name}`: it is not allowed in an entry"
         ))),
         _ => Ok(()),
     }
@@ -324,7 +324,7 @@ pub(crate) fn group(profile: &Profile, group: &Group) -> Result<(), ControlError
         weight(profile, SizeSemantics::Declared, member.weight, place)?;
         if !seen.insert(member.member_id) {
             return Err(invalid(format!(
-                "member {} stands twice in group {} of `{name}`; give it once with a larger weight",
+                "member {} is twice in group {} of `{name}`; give it once with a larger weight",
                 member.member_id, group.id
             )));
         }

@@ -181,7 +181,7 @@ impl Topology {
             };
             if is_used {
                 let cause = format!("another link uses {}:{}", end.node, end.port);
-                return refuse(path, cause, "give every link two ends of its own");
+                return refuse(path, cause, "give every link two ends that no other link uses");
             }
         }
         for (from, to, near, far) in [(0, 1, &link.a, &link.b), (1, 0, &link.b, &link.a)] {
@@ -295,7 +295,7 @@ impl Topology {
             })?;
         }
         if let Some(name) = spec.rdma.keys().find(|name| spec.algorithms.contains_key(*name)) {
-            let cause = format!("the name {name:?} stands in algorithms too");
+            let cause = format!("the name {name:?} is also in algorithms");
             return refuse(format!("rdma.{name}"), cause, "give every sender its own name");
         }
         self.reads = spec
@@ -315,7 +315,7 @@ impl Topology {
         flows.sort_by_key(|flow| flow.id);
         if let Some(twice) = flows.windows(2).find(|pair| pair[0].id == pair[1].id) {
             let cause = format!("flow id {} is used twice", twice[0].id);
-            return refuse("flows", cause, "give every flow an id of its own");
+            return refuse("flows", cause, "give every flow a unique id");
         }
         self.rounds = plans(&spec.rounds, |i, rounds| {
             RoundsPlan::new(i, rounds, &resolver, next_id(&flows)?, &mut flows)
@@ -524,7 +524,7 @@ fn check_link(index: usize, link: &LinkSpec) -> Result<(), SpecError> {
     in_range(&path("delay_ns"), link.delay_ns, 0, MAX_TIME_NS)?;
     in_range(&path("framing_bytes"), u64::from(link.framing_bytes), 0, u64::from(MAX_FRAMING_BYTES))?;
     if !(0.0..=1.0).contains(&link.loss) {
-        let cause = format!("{} is no share of packets", link.loss);
+        let cause = format!("{} is not a share of packets", link.loss);
         return refuse(path("loss"), cause, "give a number from 0 to 1");
     }
     Ok(())
@@ -535,11 +535,11 @@ fn check_device_ids(spec: &NetworkSpec) -> Result<(), SpecError> {
     for (i, switch) in spec.switches.iter().enumerate() {
         let path = format!("switches[{i}].device_id");
         if switch.device_id == 0 {
-            return refuse(path, "0 is no P4Runtime device id", "give 1 or more");
+            return refuse(path, "0 is not a P4Runtime device id", "give 1 or more");
         }
         if let Some(other) = seen.insert(switch.device_id, &switch.name) {
             let cause = format!("device id {} is that of {other:?} too", switch.device_id);
-            return refuse(path, cause, "give every switch an id of its own");
+            return refuse(path, cause, "give every switch a unique id");
         }
     }
     Ok(())
@@ -579,7 +579,7 @@ fn host_plan(
 ) -> Result<HostPlan, SpecError> {
     let mac = |key: &str, text: &str| {
         parse_mac(text).ok_or_else(|| {
-            let cause = format!("{text:?} is no MAC address");
+            let cause = format!("{text:?} is not a MAC address");
             SpecError::new(
                 format!("hosts[{index}].{key}"),
                 cause,

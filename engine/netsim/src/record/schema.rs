@@ -1,7 +1,8 @@
 //! The tables of results and their columns: name, type, unit, text, and what a null means. Results,
 //! Python's tables and docs/reference/results.md have them from here.
 //!
-//! What did not happen is null: no number stands for "none". Pauses are those of PFC (IEEE 802.1Qbb).
+//! A value for an event that did not happen is null: no number represents "none". Pauses are those of
+//! PFC (IEEE 802.1Qbb).
 
 use crate::record::table::{ColumnSpec, Columns, Kind, Row, Table, TableSpec};
 
@@ -107,9 +108,9 @@ table! {
         algorithm: str, "", "the algorithm of the flow's sender";
         size_bytes: Option<u64>, "bytes", "payload to send", null "the flow has no end";
         start_ns: Option<u64>, "ns",
-            "when the first packet could go", null "the flow did not start before the run ended";
+            "when the first packet could be sent", null "the flow did not start before the run ended";
         finish_ns: Option<u64>, "ns", "when the last byte was acknowledged", null NOT_COMPLETE;
-        received_ns: Option<u64>, "ns", "when the last byte was at the receiver", null NOT_COMPLETE;
+        received_ns: Option<u64>, "ns", "when the last byte arrived at the receiver", null NOT_COMPLETE;
         fct_ns: Option<u64>, "ns", "completion time: finish_ns - start_ns", null NOT_COMPLETE;
         deadline_ns: Option<u64>, "ns",
             "by when all bytes should be at the receiver", null "the flow has no deadline";
@@ -117,8 +118,8 @@ table! {
         quenched: u64, "", "1 if the sender gave the flow up because of its deadline";
         acked_bytes: u64, "bytes", "payload acknowledged";
         data_pkts: u64, "packets",
-            "data packets that left the sender, repetitions and requests for rates included";
-        retransmitted_pkts: u64, "packets", "data packets sent again; of a read, requests";
+            "data packets sent, including retransmissions and rate requests";
+        retransmitted_pkts: u64, "packets", "data packets retransmitted; for a read, repeated requests";
         timeouts: u64, "", "retransmission timeouts; over TCP those of SYN and FIN too";
         fast_retransmits: u64, "", "fast retransmits";
         marks_level1: u64, "packets", "data packets that arrived marked at level 1 (K)";
@@ -131,7 +132,7 @@ table! {
         group: str, "", "the group of hosts that take part";
         round: u64, "", "number of the round, from 0";
         start_ns: u64, "ns", "when the first request was sent";
-        finish_ns: Option<u64>, "ns", "when the last answer was whole", null "the round did not finish";
+        finish_ns: Option<u64>, "ns", "when the last answer was complete", null "the round did not finish";
         bytes: u64, "bytes", "payload of all answers";
         goodput_bps: Option<f64>, "bit/s",
             "bytes over the time from start to finish", null "the round did not finish";
@@ -149,7 +150,7 @@ table! {
         ranks: u64, "", "hosts that take part";
         size_bytes: u64, "bytes", "the whole buffer";
         start_ns: u64, "ns", "when the first piece left";
-        finish_ns: Option<u64>, "ns", "when the last piece was whole", null NOT_FINISHED;
+        finish_ns: Option<u64>, "ns", "when the last piece was complete", null NOT_FINISHED;
         completion_ns: Option<u64>, "ns", "finish_ns - start_ns", null NOT_FINISHED;
         algorithm_bps: Option<f64>, "bit/s", "size_bytes over completion_ns", null NOT_FINISHED;
         bus_bps: Option<f64>, "bit/s",
@@ -160,7 +161,7 @@ table! {
             "the step with the piece that took longest", null "no piece was received";
         slowest_step_ns: Option<u64>, "ns",
             "from leaving to the last byte of that piece", null "no piece was received";
-        straggler: str, "", "the host whose last piece came in last; empty if the iteration did not finish";
+        straggler: str, "", "the host whose last piece arrived last; empty if the iteration did not finish";
     }
 }
 
@@ -173,7 +174,7 @@ table! {
         dst: str, "", "the host that received it";
         bytes: u64, "bytes", "payload of the piece";
         sent_ns: u64, "ns", "when the application gave the piece to its sender";
-        received_ns: Option<u64>, "ns", "when the piece was whole", null "it is not";
+        received_ns: Option<u64>, "ns", "when the piece was complete", null "it was not";
     }
 }
 
@@ -305,9 +306,9 @@ table! {
         pauses_received: u64, "frames", "pause frames received";
         paused_ns: u64, "ns", "how long this port and priority was paused";
         longest_pause_ns: u64, "ns", "the longest of these times";
-        first_pause_ns: Option<u64>, "ns", "when it was paused for the first time", null "it never was";
+        first_pause_ns: Option<u64>, "ns", "when it was paused for the first time", null "never";
         last_change_ns: Option<u64>, "ns",
-            "when it was paused or resumed for the last time", null "it never was";
+            "when it was paused or resumed for the last time", null "never";
         peak_ingress_bytes: u64, "bytes", "most bytes charged to the ingress port and priority";
         peak_headroom_bytes: u64, "bytes", "most bytes of these in the headroom";
     }
@@ -320,11 +321,11 @@ table! {
         time_ns: u64, "ns", TIME;
         node: str, "", "the switch that sent it";
         port: u64, "", PORT;
-        peer: str, "", "the neighbour that it stops, or lets go on";
+        peer: str, "", "the neighbour that it pauses or resumes";
         priority: u64, "", "priority of the frame";
         pause: u64, "", "1 for a pause, 0 for a resume";
         towards: str, "",
-            "the neighbour that the packet waits for which asked for the pause; empty with a resume";
+            "the next hop of the packet that triggered the pause; empty for a resume";
     }
 }
 
@@ -340,13 +341,13 @@ table! {
 
 table! {
     "packets_sent",
-    per "host that sends packets of the user's own, and item of traffic",
+    per "host that sends user-defined packets, and item of traffic",
     "traffic of kind packets or replay" => SentRow, PacketsSent {
         class: str, "", "the label of the traffic";
         host: str, "", "the host that sent them";
         sent_pkts: u64, "packets", "packets that left the host";
         sent_bytes: u64, "bytes", "bytes of these, Ethernet header included";
-        most_late_ns: u64, "ns", "the longest time that a packet left after it was due";
+        most_late_ns: u64, "ns", "the largest delay of a packet after its scheduled time";
     }
 }
 
@@ -357,9 +358,8 @@ table! {
         time_ns: u64, "ns", TIME;
         host: str, "", "the host";
         cause: str, "",
-            "why no flow took it: `protocol`, another one than that of p4cc's flows; `damaged`, of theirs \
-            with headers that contradict each other; `address`, for another host; `flow`, of one that ends \
-            elsewhere";
+            "why no flow took it: `protocol`, not that of p4cc's flows; `damaged`, contradictory headers; \
+            `address`, for another host; `flow`, of a flow between other hosts";
         length_bytes: u64, "bytes", "its length, Ethernet header included";
         bytes: str, "", "its first bytes (`snap_bytes`), two hexadecimal digits each";
     }
@@ -367,7 +367,7 @@ table! {
 
 table! {
     "headers",
-    per "field of a header of the user's that arrived with a packet",
+    per "field of a user-defined header in an arriving packet",
     "record.headers" => HeaderRow, Headers {
         time_ns: u64, "ns", TIME;
         flow_id: u64, "", FLOW;
@@ -382,7 +382,7 @@ table! {
 table! {
     "captures", per "captured end of a link", "record.pcap" => CaptureRow, Captures {
         node: str, "", "the switch or host";
-        port: u64, "", "its port's number; 0 of a host";
+        port: u64, "", "its port's number; 0 for a host";
         captured_pkts: u64, "packets", "packets in its file";
         left_out_pkts: u64, "packets", "packets that came or left after the file had reached its limit";
         file_bytes: u64, "bytes", "length of the file";
@@ -409,8 +409,8 @@ table! {
         switch: str, "", SWITCH;
         counter: str, "", "the counter's name in its program";
         index: u64, "", "the cell";
-        packets: u64, "packets", "packets counted, 0 of a counter of bytes";
-        bytes: u64, "bytes", "bytes counted, 0 of a counter of packets";
+        packets: u64, "packets", "packets counted, 0 for a counter of bytes";
+        bytes: u64, "bytes", "bytes counted, 0 for a counter of packets";
     }
 }
 
@@ -450,12 +450,12 @@ table! {
         time_ns: u64, "ns", TIME;
         switch: str, "", SWITCH;
         table: str, "", "the table's name in its program";
-        result: str, "", "`hit` of an entry, or `miss`";
+        result: str, "", "`hit` for an entry, or `miss`";
         entry: str, "",
             "the entry's key at the time of the sample, `name=value` for each field and its priority if it \
-            has one; empty of misses";
+            has one; empty for misses";
         action: str, "",
-            "the entry's action, `member`, `group` or `action set`; of misses the default action";
+            "the entry's action, `member`, `group` or `action set`; for misses the default action";
         packets: u64, "packets", "packets that hit it, or missed";
         bytes: u64, "bytes", "their bytes";
     }
@@ -468,18 +468,18 @@ table! {
         time_ns: u64, "ns", "start of the interval";
         switch: str, "", SWITCH;
         port: Option<u64>, "",
-            "the port whose queue it was, else the port that they came in on",
+            "the queue's port, else the ingress port",
             null "neither is a port of the switch";
         cause: str, "",
-            "`queue_full`, `shared_buffer`, `headroom`; `ingress`, `egress`: the program; or as the columns \
-            of `port_queues` have it";
+            "`queue_full`, `shared_buffer`, `headroom`; `ingress`, `egress`: the program; or another of the \
+            columns of `port_queues`";
         control: str, "", "the control of the program that dropped them; empty for other causes";
-        table: str, "", "the table whose action called `mark_to_drop`; empty where there is none";
+        table: str, "", "the table whose action called `mark_to_drop`; empty if there is none";
         action: str, "",
-            "the action that called `mark_to_drop`; empty where the control itself did, or nothing";
+            "the action that called `mark_to_drop`; empty if the control itself or nothing did";
         parser_error: str, "", "the error that the parser ended with; empty if none";
         packets: u64, "packets", "packets dropped";
-        bytes: u64, "bytes", "their bytes as they came in; 0 of those that waited in a switch that restarts";
+        bytes: u64, "bytes", "their bytes on arrival; 0 for packets queued in a restarting switch";
     }
 }
 

@@ -260,7 +260,7 @@ fn check(path: &str, spec: &CollectiveSpec) -> Result<(), SpecError> {
         return refuse(at("schedule"), cause, "give ring or halving_doubling for the others");
     }
     if spec.schedule == Schedule::HalvingDoubling && !ranks.is_power_of_two() {
-        let cause = format!("{ranks} ranks are no power of two");
+        let cause = format!("{ranks} ranks are not a power of two");
         return refuse(at("ranks"), cause, "name 2, 4, 8, ... hosts, or use the ring");
     }
     in_range(&at("size_bytes"), spec.size_bytes, 1, MAX_FLOW_BYTES)?;
@@ -545,7 +545,7 @@ mod tests {
     fn what_is_wrong_with_a_job_is_said_with_its_place() {
         let cases: [Case; 8] = [
             (|spec| spec.ranks.truncate(1), "job.ranks: 1 ranks"),
-            (|spec| spec.ranks.truncate(3), "job.ranks: 3 ranks are no power of two"),
+            (|spec| spec.ranks.truncate(3), "job.ranks: 3 ranks are not a power of two"),
             (|spec| spec.schedule = Schedule::Pairwise, "job.schedule: pairwise goes with all_to_all"),
             (|spec| spec.operation = Operation::AllToAll, "job.schedule: pairwise goes with all_to_all"),
             (|spec| spec.size_bytes = 0, "job.size_bytes: 0 is out of range"),

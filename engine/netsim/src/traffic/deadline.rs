@@ -49,7 +49,7 @@ impl DeadlineSpec {
         }
         if (Self { change: None, ..*self }) == Self::default() {
             let remedy = "give offset_ns, exp_mean_ns or min_ns, or leave the deadline out";
-            return refuse(path, "a deadline of 0 is no deadline", remedy);
+            return refuse(path, "a deadline of 0 is not a deadline", remedy);
         }
         Ok(())
     }

@@ -78,7 +78,7 @@ impl GapSpec {
         };
         // A mean of nothing, or one whose inverse is no number, cannot be scaled to another.
         if !unscaled_mean.is_normal() || !(1.0 / unscaled_mean).is_finite() {
-            return refuse(path, "all gaps are 0, or their mean is no number", "give gaps above 0");
+            return refuse(path, "all gaps are 0, or their mean is not a number", "give gaps above 0");
         }
         Ok(Gap { shape: self.clone(), knee, scale: 1.0 / unscaled_mean })
     }

@@ -134,7 +134,7 @@ impl PacketsPlan {
 
 fn frame_plan(path: &str, spec: &FrameSpec) -> Result<Frame, SpecError> {
     let head = from_hex(&spec.hex).ok_or_else(|| {
-        SpecError::new(format!("{path}.hex"), "these are no bytes", "write two hexadecimal digits a byte")
+        SpecError::new(format!("{path}.hex"), "these are not bytes", "write two hexadecimal digits a byte")
     })?;
     let length = head.len() as u64 + u64::from(spec.zeros);
     in_range(&format!("{path}.zeros"), length, 1, u64::from(MAX_PACKET_BYTES))

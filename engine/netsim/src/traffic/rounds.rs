@@ -255,7 +255,7 @@ fn check(path: &str, spec: &RoundsSpec) -> Result<(), SpecError> {
     }
     match &spec.deadline {
         Some(_) if spec.persistent => {
-            let cause = "a connection kept over all rounds has no deadline of its own";
+            let cause = "a connection kept over all rounds cannot have a deadline";
             refuse(at("deadline"), cause, "set persistent to false, or leave the deadline out")
         }
         Some(deadline) => deadline.check(&at("deadline")),

@@ -76,13 +76,13 @@ fn every_error_names_path_cause_and_remedy() {
             "faults[1].down_ns: the switch is down already, by faults[0]",
         ),
         ("/faults", json!([{"between": ["a"], "down_ns": 5}]), "faults[0].between: invalid length 1"),
-        ("/switches/0/device_id", json!(0), "switches[0].device_id: 0 is no P4Runtime device id"),
+        ("/switches/0/device_id", json!(0), "switches[0].device_id: 0 is not a P4Runtime device id"),
         ("/switches/0/name", json!("a"), "hosts[0].name: the name \"a\" is used twice"),
-        ("/hosts/0/mac", json!("02:00"), "hosts[0].mac: \"02:00\" is no MAC address"),
+        ("/hosts/0/mac", json!("02:00"), "hosts[0].mac: \"02:00\" is not a MAC address"),
         ("/hosts/0/ipv4", json!("10.0.0.2"), "hosts[1].ipv4: 10.0.0.2 is the address of \"a\" too"),
         ("/hosts/0/ipv4", json!("10.0.0"), "hosts[0].ipv4: invalid IPv4 address"),
         ("/links/0/rate_bps", json!(0), "links[0].rate_bps: 0 is out of range"),
-        ("/links/0/loss", json!(1.5), "links[0].loss: 1.5 is no share of packets"),
+        ("/links/0/loss", json!(1.5), "links[0].loss: 1.5 is not a share of packets"),
         ("/links/0/framing_bytes", json!(999), "links[0].framing_bytes: 999 is out of range"),
         ("/links/0/b/port", json!(2), "links[1].b: another link uses s:2"),
         ("/links/0/b/port", json!(3), "links[0].b.port: switch \"s\" has no port 3"),
@@ -128,7 +128,7 @@ fn every_error_of_own_packets_names_path_cause_and_remedy() {
         (
             "/packets",
             own(&json!({"frames": [{"hex": "0x"}]})),
-            "packets[0].frames[0].hex: these are no bytes",
+            "packets[0].frames[0].hex: these are not bytes",
         ),
         (
             "/packets",
@@ -160,7 +160,7 @@ fn every_error_of_own_packets_names_path_cause_and_remedy() {
         (
             "/headers",
             json!({"after": "udp", "headers": [{"name": "t", "fields": [["x", 8]], "bytes": [1]}]}),
-            "headers.announce: it does not fit where the headers stand",
+            "headers.announce: it does not fit the position of the headers",
         ),
     ]);
 }

@@ -378,7 +378,7 @@ fn what_is_wrong_with_a_model_is_said_with_its_path() {
         (&|spec| spec.rounds[0].request_bytes = 0, "rounds[0].request_bytes: 0 is out of range"),
         (
             &|spec| spec.rounds[0].deadline = Some(DeadlineSpec { offset_ns: 1, ..DeadlineSpec::default() }),
-            "rounds[0].deadline: a connection kept over all rounds has no deadline",
+            "rounds[0].deadline: a connection kept over all rounds cannot have a deadline",
         ),
         (
             &|spec| spec.rounds.push(spec.rounds[0].clone()),

@@ -150,7 +150,7 @@ pub(super) fn check_watch_port(
     match parse_watch_port(watch, &what)? {
         Some(WatchPort { port, .. }) if !target.is_replay && !target.switch.has_port(port) => {
             Err(Failure::invalid(format!(
-                "{}: watch port {port} is no port of the device; name one that is, or leave it out",
+                "{}: watch port {port} is not a port of the device; name one that is, or omit it",
                 what()
             )))
         }

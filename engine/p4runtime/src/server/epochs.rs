@@ -99,9 +99,9 @@ impl Epochs {
 
 fn span(value: &[u8]) -> Result<Span, Failure> {
     let given = prost_types::Duration::decode(value)
-        .map_err(|error| Failure::invalid(format!("the epoch is no Duration: {error}")))?;
+        .map_err(|error| Failure::invalid(format!("the epoch is not a Duration: {error}")))?;
     let refused =
-        || Failure::invalid(format!("an epoch of {} s and {} ns is no time", given.seconds, given.nanos));
+        || Failure::invalid(format!("an epoch of {} s and {} ns is not a time", given.seconds, given.nanos));
     let seconds = u64::try_from(given.seconds).map_err(|_| refused())?;
     let nanos = u64::try_from(given.nanos).ok().filter(|nanos| *nanos < 1_000_000_000).ok_or_else(refused)?;
     // The longest run lasts an hour.

@@ -70,7 +70,7 @@ pub(super) fn save(target: &Target<'_>) -> Result<Vec<u8>, Failure> {
 /// Writes state that [`save`] gave; all of it or nothing.
 pub(super) fn load(target: &mut Target<'_>, bytes: &[u8]) -> Result<(), Failure> {
     let saved = p4::ReadResponse::decode(bytes)
-        .map_err(|error| Failure::invalid(format!("the state is no ReadResponse: {error}")))?;
+        .map_err(|error| Failure::invalid(format!("the state is not a ReadResponse: {error}")))?;
     let before = target.before();
     target.is_replay = true;
     let written = replace(target, saved.entities);

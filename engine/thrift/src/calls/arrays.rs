@@ -69,7 +69,7 @@ fn counter_reset(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 /// A meter's configuration from `BmMeterRateConfig`s: committed, then peak, in units a microsecond.
 pub(super) fn meter_config(rates: &[Value], code: i32) -> Outcome<MeterConfig> {
     let rate = |given: &Value| {
-        let bad = || Fault::new(code, "a rate is no number from 0");
+        let bad = || Fault::new(code, "a rate is not a number from 0");
         let Value::Struct(given) = given else { return Err(bad()) };
         let per_us = match given.get(&1) {
             Some(Value::Double(per_us)) if per_us.is_finite() && *per_us >= 0.0 => *per_us,

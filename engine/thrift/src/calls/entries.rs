@@ -62,7 +62,7 @@ fn param_type(kind: MatchKind) -> i32 {
 /// One key of an entry.
 fn parse_match(given: &Value, kind: MatchKind, width: u32, name: &str) -> Outcome<MatchValue> {
     let bad = |cause: String| Fault::new(table::BAD_MATCH_KEY, format!("key {name}: {cause}"));
-    let Value::Struct(given) = given else { return Err(bad("is no BmMatchParam".to_owned())) };
+    let Value::Struct(given) = given else { return Err(bad("is not a BmMatchParam".to_owned())) };
     let given = Args(given);
     let wanted = param_type(kind);
     if given.i32(1)? != wanted {
@@ -154,7 +154,7 @@ pub(crate) fn call(program: &Program, action: ActionId, data: &[Value]) -> Outco
             let width = program.vars[param.var.index()].ty.width();
             bits(bytes, width, table::BAD_ACTION_DATA, &param.cp.name)
         }
-        _ => Err(bad("its data is no list of strings".to_owned())),
+        _ => Err(bad("its data is not a list of strings".to_owned())),
     });
     Ok(ActionCall { action, args: args.collect::<Outcome<_>>()? })
 }

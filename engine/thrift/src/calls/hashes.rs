@@ -23,7 +23,7 @@ pub(super) fn calls() -> impl Iterator<Item = Entry> {
                 let name = args.text(2)?;
                 Err(Fault::new(
                     WRONG_TYPE,
-                    format!("the calculation {name} is no Toeplitz hash; v1model has none"),
+                    format!("the calculation {name} is not a Toeplitz hash; v1model has none"),
                 ))
             }),
         ],
@@ -35,7 +35,7 @@ fn number(args: &Args<'_>, id: i16) -> Outcome<u32> {
     match args.value(id)? {
         Value::I16(value) => Ok(u32::from(*value as u16)),
         Value::I32(value) => Ok(*value as u32),
-        _ => Err(Fault::Arguments(format!("argument {id} is no i16 or i32"))),
+        _ => Err(Fault::Arguments(format!("argument {id} is not an i16 or i32"))),
     }
 }
 

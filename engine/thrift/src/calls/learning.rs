@@ -43,7 +43,7 @@ fn acknowledge(target: &dyn Target, memory: &mut Memory, args: &Args<'_>) -> Ans
     let position = |value: &Value| match value {
         // BMv2 passes over positions that a list does not have.
         Value::I32(position) => Ok(usize::try_from(*position).unwrap_or(usize::MAX)),
-        _ => Err(Fault::new(ERROR, "a position is no i32")),
+        _ => Err(Fault::new(ERROR, "a position is not an i32")),
     };
     let positions: Vec<usize> = args.list(4)?.iter().map(position).collect::<Outcome<_>>()?;
     change(target, memory, |lists| {

@@ -46,7 +46,7 @@ pub enum DecodeError {
     #[error("IPv6 next header {0} is neither UDP (17) nor TCP (6)")]
     OtherNextHeader(u8),
     /// An IPv6 address that is no host's.
-    #[error("{0} is no address of fd00::/96, where hosts have theirs")]
+    #[error("{0} is not an address of fd00::/96, where hosts have theirs")]
     OtherPrefix(core::net::Ipv6Addr),
     /// The checksum of UDP or TCP over IPv6 does not match.
     #[error(

@@ -181,7 +181,7 @@ impl UserHeaders {
         if !fits || udp_port == Some(UDP_PORT) {
             let remedy =
                 "give ethertype behind ethernet, protocol or ihl behind ipv4, another udp_port behind udp";
-            return Err(refused("announce", "it does not fit where the headers stand", remedy));
+            return Err(refused("announce", "it does not fit the position of the headers", remedy));
         }
         if ihl && (!self.sent.len().is_multiple_of(4) || self.sent.len() > MAX_OPTION_BYTES) {
             let cause = format!("{} bytes of IPv4 options", self.sent.len());
