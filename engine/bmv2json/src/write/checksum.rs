@@ -23,6 +23,8 @@ struct Path {
     cond: Option<Value>,
     /// What temporaries stand for.
     terms: BTreeMap<VarId, Value>,
+    /// Temporaries that put values in a row: a calculation takes them one by one.
+    rows: BTreeMap<VarId, [Operand; 2]>,
 }
 
 impl Path {
@@ -42,7 +44,9 @@ impl Path {
         };
         let same =
             |(var, term): (VarId, Value)| (other.terms.get(&var) == Some(&term)).then_some((var, term));
-        Self { cond, terms: self.terms.into_iter().filter_map(same).collect() }
+        let terms = self.terms.into_iter().filter_map(same).collect();
+        // A row is of one block: what a join knows of it is its term.
+        Self { cond, terms, rows: BTreeMap::new() }
     }
 }
 
@@ -118,6 +122,9 @@ impl Writer<'_> {
                     return refuse(place, "an assignment to a field", ONLY_CALLS);
                 }
                 path.terms.insert(dst, value);
+                if let Inst::Concat { hi, lo, .. } = pure {
+                    path.rows.insert(dst, [hi.clone(), lo.clone()]);
+                }
                 return Ok(());
             }
         };
@@ -129,8 +136,14 @@ impl Writer<'_> {
 
     fn checksum(&mut self, place: &str, call: &Call<'_>, path: &Path, verify: bool) -> Res<Value> {
         let mut input = Vec::with_capacity(call.data.len());
-        for value in call.data {
+        let mut rest: Vec<&Operand> = call.data.iter().rev().collect();
+        while let Some(value) = rest.pop() {
             let known = match value {
+                Operand::Var(var) if path.rows.contains_key(var) => {
+                    let [hi, lo] = &path.rows[var];
+                    rest.extend([lo, hi]);
+                    continue;
+                }
                 Operand::Var(var) => path.terms.get(var).cloned(),
                 Operand::Const(_) => None,
             };

@@ -135,9 +135,9 @@ fn match_type(kind: MatchKind) -> &'static str {
     match kind {
         MatchKind::Exact | MatchKind::Selector => "exact",
         MatchKind::Lpm => "lpm",
-        MatchKind::Ternary => "ternary",
+        // BMv2 has no optional keys.
+        MatchKind::Ternary | MatchKind::Optional => "ternary",
         MatchKind::Range => "range",
-        MatchKind::Optional => "optional",
     }
 }
 
