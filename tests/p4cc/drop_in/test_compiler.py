@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from finsy.proto import p4info
 
+from controller.pipeline import parse_p4info
 from p4cc.drop_in.compiler import main
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -38,7 +38,7 @@ def test_every_form_of_p4info_is_the_same_message(tmp_path: Path) -> None:
     files = [tmp_path / f"info.{ending}" for ending in ("bin", "json", "txtpb")]
     names = ",".join(map(str, files))
     assert main(["p4c-bm2-ss", "--p4runtime-files", names, "-o", str(tmp_path / "a.json"), str(PROGRAM)]) == 0
-    message = p4info.P4Info.FromString(files[0].read_bytes())
+    message = parse_p4info(files[0].read_bytes())
     assert len(json.loads(files[1].read_text())["tables"]) == len(message.tables) > 0
     assert files[2].read_text().count("tables {") == len(message.tables)
 

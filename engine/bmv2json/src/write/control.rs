@@ -62,60 +62,8 @@ impl Writer<'_> {
     /// The nodes of a block, whose successors have theirs; answers the first.
     fn block(&mut self, flow: &mut Flow<'_>, block: BlockId) -> Res<Value> {
         let block = &self.program.funcs[flow.func.index()].blocks[block.index()];
-        let entry = |flow: &Flow<'_>, block: BlockId| flow.entries[block.index()].clone().unwrap_or_default();
-        let mut exits = false;
-        let mut insts = &block.insts[..];
-        let mut next = match &block.terminator {
-            Terminator::Jump(next) => entry(flow, *next),
-            Terminator::Return => Value::Null,
-            Terminator::Exit => {
-                exits = true;
-                Value::Null
-            }
-            Terminator::Branch { cond: Operand::Const(cond), then, otherwise } => {
-                entry(flow, if cond.is_zero() { *otherwise } else { *then })
-            }
-            Terminator::Branch { cond: Operand::Var(cond), then, otherwise } => {
-                let (then, otherwise) = (entry(flow, *then), entry(flow, *otherwise));
-                if let Some((Inst::Apply { table, hit: Some(hit), action: None }, before)) =
-                    insts.split_last()
-                    && hit == cond
-                {
-                    insts = before;
-                    let yes = self.noted(flow, *hit, 1, then);
-                    let no = self.noted(flow, *hit, 0, otherwise);
-                    let nexts = json!({ "__HIT__": yes, "__MISS__": no });
-                    self.table_node(flow, *table, Value::Null, nexts)?
-                } else {
-                    let holds = self.condition(&Operand::Var(*cond));
-                    self.condition_node(flow, &holds, &then, &otherwise)
-                }
-            }
-            Terminator::Switch { value, cases, default } => {
-                let mut next = entry(flow, *default);
-                if let Some((Inst::Apply { table, hit: None, action: Some(action) }, before)) =
-                    insts.split_last()
-                    && *value == Operand::Var(*action)
-                {
-                    insts = before;
-                    let mut nexts = Map::new();
-                    for at in 0..self.program.tables[table.index()].actions.len() as u64 {
-                        let found = cases.iter().find(|(case, _)| case.low_u64() == at);
-                        let block = found.map_or(*default, |(_, block)| *block);
-                        let next = entry(flow, block);
-                        nexts.insert(self.action_name(*table, at), self.noted(flow, *action, at, next));
-                    }
-                    self.table_node(flow, *table, next, Value::Object(nexts))?
-                } else {
-                    for (case, block) in cases.iter().rev() {
-                        let is_it = binary("==", self.operand(value), constant(case));
-                        next = self.condition_node(flow, &is_it, &entry(flow, *block), &next);
-                    }
-                    next
-                }
-            }
-            other => return refuse(flow.name, format!("{other:?}"), "keep it to the parser"),
-        };
+        let mut exits = block.terminator == Terminator::Exit;
+        let (mut insts, mut next) = self.ending(flow, &block.insts, &block.terminator)?;
         // Backwards over the code and the tables between.
         while !insts.is_empty() || exits {
             let is_apply = |inst: &Inst| matches!(inst, Inst::Apply { .. });
@@ -133,6 +81,59 @@ impl Writer<'_> {
             }
         }
         Ok(next)
+    }
+
+    /// The node at the end of a block, and the code before it: a table that decides by itself where to go is
+    /// that node.
+    fn ending<'i>(
+        &mut self,
+        flow: &mut Flow<'_>,
+        insts: &'i [Inst],
+        terminator: &Terminator,
+    ) -> Res<(&'i [Inst], Value)> {
+        let entry = |flow: &Flow<'_>, block: BlockId| flow.entries[block.index()].clone().unwrap_or_default();
+        let last = insts.split_last();
+        let next = match terminator {
+            Terminator::Jump(next) => entry(flow, *next),
+            Terminator::Return | Terminator::Exit => Value::Null,
+            Terminator::Branch { cond: Operand::Const(cond), then, otherwise } => {
+                entry(flow, if cond.is_zero() { *otherwise } else { *then })
+            }
+            Terminator::Branch { cond: Operand::Var(cond), then, otherwise } => {
+                let (then, otherwise) = (entry(flow, *then), entry(flow, *otherwise));
+                if let Some((Inst::Apply { table, hit: Some(hit), action: None }, before)) = last
+                    && hit == cond
+                {
+                    let yes = self.noted(flow, *hit, 1, then);
+                    let no = self.noted(flow, *hit, 0, otherwise);
+                    let nexts = json!({ "__HIT__": yes, "__MISS__": no });
+                    return Ok((before, self.table_node(flow, *table, Value::Null, nexts)?));
+                }
+                let holds = self.condition(&Operand::Var(*cond));
+                self.condition_node(flow, &holds, &then, &otherwise)
+            }
+            Terminator::Switch { value, cases, default } => {
+                let mut next = entry(flow, *default);
+                if let Some((Inst::Apply { table, hit: None, action: Some(action) }, before)) = last
+                    && *value == Operand::Var(*action)
+                {
+                    let mut nexts = Map::new();
+                    for at in 0..self.program.tables[table.index()].actions.len() as u64 {
+                        let found = cases.iter().find(|(case, _)| case.low_u64() == at);
+                        let next = entry(flow, found.map_or(*default, |(_, block)| *block));
+                        nexts.insert(self.action_name(*table, at), self.noted(flow, *action, at, next));
+                    }
+                    return Ok((before, self.table_node(flow, *table, next, Value::Object(nexts))?));
+                }
+                for (case, block) in cases.iter().rev() {
+                    let is_it = binary("==", self.operand(value), constant(case));
+                    next = self.condition_node(flow, &is_it, &entry(flow, *block), &next);
+                }
+                next
+            }
+            other => return refuse(flow.name, format!("{other:?}"), "keep it to the parser"),
+        };
+        Ok((insts, next))
     }
 
     /// A table with variables for what it did, before `next`.

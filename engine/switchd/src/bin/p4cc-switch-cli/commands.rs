@@ -50,7 +50,7 @@ pub(crate) fn i32_of(text: &str) -> Result<Value, String> {
     i32::try_from(int(text)?).map(Value::I32).map_err(|_| format!("`{text}` does not fit in 32 bits"))
 }
 
-pub(crate) fn i64_of(text: &str) -> Result<Value, String> {
+fn i64_of(text: &str) -> Result<Value, String> {
     int(text).map(Value::I64)
 }
 

@@ -186,7 +186,7 @@ fn table_modify(switch: &mut Session, (table, action): (&str, &str), handle: &st
     // BMv2 takes the arrow, and does without it.
     let data = data.strip_prefix(&["=>"]).unwrap_or(data);
     let data = action_data(&action, &widths, data)?;
-    let args = [CONTEXT, Value::text(name), handle_of(handle)?, Value::text(&action), strings(&data)];
+    let args = [CONTEXT, Value::text(name), i32_of(handle)?, Value::text(&action), strings(&data)];
     call(switch, "standard:bm_mt_modify_entry", args)?;
     Ok(format!("Modifying entry {handle} for table {name}"))
 }
@@ -194,7 +194,7 @@ fn table_modify(switch: &mut Session, (table, action): (&str, &str), handle: &st
 fn table_delete(switch: &mut Session, table: &str, handle: &str) -> Outcome {
     let program = switch.program()?;
     let name = name_of(program.table(table)?);
-    call(switch, "standard:bm_mt_delete_entry", [CONTEXT, Value::text(name), handle_of(handle)?])?;
+    call(switch, "standard:bm_mt_delete_entry", [CONTEXT, Value::text(name), i32_of(handle)?])?;
     Ok(format!("Deleting entry {handle} from {name}"))
 }
 
@@ -202,11 +202,6 @@ fn table_reset_default(switch: &mut Session, table: &str) -> Outcome {
     let program = switch.program()?;
     let name = name_of(program.table(table)?);
     done(call(switch, "standard:bm_mt_reset_default_entry", [CONTEXT, Value::text(name)])?)
-}
-
-/// `BmEntryHandle`.
-fn handle_of(text: &str) -> Result<Value, String> {
-    crate::commands::i64_of(text)
 }
 
 fn indirect_add(switch: &mut Session, table: &str, words: &[&str], kind: &str) -> Outcome {

@@ -1,5 +1,5 @@
-//! `p4cc-switch-cli`: looks into a running switch, fills its tables and sets its queues, with the verbs of BMv2's
-//! simple_switch_CLI; called by that name, it answers as that does.
+//! `p4cc-switch-cli`: looks into a running switch, fills its tables and sets its queues, with the verbs of
+//! BMv2's simple_switch_CLI; called by that name, it answers as that does.
 //!
 //! One command on the command line, or one for each line of the standard
 //! input. Exit code 1 if a command failed, 2 if the switch cannot be reached.
@@ -88,8 +88,8 @@ impl Session {
     }
 }
 
-/// How answers are given: simple_switch_CLI has a prompt before each, says what failed among them, and goes on
-/// to the end with exit code 0.
+/// How answers are given: simple_switch_CLI has a prompt before each, prints failures among them, and
+/// continues to the end with exit code 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Own,

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 /// Widest number that is read.
 const MAX_BITS: u32 = 2_048;
 
-/// A number of a width: decimal, hexadecimal, an address of IPv4, IPv6 or Ethernet. Big-endian, in whole bytes.
+/// A number of a width, big-endian in whole bytes: decimal, hexadecimal, an IPv4, IPv6 or Ethernet address.
 pub(crate) fn bytes(text: &str, width: u32) -> Result<Vec<u8>, String> {
     let wrong = || format!("`{text}` is not a number, or an address, of {width} bits");
     if width > MAX_BITS {
