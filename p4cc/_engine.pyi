@@ -4,6 +4,7 @@ Native module. Long calls release the interpreter's lock and end at Ctrl-C with 
 """
 
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any, Literal, TypeAlias, final
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "run_agent",
     "script_rate",
     "script_window",
+    "thread_frames",
     "validate_rdma",
     "validate_sender",
     "windows_by_round",
@@ -386,6 +388,9 @@ def compile_p4_text(
 
     `name` stands in diagnostics, and quoted includes are looked up beside it.
     """
+
+def thread_frames() -> dict[int, list[FrameType]]:
+    """The frames of each thread by its number, the innermost first, while no Python code runs."""
 
 @final
 class Guard:
