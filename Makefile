@@ -142,7 +142,7 @@ test-rust: venv
 .PHONY: test-python
 test-python: setup $(TEST_STAMP) browser
 	@$(BIN)/p4cc check $(P4_PROGRAMS)
-	@$(BIN)/pytest --numprocesses auto --dist loadfile
+	@$(BIN)/pytest --numprocesses $$(($$(nproc) + 1)) --dist loadfile
 
 .PHONY: test-labs
 test-labs: setup $(TEST_STAMP) lab-tools

@@ -4,6 +4,7 @@ Native module. Long calls release the interpreter's lock and end at Ctrl-C with 
 """
 
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any, Literal, TypeAlias, final
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "run_agent",
     "script_rate",
     "script_window",
+    "thread_frames",
     "validate_rdma",
     "validate_sender",
     "windows_by_round",
@@ -311,6 +313,8 @@ class Program:
         """Text form of the intermediate representation."""
     def bfrt_text(self) -> str:
         """bf-rt.json, BF Runtime's schema of a TNA program."""
+    def bmv2_json(self) -> str:
+        """BMv2 JSON as p4c writes it for v1model; raises CompileError for what the format cannot express."""
     def device_config(self) -> bytes:
         """What is pushed to a switch: the source as one self-contained text, or the BMv2 JSON as it was read."""
     def header_types(self) -> list[tuple[str, list[tuple[str, Literal["bool", "bit", "int", "varbit"], int]]]]:
@@ -384,6 +388,9 @@ def compile_p4_text(
 
     `name` stands in diagnostics, and quoted includes are looked up beside it.
     """
+
+def thread_frames() -> dict[int, list[FrameType]]:
+    """The frames of each thread by its number, the innermost first, while no Python code runs."""
 
 @final
 class Guard:

@@ -16,6 +16,7 @@ from p4cc.commands import (
     compare,
     controller,
     dissector,
+    drop_in,
     export_ns3,
     info,
     init,
@@ -54,6 +55,7 @@ reproduce.register(app)
 sweep.register(app)
 program.register(app)
 dissector.register(app)
+drop_in.register(app)
 export_ns3.register(app)
 stf.register(app)
 info.register(app)

@@ -163,20 +163,15 @@ class _Watch:
         """By thread: the first frame of the user's code that p4cc or the engine calls."""
         others = {one.ident: one.name for one in threading.enumerate() if type(one).__name__ != "_DummyThread"}
         result: dict[int, FrameType] = {}
-        for thread, innermost in sys._current_frames().items():  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        for thread, stack in _engine.thread_frames().items():
             if thread == threading.get_ident() or others.get(thread) == CONTROLLERS:
                 continue
             # Threads of the engine begin with what it calls.
-            if (frame := self._first(innermost, is_called=thread not in others)) is not None:
+            if (frame := self._first(stack, is_called=thread not in others)) is not None:
                 result[thread] = frame
         return result
 
-    def _first(self, innermost: FrameType, *, is_called: bool) -> FrameType | None:
-        stack: list[FrameType] = []
-        frame: FrameType | None = innermost
-        while frame is not None:
-            stack.append(frame)
-            frame = frame.f_back
+    def _first(self, stack: list[FrameType], *, is_called: bool) -> FrameType | None:
         for one in reversed(stack):
             file = one.f_code.co_filename
             is_ours = file.startswith(_P4CC) and file not in self._files
@@ -204,10 +199,8 @@ class _Watch:
 
     def _place(self, thread: int, frame: FrameType) -> str:
         """Where a call is: line, class and method, flow, virtual time."""
-        at = sys._current_frames().get(thread)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        while at is not None and at.f_code.co_filename not in self._files:
-            at = at.f_back
-        at = at or frame
+        stack = _engine.thread_frames().get(thread, [])
+        at = next((one for one in stack if one.f_code.co_filename in self._files), frame)
         line = f"{at.f_code.co_filename}:{at.f_lineno}"
         algorithm = _algorithm(frame)
         if algorithm is None:

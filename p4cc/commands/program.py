@@ -40,6 +40,10 @@ def compile_command(
         Path | None,
         typer.Option("--bfrt", help="Write bf-rt.json, the BF Runtime schema of a TNA program, to this file."),
     ] = None,
+    bmv2_json: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write BMv2 JSON of a v1model program to this file; - for standard output."),
+    ] = None,
     ir: Annotated[
         Path | None, typer.Option("--ir", help="Write the text form of the IR to this file; - for standard output.")
     ] = None,
@@ -47,11 +51,12 @@ def compile_command(
     define: Defines = None,
     strict: Strict = None,
 ) -> None:
-    """Compile a P4-16 program, and write P4Info, a BF Runtime schema or the IR.
+    """Compile a P4-16 program, and write P4Info, BMv2 JSON, a BF Runtime schema or the IR.
 
     Examples:
 
     * `p4cc compile p4src/v1model/ecn_dual.p4 --p4info ecn_dual.p4info.txtpb`
+    * `p4cc compile basic.p4 --json basic.json --p4info basic.p4info.txtpb`: the files of p4c, for BMv2
     * `p4cc compile p4src/v1model/ecn_dual.p4 --ir -`
     * `p4cc compile tna_switch.p4 --bfrt bf-rt.json`
     * `p4cc compile forward.p4 --strict tofino` reports whatever Tofino rejects as errors
@@ -62,6 +67,8 @@ def compile_command(
         _write(p4info, compiled.p4info_text())
     if bfrt is not None:
         _write(bfrt, compiled.bfrt_text())
+    if bmv2_json is not None:
+        _write(bmv2_json, compiled.bmv2_json())
     if ir is not None:
         _write(ir, compiled.ir_text())
 

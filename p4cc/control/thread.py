@@ -6,10 +6,10 @@ A handler that hangs blocks only this thread; after a timeout it is abandoned, a
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from p4cc import _engine
 from p4cc.user_watch import CONTROLLERS
 
 if TYPE_CHECKING:
@@ -63,11 +63,9 @@ class HandlerThread:
 
     def _line(self, work: object) -> int:
         """The current line of a call in the user's file: in running code, or in what it waits for."""
-        frame = sys._current_frames().get(self._thread.ident or 0)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        while frame is not None:
+        for frame in _engine.thread_frames().get(self._thread.ident or 0, []):
             if frame.f_code.co_filename == self._file:
                 return frame.f_lineno
-            frame = frame.f_back
         line = 0
         while work is not None:
             frame = getattr(work, "cr_frame", None)

@@ -117,6 +117,11 @@ class CompiledProgram:
         with _runs():
             return self._program.bfrt_text()
 
+    def bmv2_json(self) -> str:
+        """BMv2 JSON of a v1model program; raises UserError for what the format cannot express."""
+        with _runs():
+            return self._program.bmv2_json()
+
     def device_config(self) -> bytes:
         """What is pushed to a switch: the self-contained source, or the BMv2 JSON; raises UserError without `main`."""
         with _runs():

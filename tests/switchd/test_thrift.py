@@ -362,7 +362,7 @@ def test_the_command_line_shows_and_sets(standard: Client, port: int) -> None:
     done = subprocess.run(command, check=False, input=script, capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (0, f"5 {port} ipc:///tmp/bmv2-5-notifications.ipc\n")
     for words, code, said in [
-        (["table_dump", "nothing"], 1, "code 7"),
+        (["table_dump", "nothing"], 1, "there is no table `nothing`"),
         (["set_queue_rate_bps", "1000", "9"], 1, "no such port"),
         (["frobnicate"], 1, "--help"),
     ]:

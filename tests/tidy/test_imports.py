@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "planning": ("scenario", "user_algorithms"),
     "analysis": ("scenario",),
     "dissector": (),
+    "drop_in": ("planning",),
     "tofino": (),
     "control": ("scenario", "planning"),
     "figures": ("scenario", "planning", "analysis"),
@@ -53,6 +54,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "live",
         "report",
         "dissector",
+        "drop_in",
         "tofino",
     ),
 }

@@ -32,7 +32,6 @@ ALLOWED = {
     "p4cc/cluster/store.py": "fsspec is not typed",
     "p4cc/commands/controller.py": "a property replaces an attribute of click's class",
     "p4cc/control/switch.py": INSIDE,
-    "p4cc/control/thread.py": INSIDE,
     "p4cc/lab/agents.py": ARROW,
     "p4cc/planning/bfrt_rows.py": "a list of bool is one of int",
     "p4cc/planning/packet_expression.py": "scapy is not typed",
@@ -50,7 +49,6 @@ ALLOWED = {
     "p4cc/scenario/traffic.py": DISCRIMINATOR,
     "p4cc/scenario/user_packets.py": DISCRIMINATOR,
     "p4cc/scenario/yaml.py": "ruamel.yaml is partly typed",
-    "p4cc/user_watch.py": INSIDE,
     "topos/mininet.py": "Mininet is not typed, and loaded at run time",
 }
 """Files of production code that switch checks off, and why. Take a file out when it needs none any more."""

@@ -44,7 +44,8 @@ fn main() -> ExitCode {
         eprintln!("usage: corpus TESTDATA [--only PART_OF_NAME] [--v1model]");
         return ExitCode::from(2);
     };
-    let samples: [(&'static str, Question); 3] = [("compile", compiles), ("stf", passes), ("p4info", equals)];
+    let samples: [(&'static str, Question); 4] =
+        [("compile", compiles), ("stf", passes), ("json", passes_as_json), ("p4info", equals)];
     let mut sums = BTreeMap::new();
     for (folder, questions) in
         [("p4_16_samples", &samples[..]), ("p4_16_errors", &[("reject", rejects as Question)][..])]
@@ -127,6 +128,34 @@ fn passes(program: &Path, _: &Path) -> Option<Verdict> {
         return None;
     }
     let problems = stf::run_files(program, &test);
+    let detail = problems.first().map(ToString::to_string).unwrap_or_default();
+    Some(Verdict(if problems.is_empty() { "pass" } else { "fail" }, detail))
+}
+
+/// A v1model program as BMv2 JSON, and its test if it has one.
+fn passes_as_json(program: &Path, _: &Path) -> Option<Verdict> {
+    let compiled = compile(program).program?;
+    if !matches!(compiled.architecture, p4cc_ir::Architecture::V1Model(_)) {
+        return None;
+    }
+    let document = match p4cc_bmv2json::write(&compiled) {
+        Ok(document) => document.to_string(),
+        Err(error) => return Some(Verdict("refused", error.to_string())),
+    };
+    if let Some(folder) = std::env::var_os("CORPUS_JSON") {
+        let written =
+            std::fs::write(Path::new(&folder).join(name_of(program)).with_extension("json"), &document);
+        written.unwrap_or_else(|error| eprintln!("{error}"));
+    }
+    let (back, errors) = p4cc_bmv2json::read(&document);
+    let Some(back) = back else {
+        return Some(Verdict("unreadable", errors.first().map(ToString::to_string).unwrap_or_default()));
+    };
+    let test = program.with_extension("stf");
+    if !test.exists() {
+        return Some(Verdict("read", String::new()));
+    }
+    let problems = stf::run_program(back, &test);
     let detail = problems.first().map(ToString::to_string).unwrap_or_default();
     Some(Verdict(if problems.is_empty() { "pass" } else { "fail" }, detail))
 }

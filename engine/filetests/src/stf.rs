@@ -24,18 +24,24 @@ pub fn load(path: &Path) -> Result<Program, String> {
 
 /// Loads a program and runs a test file on it by both execution back ends; empty when it passes.
 pub fn run_files(program: &Path, test: &Path) -> Vec<Problem> {
-    let problem = |message| vec![Problem { line: 0, cause: Cause::Command(message) }];
+    match load(program) {
+        Ok(program) => run_program(program, test),
+        Err(message) => problem(message),
+    }
+}
+
+/// Runs a test file on a program by both execution back ends; empty when it passes.
+pub fn run_program(program: Program, test: &Path) -> Vec<Problem> {
     let text = match std::fs::read_to_string(test) {
         Ok(text) => text,
         Err(error) => return problem(format!("{}: {error}", test.display())),
     };
-    match load(program) {
-        Ok(program) => {
-            let program = Arc::new(program);
-            let by = |exec| run(&program, &text, exec).problems;
-            let problems = by(ExecChoice::Interp);
-            if problems.is_empty() { by(ExecChoice::Native) } else { problems }
-        }
-        Err(message) => problem(message),
-    }
+    let program = Arc::new(program);
+    let by = |exec| run(&program, &text, exec).problems;
+    let problems = by(ExecChoice::Interp);
+    if problems.is_empty() { by(ExecChoice::Native) } else { problems }
+}
+
+fn problem(message: String) -> Vec<Problem> {
+    vec![Problem { line: 0, cause: Cause::Command(message) }]
 }

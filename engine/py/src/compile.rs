@@ -126,6 +126,17 @@ impl Program {
         Ok(p4cc_bfrt::schema::json::text(&schema))
     }
 
+    /// The program as BMv2 JSON: as it was read, or as p4c's v1model back end would write it.
+    fn bmv2_json(&self, py: Python<'_>) -> PyResult<String> {
+        let Runnable { device_config, program, .. } = self.runnable(py)?;
+        if p4cc_bmv2json::is_document(device_config) {
+            return Ok(device_config.clone());
+        }
+        let document =
+            p4cc_bmv2json::write(program).map_err(|error| errors::not_written(py, &self.name, &error))?;
+        Ok(format!("{document:#}\n"))
+    }
+
     fn device_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.runnable(py)?.device_config.as_bytes()))
     }

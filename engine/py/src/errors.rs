@@ -80,6 +80,13 @@ pub(crate) fn no_schema(py: Python<'_>, name: &str, cause: &str) -> PyErr {
     raise::<CompileError>(py, format!("{name}: {cause}; {remedy}"), name, cause, remedy)
 }
 
+/// A program, or a part of it, that BMv2 JSON cannot express.
+pub(crate) fn not_written(py: Python<'_>, name: &str, error: &p4cc_bmv2json::WriteError) -> PyErr {
+    let cause = format!("{}: {}", error.place, error.cause);
+    let text = format!("{name}: BMv2 JSON cannot express {cause}; {}", error.remedy);
+    raise::<CompileError>(py, text, name, &cause, error.remedy)
+}
+
 /// A source without `main`, or for another architecture, was asked for what only a program that runs has.
 pub(crate) fn lacking(py: Python<'_>, name: &str, lacking: &Lacking) -> PyErr {
     let (cause, remedy) = match lacking {

@@ -9,6 +9,7 @@ mod algorithms;
 mod columns;
 mod compile;
 mod errors;
+mod frames;
 mod guard;
 mod interrupt;
 mod latency;
@@ -33,6 +34,8 @@ mod _engine {
     use crate::compile::{Diagnostic, Program, compile_p4, compile_p4_text};
     #[pymodule_export]
     use crate::errors::{AlgorithmError, CompileError, EngineError, RunError, ServerError, SpecError};
+    #[pymodule_export]
+    use crate::frames::thread_frames;
     #[pymodule_export]
     use crate::guard::Guard;
     #[pymodule_export]

@@ -1,0 +1,89 @@
+"""A folder of commands for PATH, under the names of p4c and BMv2."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from p4cc.drop_in.compiler import Tool
+from p4cc.errors import UserError
+
+_SWITCHES = {
+    "simple_switch": "p4cc-switch",
+    "simple_switch_grpc": "p4cc-switch",
+    "simple_switch_CLI": "p4cc-switch-cli",
+}
+"""BMv2's programs, and those that do their work: each knows by its name what it is called as."""
+
+_MARK = "# Made by `p4cc drop-in`.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of the folder."""
+
+    name: str
+    runs: str
+    """What does its work."""
+    shadowed: Path | None
+    """The program of this name that PATH has without the folder."""
+
+
+def commands(folder: Path) -> list[Command]:
+    """What a folder would hold, in order of names."""
+    runs = {tool.value: f"{sys.executable} -m p4cc.drop_in.compiler {tool.value}" for tool in Tool}
+    runs |= {name: _program(program) for name, program in _SWITCHES.items()}
+    return [Command(name, run, _elsewhere(name, folder)) for name, run in sorted(runs.items())]
+
+
+def make(folder: Path, *, shadow: bool) -> list[Command]:
+    """Makes the folder, or brings it up to date; answers the commands that it holds.
+
+    A program of the same name elsewhere on PATH stays what the name calls, unless `shadow`. Raises UserError where the
+    folder cannot be written, or holds files of others under these names.
+    """
+    made = [command for command in commands(folder) if shadow or command.shadowed is None]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for command in commands(folder):
+            path = folder / command.name
+            if path.exists() and _MARK not in path.read_text(encoding="utf-8", errors="replace"):
+                raise UserError(
+                    "this file was not made by p4cc drop-in", place=str(path), remedy="choose another folder"
+                )
+            path.unlink(missing_ok=True)
+        for command in made:
+            path = folder / command.name
+            path.write_text(_script(command), encoding="utf-8")
+            path.chmod(0o755)
+    except OSError as error:
+        raise UserError(f"cannot write: {error.strerror}", place=str(folder), remedy="choose another folder") from error
+    return made
+
+
+def _script(command: Command) -> str:
+    """A script, since a name can be called from anywhere, and by sudo.
+
+    A switch is told its name by `exec -a`, which is bash's.
+    """
+    if command.name in _SWITCHES:
+        return f'#!/bin/bash\n{_MARK}exec -a {command.name} {shlex.quote(command.runs)} "$@"\n'
+    words = " ".join(shlex.quote(word) for word in command.runs.split(" "))
+    return f'#!/bin/sh\n{_MARK}exec {words} "$@"\n'
+
+
+def _program(name: str) -> str:
+    """The path of a program that p4cc installs beside Python."""
+    path = Path(sys.executable).parent / name
+    return str(path) if path.exists() else shutil.which(name) or str(path)
+
+
+def _elsewhere(name: str, folder: Path) -> Path | None:
+    """A program of this name that is not the folder's own."""
+    others = [part for part in os.get_exec_path() if Path(part).resolve() != folder.resolve()]
+    found = shutil.which(name, path=os.pathsep.join(others))
+    return Path(found) if found else None

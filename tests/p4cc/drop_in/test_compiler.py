@@ -1,0 +1,95 @@
+"""p4c, p4c-bm2-ss and p4test by their own command lines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from controller.pipeline import parse_p4info
+from p4cc.drop_in.compiler import main
+
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAM = ROOT / "tests/p4runtime/everything.p4"
+
+
+def test_the_driver_writes_its_files_into_the_folder(tmp_path: Path) -> None:
+    info = tmp_path / "everything.p4info.txtpb"
+    words = ["p4c", "--target", "bmv2", "--arch", "v1model", "--std", "p4-16", "-o", str(tmp_path / "build")]
+    assert main([*words, "--p4runtime-files", str(info), str(PROGRAM)]) == 0
+    assert sorted(path.name for path in (tmp_path / "build").iterdir()) == ["everything.json", "everything.p4i"]
+    document = json.loads((tmp_path / "build/everything.json").read_text())
+    assert document["__meta__"]["version"] == [2, 23]
+    assert "V1Switch" in (tmp_path / "build/everything.p4i").read_text()
+    assert "tables {" in info.read_text()
+
+
+def test_preprocessed_source_compiles_as_the_source_did(tmp_path: Path) -> None:
+    assert main(["p4c", "-E", "-o", str(tmp_path), str(PROGRAM)]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["everything.p4i"]
+    assert main(["p4c", "-e", "-o", str(tmp_path), str(tmp_path / "everything.p4i")]) == 0
+    assert main(["p4c-bm2-ss", "-o", str(tmp_path / "direct.json"), str(PROGRAM)]) == 0
+    made, direct = (json.loads((tmp_path / name).read_text()) for name in ("everything.json", "direct.json"))
+    assert made == direct
+
+
+def test_every_form_of_p4info_is_the_same_message(tmp_path: Path) -> None:
+    files = [tmp_path / f"info.{ending}" for ending in ("bin", "json", "txtpb")]
+    names = ",".join(map(str, files))
+    assert main(["p4c-bm2-ss", "--p4runtime-files", names, "-o", str(tmp_path / "a.json"), str(PROGRAM)]) == 0
+    message = parse_p4info(files[0].read_bytes())
+    assert len(json.loads(files[1].read_text())["tables"]) == len(message.tables) > 0
+    assert files[2].read_text().count("tables {") == len(message.tables)
+
+
+def test_the_version_is_one_that_scripts_read(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["p4c", "--version"])
+    assert ended.value.code == 0
+    name, number, *_ = capsys.readouterr().out.split()
+    assert (name, number.split(".")[0]) == ("p4c", "1")
+
+
+def test_options_without_effect_are_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["p4c-bm2-ss", "--Wdisable", "--Wdisable=unused", "-g", "--maxErrorCount", "3"]
+    assert main([*words, "-o", str(tmp_path / "a.json"), str(PROGRAM)]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("p4c-bm2-ss: ")]
+    assert said == [f"p4c-bm2-ss: {option} has no effect in p4cc" for option in ("--Wdisable", "-g", "--maxErrorCount")]
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        (["--toJSON", "ir.json"], "--toJSON is not supported"),
+        (["--std", "p4-14"], "language p4-14 is not supported"),
+        (["--target", "ebpf"], "target ebpf is not supported"),
+        (["--arch", "psa"], "BMv2 JSON for psa is not supported"),
+        (["--p4runtime-files", "info.protobuf"], "the ending of the file does not tell its format"),
+        (["--unknown"], "unrecognized arguments: --unknown"),
+    ],
+)
+def test_what_p4cc_does_not_have_is_refused_by_name(
+    words: list[str], cause: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        try:
+            code = main(["p4c", *words, str(PROGRAM)])
+        except SystemExit as ended:
+            code = ended.code
+    assert code == 1
+    assert cause in capsys.readouterr().err
+
+
+def test_an_error_in_the_program_is_exit_code_1_and_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "wrong.p4"
+    program.write_text("#include <core.p4>\n#include <v1model.p4>\nheader h { bit<8> }\n")
+    assert main(["p4c-bm2-ss", "-o", str(tmp_path / "wrong.json"), str(program)]) == 1
+    assert "wrong.p4:3" in capsys.readouterr().err
+    assert not (tmp_path / "wrong.json").exists()
+
+
+def test_p4test_takes_programs_of_other_architectures(tmp_path: Path) -> None:
+    assert main(["p4test", str(ROOT / "p4src/tna/ecn_dual.p4")]) == 0
+    assert list(tmp_path.iterdir()) == []

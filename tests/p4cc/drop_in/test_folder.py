@@ -1,0 +1,69 @@
+"""The folder of commands."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from p4cc.drop_in import folder as drop_in
+from p4cc.errors import UserError
+
+NAMES = ["p4c", "p4c-bm2-ss", "p4test", "simple_switch", "simple_switch_CLI", "simple_switch_grpc"]
+PATIENCE_S = 60
+
+
+@pytest.fixture(autouse=True)
+def bare_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PATH without p4c and BMv2, whatever the machine has."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+
+
+def installed(folder: Path, name: str) -> Path:
+    """A program of this name that somebody installed."""
+    folder.mkdir()
+    program = folder / name
+    program.write_text("#!/bin/sh\necho theirs\n")
+    program.chmod(0o755)
+    return program
+
+
+def test_each_command_runs_by_its_name(tmp_path: Path) -> None:
+    made = drop_in.make(tmp_path / "bin", shadow=False)
+    assert [command.name for command in made] == NAMES
+    said = {
+        name: subprocess.run(
+            [tmp_path / "bin" / name, "--version"], capture_output=True, text=True, timeout=PATIENCE_S, check=True
+        ).stdout
+        for name in NAMES
+    }
+    assert all(said.values()), said
+
+
+def test_a_program_that_is_installed_keeps_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = installed(tmp_path / "theirs", "p4c")
+    monkeypatch.setenv("PATH", f"{theirs.parent}:{os.environ['PATH']}")
+    made = drop_in.make(tmp_path / "bin", shadow=False)
+    assert "p4c" not in [command.name for command in made]
+    assert not (tmp_path / "bin/p4c").exists()
+    assert [c.shadowed for c in drop_in.commands(tmp_path / "bin") if c.name == "p4c"] == [theirs]
+    assert "p4c" in [command.name for command in drop_in.make(tmp_path / "bin", shadow=True)]
+    # Asked again without it, the name goes back.
+    drop_in.make(tmp_path / "bin", shadow=False)
+    assert not (tmp_path / "bin/p4c").exists()
+
+
+def test_the_folder_on_path_does_not_shadow_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drop_in.make(tmp_path / "bin", shadow=False)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    assert [command.name for command in drop_in.make(tmp_path / "bin", shadow=False)] == NAMES
+
+
+def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
+    theirs = installed(tmp_path / "bin", "simple_switch")
+    with pytest.raises(UserError, match="was not made by p4cc drop-in"):
+        drop_in.make(tmp_path / "bin", shadow=False)
+    assert "theirs" in theirs.read_text()
+    assert [path.name for path in (tmp_path / "bin").iterdir()] == ["simple_switch"]
