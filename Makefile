@@ -139,6 +139,7 @@ test-rust: venv
 	@cargo test $(CHECKED) --release --locked --quiet --lib --bins --tests
 	@cargo test $(CHECKED) --release --locked --quiet --doc
 
+# Tests wait for processes and pages much of their time: one worker more than there are processors.
 .PHONY: test-python
 test-python: setup $(TEST_STAMP) browser
 	@$(BIN)/p4cc check $(P4_PROGRAMS)
