@@ -22,7 +22,7 @@ def drop_in(
         Path | None, typer.Argument(help="Where the commands go; default: a folder in the user's data.")
     ] = None,
     env: Annotated[
-        bool, typer.Option("--env", help="Print the line that puts the folder on PATH, for a shell.")
+        bool, typer.Option("--env", help="Print the lines that put the folder on PATH, for a shell.")
     ] = False,
     shadow: Annotated[
         bool, typer.Option("--shadow", help="Take the names of programs that are installed, too.")
@@ -41,7 +41,8 @@ def drop_in(
     place = folder or _user_folder()
     made = drop_in_folder.make(place, shadow=shadow)
     if env:
-        typer.echo(f"export PATH={shlex.quote(str(place.resolve()))}:$PATH")
+        for name, value in drop_in_folder.environment(place).items():
+            typer.echo(f"export {name}={shlex.quote(value)}")
         return
     for command in drop_in_folder.commands(place):
         if command in made:

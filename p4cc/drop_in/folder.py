@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from p4cc.drop_in.compiler import Tool
@@ -18,6 +19,12 @@ _SWITCHES = {
     "simple_switch_CLI": "p4cc-switch-cli",
 }
 """BMv2's programs, and those that do their work: each knows by its name what it is called as."""
+
+MODULES = Path(__file__).parent / "modules"
+"""Python modules that scripts for BMv2 import: P4Runtime's messages, and PI's."""
+
+_DEBIAN = Path("/usr/lib/python3/dist-packages")
+"""Where Debian puts Mininet, which is on no registry; an environment does not look there."""
 
 _MARK = "# Made by `p4cc drop-in`.\n"
 
@@ -63,6 +70,29 @@ def make(folder: Path, *, shadow: bool) -> list[Command]:
     except OSError as error:
         raise UserError(f"cannot write: {error.strerror}", place=str(folder), remedy="choose another folder") from error
     return made
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Variables of a shell that calls the folder's commands, and whose Python finds what scripts for BMv2 import.
+
+    The tutorials' makefile calls `sudo`, which forgets variables, and gives it what `P4_EXTRA_SUDO_OPTS` has.
+    """
+    modules = [str(MODULES)]
+    if find_spec("mininet") is None and (_DEBIAN / "mininet").is_dir():
+        link = folder / "python" / "mininet"
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(_DEBIAN / "mininet")
+        modules.append(str(link.parent.resolve()))
+    before = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part not in modules]
+    path = [str(folder.resolve()), str(Path(sys.executable).parent)]
+    rest = [part for part in os.get_exec_path() if part not in path]
+    python_path = os.pathsep.join([*modules, *before])
+    return {
+        "PATH": os.pathsep.join([*path, *rest]),
+        "PYTHONPATH": python_path,
+        "P4_EXTRA_SUDO_OPTS": f"PYTHONPATH={python_path}",
+    }
 
 
 def _script(command: Command) -> str:

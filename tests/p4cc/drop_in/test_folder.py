@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,27 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
         drop_in.make(tmp_path / "bin", shadow=False)
     assert "theirs" in theirs.read_text()
     assert [path.name for path in (tmp_path / "bin").iterdir()] == ["simple_switch"]
+
+
+def test_a_shell_with_the_environment_finds_commands_and_messages(tmp_path: Path) -> None:
+    drop_in.make(tmp_path / "bin", shadow=False)
+    variables = drop_in.environment(tmp_path / "bin")
+    program = (
+        "from p4.v1 import p4runtime_pb2, p4runtime_pb2_grpc; from p4.config.v1 import p4info_pb2;"
+        "from google.rpc import code_pb2, status_pb2; from p4.tmp import p4config_pb2;"
+        "config = p4config_pb2.P4DeviceConfig(reassign=True, device_data=b'x');"
+        "print(p4runtime_pb2_grpc.P4RuntimeStub.__name__, config.SerializeToString().hex())"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program], env=variables, capture_output=True, text=True, timeout=PATIENCE_S, check=True
+    ).stdout
+    assert said.split() == ["P4RuntimeStub", "08011a0178"]
+    found = subprocess.run(
+        ["/bin/sh", "-c", "command -v p4c"],
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    assert found.stdout.strip() == str(tmp_path / "bin" / "p4c")

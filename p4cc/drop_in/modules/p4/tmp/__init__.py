@@ -1,0 +1,1 @@
+"""What PI installs beside P4Runtime's messages."""

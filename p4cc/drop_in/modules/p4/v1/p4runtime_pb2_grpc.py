@@ -1,0 +1,7 @@
+"""finsy's, under the name of generated code."""
+
+import sys
+
+from finsy.proto.p4.v1 import p4runtime_pb2_grpc
+
+sys.modules[__name__] = p4runtime_pb2_grpc
