@@ -116,7 +116,7 @@ def test_a_run_that_is_under_way_has_a_report_that_says_so(tmp_path: Path) -> No
         with pytest.raises(UserError, match="another p4cc writes into this folder"):
             write_report([folder], None)
         (partial / "summary.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(UserError, match=r"holds no run\.json"):
+    with pytest.raises(UserError, match=r"no longer holds run\.json"):
         report_text([folder])
 
 
@@ -149,7 +149,7 @@ def test_an_old_figure_does_not_take_the_report_away(tmp_path: Path) -> None:
     told["scenario"]["figures"] = [{"kind": "of another version", "file": "a.png"}]
     told["host"] = told["command"] = 3
     (folder / "run.json").write_text(json.dumps(told), encoding="utf-8")
-    assert "of another version of p4cc" in report_text([folder])
+    assert "from another version of p4cc" in report_text([folder])
 
 
 def test_details_of_many_runs_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ def test_a_bin_above_the_line_rate_is_explained(tmp_path: Path) -> None:
         > 10e9
     )  # pyright: ignore[reportOptionalOperand, reportOperatorIssue]
     assert explained in said[0].replace("\n", " ")
-    assert "shown to 1 ms; samples go on to" in said[0]
+    assert "shown to 1 ms; samples continue to" in said[0]
     smooth = {"kind": "star", "senders": 2, "queue_capacity_pkts": 100}
     _, said = drawn(tmp_path, *figures, topology=smooth, traffic=traffic, record=record)
     for text in said:
