@@ -2,6 +2,6 @@
 
 import sys
 
-from finsy.proto.google.rpc import code_pb2
+from finsy.proto import rpc_code
 
-sys.modules[__name__] = code_pb2
+sys.modules[__name__] = rpc_code

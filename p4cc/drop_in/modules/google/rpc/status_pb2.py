@@ -2,6 +2,6 @@
 
 import sys
 
-from finsy.proto.google.rpc import status_pb2
+from finsy.proto import rpc_status
 
-sys.modules[__name__] = status_pb2
+sys.modules[__name__] = rpc_status
