@@ -178,7 +178,7 @@ class _Planner:
         self.headers_of = headers_of or self._compiled_headers
         self.paths = Paths(topology)
         self.units = Units(case.switch, self.packet_bytes, programs.chips)
-        self.fabric = FabricPlanner(topology, case.switch, self.units)
+        self.fabric = FabricPlanner(topology, case.switch, self.units, self.longest_rtt_ns)
         self.user_algorithms: list[UserSender] = []
 
     @cached_property
