@@ -29,6 +29,7 @@ _FRAMES_AHEAD = 2
 
 _LEAST_SHARED_BYTES = 1 << 20
 _SHARED_BYTES, _SHARED_RATE_BPS = 16 << 20, 50_000_000_000
+_SHARED_BDPS = 4
 
 
 def alpha_log2(buffer: BufferSettings, rate_bps: int, host_rate_bps: int) -> int:
@@ -67,25 +68,32 @@ def enough_headroom_bytes(link: Link, most_bytes: int, lossless: int) -> int:
     return 3 * packet + pauses + on_the_way
 
 
-def buffer_bytes(buffer: BufferSettings, links: Sequence[Link], host_rate_bps: int, most_bytes: int) -> int:
+def buffer_bytes(
+    buffer: BufferSettings, links: Sequence[Link], host_rate_bps: int, most_bytes: int, rtt_ns: int
+) -> int:
     """All of a switch's buffer: as the scenario says, or what its ports set aside and HPCC's share of the rate.
 
-    Source: docs/algorithms/pfc.md#pfc-parameters.
+    On long paths the shared part holds `_SHARED_BDPS` times what is in flight on a host's link.
+    Source: docs/algorithms/pfc.md#pfc-parameters, #choice-long-paths.
     """
     if buffer.bytes is not None:
         return buffer.bytes
     aside = sum(headroom_bytes(buffer, link, most_bytes) + buffer.reserve_bytes for link in links)
-    shared = max(_LEAST_SHARED_BYTES, _SHARED_BYTES * host_rate_bps // _SHARED_RATE_BPS)
+    in_flight_bytes = host_rate_bps * rtt_ns // 8_000_000_000
+    by_rate_bytes = _SHARED_BYTES * host_rate_bps // _SHARED_RATE_BPS
+    shared = max(_LEAST_SHARED_BYTES, by_rate_bytes, _SHARED_BDPS * in_flight_bytes)
     return len(buffer.lossless_priorities) * aside + shared
 
 
 class FabricPlanner:
     """Plans the settings of ports and hosts of one topology, for the tables that the program has."""
 
-    def __init__(self, topology: Topology, switch: SwitchSettings, units: Units) -> None:
+    def __init__(self, topology: Topology, switch: SwitchSettings, units: Units, rtt_ns: int) -> None:
+        """`rtt_ns` is the longest round trip of the empty network, without serialisation."""
         self._topology = topology
         self._switch = switch
         self._units = units
+        self._rtt_ns = rtt_ns
         self._rates = sorted({link.rate_bps for link in topology.links})
         self._host_rates = host_rates_bps(topology)
 
@@ -117,7 +125,7 @@ class FabricPlanner:
             return None
         links = [self._topology.links[port.link_index] for port in self._topology.ports[switch]]
         return {
-            "bytes": buffer_bytes(buffer, links, self._host_rates[-1], most_bytes),
+            "bytes": buffer_bytes(buffer, links, self._host_rates[-1], most_bytes, self._rtt_ns),
             "lossless_priorities": buffer.lossless_priorities,
             "reserve_bytes": buffer.reserve_bytes,
             "resume_offset_bytes": buffer.resume_offset_bytes,

@@ -44,8 +44,9 @@ from p4cc.planning.timeouts import path_times
 from p4cc.planning.traffic import TrafficPlan, plan_traffic
 from p4cc.planning.units import Units
 from p4cc.planning.user_headers import UserHeadersPlan, plan_headers
+from p4cc.planning.windows import UsualWindow, usual_window
 from p4cc.scenario.fabric import RdmaTransport
-from p4cc.scenario.schema import LEAST_RWND, MAX_RWND, UsualPath
+from p4cc.scenario.schema import Transport, UsualPath
 from topos import Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
 
 if TYPE_CHECKING:
@@ -65,9 +66,6 @@ if TYPE_CHECKING:
     from p4cc.scenario.timeouts import PathTimes
     from p4cc.user_algorithms.load import UserSender
     from topos import Ideal
-
-MAX_WINDOW_BYTES = 1 << 30
-"""docs/reference/wire-format.md: sequence numbers of 32 bits are not ambiguous within it."""
 
 Ports = dict[tuple[str, str], Thresholds]
 """Thresholds by switch and neighbour; a port that is not there never marks."""
@@ -178,7 +176,7 @@ class _Planner:
         self.headers_of = headers_of or self._compiled_headers
         self.paths = Paths(topology)
         self.units = Units(case.switch, self.packet_bytes, programs.chips)
-        self.fabric = FabricPlanner(topology, case.switch, self.units)
+        self.fabric = FabricPlanner(topology, case.switch, self.units, self.longest_rtt_ns)
         self.user_algorithms: list[UserSender] = []
 
     @cached_property
@@ -187,16 +185,10 @@ class _Planner:
         return self.paths.longest_rtt_ns()
 
     @cached_property
-    def usual_rwnd(self) -> int:
-        """Receiver window where nobody gives one: the packets that the longest path and its longest queue hold."""
-        links, packet_bytes = self.topology.links, self.packet_bytes
-        rate_bps = max(
-            link.rate_bps for _, port in self.topology.attachments.values() for link in (links[port.link_index],)
-        )
-        in_flight_pkts = rate_bps * self.paths.longest_rtt_ns(packet_bytes) // (8_000_000_000 * packet_bytes) + 1
-        queued_pkts = max(link.queue_capacity_pkts for link in links)
-        fits_pkts = MAX_WINDOW_BYTES // max(size.mss_bytes for size in packet_sizes(self.case).values())
-        return max(LEAST_RWND, min(in_flight_pkts + queued_pkts, fits_pkts, MAX_RWND))
+    def usual_window(self) -> UsualWindow:
+        """Receiver window where nobody gives one."""
+        mss_bytes = max(size.mss_bytes for size in packet_sizes(self.case).values())
+        return usual_window(self.topology, self.paths, self.packet_bytes, mss_bytes)
 
     @cached_property
     def path_times(self) -> PathTimes:
@@ -421,6 +413,12 @@ class _Planner:
         """Warnings about values that the schema takes and that nobody means."""
         yield from plausible.of_scenario(self.case.scenario)
         yield from plausible.of_case(self.case.scenario, self.case.variant, self.longest_rtt_ns, self.packet_bytes)
+        transport = self.case.scenario.transport
+        is_usual = (
+            isinstance(transport, Transport) and transport.rwnd is None and "rwnd" not in self.case.variant.transport
+        )
+        if is_usual and self.case.variant.rate_control is None:
+            yield from self.usual_window.warnings(f"case {self.case.label()}")
 
     def check_fit(self, ports: Ports) -> Iterator[str]:
         """Warnings about senders that were made for other switches; raises UserError where none of it makes sense."""
@@ -456,7 +454,7 @@ class _Planner:
             cc["congestion_avoidance"] = self._algorithm(sender.congestion_avoidance, ports)
         cc["slow_start"] = self._algorithm(sender.slow_start, ports)
         transport = self.case.scenario.window_transport
-        usual = UsualPath(self.usual_rwnd, self.path_times)
+        usual = UsualPath(self.usual_window.segments, self.path_times)
         return transport.config(sender.transport, self.profile.value, cc, usual)
 
     def _algorithm(self, algorithm: Algorithm, ports: Ports) -> spec.AlgorithmSpec:

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from controller.d3 import MAX_CAPACITY_KBPS
 from p4cc.algorithms import entry_named, registry
 from p4cc.bundled import EXPERIMENTS, bundled
 from p4cc.errors import UserError
 from p4cc.planning.cdf_file import read_cdf
 from p4cc.scenario.timeouts import PathTimes
 from topos.shapes.common import usual_queue_pkts
-from topos.units import UnitError, parse
+from topos.units import UnitError, parse, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,12 +49,16 @@ _WHOLE_PACKETS = ("swift", "prague_paced")
 _FEW_BYTES = 60_000
 _CURVE_BPS = 25 * 10**9
 """The rate for which RED curves are given."""
+_MOST_DEPTH_BYTES = 80 * ((1 << 19) - 2 * _FABRIC)
+"""The deepest that a program sees: depths of 19 bits in cells, less the width of a step at ports between switches."""
 _RED_MIN_BYTES = 100_000
 """Default of `red.k_min_bytes`."""
 _TIMELY_RTT_NS = 20_000
 """The round trip for which TIMELY's thresholds are (docs/algorithms/timely.md)."""
 _SWIFT_TARGET_NS = 20_000
 """Default of Swift's base target."""
+_MOST_ASKED_BPS = MAX_CAPACITY_KBPS * 1_000
+"""What rate requests can carry."""
 _IN_ORDER = ("rate_allocation", "fair_rate")
 """What algorithms ask for that need packets in order."""
 
@@ -96,6 +101,11 @@ class _Network:
         return 2 * bits * 10**9 * (_FABRIC + 1) // (_FABRIC * self.rate_bps)
 
     @property
+    def most_curve_bytes(self) -> int:
+        """The deepest threshold of a curve that ports of all rates can have."""
+        return _MOST_DEPTH_BYTES * _CURVE_BPS // (_FABRIC * self.rate_bps)
+
+    @property
     def bdp_bytes(self) -> int:
         """What is in flight on a host's link."""
         return self.rate_bps * self.times.rtt_ns // 8_000_000_000
@@ -136,6 +146,14 @@ def sketch(wish: Wish, name: str) -> str:
         "stop": f"{max(20 * end_ns, 50_000_000) // 1_000_000}ms",
         "variants": variants,
     }
+    for one, entry in senders.items():
+        if entry.switch_needs == "rate_allocation" and _FABRIC * rate_bps > _MOST_ASKED_BPS:
+            raise UserError(
+                f"requests of {one} carry at most {shown('rate_bps', _MOST_ASKED_BPS)}, and links between switches "
+                f"have {_FABRIC} times a host's rate",
+                place=f"{PLACE} --senders",
+                remedy=f"give --rate up to {_MOST_ASKED_BPS // _FABRIC // 10**9}G, or leave it out",
+            )
     # Sprayed packets come out of order, which go-back-N takes for losses.
     spray = "nscc" in senders
     recovery = "\n  recovery: selective_repeat" if spray else ""
@@ -247,9 +265,9 @@ def _threshold(network: _Network) -> str:
     """
     rate_bps, bound_bytes = network.rate_bps, network.bdp_bytes // 7
     if rate_bps < 10**10:
-        k_bytes = max(30_000, bound_bytes)
+        k_bytes = max(30_000, min(bound_bytes, _MOST_DEPTH_BYTES))
         return f"red: {{k_min_bytes: {k_bytes:_}, k_max_bytes: {k_bytes + 80:_}, p_max: 1.0, scale_with_rate: false}}"
-    k_bytes = max(75_000, bound_bytes * _CURVE_BPS // rate_bps)
+    k_bytes = max(75_000, min(bound_bytes * _CURVE_BPS // rate_bps, network.most_curve_bytes))
     cell = -(-80 * _CURVE_BPS // rate_bps)
     return f"red: {{k_min_bytes: {k_bytes:_}, k_max_bytes: {k_bytes + cell:_}, p_max: 1.0}}"
 
@@ -259,12 +277,13 @@ def _random_marks(network: _Network) -> str:
     bound_bytes = network.bdp_bytes * _CURVE_BPS // network.rate_bps // 7
     if bound_bytes <= _RED_MIN_BYTES:
         return ""
-    return f"red: {{k_min_bytes: {bound_bytes:_}, k_max_bytes: {4 * bound_bytes:_}}}"
+    k_bytes = min(bound_bytes, network.most_curve_bytes // 4)
+    return f"red: {{k_min_bytes: {k_bytes:_}, k_max_bytes: {4 * k_bytes:_}}}"
 
 
 def _spread_marks(network: _Network) -> str:
     """From 0.2 to 0.8 of what is in flight (docs/algorithms/nscc.md#nscc-transport)."""
-    fifth_bytes = network.bdp_bytes * _CURVE_BPS // network.rate_bps // 5
+    fifth_bytes = min(network.bdp_bytes * _CURVE_BPS // network.rate_bps // 5, network.most_curve_bytes // 4)
     return f"red: {{k_min_bytes: {fifth_bytes:_}, k_max_bytes: {4 * fifth_bytes:_}, p_max: 1.0}}"
 
 

@@ -134,7 +134,8 @@ def _enough(case: Case, plan: NetworkPlan, switch: str, cause: str) -> str:
     links = [plan.topology.links[port.link_index] for port in plan.topology.ports[switch]]
     if buffer is None or not links:
         return ""
-    of_switch = buffer_bytes(buffer, links, host_rates_bps(plan.topology)[-1], plan.most_bytes)
+    host_rate_bps, rtt_ns = host_rates_bps(plan.topology)[-1], plan.paths.longest_rtt_ns()
+    of_switch = buffer_bytes(buffer, links, host_rate_bps, plan.most_bytes, rtt_ns)
     if cause == "queue_full":
         least = min(link.queue_capacity_pkts for link in links)
         enough = min(-(-of_switch // LEAST_PACKET_BYTES), MAX_QUEUE_PKTS)

@@ -24,7 +24,8 @@ class BufferSettings(Model):
     bytes: Annotated[int, Field(ge=1, le=1 << 40)] | None = Field(
         default=None,
         description="Total size: reserves, headrooms and the shared part. Default: the reserves and headrooms of "
-        "the switch's ports plus a shared part of 16 MiB per 50 Gb/s of a host's link, at least 1 MiB.",
+        "the switch's ports plus a shared part of 16 MiB per 50 Gb/s of a host's link, at least 1 MiB and four "
+        "times what is in flight on that link.",
     )
     lossless_priorities: list[Annotated[int, Field(ge=0, le=6)]] = Field(
         default=[3], description="Lossless priorities, which are paused (PFC) rather than dropped."

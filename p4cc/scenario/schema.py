@@ -204,7 +204,7 @@ _MORE_OF_IPV6 = 20
 _MTU_BYTES = 1_500
 LEAST_RWND = 32
 """Lower bound of the default receiver window, in segments."""
-MAX_RWND = 65_536
+MAX_RWND = 1 << 20
 
 
 def header_bytes(packets: object, ip: object) -> int:
@@ -255,7 +255,7 @@ class Transport(Model):
     rwnd: Annotated[int, Field(ge=1, le=MAX_RWND)] | None = Field(
         default=None,
         description="Receiver window in segments, which bounds the data in flight. Default: the capacity of the "
-        "longest path and its longest queue, at least 32.",
+        "longest path and its longest queue, at least 32, and at most what 32-bit sequence numbers allow.",
     )
     grow_beyond_rwnd: bool | None = None
     """Whether the congestion window may exceed `rwnd` (RFC 5681; up to twice `rwnd` with `rfc7661`); true if absent."""

@@ -26,7 +26,7 @@ def built() -> p4cc.Scenario:
         topology=P.Star(senders=4, queue_capacity_pkts=100),
         switch=P.Switch(thresholds=P.Thresholds(k_rule="fixed", k_pkts=20)),
         traffic=P.Incast(sru_bytes=20_000),
-        transport=P.Transport(iw=2, rwnd=64, rto_min_ns=2_000_000, rto_init_ns=2_000_000),
+        transport=P.Transport(recovery="newreno", iw=2, rwnd=64, rto_min_ns=2_000_000, rto_init_ns=2_000_000),
         variants=[P.Variant(name="Reno", congestion_avoidance=P.algorithm("reno"))],
         record=P.Record(windows_interval_ns=None, queues_interval_ns=None),
     )

@@ -157,7 +157,7 @@ impl Default for SenderConfig {
 /// Largest payload of a segment: leaves room in IPv4's 16-bit length for the headers and any extension.
 const MAX_MSS_BYTES: u32 = 65_000;
 /// Largest receiver window in segments; with the largest segment it could pass [`MAX_WINDOW_BYTES`].
-const MAX_RWND_SEGMENTS: u32 = 65_536;
+const MAX_RWND_SEGMENTS: u32 = 1 << 20;
 /// Sequence numbers of 32 bits are told apart only within half their range.
 const MAX_WINDOW_BYTES: u64 = 1 << 30;
 /// Most packets that one ACK answers.
@@ -315,7 +315,7 @@ mod tests {
     fn errors_name_place_cause_and_remedy() {
         for (json, want) in [
             (r#"{"mss_bytes":0}"#, "mss_bytes: 0 is out of range; give a number from 1 to 65000"),
-            (r#"{"rwnd":0}"#, "rwnd: 0 is out of range; give a number from 1 to 65536"),
+            (r#"{"rwnd":0}"#, "rwnd: 0 is out of range; give a number from 1 to 1048576"),
             (r#"{"ssthresh0":0.5}"#, "ssthresh0: 0.5 is out of range; give a number from 1 to 1073741824"),
             (
                 r#"{"rto_min_ns":9000,"rto_max_ns":8000}"#,

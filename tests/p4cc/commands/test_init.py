@@ -90,6 +90,8 @@ def test_options_become_a_scenario_that_runs_without_a_word_of_warning(
         (("--senders", "reno,hpcc"), "reno has a window and no paced form"),
         (("--senders", "hpc"), "did you mean 'hpcc'?"),
         (("--senders", "nscc,d3"), "count on their order"),
+        (("--senders", "d3", "--rate", "400G"), "give --rate up to 134G"),
+        (("--rtt", "1h"), "--rtt"),
         (("--cdf", "web-serch"), "did you mean 'websearch'?"),
         (("--hosts", "13"), "such as 12 or 14"),
         (("--load", "1.5"), "is not a load"),

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from p4cc.planning.fabric import enough_headroom_bytes
+from p4cc.planning.fabric import buffer_bytes, enough_headroom_bytes
+from p4cc.scenario.fabric import BufferSettings
 from tests.p4cc.scenarios import Ran, run, scenario
 from topos.graph import Link
 
@@ -119,3 +120,12 @@ def test_least_rates_that_a_link_does_not_carry_are_warned_of(tmp_path: Path, le
         assert "40 flows to aggregator send at least 40 Gbit/s" in texts[0]
         assert "its link carries 25 Gbit/s" in texts[0]
         assert "set r_min_mbps to at most 625" in texts[0]
+
+
+@pytest.mark.parametrize(
+    ("rate_bps", "rtt_ns", "shared"),
+    [(10**11, 12_000, 32 << 20), (10**8, 12_000, 1 << 20), (10**9, 10**8, 4 * 12_500_000), (10**10, 10**7, 50_000_000)],
+)
+def test_the_default_buffer_follows_rate_and_round_trip(rate_bps: int, rtt_ns: int, shared: int) -> None:
+    """Nothing is set aside without links."""
+    assert buffer_bytes(BufferSettings(), [], rate_bps, 1_500, rtt_ns) == shared

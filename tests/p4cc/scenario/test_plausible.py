@@ -74,6 +74,10 @@ def star(**changes: Any) -> dict[str, Any]:
             ),
             "switch.buffer.bytes 1000 is 1 kB, less than one packet of 1500 B",
         ),
+        (
+            scenario(topology={"kind": "star", "senders": 1, "rate_bps": 4 * 10**11, "rtt_ns": 10**8}, transport={}),
+            "one flow reaches 22 % of the line",
+        ),
         (scenario(stop_ns=50_000), "stop_ns 50000 is 50 us, less than one round-trip time"),
     ],
 )
