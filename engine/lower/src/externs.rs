@@ -1,9 +1,9 @@
 //! Externs of core.p4 and v1model.
 
+use super::Lowerer;
 use super::object::Object;
 use super::storage::{INDEX_BITS, Rvalue, StaticStorage, Target};
 use super::target::Array;
-use super::{Kind, Lowerer};
 use p4cc_ir::limits::MAX_WIDTH;
 use p4cc_ir::verify::MAX_DATA_FIELDS;
 use p4cc_ir::{
@@ -364,12 +364,7 @@ impl Lowerer<'_> {
         ret: Option<&Ty>,
     ) -> Option<Rvalue> {
         self.placed_method(object, (extern_name, name), call.span)?;
-        let done = match self.kind {
-            Kind::V1Model => None,
-            Kind::Psa => self.psa_method(object, name, call, ret),
-            Kind::Tna => self.tna_method(object, name, call, ret),
-        };
-        if let Some(done) = done {
+        if let Some(done) = self.own_method(object, name, call, ret) {
             return done;
         }
         let nothing = Rvalue::Struct(Vec::new());
