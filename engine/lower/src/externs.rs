@@ -2,6 +2,7 @@
 
 use super::Lowerer;
 use super::object::Object;
+use super::placed::Method;
 use super::storage::{INDEX_BITS, Rvalue, StaticStorage, Target};
 use super::target::Array;
 use p4cc_ir::limits::MAX_WIDTH;
@@ -358,12 +359,13 @@ impl Lowerer<'_> {
     pub(super) fn extern_method(
         &mut self,
         object: Object,
-        (extern_name, name): (&str, &str),
+        method: Method<'_>,
         types: &[Ty],
         call: &Call,
         ret: Option<&Ty>,
     ) -> Option<Rvalue> {
-        self.placed_method(object, (extern_name, name), call.span)?;
+        self.placed_method(object, method, call.span)?;
+        let name = method.name;
         if let Some(done) = self.own_method(object, name, call, ret) {
             return done;
         }
@@ -426,7 +428,7 @@ impl Lowerer<'_> {
                 Some(nothing)
             }
             _ => {
-                self.not_supported(call.span, format!("method `{extern_name}.{name}`"));
+                self.not_supported(call.span, format!("method `{method}`"));
                 None
             }
         }
