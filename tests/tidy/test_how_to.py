@@ -12,6 +12,8 @@ from p4cc.scenario.port_controls import PortControls
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs/how-to").glob("add-*.md"))
 CONTROL = ROOT / "docs/how-to/add-a-p4-control.md"
+ARCHITECTURE = ROOT / "docs/how-to/add-an-architecture.md"
+MOST_OF_AN_ARCHITECTURE = 13
 SETTINGS = ROOT / "p4cc/scenario/port_controls.py"
 MOST_FILES = 8
 """That a control touches, with settings in scenarios or without."""
@@ -68,6 +70,21 @@ def test_a_control_touches_few_files() -> None:
     assert split
     assert len(_ROW.findall(with_settings)) <= MOST_FILES
     assert len(_ROW.findall(without)) == 1
+
+
+def test_an_architecture_touches_few_files() -> None:
+    assert len(_ROW.findall(ARCHITECTURE.read_text(encoding="utf-8"))) <= MOST_OF_AN_ARCHITECTURE
+
+
+def test_no_other_file_asks_for_an_architecture_by_its_name() -> None:
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    listed = {path for where, _ in _ROW.findall(text) for path in files(where)}
+    wrong = [
+        str(path.relative_to(ROOT))
+        for path in ROOT.glob("engine/*/src/**/*.rs")
+        if path not in listed and "Architecture::Psa" in text_of(path)
+    ]
+    assert not wrong, f"ask engine/ir/src/architecture.rs for a property: {wrong}"
 
 
 def test_settings_of_a_control_are_named_in_one_file() -> None:

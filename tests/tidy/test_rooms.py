@@ -20,13 +20,18 @@ DOORS = ("lib.rs", "mod.rs")
 # Sources without an import circle.
 SOURCES = [
     "engine/bmv2json/src",
+    "engine/budget/src",
     "engine/check/src",
     "engine/compile/src",
+    "engine/ir/src",
     "engine/lower/src",
     "engine/netsim/src",
+    "engine/stf/src",
     "engine/switch/src",
+    "engine/switchd/src",
     "engine/syntax/src",
     "engine/types/src",
+    "engine/units/src",
     "host_agents/agent/src",
     "host_agents/cc/src",
     "host_agents/transport/src",

@@ -4,7 +4,7 @@ pub use p4cc_check::strict::Strict;
 
 use p4cc_budget::Budget;
 use p4cc_ir::{Library, Program, limits, verify};
-use p4cc_lower::{PACKAGES, is_known_package};
+use p4cc_lower::{KNOWN_PACKAGES, is_known_name, is_known_package};
 use p4cc_syntax::{Diagnostic, Severity, Span, ast};
 use p4cc_types::hir::{self, Constructed};
 
@@ -162,7 +162,7 @@ fn failed(diagnostics: &[Diagnostic]) -> bool {
 /// Whether a source includes (or declares) an architecture
 /// that is known here, which says what P4Info is made of.
 fn includes_architecture(tree: &ast::Program) -> bool {
-    let known = |name: &ast::Ident| PACKAGES.contains(&name.name.as_str());
+    let known = |name: &ast::Ident| is_known_name(&name.name);
     tree.decls.iter().any(|decl| matches!(&decl.kind, ast::DeclKind::PackageType { name, .. } if known(name)))
 }
 
@@ -174,7 +174,7 @@ fn lacking(hir: &hir::Program, to_run: bool) -> Option<Lacking> {
     match &main.construct.what {
         // Of a package by a known name that is to run, the lowering says what it lacks.
         Constructed::Package(package)
-            if !PACKAGES.contains(&package.as_str()) || (!to_run && !is_known_package(hir, main)) =>
+            if !is_known_name(package) || (!to_run && !is_known_package(hir, main)) =>
         {
             Some(Lacking::Architecture(package.clone()))
         }
@@ -199,11 +199,11 @@ fn lacks(
         ),
         Lacking::Architecture(package) => (
             main.map_or_else(|| program_end(tree), |main| main.span),
-            match PACKAGES.contains(&package.as_str()) {
+            match is_known_name(package) {
                 true => format!("package `{package}` of the program's own is not supported"),
                 false => format!("architecture `{package}` is not supported"),
             },
-            "known are `V1Switch` of v1model, `PSA_Switch` of PSA and `Switch` of TNA and T2NA",
+            KNOWN_PACKAGES,
         ),
     };
     let so = match library {

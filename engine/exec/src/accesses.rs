@@ -12,8 +12,8 @@
 use p4cc_ir::HashAlgorithm;
 
 use crate::bitplan::BitPlan;
-use crate::frame_layout::FrameLocation;
-use crate::op::{ChecksumOp, Code, Data, ExternOp, NO_SLOT, Op, SlowOp, WideKind};
+use crate::frame_layout::{FrameLocation, NO_SLOT};
+use crate::op::{ChecksumOp, Code, Data, ExternOp, Op, PACKED_HASHES, SlowOp, WideKind};
 
 /// What happens to words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,16 +77,6 @@ pub(crate) enum Accessor {
     Either,
     Helper,
 }
-
-/// Hashes that depend on packed bytes alone, in the order in which native code names them; checks with
-/// parameters of their own are left to the interpreter.
-pub(crate) const PACKED_HASHES: [HashAlgorithm; 5] = [
-    HashAlgorithm::Crc32,
-    HashAlgorithm::Crc16,
-    HashAlgorithm::Identity,
-    HashAlgorithm::Csum16,
-    HashAlgorithm::Xor16,
-];
 
 /// One access of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

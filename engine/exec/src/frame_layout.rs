@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use p4cc_ir::bits::words_for;
 use p4cc_ir::{Bits, HeaderId, MatchKind, Operand, Program, StackId, VarId, VarType};
 
-use crate::op::NO_SLOT;
+/// "No word wanted" for optional results.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
 
 /// The words of a variable or constant in the frame.
 #[derive(Clone, Copy, Debug)]

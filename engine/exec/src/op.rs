@@ -8,7 +8,6 @@ use p4cc_ir::{
     RegisterId, TableId, ValueSetId,
 };
 
-use crate::accesses::PACKED_HASHES;
 use crate::bitplan::BitPlan;
 use crate::checksum::HashCrc;
 use crate::frame_layout::{FrameLocation, Layout};
@@ -21,8 +20,15 @@ pub(crate) struct Args {
     pub b: u32,
 }
 
-/// "No word wanted" for optional results.
-pub(crate) const NO_SLOT: u32 = u32::MAX;
+/// Hashes that depend on packed bytes alone, in the order in which native code names them; checks with
+/// parameters of their own are left to the interpreter.
+pub(crate) const PACKED_HASHES: [HashAlgorithm; 5] = [
+    HashAlgorithm::Crc32,
+    HashAlgorithm::Crc16,
+    HashAlgorithm::Identity,
+    HashAlgorithm::Csum16,
+    HashAlgorithm::Xor16,
+];
 
 /// One operation. The `u8` is 64 minus the width of the result (of
 /// the operands for signed comparisons), so that a mask is one shift.
@@ -420,7 +426,7 @@ impl ChecksumOp {
 pub(crate) struct Data {
     /// Fields in order.
     pub fields: Box<[FrameLocation]>,
-    /// For each field, the validity word of its header, or [`NO_SLOT`].
+    /// For each field, the validity word of its header, or [`NO_SLOT`](crate::frame_layout::NO_SLOT).
     pub owners: Box<[u32]>,
     /// The validity words among them, each once: where one
     /// is zero the fields of its header are left out (BMv2).

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use p4cc_ir::verify::{self, Violation};
-use p4cc_ir::{Architecture, FuncId, Program, V1Model};
+use p4cc_ir::{FuncId, Program, V1Model};
 
 use crate::compile;
 use crate::native::{Locals, Native, NativeError};
@@ -50,14 +50,10 @@ impl Pipeline {
             return Err(CompileError { program: program.name.clone(), violations });
         }
         let code = Arc::new(compile::compile(&program));
-        let v1_pipelines = match &program.architecture {
-            Architecture::V1Model(v1) => Some(Arc::new(V1Pipelines::new(&program, &code, v1))),
-            Architecture::Psa(_) | Architecture::Tna(_) => None,
-        };
-        let halves = match &program.architecture {
-            Architecture::Tna(tna) => tna_pipelines::of(&program, &code, tna).into(),
-            Architecture::V1Model(_) | Architecture::Psa(_) => Arc::default(),
-        };
+        let architecture = &program.architecture;
+        let v1_pipelines = architecture.v1model().map(|v1| Arc::new(V1Pipelines::new(&program, &code, v1)));
+        let halves = architecture.tna().map(|tna| tna_pipelines::of(&program, &code, tna).into());
+        let halves = halves.unwrap_or_default();
         let (native, interpreted) = Default::default();
         Ok(Pipeline { program, code, v1_pipelines, halves, native, interpreted })
     }
@@ -70,10 +66,7 @@ impl Pipeline {
 
     /// Entry points and metadata of a v1model program.
     pub fn v1model(&self) -> Option<&V1Model> {
-        match &self.program.architecture {
-            Architecture::V1Model(v1model) => Some(v1model),
-            Architecture::Psa(_) | Architecture::Tna(_) => None,
-        }
+        self.program.architecture.v1model()
     }
 
     /// The ingress and egress pipeline of a v1model program.

@@ -15,6 +15,7 @@ pub mod state_bytes;
 pub mod text;
 pub mod verify;
 
+mod architecture;
 mod chip;
 mod data_type;
 mod entities;
@@ -24,6 +25,7 @@ mod psa;
 mod tna;
 mod tna_view;
 
+pub use architecture::*;
 pub use bits::Bits;
 pub use chip::*;
 pub use data_type::*;

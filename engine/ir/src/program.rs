@@ -1,9 +1,8 @@
-//! The program: variables, headers, code, tables, externs, and the entry points of the architecture.
+//! The program: variables, headers, code, tables and externs.
 
 use crate::{
-    ActionId, Bits, BlockId, CounterId, DataType, DataTypes, Filter, FilterId, FuncId, HalfPipeline,
-    HashObject, HeaderId, HeaderTypeId, Inst, MeterId, ProfileId, Psa, RegisterId, Terminator, Tna,
-    TofinoChip, UnionId, VarId,
+    ActionId, Architecture, Bits, BlockId, CounterId, DataType, DataTypes, Filter, FilterId, FuncId,
+    HashObject, HeaderId, HeaderTypeId, Inst, MeterId, ProfileId, RegisterId, Terminator, UnionId, VarId,
 };
 
 /// Type of a variable.
@@ -526,32 +525,6 @@ pub struct V1Model {
     pub metadata: StandardMetadata,
 }
 
-/// Entry points by architecture.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Architecture {
-    /// `V1Switch`
-    V1Model(V1Model),
-    /// `PSA_Switch`
-    Psa(Box<Psa>),
-    /// `Switch` of TNA or T2NA
-    Tna(Box<Tna>),
-}
-
-impl Architecture {
-    /// The pipes of a program of TNA or T2NA.
-    pub fn tna(&self) -> Option<&Tna> {
-        match self {
-            Self::Tna(tna) => Some(tna),
-            Self::V1Model(_) | Self::Psa(_) => None,
-        }
-    }
-
-    /// The Tofino chip that a program is for.
-    pub fn chip(&self) -> Option<TofinoChip> {
-        self.tna().map(|tna| tna.chip)
-    }
-}
-
 /// Where a function runs, and so what may stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -563,76 +536,6 @@ pub enum Role {
     Deparser,
     /// Emits, applies tables and calls externs.
     CallingDeparser,
-}
-
-impl Architecture {
-    /// Its name in P4Info.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::V1Model(_) => "v1model",
-            Self::Psa(_) => "psa",
-            Self::Tna(tna) => match tna.chip {
-                TofinoChip::Tofino1 => "tna",
-                TofinoChip::Tofino2 => "t2na",
-            },
-        }
-    }
-
-    /// Entry points in the order in which a packet meets them.
-    pub fn entries(&self) -> Vec<(FuncId, Role)> {
-        match self {
-            Self::V1Model(v1) => vec![
-                (v1.parser, Role::Parser),
-                (v1.verify_checksum, Role::Control),
-                (v1.ingress, Role::Control),
-                (v1.egress, Role::Control),
-                (v1.compute_checksum, Role::Control),
-                (v1.deparser, Role::Deparser),
-            ],
-            Self::Psa(psa) => halves([psa.ingress, psa.egress]),
-            Self::Tna(tna) => {
-                let mut all = halves(tna.pipes.iter().flat_map(|pipe| [pipe.ingress, pipe.egress]));
-                let ghosts = tna.pipes.iter().filter_map(|pipe| pipe.ghost);
-                all.extend(ghosts.map(|ghost| (ghost.control, Role::Control)));
-                all
-            }
-        }
-    }
-
-    /// The parser that a packet meets first.
-    pub fn first_parser(&self) -> FuncId {
-        match self {
-            Self::V1Model(v1) => v1.parser,
-            Self::Psa(psa) => psa.ingress.parser,
-            Self::Tna(tna) => tna.pipes.first().map_or(FuncId(0), |pipe| pipe.ingress.parser),
-        }
-    }
-
-    /// The deparser that a packet meets last.
-    pub fn last_deparser(&self) -> FuncId {
-        match self {
-            Self::V1Model(v1) => v1.deparser,
-            Self::Psa(psa) => psa.egress.deparser,
-            Self::Tna(tna) => tna.pipes.last().map_or(FuncId(0), |pipe| pipe.egress.deparser),
-        }
-    }
-
-    /// Where parsers leave their error.
-    pub const fn parser_error(&self) -> VarId {
-        match self {
-            Self::V1Model(v1) => v1.metadata.parser_error,
-            Self::Psa(psa) => psa.parser_error,
-            Self::Tna(tna) => tna.parser_error,
-        }
-    }
-}
-
-/// The entry points of pipelines that are parsed and deparsed twice.
-fn halves(of: impl IntoIterator<Item = HalfPipeline>) -> Vec<(FuncId, Role)> {
-    let entries = |half: HalfPipeline| {
-        [(half.parser, Role::Parser), (half.control, Role::Control), (half.deparser, Role::CallingDeparser)]
-    };
-    of.into_iter().flat_map(entries).collect()
 }
 
 /// Parameters that a CRC starts with, if not those of the standard one of its width.

@@ -7,8 +7,8 @@ use core::fmt::{self, Display, Write};
 use std::collections::BTreeMap;
 
 use crate::{
-    ActionCall, Architecture, BinOp, ControlPlaneName, ExternCall, Func, HalfPipeline, HeaderId, Inst,
-    Keyset, MatchValue, Operand, Program, Psa, RegisterKind, Table, Terminator, Tna, UnOp, VarId, VarType,
+    ActionCall, BinOp, ControlPlaneName, ExternCall, Func, HeaderId, Inst, Keyset, MatchValue, Operand,
+    Program, RegisterKind, Table, Terminator, UnOp, VarId, VarType,
 };
 
 /// The program as text.
@@ -140,7 +140,7 @@ impl Printer<'_> {
             line!(self, "package {annotation}")?;
         }
         line!(self, "errors {}", program.errors.join(", "))?;
-        self.entry_points()?;
+        write!(self.out, "{}", self.program.architecture)?;
         self.shapes()?;
         self.arrays()?;
         for (index, action) in program.actions.iter().enumerate() {
@@ -158,45 +158,6 @@ impl Printer<'_> {
             self.func(index, func)?;
         }
         Ok(())
-    }
-
-    fn entry_points(&mut self) -> fmt::Result {
-        let v1 = match &self.program.architecture {
-            Architecture::V1Model(v1) => v1,
-            Architecture::Psa(psa) => return self.psa_entry_points(psa),
-            Architecture::Tna(tna) => return self.tna_entry_points(tna),
-        };
-        line!(
-            self,
-            "v1model parser={} verify={} ingress={} egress={} compute={} deparser={}",
-            v1.parser,
-            v1.verify_checksum,
-            v1.ingress,
-            v1.egress,
-            v1.compute_checksum,
-            v1.deparser
-        )
-    }
-
-    fn psa_entry_points(&mut self, psa: &Psa) -> fmt::Result {
-        self.half("psa ingress", psa.ingress)?;
-        self.half("psa egress", psa.egress)
-    }
-
-    fn tna_entry_points(&mut self, tna: &Tna) -> fmt::Result {
-        for (index, pipe) in tna.pipes.iter().enumerate() {
-            self.half(&format!("tna pipe {index} ingress"), pipe.ingress)?;
-            self.half(&format!("tna pipe {index} egress"), pipe.egress)?;
-            if let Some(ghost) = pipe.ghost {
-                line!(self, "tna pipe {index} ghost control={}", ghost.control)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn half(&mut self, name: &str, half: HalfPipeline) -> fmt::Result {
-        let HalfPipeline { parser, control, deparser } = half;
-        line!(self, "{name} parser={parser} control={control} deparser={deparser}")
     }
 
     fn shapes(&mut self) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use super::env::Owner;
 use super::object::{EnvId, Object};
-use super::storage::{Binding, StaticStorage};
+use super::storage::{Binding, Rvalue, StaticStorage};
 use super::{Flow, Kind, Lowerer};
 use p4cc_ir::limits::MAX_FRAME_BITS;
 use p4cc_ir::{
@@ -10,7 +10,7 @@ use p4cc_ir::{
     StandardMetadata, Terminator, V1Model, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{Constructed, Expr, Field, Instance};
+use p4cc_types::hir::{Call, Constructed, Expr, Field, Instance};
 use p4cc_types::ids::{ActId, LocalId};
 use p4cc_types::ty::Ty;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +24,13 @@ pub(super) struct BlockShape {
     pub is_parser: bool,
     /// Number of parameters.
     pub params: RangeInclusive<usize>,
+}
+
+/// A block that a package is made of, and where it is given.
+#[derive(Clone, Copy)]
+pub(super) struct PackageBlock {
+    pub env: EnvId,
+    pub span: Span,
 }
 
 pub(super) const V1_BLOCKS: [BlockShape; 6] = [
@@ -57,11 +64,7 @@ impl Lowerer<'_> {
                     return None;
                 }
             };
-        self.kind = match package {
-            "PSA_Switch" => Kind::Psa,
-            "Switch" => Kind::Tna,
-            _ => Kind::V1Model,
-        };
+        self.kind = Kind::of(package).unwrap_or(Kind::V1Model);
         self.tna.chip = self.tofino_chip();
         self.core_errors(main.span)?;
         for id in &hir.global_instances {
@@ -112,25 +115,40 @@ impl Lowerer<'_> {
         }
     }
 
+    /// A method that only this architecture has; None for one that it shares with others.
+    pub(super) fn own_method(
+        &mut self,
+        object: Object,
+        name: &str,
+        call: &Call,
+        ret: Option<&Ty>,
+    ) -> Option<Option<Rvalue>> {
+        match self.kind {
+            Kind::V1Model => None,
+            Kind::Psa => self.psa_method(object, name, call, ret),
+            Kind::Tna => self.tna_method(object, name, call, ret),
+        }
+    }
+
     /// The entry points of `V1Switch(...) main`, and its blocks in order.
     fn v1model(&mut self, main: &Instance) -> Option<(Architecture, Vec<EnvId>)> {
         let blocks = self.blocks("V1Switch", &main.construct.args, &V1_BLOCKS, main.span)?;
         let [parser, verify, ingress, egress, compute, deparser] = blocks.as_slice() else {
             return self.shape_error(main.span);
         };
-        let shared = self.shared(parser.0, parser.1)?;
-        let metadata = self.standard_metadata(&shared, parser.1)?;
+        let shared = self.shared(parser.env, parser.span)?;
+        let metadata = self.standard_metadata(&shared, parser.span)?;
         let places = [&shared.headers, &shared.metadata, &shared.standard];
         let v1model = V1Model {
-            parser: self.entry(parser.0, &places, parser.1)?,
-            verify_checksum: self.entry(verify.0, &places, verify.1)?,
-            ingress: self.entry(ingress.0, &places, ingress.1)?,
-            egress: self.entry(egress.0, &places, egress.1)?,
-            compute_checksum: self.entry(compute.0, &places, compute.1)?,
-            deparser: self.deparser(deparser.0, &places, deparser.1)?,
+            parser: self.entry(parser, &places)?,
+            verify_checksum: self.entry(verify, &places)?,
+            ingress: self.entry(ingress, &places)?,
+            egress: self.entry(egress, &places)?,
+            compute_checksum: self.entry(compute, &places)?,
+            deparser: self.deparser(deparser, &places)?,
             metadata,
         };
-        let envs = blocks.iter().map(|(env, _)| *env).collect();
+        let envs = blocks.iter().map(|block| block.env).collect();
         Some((Architecture::V1Model(v1model), envs))
     }
 
@@ -142,7 +160,7 @@ impl Lowerer<'_> {
         args: &[Option<Expr>],
         shapes: &[BlockShape],
         span: Span,
-    ) -> Option<Vec<(EnvId, Span)>> {
+    ) -> Option<Vec<PackageBlock>> {
         let wanted = shapes.iter().map(|shape| shape.what).collect::<Vec<_>>().join(", ");
         let file = format!("{}.p4", self.architecture().to_lowercase());
         let help = format!("instantiate `{package}` as {file} declares it: {wanted}");
@@ -161,7 +179,7 @@ impl Lowerer<'_> {
         for (arg, shape) in args.iter().flatten().zip(shapes) {
             let fault = match self.object(arg)? {
                 Object::Block(env) => {
-                    blocks.push((env, arg.span));
+                    blocks.push(PackageBlock { env, span: arg.span });
                     self.misfit(env, shape)?
                 }
                 _ => Some("it is neither a parser nor a control".to_owned()),
@@ -231,9 +249,10 @@ impl Lowerer<'_> {
         if found.is_empty() {
             return Some(());
         }
-        let help = match self.kind {
-            Kind::Tna => "give one of them a different `@name`, or give both the same parameters",
-            Kind::V1Model | Kind::Psa => "give one of them a different `@name`",
+        let help = if self.kind == Kind::Tna {
+            "give one of them a different `@name`, or give both the same parameters"
+        } else {
+            "give one of them a different `@name`"
         };
         for (name, (second, _), (first, _)) in found {
             let span = |id: ActId| self.hir.actions.get(id.index()).map(|one| one.span).unwrap_or_default();
@@ -418,15 +437,16 @@ impl Lowerer<'_> {
     }
 
     /// As [`Self::entry`], for a block that emits.
-    pub(super) fn deparser(&mut self, env: EnvId, places: &[&StaticStorage], span: Span) -> Option<FuncId> {
+    pub(super) fn deparser(&mut self, block: &PackageBlock, places: &[&StaticStorage]) -> Option<FuncId> {
         self.in_deparser = true;
-        let made = self.entry(env, places, span);
+        let made = self.entry(block, places);
         self.in_deparser = false;
         made
     }
 
     /// Binds a block's parameters, but for the packet, to places in their order, and makes its function.
-    pub(super) fn entry(&mut self, env: EnvId, places: &[&StaticStorage], span: Span) -> Option<FuncId> {
+    pub(super) fn entry(&mut self, block: &PackageBlock, places: &[&StaticStorage]) -> Option<FuncId> {
+        let &PackageBlock { env, span } = block;
         let params = self.params(env)?;
         let owner = self.envs.get(env.0)?.owner;
         if self.envs.get(env.0)?.bound {

@@ -3,6 +3,7 @@
 use super::env::{Env, Owner};
 use super::inline::Passing;
 use super::object::{EnvId, Object};
+use super::placed::Method;
 use super::storage::{Rvalue, StaticStorage, Target};
 use super::target::Array;
 use super::{Kind, Lowerer};
@@ -39,10 +40,10 @@ impl Lowerer<'_> {
                 Some(nothing)
             }
             Callee::Method { object, extern_name, name, type_args } => {
-                let object = self.object(object)?;
+                let (object, method) = (self.object(object)?, Method { of: extern_name, name });
                 self.with_args(call, |this, call| {
-                    let result = this.extern_method(object, (extern_name, name), type_args, call, ty)?;
-                    this.declared(&result, ty, (extern_name, name), call.span)?;
+                    let result = this.extern_method(object, method, type_args, call, ty)?;
+                    this.declared(&result, ty, method, call.span)?;
                     Some(result)
                 })
             }

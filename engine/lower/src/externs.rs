@@ -1,9 +1,10 @@
 //! Externs of core.p4 and v1model.
 
+use super::Lowerer;
 use super::object::Object;
+use super::placed::Method;
 use super::storage::{INDEX_BITS, Rvalue, StaticStorage, Target};
 use super::target::Array;
-use super::{Kind, Lowerer};
 use p4cc_ir::limits::MAX_WIDTH;
 use p4cc_ir::verify::MAX_DATA_FIELDS;
 use p4cc_ir::{
@@ -358,18 +359,14 @@ impl Lowerer<'_> {
     pub(super) fn extern_method(
         &mut self,
         object: Object,
-        (extern_name, name): (&str, &str),
+        method: Method<'_>,
         types: &[Ty],
         call: &Call,
         ret: Option<&Ty>,
     ) -> Option<Rvalue> {
-        self.placed_method(object, (extern_name, name), call.span)?;
-        let done = match self.kind {
-            Kind::V1Model => None,
-            Kind::Psa => self.psa_method(object, name, call, ret),
-            Kind::Tna => self.tna_method(object, name, call, ret),
-        };
-        if let Some(done) = done {
+        self.placed_method(object, method, call.span)?;
+        let name = method.name;
+        if let Some(done) = self.own_method(object, name, call, ret) {
             return done;
         }
         let nothing = Rvalue::Struct(Vec::new());
@@ -431,7 +428,7 @@ impl Lowerer<'_> {
                 Some(nothing)
             }
             _ => {
-                self.not_supported(call.span, format!("method `{extern_name}.{name}`"));
+                self.not_supported(call.span, format!("method `{method}`"));
                 None
             }
         }

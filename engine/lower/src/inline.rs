@@ -42,6 +42,13 @@ enum Evaluated {
     Out(Option<Target>),
 }
 
+/// A parameter and its position.
+#[derive(Clone, Copy)]
+struct Param {
+    id: LocalId,
+    at: usize,
+}
+
 /// A call whose arguments are being bound.
 struct Site {
     callee: EnvId,
@@ -104,10 +111,10 @@ impl Lowerer<'_> {
                 Evaluated::Const(value) => self.bind_const(param, value, callee, first_time, span)?,
                 Evaluated::In(value, place) => self.bind_input(param, value, place, &site, span)?,
                 Evaluated::InOut(target, kept) => {
-                    copies.extend(self.bind_inout((param, at), target, kept, &site, span)?);
+                    copies.extend(self.bind_inout(Param { id: param, at }, target, kept, &site, span)?);
                 }
                 Evaluated::Out(target) => {
-                    copies.extend(self.bind_output((param, at), target, &mut site, span)?);
+                    copies.extend(self.bind_output(Param { id: param, at }, target, &mut site, span)?);
                 }
             }
         }
@@ -244,17 +251,14 @@ impl Lowerer<'_> {
     }
 
     /// The place of an argument that can stand for its parameter itself.
-    fn by_reference(
-        &self,
-        (param, at): (LocalId, usize),
-        target: &Target,
-        site: &Site,
-    ) -> Option<StaticStorage> {
+    fn by_reference(&self, param: Param, target: &Target, site: &Site) -> Option<StaticStorage> {
         let Target::StaticStorage(place) = target else { return None };
-        let alone = || site.is_alone(&self.footprint_of_target(target), Some(at));
+        let alone = || site.is_alone(&self.footprint_of_target(target), Some(param.at));
         let possible = match site.passing {
             Passing::Function => alone(),
-            Passing::InstanceOnce => (site.first_time || self.bound_to(site.callee, param, place)) && alone(),
+            Passing::InstanceOnce => {
+                (site.first_time || self.bound_to(site.callee, param.id, place)) && alone()
+            }
             Passing::InstanceMany | Passing::Action => false,
         };
         possible.then(|| place.clone())
@@ -262,48 +266,48 @@ impl Lowerer<'_> {
 
     fn bind_inout(
         &mut self,
-        (param, at): (LocalId, usize),
+        param: Param,
         target: Target,
         kept: Option<StaticStorage>,
         site: &Site,
         span: Span,
     ) -> Option<Option<CopyOut>> {
-        let ty = self.hir.locals.get(param.index())?.ty.clone();
+        let ty = self.hir.locals.get(param.id.index())?.ty.clone();
         let value = match kept {
             Some(kept) if site.passing == Passing::Function => {
                 // Nobody else knows of the copy: it is the parameter.
-                self.bind_in(site.callee, param, Binding::StaticStorage(kept.clone()));
+                self.bind_in(site.callee, param.id, Binding::StaticStorage(kept.clone()));
                 return Some(Some(CopyOut { target, place: kept, ty }));
             }
             Some(kept) => kept.read(),
             None => {
-                if let Some(place) = self.by_reference((param, at), &target, site) {
-                    self.bind_in(site.callee, param, Binding::StaticStorage(place));
+                if let Some(place) = self.by_reference(param, &target, site) {
+                    self.bind_in(site.callee, param.id, Binding::StaticStorage(place));
                     return Some(None);
                 }
                 self.read_target(&target, &ty)?
             }
         };
-        let storage = self.own_storage(param, site.callee, site.fresh(), span)?;
+        let storage = self.own_storage(param.id, site.callee, site.fresh(), span)?;
         self.assign(Target::StaticStorage(storage.clone()), value, &ty, span)?;
         Some(Some(CopyOut { target, place: storage, ty }))
     }
 
     fn bind_output(
         &mut self,
-        (param, at): (LocalId, usize),
+        param: Param,
         target: Option<Target>,
         site: &mut Site,
         span: Span,
     ) -> Option<Option<CopyOut>> {
-        let place = target.as_ref().and_then(|target| self.by_reference((param, at), target, site));
+        let place = target.as_ref().and_then(|target| self.by_reference(param, target, site));
         if let Some(place) = place {
-            self.bind_in(site.callee, param, Binding::StaticStorage(place.clone()));
+            self.bind_in(site.callee, param.id, Binding::StaticStorage(place.clone()));
             site.begun.push((place, None));
             return Some(None);
         }
-        let storage = self.own_storage(param, site.callee, site.fresh(), span)?;
-        let ty = self.hir.locals.get(param.index())?.ty.clone();
+        let storage = self.own_storage(param.id, site.callee, site.fresh(), span)?;
+        let ty = self.hir.locals.get(param.id.index())?.ty.clone();
         site.begun.push((storage.clone(), Some(ty.clone())));
         Some(target.map(|target| CopyOut { target, place: storage, ty }))
     }

@@ -1,20 +1,19 @@
 //! Which architectures are known here, by their packages.
 
-use super::{arch, psa, tna};
+use super::{Kind, arch, psa, tna};
 use p4cc_types::hir::{Construct, Constructed, Expr, ExprKind, Instance, Program};
-
-/// The packages of the architectures that are known here.
-pub const PACKAGES: [&str; 3] = ["V1Switch", "PSA_Switch", "Switch"];
 
 /// Whether `main` has the parts of its architecture's package: a program may declare its own of that name.
 pub fn is_known_package(hir: &Program, main: &Instance) -> bool {
     let Constructed::Package(package) = &main.construct.what else { return false };
     let parts = main.construct.args.iter().flatten();
-    match package.as_str() {
-        "V1Switch" => parts.count() == arch::V1_BLOCKS.len(),
-        "PSA_Switch" => parts.count() == psa::PARTS,
-        "Switch" => !main.construct.args.is_empty() && parts.clone().all(|part| is_pipeline(hir, part)),
-        _ => false,
+    match Kind::of(package) {
+        Some(Kind::V1Model) => parts.count() == arch::V1_BLOCKS.len(),
+        Some(Kind::Psa) => parts.count() == psa::PARTS,
+        Some(Kind::Tna) => {
+            !main.construct.args.is_empty() && parts.clone().all(|part| is_pipeline(hir, part))
+        }
+        None => false,
     }
 }
 

@@ -28,6 +28,7 @@ mod instances;
 mod known;
 mod object;
 mod order;
+mod params;
 mod parser;
 mod placed;
 mod psa;
@@ -49,7 +50,7 @@ mod tna_registers;
 mod tna_view;
 mod tna_writes;
 
-pub use known::{PACKAGES, is_known_package};
+pub use known::is_known_package;
 
 use build::FuncBuilder;
 use env::{Env, Owner};
@@ -73,6 +74,27 @@ enum Kind {
     V1Model,
     Psa,
     Tna,
+}
+
+impl Kind {
+    /// The architecture whose package has a name.
+    fn of(package: &str) -> Option<Self> {
+        Some(match package {
+            "V1Switch" => Self::V1Model,
+            "PSA_Switch" => Self::Psa,
+            "Switch" => Self::Tna,
+            _ => return None,
+        })
+    }
+}
+
+/// The packages with their architectures, for messages.
+pub const KNOWN_PACKAGES: &str =
+    "known are `V1Switch` of v1model, `PSA_Switch` of PSA and `Switch` of TNA and T2NA";
+
+/// Whether a package has the name of a known architecture's.
+pub fn is_known_name(package: &str) -> bool {
+    Kind::of(package).is_some()
 }
 
 /// Lowers a program that was checked without errors.

@@ -10,9 +10,23 @@ use p4cc_ir::{HeaderField, Operand, VarType};
 use p4cc_syntax::{Diagnostic, Severity, Span};
 use p4cc_types::hir::{Call, Callee};
 use p4cc_types::ty::Ty;
+use std::fmt;
 
 /// Extern functions that v1model's deparser may call.
 const IN_DEPARSER: [&str; 6] = ["assert", "assume", "hash", "log_msg", "mark_to_drop", "random"];
+
+/// A method of an extern, by its names.
+#[derive(Clone, Copy)]
+pub(super) struct Method<'a> {
+    pub of: &'a str,
+    pub name: &'a str,
+}
+
+impl fmt::Display for Method<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.of, self.name)
+    }
+}
 
 impl Lowerer<'_> {
     /// Whether the deparser of v1model is being made.
@@ -37,13 +51,8 @@ impl Lowerer<'_> {
     }
 
     /// Whether a method of an extern object may be called here.
-    pub(super) fn placed_method(
-        &mut self,
-        object: Object,
-        (extern_name, name): (&str, &str),
-        span: Span,
-    ) -> Option<()> {
-        let message = format!("`{extern_name}.{name}` cannot be called here");
+    pub(super) fn placed_method(&mut self, object: Object, method: Method<'_>, span: Span) -> Option<()> {
+        let message = format!("`{method}` cannot be called here");
         match object {
             Object::PacketIn if !self.flow.in_parser => {
                 self.misplaced(span, message, "only a parser can read the packet")
@@ -54,7 +63,7 @@ impl Lowerer<'_> {
             }
             Object::PacketIn | Object::PacketOut => Some(()),
             _ if self.in_plain_deparser() => {
-                let message = format!("`{extern_name}.{name}` cannot be called in a deparser");
+                let message = format!("`{method}` cannot be called in a deparser");
                 self.misplaced(span, message, "call it in egress, or in ingress")
             }
             _ => Some(()),
@@ -156,7 +165,7 @@ impl Lowerer<'_> {
         &mut self,
         result: &Rvalue,
         ret: Option<&Ty>,
-        (extern_name, name): (&str, &str),
+        method: Method<'_>,
         span: Span,
     ) -> Option<()> {
         let width = ret.filter(|ty| !matches!(ty, Ty::Void)).map(|ty| self.width(ty));
@@ -168,7 +177,7 @@ impl Lowerer<'_> {
         if fits {
             return Some(());
         }
-        let message = format!("`{extern_name}.{name}` does not return the type of its declaration");
+        let message = format!("`{method}` does not return the type of its declaration");
         self.misplaced(span, message, "declare the extern as the architecture file does")
     }
 }

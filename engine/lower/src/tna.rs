@@ -4,7 +4,7 @@
 //! leave out intrinsic metadata that it does not need: parameters are told apart by their types.
 
 use super::Lowerer;
-use super::arch::BlockShape;
+use super::arch::{BlockShape, PackageBlock};
 use super::object::{EnvId, GLOBAL};
 use super::storage::StaticStorage;
 use p4cc_ir::{
@@ -33,9 +33,6 @@ pub(super) const PIPE_BLOCKS: usize = 6;
 
 /// How many pipes the chip has at most.
 const MAX_PIPES: usize = 4;
-
-/// A block with its place in the source.
-type Block = (EnvId, Span);
 
 /// Storage of one half of a pipe: headers, metadata, and the architecture's structs by name.
 struct Half {
@@ -87,7 +84,7 @@ impl Lowerer<'_> {
         for (at, pipe) in pipes.into_iter().enumerate() {
             let view = self.pipe_view(self.pipe_instance(pipe), at, many);
             let blocks = self.pipe_blocks(pipe, if many { &view.name } else { "" })?;
-            envs.extend(blocks.iter().map(|(env, _)| *env));
+            envs.extend(blocks.iter().map(|block| block.env));
             let name = view.name.clone();
             self.notes.view.pipes.push(view);
             made.push(self.pipe(name, &blocks)?);
@@ -105,7 +102,7 @@ impl Lowerer<'_> {
 
     /// The blocks of a pipe. With several pipes, the pipe's name stands in front of what the control plane
     /// sees.
-    fn pipe_blocks(&mut self, arg: &Expr, prefix: &str) -> Option<Vec<Block>> {
+    fn pipe_blocks(&mut self, arg: &Expr, prefix: &str) -> Option<Vec<PackageBlock>> {
         let file = self.tna.chip.architecture().to_lowercase();
         let construct = self.construct_of(arg).cloned();
         let construct =
@@ -138,14 +135,16 @@ impl Lowerer<'_> {
         }
     }
 
-    fn pipe(&mut self, name: String, blocks: &[Block]) -> Option<TnaPipe> {
-        let [ip, ig, id, ep, eg, ed, ghost @ ..] = blocks else { return self.shape_error(blocks.first()?.1) };
+    fn pipe(&mut self, name: String, blocks: &[PackageBlock]) -> Option<TnaPipe> {
+        let [ip, ig, id, ep, eg, ed, ghost @ ..] = blocks else {
+            return self.shape_error(blocks.first()?.span);
+        };
         self.tna.port_metadata = None;
         let half = self.half(ip, &INGRESS_STRUCTS)?;
-        let ingress_from_parser = self.told_by_parser(&half, INGRESS_STRUCTS[2], ip.1)?;
-        let mut for_deparser = self.for_deparser(&half, ip.1)?;
-        let for_tm = self.for_tm(&half, ip.1)?;
-        let unmodelled = self.unmodelled(&half, INGRESS_STRUCTS[3], ip.1)?;
+        let ingress_from_parser = self.told_by_parser(&half, INGRESS_STRUCTS[2], ip.span)?;
+        let mut for_deparser = self.for_deparser(&half, ip.span)?;
+        let for_tm = self.for_tm(&half, ip.span)?;
+        let unmodelled = self.unmodelled(&half, INGRESS_STRUCTS[3], ip.span)?;
         self.tna.half = Some(super::tna_objects::HalfTypes {
             is_egress: false,
             mirror: for_deparser.mirror_type,
@@ -157,29 +156,29 @@ impl Lowerer<'_> {
         let first = self.out.funcs.len();
         let first_table = self.out.tables.len();
         let parser = self.tna_entry(ip, &half)?;
-        self.view_parser(ip.0)?;
+        self.view_parser(ip.env)?;
         let control = self.viewed_entry(ig, &half, false)?;
         let ingress_reads_error = self.reads_var(first, first_table, ingress_from_parser.parser_err);
         self.note_types(first);
-        self.settle_t2na(first, &half, INGRESS_STRUCTS[3], &mut for_deparser.t2na, ig.1)?;
+        self.settle_t2na(first, &half, INGRESS_STRUCTS[3], &mut for_deparser.t2na, ig.span)?;
         let ingress = HalfPipeline { parser, control, deparser: self.tna_deparser(id, &half)? };
-        self.refuse_writes(first, &unmodelled, ig.1)?;
+        self.refuse_writes(first, &unmodelled, ig.span)?;
         let ghost = match ghost.first() {
             Some(block) => Some(self.ghost(block, &half)?),
             None => None,
         };
-        let parser_name = self.envs.get(ip.0.0)?.prefix.clone();
+        let parser_name = self.envs.get(ip.env.0)?.prefix.clone();
         let fields = self.tna.port_metadata.take().unwrap_or_default();
         let port_metadata = TnaPortMetadata { parser: parser_name, fields };
 
         let half = self.half(ep, &EGRESS_STRUCTS)?;
-        let egress_from_parser = self.told_by_parser(&half, EGRESS_STRUCTS[1], ep.1)?;
-        let mut var = |field: &str| self.intrinsic_field(&half, EGRESS_STRUCTS[2], field, ep.1);
+        let egress_from_parser = self.told_by_parser(&half, EGRESS_STRUCTS[1], ep.span)?;
+        let mut var = |field: &str| self.intrinsic_field(&half, EGRESS_STRUCTS[2], field, ep.span);
         let (drop_ctl, mirror_type) = (var("drop_ctl")?, var("mirror_type")?);
         let mut unmodelled = vec![("coalesce_flush", var("coalesce_flush")?)];
         unmodelled.push(("coalesce_length", var("coalesce_length")?));
-        unmodelled.extend(self.unmodelled(&half, EGRESS_STRUCTS[2], ep.1)?);
-        let t2na = self.t2na_for_deparser(&half, EGRESS_STRUCTS[2], ep.1)?;
+        unmodelled.extend(self.unmodelled(&half, EGRESS_STRUCTS[2], ep.span)?);
+        let t2na = self.t2na_for_deparser(&half, EGRESS_STRUCTS[2], ep.span)?;
         let mut for_egress_deparser = TnaForEgressDeparser { drop_ctl, mirror_type, t2na };
         self.tna.half = Some(super::tna_objects::HalfTypes {
             is_egress: true,
@@ -193,9 +192,9 @@ impl Lowerer<'_> {
         let parser = self.tna_entry(ep, &half)?;
         let control = self.viewed_entry(eg, &half, true)?;
         self.note_types(first);
-        self.settle_t2na(first, &half, EGRESS_STRUCTS[2], &mut for_egress_deparser.t2na, eg.1)?;
+        self.settle_t2na(first, &half, EGRESS_STRUCTS[2], &mut for_egress_deparser.t2na, eg.span)?;
         let egress = HalfPipeline { parser, control, deparser: self.tna_deparser(ed, &half)? };
-        self.refuse_writes(first, &unmodelled, eg.1)?;
+        self.refuse_writes(first, &unmodelled, eg.span)?;
         self.tna.half = None;
         Some(TnaPipe {
             name,
@@ -305,35 +304,35 @@ impl Lowerer<'_> {
     }
 
     /// The control that hears of queues' depths; it sees the same metadata as ingress.
-    fn ghost(&mut self, block: &Block, half: &Half) -> Option<Ghost> {
+    fn ghost(&mut self, block: &PackageBlock, half: &Half) -> Option<Ghost> {
         let Some(StaticStorage::Header(header)) = half.intrinsic.get(GHOST_HEADER) else {
-            return self.shape_error(block.1);
+            return self.shape_error(block.span);
         };
         let vars = self.out.headers.get(header.index())?.fields.clone();
-        let [ping_pong, qlength, qid, pipe_id] = vars.as_slice() else { return self.shape_error(block.1) };
+        let [ping_pong, qlength, qid, pipe_id] = vars.as_slice() else { return self.shape_error(block.span) };
         let told = TnaGhost { ping_pong: *ping_pong, qlength: *qlength, qid: *qid, pipe_id: *pipe_id };
         Some(Ghost { control: self.tna_entry(block, half)?, told })
     }
 
     /// Storage of a half: that of headers and metadata by the parser's parameters.
-    fn half(&mut self, parser: &Block, structs: &[&'static str; 4]) -> Option<Half> {
+    fn half(&mut self, parser: &PackageBlock, structs: &[&'static str; 4]) -> Option<Half> {
         let mut intrinsic = BTreeMap::new();
         for name in structs {
             let at = self.hir.aggregates.iter().position(|agg| agg.name == *name);
             let Some(at) = at else {
                 self.push(
-                    Diagnostic::error(parser.1, format!("the program declares no `{name}`"))
+                    Diagnostic::error(parser.span, format!("the program declares no `{name}`"))
                         .with_help("include the bundled declarations of the architecture"),
                 );
                 return None;
             };
             let ty = Ty::Aggregate(AggId::from_index(at));
-            intrinsic.insert(*name, self.alloc(&ty, name, VarKind::Metadata, parser.1)?);
+            intrinsic.insert(*name, self.alloc(&ty, name, VarKind::Metadata, parser.span)?);
         }
         let ghost = self.hir.aggregates.iter().position(|agg| agg.name == GHOST_HEADER);
         if let Some(at) = ghost.filter(|_| structs == &INGRESS_STRUCTS) {
             let ty = Ty::Aggregate(AggId::from_index(at));
-            intrinsic.insert(GHOST_HEADER, self.alloc(&ty, GHOST_HEADER, VarKind::Metadata, parser.1)?);
+            intrinsic.insert(GHOST_HEADER, self.alloc(&ty, GHOST_HEADER, VarKind::Metadata, parser.span)?);
         }
         Some(Half {
             headers: self.param_place(parser, 1)?,
@@ -370,35 +369,35 @@ impl Lowerer<'_> {
     }
 
     /// Binds a block's parameters by their types, and makes its function.
-    fn tna_entry(&mut self, block: &Block, half: &Half) -> Option<FuncId> {
+    fn tna_entry(&mut self, block: &PackageBlock, half: &Half) -> Option<FuncId> {
         let places = self.places(block, half)?;
         let places: Vec<&StaticStorage> = places.iter().collect();
-        let func = self.entry(block.0, &places, block.1)?;
+        let func = self.entry(block, &places)?;
         self.subtract_extracted(func)?;
         Some(func)
     }
 
     /// As [`Self::tna_entry`], for a control whose values a snapshot shows.
-    fn viewed_entry(&mut self, block: &Block, half: &Half, is_egress: bool) -> Option<FuncId> {
+    fn viewed_entry(&mut self, block: &PackageBlock, half: &Half, is_egress: bool) -> Option<FuncId> {
         let places = self.places(block, half)?;
-        let view = self.view_control(block.0, &places, is_egress)?;
+        let view = self.view_control(block.env, &places, is_egress)?;
         if let Some(pipe) = self.notes.view.pipes.last_mut() {
             pipe.controls.push(view);
         }
         self.tna_entry(block, half)
     }
 
-    fn tna_deparser(&mut self, block: &Block, half: &Half) -> Option<FuncId> {
+    fn tna_deparser(&mut self, block: &PackageBlock, half: &Half) -> Option<FuncId> {
         self.in_deparser = true;
         let made = self.tna_entry(block, half);
         self.in_deparser = false;
         made
     }
 
-    fn places(&mut self, block: &Block, half: &Half) -> Option<Vec<StaticStorage>> {
+    fn places(&mut self, block: &PackageBlock, half: &Half) -> Option<Vec<StaticStorage>> {
         let mut of_program = [&half.headers, &half.metadata].into_iter();
         let mut places = Vec::new();
-        for param in self.params(block.0)? {
+        for param in self.params(block.env)? {
             let local = self.hir.locals.get(param.index())?;
             let name = match &local.ty {
                 Ty::Extern(..) => continue,

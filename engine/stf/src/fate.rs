@@ -122,17 +122,7 @@ fn dropped_by_program(row: &DropRow<'_>, architecture: &Architecture) -> String 
             action => format!("dropped by mark_to_drop in action {action}{of_table}"),
         };
     }
-    match architecture {
-        Architecture::V1Model(_) => format!("dropped after {control}: egress_spec is the drop port"),
-        Architecture::Psa(_) => {
-            format!(
-                "dropped after {control}: `drop` of its output metadata is true; send_to_port was not called"
-            )
-        }
-        Architecture::Tna(_) => {
-            format!("dropped after {control}: it chose no egress port, or drop_ctl drops")
-        }
-    }
+    format!("dropped after {control}: {}", architecture.dropping())
 }
 
 /// Says of every packet that did not come where one ended that the test had

@@ -88,20 +88,67 @@ pub(crate) fn other_architecture(path: &str) -> Option<&'static str> {
     })
 }
 
+/// A file that comes with p4cc.
+struct BuiltinFile {
+    /// Its name, and those of p4c's files in whose place it stands.
+    names: &'static [&'static str],
+    text: &'static str,
+}
+
+/// All of them: core.p4 before the architectures, and of these v1model first.
+const BUILTIN: [BuiltinFile; 5] = [
+    BuiltinFile { names: &["core.p4"], text: include_str!("../p4include/core.p4") },
+    BuiltinFile { names: &["v1model.p4"], text: include_str!("../p4include/v1model.p4") },
+    // p4c keeps the file for BMv2 in a folder.
+    BuiltinFile { names: &["psa.p4", "bmv2/psa.p4"], text: include_str!("../p4include/psa.p4") },
+    // p4c has these in parts, which some programs include one by one.
+    BuiltinFile {
+        names: &[
+            "tna.p4",
+            "tofino.p4",
+            "tofino1_specs.p4",
+            "tofino1_base.p4",
+            "tofino1_arch.p4",
+            "tofino1arch.p4",
+        ],
+        text: include_str!("../p4include/tna.p4"),
+    },
+    BuiltinFile {
+        names: &[
+            "t2na.p4",
+            "tofino2.p4",
+            "tofino2_specs.p4",
+            "tofino2_base.p4",
+            "tofino2_arch.p4",
+            "tofino2arch.p4",
+        ],
+        text: include_str!("../p4include/t2na.p4"),
+    },
+];
+
+/// The architectures among them, for messages.
+pub(crate) const ARCHITECTURES: &str =
+    "v1model (`v1model.p4`), PSA (`psa.p4`), TNA and T2NA (`tna.p4`, `t2na.p4`)";
+
 /// The names of built-in files that programs are told of.
-pub(crate) const BUILTIN_FILES: [&str; 5] = ["core.p4", "v1model.p4", "psa.p4", "tna.p4", "t2na.p4"];
+pub(crate) fn builtin_names() -> impl Iterator<Item = &'static str> {
+    BUILTIN.iter().filter_map(|file| file.names.first().copied())
+}
 
 /// The built-in file that declares a type, a function, a match kind or an error; core.p4 before
 /// the architectures, and of these v1model first.
 pub fn declaring_file(name: &str) -> Option<&'static str> {
     const LEADS: [&str; 10] =
         ["struct", "header", "enum", "extern", "package", "action", "control", "parser", "void", ">"];
-    BUILTIN_FILES.into_iter().find(|file| {
-        let (_, text) = builtin(file).unwrap_or_default();
+    let found = BUILTIN.iter().find(|file| {
         let mut depth = 0u32;
         let mut listed = false;
-        let code: String =
-            text.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
+        let code: String = file
+            .text
+            .lines()
+            .map(|line| line.split("//").next().unwrap_or(""))
+            .collect::<Vec<_>>()
+            .join("\n");
         let mut before = "";
         for token in crate::tokens(&code) {
             match token {
@@ -117,26 +164,12 @@ pub fn declaring_file(name: &str) -> Option<&'static str> {
             before = token;
         }
         false
-    })
+    });
+    found?.names.first().copied()
 }
 
 /// A built-in declaration file: the name shown and its text.
 pub(crate) fn builtin(name: &str) -> Option<(String, &'static str)> {
-    let text = match name {
-        "core.p4" => include_str!("../p4include/core.p4"),
-        "v1model.p4" => include_str!("../p4include/v1model.p4"),
-        // p4c keeps the file for BMv2 in a folder.
-        "psa.p4" | "bmv2/psa.p4" => include_str!("../p4include/psa.p4"),
-        // p4c has it in parts, which some programs include one by one.
-        "tna.p4" | "tofino.p4" | "tofino1_specs.p4" | "tofino1_base.p4" | "tofino1_arch.p4"
-        | "tofino1arch.p4" => {
-            include_str!("../p4include/tna.p4")
-        }
-        "t2na.p4" | "tofino2.p4" | "tofino2_specs.p4" | "tofino2_base.p4" | "tofino2_arch.p4"
-        | "tofino2arch.p4" => {
-            include_str!("../p4include/t2na.p4")
-        }
-        _ => return None,
-    };
-    Some((format!("{BUILTIN_FOLDER}/{name}"), text))
+    let file = BUILTIN.iter().find(|file| file.names.contains(&name))?;
+    Some((format!("{BUILTIN_FOLDER}/{name}"), file.text))
 }

@@ -4,8 +4,8 @@ use p4cc_ir::{Bits, HashAlgorithm, Operand, VarKind};
 
 use super::Compiler;
 use crate::bitplan::{BitPlan, slices_of};
-use crate::frame_layout::FrameLocation;
-use crate::op::{Data, NO_SLOT};
+use crate::frame_layout::{FrameLocation, NO_SLOT};
+use crate::op::Data;
 
 impl Compiler<'_> {
     pub(super) fn operands(&mut self, operands: &[Operand]) -> Box<[FrameLocation]> {

@@ -3,8 +3,8 @@
 use p4cc_ir::{Bits, ExternCall, Operand, ProfileId, Table, TableId};
 
 use super::Compiler;
-use crate::frame_layout::FrameLocation;
-use crate::op::{ChecksumOp, ExternOp, NO_SLOT, Op};
+use crate::frame_layout::{FrameLocation, NO_SLOT};
+use crate::op::{ChecksumOp, ExternOp, Op};
 
 impl Compiler<'_> {
     pub(super) fn extern_call(&mut self, call: &ExternCall) {

@@ -4,8 +4,8 @@
 use p4cc_ir::{BinOp, HeaderId, Inst, Operand, StackId, UnOp, VarId};
 
 use super::Compiler;
-use crate::frame_layout::FrameLocation;
-use crate::op::{Args, NO_SLOT, Op, SlowOp, WideKind};
+use crate::frame_layout::{FrameLocation, NO_SLOT};
+use crate::op::{Args, Op, SlowOp, WideKind};
 
 /// 64 minus the width: how far the all-ones word shifts to become the mask.
 fn cut(place: FrameLocation) -> u8 {

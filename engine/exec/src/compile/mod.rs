@@ -8,7 +8,7 @@ mod externs;
 mod inst;
 mod terminator;
 
-use p4cc_ir::{Architecture, Func, FuncId, HeaderId, MatchKind, Operand, Program, Table, TableId};
+use p4cc_ir::{Func, FuncId, HeaderId, MatchKind, Operand, Program, Table, TableId};
 
 use crate::State;
 use crate::bitplan::BitPlan;
@@ -27,14 +27,11 @@ pub(crate) struct Compiler<'p> {
 /// Compiles a verified program.
 pub(crate) fn compile(program: &Program) -> Code {
     let layout = Layout::new(program);
-    let v1model = match &program.architecture {
-        Architecture::V1Model(v1) => Some(V1ModelLocations {
-            checksum_error: layout.var(v1.metadata.checksum_error).slot,
-            egress_spec: layout.var(v1.metadata.egress_spec),
-            mcast_grp: layout.var(v1.metadata.mcast_grp).slot,
-        }),
-        Architecture::Psa(_) | Architecture::Tna(_) => None,
-    };
+    let v1model = program.architecture.v1model().map(|v1| V1ModelLocations {
+        checksum_error: layout.var(v1.metadata.checksum_error).slot,
+        egress_spec: layout.var(v1.metadata.egress_spec),
+        mcast_grp: layout.var(v1.metadata.mcast_grp).slot,
+    });
     let code = Code {
         hash_crcs: program.hashes.iter().map(HashCrc::new).collect(),
         parser_error: layout.var(program.architecture.parser_error()).slot,

@@ -7,8 +7,8 @@ use crate::COLOR_GREEN;
 use crate::bitplan::{BitWriter, slices_of};
 use crate::checksum;
 use crate::env::{CloneRequest, DigestMessage, Env, PacketView, Trace};
-use crate::frame_layout::FrameLocation;
-use crate::op::{ChecksumOp, Data, ExternOp, NO_SLOT};
+use crate::frame_layout::{FrameLocation, NO_SLOT};
+use crate::op::{ChecksumOp, Data, ExternOp};
 use crate::wide::Wide;
 
 /// The low 32 bits, all ones when they do not hold the value.

@@ -4,7 +4,7 @@ use p4cc_ir::{ActionId, CounterId, TableId};
 
 use super::{Run, get};
 use crate::env::{Trace, Values};
-use crate::op::NO_SLOT;
+use crate::frame_layout::NO_SLOT;
 use crate::state::Chosen;
 
 impl<T: Trace> Run<'_, '_, '_, T> {

@@ -7,9 +7,9 @@ use p4cc_ir::{CounterId, RegisterId, TableId};
 use smallvec::SmallVec;
 
 use super::context::Context;
-use crate::accesses::PACKED_HASHES;
 use crate::bitplan::read_bits;
 use crate::env::PacketView;
+use crate::op::PACKED_HASHES;
 use crate::state::Head;
 use crate::state::meter::COLOR_GREEN;
 

@@ -3,9 +3,10 @@
 use p4cc_ir::{ActionCall, MatchValue, Profile, ProfileId, Table, TableId};
 use p4cc_units::{Span, Time};
 
-use super::profile::{ProfileState, Taken};
+use super::profile::ProfileState;
 use super::row::{Head, position};
 use super::table::{Cells, Stored};
+use super::taken::Taken;
 use super::{State, validate};
 use crate::control::{ControlError, EntryAction, Group, Member, TableEntry};
 

@@ -22,6 +22,7 @@ mod places;
 mod profile;
 mod row;
 mod table;
+mod taken;
 mod tuples;
 mod undo;
 mod validate;

@@ -13,10 +13,9 @@ use p4cc_ir::{ActionCall, ActionId, Profile, ProfileId, Program, TableId};
 
 use super::places::{PlaceBit, Places};
 use super::row::{Head, Rows, position};
+use super::taken::Taken;
 use super::validate;
-use crate::control::{
-    ActionSet, ControlError, Group, GroupMember, Member, SetMember, SizeSemantics, WatchPort,
-};
+use crate::control::{ActionSet, ControlError, Group, GroupMember, Member, SetMember, WatchPort};
 
 /// Largest sum of the weights of all groups and sets of a selector.
 const MAX_WEIGHT_SUM: u64 = 1 << 16;
@@ -59,55 +58,6 @@ pub(crate) struct ProfileState {
     taken: Taken,
     /// Places of groups' members in the memory of a Tofino selector.
     places: Places,
-}
-
-/// What a group or set takes of its selector.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Taken {
-    /// Sum of the weights.
-    weight: u64,
-    /// What counts against the selector's size.
-    size: u64,
-}
-
-impl Taken {
-    /// Of members with these weights.
-    fn of(profile: &Profile, semantics: SizeSemantics, weights: impl Iterator<Item = u32>) -> Self {
-        let (mut members, mut weight) = (0, 0);
-        for one in weights {
-            members += 1;
-            weight += u64::from(one);
-        }
-        let counts_members = match semantics {
-            SizeSemantics::Declared => profile.member_weight_limit().is_some(),
-            SizeSemantics::Weights => false,
-            SizeSemantics::Members => true,
-        };
-        Self { weight, size: if counts_members { members } else { weight } }
-    }
-
-    /// Of a group.
-    pub fn of_group(profile: &Profile, group: &Group) -> Self {
-        Self::of(profile, SizeSemantics::Declared, group.members.iter().map(|member| member.weight))
-    }
-
-    /// Of a set.
-    pub fn of_set(profile: &Profile, set: &ActionSet) -> Self {
-        Self::of(profile, set.size, set.members.iter().map(|member| member.weight))
-    }
-
-    /// What counts against the selector's size.
-    pub fn size(self) -> u64 {
-        self.size
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self { weight: self.weight + other.weight, size: self.size + other.size }
-    }
-
-    fn minus(self, other: Self) -> Self {
-        Self { weight: self.weight.saturating_sub(other.weight), size: self.size.saturating_sub(other.size) }
-    }
 }
 
 /// Most rows of a list in which other members stand in for those that are down.

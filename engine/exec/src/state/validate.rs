@@ -3,7 +3,7 @@
 
 use p4cc_ir::{ActionCall, ActionScope, Bits, Key, MatchKind, MatchValue, Profile, Program, Table, VarType};
 
-use super::profile::Taken;
+use super::taken::Taken;
 use crate::control::{ActionSet, ControlError, EntryAction, Group, SizeSemantics, TableEntry};
 
 fn invalid(text: String) -> ControlError {
@@ -299,18 +299,18 @@ pub(crate) fn group(profile: &Profile, group: &Group) -> Result<(), ControlError
     }
     if profile.max_group_size > 0 && group.max_size > profile.max_group_size {
         return Err(invalid(format!(
-            "group {} of `{name}` makes_requests for a size of {} at most, but the selector allows {}",
+            "group {} of `{name}` requests a size of {} at most, but the selector allows {}",
             group.id, group.max_size, profile.max_group_size
         )));
     }
     if group.max_size > profile.size {
         return Err(ControlError::ResourceExhausted(format!(
-            "group {} of `{name}` makes_requests for a size of {} at most, but the selector has {} for all its groups",
+            "group {} of `{name}` requests a size of {} at most, but the selector has {} for all its groups",
             group.id, group.max_size, profile.size
         )));
     }
     let limit = if group.max_size > 0 { group.max_size } else { profile.max_group_size };
-    let size = Taken::of_group(profile, group).size();
+    let size = Taken::of_group(profile, group).size;
     if limit > 0 && size > u64::from(limit) {
         let what = if profile.member_weight_limit().is_some() { "members" } else { "sum of weights" };
         return Err(ControlError::ResourceExhausted(format!(
@@ -360,7 +360,7 @@ pub(crate) fn set(profile: &Profile, set: &ActionSet) -> Result<(), ControlError
     for member in &set.members {
         weight(profile, set.size, member.weight, || format!("an action in a set of `{name}`"))?;
     }
-    let size = Taken::of_set(profile, set).size();
+    let size = Taken::of_set(profile, set).size;
     if profile.max_group_size > 0 && size > u64::from(profile.max_group_size) {
         return Err(invalid(format!(
             "an action set of `{name}` has a size of {} at most, but the request gives {size}",

@@ -135,10 +135,8 @@ impl ProgramBuilder {
 
     /// Entry points.
     pub fn v1model(&self) -> V1Model {
-        match &self.program.architecture {
-            Architecture::V1Model(v1model) => *v1model,
-            Architecture::Psa(_) | Architecture::Tna(_) => unreachable!("the builder makes v1model programs"),
-        }
+        let v1model = self.program.architecture.v1model();
+        *v1model.unwrap_or_else(|| unreachable!("the builder makes v1model programs"))
     }
 
     /// A metadata variable of any type.

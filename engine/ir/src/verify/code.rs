@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::{MAX_DATA_FIELDS, Verifier};
 use crate::{
-    ActionId, Architecture, BinOp, BlockId, ExternCall, Func, FuncId, HeaderId, Inst, Keyset, Operand,
-    RegisterId, RegisterKind, Role, StackId, TableId, Terminator, VarId, VarType, limits,
+    ActionId, BinOp, BlockId, ExternCall, Func, FuncId, HeaderId, Inst, Keyset, Operand, RegisterId,
+    RegisterKind, Role, StackId, TableId, Terminator, VarId, VarType, limits,
 };
 
 impl Verifier<'_> {
@@ -348,25 +348,7 @@ impl Verifier<'_> {
     }
 
     fn extern_call(&mut self, call: &ExternCall) {
-        // These write v1model's standard metadata or speak of its field lists.
-        let of_v1model = matches!(
-            call,
-            ExternCall::MarkToDrop
-                | ExternCall::VerifyChecksum { .. }
-                | ExternCall::Clone { .. }
-                | ExternCall::Resubmit { .. }
-                | ExternCall::Recirculate { .. }
-        );
-        // TNA's deparsers mirror, resubmit, and start the packet generator, too.
-        let of_tna = matches!(
-            call,
-            ExternCall::Clone { .. } | ExternCall::Resubmit { .. } | ExternCall::Recirculate { .. }
-        );
-        let allowed = match self.program.architecture {
-            Architecture::V1Model(_) => true,
-            Architecture::Psa(_) => !of_v1model,
-            Architecture::Tna(_) => !of_v1model || of_tna,
-        };
+        let allowed = self.program.architecture.may_call(call);
         self.check(allowed, || "is a call of another architecture's".to_owned());
         match call {
             ExternCall::CounterCount { counter, index } => {

@@ -3,12 +3,12 @@
 //! All names but those of actions have the pipe's name in front, and externs have resource types of the
 //! chip's own. P4Info has them with its own types and without the pipe; the low 24 bits of an id stay.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use p4cc_ir::{ControlPlaneName, Filter, FilterKind, PipeView, Program, RegisterKind, TableId, TnaView};
 
 use super::P4InfoError;
-use super::ids::{Assigner, Ids, Prefix, aliases};
+use super::assigner::{Assigner, Prefix, aliases};
 use crate::proto::p4::config::v1 as p4;
 use p4::match_field::Match;
 
@@ -50,7 +50,7 @@ pub struct ChipObjects {
     pub port_metadata: Vec<ChipObject>,
     /// Snapshots: controls of each pipe, ingress before egress.
     pub snapshots: Vec<Vec<ChipObject>>,
-    aliases: std::collections::BTreeMap<String, String>,
+    pub(super) aliases: BTreeMap<String, String>,
 }
 
 /// Names of objects of one kind, still without ids.
@@ -144,51 +144,6 @@ impl ChipObjects {
             snapshots: made.collect(),
             aliases: aliases(lists.iter().flatten().map(|(_, cp)| cp.name.as_str())),
         })
-    }
-
-    /// The same ids with P4Info's resource types, and aliases by the program's own names.
-    pub(super) fn for_p4info(&self, program: &Program) -> Ids {
-        let mut taken = BTreeSet::new();
-        let mut with = |objects: &[ChipObject], prefix: &dyn Fn(usize) -> Prefix| -> Vec<u32> {
-            let id = |(at, object): (usize, &ChipObject)| {
-                let mut low = object.id & 0x00ff_ffff;
-                loop {
-                    let id = prefix(at).bits() | low;
-                    if taken.insert(id) {
-                        return id;
-                    }
-                    low = (low + 1) & 0x00ff_ffff;
-                }
-            };
-            objects.iter().enumerate().map(id).collect()
-        };
-        let size = |size: Option<u32>, array, direct| if size.is_some() { array } else { direct };
-        let counter = |at: usize| size(program.counters[at].size, Prefix::Counter, Prefix::DirectCounter);
-        let meter = |at: usize| size(program.meters[at].size, Prefix::Meter, Prefix::DirectMeter);
-        let mut ids = Ids {
-            actions: self.actions.iter().map(|action| action.id).collect(),
-            tables: self.tables.iter().map(|table| table.id).collect(),
-            value_sets: with(&self.value_sets, &|_| Prefix::ValueSet),
-            profiles: with(&self.profiles, &|_| Prefix::ActionProfile),
-            counters: with(&self.counters, &counter),
-            meters: with(&self.meters, &meter),
-            registers: with(&self.registers, &|_| Prefix::Register),
-            digests: with(&self.digests, &|_| Prefix::Digest),
-            ..Ids::default()
-        };
-        let mut alias = |cp: &ControlPlaneName, object: &ChipObject| {
-            let alias = self.aliases.get(&object.name).unwrap_or(&object.name);
-            ids.aliases.insert(cp.name.clone(), alias.clone());
-        };
-        program.actions.iter().zip(&self.actions).for_each(|(of, object)| alias(&of.cp, object));
-        program.tables.iter().zip(&self.tables).for_each(|(of, object)| alias(&of.cp, object));
-        program.value_sets.iter().zip(&self.value_sets).for_each(|(of, object)| alias(&of.cp, object));
-        program.profiles.iter().zip(&self.profiles).for_each(|(of, object)| alias(&of.cp, object));
-        program.counters.iter().zip(&self.counters).for_each(|(of, object)| alias(&of.cp, object));
-        program.meters.iter().zip(&self.meters).for_each(|(of, object)| alias(&of.cp, object));
-        program.registers.iter().zip(&self.registers).for_each(|(of, object)| alias(&of.cp, object));
-        program.digests.iter().zip(&self.digests).for_each(|(of, object)| alias(&of.cp, object));
-        ids
     }
 }
 

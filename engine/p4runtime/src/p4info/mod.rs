@@ -3,6 +3,7 @@
 //! Hidden objects and `selector` keys do not appear. The order is the program's.
 
 mod annotations;
+mod assigner;
 pub mod chip;
 mod ids;
 mod text;
@@ -18,7 +19,8 @@ use p4cc_ir::{
 use crate::proto::p4::config::v1 as p4;
 use annotations::Annotations;
 pub use annotations::plain as plain_annotations;
-pub use ids::{Ids, field_ids};
+pub use assigner::field_ids;
+pub use ids::Ids;
 pub use text::{ReflectError, p4info_from_text, p4info_text};
 use types::{bitwidth, data_type, param_type_name, signed, type_name};
 

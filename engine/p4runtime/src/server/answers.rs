@@ -13,7 +13,6 @@ use tokio_stream::Stream;
 use tonic::{Code, Status};
 
 use super::connections::Peer;
-use super::whole;
 use crate::errors::Failure;
 
 /// Answers of all clients that are under way; further ones wait.
@@ -21,6 +20,8 @@ const MAX_OPEN: usize = 1_024;
 /// The longest request of a read, and what those of all reads under way take, in KiB.
 const MAX_REQUEST_KIB: u32 = 4_096;
 const MAX_REQUESTS_KIB: usize = 64 << 10;
+/// What all long answers together take, in KiB; further ones wait. One that is longer goes alone.
+pub(super) const MAX_WHOLE_KIB: usize = 128 << 10;
 /// What all answers together may hold of messages that nobody has taken yet, in bytes.
 const MAX_HELD: usize = 16 << 20;
 /// How long a client may take nothing of an answer; after twice the time its connection is cut.
@@ -61,7 +62,7 @@ impl Default for Room {
             open: Mutex::default(),
             slots: Arc::new(Semaphore::new(MAX_OPEN)),
             requests_kib: Arc::new(Semaphore::new(MAX_REQUESTS_KIB)),
-            whole_kib: Arc::new(Semaphore::new(whole::MAX_OF_ALL_KIB)),
+            whole_kib: Arc::new(Semaphore::new(MAX_WHOLE_KIB)),
             held: AtomicUsize::new(0),
         }))
     }

@@ -15,11 +15,12 @@ use tokio_stream::{Stream, StreamExt};
 use tonic::Request;
 use tonic::transport::server::{Connected, TcpIncoming, TlsConnectInfo};
 
-use super::whole;
 use crate::errors::MetadataLimit;
 
 /// Reads of one connection whose answers are under way; further ones wait.
 const MAX_READS: usize = 16;
+/// What its long answers take, in KiB; further ones wait. One that is longer goes alone.
+pub(super) const MAX_WHOLE_KIB: usize = 64 << 10;
 /// How an HTTP/2 connection begins (RFC 9113, section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Bytes in front of a frame's payload: length, type, flags, stream (RFC 9113, section 4.1).
@@ -63,7 +64,7 @@ impl Default for Peer {
             is_cut: AtomicBool::new(false),
             waker: Mutex::default(),
             reads: Arc::new(Semaphore::new(MAX_READS)),
-            whole_kib: Arc::new(Semaphore::new(whole::MAX_OF_PEER_KIB)),
+            whole_kib: Arc::new(Semaphore::new(MAX_WHOLE_KIB)),
         }))
     }
 }

@@ -11,14 +11,10 @@ use tonic::body::Body;
 use tonic::codegen::{Body as IsBody, Bytes, http};
 use tonic::{Code, Response, Status};
 
-use super::answers::{Room, Taker};
-use super::connections::Peer;
+use super::answers::{self, Room, Taker};
+use super::connections::{self, Peer};
 use crate::errors::Failure;
 
-/// Bytes of the long answers that a connection, and that all connections hold; further answers wait. One that
-/// is longer goes alone.
-pub(super) const MAX_OF_PEER_KIB: usize = 64 << 10;
-pub(super) const MAX_OF_ALL_KIB: usize = 128 << 10;
 /// An answer is long, and counts, from so many bytes on.
 const LONG_BYTES: usize = 16 << 10;
 /// What a client takes at a time.
@@ -41,8 +37,8 @@ impl Room {
         if bytes < LONG_BYTES {
             return Ok(None);
         }
-        let of_peer = acquire(peer.whole(), bytes, MAX_OF_PEER_KIB).await?;
-        let of_all = acquire(self.whole(), bytes, MAX_OF_ALL_KIB).await?;
+        let of_peer = acquire(peer.whole(), bytes, connections::MAX_WHOLE_KIB).await?;
+        let of_all = acquire(self.whole(), bytes, answers::MAX_WHOLE_KIB).await?;
         let taker = self.watch(peer.clone(), None);
         Ok(Some(Held { taker, _permits: Arc::new([of_peer, of_all]) }))
     }

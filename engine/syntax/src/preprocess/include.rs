@@ -10,7 +10,7 @@ use super::target::BackEnd;
 use super::token::{Token, spelled};
 use crate::closest;
 use crate::diag::Diagnostic;
-use crate::loader::{BUILTIN_FILES, builtin, other_architecture};
+use crate::loader::{ARCHITECTURES, builtin, builtin_names, other_architecture};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -146,19 +146,18 @@ impl Job<'_> {
             Some(what) => (
                 format!("included file `{path}` not found: it declares {what}, which is not supported"),
                 format!(
-                    "p4cc runs programs for v1model (`v1model.p4`), PSA (`psa.p4`), TNA and T2NA (`tna.p4`, \
-                        `t2na.p4`); given a folder that contains the file (-I; searched {tried}), it can \
-                        check the program up to its `main`"
+                    "p4cc runs programs for {ARCHITECTURES}; given a folder that contains the file (-I; \
+                        searched {tried}), it can check the program up to its `main`"
                 ),
             ),
             None => {
-                let meant = closest(path, BUILTIN_FILES.into_iter());
+                let meant = closest(path, builtin_names());
                 let meant = meant.map_or_else(String::new, |name| format!("did you mean `{name}`? "));
                 (
                     format!("included file `{path}` not found"),
                     format!(
-                        "{meant}searched {tried} and the bundled files core.p4, v1model.p4, psa.p4, tna.p4 \
-                            and t2na.p4; add a folder with -I"
+                        "{meant}searched {tried} and the bundled files {}; add a folder with -I",
+                        listed(&builtin_names().collect::<Vec<_>>()),
                     ),
                 )
             }
@@ -260,6 +259,11 @@ impl Job<'_> {
             _ => {}
         }
     }
+}
+
+/// Names in a sentence: `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    names.split_last().map_or_else(String::new, |(last, others)| format!("{} and {last}", others.join(", ")))
 }
 
 /// The file that tokens name, whether in quotes, and how many tokens do.

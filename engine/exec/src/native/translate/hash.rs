@@ -6,11 +6,11 @@ use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
 use p4cc_ir::HashAlgorithm;
 
 use super::{TranslateResult, Translator, field};
-use crate::accesses::PACKED_HASHES;
 use crate::bitplan::BitPlan;
 use crate::checksum::ReflectedCrc;
 use crate::native::helpers::Name;
 use crate::native::storage::{PackedBits, Storage};
+use crate::op::PACKED_HASHES;
 use crate::op::{Data, ExternOp};
 use crate::state::offsets;
 

@@ -8,8 +8,8 @@ use p4cc_ir::{ActionId, TableId};
 
 use super::state::{Vector, given_flags, lasting_flags, state_flags};
 use super::{TranslateResult, Translator, field};
+use crate::frame_layout::NO_SLOT;
 use crate::native::helpers::Name;
-use crate::op::NO_SLOT;
 use crate::state::{Head, State, offsets};
 
 /// What applying a table came to.
