@@ -968,7 +968,7 @@ class NetworkSpec(TypedDict):
     """Headers of the user's program that data packets of all flows carry."""
     host_jitter_ns: NotRequired[int]
     """
-    A packet, unless paced, that finds the interface of its host idle leaves after a random time below this,
+    A packet, unless paced, that finds its host's interface idle leaves after a random time below this,
     uniform, of the host's own stream; 0: at once (docs/algorithms/README.md#host-jitter).
     """
     hosts: list[HostSpec]

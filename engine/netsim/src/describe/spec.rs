@@ -30,7 +30,7 @@ pub struct NetworkSpec {
     pub switches: Vec<SwitchSpec>,
     /// Hosts; they come after the switches in ties.
     pub hosts: Vec<HostSpec>,
-    /// A packet, unless paced, that finds the interface of its host idle leaves after a random time below this,
+    /// A packet, unless paced, that finds its host's interface idle leaves after a random time below this,
     /// uniform, of the host's own stream; 0: at once (docs/algorithms/README.md#host-jitter).
     #[serde(default)]
     pub host_jitter_ns: u64,

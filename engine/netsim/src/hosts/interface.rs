@@ -2,8 +2,8 @@
 //!
 //! Answers of RDMA-like receivers leave first, then what waits in the order of handing over: segments, ACKs
 //! and users' packets; then paced flows in round robin. A priority that PFC (IEEE 802.1Qbb) has paused is
-//! left out; pause frames end here. A host with [jitter](super::jitter) lets a packet that finds the line free
-//! wait.
+//! left out; pause frames end here. At a host with [jitter](super::jitter) a packet that finds the line free
+//! waits.
 
 use p4cc_switch::Packet;
 use p4cc_switch::config::PRIORITIES;
@@ -57,8 +57,8 @@ impl Hosts {
         self.arm_interface(cx, host);
     }
 
-    /// A host with jitter processes an answer, a segment or an ACK that found the interface idle: the line counts
-    /// as busy meanwhile. A paced packet leaves when its flow says so.
+    /// A host with jitter processes an answer, a segment or an ACK that found the interface idle: the line
+    /// counts as busy meanwhile. A paced packet leaves when its flow says so.
     fn process(&mut self, cx: &mut Context<'_>, host: u32) {
         let now = cx.now();
         let state = &mut self.hosts[host as usize];

@@ -1,8 +1,8 @@
 //! Random processing time of a host, which ends phase effects (docs/algorithms/README.md#host-jitter).
 //!
-//! A segment, an ACK or a packet of the user's that finds the interface idle waits for it; what comes meanwhile
-//! leaves behind it. A packet behind another one is processed while that one is sent. A paced packet leaves
-//! when its flow says so: to wait on top would lower the rate.
+//! A segment, an ACK or a packet of the user's that finds the interface idle waits for it; what comes
+//! meanwhile leaves behind it. A packet behind another one is processed while that one is sent. A paced
+//! packet leaves when its flow says so: to wait on top would lower the rate.
 
 use p4cc_switch::Stream;
 use p4cc_units::Span;

@@ -110,8 +110,8 @@ fn a_large_network_is_that_of_one_thread() {
     assert!(assert_same(&base) > 10, "threads had nothing to do");
 }
 
-/// Unequal delays, losses, epochs beside rates, flows without end, a deadline, kernels and interfaces that take
-/// time: what a description can hold.
+/// Unequal delays, losses, epochs beside rates, flows without end, a deadline, kernels and interfaces that
+/// take time: what a description can hold.
 #[test]
 fn mixed_traffic_is_that_of_one_thread() {
     mixed_traffic("udp");
