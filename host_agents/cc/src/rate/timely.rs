@@ -542,7 +542,7 @@ mod tests {
         assert_eq!(feed(&mut *control, &[500.0]), before);
         assert!(feed(&mut *control, &[499.0]) > before);
         // Nor does hyperactive increase find one to count.
-        let every = json.replace('}', r#","hai_counts":"every_branch"}"#);
+        let every = json.replace('}', r#","ewma":1,"hai_counts":"every_branch"}"#);
         let mut control = slowed(&every);
         let before = control.rate_bps();
         let rate = feed(&mut *control, &[490.0, 480.0, 470.0, 460.0, 450.0, 440.0]);
