@@ -36,7 +36,8 @@ ARCHITECTURES = ("v1model", "tna")
 # Tests that take seconds.
 LONG = "d3_property"
 
-# The modules of tests that are about a control: they run first. Without an entry it is the module of its name.
+# The modules of tests that are about a control: they run first. Without an entry it is the module of its
+# name.
 MODULES = {
     "capacity_estimate": ("d3_capacity",),
     "d3_stamp": ("own",),
@@ -61,7 +62,8 @@ _NUMBER = re.compile(r"(?<![\w.<:\[\"])(?:0x[0-9a-f]+|\d+)(?![\w:>\]])")
 # A number that is set to its bound if it lies beyond it.
 _BOUND = re.compile(r"\s*if \((.+) ([<>]) (.+)\) {$")
 _BOUND_CHOICE = re.compile(r"> (0x[0-9a-f]+)(?= \? \1 :)")
-# Sizes of objects, which no packet meets, the preprocessor's lines, and the ends of what is drawn: one draw of 2^16.
+# Sizes of objects, which no packet meets, the preprocessor's lines, and the ends of what is drawn: one draw
+# of 2^16.
 _NO_CODE = re.compile(r"^\s*(#|//|@|typedef|register<|size =|counter\(|[A-Z_]+\(|random<)")
 # The first value of a variable that the block sets before it is read.
 _FIRST_VALUE = re.compile(r"^ {8}(?! |hdr\.)[\w<> .]+ = (?:0|[A-Z_]+);$")

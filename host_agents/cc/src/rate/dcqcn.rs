@@ -441,8 +441,8 @@ mod tests {
         assert_eq!((sender.stage, sender.counter.map(|counter| counter.stage)), (0, Some(0)));
     }
 
-    /// docs/algorithms/dcqcn.md#dcqcn-sender, the published form: "max(T, BC) < F fast recovery; min(T, BC) > F
-    /// hyper; else additive", where bytes beyond a stage count for the next; a cut moves alpha by g.
+    /// docs/algorithms/dcqcn.md#dcqcn-sender, the published form: "max(T, BC) < F fast recovery; min(T, BC)
+    /// > F hyper; else additive", where bytes beyond a stage count for the next; a cut moves alpha by g.
     #[test]
     fn the_papers_stages_follow_both_counts() {
         let mut sender = dcqcn(

@@ -136,7 +136,8 @@ mod tests {
         RateAck { now, ack, snd_nxt: ack + 10_000, rtt, cnp: is_marked, ..RateAck::default() }
     }
 
-    /// docs/algorithms/prague.md#prague-rtt: alpha is the marked share of packets, however many an ACK brings.
+    /// docs/algorithms/prague.md#prague-rtt: alpha is the marked share of packets, however many an ACK
+    /// brings.
     #[test]
     fn an_ack_counts_for_its_packets() {
         let mut control = made(r#"{"name":"prague_paced","g":1}"#, &environment(1, 100_000));

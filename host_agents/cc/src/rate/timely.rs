@@ -549,8 +549,8 @@ mod tests {
         assert_eq!(((rate - before) / 1e6).round() as i64, 60);
     }
 
-    /// docs/algorithms/timely.md#choice-timely-hai-count: a level sample has a gradient of 0 and counts; by the
-    /// authors' code, which counts falls of the raw round-trip time, it ends the row.
+    /// docs/algorithms/timely.md#choice-timely-hai-count: a level sample has a gradient of 0 and counts; by
+    /// the authors' code, which counts falls of the raw round-trip time, it ends the row.
     #[test]
     fn level_samples_count_by_their_gradient_alone() {
         for (counts, want) in [("every_branch", 50), ("raw", 10)] {
