@@ -605,6 +605,18 @@ mod tests {
         assert_eq!(after(WindowValidation::None, 3_000_000).0, 64.0);
     }
 
+    /// A flow needs of the switches what the more demanding half does.
+    #[test]
+    fn the_switches_serve_both_halves() {
+        for (json, want) in [
+            (GST_DCTCP, SwitchNeed::TwoEcnThresholds),
+            (r#"{"congestion_avoidance":{"name":"dctcp"}}"#, SwitchNeed::OneEcnThreshold),
+            ("{}", SwitchNeed::None),
+        ] {
+            assert_eq!(controller(json, 10.0, 1e9).switch_needs(), want, "{json}");
+        }
+    }
+
     /// RFC7661 4.4.3: "ssthresh = max(ssthresh, 3*cwnd/4)".
     #[test]
     fn a_pause_leaves_the_way_back_to_slow_start() {

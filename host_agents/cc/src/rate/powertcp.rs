@@ -383,6 +383,15 @@ mod tests {
         assert!((found(r#","u_target":0.3"#, &draining) - 128_000.0 * 0.3 / 0.46).abs() < 1.0);
     }
 
+    /// A record of one tick does not spoil the next power: a queue of a BDP that stands.
+    #[test]
+    fn the_record_behind_one_of_the_same_tick_counts() {
+        let environment = RateEnvironment { base_rtt: Span::from_ns(10_240), ..environment(100, 10) };
+        let mut control = made(r#"{"name":"powertcp","gamma":1,"expected_flows":1e9}"#, &environment);
+        let hops = [hop(0, 0, 128_000), hop(0, 512, 128_000), hop(10_240, 128_512, 128_000)];
+        assert!((window(&mut *control, &hops) - 64_000.0).abs() < 1.0);
+    }
+
     /// Records of one tick, of a link without a rate or of another path of equal length tell nothing.
     #[test]
     fn what_tells_nothing_changes_nothing() {
