@@ -170,7 +170,9 @@ def _built(package: str, test: str) -> str:
     done = subprocess.run(
         [*command, "--message-format", "json"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
     )
-    return next(found["executable"] for found in map(json.loads, done.stdout.splitlines()) if found.get("executable"))
+    # A package's own programs are built with its tests.
+    messages = map(json.loads, done.stdout.splitlines())
+    return next(found["executable"] for found in messages if found.get("target", {}).get("name") == test)
 
 
 class Copy:
