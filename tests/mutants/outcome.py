@@ -10,7 +10,7 @@ from pathlib import Path
 
 LIST = Path(__file__).with_name("survivors.toml")
 HEAD = "| | mutants | killed | survive |\n|---|---|---|---|\n"
-CPU_LIMIT = ("prlimit", "--cpu=120")
+CPU_LIMIT = ("prlimit", "--cpu=60")
 """In front of a test's command: a mutant that never ends is killed by its processor time, however busy the machine."""
 
 

@@ -36,7 +36,8 @@ ARCHITECTURES = ("v1model", "tna")
 # Tests that take seconds.
 LONG = "d3_property"
 
-# The modules of tests that are about a control: they run first. Without an entry it is the module of its name.
+# The modules of tests that are about a control: they run first. Without an entry it is the module of its
+# name.
 MODULES = {
     "capacity_estimate": ("d3_capacity",),
     "d3_stamp": ("own",),
@@ -60,8 +61,10 @@ _NAME = re.compile(r"(?<![\w.])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b(?!\()")
 _NUMBER = re.compile(r"(?<![\w.<:\[\"])(?:0x[0-9a-f]+|\d+)(?![\w:>\]])")
 # A number that is set to its bound if it lies beyond it.
 _BOUND = re.compile(r"\s*if \((.+) ([<>]) (.+)\) {$")
-# Sizes of objects, which no packet meets, and the preprocessor's lines.
-_NO_CODE = re.compile(r"^\s*(#|//|@|typedef|register<|size =|counter\(|[A-Z_]+\()")
+_BOUND_CHOICE = re.compile(r"> (0x[0-9a-f]+)(?= \? \1 :)")
+# Sizes of objects, which no packet meets, the preprocessor's lines, and the ends of what is drawn: one draw
+# of 2^16.
+_NO_CODE = re.compile(r"^\s*(#|//|@|typedef|register<|size =|counter\(|[A-Z_]+\(|random<)")
 # The first value of a variable that the block sets before it is read.
 _FIRST_VALUE = re.compile(r"^ {8}(?! |hdr\.)[\w<> .]+ = (?:0|[A-Z_]+);$")
 
@@ -108,6 +111,13 @@ def mutants(control: Path) -> Iterator[Mutant]:
 
 def _changes(code: str) -> Iterator[tuple[int, int, str]]:
     """Where a line's tokens begin and end, with what takes their place."""
+    bounds = [found.span() for found in _BOUND_CHOICE.finditer(code)]
+    for start, end, changed in _tokens(code):
+        if not any(first <= start < last for first, last in bounds):
+            yield start, end, changed
+
+
+def _tokens(code: str) -> Iterator[tuple[int, int, str]]:
     for found in _OPERATOR.finditer(code):
         yield *found.span(), OPERATORS[found.group()]
     declared = re.match(r"\s*const [^=]*= ", code)
@@ -160,7 +170,9 @@ def _built(package: str, test: str) -> str:
     done = subprocess.run(
         [*command, "--message-format", "json"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
     )
-    return next(found["executable"] for found in map(json.loads, done.stdout.splitlines()) if found.get("executable"))
+    # A package's own programs are built with its tests.
+    messages = map(json.loads, done.stdout.splitlines())
+    return next(found["executable"] for found in messages if found.get("target", {}).get("name") == test)
 
 
 class Copy:

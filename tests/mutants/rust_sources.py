@@ -47,7 +47,7 @@ class Kind:
 KINDS = {
     "cc": Kind("p4cc-cc", "host_agents/cc/src/lib.rs", "host_agents/cc/src", ("**/*.rs",), ("--lib",)),
     "tm": Kind(
-        "p4cc-switch", "engine/switch/src/lib.rs", "engine/switch/src", ("tm.rs",), ("--lib", "--test", "switch")
+        "p4cc-switch", "engine/switch/src/lib.rs", "engine/switch/src", ("tm.rs",), ("--lib", "--test", "replication")
     ),
 }
 

@@ -232,6 +232,22 @@ mod tests {
         );
     }
 
+    /// RFC8257, 3.3: "If the sequence number of the ACK is less than or equal to DCTCP.WindowEnd, stop
+    /// processing"; the first ACK beyond it closes the window.
+    #[test]
+    fn a_window_ends_beyond_its_last_byte() {
+        let mut share = share(r#"{"name":"dctcp","g":1.0,"alpha0":0.5}"#);
+        share.start(100);
+        share.observe(&ack(1, 100, 300, Mark::Kdc), &mut Vec::new());
+        assert_eq!((share.alpha, share.acked, share.marked), (0.5, 1, 1));
+        share.observe(&ack(1, 101, 300, Mark::None), &mut Vec::new());
+        assert_eq!((share.alpha, share.acked, share.marked), (0.5, 0, 0));
+        share.observe(&ack(1, 300, 400, Mark::Kdc), &mut Vec::new());
+        assert_eq!((share.alpha, share.acked), (0.5, 1));
+        share.observe(&ack(1, 301, 400, Mark::Kdc), &mut Vec::new());
+        assert_eq!((share.alpha, share.acked), (1.0, 0));
+    }
+
     /// RFC8257, 3.3: the last segment of a flow is short, and a
     /// duplicate adds no byte; by packets both count whole.
     #[test]

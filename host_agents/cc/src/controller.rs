@@ -605,6 +605,52 @@ mod tests {
         assert_eq!(after(WindowValidation::None, 3_000_000).0, 64.0);
     }
 
+    /// A flow needs of the switches what the more demanding half does.
+    #[test]
+    fn the_switches_serve_both_halves() {
+        for (json, want) in [
+            (GST_DCTCP, SwitchNeed::TwoEcnThresholds),
+            (r#"{"congestion_avoidance":{"name":"dctcp"}}"#, SwitchNeed::OneEcnThreshold),
+            ("{}", SwitchNeed::None),
+        ] {
+            assert_eq!(controller(json, 10.0, 1e9).switch_needs(), want, "{json}");
+        }
+    }
+
+    /// RFC7661 4.4.3: "ssthresh = max(ssthresh, 3*cwnd/4)".
+    #[test]
+    fn a_pause_leaves_the_way_back_to_slow_start() {
+        for (ssthresh, want) in [(8.0, 30.0), (35.0, 35.0)] {
+            let config = serde_json::from_str("{}").expect("valid JSON");
+            let initial = InitialWindow {
+                cwnd_segments: 40.0,
+                ssthresh_segments: ssthresh,
+                validation: WindowValidation::Rfc7661,
+                ..InitialWindow::default()
+            };
+            let mut control = build(&config, initial).expect("a valid configuration");
+            control.on_idle_end(Span::from_ms(301_000), Span::from_ms(200), 60, &mut Vec::new());
+            assert_eq!(control.window().ssthresh(), want);
+        }
+    }
+
+    /// docs/algorithms/window.md#reno-rules, RFC6582: a duplicate in recovery adds a segment, a partial ACK
+    /// of n takes n - 1 off, down to 1; the end is ssthresh.
+    #[test]
+    fn the_window_in_recovery() {
+        let mut control = controller("{}", 20.0, 1e9);
+        control.on_fast_retransmit(20, 3, &mut Vec::new());
+        assert_eq!((control.window().cwnd(), control.window().ssthresh()), (13.0, 10.0));
+        control.on_recovery_duplicate();
+        assert_eq!(control.window().cwnd(), 14.0);
+        control.on_partial_ack(4);
+        assert_eq!(control.window().cwnd(), 11.0);
+        control.on_partial_ack(100);
+        assert_eq!(control.window().cwnd(), 1.0);
+        control.on_recovery_exit(&mut Vec::new());
+        assert_eq!(control.window().cwnd(), 10.0);
+    }
+
     #[derive(Clone, Debug)]
     enum Input {
         Ack(u64, Mark),

@@ -272,6 +272,77 @@ mod tests {
             }
             assert_eq!(sender.w_max, Some(want), "{json}");
         }
+        // One that loses where it lost before does not.
+        let mut sender = cubic(r#"{"name":"cubic"}"#);
+        for flight in [80, 80] {
+            sender.ssthresh_after_loss(&loss(flight, CutCause::FastRetransmit));
+        }
+        assert_eq!(sender.w_max, Some(80.0));
+    }
+
+    /// RFC9438 4.3: "Once W_est has grown to reach … cwnd_prior, the sender SHOULD set alpha to 1".
+    #[test]
+    fn reno_grows_by_a_segment_from_the_prior_window_on() {
+        let mut sender = cubic(r#"{"name":"cubic"}"#);
+        sender.ssthresh_after_loss(&loss(100, CutCause::FastRetransmit));
+        assert_eq!([100.0, 101.0].map(|w_est| sender.alpha(w_est)), [1.0; 2]);
+        assert!((sender.alpha(99.9) - 0.9 / 1.7).abs() < 1e-12);
+    }
+
+    /// RFC9438 4.4: in the concave part each segment acknowledged adds `(target - cwnd)/cwnd`, with the
+    /// target of a round trip later; and Reno's window grows by `alpha n/cwnd`.
+    #[test]
+    fn an_ack_adds_its_part_of_the_way_to_the_target() {
+        let mut sender = cubic(r#"{"name":"cubic"}"#);
+        let mut window = Window::new(sender.ssthresh_after_loss(&loss(100, CutCause::FastRetransmit)), 70.0);
+        let mut grown = |ms, n| {
+            let sample = ack(n, 1, 900, Mark::None);
+            let before = window.cwnd();
+            let sample = AckSample { now: Time::from_ms(ms), srtt: Some(Span::from_ms(1_000)), ..sample };
+            sender.grow(&sample, &mut window);
+            window.cwnd() - before
+        };
+        assert!((grown(0, 2) - 2.0 * 0.9 / 1.7 / 70.0).abs() < 1e-9);
+        let cwnd = 70.0 + 2.0 * 0.9 / 1.7 / 70.0;
+        let from_turn_s: f64 = 3.0 - 4.217_163_327;
+        let target = 100.0 + 0.4 * from_turn_s * from_turn_s * from_turn_s;
+        assert!((grown(2_000, 2) - 2.0 * (target - cwnd) / cwnd).abs() < 1e-6);
+    }
+
+    /// RFC3168 6.1.2: a receiver repeats a mark until CWR where marks cut as losses do.
+    #[test]
+    fn only_the_form_with_ecn_asks_for_repeated_echoes() {
+        assert_eq!(cubic(r#"{"name":"cubic"}"#).echo(), Echo::PerPacket);
+        let given = params_of(&ECN_INFO, r#"{"name":"cubic_ecn"}"#);
+        assert_eq!(Cubic::new(&given.params(), Some(0.85)).expect("valid").echo(), Echo::UntilCwr);
+    }
+
+    /// RFC9438 5.8: what an ACK comes later than a round trip is taken out of the time, and an ACK that finds
+    /// the window unused takes out the rest, once.
+    #[test]
+    fn unused_time_is_taken_out_to_the_millisecond() {
+        let mut sender = cubic(r#"{"name":"cubic"}"#);
+        let mut window = Window::new(sender.ssthresh_after_loss(&loss(1_000, CutCause::FastRetransmit)), 1.0);
+        let at = |ms, is_unvalidated| AckSample {
+            now: Time::from_ms(ms),
+            srtt: Some(Span::from_ms(100)),
+            is_unvalidated,
+            ..ack(1, 1, 900, Mark::None)
+        };
+        let mut start_ms = |sample: AckSample, grows: u32| {
+            sender.observe(&sample, &window, &mut Vec::new());
+            (0..grows).for_each(|_| sender.grow(&sample, &mut window));
+            sender.epoch.map(|epoch| epoch.start)
+        };
+        for (ms, is_unvalidated, grows, wanted_ms) in [
+            (10, false, 1, 10),
+            (110, false, 1, 10),
+            (410, true, 0, 210),
+            (510, true, 2, 310),
+            (560, true, 1, 360),
+        ] {
+            assert_eq!(start_ms(at(ms, is_unvalidated), grows), Some(Time::from_ms(wanted_ms)), "{ms} ms");
+        }
     }
 
     /// RFC9438 4.8 and 4.10: without a window to come back to, the function turns where it begins.
@@ -381,6 +452,7 @@ mod tests {
         assert_eq!(sender.react(&ack(1, 1, 101, Mark::Kdc), &mut window, &mut Vec::new()), Reaction::Cut);
         assert_eq!((window.cwnd(), window.ssthresh(), sender.w_max), (85.0, 85.0, Some(100.0)));
         assert_eq!(sender.react(&ack(1, 50, 120, Mark::Kdc), &mut window, &mut Vec::new()), Reaction::None);
+        assert_eq!(sender.react(&ack(1, 101, 180, Mark::Kdc), &mut window, &mut Vec::new()), Reaction::None);
         assert_eq!(sender.react(&ack(1, 102, 180, Mark::Kdc), &mut window, &mut Vec::new()), Reaction::Cut);
     }
 }

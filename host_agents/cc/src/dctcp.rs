@@ -78,6 +78,24 @@ mod tests {
         assert_eq!(window.cwnd(), 3.0);
     }
 
+    /// docs/algorithms/window.md#dctcp-sender: `cwnd = max(cwnd (1 - alpha/2), cwnd_min)`, `cwnd_min` 2
+    /// segments as Linux has it, 1 as htsim does; a cut above it takes the whole half.
+    #[test]
+    fn the_floor_of_a_cut_is_two_segments_or_the_parameter() {
+        let cut = |json: &str, cwnd: f64| {
+            let mut sender = avoidance(json);
+            let mut window = Window::new(cwnd, Window::MAX_SEGMENTS);
+            sender.start(0);
+            assert_eq!(sender.react(&ack(1, 1, 200, Mark::Kdc), &mut window, &mut Vec::new()), Reaction::Cut);
+            (window.cwnd(), window.ssthresh())
+        };
+        assert_eq!(cut(r#"{"name":"dctcp"}"#, 3.0), (2.0, 2.0));
+        assert_eq!(cut(r#"{"name":"dctcp"}"#, 4.0), (2.0, 2.0));
+        assert_eq!(cut(r#"{"name":"dctcp"}"#, 5.0), (2.5, 2.5));
+        assert_eq!(cut(r#"{"name":"dctcp","cwnd_min":1}"#, 3.0), (1.5, 1.5));
+        assert_eq!(cut(r#"{"name":"dctcp","cwnd_min":1}"#, 1.5), (1.0, 1.0));
+    }
+
     #[test]
     fn cwr_freeze_holds_the_window_until_the_cut_is_acknowledged() {
         for (json, after) in [(r#"{"name":"dctcp","cwr_freeze":"on"}"#, 4.0), (r#"{"name":"dctcp"}"#, 4.25)] {

@@ -305,6 +305,7 @@ mod tests {
         assert_eq!(delta(r#"{"name":"gst","k":65}"#, 10, 3), 0.0);
         assert_eq!(delta(r#"{"name":"gst","k":65}"#, 10, 0), 1.0);
         assert_eq!(delta(r#"{"name":"gst","k":0}"#, 10, 3), 1.0);
+        assert_eq!(delta(r#"{"name":"gst","k":0,"k_dc":0}"#, 10, 3), 0.0);
     }
 
     #[test]
@@ -318,6 +319,57 @@ mod tests {
             assert!(module.on_ack(&ack(1, i * 10, 320, Mark::None), &mut window, &mut Vec::new()));
         }
         assert!((window.cwnd() - (16.0 + libm::pow(16.0, 0.375))).abs() < 1e-9);
+    }
+
+    /// docs/algorithms/slow-start.md#gst-sender: the first K_dc echo ends slow start and grows by the law of
+    /// the window once more; a K echo does not end it, and the first one is reported.
+    #[test]
+    fn the_first_k_dc_echo_ends_it() {
+        let mut module = gst(r#"{"name":"gst","k":25}"#);
+        let (mut window, mut events) = (Window::new(16.0, 1_000.0), Vec::new());
+        module.enter(100, &window);
+        for mark in [Mark::K, Mark::K, Mark::None] {
+            assert!(module.on_ack(&ack(1, 10, 200, mark), &mut window, &mut events));
+        }
+        assert_eq!(events, [Event::FirstMark { mark: Mark::K }]);
+        module.enter(100, &window);
+        assert!(!module.on_ack(&ack(2, 12, 200, Mark::Kdc), &mut window, &mut events));
+        assert_eq!((window.cwnd(), events.len()), (18.0, 1));
+        assert!(module.grow_after_cut(&ack(1, 13, 200, Mark::Kdc), &mut window));
+        assert_eq!(window.cwnd(), 19.0);
+    }
+
+    /// A window's end is reported if it had a mark, or if the exponent changed by having none.
+    #[test]
+    fn exponents_are_reported_where_there_was_a_mark_before() {
+        let mut module = gst(r#"{"name":"gst","k":25,"k_dc":65,"entry":"window_close"}"#);
+        let (mut window, mut events) = (Window::new(2.0, 1_000.0), Vec::new());
+        module.enter(0, &window);
+        let mut reported = Vec::new();
+        for (at, mark) in [(1, Mark::None), (2, Mark::K), (3, Mark::K), (4, Mark::None), (5, Mark::None)] {
+            events.clear();
+            // Each ACK is beyond the window before, so it closes one of its own.
+            module.on_ack(&ack(1, at, at, mark), &mut window, &mut events);
+            let delta = events.iter().find_map(|event| match event {
+                Event::DeltaUpdated { delta, .. } => Some(*delta),
+                _ => None,
+            });
+            reported.push(delta);
+        }
+        assert_eq!(reported, [None, Some(0.0), Some(0.0), Some(1.0), None]);
+    }
+
+    /// An ACK that fills a hole stops at the threshold; one of a single packet grows by the law beyond it.
+    #[test]
+    fn a_leap_stops_at_the_threshold() {
+        for (cwnd, new_segments, want) in [(16.0, 3, 18.0), (16.0, 1, 17.0), (17.5, 1, 18.5), (14.0, 3, 17.0)]
+        {
+            let mut module = gst(r#"{"name":"gst","k":25}"#);
+            let mut window = Window::new(cwnd, 18.0);
+            module.enter(100, &window);
+            module.on_ack(&ack(new_segments, 10, 200, Mark::None), &mut window, &mut Vec::new());
+            assert_eq!(window.cwnd(), want, "{new_segments} at {cwnd}");
+        }
     }
 
     /// Ten packets of phase A, the fourth with the first K

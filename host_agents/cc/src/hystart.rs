@@ -224,6 +224,31 @@ mod tests {
         assert_eq!(found[3], (48.0 + 2.0 / 4.0, Phase::Smoothing, true));
     }
 
+    /// RFC9406 4.2: an eighth of 100 us is a rise of 12.5 us, between bounds that may be equal; the least
+    /// round-trip time of a round is compared.
+    #[test]
+    fn the_rise_is_that_of_the_least_sample() {
+        let phase = |json: &str, rtts_us: &[u64]| rounds(json, rtts_us).last().expect("some rounds").1;
+        assert_eq!(phase(DATA_CENTRE, &[100, 112]), Phase::SlowStart);
+        assert_eq!(phase(DATA_CENTRE, &[100, 113]), Phase::Smoothing);
+        let fixed = r#"{"name":"hystart","min_rtt_thresh_ns":4000,"max_rtt_thresh_ns":4000}"#;
+        assert_eq!(phase(fixed, &[100, 103]), Phase::SlowStart);
+        assert_eq!(phase(fixed, &[100, 104]), Phase::Smoothing);
+        let mut module = slow_start(DATA_CENTRE);
+        let mut window = Window::new(10.0, 1e9);
+        module.enter(0, &window);
+        for at in 1..=20 {
+            // From the second round on, one sample of ten has waited for nobody.
+            let rtt_us = if at <= 10 || at == 11 { 100 } else { 200 };
+            let sample = AckSample {
+                rtt: Some(Span::from_us(rtt_us)),
+                ..ack(1, at, if at <= 10 { 10 } else { 20 }, Mark::None)
+            };
+            module.on_ack(&sample, &mut window, &mut Vec::new());
+        }
+        assert_eq!(module.phase(), Phase::SlowStart);
+    }
+
     #[test]
     fn slow_start_ends_some_rounds_later() {
         let found = rounds(DATA_CENTRE, &[100, 120, 120, 120, 120, 120, 120]);

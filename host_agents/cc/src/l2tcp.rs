@@ -176,6 +176,17 @@ mod tests {
         }
     }
 
+    /// Equal bounds are a step: the larger weight up to it, the smaller one beyond.
+    #[test]
+    fn equal_bounds_make_a_step() {
+        let given = params_of(&INFO, r#"{"name":"l2tcp","s1":400,"s2":400}"#);
+        let sender = L2tcp::new(&given.params()).expect("s1 <= s2");
+        assert_eq!([399, 400, 401].map(|sent| sender.weight(sent)), [2.5, 2.5, 0.125]);
+        let given = params_of(&INFO, r#"{"name":"l2tcp","w_min":2.5}"#);
+        let sender = L2tcp::new(&given.params()).expect("w_min <= w_max");
+        assert_eq!([0, 600, 2_000].map(|sent| sender.weight(sent)), [2.5; 3]);
+    }
+
     #[test]
     fn what_was_sent_decides_growth_and_cut() {
         for (sent, grown, cut) in [

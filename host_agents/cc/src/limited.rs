@@ -82,6 +82,24 @@ mod tests {
         assert!((windows[6] - 48.5).abs() < 1.0 && windows.len() == 8, "{windows:?}");
     }
 
+    /// docs/algorithms/slow-start.md#limited: "cwnd <= max_ssthresh" is slow start, from the first ACK on and
+    /// before it.
+    #[test]
+    fn the_phase_begins_above_the_limit() {
+        for (cwnd, entered, after) in [
+            (99.0, Phase::SlowStart, Phase::SlowStart),
+            (100.0, Phase::SlowStart, Phase::SlowStart),
+            (100.5, Phase::Smoothing, Phase::Smoothing),
+        ] {
+            let mut module = slow_start(r#"{"name":"limited"}"#);
+            let mut window = Window::new(cwnd, 1e9);
+            module.enter(0, &window);
+            assert_eq!(module.phase(), entered, "{cwnd}");
+            module.on_ack(&ack(1, 1, 2, Mark::None), &mut window, &mut Vec::new());
+            assert_eq!(module.phase(), after, "{cwnd}");
+        }
+    }
+
     #[test]
     fn the_divisor_is_truncated() {
         for (cwnd, want) in

@@ -212,6 +212,27 @@ mod tests {
         assert!((0.5..1.0).contains(&alpha), "{alpha}");
     }
 
+    /// docs/algorithms/prague.md#prague-rtt: a virtual round trip is over when its data is acknowledged and
+    /// its 25 ms have gone by, whichever is later; so is the pause after a cut.
+    #[test]
+    fn a_virtual_round_trip_has_both_ends() {
+        for (byte, us, is_over) in
+            [(100, 30_000, false), (101, 25_999, false), (101, 26_000, true), (100, 25_000, false)]
+        {
+            let mut sender = avoidance(r#"{"name":"prague","g":1}"#);
+            let mut window = Window::new(50.0, 10.0);
+            let at = |us, byte, mark| AckSample { now: Time::from_us(us), ..ack(1, byte, 100, mark) };
+            sender.start(0);
+            sender.observe(&at(1_000, 1, Mark::Kdc), &window, &mut Vec::new());
+            let first = sender.react(&at(1_000, 1, Mark::Kdc), &mut window, &mut Vec::new());
+            assert_eq!((first, sender.alpha()), (Reaction::Cut, Some(1.0)));
+            let again = sender.react(&at(us, byte, Mark::Kdc), &mut window, &mut Vec::new());
+            assert_eq!(again == Reaction::Cut, is_over, "byte {byte} at {us} us");
+            sender.observe(&at(us, byte, Mark::None), &window, &mut Vec::new());
+            assert_eq!(sender.alpha() == Some(0.0), is_over, "byte {byte} at {us} us");
+        }
+    }
+
     #[test]
     fn the_cut_is_half_of_alpha() {
         let mut sender = avoidance(r#"{"name":"prague","alpha0":0.2}"#);

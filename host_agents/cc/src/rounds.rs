@@ -56,6 +56,18 @@ mod tests {
     use crate::Mark;
     use crate::testing::ack;
 
+    /// docs/algorithms/slow-start.md#rfb-ss: a window of 2.5 segments has two ACKs, of which the last brings
+    /// the rest.
+    #[test]
+    fn the_last_ack_of_a_broken_window_brings_the_rest() {
+        let mut window = Window::new(2.5, 1e9);
+        let mut round = Round::before_first(0);
+        round.on_ack(&ack(1, 1, 2, Mark::None), &mut window, |_| 1.0);
+        assert!((window.cwnd() - 2.9).abs() < 1e-12);
+        round.on_ack(&ack(1, 2, 4, Mark::None), &mut window, |_| 1.0);
+        assert_eq!(window.cwnd(), 3.5);
+    }
+
     proptest! {
         /// However ACKs group segments, a round grows the window by its decision and no more.
         #[test]

@@ -60,7 +60,21 @@ mod tests {
     use p4cc_units::Span;
     use proptest::prelude::*;
 
-    use crate::testing::windows_by_round;
+    use crate::testing::{ack, slow_start, windows_by_round};
+    use crate::{Mark, Phase, Window};
+
+    /// docs/algorithms/slow-start.md#smooth: the slow part begins at half of the threshold.
+    #[test]
+    fn the_phase_begins_at_half_of_the_threshold() {
+        for (cwnd, wanted) in [(31.0, Phase::SlowStart), (32.0, Phase::Smoothing)] {
+            let mut module = slow_start(r#"{"name":"smooth"}"#);
+            let mut window = Window::new(cwnd, 64.0);
+            module.enter(0, &window);
+            assert_eq!(module.phase(), Phase::SlowStart);
+            module.on_ack(&ack(1, 1, 40, Mark::None), &mut window, &mut Vec::new());
+            assert_eq!(module.phase(), wanted, "{cwnd}");
+        }
+    }
 
     #[test]
     fn growth_slows_down_by_steps() {

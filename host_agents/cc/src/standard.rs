@@ -31,3 +31,21 @@ impl SlowStart for Standard {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{ack, slow_start};
+    use crate::{Mark, Window};
+
+    /// docs/algorithms/slow-start.md#standard: an ACK of new data adds a segment, a duplicate none.
+    #[test]
+    fn only_new_data_grows_the_window() {
+        let mut module = slow_start(r#"{"name":"standard"}"#);
+        let mut window = Window::new(4.0, 1e9);
+        module.enter(0, &window);
+        for (new_segments, want) in [(0, 4.0), (1, 5.0), (2, 6.0), (0, 6.0)] {
+            module.on_ack(&ack(new_segments, 1, 9, Mark::None), &mut window, &mut Vec::new());
+            assert_eq!(window.cwnd(), want, "{new_segments} new");
+        }
+    }
+}

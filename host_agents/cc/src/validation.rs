@@ -152,6 +152,20 @@ mod tests {
         assert_eq!(verdicts(20.0, &long), [Unused, Unused, Expired(1), Unused, Expired(2)]);
     }
 
+    /// RFC7661 4.3: the sampling period is three round trips where these are longer than a second.
+    #[test]
+    fn samples_of_a_long_path_last_longer() {
+        let mut validation = Validation::new(WindowValidation::Rfc7661);
+        let window = Window::new(20.0, 1e9);
+        let mut verdict = |ms: u64, flight| {
+            validation.on_ack(Time::from_us(1_000 * ms), Some(Span::from_ms(1_000)), flight, &window)
+        };
+        assert_eq!(verdict(0, 10), Verdict::Used);
+        assert_eq!(verdict(600, 3), Verdict::Used);
+        assert_eq!(verdict(1_499, 3), Verdict::Used);
+        assert_eq!(verdict(3_000, 3), Verdict::Unused);
+    }
+
     #[test]
     fn a_pause_restarts_or_expires_or_does_nothing() {
         let after =

@@ -35,6 +35,8 @@ fn records_move_back_and_the_packet_keeps_its_length() {
         }
         packet = bench.forward(1_000 * hop, packet).expect("it is forwarded");
         assert_eq!(ip_bytes(&packet), length);
+        let sent = hop * 1_064 + u64::from(length);
+        assert_eq!(bench.register("egress.telemetry.tx_bytes", OUT), sent, "no byte more for a record");
         let bytes = &packet.head[EXTENSION..];
         assert_eq!(bytes.len(), RESERVED);
         assert_eq!(number(&bytes[..2]) >> 12, hop, "every hop counts");

@@ -260,6 +260,8 @@ mod tests {
         let mut control = bolt(r#"{"name":"bolt","target_queue_bytes":10640}"#);
         control.on_notice(&notice(1_000_000, 4_000, 10_640));
         assert_eq!(window(&*control), 100.0 * PACKET);
+        control.on_notice(&notice(1_000_000, 0, 10_640));
+        assert_eq!(window(&*control), 100.0 * PACKET, "however new");
         // A packet above it asks for one in 4 us.
         control.on_notice(&notice(1_000_000, 4_000, 10_640 + 1_064));
         assert_eq!(window(&*control), 99.0 * PACKET);
@@ -298,13 +300,28 @@ mod tests {
             assert_eq!(control.rate_bps(), 100e9);
             control.on_notice(&notice(number * 100_000, 4_000, 1_064_000));
         }
-        assert_eq!(window(&*control), PACKET);
+        assert_eq!((window(&*control), control.rate_bps()), (PACKET, 100e9));
         control.on_notice(&notice(10_000_000, 4_000, 1_064));
         assert_eq!(window(&*control), PACKET / 2.0);
         // A packet of 1064 B in two round trips of 8 us.
         assert!((control.rate_bps() - 1_064.0 * 8.0 / 16e-6).abs() < 1.0, "{}", control.rate_bps());
         (0..20).for_each(|_| control.on_notice(&notice(10_000_001, 4_000, 1_064)));
         assert_eq!(window(&*control), 15.0, "15 Mbit/s for 8 us");
+    }
+
+    /// docs/algorithms/bolt.md#choice-bolt-part-of-a-packet: what is in flight and the packet sent leave room
+    /// for another one, or the next waits for its part of the window.
+    #[test]
+    fn a_packet_that_does_not_fit_waits_for_its_part() {
+        for (losses, flight, rate_bps) in
+            [(1, 48_000, 100e9), (1, 48_001, 53.2e9), (3, 10_000, 100e9), (3, 11_000, 13.3e9)]
+        {
+            let mut control = bolt(r#"{"name":"bolt","ai_pkts":0}"#);
+            (1..=losses).for_each(|n| control.on_loss(Time::from_us(100 * n)));
+            control.on_ack(&ack(1, 1 + flight, 8_000, false));
+            control.on_sent(Time::from_us(500), Bytes(1_064));
+            assert!((control.rate_bps() - rate_bps).abs() < 1.0, "{flight}: {}", control.rate_bps());
+        }
     }
 
     /// docs/algorithms/bolt.md#choice-bolt-loss: lost packets cost half of the window, once in a round.

@@ -441,6 +441,39 @@ mod tests {
         assert_eq!((sender.stage, sender.counter.map(|counter| counter.stage)), (0, Some(0)));
     }
 
+    /// docs/algorithms/dcqcn.md#dcqcn-sender, the published form: "max(T, BC) < F fast recovery; min(T, BC)
+    /// > F hyper; else additive", where bytes beyond a stage count for the next; a cut moves alpha by g.
+    #[test]
+    fn the_papers_stages_follow_both_counts() {
+        let mut sender = dcqcn(
+            r#"{"name":"dcqcn","form":"paper","f":2,"ai_mbps":10,"hai_mbps":100,"alpha_timer_ns":55000,
+                "increase_timer_ns":55000,"byte_counter_bytes":1000}"#,
+        );
+        assert!(sender.cuts_with_each_notification());
+        assert!(!dcqcn(r#"{"name":"dcqcn"}"#).cuts_with_each_notification());
+        sender.on_cnp(Time::ZERO);
+        sender.on_cnp(Time::from_us(50));
+        // 600 B at a time, 1000 B a stage: recovery at BC = 1, then steps of 40 Mbit/s, since T is 0.
+        let by_bytes: Vec<_> = (0..5)
+            .map(|_| {
+                sender.on_sent(Time::from_us(60), Bytes(600));
+                (sender.counter.map(|counter| counter.stage), sender.target_bps)
+            })
+            .collect();
+        let wanted = [(0, 50e9), (1, 50e9), (1, 50e9), (2, 50.04e9), (3, 50.08e9)];
+        assert_eq!(by_bytes, wanted.map(|(stage, target_bps)| (Some(stage), target_bps)));
+        // T = 1 and 2 are not above F, T = 3 is by one.
+        for (us, step_bps) in [(105, 40e6), (160, 40e6), (215, 400e6)] {
+            let before_bps = sender.target_bps;
+            sender.on_timer(Time::from_us(us));
+            assert_eq!(sender.target_bps - before_bps, step_bps, "{us} us");
+        }
+        let (alpha, g) = (sender.alpha, 1.0 / 256.0);
+        assert!(alpha < 1.0);
+        sender.on_cnp(Time::from_us(216));
+        assert_eq!(sender.alpha, (1.0 - g) * alpha + g);
+    }
+
     #[test]
     fn plus_win_has_a_window() {
         let sender = cut(r#"{"name":"dcqcn","window":"vwin"}"#);

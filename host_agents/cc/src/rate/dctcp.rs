@@ -155,4 +155,20 @@ mod tests {
         let alpha = 0.95 * 15.0 / 16.0;
         assert!((control.rate_bps() - 50.615e9 * (1.0 - alpha / 2.0)).abs() < 1.0, "{}", control.rate_bps());
     }
+
+    /// docs/algorithms/window.md#dctcp-rate: a window, and the pause after a cut, end beyond their last byte.
+    #[test]
+    fn the_last_byte_of_a_window_is_in_it() {
+        let mut control = made(r#"{"name":"dctcp_rate"}"#, &environment(100, 13));
+        let mut rate = |number, snd_nxt, cnp| {
+            control.on_ack(&ack(number, snd_nxt, cnp));
+            control.rate_bps()
+        };
+        rate(1_000, 10_000, false);
+        assert_eq!(rate(2_000, 11_000, true), 50e9);
+        // The window is over, the pause is not; then neither is the next window.
+        assert_eq!(rate(11_000, 20_000, false), 50e9);
+        assert_eq!(rate(20_000, 30_000, false), 50e9);
+        assert_eq!(rate(20_001, 30_001, false), 50.615e9);
+    }
 }

@@ -123,4 +123,20 @@ mod tests {
         }
         assert_eq!(rest(10, 100_000), 20e9, "an idle path is filled");
     }
+
+    /// docs/algorithms/timely.md#fast-like: the base round-trip time may be given; one update in a round
+    /// trip, by the first ACK beyond what was sent at the last one.
+    #[test]
+    fn a_given_base_and_one_update_in_a_round_trip() {
+        let json = r#"{"name":"fast_like","base_rtt_ns":200000,"g":1,"a_mbps":10,"r_min_mbps":1}"#;
+        let mut control = made(json, &environment(20, 100));
+        let mut rate = |ack, rtt_us| {
+            let rtt = Some(Span::from_us(rtt_us));
+            control.on_ack(&RateAck { ack, snd_nxt: ack + 9, rtt, ..RateAck::default() });
+            control.rate_bps()
+        };
+        assert_eq!(rate(1, 400), 10.01e9);
+        assert_eq!(rate(10, 400), 10.01e9);
+        assert_eq!(rate(11, 400), 5.015e9);
+    }
 }

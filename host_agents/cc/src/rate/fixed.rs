@@ -73,9 +73,11 @@ mod tests {
 
     #[test]
     fn nothing_changes_the_rate() {
-        for (json, want) in
-            [(r#"{"name":"fixed"}"#, 10e9), (r#"{"name":"fixed","rate_mbps":200,"r_min_mbps":1}"#, 200e6)]
-        {
+        for (json, want) in [
+            (r#"{"name":"fixed"}"#, 10e9),
+            (r#"{"name":"fixed","rate_mbps":200,"r_min_mbps":1}"#, 200e6),
+            (r#"{"name":"fixed","rate_mbps":10000}"#, 10e9),
+        ] {
             let mut control = made(json, &environment(10, 20));
             let rtt = Some(Span::from_us(5_000));
             control.on_ack(&RateAck { rtt, cnp: true, ..RateAck::default() });

@@ -322,6 +322,11 @@ mod tests {
             (0..commits).for_each(|_| sender.compute(true));
             assert!((sender.window - want).abs() < 1e-6, "U {utilisation}: {}", sender.window);
         }
+        // "U >= eta": at eta itself the stages begin anew.
+        let mut sender = hpcc(r#"{"name":"hpcc","max_stage":5}"#);
+        sender.references[0] = Reference { window: 50_000.0, utilisation: 0.95, inc_stage: 3 };
+        sender.compute(true);
+        assert_eq!(sender.references[0].inc_stage, 0);
         // The sixth round multiplies.
         let mut sender = hpcc(r#"{"name":"hpcc","max_stage":5}"#);
         set(&mut sender, 50_000.0, 0.475);
@@ -364,6 +369,30 @@ mod tests {
         assert_eq!((sender.window, sender.last.len()), (window, 1));
     }
 
+    /// docs/algorithms/hpcc.md#hpcc-sender: records of one tick, or of a link without a rate, tell nothing.
+    #[test]
+    fn a_hop_that_tells_nothing_new_is_passed_over() {
+        let mut sender = hpcc(r#"{"name":"hpcc","u0":0.5}"#);
+        let unknown = HopRecord { line_rate: Rate::from_bps(0), ..hop(13_000, 317, 0) };
+        sender.on_ack(&ack(1, 0, &[hop(500, 0, 0), hop(0, 0, 0)]));
+        sender.on_ack(&ack(2, 0, &[hop(500, 317, 9), unknown]));
+        assert_eq!(sender.references[0].utilisation, 0.5);
+    }
+
+    /// docs/algorithms/hpcc.md#hpcc-sender, MeasureInflight: "if u' > u", so of equally busy hops the first
+    /// one's time counts; with many references each hop has its own.
+    #[test]
+    fn of_equal_hops_the_first_one_s_time_counts() {
+        for (more, want) in [("", vec![0.5]), (r#","multi_rate":"on""#, vec![0.5, 0.0])] {
+            let mut sender = hpcc(&format!(r#"{{"name":"hpcc","u0":1{more}}}"#));
+            sender.on_ack(&ack(1, 0, &[hop(0, 0, 0), hop(0, 0, 0)]));
+            // Both idle, over half of T and over all of it.
+            sender.on_ack(&ack(2, 0, &[hop(6_500, 0, 0), hop(13_000, 0, 0)]));
+            let found: Vec<f64> = sender.references.iter().map(|one| one.utilisation).collect();
+            assert_eq!(found, want, "{more}");
+        }
+    }
+
     /// docs/algorithms/hpcc.md#hpcc-sender: counters of two ports have no difference. The hop of the other
     /// path sent less: 20 bits of it wrap to 536 MB in half a round, U = 3300 if it counted; its own next
     /// record counts.
@@ -399,7 +428,9 @@ mod tests {
             };
             feed(1_000, 0, 0);
             assert_eq!(feed(2_000, 5_000, 120) < 100e9, moves, "{reaction}");
-            assert!(feed(51_000, 10_000, 240) < 100e9);
+            // The round ends beyond the byte that was next when it began.
+            assert_eq!(feed(50_000, 7_000, 168) < 100e9, moves, "{reaction}");
+            assert!(feed(50_001, 10_000, 240) < 100e9);
         }
     }
 

@@ -68,6 +68,7 @@ mod tests {
         assert_eq!(int.sent_bytes((1 << 20) - 1, 1), 256.0);
         assert_eq!(int.queue_bytes(3), 240.0);
         assert_eq!(IntEncoding::hs_fixed(4).sent_bytes(0, 1), 512.0);
+        assert_eq!(IntEncoding { tick_ns: 8, ..int }.elapsed_ns(4, 7), 24.0);
         assert_eq!(wrapped(u32::MAX, 1, 32), 2);
     }
 }

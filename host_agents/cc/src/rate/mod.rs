@@ -122,6 +122,7 @@ mod tests {
         };
         assert_eq!((least("", 100), least("", 10)), (100e6, 10e6));
         assert_eq!(least(r#","r_min_share":0.5"#, 10), 5e9);
+        assert_eq!(least(r#","r_min_mbps":10000"#, 10), 10e9, "the line rate itself");
         assert_eq!(least(r#","r_min_mbps":2000,"r_min_share":0.5"#, 10), 2e9);
     }
 

@@ -343,4 +343,69 @@ mod tests {
         assert!((control.cwnd_bytes().expect("a window") - 125_000.0 / 2.0).abs() < 1.0);
         assert!((control.rate_bps() - 50e9).abs() < 1e6);
     }
+
+    /// A rising round-trip time has a power of its own, ACKs of one instant but the first tell nothing, and
+    /// the window moves with the first ACK beyond what was sent at the last move.
+    #[test]
+    fn theta_follows_the_gradient_once_in_a_round() {
+        let mut control =
+            made(r#"{"name":"theta_powertcp","gamma":1,"expected_flows":1e9}"#, &environment(100, 10));
+        let mut window = |us, rtt_us, ack| {
+            let (now, rtt) = (Time::from_us(us), Some(Span::from_us(rtt_us)));
+            control.on_ack(&RateAck { now, ack, snd_nxt: 100, rtt, ..RateAck::default() });
+            control.cwnd_bytes().expect("a window")
+        };
+        window(0, 20, 1);
+        // Half a round of (5/5 + 1) * 2.5 = 5.
+        assert!((window(5, 25, 2) - 125_000.0 / 3.0).abs() < 1.0);
+        assert!((window(5, 90, 3) - 125_000.0 / 3.0).abs() < 1.0);
+        assert!((window(10, 25, 100) - 125_000.0 / 3.0).abs() < 1.0);
+        // Twice half a round of 2.5 since.
+        let power = 0.25 * 3.0 + 0.75 * 2.5;
+        assert!((window(15, 25, 101) - 125_000.0 / 3.0 / power).abs() < 1.0);
+    }
+
+    /// The window has the share `u_target` of what the power allows, `r_min` at least; a queue that drains
+    /// has a current below 0.
+    #[test]
+    fn the_window_has_a_target_and_a_floor() {
+        let environment = RateEnvironment { base_rtt: Span::from_ns(10_240), ..environment(100, 10) };
+        let found = |more: &str, hops: &[HopRecord]| {
+            let json = format!(r#"{{"name":"powertcp","gamma":1,"expected_flows":1e9{more}}}"#);
+            window(&mut *made(&json, &environment), hops)
+        };
+        let busy = [hop(0, 0, 0), hop(10_240, 128_000, 0)];
+        assert!((found(r#","u_target":0.5"#, &busy) - 64_000.0).abs() < 1.0);
+        let flooded = [hop(0, 0, 0), hop(10_240, 128_000, 12_800_000)];
+        assert!((found(r#","r_min_mbps":1000"#, &flooded) - 1_280.0).abs() < 1e-6);
+        // A quarter of a round of -5 B/ns at 371,200 B: -1.16.
+        let draining = [hop(0, 0, 256_000), hop(2_560, 0, 243_200)];
+        assert!((found(r#","u_target":0.3"#, &draining) - 128_000.0 * 0.3 / 0.46).abs() < 1.0);
+    }
+
+    /// A record of one tick does not spoil the next power: a queue of a BDP that stands.
+    #[test]
+    fn the_record_behind_one_of_the_same_tick_counts() {
+        let environment = RateEnvironment { base_rtt: Span::from_ns(10_240), ..environment(100, 10) };
+        let mut control = made(r#"{"name":"powertcp","gamma":1,"expected_flows":1e9}"#, &environment);
+        let hops = [hop(0, 0, 128_000), hop(0, 512, 128_000), hop(10_240, 128_512, 128_000)];
+        assert!((window(&mut *control, &hops) - 64_000.0).abs() < 1.0);
+    }
+
+    /// Records of one tick, of a link without a rate or of another path of equal length tell nothing.
+    #[test]
+    fn what_tells_nothing_changes_nothing() {
+        let environment = RateEnvironment { base_rtt: Span::from_ns(10_240), ..environment(100, 10) };
+        let unknown = HopRecord { line_rate: Rate::from_bps(0), ..hop(10_240, 128_000, 256_000) };
+        for (path, second) in
+            [(0, hop(0, 128_000, 256_000)), (0, unknown), (1, hop(10_240, 128_000, 256_000))]
+        {
+            let mut control = made(r#"{"name":"powertcp","expected_flows":1e9}"#, &environment);
+            for (ack, path, hop) in [(1, 0, hop(0, 0, 0)), (2, path, second)] {
+                let hops = [hop];
+                control.on_ack(&RateAck { ack, snd_nxt: 1_000, hops: &hops, path, ..RateAck::default() });
+            }
+            assert_eq!(control.cwnd_bytes(), Some(128_000.0), "{path} {second:?}");
+        }
+    }
 }

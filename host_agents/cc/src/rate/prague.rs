@@ -136,6 +136,36 @@ mod tests {
         RateAck { now, ack, snd_nxt: ack + 10_000, rtt, cnp: is_marked, ..RateAck::default() }
     }
 
+    /// docs/algorithms/prague.md#prague-rtt: alpha is the marked share of packets, however many an ACK
+    /// brings.
+    #[test]
+    fn an_ack_counts_for_its_packets() {
+        let mut control = made(r#"{"name":"prague_paced","g":1}"#, &environment(1, 100_000));
+        for (ms, packets, is_marked) in [(1, 1, false), (50, 4, false), (60, 5, true), (100, 20, false)] {
+            control.on_ack(&ack(ms, packets, is_marked));
+        }
+        let before = control.cwnd_bytes().expect("a window");
+        control.on_ack(&ack(200, 21, true));
+        let cut = control.cwnd_bytes().expect("a window") / before;
+        // One of 19 since the first.
+        assert!((cut - (1.0 - 1.0 / 19.0 / 2.0)).abs() < 1e-9, "{cut}");
+    }
+
+    /// Whole packets are in flight, one at least; the window holds a bandwidth-delay product at most.
+    #[test]
+    fn the_window_in_flight_has_bounds() {
+        let mut control = made(r#"{"name":"prague_paced"}"#, &environment(1, 100_000));
+        control.on_ack(&ack(50, 15, false));
+        assert_eq!(control.flight_limit_bytes(), Some(25_000.0));
+        control.on_timeout(Time::from_us(60_000));
+        assert_eq!((control.cwnd_bytes(), control.flight_limit_bytes()), (Some(12_500.0), Some(12_000.0)));
+        (0..9).for_each(|_| control.on_timeout(Time::from_us(70_000)));
+        assert_eq!(control.flight_limit_bytes(), Some(1_000.0));
+        let mut control = made(r#"{"name":"prague_paced"}"#, &environment(1, 100_000));
+        control.on_ack(&ack(50, 20_000, false));
+        assert_eq!(control.cwnd_bytes(), Some(12_500_000.0));
+    }
+
     #[test]
     fn doubles_until_a_mark_and_then_adds_a_packet_in_a_round_trip() {
         let mut control = made(r#"{"name":"prague_paced","alpha0":0.2}"#, &environment(1, 100_000));

@@ -290,6 +290,7 @@ impl RateControl for Swift {
 mod tests {
     use super::super::tests::{environment, made};
     use super::*;
+    use crate::testing::params_of;
 
     const MSS: f64 = 1_000.0;
 
@@ -308,8 +309,10 @@ mod tests {
     /// docs/algorithms/swift.md#swift-target: with htsim's values alpha is 32.655 us, beta -3.2655 us.
     #[test]
     fn the_target_by_hand() {
-        let target =
-            Target { base_ns: 20e3, hop_ns: 3e3, range_ns: 100e3, scale_ns: 32_655.2, offset_ns: -3_265.52 };
+        let json = r#"{"name":"swift","base_target_ns":20000,"hop_ns":3000,"fs_range_ns":100000,
+            "fs_min_cwnd":0.1,"fs_max_cwnd":100}"#;
+        let target = Target::new(&params_of(&INFO, json).params()).expect("valid parameters");
+        assert!((target.scale_ns - 32_655.0).abs() < 0.5 && (target.offset_ns + 3_265.5).abs() < 0.1);
         for (cwnd, hops, want_ns) in
             [(1.0, 0, 49_389.7), (100.0, 5, 35_000.0), (1_000.0, 0, 20_000.0), (0.01, 1, 123_000.0)]
         {
@@ -322,7 +325,10 @@ mod tests {
     #[test]
     fn rises_below_the_target_and_falls_above_it() {
         let mut control = swift(r#","initial_cwnd":10,"fs_range_ns":0,"hop_ns":1000"#);
-        control.on_ack(&ack(100, 2_000, 15));
+        // At the target itself it neither rises nor falls.
+        control.on_ack(&ack(50, 1_000, 20));
+        assert_eq!(packets(&*control), 10.0);
+        control.on_ack(&ack(100, 3_000, 15));
         assert!((packets(&*control) - 10.2).abs() < 1e-9);
         // 25 us against 20: 0.8 x 5/25.
         control.on_ack(&ack(110, 2_000, 25));
@@ -348,6 +354,34 @@ mod tests {
         control.on_ack(&ack(200, 2_500, 40));
         assert!((packets(&*control) - 1.5).abs() < 1e-9);
         assert_eq!((control.rate_bps(), control.flight_limit_bytes()), (100e9, Some(MSS)));
+    }
+
+    /// The window is a bandwidth-delay product at most, 162.5 packets here, and begins there.
+    #[test]
+    fn without_parameters_a_bandwidth_delay_product_is_the_window() {
+        let mut control = made(r#"{"name":"swift"}"#, &environment(100, 13));
+        assert_eq!(control.cwnd_bytes(), Some(162_500.0));
+        control.on_ack(&ack(100, 100_000, 1));
+        assert_eq!(control.cwnd_bytes(), Some(162_500.0));
+        // A window of one packet leaves as it opens.
+        assert_eq!(swift(r#","initial_cwnd":1"#).rate_bps(), 100e9);
+    }
+
+    /// A whole round trip after a cut there may be another; a duplicate ACK ends no row of timeouts.
+    #[test]
+    fn a_round_trip_and_a_row_have_ends() {
+        let mut control = swift(r#","initial_cwnd":64"#);
+        for (us, want) in [(10, 32.0), (22, 32.0), (23, 16.0)] {
+            control.on_loss(Time::from_us(us));
+            assert!((packets(&*control) - want).abs() < 1e-9, "{us} us");
+        }
+        for (newly_acked, want) in [(0, 0.01), (1_000, 0.5)] {
+            let mut control = swift(r#","initial_cwnd":16"#);
+            (1..5).for_each(|n| control.on_timeout(Time::from_us(1_000 * n)));
+            control.on_ack(&RateAck { rtt: None, ..ack(4_500, newly_acked, 15) });
+            control.on_timeout(Time::from_us(5_000));
+            assert!((packets(&*control) - want).abs() < 1e-9, "{newly_acked} B");
+        }
     }
 
     #[test]

@@ -382,6 +382,22 @@ mod tests {
         assert!((after / before - 0.93).abs() < 1e-6, "{}", after / before);
     }
 
+    /// docs/algorithms/timely.md#timely-update: "below" and "above" the thresholds; a sample that equals one
+    /// is between them, where the gradient decides.
+    #[test]
+    fn a_sample_at_a_threshold_follows_the_gradient() {
+        // Falling to t_high: one step, where the cut above t_high would take nothing.
+        assert!((feed(&mut *slowed(PAPER), &[500.0]) - 5.01e9).abs() < 1e4);
+        // Rising to t_low: the difference of 10 us over a minRTT of 20 us cuts by 0.8 * 0.5.
+        let json = r#"{"name":"timely","r_min_mbps":10,"ewma":1}"#;
+        let mut control = slowed(json);
+        let before = feed(&mut *control, &[40.0]);
+        assert!((feed(&mut *control, &[50.0]) / before - 0.6).abs() < 1e-6);
+        // The gradient's own threshold: a level sample raises the rate.
+        let before = control.rate_bps();
+        assert!((feed(&mut *control, &[50.0]) - before - 1e7).abs() < 1e4);
+    }
+
     /// docs/algorithms/timely.md#timely-update, #number-timely-rates: the
     /// fifth increase in a row is five steps; from 200 Mbit/s to 1.5 Gbit/s
     /// at 20 Gbit/s it takes as many samples as the model of the spec has.
@@ -526,11 +542,35 @@ mod tests {
         assert_eq!(feed(&mut *control, &[500.0]), before);
         assert!(feed(&mut *control, &[499.0]) > before);
         // Nor does hyperactive increase find one to count.
-        let every = json.replace('}', r#","hai_counts":"every_branch"}"#);
+        let every = json.replace('}', r#","ewma":1,"hai_counts":"every_branch"}"#);
         let mut control = slowed(&every);
         let before = control.rate_bps();
         let rate = feed(&mut *control, &[490.0, 480.0, 470.0, 460.0, 450.0, 440.0]);
         assert_eq!(((rate - before) / 1e6).round() as i64, 60);
+    }
+
+    /// docs/algorithms/timely.md#choice-timely-hai-count: a level sample has a gradient of 0 and counts; by
+    /// the authors' code, which counts falls of the raw round-trip time, it ends the row.
+    #[test]
+    fn level_samples_count_by_their_gradient_alone() {
+        for (counts, want) in [("every_branch", 50), ("raw", 10)] {
+            let mut control =
+                slowed(&format!(r#"{{"name":"timely","r_min_mbps":10,"ewma":1,"hai_counts":"{counts}"}}"#));
+            let before = feed(&mut *control, &[104.0, 103.0, 102.0, 102.0, 102.0]);
+            let step = (feed(&mut *control, &[101.0]) - before) / 1e6;
+            assert_eq!(step.round() as i64, want, "{counts}");
+        }
+    }
+
+    /// docs/algorithms/timely.md#timely-variants: the error is relative to t_low; without one it is none, and
+    /// nothing is cut.
+    #[test]
+    fn the_patched_form_without_a_lower_threshold() {
+        let mut control = slowed(r#"{"name":"timely","r_min_mbps":10,"ewma":1,"patched":"on","t_low_ns":0}"#);
+        feed(&mut *control, &[100.0, 100.0]);
+        let before = control.rate_bps();
+        // A level sample has w = 1/2: half a step.
+        assert!((feed(&mut *control, &[100.0]) - before - 5e6).abs() < 1e-3);
     }
 
     /// docs/algorithms/timely.md#rtt-sample: with one update per window, ACKs within it change nothing.
@@ -543,6 +583,8 @@ mod tests {
             control.rate_bps()
         };
         assert_eq!((rate(1, 100), rate(5_000, 1_000)), (10e9, 10e9));
+        // The window of the first ends with byte 10001.
+        assert_eq!(rate(10_001, 1_000), 10e9);
         assert!(rate(10_002, 1_000) < 10e9);
     }
 
