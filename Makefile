@@ -139,11 +139,12 @@ test-rust: venv
 	@cargo test $(CHECKED) --release --locked --quiet --lib --bins --tests
 	@cargo test $(CHECKED) --release --locked --quiet --doc
 
-# Tests wait for processes and pages much of their time: one worker more than there are processors.
+# Tests wait for processes and pages much of their time: one worker more than there are processors. Files come
+# in their order: by count of tests, the longest, which have few, would come last and alone.
 .PHONY: test-python
 test-python: setup $(TEST_STAMP) browser
 	@$(BIN)/p4cc check $(P4_PROGRAMS)
-	@$(BIN)/pytest --numprocesses $$(($$(nproc) + 1)) --dist loadfile
+	@$(BIN)/pytest --numprocesses $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-labs
 test-labs: setup $(TEST_STAMP) lab-tools

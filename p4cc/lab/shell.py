@@ -129,7 +129,7 @@ class Shells:
         if command.status is None:
             end_processes(in_sessions({shell.pid}))
             with log.open("a", encoding="utf-8") as output:
-                output.write(f"no end within {timeout_s:g} s\n")
+                output.write(f"not finished within {timeout_s:g} s\n")
         return command.report()
 
     def end(self) -> None:

@@ -233,7 +233,7 @@ def test_a_port_that_is_taken_is_said_and_the_lab_is_taken_down(own: str, tmp_pa
         held.listen()
         page = LabPage(request, held.getsockname()[1])
         options = LabOptions(tmp_path / "lab", cli=False, agents=False, say=lambda _: None, beside=page.beside)
-        with pytest.raises(UserError, match="cannot be had"):
+        with pytest.raises(UserError, match="cannot be used"):
             run_lab(request, options)
     assert not (tmp_path / "lab" / "sockets").exists()
 
