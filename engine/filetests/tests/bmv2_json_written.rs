@@ -56,3 +56,18 @@ fn cases_written_behave_as_their_source_does() {
     assert_eq!(refused, REFUSED.len(), "a case of the list is written now, or gone");
     assert!(problems.is_empty(), "{} of {ran}:\n{}", problems.len(), problems.join("\n"));
 }
+
+/// What doubles when it is written out is refused at a bound, by its place.
+#[test]
+fn programs_that_double_are_refused_at_their_bound() {
+    for (name, place) in [("doubling_checksum", "compute_checksum"), ("doubling_actions", "I.a")] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("cases/not_written/{name}.p4"));
+        let compiled = compile(&path);
+        let Some(program) = compiled.program else {
+            panic!("{name}: {}", compiled.source.render(&compiled.diagnostics, false));
+        };
+        let error = p4cc_bmv2json::write(&program).expect_err(name);
+        assert!(error.place.starts_with(place), "{error}");
+        assert!(error.cause.contains("written out"), "{error}");
+    }
+}

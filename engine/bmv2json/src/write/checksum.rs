@@ -16,6 +16,11 @@ use super::{Res, Writer, refuse};
 /// What is to be done about a control of checksums that does more.
 const ONLY_CALLS: &str = "keep the control to conditions and calls, and compute in ingress or egress";
 
+/// Most nodes of one expression, and of all that a document's checksums carry along: each use of a temporary
+/// writes out what it stands for.
+const MAX_NODES: usize = 2_000;
+const MAX_NODES_OF_ALL: usize = 1 << 20;
+
 /// What is known where a block begins.
 #[derive(Clone, Default)]
 struct Path {
@@ -78,6 +83,9 @@ impl Writer<'_> {
                     None => path,
                     Some(other) => other.joined(path),
                 };
+                for carried in joined.terms.values().chain(&joined.cond) {
+                    self.charge(place, carried)?;
+                }
                 paths.insert(next, joined);
             }
             if !matches!(
@@ -88,6 +96,16 @@ impl Writer<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Counts the nodes of an expression against the bounds.
+    fn charge(&mut self, place: &str, expression: &Value) -> Res<()> {
+        let nodes = nodes_of(expression);
+        self.made.nodes += nodes;
+        if nodes <= MAX_NODES && self.made.nodes <= MAX_NODES_OF_ALL {
+            return Ok(());
+        }
+        refuse(place, "conditions or values that become too long when they are written out", ONLY_CALLS)
     }
 
     fn ways(&mut self, terminator: &Terminator, path: &Path) -> Vec<(BlockId, Path)> {
@@ -121,6 +139,7 @@ impl Writer<'_> {
                 if self.program.vars[dst.index()].kind != VarKind::Local {
                     return refuse(place, "an assignment to a field", ONLY_CALLS);
                 }
+                self.charge(place, &value)?;
                 path.terms.insert(dst, value);
                 if let Inst::Concat { hi, lo, .. } = pure {
                     path.rows.insert(dst, [hi.clone(), lo.clone()]);
@@ -191,6 +210,14 @@ impl Writer<'_> {
             }
         }
         Ok(json!({ "name": "deparser", "id": 0, "order": order, "primitives": primitives }))
+    }
+}
+
+/// Objects of an expression: its operators and operands.
+fn nodes_of(expression: &Value) -> usize {
+    match expression {
+        Value::Object(members) => 1 + members.values().map(nodes_of).sum::<usize>(),
+        _ => 0,
     }
 }
 

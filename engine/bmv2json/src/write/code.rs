@@ -12,6 +12,9 @@ use super::{Res, Writer, refuse};
 /// Deepest nesting of actions that call actions; P4 has no recursion, so no program comes near it.
 const MAX_CALLS: usize = 64;
 
+/// Most primitives of one action. Calls are written out: an action that calls another twice doubles it.
+const MAX_PRIMITIVES: usize = 1 << 17;
+
 /// A place to jump to, before places have numbers.
 type Label = usize;
 
@@ -171,6 +174,10 @@ impl Writer<'_> {
         depth: usize,
     ) -> Res<()> {
         for inst in insts {
+            if lines.lines.len() > MAX_PRIMITIVES {
+                let cause = format!("more than {MAX_PRIMITIVES} primitives once calls are written out");
+                return refuse(place.name(), cause, "call fewer actions from actions");
+            }
             let Inst::CallAction { action, args } = inst else {
                 lines.lines.extend(self.inst(place, inst)?.into_iter().map(Line::Primitive));
                 continue;

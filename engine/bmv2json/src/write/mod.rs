@@ -79,6 +79,8 @@ struct Made {
     conditions: usize,
     /// Fields of `scalars` that take the colours of direct meters.
     colors: std::collections::BTreeMap<p4cc_ir::MeterId, Value>,
+    /// Operators and operands of expressions that checksums carry along.
+    nodes: usize,
     /// Ids of field lists that code names.
     lists: std::collections::BTreeSet<u32>,
     /// The stack whose next index a variable took.

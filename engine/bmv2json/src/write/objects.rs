@@ -109,10 +109,14 @@ impl<'p> Writer<'p> {
     /// Lists of what packets keep, with those that code names and that hold nothing.
     pub(super) fn field_lists(&mut self) -> Vec<Value> {
         let declared = &self.program.field_lists;
-        self.made.lists.extend(declared.iter().map(|list| list.index + 1));
+        // A list that code names has an id; of the others, one without an id is never asked for.
+        self.made.lists.extend(declared.iter().filter_map(|list| list.index.checked_add(1)));
         let mut lists = Vec::with_capacity(self.made.lists.len());
         for id in core::mem::take(&mut self.made.lists) {
-            let vars = declared.iter().filter(|list| list.index + 1 == id).flat_map(|list| &list.vars);
+            let vars = declared
+                .iter()
+                .filter(|list| list.index.checked_add(1) == Some(id))
+                .flat_map(|list| &list.vars);
             let elements: Vec<Value> = vars.map(|var| self.names.field(*var)).collect();
             lists.push(json!({ "id": id, "name": format!("field_list{id}"), "elements": elements }));
         }

@@ -202,6 +202,7 @@ fn masks(set: &Keyset, width: u32) -> Option<Vec<(Bits, Bits)>> {
     Some(match set {
         Keyset::Any => vec![(Bits::zero(width), Bits::zero(width))],
         Keyset::Mask { value, mask } => vec![(value.clone(), mask.clone())],
+        Keyset::Range { .. } if width == 0 => vec![(Bits::zero(0), Bits::zero(0))],
         Keyset::Range { .. } if width > MAX_RANGE_BITS => return None,
         Keyset::Range { low, high, signed } => {
             let (low, high) = (low.to_u128()?, high.to_u128()?);
