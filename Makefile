@@ -164,6 +164,14 @@ browser:
 tofino-report: setup ## What p4src/tna takes of a Tofino, by p4c's back end (P4C=driver of p4c, ARGS="mine.p4 --markdown"; docs/tofino.md)
 	@$(BIN)/p4cc tofino-report $(ARGS)
 
+SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+
+.PHONY: properties
+properties: setup $(TEST_STAMP) ## Property tests on new random examples, where `make test` draws the same ones (SEED=17 for those of a run)
+	@echo "properties: SEED=$(SEED)"
+	@PROPTEST_RNG_SEED=$(SEED) cargo test $(CHECKED) --release --locked --quiet --lib --tests
+	@$(BIN)/pytest --hypothesis-profile=new --hypothesis-seed=$(SEED) -m hypothesis --numprocesses $$(nproc)
+
 SECONDS ?= 60
 TARGETS ?=
 

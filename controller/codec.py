@@ -278,6 +278,7 @@ def _to_table_action(entry: Entry, schema: P4Schema) -> p4r.TableAction:
     match entry.action:
         case ActionSet(members):
             made = p4r.TableAction()
+            made.action_profile_action_set.SetInParent()  # a set without members is a set all the same
             for call, weight, watched in members:
                 action = _to_action(call, schema.actions, entry.key)
                 port = _port(watched) if watched else None

@@ -290,6 +290,11 @@ def test_a_pipeline_too_large_to_send_is_refused() -> None:
         load_pipeline(P4INFO, bytes(4 * 1024 * 1024))
 
 
+def test_a_set_without_members_stays_a_set(schema: P4Schema) -> None:
+    empty = Entry(EntryKey(program.THRESHOLDS, (), is_default=True), ActionSet(()))
+    assert codec.from_entity(codec.to_entity(empty, schema), schema) == empty
+
+
 @given(st.sampled_from(SAMPLES), st.lists(st.tuples(st.integers(0, 200), st.integers(0, 255)), max_size=4))
 def test_a_garbled_answer_raises_nothing_but_plan_error(sample: Entity, changes: list[tuple[int, int]]) -> None:
     schema = load_pipeline(P4INFO, b"").schema
