@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
+import sys
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -50,13 +50,8 @@ def texts_of(model: type[BaseModel]) -> dict[str, str]:
 @cache
 def _own_texts(model: type[BaseModel]) -> dict[str, str]:
     """Texts below the fields that a class defines."""
-    try:
-        source = inspect.getsource(model)
-    except OSError:
-        # Without its source a class has no texts.
-        return {}
-    (statement,) = ast.parse(textwrap.dedent(source)).body
-    body = statement.body if isinstance(statement, ast.ClassDef) else []
+    statement = _classes(model.__module__).get(model.__qualname__)
+    body = statement.body if statement else []
     own_texts: dict[str, str] = {}
     for field, text in pairwise(body):
         match field, text:
@@ -65,3 +60,27 @@ def _own_texts(model: type[BaseModel]) -> dict[str, str]:
             case _:
                 pass
     return own_texts
+
+
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """The classes of a module by qualified name: `inspect.getsource` would parse the module anew for each."""
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (OSError, TypeError):
+        # Without its source a class has no texts.
+        return {}
+    found: dict[str, ast.ClassDef] = {}
+    open_scopes: list[tuple[str, ast.AST]] = [("", tree)]
+    while open_scopes:
+        prefix, scope = open_scopes.pop()
+        for node in ast.iter_child_nodes(scope):
+            match node:
+                case ast.ClassDef(name=name):
+                    found[prefix + name] = node
+                    open_scopes.append((f"{prefix}{name}.", node))
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    open_scopes.append((f"{prefix}{name}.<locals>.", node))
+                case _:
+                    pass
+    return found
