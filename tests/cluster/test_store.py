@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +18,8 @@ from p4cc.running.cluster_driver import ClusterDriver
 from p4cc.running.request import RunRequest
 from p4cc.running.runner import run_scenario
 from tests.cluster.machines import ACCESS, Beside, s3_server
-from tests.p4cc.scenarios import ROOT, scenario, write
+from tests.command_line import p4cc
+from tests.p4cc.scenarios import scenario, write
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -110,8 +109,7 @@ def test_passwords_stand_in_no_message(url: str) -> None:
 
 def refused(*words: str) -> str:
     """What the command says of options that do not go."""
-    command = [sys.executable, "-m", "p4cc.cli", "run", "gst/incast", "--out", "/nonexistent/out", *words]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = p4cc("run", "gst/incast", "--out", "/nonexistent/out", *words)
     assert done.returncode == 2, done.stderr
     return done.stderr
 

@@ -1,8 +1,6 @@
 """`p4cc controller plan` through the command line: one link, a network by class of ports, what is chosen and why."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from controller.cli import app
+from tests.command_line import p4cc
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAF_SPINE = ["--topology", "leaf_spine", "--set", "leaves=2", "--set", "spines=2", "--set", "hosts_per_leaf=4"]
@@ -143,15 +142,13 @@ def test_a_rule_by_which_faster_ports_get_less_is_warned_of() -> None:
 
 
 def test_the_network_of_a_scenario() -> None:
-    command = [str(Path(sys.executable).with_name("p4cc")), "controller", "plan", "--json"]
+    command = ["controller", "plan", "--json"]
     scenario = ["--topology", "experiments/gst/incast.yaml", "--set", "topology.senders=3"]
-    done = subprocess.run([*command, *scenario], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = p4cc(*command, *scenario)
     assert done.returncode == 0, done.stderr
     (tier,) = json.loads(done.stdout)["tiers"]
     assert (tier["tier"], tier["ports"], tier["buffer_pkts"]) == ("s* to host", 4, 150)
-    missing = subprocess.run(
-        [*command, "--topology", "nowhere.yaml"], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
-    )
+    missing = p4cc(*command, "--topology", "nowhere.yaml")
     assert missing.returncode == 2
     assert "nowhere.yaml" in missing.stderr
     assert "Traceback" not in missing.stderr

@@ -11,17 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import p4cc
+
 ROOT = Path(__file__).resolve().parents[3]
 INCAST = "experiments/gst/incast.yaml"
 ECN_DUAL = ROOT / "p4src" / "v1model" / "ecn_dual.p4"
 P4CC = str(Path(sys.executable).with_name("p4cc"))
 SMALL = ("--set", "topology.senders=2", "--set", "seeds=[1]", "--set", "traffic.sru_bytes=20000")
-
-
-def p4cc(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [P4CC, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL
-    )
 
 
 SLOW = {"attr", "finsy", "grpc", "matplotlib", "numpy", "polars", "pyarrow", "pygments", "ruamel.yaml"}

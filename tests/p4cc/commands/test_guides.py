@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.command_line import p4cc
 
 ROOT = Path(__file__).resolve().parents[3]
 P4CC = (sys.executable, "-c", "from p4cc.start import main; main()")
@@ -77,7 +78,7 @@ def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
         if (changes := SMALLER.get(line)) is not None:
             words += [word for change in changes for word in ("--set", change)]
             words += ["--out", f"results/{Path(words[1]).stem}"]
-        done = subprocess.run([*P4CC, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = p4cc(*words, folder=tmp_path)
         assert done.stdout + done.stderr, f"{line} says nothing"
         # `compare` says by 1 that something differs.
         assert done.returncode in ((0, 1) if words[0] == "compare" else (0,)), f"{line}\n{done.stderr}"

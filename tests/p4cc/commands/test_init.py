@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +14,8 @@ from p4cc.commands.init import kinds
 from p4cc.lab.plan import LabRequest, plan_lab
 from p4cc.planning.sketch import Wish, sketch
 from p4cc.scenario.yaml import read_document
+from tests.command_line import BARE, p4cc
 from tests.p4cc.scenarios import ROOT
-
-
-def p4cc(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """The command line in this folder."""
-    return subprocess.run(
-        [sys.executable, "-m", "p4cc.cli", *words],
-        cwd=folder,
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
 
 
 def test_the_templates_are_those_that_are_promised() -> None:
@@ -39,11 +24,11 @@ def test_the_templates_are_those_that_are_promised() -> None:
 
 @pytest.mark.parametrize("kind", kinds())
 def test_every_template_runs_without_a_word_of_warning(tmp_path: Path, kind: str) -> None:
-    written = p4cc(tmp_path, "init", kind, "mine.yaml")
+    written = p4cc("init", kind, "mine.yaml", folder=tmp_path, env=BARE)
     assert written.returncode == 0, written.stderr
     assert written.stdout.startswith("wrote mine.yaml\nnext: ")
     # One seed says as much of a template as two.
-    ran = p4cc(tmp_path, "run", "mine.yaml", "--set", "seeds=[1]", "--out", "out", "--no-cache")
+    ran = p4cc("run", "mine.yaml", "--set", "seeds=[1]", "--out", "out", "--no-cache", folder=tmp_path, env=BARE)
     assert ran.returncode == 0, ran.stderr
     assert "warning" not in ran.stderr
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
@@ -68,7 +53,7 @@ WISH = ("--hosts", "8", "--rate", "10G", "--load", "0.3", "--cdf", "websearch")
 def test_options_become_a_scenario_that_runs_without_a_word_of_warning(
     tmp_path: Path, senders: str, transport: str | None, algorithms: list[str]
 ) -> None:
-    written = p4cc(tmp_path, "init", *WISH, "--senders", senders, "mine.yaml")
+    written = p4cc("init", *WISH, "--senders", senders, "mine.yaml", folder=tmp_path, env=BARE)
     assert written.returncode == 0, written.stderr
     said: dict[str, Any] = read_document(tmp_path / "mine.yaml").plain()
     assert said["transport"].get("kind") == transport
@@ -78,7 +63,7 @@ def test_options_become_a_scenario_that_runs_without_a_word_of_warning(
     assert said["topology"]["leaves"] * said["topology"]["hosts_per_leaf"] == 8
     small = ("--set", "seeds=[1]", "--set", "traffic.end_ns=2ms", "--set", "measure.steady.end_ns=2ms")
     begin = ("--set", "measure.steady.start_ns=500us")
-    ran = p4cc(tmp_path, "run", "mine.yaml", *small, *begin, "--out", "out", "--no-cache")
+    ran = p4cc("run", "mine.yaml", *small, *begin, "--out", "out", "--no-cache", folder=tmp_path, env=BARE)
     assert ran.returncode == 0, ran.stderr
     assert "warning" not in ran.stderr
     assert (tmp_path / "out" / "slowdown.pdf").stat().st_size > 0
@@ -100,7 +85,7 @@ def test_options_become_a_scenario_that_runs_without_a_word_of_warning(
     ],
 )
 def test_what_cannot_be_asked_for_is_said(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
-    done = p4cc(tmp_path, "init", *words)
+    done = p4cc("init", *words, folder=tmp_path, env=BARE)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -116,7 +101,7 @@ def test_every_paced_sender_has_a_program_that_serves_it(sender: str) -> None:
 
 
 def test_the_lab_can_be_planned(tmp_path: Path) -> None:
-    done = p4cc(tmp_path, "init", "lab")
+    done = p4cc("init", "lab", folder=tmp_path, env=BARE)
     assert done.stdout.endswith("p4cc lab lab.yaml\n")
     assert "next: sudo " in done.stdout
     plan = plan_lab(LabRequest(file=str(tmp_path / "lab.yaml"), is_import=False))
@@ -130,12 +115,12 @@ def test_the_lab_can_be_planned(tmp_path: Path) -> None:
 def test_a_file_is_replaced_only_where_that_is_said(tmp_path: Path) -> None:
     mine = tmp_path / "incast.yaml"
     mine.write_text("mine", encoding="utf-8")
-    refused = p4cc(tmp_path, "init", "incast")
+    refused = p4cc("init", "incast", folder=tmp_path, env=BARE)
     assert refused.returncode == 2
     assert "incast.yaml" in refused.stderr
     assert "--force" in refused.stderr
     assert mine.read_text(encoding="utf-8") == "mine"
-    assert p4cc(tmp_path, "init", "incast", "--force").returncode == 0
+    assert p4cc("init", "incast", "--force", folder=tmp_path, env=BARE).returncode == 0
     assert "kind: incast" in mine.read_text(encoding="utf-8")
 
 
@@ -150,7 +135,7 @@ def test_a_file_is_replaced_only_where_that_is_said(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_written_is_said(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
-    done = p4cc(tmp_path, "init", *words)
+    done = p4cc("init", *words, folder=tmp_path, env=BARE)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -158,7 +143,7 @@ def test_what_cannot_be_written_is_said(tmp_path: Path, words: tuple[str, ...], 
 
 
 def test_without_a_name_all_are_listed(tmp_path: Path) -> None:
-    listed = p4cc(tmp_path, "init").stdout
+    listed = p4cc("init", folder=tmp_path, env=BARE).stdout
     assert [line.split()[0] for line in listed.splitlines()[:5]] == kinds()
     assert not list(tmp_path.iterdir())
 
@@ -167,5 +152,5 @@ def test_without_a_name_all_are_listed(tmp_path: Path) -> None:
     ("file", "name"), [("My Fabric.yaml", "my-fabric"), ("ü.yaml", "scenario"), (f"{'x' * 80}.yaml", "x" * 64)]
 )
 def test_the_scenario_is_named_after_its_file(tmp_path: Path, file: str, name: str) -> None:
-    assert p4cc(tmp_path, "init", "incast", file).returncode == 0
+    assert p4cc("init", "incast", file, folder=tmp_path, env=BARE).returncode == 0
     assert read_document(tmp_path / file).plain()["name"] == name

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import resource
-import subprocess
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.command_line import BARE, p4cc
 from tests.p4cc.scenarios import ROOT, scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
 RUN = ("run", "mine.yaml", "--out", "out")
@@ -226,13 +224,6 @@ MISTAKES = (
 )
 
 
-def limited(most_bytes: int | None) -> Callable[[], None] | None:
-    """Sets the limit in the child; writing more is an error there, not a signal (Python ignores SIGXFSZ)."""
-    if most_bytes is None:
-        return None
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
-
-
 def hashes(folder: Path) -> dict[str, str]:
     """Every file of a folder."""
     return {
@@ -249,17 +240,8 @@ def ends_as_said(tmp_path: Path, mistake: Mistake) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     before = hashes(tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-m", "p4cc.cli", *mistake.words],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        preexec_fn=limited(mistake.file_limit_bytes),
-    )
+    environment = {**BARE, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = p4cc(*mistake.words, folder=tmp_path, env=environment, file_limit_bytes=mistake.file_limit_bytes)
     assert done.returncode == mistake.code, done.stderr
     assert "Traceback" not in done.stderr
     first, message = ("warning: ", "\nerror: ") if mistake.warned else ("error: ", "error: ")

@@ -18,23 +18,15 @@ from hypothesis import strategies as st
 from p4cc.analysis.tradeoff import METRICS, best_settings, pareto_front, with_front
 from p4cc.errors import UserError
 from p4cc.running.sweep import Over, parse_over
-from tests.p4cc.scenarios import ROOT, skewed, write
+from tests.command_line import p4cc
+from tests.p4cc.scenarios import skewed, write
 
 P4CC = str(Path(sys.executable).with_name("p4cc"))
 
 
 def _sweep(path: Path, *arguments: str, columns: int = 80) -> subprocess.CompletedProcess[str]:
-    command = [P4CC, "sweep", str(path), "--out", str(path.parent / "out" / "sweep"), *arguments]
-    return subprocess.run(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "COLUMNS": str(columns)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    out = path.parent / "out" / "sweep"
+    return p4cc("sweep", path, "--out", out, *arguments, env={**os.environ, "COLUMNS": str(columns)})
 
 
 def test_the_best_setting_of_each_metric_for_each_kind_of_traffic(tmp_path: Path) -> None:

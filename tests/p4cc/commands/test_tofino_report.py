@@ -20,6 +20,7 @@ import pytest
 
 from p4cc.errors import UserError
 from p4cc.tofino.usage import read_usage
+from tests.command_line import p4cc
 
 ROOT = Path(__file__).resolve().parents[3]
 P4CC = str(Path(sys.executable).with_name("p4cc"))
@@ -159,10 +160,7 @@ def report(*arguments: object, path: str | None = None, **environment: str) -> s
     known = {key: value for key, value in os.environ.items() if key != "P4C"} | environment
     if path is not None:
         known["PATH"] = path
-    command = [P4CC, "tofino-report", *(str(argument) for argument in arguments)]
-    return subprocess.run(
-        command, cwd=ROOT, env=known, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL
-    )
+    return p4cc("tofino-report", *arguments, env=known)
 
 
 def rows(text: str) -> list[list[str]]:

@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 
 from p4cc.errors import UserError
+from tests.command_line import p4cc
 from tests.p4cc.planning.test_faults import DIAMOND
 from tests.p4cc.scenarios import ROOT, Ran, run, scenario, write
 
@@ -274,8 +275,7 @@ def test_a_late_refusal_names_the_line_that_asked(tmp_path: Path) -> None:
 
 def test_an_error_ends_the_command_with_exit_code_2(tmp_path: Path) -> None:
     write(tmp_path, reactive("Raises"))
-    words = [sys.executable, "-c", "from p4cc.start import main; main()", "run", "scenario.yaml", "--out", "out"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = p4cc("run", "scenario.yaml", "--out", "out", folder=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert re.search(r'reactive.py", line \d+, in fail', done.stderr)
@@ -316,7 +316,6 @@ def test_results_say_what_ran_and_run_again(tmp_path: Path) -> None:
     assert json.loads((folder / "scenario.json").read_text())["switch"]["controller"] == "inputs/reactive.py:Reactive"
     for name in ("reactive.py", "reactive.p4"):
         (tmp_path / name).unlink()
-    words = [sys.executable, "-c", "from p4cc.start import main; main()", "run", "--again", "out"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = p4cc("run", "--again", "out", folder=tmp_path)
     assert done.returncode == 0
     assert done.stdout.endswith("with the same bytes, 0 that differ\n")

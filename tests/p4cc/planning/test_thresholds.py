@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.p4cc.scenarios import ROOT, run, scenario
+from tests.command_line import p4cc
+from tests.p4cc.scenarios import run, scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,14 +20,7 @@ BUFFER_PKTS, RTT_NS = 1_000, 20_000
 def planned(rate_bps: int, rule: str) -> tuple[int, int]:
     """K and K_dc of a link as the command line says them."""
     words = ["controller", "plan", f"--rate-bps={rate_bps}", f"--buffer-pkts={BUFFER_PKTS}", f"--rtt-ns={RTT_NS}"]
-    said = subprocess.run(
-        [sys.executable, "-m", "p4cc.cli", *words, "--packet-bytes=1464", f"--k-rule={rule}", "--json"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        # It says so where K is not below K_dc.
-        check=False,
-    )
+    said = p4cc(*words, "--packet-bytes=1464", f"--k-rule={rule}", "--json")
     plan = json.loads(said.stdout)
     return plan["k_pkts"], plan["k_dc_pkts"]
 

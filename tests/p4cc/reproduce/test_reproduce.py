@@ -23,6 +23,7 @@ from p4cc.running.result_folder import MANIFEST
 from p4cc.scenario.claims import Claim, Expectation, Measure, Number, Reproduction
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
+from tests.command_line import p4cc
 from tests.p4cc.scenarios import ROOT, scenario
 
 RUNS = pl.DataFrame(
@@ -371,7 +372,7 @@ def command(*arguments: str) -> list[str]:
 
 def cli(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs it to the end."""
-    return subprocess.run(command(*arguments), cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return p4cc("reproduce", *arguments)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

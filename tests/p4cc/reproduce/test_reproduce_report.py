@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from p4cc.reproduce.report import MAX_PIXELS_WIDE, write_pages
 from p4cc.reproduce.results import read_results
 from p4cc.reproduce.study import find_study
 from p4cc.scenario.schema import ScenarioModel
+from tests.command_line import p4cc
 from tests.p4cc.reproduce.test_reproduce import CLAIMS, ROOT, study
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def made(folder: Path, items: list[dict[str, Any]] | None = None, **keys: Any) -
 
 def cli(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """Runs `p4cc reproduce` to the end."""
-    words = [sys.executable, "-m", "p4cc.cli", "reproduce", *arguments]
-    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+    return p4cc("reproduce", *arguments, folder=cwd)
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import pytest
 from p4cc.running.cache import RunCache, run_keys
 from p4cc.running.cached_run import SeedRun
 from p4cc.running.run_schema import run_schemas
+from tests.command_line import p4cc
 from tests.p4cc.scenarios import ROOT, run, scenario, write
 
 if TYPE_CHECKING:
@@ -23,12 +24,6 @@ MIX = [
     {"kind": "incast", "sru_bytes": 20_000},
     {"kind": "poisson", "size": {"kind": "fixed", "bytes": 3_000}, "mean_gap_ns": 1e5, "end_ns": 2_000_000},
 ]
-
-
-def cli(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command line, from outside."""
-    words = [sys.executable, "-m", "p4cc.cli", *arguments]
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, stdin=-3)
 
 
 def files(folder: Path) -> dict[str, int]:
@@ -173,20 +168,20 @@ def test_a_cache_says_what_it_holds_and_removes_only_runs(tmp_path: Path) -> Non
     for path in foreign:
         path.parent.mkdir(exist_ok=True)
         path.write_text("mine", encoding="utf-8")
-    held = json.loads(cli("cache", "--folder", str(place), "--json").stdout)
+    held = json.loads(p4cc("cache", "--folder", str(place), "--json").stdout)
     assert held["runs"] == 2
     assert held["size_bytes"] == sum(path.stat().st_size for path in place.glob("??/*.zip") if path not in foreign)
-    pruned = cli("cache", "--folder", str(place), "--prune", "0")
+    pruned = p4cc("cache", "--folder", str(place), "--prune", "0")
     assert pruned.stdout.startswith("removed 2 runs, ")
     assert {path: path.read_text(encoding="utf-8") for path in place.rglob("*") if path.is_file()} == dict.fromkeys(
         foreign, "mine"
     )
-    assert json.loads(cli("cache", "--folder", str(place), "--json").stdout)["runs"] == 0
+    assert json.loads(p4cc("cache", "--folder", str(place), "--json").stdout)["runs"] == 0
 
 
 @pytest.mark.parametrize("size", ["-1", "much", "1TB", "nan", "inf"])
 def test_a_size_that_is_none(tmp_path: Path, size: str) -> None:
-    done = cli("cache", "--folder", str(tmp_path), "--prune", size)
+    done = p4cc("cache", "--folder", str(tmp_path), "--prune", size)
     assert done.returncode == 2
     assert "--prune" in done.stderr
     assert "500MB" in done.stderr

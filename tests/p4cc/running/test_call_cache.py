@@ -16,6 +16,7 @@ from p4cc.running import drawing
 from p4cc.running.call_cache import Call, this_code
 from p4cc.running.request import RunRequest
 from p4cc.running.runner import run_scenario
+from tests.command_line import p4cc
 from tests.p4cc.scenarios import ROOT, scenario, write
 
 if TYPE_CHECKING:
@@ -31,9 +32,8 @@ TABLE, FIGURE = "flows.parquet", "drops.png"
 
 def call(folder: Path, *more: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """The command line in a folder, on its scenario, into `out`."""
-    words = [sys.executable, "-m", "p4cc.cli", "run", "scenario.yaml", "--out", "out", "--jobs", "1", *more]
-    variables = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
-    return subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, timeout=120, check=False)
+    words = ["run", "scenario.yaml", "--out", "out", "--jobs", "1", *more]
+    return p4cc(*words, folder=folder, env={**os.environ, **(env or {})})
 
 
 def results(folder: Path) -> dict[str, tuple[int, bytes]]:

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from p4cc.analysis.tables import TABLES, table
 from p4cc.results_page import markdown
 from p4cc.running import provenance
 from p4cc.scenario.schema import Record
+from tests.command_line import BARE, p4cc
 from tests.p4cc.scenarios import ROOT, run, scenario, write
 
 if TYPE_CHECKING:
@@ -28,11 +28,7 @@ GST = {"name": "GST", "slow_start": {"name": "gst"}, "congestion_avoidance": {"n
 
 def cli(*arguments: str, folder: Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """The command line, in a folder and an environment of its own."""
-    words = [sys.executable, "-m", "p4cc.cli", *arguments]
-    known = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", **(environment or {})}
-    return subprocess.run(
-        words, cwd=folder, env=known, capture_output=True, text=True, timeout=120, check=False, stdin=-3
-    )
+    return p4cc(*arguments, folder=folder, env={**BARE, **(environment or {})})
 
 
 def told(folder: Path) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import p4cc
+
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).with_name("stf")
 PROGRAM, TEST = HERE / "forward.p4", HERE / "forward.stf"
@@ -18,10 +20,7 @@ P4CC = str(Path(sys.executable).with_name("p4cc"))
 
 
 def stf(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [P4CC, "stf", *(str(argument) for argument in arguments)]
-    return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL
-    )
+    return p4cc("stf", *arguments)
 
 
 def write(folder: Path, name: str, text: str) -> Path:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 from p4cc.errors import UserError
 from p4cc.running.packet_trace import MAX_CHOICES, PacketChoice, TraceRequest
 from p4cc.running.trace_text import step_text
+from tests.command_line import p4cc
 from tests.p4cc.commands.test_mistakes import RUN, Mistake, ends_as_said
 from tests.p4cc.scenarios import scenario, write
 
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 def traced(folder: Path, *words: str, out: str = "out", **changes: Any) -> str:
     """What a run of the small scenario prints."""
     write(folder, scenario(**changes))
-    start = [sys.executable, "-m", "p4cc.cli", "run", "scenario.yaml", "--out", out, "--force"]
-    done = subprocess.run([*start, *words], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = p4cc("run", "scenario.yaml", "--out", out, "--force", *words, folder=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ from p4cc.running.prepared import prepare
 from p4cc.running.request import RunRequest
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
+from tests.command_line import BARE, p4cc
 from tests.p4cc.scenarios import ROOT, run, scenario, write
 
 if TYPE_CHECKING:
@@ -98,15 +97,7 @@ def test_what_is_refused_for_such_a_value_names_it_too(tmp_path: Path) -> None:
 def test_a_warning_goes_to_stderr_once(tmp_path: Path) -> None:
     two = [{"name": name, "congestion_avoidance": {"name": "reno"}} for name in ("a", "b")]
     write(tmp_path, {**star(rate_bps=25_000), "variants": two, "seeds": [1, 2], "stop_ns": 1_000_000})
-    done = subprocess.run(
-        [sys.executable, "-m", "p4cc.cli", "run", "scenario.yaml", "--out", "out"],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = p4cc("run", "scenario.yaml", "--out", "out", folder=tmp_path, env=BARE)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("topology.rate_bps 25000 is 25 kbit/s") == 1
     assert "kbit/s" not in done.stdout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +15,8 @@ from p4cc.scenario.load import validate
 from p4cc.scenario.schema import ScenarioModel, Transport, UsualPath
 from p4cc.scenario.timeouts import PathTimes
 from p4cc.scenario.yaml import read_document
-from tests.p4cc.scenarios import ROOT, run, write
+from tests.command_line import BARE, p4cc
+from tests.p4cc.scenarios import run, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,15 +47,7 @@ def mappings() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def schema(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "p4cc.cli", "schema", *words],
-        cwd=ROOT,
-        env={"PATH": "/usr/bin:/bin", "COLUMNS": "80"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return p4cc("schema", *words, env={**BARE, "COLUMNS": "80"})
 
 
 @pytest.mark.parametrize(("name", "mapping"), list(mappings()), ids=[name or "Scenario" for name, _ in mappings()])

@@ -14,6 +14,7 @@ from p4cc.errors import UserError
 from p4cc.running.request import RunRequest
 from p4cc.running.runner import run_scenario
 from p4cc.user_algorithms.scaffold import KINDS, files_of, write
+from tests.command_line import p4cc
 from tests.p4cc.scenarios import ROOT
 
 if TYPE_CHECKING:
@@ -38,14 +39,12 @@ def test_what_is_written_runs_and_has_all_properties(tmp_path: Path, kind: str) 
 
 
 def test_the_test_that_is_written_passes(tmp_path: Path) -> None:
-    made = subprocess.run([*P4CC, "new", "algorithm", "Mine"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    made = p4cc("new", "algorithm", "Mine", folder=tmp_path)
     assert "next: p4cc run mine.yaml" in made.stdout
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "test_mine.py"], cwd=tmp_path, check=True, capture_output=True
     )
-    again = subprocess.run(
-        [*P4CC, "new", "algorithm", "Mine"], cwd=tmp_path, check=False, capture_output=True, text=True
-    )
+    again = p4cc("new", "algorithm", "Mine", folder=tmp_path)
     assert again.returncode == 2
     assert "mine.py: already exists" in again.stderr
 
@@ -100,8 +99,6 @@ def test_what_is_broken_is_found(tmp_path: Path, code: str, broken: str, said: s
 
 def test_the_command_ends_with_1_where_something_is_broken(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(f"{TOP}class Mine(WindowAlgorithm):\n    def on_ack(self, ack): self.cwnd *= 3\n")
-    done = subprocess.run(
-        [*P4CC, "check-algorithm", "mine.py:Mine", "--json"], cwd=tmp_path, check=False, capture_output=True, text=True
-    )
+    done = p4cc("check-algorithm", "mine.py:Mine", "--json", folder=tmp_path)
     assert done.returncode == 1
     assert {one["name"]: one["holds"] for one in json.loads(done.stdout)}["growth"] is False
