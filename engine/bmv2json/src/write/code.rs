@@ -6,7 +6,7 @@ use p4cc_ir::{BlockId, Func, FuncId, Inst, Operand, Terminator};
 use serde_json::{Value, json};
 
 use super::inst::Place;
-use super::json::{binary, call, constant, number, typed};
+use super::json::{binary, bit, call, constant, number, typed};
 use super::{Res, Writer, refuse};
 
 /// Deepest nesting of actions that call actions; P4 has no recursion, so no program comes near it.
@@ -139,14 +139,15 @@ impl Writer<'_> {
             match &block.terminator {
                 Terminator::Jump(next) => lines.lines.push(Line::Jump(label(next))),
                 Terminator::Branch { cond, then, otherwise } => {
-                    let cond = self.condition(cond);
+                    // A parameter is no condition, so the jump looks at a bit.
+                    let cond = self.operand(cond);
                     lines.lines.push(Line::Unless(cond, label(otherwise)));
                     lines.lines.push(Line::Jump(label(then)));
                 }
                 Terminator::Switch { value, cases, default } => {
                     for (case, to) in cases {
                         let value = self.operand(value);
-                        let (is_it, next) = (binary("==", value, constant(case)), lines.label());
+                        let (is_it, next) = (bit(binary("==", value, constant(case))), lines.label());
                         lines.lines.push(Line::Unless(is_it, next));
                         lines.lines.push(Line::Jump(label(to)));
                         lines.lines.push(Line::Here(next));
@@ -179,7 +180,12 @@ impl Writer<'_> {
                 return refuse(place.name(), cause, "call fewer actions from actions");
             }
             let Inst::CallAction { action, args } = inst else {
+                let skipped = lines.label();
+                if let Some(fits) = self.index_fits(inst) {
+                    lines.lines.push(Line::Unless(fits, skipped));
+                }
                 lines.lines.extend(self.inst(place, inst)?.into_iter().map(Line::Primitive));
+                lines.lines.push(Line::Here(skipped));
                 continue;
             };
             if depth == MAX_CALLS {
@@ -195,6 +201,17 @@ impl Writer<'_> {
             lines.lines.push(Line::Here(returns));
         }
         Ok(())
+    }
+}
+
+impl Writer<'_> {
+    /// Whether the element that an instruction writes is there, as a bit; none where it always is.
+    fn index_fits(&mut self, inst: &Inst) -> Option<Value> {
+        let (Inst::StackStore { stack, index, .. } | Inst::StackSetValid { stack, index, .. }) = inst else {
+            return None;
+        };
+        let bound = self.index_bound(*stack, index)?;
+        Some(bit(binary("<", self.operand(index), number(bound))))
     }
 }
 

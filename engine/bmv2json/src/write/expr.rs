@@ -82,13 +82,18 @@ impl<'p> Writer<'p> {
                 let [a, b] = [a, b].map(|header| typed("header", self.names.header(*header)));
                 bit(binary("==", a, b))
             }
-            Inst::StackLoad { stack, index, field, .. } => {
+            Inst::StackLoad { dst, stack, index, field } => {
+                let bound = self.index_bound(*stack, index);
                 let index = read(self, index);
-                self.stack_field(*stack, index, *field)
+                let value = self.stack_field(*stack, index.clone(), *field);
+                let width = self.program.vars[dst.index()].ty.width();
+                within(bound, index, value, || constant(&Bits::zero(width)))
             }
             Inst::StackIsValid { stack, index, .. } => {
+                let bound = self.index_bound(*stack, index);
                 let index = read(self, index);
-                bit(unary("valid", self.element(*stack, index)))
+                let valid = bit(unary("valid", self.element(*stack, index.clone())));
+                within(bound, index, valid, || number(0))
             }
             Inst::StackNextIndex { dst, stack } => {
                 let width = self.program.vars[dst.index()].ty.width();
@@ -167,6 +172,16 @@ impl<'p> Writer<'p> {
         }
     }
 
+    /// The number of elements, where an index may reach beyond them: BMv2 ends at such an index.
+    pub(super) fn index_bound(&self, stack: p4cc_ir::StackId, index: &Operand) -> Option<u64> {
+        let count = self.program.stacks[stack.index()].elements.len() as u64;
+        let largest = match index {
+            Operand::Const(bits) => bits.to_u128(),
+            Operand::Var(_) => 1_u128.checked_shl(self.width(index)).map(|values| values - 1),
+        };
+        largest.is_none_or(|largest| largest >= u128::from(count)).then_some(count)
+    }
+
     /// An element of a stack, chosen when the packet is there.
     pub(super) fn element(&self, stack: p4cc_ir::StackId, index: Value) -> Value {
         binary("dereference_header_stack", typed("header_stack", self.names.stack(stack)), index)
@@ -180,6 +195,14 @@ impl<'p> Writer<'p> {
 
     pub(super) fn is_varbit(&self, operand: &Operand) -> bool {
         matches!(operand, Operand::Var(var) if matches!(self.program.vars[var.index()].ty, VarType::Varbit(_)))
+    }
+}
+
+/// A value that is read at an index, or another one where the index is not within a bound.
+fn within(bound: Option<u64>, index: Value, value: Value, otherwise: impl FnOnce() -> Value) -> Value {
+    match bound {
+        Some(bound) => choice(binary("<", index, number(bound)), value, otherwise()),
+        None => value,
     }
 }
 

@@ -3,7 +3,7 @@
 use p4cc_ir::{CloneKind, ExternCall, HashAlgorithm, Inst, Operand, StackId, VarId, VarType};
 use serde_json::{Value, json};
 
-use super::json::{call, constant, number, typed};
+use super::json::{call, constant, number, parameter, parser_op, typed};
 use super::{Res, Writer, refuse};
 
 /// The receiver that v1model programs give a digest; simple_switch does not look at it.
@@ -29,7 +29,7 @@ impl Place<'_> {
     fn primitive(self, op: &str, parameters: Vec<Value>) -> Value {
         match self {
             Self::Action(_) => call(op, parameters),
-            Self::Parser(_) => call("primitive", vec![call(op, parameters)]),
+            Self::Parser(_) => parser_op("primitive", vec![call(op, parameters)]),
         }
     }
 }
@@ -121,17 +121,21 @@ impl Writer<'_> {
             Inst::Extract { header } => call("extract", vec![typed("regular", self.names.header(*header))]),
             Inst::ExtractVar { header, varbit_bits } => {
                 let header = typed("regular", self.names.header(*header));
-                call("extract_VL", vec![header, typed("expression", self.operand(varbit_bits))])
+                parser_op("extract_VL", vec![header, typed("expression", self.operand(varbit_bits))])
             }
             Inst::ExtractNext { stack, varbit_bits } => {
                 let target = typed("stack", self.names.stack(*stack));
                 match varbit_bits {
                     None => call("extract", vec![target]),
-                    Some(bits) => call("extract_VL", vec![target, typed("expression", self.operand(bits))]),
+                    Some(bits) => {
+                        parser_op("extract_VL", vec![target, typed("expression", self.operand(bits))])
+                    }
                 }
             }
             Inst::Advance { bits } => call("advance", vec![self.operand(bits)]),
-            Inst::Verify { cond, error } => call("verify", vec![self.condition(cond), self.operand(error)]),
+            Inst::Verify { cond, error } => {
+                parser_op("verify", vec![self.condition(cond), self.operand(error)])
+            }
             _ => return refuse(place.name(), "packet.length()", "read standard_metadata.packet_length"),
         })
     }
@@ -191,13 +195,13 @@ impl Writer<'_> {
             ExternCall::Recirculate { field_list } => ("recirculate", vec![self.list(place, field_list)?]),
             ExternCall::Truncate { bytes } => ("truncate", vec![self.operand(bytes)]),
             ExternCall::LogMsg { format, args } => {
-                let args: Vec<Value> = args.iter().map(|arg| self.operand(arg)).collect();
+                let args: Vec<Value> = args.iter().map(|arg| parameter(self.operand(arg))).collect();
                 let args = if args.is_empty() { json!({}) } else { json!(args) };
                 ("log_msg", vec![typed("string", format.as_str()), typed("parameters_vector", args)])
             }
             ExternCall::Assert { cond, place: what } => {
                 let op = if what.starts_with("assume") { "assume" } else { "assert" };
-                (op, vec![typed("expression", super::json::bit(self.condition(cond)))])
+                (op, vec![super::json::bit(self.condition(cond))])
             }
             other => {
                 let cause = format!("the format has no call for {other:?}");

@@ -72,7 +72,20 @@ pub(super) fn bit(condition: Value) -> Value {
     unary("b2d", condition)
 }
 
+/// A parameter of a primitive: one that is computed holds its expression as a typed value once more.
+pub(super) fn parameter(value: Value) -> Value {
+    match value["type"].as_str() {
+        Some("expression") => typed("expression", value),
+        _ => value,
+    }
+}
+
 /// A call of a primitive.
 pub(super) fn call(op: &str, parameters: Vec<Value>) -> Value {
+    parser_op(op, parameters.into_iter().map(parameter).collect())
+}
+
+/// An operation of a parser state that takes its expressions as they are.
+pub(super) fn parser_op(op: &str, parameters: Vec<Value>) -> Value {
     json!({ "op": op, "parameters": parameters })
 }

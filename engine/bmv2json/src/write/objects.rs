@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use p4cc_ir::{CountUnit, CounterId, MeterId, VarType};
+use p4cc_ir::{CountUnit, CounterId, MeterId, Table, VarType};
 use serde_json::{Value, json};
 
 use super::{Res, Writer, refuse};
@@ -14,7 +14,7 @@ const RATES: u32 = 2;
 #[derive(Default)]
 pub(super) struct Direct<'p> {
     counters: BTreeMap<CounterId, &'p str>,
-    meters: BTreeMap<MeterId, &'p str>,
+    meters: BTreeMap<MeterId, &'p Table>,
 }
 
 impl<'p> Writer<'p> {
@@ -25,7 +25,7 @@ impl<'p> Writer<'p> {
                 direct.counters.insert(counter, &table.cp.name);
             }
             if let Some(meter) = table.meter {
-                direct.meters.insert(meter, &table.cp.name);
+                direct.meters.insert(meter, table);
             }
         }
         direct
@@ -76,7 +76,8 @@ impl<'p> Writer<'p> {
             } else {
                 let id = MeterId::from_index(id);
                 let Some(table) = direct.meters.get(&id) else { continue };
-                array["binding"] = json!(table);
+                array["binding"] = json!(table.cp.name);
+                array["size"] = json!(table.size);
                 array["result_target"] = self.meter_color(id);
             }
             arrays.push(array);

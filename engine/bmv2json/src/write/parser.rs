@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::code::reachable;
 use super::inst::Place;
-use super::json::{call, constant, number, typed};
+use super::json::{call, constant, number, parser_op, typed};
 use super::names::unique;
 use super::{Res, Writer, refuse};
 
@@ -86,7 +86,7 @@ impl Writer<'_> {
             Terminator::Accept => states.step(&name, ops, &Value::Null),
             Terminator::Reject => {
                 let error = self.names.field(self.program.architecture.parser_error());
-                ops.push(call("verify", vec![typed("bool", false), error]));
+                ops.push(parser_op("verify", vec![typed("bool", false), error]));
                 states.step(&name, ops, &Value::Null);
             }
             Terminator::Branch { cond, then, otherwise } => {
