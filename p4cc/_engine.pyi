@@ -321,6 +321,9 @@ class Program:
         """Header types with name, kind and width in bits (of a varbit the most) of their fields, in wire order."""
     def parser_json(self) -> str:
         """Headers and the blocks of the (ingress) parser with their instructions, as JSON."""
+    def trace_stf(self, test: str) -> str:
+        """What the packets of a test do, as JSON; ValueError if the text is no test."""
+
     def run_stf(self, test: str, back_end: str | None = None) -> StfReport:
         """Runs a test of the Simple Test Framework, given as text, on a switch of its own.
 

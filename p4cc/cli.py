@@ -30,6 +30,7 @@ from p4cc.commands import (
     tables,
     tofino,
     topo,
+    trace_packet,
 )
 from p4cc.errors import UserError
 from p4cc.exit_codes import epilog
@@ -58,6 +59,7 @@ dissector.register(app)
 drop_in.register(app)
 export_ns3.register(app)
 stf.register(app)
+trace_packet.register(app)
 info.register(app)
 topo.register(app)
 tofino.register(app)

@@ -57,6 +57,15 @@ def read_text(path: Path, what: str) -> str:
         raise UserError(f"cannot read the {what}", place=str(path), remedy="give a text file in UTF-8") from error
 
 
+def write_text(path: Path, text: str) -> None:
+    """Writes a file that the caller named; raises UserError."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        cause = f"cannot write: {error.strerror}"
+        raise UserError(cause, place=str(path), remedy="give a path that you can write to") from error
+
+
 def find_named(name: str, scenario: Path, *, what: str, key: str) -> Path:
     """The file `name` of the scenario's field `key`; raises UserError with the places looked at."""
     if (given := inputs_given.get()) is not None:

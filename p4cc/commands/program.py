@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from p4cc.errors import UserError
+from p4cc.files import write_text
 from p4cc.planning.programs import CompiledProgram, compile_program
 
 IncludeDirs = Annotated[
@@ -116,9 +116,4 @@ def _write(path: Path, text: str) -> None:
     if str(path) == "-":
         typer.echo(text, nl=False)
         return
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(
-            f"cannot write: {error.strerror}", place=str(path), remedy="give a path that you can write to"
-        ) from error
+    write_text(path, text)

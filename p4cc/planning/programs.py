@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from p4cc import _engine, bundled
 from p4cc.errors import UserError
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
     from p4cc.json_data import JsonObject
     from p4cc.scenario.programs import ProgramSource
+
+
+class TracedPackets(NamedTuple):
+    """The way of each packet of a test (`TracedPacket` in engine/stf), and commands that failed, by line."""
+
+    packets: list[dict[str, Any]]
+    problems: list[tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -142,6 +149,15 @@ class CompiledProgram:
         """Runs a test of the Simple Test Framework on it; raises UserError for a program without `main`."""
         with _runs():
             return self._program.run_stf(test, back_end.value if back_end is not None else None)
+
+    def trace_stf(self, test: str) -> TracedPackets:
+        """Follows the packets of such a test; raises UserError if the text is no test."""
+        with _runs():
+            try:
+                traced: dict[str, Any] = json.loads(self._program.trace_stf(test))
+            except ValueError as error:
+                raise UserError(str(error), remedy="docs/reference/p4-support.md lists the commands") from error
+        return TracedPackets(traced["packets"], [(line, text) for line, text in traced["problems"]])
 
 
 @contextmanager

@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "figures": ("scenario", "planning", "analysis"),
     "running": ("scenario", "planning", "analysis", "figures", "control", "user_algorithms"),
     "cluster": ("scenario", "planning", "analysis", "running"),
+    "packet_way": ("running",),
     "reproduce": ("scenario", "planning", "analysis", "running"),
     "lab": ("control", "scenario", "planning", "analysis", "figures", "running", "user_algorithms"),
     "pages": (),
@@ -55,6 +56,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "report",
         "dissector",
         "drop_in",
+        "packet_way",
         "tofino",
     ),
 }

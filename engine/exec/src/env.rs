@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing here owns packets or state. The architecture lends both for one call.
 
-use p4cc_ir::{ActionId, Bits, BlockId, CloneKind, DigestId, FuncId, TableId, VarId};
+use p4cc_ir::{ActionId, Bits, BlockId, CloneKind, DigestId, FuncId, HeaderId, TableId, VarId};
 use p4cc_units::Time;
 use smallvec::SmallVec;
 
@@ -217,13 +217,15 @@ pub trait Trace {
     /// Whether to call at all.
     const ENABLED: bool = true;
     /// A block was entered by a jump (a parser state, when its label is not empty).
-    fn block(&mut self, _func: FuncId, _block: BlockId) {}
+    fn block(&mut self, _func: FuncId, _block: BlockId, _values: Values<'_>) {}
     /// A table was applied; `values` holds its keys.
     fn table(&mut self, _table: TableId, _hit: bool, _values: Values<'_>) {}
     /// An action runs, `within` another one, or a table's or a control's own; `values` holds its parameters.
     fn action(&mut self, _action: ActionId, _within: bool, _values: Values<'_>) {}
     /// `mark_to_drop` runs, in an action or in a control itself.
     fn mark_to_drop(&mut self, _in_action: bool) {}
+    /// A parser or control has ended.
+    fn left(&mut self, _values: Values<'_>) {}
 }
 
 /// Values of a packet's variables at a moment of its run.
@@ -234,6 +236,11 @@ impl Values<'_> {
     /// The value of a variable; of a varbit, as wide as it is long.
     pub fn get(&self, pipeline: &Pipeline, var: VarId) -> Bits {
         crate::frame::bits_of(self.0, pipeline, var)
+    }
+
+    /// Whether a header is valid.
+    pub fn is_valid(&self, pipeline: &Pipeline, header: HeaderId) -> bool {
+        self.0[pipeline.code().layout.valid(header) as usize] != 0
     }
 }
 

@@ -161,6 +161,13 @@ impl Program {
         let choice = back_end.map(str::parse).transpose().map_err(PyValueError::new_err)?.unwrap_or_default();
         Ok(StfReport::new(py.detach(|| p4cc_stf::run(program, test, choice))))
     }
+
+    /// What the packets of a test do, as JSON; ValueError if the text is no test.
+    fn trace_stf(&self, py: Python<'_>, test: &str) -> PyResult<String> {
+        let program = &self.runnable(py)?.program;
+        let traced = py.detach(|| p4cc_stf::trace(program, test)).map_err(PyValueError::new_err)?;
+        serde_json::to_string(&traced).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
 }
 
 /// Name, kind and width in bits.

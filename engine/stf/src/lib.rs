@@ -9,10 +9,12 @@
 mod difference;
 mod entry;
 mod fate;
+mod packet_trace;
 mod parse;
 mod runner;
 
 pub use difference::{Ended, Expected, PacketProblem, hex};
+pub use packet_trace::{Difference, EntryText, SentPacket, Traced, TracedPacket, TracedStep};
 pub use parse::{ActionText, Cell, Command, KeyValue, Literal, MeterRates, ParseError, Relation, parse};
 
 use std::sync::Arc;
@@ -70,6 +72,16 @@ impl core::fmt::Display for Problem {
             Cause::Packet(problem) => problem.fmt(f),
         }
     }
+}
+
+/// Follows each packet of a test through a program, by the interpreter. What the test expects is not
+/// looked at.
+///
+/// # Errors
+/// The text is not a test, with the line, or the program cannot run.
+pub fn trace(program: &Arc<Program>, text: &str) -> Result<Traced, String> {
+    let commands = parse(text).map_err(|(line, message)| format!("line {line}: {message}"))?;
+    runner::trace(program, &commands)
 }
 
 /// Runs a test on a program.

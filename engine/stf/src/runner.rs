@@ -15,6 +15,7 @@ use p4cc_units::{Rate, Span, Time};
 use super::difference::{Expected, PacketProblem, hex};
 use super::entry::{action, bits, find, matches, table};
 use super::fate::{Fate, explain};
+use super::packet_trace::{self, SentPacket, Traced, TracedPacket};
 use super::parse::{ActionText, Cell, Command, Literal, Relation};
 use super::{Cause, Problem, Report};
 
@@ -48,6 +49,8 @@ struct Bench {
     groups: BTreeMap<u32, Vec<u32>>,
     /// What became of each packet, where that is looked at.
     fates: Option<Vec<Fate>>,
+    /// What each packet did, where that is looked at.
+    traced: Option<Vec<TracedPacket>>,
     report: Report,
 }
 
@@ -68,6 +71,17 @@ pub(super) fn run(program: &Arc<Program>, commands: &[(u32, Command)], exec: Exe
         explain(&mut report.problems, &fates(program, commands));
     }
     report
+}
+
+/// What the packets of a test do, step by step.
+pub(super) fn trace(program: &Arc<Program>, commands: &[(u32, Command)]) -> Outcome<Traced> {
+    let mut bench = Bench::new(program, commands, ExecChoice::Interp)?;
+    bench.switch.control().set_tracing_values();
+    bench.traced = Some(Vec::new());
+    bench.steps(commands);
+    let problem = |problem: Problem| (problem.line, Problem { line: 0, ..problem }.to_string());
+    let problems = bench.report.problems.into_iter().map(problem).collect();
+    Ok(Traced { packets: bench.traced.unwrap_or_default(), problems })
 }
 
 /// Where the packets of a test end.
@@ -133,6 +147,7 @@ impl Bench {
             nodes: Vec::new(),
             groups: BTreeMap::new(),
             fates: None,
+            traced: None,
             report: Report::default(),
         })
     }
@@ -255,10 +270,15 @@ impl Bench {
         self.report.packets_in += 1;
         let failed_before = self.failed_assertions();
         self.switch.receive(self.now, port, Packet::new(bytes, 0));
+        let mut came_out = Vec::new();
         while let Some(port) = self.switch.next_ready() {
             while let Some(sent) = self.switch.transmit(self.now, port) {
-                self.outputs.entry(port).or_default().push(sent.packet.to_vec());
+                came_out.push((port, sent.packet.to_vec()));
             }
+        }
+        self.note(line, port, bytes, &came_out);
+        for (port, packet) in came_out {
+            self.outputs.entry(port).or_default().push(packet);
         }
         if self.switch.observation().counters().assertions_failed > failed_before.values().sum() {
             for (place, count) in self.failed_assertions() {
@@ -275,6 +295,16 @@ impl Bench {
             fate.follow(&self.switch.control().take_trace());
             fates.push(fate);
         }
+    }
+
+    /// Keeps what a packet did, where that is looked at.
+    fn note(&mut self, line: u32, port: u32, bytes: &[u8], came_out: &[(u32, Vec<u8>)]) {
+        let Some(traced) = &mut self.traced else { return };
+        let events = self.switch.control().take_trace();
+        let steps = packet_trace::steps(events, &self.program, self.switch.observation().state());
+        let sent =
+            came_out.iter().map(|(port, bytes)| SentPacket { port: *port, bytes: hex(bytes) }).collect();
+        traced.push(TracedPacket { line, port, bytes: hex(bytes), steps, sent });
     }
 
     fn failed_assertions(&self) -> BTreeMap<String, u64> {

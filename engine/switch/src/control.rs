@@ -258,6 +258,13 @@ impl<'s> Control<'s> {
         self.switch.core.trace.set(on);
     }
 
+    /// Traces all packets, and what each step changes ([`Step::Changed`](crate::Step)), for packets that
+    /// come one after the other.
+    pub fn set_tracing_values(&mut self) {
+        self.set_tracing(true);
+        self.switch.core.trace.set_values();
+    }
+
     /// Takes the steps of packets, the oldest first; only the newest
     /// [`MAX_TRACE_STEPS`](crate::MAX_TRACE_STEPS) are kept.
     pub fn take_trace(&mut self) -> Vec<TraceEvent> {

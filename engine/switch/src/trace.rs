@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 
 use crate::counters::DropCause;
 use crate::lineage::Lineage;
+use crate::trace_values::{Changed, ValueTrace, digits};
 use crate::watch::DropLog;
 
 /// Most steps that wait for whoever traces; the oldest yield.
@@ -73,6 +74,8 @@ pub enum Step {
         #[serde(serialize_with = "named")]
         args: Vec<(String, Bits)>,
     },
+    /// What the step before changed, if values are traced.
+    Changed(Changed),
     /// It was put into a queue.
     Enqueued {
         /// The queue's port.
@@ -105,12 +108,7 @@ pub enum Step {
 }
 
 fn named<S: Serializer>(values: &[(String, Bits)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(values.iter().map(|(name, value)| {
-        let value = value.to_string();
-        // The width stands in front, as in P4.
-        let digits = value.split_once('w').map_or(value.as_str(), |(_, digits)| digits);
-        (name, digits.to_owned())
-    }))
+    serializer.collect_map(values.iter().map(|(name, value)| (name, digits(value))))
 }
 
 fn cause_name<S: Serializer>(cause: &DropCause, serializer: S) -> Result<S::Ok, S::Error> {
@@ -141,6 +139,8 @@ struct Steps {
     at_hand: Option<u64>,
     events: VecDeque<TraceEvent>,
     expected: Option<Expected>,
+    /// Follows what packets change, if anybody wants it.
+    values: Option<ValueTrace>,
 }
 
 /// What is traced where not all packets are.
@@ -174,6 +174,20 @@ impl TraceLog {
     pub fn set(&mut self, on: bool) {
         let steps = Steps { at_hand: on.then_some(0), drops: self.take_drops(), ..Steps::default() };
         self.0 = (on || steps.drops.is_some()).then(|| Box::new(steps));
+    }
+
+    /// Traces what packets change, too: they are to come one after the other.
+    pub fn set_values(&mut self) {
+        self.0.get_or_insert_default().values = Some(ValueTrace::default());
+    }
+
+    /// Keeps what changed up to here.
+    fn keep_changes(&mut self, pipeline: &Pipeline, values: Values<'_>) {
+        let follows = self.0.as_mut().filter(|steps| steps.at_hand.is_some());
+        let changed = follows.and_then(|steps| steps.values.as_mut()?.changes(pipeline, values));
+        if let Some(changed) = changed {
+            self.push(Step::Changed(changed));
+        }
     }
 
     /// Traces the packets that are expected from here on, so many steps at most.
@@ -295,6 +309,11 @@ impl TraceLog {
     #[cold]
     fn push(&mut self, step: Step) {
         let Some(steps) = &mut self.0 else { return };
+        match (&step, &mut steps.values) {
+            (Step::Received { .. }, Some(values)) => values.arrives(),
+            (Step::Dequeued { .. }, Some(values)) => values.dequeued(),
+            _ => {}
+        }
         let Some(packet) = steps.at_hand else { return };
         match &mut steps.expected {
             Some(expected) if steps.events.len() >= expected.most => {
@@ -330,9 +349,12 @@ pub(crate) struct Tracer<'a> {
 }
 
 impl Trace for Tracer<'_> {
-    fn block(&mut self, func: FuncId, block: BlockId) {
+    fn block(&mut self, func: FuncId, block: BlockId, values: Values<'_>) {
         let func = &self.pipeline.program().funcs[func.index()];
         let label = func.blocks.get(block.0 as usize).map_or("", |block| block.label.as_str());
+        if block.0 == 0 || !label.is_empty() {
+            self.log.keep_changes(self.pipeline, values);
+        }
         if block.0 == 0 && label.is_empty() {
             if let Some(drops) = self.log.drops_mut() {
                 drops.enter(&func.name);
@@ -347,6 +369,7 @@ impl Trace for Tracer<'_> {
         if let Some(drops) = self.log.drops_mut() {
             drops.table = Some(table);
         }
+        self.log.keep_changes(self.pipeline, values);
         let table = &self.pipeline.program().tables[table.index()];
         let keys = table.keys.iter().filter(|key| key.kind != MatchKind::Selector);
         self.log.keep(|| {
@@ -359,12 +382,17 @@ impl Trace for Tracer<'_> {
         if let Some(drops) = self.log.drops_mut() {
             drops.run(action, within);
         }
+        self.log.keep_changes(self.pipeline, values);
         let action = &self.pipeline.program().actions[action.index()];
         let arg = |param: &ActionParam| (param.cp.name.clone(), values.get(self.pipeline, param.var));
         self.log.keep(|| {
             let args = action.params.iter().map(arg).collect();
             Step::Action { action: action.cp.name.clone(), args }
         });
+    }
+
+    fn left(&mut self, values: Values<'_>) {
+        self.log.keep_changes(self.pipeline, values);
     }
 
     fn mark_to_drop(&mut self, in_action: bool) {

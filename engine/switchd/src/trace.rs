@@ -28,6 +28,12 @@ fn step(event: &TraceEvent) {
         Step::Action { action, args } if args.is_empty() => debug!(at_us, action, "action"),
         Step::Action { action, args } => debug!(at_us, action, args = named(args), "action"),
         Step::ParserError { error } => debug!(at_us, error, "parser error"),
+        Step::Changed(changed) => {
+            for change in &changed.values {
+                let (name, value) = (&change.name, &change.after);
+                trace!(at_us, name, %value, "changed");
+            }
+        }
         Step::Enqueued { port, priority } => debug!(at_us, port, priority, "enqueued"),
         Step::Dropped { cause, port, priority } => {
             debug!(at_us, cause = cause.column(), port, priority, "packet dropped")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,6 @@ from p4cc.errors import UserError
 from p4cc.running.sweep import Over, parse_over
 from tests.command_line import p4cc
 from tests.p4cc.scenarios import skewed, write
-
-P4CC = str(Path(sys.executable).with_name("p4cc"))
 
 
 def _sweep(path: Path, *arguments: str, columns: int = 80) -> subprocess.CompletedProcess[str]:

@@ -20,7 +20,6 @@ from tests.p4cc.scenarios import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-P4CC = (sys.executable, "-c", "from p4cc.start import main; main()")
 TOP = "import random, time\nfrom p4cc import RateAlgorithm, WindowAlgorithm\n\n"
 
 

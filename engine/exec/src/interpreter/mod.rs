@@ -12,7 +12,7 @@ mod table;
 use p4cc_ir::{BlockId, FuncId, core_errors, limits};
 
 use crate::bitplan::BitWriter;
-use crate::env::{Env, Executor, NoTrace, PacketView, ParseResult, Trace};
+use crate::env::{Env, Executor, NoTrace, PacketView, ParseResult, Trace, Values};
 use crate::op::{Args, Code, Op};
 use crate::v1_pipelines::{self, BlockRunner};
 use crate::{EgressEnd, EgressStart, Frame, IngressStart, Pipeline};
@@ -261,7 +261,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         if let Some(&(address, func, block)) = after.checked_sub(1).and_then(|i| self.code.blocks.get(i))
             && address as usize == pc
         {
-            self.trace.block(func, BlockId(block));
+            self.trace.block(func, BlockId(block), Values(self.slots));
         }
     }
 }
@@ -299,6 +299,7 @@ impl Pipeline {
                 Some(core_errors::PARSER_TIMEOUT)
             }
         };
+        run.trace.left(Values(run.slots));
         ParseResult { consumed_bits: u32::try_from(run.at).unwrap_or(u32::MAX), error }
     }
 
@@ -306,9 +307,10 @@ impl Pipeline {
     pub fn run_traced<T: Trace>(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>, trace: &mut T) {
         let mut none = Vec::new();
         let entry = self.entry(func);
-        let end = self.start(frame, PacketView::default(), Some(&mut *env), &mut none, trace);
-        let mut run = end;
-        if run.run(entry, MAX_CONTROL_STEPS) == End::StepLimit {
+        let mut run = self.start(frame, PacketView::default(), Some(&mut *env), &mut none, trace);
+        let end = run.run(entry, MAX_CONTROL_STEPS);
+        run.trace.left(Values(run.slots));
+        if end == End::StepLimit {
             env.effects.request().loop_limits_hit += 1;
         }
     }

@@ -1,7 +1,7 @@
 //! Selects, value sets, lookahead, errors, limits.
 
 use p4cc_exec::testing::{ProgramBuilder, Rig, block, constant, var};
-use p4cc_exec::{PacketView, Trace};
+use p4cc_exec::{PacketView, Trace, Values};
 use p4cc_ir::{Bits, BlockId, FuncId, Inst, Keyset, MatchKind, MatchValue, Terminator, VarType, core_errors};
 
 fn mask(width: u32, value: u128, mask: u128) -> Keyset {
@@ -146,7 +146,7 @@ fn advance_and_length_count_unstored_zeros() {
 struct Blocks(Vec<(u32, u32)>);
 
 impl Trace for Blocks {
-    fn block(&mut self, func: FuncId, block: BlockId) {
+    fn block(&mut self, func: FuncId, block: BlockId, _: Values<'_>) {
         self.0.push((func.0, block.0));
     }
 }

@@ -1,0 +1,91 @@
+"""`p4cc trace-packet`: text, JSON and page of a packet's way, from the command line."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from p4cc.packet_way.lines import lines
+from p4cc.packet_way.page import page
+from tests.command_line import p4cc
+
+HERE = Path(__file__).resolve().parents[1] / "running" / "stf"
+PROGRAM, TEST = HERE / "forward.p4", HERE / "forward.stf"
+
+
+def test_each_packet_is_shown_with_its_bytes_in_and_out() -> None:
+    done = p4cc("trace-packet", PROGRAM, TEST)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" bytes into port ") == TEST.read_text(encoding="utf-8").count("packet ")
+    assert "parser state start" in done.stdout
+    assert "sent out of port " in done.stdout
+
+
+def test_one_packet_goes_through_the_entries_of_a_test() -> None:
+    first = json.loads(p4cc("trace-packet", PROGRAM, TEST, "--json").stdout)["packets"][0]
+    words = ("--packet", first["bytes"], "--port", first["port"], "--json")
+    done = p4cc("trace-packet", PROGRAM, TEST, *words)
+    assert done.returncode == 0, done.stderr
+    (packet,) = json.loads(done.stdout)["packets"]
+    assert packet["bytes"] == first["bytes"]
+    assert packet["sent"] == first["sent"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "no packet is given"),
+        (("--packet", "0a0"), "is not a number of whole bytes"),
+        (("--packet", "0x"), "is not a number of whole bytes"),
+        (("nowhere.stf",), "cannot read the test"),
+    ],
+)
+def test_mistakes_are_one_message(words: tuple[str, ...], said: str) -> None:
+    done = p4cc("trace-packet", PROGRAM, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_text_that_is_no_test_names_its_line(tmp_path: Path) -> None:
+    (tmp_path / "bad.stf").write_text("packet 0 00\nfrobnicate 1\n", encoding="utf-8")
+    done = p4cc("trace-packet", PROGRAM, tmp_path / "bad.stf")
+    assert done.returncode == 2
+    assert "line 2" in done.stderr
+
+
+def test_the_page_is_one_file_and_escapes_names(tmp_path: Path) -> None:
+    out = tmp_path / "way.html"
+    done = p4cc("trace-packet", PROGRAM, TEST, "--html", out)
+    assert done.stdout.endswith(f"wrote {out}\n")
+    text = out.read_text(encoding="utf-8")
+    assert "<script" not in text
+    assert "http" not in text.replace("http-equiv", "")
+    hostile = {"line": 1, "port": 0, "bytes": "00", "sent": [], "steps": [{"step": "entered", "block": "<img src=x>"}]}
+    assert "<img" not in page("<b>", [hostile], [(1, "<i>")])
+    HTMLParser().feed(text)
+
+
+def step(**keys: Any) -> dict[str, Any]:
+    return keys
+
+
+def test_the_parsers_error_comes_where_the_parser_ended() -> None:
+    steps = [
+        step(step="state", state="start"),
+        step(step="entered", block="ingress"),
+        step(step="parser_error", error="PacketTooShort"),
+    ]
+    shown = [line.text for line in lines({"steps": steps, "sent": []})]
+    assert shown == ["parser state start", "parser error PacketTooShort", "ingress"]
+
+
+def test_a_miss_names_the_bits_that_differ() -> None:
+    entry = {"keys": ["0x8/4"], "priority": 0, "action": "go()", "differs": [{"key": "k", "bits": [3]}]}
+    miss = step(step="table", table="t", key={"k": "0x1"}, hit=False, entry=entry, entries=1)
+    shown = [line.text for line in lines({"steps": [miss], "sent": []})]
+    assert shown == ["table t (k=0x1): miss", "nearest of 1 entry: 0x8/4 -> go()", "  k differs in bit 3"]
