@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 MARKER = "<!-- Written by p4cc reproduce --report. "
 """The beginning of a page's first line; a summary follows as JSON."""
 
+_LENGTH = 12
+"""Of a digest, in hexadecimal digits."""
 _OFF = (OUTSIDE, NOT_COMPARABLE, NOT_MET)
 _READINGS = {"error_bars": "error bars", "tail": "tail percentile"}
 
@@ -74,7 +77,6 @@ def study_page(results: StudyResults, folder: Path) -> Page:
     study = results.study.study
     placed, rest = place(study.items, claims_of(results.study, results.figures.values()))
     lines = [
-        _marker(results, placed),
         "",
         f"# {_capital(plain(study.source))}",
         "",
@@ -96,7 +98,13 @@ def study_page(results: StudyResults, folder: Path) -> Page:
             heading = f'<a id="own-{slug(name)}"></a>\n### {_capital(plain(_called(name)))}'
             lines += ["", heading, "", *_figure(maker, name, claims, None, f"own-{slug(name)}")]
     lines += _histories(maker)
-    return Page("\n".join(lines) + "\n", maker.pictures)
+    body = "\n".join(lines) + "\n"
+    return Page(f"{_marker(results, placed, body)}\n{body}", maker.pictures)
+
+
+def digest_of_body(body: str) -> str:
+    """Digest of a page below its first line, which states it: a page that somebody edited has another one."""
+    return hashlib.sha256(body.encode()).hexdigest()[:_LENGTH]
 
 
 def _leagues(maker: _Maker) -> list[str]:
@@ -112,7 +120,7 @@ def _leagues(maker: _Maker) -> list[str]:
     return lines
 
 
-def _marker(results: StudyResults, placed: Sequence[Placed]) -> str:
+def _marker(results: StudyResults, placed: Sequence[Placed], body: str) -> str:
     study = results.study.study
     facts = {
         "study": study.name,
@@ -120,6 +128,7 @@ def _marker(results: StudyResults, placed: Sequence[Placed]) -> str:
         "title": study.title,
         "items": len(placed),
         **_sums(results).facts(),
+        "digest": digest_of_body(body),
     }
     # A comment ends at the first `-->`.
     text = json.dumps(facts).replace(">", "\\u003e")
@@ -169,7 +178,7 @@ def _cost(cost: Cost) -> str:
     events = sum(run.events for run in cost.runs.values())
     wall_s = sum(run.wall_s for run in cost.runs.values())
     seconds = f"{wall_s:,.0f}" if wall_s > 10 else f"{wall_s:.1f}"
-    return f"{len(cost.runs)} runs, {events / 1e6:,.0f} million events, {seconds} s of one processor"
+    return f"{len(cost.runs)} runs, {events / 1e6:,.0f} million events, {seconds} s of wall time"
 
 
 def _seeds(cost: Cost) -> str:

@@ -70,7 +70,7 @@ def write_pages(studies: Iterable[StudyResults], folder: Path) -> list[Path]:
         written = [_write_page(results, folder) for results in studies]
         index = folder / INDEX
         _may_replace(index)
-        index.write_text(_index(folder), encoding="utf-8")
+        index.write_text(index_of(folder), encoding="utf-8")
     except OSError as error:
         place = str(error.filename or folder)
         cause = f"cannot write the report: {error.strerror or error}"
@@ -116,7 +116,7 @@ def _for_the_web(drawn: Path, path: Path) -> None:
     made.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
-def _index(folder: Path) -> str:
+def index_of(folder: Path) -> str:
     """The index of the pages that p4cc wrote there."""
     rows: list[tuple[str, ...]] = []
     every: list[JsonObject] = []

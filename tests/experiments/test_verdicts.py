@@ -15,7 +15,8 @@ from p4cc.errors import UserError
 from p4cc.reproduce.figure import Figure
 from p4cc.reproduce.markup import linked
 from p4cc.reproduce.measure import Measured
-from p4cc.reproduce.page import MARKER
+from p4cc.reproduce.page import MARKER, digest_of_body
+from p4cc.reproduce.report import INDEX, index_of
 from p4cc.reproduce.run import ReproduceRequest, figures_of, reproduce
 from p4cc.reproduce.study import StudyFile, find_study, known_studies
 from p4cc.reproduce.sums import sums_of, total
@@ -117,6 +118,18 @@ def test_a_page_says_what_the_file_says(name: str, studies: dict[str, tuple[Stud
             begins = f"| {linked(asked.text, PAGES)} "
             mine = [row for row in rows if row.startswith(begins)]
             assert any(linked(ours, PAGES) in row and row.endswith(ends) for row in mine), f"{of.figure}.{asked.name}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_as_it_was_written(name: str) -> None:
+    """No word of a page is edited. The remedy is that of the test above."""
+    first, _, body = (PAGES / f"{name}.md").read_text(encoding="utf-8").partition("\n")
+    facts = json.loads(first.removeprefix(MARKER).removesuffix(" -->"))
+    assert facts["digest"] == digest_of_body(body), "edited after p4cc wrote it"
+
+
+def test_the_index_is_of_the_pages() -> None:
+    assert (PAGES / INDEX).read_text(encoding="utf-8") == index_of(PAGES)
 
 
 def test_a_sample_of_the_numbers_comes_out_again(tmp_path: Path) -> None:

@@ -449,4 +449,206 @@ mod tests {
         control.on_ack(&ack(22, 48, 14, false));
         assert!((cwnd(&*control) - before - 11.0 * PACKET).abs() < 1e-6, "2 us of delay");
     }
+
+    /// Half of the largest window: 118.6 kB. The last adjustment was at 100 us, 2 packets arrived.
+    fn halved(more: &str) -> Box<dyn RateControl> {
+        let mut control = nscc(more);
+        control.on_ack(&ack(100, 1, 13, false));
+        control.on_ack(&RateAck { lost_bytes: 100_000, ..ack(101, 2, 13, false) });
+        assert!((cwnd(&*control) - 118_600.0).abs() < 1.0);
+        control
+    }
+
+    fn moved_by(control: &mut dyn RateControl, ack: &RateAck<'_>) -> f64 {
+        let before = cwnd(control);
+        control.on_ack(ack);
+        cwnd(control) - before
+    }
+
+    /// 200 Gbit/s over 24 us are four products of the reference, a target of 6 us is half of its delay.
+    #[test]
+    fn constants_scale_with_the_network() {
+        let moved = |more: &str, us: u64, packets: u64, rtt_us: u64| {
+            let json = format!(
+                r#"{{"name":"nscc","target_qdelay_ns":6000,"max_cwnd":100,"adjust_packets":1{more}}}"#
+            );
+            let mut control = made(&json, &environment(200, 24));
+            control.on_ack(&ack(100, 1, 25, false));
+            control.on_ack(&RateAck { lost_bytes: 50_000_000, ..ack(101, 1, 25, false) });
+            let before = cwnd(&*control);
+            (moved_by(&mut *control, &ack(us, 1 + packets, rtt_us, false)), before)
+        };
+        let newly = 10.0 * PACKET;
+        let (below, before) = moved(r#","eta":0"#, 102, 10, 27);
+        assert!((below - 4.0 * 4_000.0 * 0.5 * 0.5 * newly / before).abs() < 0.01, "{below}");
+        let (above, before) = moved(r#","eta":0"#, 102, 10, 32);
+        assert!((above - 4.0 * 5_000.0 * newly / before).abs() < 0.01, "{above}");
+        let (fast, _) = moved(r#","eta":0,"alpha":0"#, 102, 10_000, 24);
+        assert!((fast - 10_000.0 * PACKET).abs() < 0.01, "{fast}: a byte for each");
+        let (steady, _) = moved(r#","alpha":0"#, 125, 10, 27);
+        assert!((steady - 600.0).abs() < 0.01, "{steady}: 0.15 packets, four times");
+    }
+
+    /// The share of a decrease tells the mean: 0.4 of the delay's excess over 12 us.
+    #[test]
+    fn the_mean_delay_of_a_packet_above_the_target_without_a_mark() {
+        let cut = |first: &RateAck<'_>| {
+            let mut control = nscc(r#","delay_alpha":0.5,"gamma":0.4,"eta":0,"fi":0,"alpha":0"#);
+            control.on_ack(&ack(99, 1, 12, false));
+            control.on_ack(first);
+            // 100 us of delay.
+            control.on_ack(&ack(101, 2, 112, true));
+            1.0 - cwnd(&*control) / 225_000.0
+        };
+        let share = |mean_us: f64| 0.4 * (mean_us - 12.0) / mean_us;
+        // A quarter of 12 us in place of 40.
+        assert!((cut(&ack(100, 1, 52, false)) - share(50.0 + 0.25 * 3.0)).abs() < 1e-9);
+        // The target itself counts whole, as does a mark's delay.
+        assert!((cut(&ack(100, 1, 24, false)) - share(50.0 + 0.25 * 12.0)).abs() < 1e-9);
+        assert!((cut(&ack(100, 1, 20, true)) - share(50.0 + 0.25 * 8.0)).abs() < 1e-9);
+        // Without a sample the mean stays.
+        assert!((cut(&RateAck { rtt: None, ..ack(100, 1, 0, false) }) - share(50.0)).abs() < 1e-9);
+    }
+
+    /// A lost packet is one of a round-trip time's delay.
+    #[test]
+    fn the_mean_delay_of_a_lost_packet() {
+        let mut control = nscc(r#","delay_alpha":0.5,"gamma":0.4,"eta":0,"fi":0,"alpha":0"#);
+        control.on_ack(&ack(99, 1, 12, false));
+        control.on_ack(&RateAck { rtt: None, lost_bytes: 1_000, ..ack(100, 1, 0, false) });
+        control.on_ack(&ack(101, 2, 112, true));
+        let (mean, before) = (50.0 + 0.25 * 12.0, 225_000.0 - PACKET);
+        assert!((cwnd(&*control) - before * (1.0 - 0.4 * (mean - 12.0) / mean)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn quick_adapt_begins_after_a_round_trip_and_the_target() {
+        let later = |us: u64, rtt_us: u64, packets: u64| {
+            let mut control = nscc(r#","eta":0,"alpha":0,"fi":0"#);
+            // The first ACK begins the period of 24 us, whatever its delay.
+            control.on_ack(&ack(12, 1, 12, true));
+            moved_by(&mut *control, &ack(us, 1 + packets, rtt_us, true))
+        };
+        assert!(later(36, 90, 2).abs() < 1e-6, "its end is in it");
+        assert!((later(37, 90, 2) - 2.0 * PACKET + 225_000.0).abs() < 1e-6);
+        // Four targets of delay are not above them.
+        assert!(later(37, 60, 2).abs() < 1e-6);
+        assert!(later(37, 61, 2) < 0.0);
+        // An eighth of the window is 26.4 packets.
+        assert!((later(37, 90, 26) - 26.0 * PACKET + 225_000.0).abs() < 1e-6);
+        assert!(later(37, 90, 27).abs() < 1e-6);
+        let mut late = nscc(r#","eta":0"#);
+        assert!(moved_by(&mut *late, &ack(12, 1, 90, true)).abs() < 1e-6, "no period has ended");
+    }
+
+    #[test]
+    fn quick_adapt_after_a_loss_in_the_period_and_not_without_a_cause() {
+        let mut control = nscc(r#","eta":0,"alpha":0"#);
+        control.on_ack(&ack(12, 1, 12, false));
+        let mut same = nscc(r#","eta":0,"alpha":0"#);
+        same.on_ack(&ack(12, 1, 12, false));
+        control.on_ack(&RateAck { lost_bytes: 1_000, ..ack(20, 1, 12, false) });
+        assert!(moved_by(&mut *control, &ack(37, 3, 13, false)) < -200_000.0);
+        assert!(
+            moved_by(&mut *same, &ack(37, 3, 13, false)).abs() < 1e-6,
+            "few arrived, but nothing is wrong"
+        );
+    }
+
+    /// 20 packets were in flight: marks on them are not answered, everything else is.
+    #[test]
+    fn after_quick_adapt_marks_of_what_was_in_flight_are_not_answered() {
+        let adapted = || {
+            let mut control = nscc(r#","delay_alpha":1,"eta":0,"adjust_packets":1"#);
+            control.on_ack(&ack(12, 1, 12, false));
+            control.on_ack(&ack(40, 3, 90, true));
+            assert!((cwnd(&*control) - 2.0 * PACKET).abs() < 1e-6);
+            control
+        };
+        let mut control = adapted();
+        for n in 4..23 {
+            assert!(moved_by(&mut *control, &ack(40 + n, n, 90, true)).abs() < 1e-6, "{n} was in flight");
+        }
+        assert!((moved_by(&mut *control, &ack(64, 24, 90, true)) + PACKET).abs() < 1e-6, "24 was not");
+        assert!(moved_by(&mut *adapted(), &ack(41, 8, 18, false)) > 0.0, "without a mark");
+        // What was lost is in flight no more.
+        let lost = RateAck { lost_bytes: 21_000, ..ack(41, 3, 90, true) };
+        assert!((moved_by(&mut *adapted(), &lost) + PACKET).abs() < 1e-6);
+    }
+
+    /// Increases take effect after more than eight packets or a round trip, `eta` after a round trip.
+    #[test]
+    fn increases_wait_for_eight_packets_or_a_round_trip() {
+        let moved = |more: &str, us: u64, packets: u64| {
+            moved_by(&mut *halved(more), &ack(us, 2 + packets, 14, false))
+        };
+        // One of the eight arrived with the loss.
+        assert!(moved("", 105, 7).abs() < 1e-9, "eight packets");
+        assert!(moved("", 105, 8) > 0.0, "nine packets");
+        let alpha = r#","alpha":0"#;
+        assert!(moved(alpha, 112, 2).abs() < 1e-9, "a round trip");
+        assert!((moved(alpha, 113, 2) - 150.0).abs() < 1e-6, "more than a round trip");
+        assert!((moved(alpha, 112, 10) - 150.0).abs() < 1e-6, "nine packets and a round trip");
+        assert!(moved(alpha, 111, 10).abs() < 1e-9, "nine packets");
+    }
+
+    #[test]
+    fn fast_increase_counts_what_came_without_delay() {
+        let zero = r#","eta":0,"alpha":0"#;
+        let mut control = halved(zero);
+        // 1 us is delay.
+        assert!(moved_by(&mut *control, &ack(102, 150, 13, false)).abs() < 1e-9);
+        // The window is 111.5 packets.
+        let mut control = halved(zero);
+        assert!(moved_by(&mut *control, &ack(102, 2 + 70, 12, false)).abs() < 1e-9);
+        assert!((moved_by(&mut *control, &ack(103, 2 + 140, 12, false)) - 17.5 * PACKET).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_decrease_needs_a_mean_above_the_target_and_a_round_trip() {
+        let all = r#","delay_alpha":1,"qa_gate":16,"eta":0"#;
+        let begun = || {
+            let mut control = nscc(all);
+            control.on_ack(&ack(12, 1, 12, true));
+            control
+        };
+        // The target itself is no excess, and does not count as a decrease.
+        let mut control = begun();
+        assert!(moved_by(&mut *control, &ack(24, 2, 24, true)).abs() < 1e-6);
+        assert!((moved_by(&mut *control, &ack(25, 3, 36, true)) + 0.4 * 225_000.0).abs() < 1e-6);
+        assert!(moved_by(&mut *control, &ack(37, 4, 36, true)).abs() < 1e-6, "a round trip later");
+        assert!(moved_by(&mut *control, &ack(38, 5, 36, true)) < 0.0);
+        // 0.8 x 66/78, but at most half.
+        assert!((moved_by(&mut *begun(), &ack(24, 2, 90, true)) + 112_500.0).abs() < 1e-6);
+        // One packet's delay hardly moves the mean of the default's weight.
+        let mut slow = halved(r#","eta":0,"alpha":0"#);
+        assert!(moved_by(&mut *slow, &ack(102, 2, 40, true)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_target_itself_is_above_it() {
+        let mut control = halved(r#","eta":0,"alpha":0,"adjust_packets":1"#);
+        let before = cwnd(&*control);
+        let moved = moved_by(&mut *control, &ack(102, 12, 24, false));
+        assert!((moved - 5_000.0 * 10.0 * PACKET / before).abs() < 0.1, "{moved}");
+    }
+
+    /// ACKs that come out of order do not count bytes twice.
+    #[test]
+    fn an_older_ack_brings_nothing() {
+        let mut control = halved(r#","eta":0,"alpha":0,"adjust_packets":1"#);
+        control.on_ack(&ack(102, 12, 40, false));
+        assert!(moved_by(&mut *control, &ack(103, 6, 40, false)).abs() < 1e-9);
+        let before = cwnd(&*control);
+        let moved = moved_by(&mut *control, &ack(104, 14, 40, false));
+        assert!((moved - 5_000.0 * 2.0 * PACKET / before).abs() < 0.1, "{moved}: packets 13 and 14");
+    }
+
+    #[test]
+    fn a_timeout_takes_a_packet() {
+        let mut control = nscc("");
+        control.on_timeout(Time::ZERO);
+        assert!((cwnd(&*control) - 225_000.0 + PACKET).abs() < 1e-6);
+        assert_eq!(control.rate_bps(), 100e9);
+    }
 }
