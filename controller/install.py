@@ -22,16 +22,18 @@ from controller.entities import (
     EntryKey,
     Exact,
     Group,
+    Key,
     Member,
     Scope,
     Update,
     UpdateKind,
     Verbatim,
+    action_of,
 )
 from controller.errors import PlanError, SwitchError
 from controller.pipeline import Pipeline
 from controller.plan import SwitchPlan, level_cells
-from controller.reconcile import diff
+from controller.reconcile import by_key, diff
 from controller.session import AnyProgram, AnyServer, AnySession
 
 P = TypeVar("P", bound=AnyProgram)
@@ -77,6 +79,17 @@ class SwitchDiff:
     switch: str
     pipeline_differs: bool
     updates: tuple[Update, ...]
+    present: Mapping[Key, Entity]
+    """What the switch holds of the plan's scope."""
+
+    def lines(self) -> list[str]:
+        """A line for each write; a change names the present action, too."""
+        return [
+            f"{update}, now {action_of(self.present[update.entity.key])}"
+            if update.kind is UpdateKind.MODIFY and update.entity.key in self.present
+            else str(update)
+            for update in self.updates
+        ]
 
 
 @dataclass(frozen=True)
@@ -212,7 +225,7 @@ async def diff_network(
                 loaded = await session.has_pipeline(pipeline)
                 actual: tuple[Entity, ...] = await session.read(plan.scope, pipeline) if loaded else ()
                 updates = tuple(update for batch in diff(plan.entities, actual) for update in batch)
-                result.append(SwitchDiff(plan.switch, not loaded, updates))
+                result.append(SwitchDiff(plan.switch, not loaded, updates, by_key(actual)))
     return tuple(result)
 
 
