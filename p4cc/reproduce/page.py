@@ -91,7 +91,7 @@ def study_page(results: StudyResults, folder: Path) -> Page:
         if one.item is not None:
             lines += ["", *_item(maker, one.item, one.claims)]
     if rest:
-        lines += ["", "## Our own", "", "What p4cc shows beside what the source does."]
+        lines += ["", "## Our own", "", "What p4cc shows in addition to the source."]
         for name, claims in rest.items():
             heading = f'<a id="own-{slug(name)}"></a>\n### {_capital(plain(_called(name)))}'
             lines += ["", heading, "", *_figure(maker, name, claims, None, f"own-{slug(name)}")]
@@ -141,7 +141,7 @@ def _in_short(maker: _Maker, placed: Sequence[Placed]) -> list[str]:
         expected = f"{facts['met']} met, {facts['not_met']} not met"
         lines += ["", f"Expectations of p4cc's own, in none of these sums: {expected}."]
     if not placed:
-        lines += ["", "The study does not list what its source shows; its figures stand in the study's order."]
+        lines += ["", "The study does not list what its source shows; its figures are in the study's order."]
     return lines
 
 
@@ -333,7 +333,7 @@ def _pictures(maker: _Maker, name: str, wanted: Sequence[str] | None, anchor: st
         before = maker.shown.get(path)
         if before is not None and wanted is None:
             if before != anchor:
-                yield from ("", f"Its picture stands [above](#{before}).")
+                yield from ("", f"See the picture [above](#{before}).")
             continue
         target = maker.picture(figure.path.stem, path)
         maker.shown[path] = anchor
@@ -347,7 +347,7 @@ def _pictures(maker: _Maker, name: str, wanted: Sequence[str] | None, anchor: st
 def _absent(maker: _Maker, name: str) -> str:
     study = maker.results.study.study
     figure = maker.results.figures.get(name)
-    when = "It runs on request" if figure is not None and figure.entry.on_request else "It is no part of these runs"
+    when = "It runs on request" if figure is not None and figure.entry.on_request else "These runs do not include it"
     option = f'"{name}"' if " " in name else name
     return f"{when}: {code(f'p4cc reproduce {study.name} --only {option}')}."
 
