@@ -57,7 +57,7 @@ def find_routes(schema: P4Schema, filled: Iterable[str] = (), ip: int = 4) -> Ro
         return text
     taken = frozenset(filled)
     of_tables = [route for table in schema.tables if table.name not in taken for route in _fits(table, ip)]
-    # A router that writes MAC addresses may have a table of them beside its routes.
+    # A router that writes MAC addresses may have a table of them in addition to its routes.
     fits = [route for route in of_tables if not route.is_layer2] or of_tables
     if len(fits) > 1:
         listed = "; ".join(f"{route.table} with {route.action}" for route in fits)

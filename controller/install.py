@@ -1,6 +1,6 @@
 """Brings whole networks into the planned state, and reads back what their switches count.
 
-One server may stand for many switches (by device id), so a network is one address and a plan per switch. Switches
+One server may serve many switches (by device id), so a network is one address and a plan per switch. Switches
 are served one after another in order: requests then arrive in the same order in every run.
 """
 
@@ -131,7 +131,7 @@ async def install_switch(session: AnySession[P], pipeline: P, plan: SwitchPlan) 
     if plan.fixed:
         _check_fixed(session, plan)
     pushed = await session.ensure_pipeline(pipeline)
-    # A program that was just pushed holds what it says itself, and mostly that is nothing.
+    # A freshly pushed program holds only its constant entries, usually none.
     present = () if pushed and not pipeline.fills(plan.scope) else await session.read(plan.scope, pipeline)
     batches = diff(plan.entities, present)
     written = await session.write(batches, pipeline)
@@ -163,7 +163,7 @@ async def install_fixed(session: Session, pipeline: Pipeline, fixed: Sequence[En
 
 
 async def _write_fixed(session: Session, pipeline: Pipeline, fixed: Sequence[Entity]) -> int:
-    """Write what files and rows of the user's say; the number of updates."""
+    """Write the user's files and rows; returns the number of updates."""
     entries = [one for one in fixed if isinstance(one, Entry)]
     written = 0
     # Entries may name members and groups of action profiles, so these come first.

@@ -168,7 +168,7 @@ class Connection:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="With bfrt: name of the program on the switch; default: the name of the program's file.",
+            help="With bfrt: name of the program on the switch; default: that of --program, --config or --p4info.",
         ),
     ] = None
     client_id: Annotated[

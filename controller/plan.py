@@ -38,7 +38,7 @@ class SwitchPlan:
     warnings: tuple[PortWarning, ...]
     scope: Scope
     fixed: tuple[Entity, ...] = ()
-    """What files and rows of the user's say beside it, and features' clone sessions; what else the switch holds of
+    """The user's files and rows in addition, and features' clone sessions; what else the switch holds of
     those tables stays.
     """
     roles: Roles = field(default=NO_ROLES, repr=False, compare=False)
@@ -63,7 +63,7 @@ class SwitchProgram:
     routes: RouteTable | None = None
     """Where routes go; None where the user's entries or controller see to them."""
     fixed: tuple[Entity, ...] = ()
-    """Entries of the user's."""
+    """The user's entries."""
     filled: frozenset[str] = frozenset()
     """Tables that the user's entries fill, which the controller leaves to them."""
 

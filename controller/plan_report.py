@@ -111,7 +111,7 @@ def _print_indented(console: Console, text: str) -> None:
 
 
 def _numbers(plan: LinkPlan) -> Iterator[str]:
-    """Settings that are no lengths, a line for each scheme."""
+    """Settings that are not lengths, a line for each scheme."""
     chosen = [one for one in plan.settings if one.value is not None and one.chosen]
     for scheme in dict.fromkeys(one.scheme for one in chosen):
         of = ", ".join(f"{one.name} {one.value:g}" for one in chosen if one.scheme == scheme)

@@ -33,7 +33,7 @@ _BOUND_DIVISOR = 7
 # The GST paper's smallest buffer is 100 packets, with K_dc 65 (docs/algorithms/slow-start.md#gst-
 # parameters).
 MOST_OF_BUFFER = Fraction(65, 100)
-# The GST paper's best K of 5, 25 and 45 packets, beside K_dc 65
+# The GST paper's best K of 5, 25 and 45 packets, with K_dc 65
 # (docs/algorithms/slow-start.md#gst-parameters, figure 6).
 K_SHARE = Fraction(25, 65)
 # What a buffer keeps free above K_dc for bursts, at least a packet, where DCTCP's bound asks for

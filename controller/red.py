@@ -87,7 +87,7 @@ class RedStep:
 
 
 def red_steps(curve: RedCurve, ports: int) -> tuple[RedStep, ...]:
-    """A curve in steps of about equal width, as many as fit beside those of other ports, and what is above it.
+    """A curve in steps of about equal width, as many as those of other ports leave room for, and what is above it.
 
     Each has the probability of its middle. Raises PlannerError for a switch with too many ports.
     """

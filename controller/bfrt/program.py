@@ -18,7 +18,7 @@ CHIPS = {"tf1": "tna", "tf2": "t2na"}
 
 @dataclass(frozen=True)
 class Program:
-    """A program that runs. `text` is its bf-rt.json, whose hash stands for it where two are compared."""
+    """A program that runs. `text` is its bf-rt.json, whose hash identifies it in comparisons."""
 
     p4_name: str
     text: bytes

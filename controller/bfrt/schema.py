@@ -190,7 +190,7 @@ def _action(plain: Mapping[str, object], where: str) -> Action:
 
 
 def _data(plain: Iterable[object], where: str) -> Iterator[Field]:
-    """Fields of data: each stands alone, as a `singleton`, or is one of several that exclude each other."""
+    """Fields of data: each is alone, a `singleton`, or is one of several that exclude each other."""
     for one in plain:
         entry = _map(one, where)
         if "oneof" in entry:

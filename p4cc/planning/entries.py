@@ -73,7 +73,7 @@ def _is_template(row: Row) -> bool:
 
 
 def plan_entries(settings: ScenarioModel, topology: Topology, scenario: Path) -> Mapping[str, Written]:
-    """What rows and files say of each switch that they name; raises UserError with the place of what is wrong."""
+    """The rows and files of each switch that they name; raises UserError with the place of an error."""
     found: dict[str, Written] = {}
     addresses = plan_addresses(topology)
     for key, row in rows_of(settings, scenario):

@@ -91,7 +91,7 @@ class NetworkPlan:
     changes: tuple[TimedChange, ...] = ()
     """Entries that are written on the run's way, in the order of time."""
     bfrt_rows: Mapping[str, tuple[WrittenEntry, ...]] = field(default_factory=dict[str, "tuple[WrittenEntry, ...]"])
-    """What is written over BF Runtime beside P4Runtime's entries, by switch."""
+    """Rows written over BF Runtime in addition to P4Runtime's entries, by switch."""
 
 
 def plan_case(
@@ -103,8 +103,8 @@ def plan_case(
 ) -> NetworkPlan:
     """Topology, addresses, ports and traffic of a case of this scenario file; raises UserError.
 
-    `schema_of` has the P4Info of each switch's program: what ports are told depends on the tables there. `headers_of`
-    has its header types, which packets of the user's own may name; absent: the program is compiled for them.
+    `schema_of` has the P4Info of each switch's program: the settings of ports depend on its tables. `headers_of`
+    has its header types, which the user's packets may name; absent: the program is compiled for them.
     `filters_of` has the filters of its chip (`Wred`) that may be set over BF Runtime; absent: none is.
     """
     try:
@@ -227,12 +227,12 @@ class _Planner:
 
     @property
     def _user_bytes(self) -> int:
-        """Of headers of the user's in each data packet."""
+        """Bytes of the user's headers in each data packet."""
         return 0 if self.user_headers is None else self.user_headers.sent_bytes
 
     @cached_property
     def user_headers(self) -> UserHeadersPlan | None:
-        """Headers of the user's in data packets; raises UserError."""
+        """The user's headers in data packets; raises UserError."""
         headers = self.case.scenario.transport.headers
         if not headers:
             return None
@@ -252,7 +252,7 @@ class _Planner:
 
     def ideals(self) -> Mapping[str, Ideal]:
         """Formulas for completion times alone in the network."""
-        # A program of the user's may send each packet where it likes.
+        # A user's program may send each packet where it likes.
         sources = {self.case.source_of(switch).program for switch in self.topology.switch_names}
         is_own = all(is_builtin_file(find_program(source, self.scenario)) for source in sources)
         sprayed = FLOWLET_GAPS in self.programs.roles or not is_own
@@ -260,7 +260,7 @@ class _Planner:
 
     @property
     def profile(self) -> Profile:
-        """Codepoints of the two levels; a program of the user's without p4cc's map knows one (RFC 3168)."""
+        """Codepoints of the two levels; a user's program without p4cc's map knows one (RFC 3168)."""
         given = self.case.switch.ecn_profile
         if given is not None:
             return Profile(given)
@@ -405,7 +405,7 @@ class _Planner:
         return self.fabric.sender(transport, sender.transport, cc, longest)
 
     def features(self) -> FeaturePlanner:
-        """What switches are told beside routes and thresholds."""
+        """Settings of switches in addition to routes and thresholds."""
         rtt_ns = self.paths.longest_rtt_ns(self.packet_bytes)
         return FeaturePlanner(self.topology, self.case.switch, self.case.red, rtt_ns, self.units, self.ack_class)
 

@@ -1,7 +1,7 @@
 """Packets that are written as scapy writes them, read without running code: `Ether()/IP(dst=h2.ipv4)/UDP(dport=7)`.
 
-Python's grammar reads the text; what may stand in it is listed here. Layers are some of scapy's and the header types of
-the P4 program. Values are numbers, text, bytes, lists, ranges `(low, high)` and names of the network. What scapy would
+Python's grammar reads the text; this module lists what it may contain. Layers are some of scapy's and the program's
+header types. Values are numbers, text, bytes, lists, ranges `(low, high)` and names of the network. What scapy would
 ask the machine for is the sending host's: `Ether()` has its address and that of its gateway, `IP()` its address.
 """
 

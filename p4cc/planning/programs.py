@@ -70,15 +70,15 @@ class CompiledProgram:
 
     def _repr_html_(self) -> str:
         """For notebooks: tables and arrays, or the diagnostics."""
-        told = f"<p>{html.escape(repr(self))}</p>"
+        shown = f"<p>{html.escape(repr(self))}</p>"
         if self.rendered:
-            told += f"<pre>{html.escape(self.rendered)}</pre>"
+            shown += f"<pre>{html.escape(self.rendered)}</pre>"
         if not self.ok:
-            return told
+            return shown
         cells = ["".join(f"<td>{html.escape(text)}</td>" for text in row) for row in self._seen()]
         head = "".join(f"<th>{name}</th>" for name in ("", "name", "size", "key", "actions"))
         rows = "".join(f"<tr>{row}</tr>" for row in cells)
-        return f"{told}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return f"{shown}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
     def _seen(self) -> Iterator[tuple[str, str, str, str, str]]:
         """Kind, name, size, keys and actions of what a controller sees."""
@@ -181,8 +181,8 @@ def find_program(name: str, scenario: Path) -> Path:
 
 def include_folders(named: Sequence[str], scenario: Path) -> tuple[Path, ...]:
     """Folders that `#include` searches: next to the scenario, otherwise in the working folder, like programs."""
-    beside = scenario.resolve().parent
-    return tuple(beside / one if (beside / one).is_dir() else Path.cwd() / one for one in named)
+    folder = scenario.resolve().parent
+    return tuple(folder / one if (folder / one).is_dir() else Path.cwd() / one for one in named)
 
 
 def compiled_sources(sources: Sequence[ProgramSource], scenario: Path) -> dict[str, CompiledProgram]:

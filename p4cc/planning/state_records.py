@@ -35,7 +35,7 @@ ARRAYS: tuple[Arrays, ...] = ("counters", "registers", "meters", "tables")
 def plan_program(
     record: Record, topology: Topology, schema_of: Callable[[str], P4Schema], scenario: Path
 ) -> spec.RecordSpec:
-    """What `record` of the engine's description says of what programs do; raises UserError."""
+    """`record` of the engine's description, as far as programs write it; raises UserError."""
 
     def named(kind: Kind, asked: StateRecord | DigestsRecord) -> list[spec.ArraySpec]:
         return _plan_named(kind, asked, topology, schema_of, f"{scenario} at record.{kind}")

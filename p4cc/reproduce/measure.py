@@ -57,7 +57,7 @@ class Measured:
     value: float | None
     detail: str = ""
     few: str = ""
-    """Why the number is no data, where it is of too few values."""
+    """Why the number is not data, if it has too few values."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def _value(runs: FigureRuns, how: ValueMeasure) -> float | None:
 
 
 def _left_out(rows: pl.DataFrame, column: str) -> str:
-    """What to say of a number that is not of all runs."""
+    """The remark on a number that is not of all runs."""
     valued = rows[column].count() if column in rows.columns else rows.height
     return "" if valued == rows.height else f"{valued} of {rows.height} runs have a value of {column}"
 

@@ -295,12 +295,12 @@ def _has_more(claim: ClaimRecord) -> bool:
 
 
 def _said(maker: _Maker, claim: ClaimRecord, cells: Sequence[str]) -> str:
-    """What there is to say of a number; of one that is not as stated or expected the number and the cause."""
+    """The remark on a number: its cause if it is not as stated or expected."""
     if claim["verdict"] not in _OFF:
         return f"{maker.words(claim['text'])}: {maker.words(claim['note'])}"
     ours = cells[HEADINGS.index("ours")]
-    told = maker.words(f"{claim['text'].rstrip(' =')} = {ours}")
-    return f"**{_capital(claim['verdict'] or '')}:** {told}; {maker.words(why_of(claim))}"
+    words = maker.words(f"{claim['text'].rstrip(' =')} = {ours}")
+    return f"**{_capital(claim['verdict'] or '')}:** {words}; {maker.words(why_of(claim))}"
 
 
 def _histories(maker: _Maker) -> list[str]:

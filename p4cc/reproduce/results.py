@@ -97,7 +97,7 @@ def _records(path: Path, again: str) -> dict[str, Record]:
         records: list[Record] = json.loads(read_text(path, "records"))
         return {record["figure"]: record for record in records}
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise UserError("these are no records of a study", place=str(path), remedy=again) from error
+        raise UserError("these are not records of a study", place=str(path), remedy=again) from error
 
 
 def _is_of(records: Iterable[ClaimRecord], numbers: Iterable[Number]) -> bool:
@@ -170,7 +170,7 @@ def _json(path: Path, again: str) -> JsonObject:
     try:
         value: JsonValue = json.loads(read_text(path, "results"))
     except (ValueError, RecursionError) as error:
-        raise UserError("this is no JSON", place=str(path), remedy=again) from error
+        raise UserError("this is not JSON", place=str(path), remedy=again) from error
     if not isinstance(value, dict):
-        raise UserError("these are no results of p4cc", place=str(path), remedy=again)
+        raise UserError("these are not results of p4cc", place=str(path), remedy=again)
     return value

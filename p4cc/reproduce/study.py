@@ -70,7 +70,7 @@ class Study(Model):
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study and where it stands."""
+    """A study and its file."""
 
     path: Path
     study: Study

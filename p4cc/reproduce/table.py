@@ -1,4 +1,4 @@
-"""The tables people read: the source's numbers beside ours, then what p4cc expects, then what it only shows."""
+"""The tables people read: the source's numbers next to ours, then what p4cc expects, then what it only shows."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class Algorithm(Model):
 
     @property
     def entry(self) -> Entry | None:
-        """What the registry says of it, or its class; None for a name that there is not."""
+        """Its entry in the registry, or its class; None for an unknown name."""
         return entry_named(self.name) if self._own is None else self._own.entry
 
     def parameters(self) -> dict[str, Parameter]:

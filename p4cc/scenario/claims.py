@@ -1,7 +1,7 @@
 """What a scenario reproduces: numbers that a source states, what p4cc expects of itself, and how each is measured.
 
-The band of a source's number follows from the source alone (p4cc/scenario/stated.py). What changes after a run stands
-in the claim's history.
+The band of a source's number follows from the source alone (p4cc/scenario/stated.py). A claim's history records what
+changes after a run.
 """
 
 from __future__ import annotations

@@ -227,7 +227,7 @@ def _stand_in_thresholds(entry: Entry | None) -> dict[str, Parameter]:
 
 
 def _config(chosen: Algorithm, own: list[UserSender]) -> spec.AlgorithmSpec:
-    """An algorithm as the engine takes it, with stand-ins for thresholds; a class of the user's is added to `own`."""
+    """An algorithm as the engine takes it, with stand-ins for thresholds; a user's class is added to `own`."""
     return chosen.config({**_stand_in_thresholds(chosen.entry), **chosen.parameters()}, own)
 
 

@@ -82,7 +82,7 @@ def apply_overrides(data: JsonObject, assignments: list[str], origins: Origins |
 
 
 def assignments(changes: JsonObject | None, overrides: JsonObject) -> tuple[str, ...]:
-    """`KEY=VALUE` of values by dotted path, and of keywords in which two underscores stand for the dot.
+    """`KEY=VALUE` of values by dotted path, and of keywords in which two underscores replace the dot.
 
     Raises UserError for a value that no file could have.
     """

@@ -48,7 +48,7 @@ class PortControl(Protocol):
     """Settings of a control."""
 
     def features(self, roles: frozenset[str], at: NetworkPorts) -> Iterator[Feature]:
-        """What programs with tables of these roles are told; raises PlannerError for what a port cannot hold."""
+        """The settings of programs with tables of these roles; raises PlannerError for what a port cannot hold."""
         ...
 
 
