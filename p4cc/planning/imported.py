@@ -47,7 +47,7 @@ _COMMENTS = {
 
 @dataclass(frozen=True)
 class NamedProgram:
-    """A program of an import: source, or what a compiler has made of it with its P4Info."""
+    """A program of an import: source, or compiled with its P4Info."""
 
     source: Path
     p4info: Path | None = None
@@ -209,14 +209,14 @@ def programs_of(imported: Imported, given: Sequence[Path]) -> dict[str, NamedPro
 
 
 def _named_program(switch: LabSwitch, imported: Imported) -> tuple[str, str | None] | None:
-    """What the files call the program of a switch: compiled program or source, and P4Info."""
+    """The files' names for the program of a switch: compiled program or source, and P4Info."""
     fixed = written_of(switch, imported)
     name = fixed.device_config or switch.program or imported.program
     return (name, fixed.p4info) if name else None
 
 
 def _beside(folder: Path, config: str, p4info: str | None, switch: str) -> NamedProgram:
-    """The source of the program's name in the lab's folder, or what a compiler has put where the file says."""
+    """The source of the program's name in the lab's folder, or the compiled program at the file's place."""
     stem = Path(config).stem
     source = inside(folder, config if config.endswith(".p4") else f"{stem}.p4")
     if source.is_file():

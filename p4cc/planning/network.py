@@ -73,7 +73,7 @@ Ports = dict[tuple[str, str], Thresholds]
 
 @dataclass(frozen=True)
 class NetworkPlan:
-    """What to build and what to install: the engine's description, a plan per switch, and what to beware of."""
+    """The engine's description, a plan per switch, and warnings."""
 
     topology: Topology
     paths: Paths
@@ -85,7 +85,7 @@ class NetworkPlan:
     switches: tuple[SwitchPlan, ...]
     warnings: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    """What was found rather than said."""
+    """Findings that the scenario does not state."""
     user_algorithms: tuple[UserSender, ...] = ()
     """Users' classes, by the numbers that the description has for them."""
     changes: tuple[TimedChange, ...] = ()
@@ -199,7 +199,7 @@ class _Planner:
 
     @cached_property
     def traffic(self) -> TrafficPlan:
-        """Flows, packets and what makes them."""
+        """Flows, packets and their sources."""
         return plan_traffic(self.case, self.topology, self.scenario, self.headers_of)
 
     @cached_property
@@ -222,7 +222,7 @@ class _Planner:
 
     @property
     def header_bytes(self) -> int:
-        """What a data packet has in front of its payload, from IPv4 on."""
+        """Bytes of a data packet before its payload, from IPv4 on."""
         return self.case.header_bytes + self._user_bytes
 
     @property
@@ -293,7 +293,7 @@ class _Planner:
         return {**chosen, **filled}
 
     def bound_warnings(self) -> tuple[str, ...]:
-        """What follows at ports whose queues are too short for any threshold."""
+        """Warnings about ports whose queues are too short for any threshold."""
         return bound_warnings(self.topology, self._rule, packet_bytes=self.packet_bytes, paths=self.paths)
 
     def _rule(self, switch: str, peer: str) -> ThresholdRule | None:
@@ -318,7 +318,7 @@ class _Planner:
         return compiled_sources([source], self.scenario)[source.program].header_types()
 
     def spec(self, ports: Ports, schema_of: Callable[[str], P4Schema]) -> spec.NetworkSpec:
-        """The engine's description: the engine checks it again and names what it refuses by its path."""
+        """The engine's description: the engine checks it again and names refused values by their path."""
         scenario = self.case.scenario
         traffic, rtt_ns = self.traffic, self.paths.longest_rtt_ns(self.packet_bytes)
         windows, paced = self._algorithms(traffic, ports)

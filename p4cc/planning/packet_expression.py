@@ -75,7 +75,7 @@ _OF_SENDER = {
 }
 """Fields that scapy fills from the machine; here they are the sending host's."""
 _NEEDED = {("IP", "dst"), ("IPv6", "src"), ("IPv6", "dst")}
-"""Fields that scapy fills from the machine and that must be given here."""
+"""Fields that scapy fills from the machine and that an expression must set."""
 _MAC = re.compile(r"^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
 _REMEDY = (
     "write layers joined by /, such as Ether()/IP(dst=h2.ipv4)/UDP(dport=7); values are numbers, text, bytes, lists, "
@@ -97,7 +97,7 @@ _SCAPY_ERRORS = (
 
 @dataclass(frozen=True)
 class Scope:
-    """What an expression may name, and who sends its packets."""
+    """The names of an expression, and the sender of its packets."""
 
     names: Names
     """With the sending host as `self`."""
@@ -337,7 +337,7 @@ def _depth(value: object) -> int:
 
 
 def _complete(packet: Packet, scope: Scope) -> None:
-    """Fills what scapy would take from the machine, and refuses what it would draw at random; raises UserError."""
+    """Fills fields that scapy would take from the machine; raises UserError for those it would draw at random."""
     from scapy.packet import NoPayload
     from scapy.volatile import VolatileValue
 

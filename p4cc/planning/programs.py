@@ -1,4 +1,4 @@
-"""P4 programs: from a path to everything made of it."""
+"""P4 programs: from a path to the compiler's results."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class CompiledProgram:
         ]
 
     def __repr__(self) -> str:
-        """Whether it compiled, and what a controller sees of it."""
+        """Whether it compiled, and its objects for a controller."""
         if not self.ok:
             return f"CompiledProgram({sum(one.severity == 'error' for one in self.diagnostics)} errors)"
         counts = Counter(kind for kind, *_ in self._seen())
@@ -81,7 +81,7 @@ class CompiledProgram:
         return f"{shown}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
     def _seen(self) -> Iterator[tuple[str, str, str, str, str]]:
-        """Kind, name, size, keys and actions of what a controller sees."""
+        """Kind, name, size, keys and actions of a controller's objects."""
         if not self._program.has_p4info:
             return
         # P4Runtime's messages take a while to import; other commands need not wait for them.
@@ -118,12 +118,12 @@ class CompiledProgram:
             return self._program.bfrt_text()
 
     def bmv2_json(self) -> str:
-        """BMv2 JSON of a v1model program; raises UserError for what the format cannot express."""
+        """BMv2 JSON of a v1model program; raises UserError for programs that the format cannot express."""
         with _runs():
             return self._program.bmv2_json()
 
     def device_config(self) -> bytes:
-        """What is pushed to a switch: the self-contained source, or the BMv2 JSON; raises UserError without `main`."""
+        """The device config: the self-contained source, or the BMv2 JSON; raises UserError without `main`."""
         with _runs():
             return self._program.device_config()
 
@@ -146,7 +146,7 @@ class CompiledProgram:
 
 @contextmanager
 def _runs() -> Generator[None]:
-    """Asks for what only a program that a switch can run has."""
+    """Calls that need a program with `main`."""
     try:
         yield
     except _engine.CompileError as error:

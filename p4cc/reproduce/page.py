@@ -146,7 +146,7 @@ def _in_short(maker: _Maker, placed: Sequence[Placed]) -> list[str]:
 
 
 def _repeat(results: StudyResults) -> Iterator[str]:
-    """How to repeat the page, and what it costs."""
+    """The command that repeats the page, and its cost."""
     study, cost = results.study.study, results.cost
     on_request = any(figure.entry.on_request and name in results.records for name, figure in results.figures.items())
     how = " --full" if results.full else " --all" if on_request else ""
@@ -233,7 +233,7 @@ def _item(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> Iterator[s
 def _figure(
     maker: _Maker, name: str, claims: Sequence[str], pictures: Sequence[str] | None, anchor: str
 ) -> Iterator[str]:
-    """Ours: title, pictures, the table of claims and the causes of what lies outside."""
+    """Ours: title, pictures, the table of claims and the causes of numbers outside."""
     figure = maker.results.figures.get(name)
     note = maker.words(_note(maker, name))
     if figure is None:
@@ -304,7 +304,7 @@ def _said(maker: _Maker, claim: ClaimRecord, cells: Sequence[str]) -> str:
 
 
 def _histories(maker: _Maker) -> list[str]:
-    """What changed after a run, claim by claim: equal changes share a row."""
+    """Changes after a run, claim by claim: equal changes share a row."""
     rows: dict[tuple[str, ...], list[str]] = {}
     for record in maker.results.records.values():
         for claim in record["claims"]:

@@ -36,7 +36,7 @@ class Cost:
 
     runs: dict[str, Run] = field(default_factory=dict[str, "Run"])
     seeds: dict[int, int] = field(default_factory=dict[int, int])
-    """Number of seeds of a scenario, to the number of scenarios that have so many."""
+    """Number of seeds, to the number of scenarios with that many."""
     commits: list[str] = field(default_factory=list[str])
     versions: list[str] = field(default_factory=list[str])
     days: list[str] = field(default_factory=list[str])
@@ -53,7 +53,7 @@ class Run:
 
 @dataclass(frozen=True)
 class StudyResults:
-    """The figures of a study with what their runs left."""
+    """The figures of a study with the results of their runs."""
 
     study: StudyFile
     folder: Path
@@ -68,7 +68,7 @@ class StudyResults:
 def read_results(study: StudyFile, folder: Path) -> StudyResults:
     """Reads the results of a study.
 
-    Raises UserError where there are none, where they are of another state of the study, or where a part is missing.
+    Raises UserError if there are none, if they are of another state of the study, or if a part is missing.
     """
     again = f"run them again: p4cc reproduce {study.study.name}"
     path = folder / RECORDS_FILE

@@ -48,7 +48,7 @@ class Withdrawn(Model):
 
 
 class Study(Model):
-    """What `reproduce.yaml` holds."""
+    """The content of `reproduce.yaml`."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
     title: str

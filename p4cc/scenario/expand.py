@@ -62,7 +62,7 @@ class Case:
 
     @property
     def packets(self) -> str:
-        """What packets of the variant's windows are on the wire."""
+        """The form of the variant's window packets on the wire."""
         return str(self._of_windows("packets", "udp"))
 
     @property
@@ -72,7 +72,7 @@ class Case:
 
     @property
     def header_bytes(self) -> int:
-        """What the variant's data packets have from IP to their payload, without user headers."""
+        """Bytes of the variant's data packets from IP to their payload, without user headers."""
         return header_bytes(self.packets, self.ip)
 
     def _of_windows(self, field: str, default: object) -> object:
@@ -85,7 +85,7 @@ class Case:
 
     @property
     def source(self) -> ProgramSource:
-        """The P4 program of switches that have none of their own."""
+        """The P4 program of switches without another one."""
         switch = self.scenario.switch
         # P4Info belongs to one file, not to what a variant runs in its place.
         p4info = None if self.variant.program else switch.p4info
@@ -104,7 +104,7 @@ class Case:
         return [self.source, *self.scenario.switch.programs]
 
     def keys(self) -> dict[str, Key]:
-        """What identifies the case in results: variant, senders of a star, and every swept field by its last step."""
+        """The case's identity in results: variant, senders of a star, and every swept field by its last step."""
         topology = self.scenario.topology
         senders = {"senders": topology.senders} if isinstance(topology, StarTopology) else {}
         return {"variant": self.variant.name, **senders, **self._swept()}

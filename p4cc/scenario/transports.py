@@ -1,4 +1,4 @@
-"""What variants send over: the settings of transport that decide a comparison as much as an algorithm does.
+"""The transport of variants: the settings of transport that decide a comparison as much as an algorithm does.
 
 Pure, and of plain data, so that scenarios about to run and those of results are read alike.
 """
