@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-import sys
 
-from tests.switchd.namespaces import ROOT
+from tests.command_line import ROOT, p4cc
 
 PAGE = ROOT / "docs" / "how-to" / "check-a-switch.md"
-P4CC = (sys.executable, "-c", "from p4cc.start import main; main()")
 LISTENS = "P4Runtime server listening on "
 
 
@@ -23,16 +21,7 @@ def test_the_commands_of_the_page_compare_install_and_compare() -> None:
         try:
             assert switch.stdout is not None
             address = next(line.split(LISTENS)[1].strip() for line in switch.stdout if LISTENS in line)
-            done = [
-                subprocess.run(
-                    [*P4CC, *shlex.split(line), "--server", address],
-                    cwd=ROOT,
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
-                for line in lines
-            ]
+            done = [p4cc(*shlex.split(line), "--server", address) for line in lines]
         finally:
             switch.terminate()
     assert [(one.returncode, one.stderr) for one in done] == [(code, "") for code in (1, 0, 0, 0, 1)]
@@ -42,5 +31,5 @@ def test_the_commands_of_the_page_compare_install_and_compare() -> None:
     assert first.count("  insert ") == int(inserts)
     assert second == "s1: 0 updates\n"
     assert "aggregat" in shown
-    announced = re.findall(r"^```text\n(.*?)\n  \.\.\.\n```", text, re.MULTILINE | re.DOTALL)
-    assert changed.startswith(announced[0])
+    (announced,) = re.findall(r"^```text\n(.*?)\n  \.\.\.\n```", text, re.MULTILINE | re.DOTALL)
+    assert changed.startswith(announced)
