@@ -315,7 +315,7 @@ def _topology(shape: Shape) -> Topology:
 def _plans(
     switches: Switches[Pipeline] | Switches[Program], profile: Profile, thresholds: ThresholdOptions, curve: Curve
 ) -> tuple[SwitchPlan, ...]:
-    """The desired state of the switches that are meant: what their program has tables for, at every port."""
+    """The desired state of the selected switches: every port, in the tables that their program has."""
     topology, has, size = switches.topology, switches.has, switches.cell_bytes
     chips = dict.fromkeys(topology.switch_names, size) if size is not None else {}
     cells = cells_by_port(topology, chips, thresholds.packet_bytes)

@@ -229,7 +229,7 @@ class CloneSession:
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """A P4Runtime entity as a file gives it, serialized: registers, meters, and what else none of these values says."""
+    """A P4Runtime entity as a file gives it, serialized: registers, meters, and others without a class here."""
 
     message: bytes
 
@@ -276,7 +276,7 @@ def describe(entity: Entity) -> str:
 
 
 def action_of(entity: Entity) -> str:
-    """What an entity does, without its key."""
+    """The action of an entity, without its key."""
     match entity:
         case Verbatim():
             return f"a P4Runtime message of {len(entity.message)} bytes"

@@ -70,7 +70,7 @@ def find_routes(schema: P4Schema, filled: Iterable[str] = (), ip: int = 4) -> Ro
 
 
 def named_routes(schema: P4Schema, named: NamedRoutes, ip: int = 4) -> RouteTable:
-    """The table that a user names, with whole names; raises PlanError for what does not fit."""
+    """The table that a user names, with whole names; raises PlanError for a table that does not fit."""
     place = "switch.routes"
     table = find_named(named.table, schema.tables, "table", f"{place}.table")
     field = _key(table, named.key, ip)

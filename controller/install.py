@@ -1,4 +1,4 @@
-"""Brings whole networks into the planned state, and reads back what their switches count.
+"""Brings whole networks into the planned state, and reads their counters.
 
 One server may serve many switches (by device id), so a network is one address and a plan per switch. Switches
 are served one after another in order: requests then arrive in the same order in every run.
@@ -80,7 +80,7 @@ class SwitchDiff:
     pipeline_differs: bool
     updates: tuple[Update, ...]
     present: Mapping[Key, Entity]
-    """What the switch holds of the plan's scope."""
+    """The switch's entities in the plan's scope."""
 
     def lines(self) -> list[str]:
         """A line for each write; a change names the present action, too."""
@@ -154,7 +154,7 @@ def _check_fixed(session: object, plan: SwitchPlan) -> None:
 
 
 async def install_fixed(session: Session, pipeline: Pipeline, fixed: Sequence[Entity]) -> InstallReport:
-    """Push the program unless it runs, then write what is missing or differs; what else the switch holds stays.
+    """Push the program unless it runs, then write what is missing or differs; the switch's other entities stay.
 
     A user's own controller may have added entries meanwhile. Raises SwitchError or PlanError.
     """
@@ -216,7 +216,7 @@ async def _write_one(session: Session, pipeline: Pipeline, entity: Entity) -> in
 async def diff_network(
     server: AnyServer[P], pipelines: Pipelines[P], plans: Sequence[SwitchPlan]
 ) -> tuple[SwitchDiff, ...]:
-    """What `install_network` would write; needs no arbitration and changes nothing."""
+    """The writes of `install_network`; needs no arbitration and changes nothing."""
     result: list[SwitchDiff] = []
     async with server.line() as line:
         for plan in plans:

@@ -29,7 +29,7 @@ class EcnSettings:
 
 @dataclass(frozen=True)
 class SwitchPlan:
-    """What one switch should hold (`ports`: number -> neighbour, in order), in what it owns, and what to beware of."""
+    """What one switch should hold (`ports`: number -> neighbour, in order), in the plan's scope, and warnings."""
 
     switch: str
     device_id: int
@@ -42,7 +42,7 @@ class SwitchPlan:
     those tables stays.
     """
     roles: Roles = field(default=NO_ROLES, repr=False, compare=False)
-    """What its program's tables are for."""
+    """The roles of its program's tables."""
     marks: bool = True
     """Whether its program compares depths with thresholds."""
     cells: Mapping[int, int] = field(default_factory=dict[int, int])
@@ -56,10 +56,10 @@ def port_warnings(plans: Sequence[SwitchPlan]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class SwitchProgram:
-    """What the controller finds in the program of one switch, and what the user adds."""
+    """The roles and routes of one switch's program, and the user's entries."""
 
     roles: Roles = NO_ROLES
-    """What its tables are for."""
+    """The roles of its tables."""
     routes: RouteTable | None = None
     """Where routes go; None where the user's entries or controller see to them."""
     fixed: tuple[Entity, ...] = ()
@@ -166,7 +166,7 @@ class _Network:
     def _thresholds(
         self, switch: str, ecn: EcnSettings, has: SwitchProgram, warnings: list[PortWarning]
     ) -> Iterator[Entry]:
-        """Thresholds of the ports that mark; adds what to beware of at them."""
+        """Thresholds of the ports that mark; adds warnings about them."""
         table, cells = has.roles.table(THRESHOLDS), self._cells(switch)
         for port in self.topology.ports[switch]:
             thresholds = ecn.thresholds.get((switch, port.peer))

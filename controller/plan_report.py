@@ -1,4 +1,4 @@
-"""What `p4cc controller plan` prints: the readings for one link, or a row for each class of a network's ports."""
+"""The output of `p4cc controller plan`: the readings for one link, or a row for each class of a network's ports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a switch holds, for people: entries of tables by name, addresses as they are written, numbers as numbers. Pure.
+"""A switch's state for people: entries of tables by name, addresses as they are written, numbers as numbers. Pure.
 
 `controller.resolve` accepts these texts in entries; `parts` splits them.
 """

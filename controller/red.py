@@ -71,7 +71,7 @@ class RedCurve:
 
 
 MAX_STEPS = 32
-"""Steps of a curve where there is room for them."""
+"""Steps of a curve if there is room for them."""
 
 STEPS_SIZE = 1024
 """Entries of the table of steps, over all ports of a switch (p4src/include/sizes.p4)."""

@@ -1,4 +1,4 @@
-"""Which switches a command of `p4cc controller` talks to, over which protocol, and what their program has."""
+"""The switches of a command of `p4cc controller`, their protocol and their program."""
 
 import asyncio
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class Switches(Generic[P]):
 
     topology: Topology
     only: str | None
-    """The one switch of the topology that is meant; None for all."""
+    """The selected switch of the topology; None for all."""
     server: AnyServer[P]
     program: P
     roles: Roles
@@ -60,7 +60,7 @@ class Switches(Generic[P]):
         return [f"table {table} is not changed: this command has no plan for it" for table in sorted(result)]
 
     def of(self, plans: Sequence[SwitchPlan]) -> tuple[SwitchPlan, ...]:
-        """The plans of those that are meant."""
+        """The plans of the selected ones."""
         return tuple(plan for plan in plans if self.only in (None, plan.switch))
 
     def install(self, plans: Sequence[SwitchPlan]) -> tuple[InstallReport, ...]:
@@ -68,7 +68,7 @@ class Switches(Generic[P]):
         return asyncio.run(install_network(self.server, self.program, plans))
 
     def diff(self, plans: Sequence[SwitchPlan]) -> tuple[SwitchDiff, ...]:
-        """What that would write; raises SwitchError or PlanError."""
+        """The writes of `install`; raises SwitchError or PlanError."""
         return asyncio.run(diff_network(self.server, self.program, plans))
 
     def ports(self, plans: Sequence[SwitchPlan]) -> tuple[PortState, ...]:

@@ -24,7 +24,7 @@ HOST = "host"
 
 @dataclass(frozen=True)
 class Tier:
-    """One class of ports: the layers of its ends, how many there are, and what one of them is like."""
+    """One class of ports: the layers of its ends, their number, and one of them as an example."""
 
     name: str
     ports: int
@@ -80,7 +80,7 @@ def plan_tiers(
 
 
 def _classes(topology: Topology) -> dict[str, str]:
-    """What each switch is called: its name's pattern, or its layer where names do not help."""
+    """Each switch's class: its name's pattern, or its layer where names do not help."""
     layers = _layers(topology)
     patterns = {switch: re.sub(r"[0-9]+", "*", switch) for switch in layers}
     if len(set(patterns.values())) <= len(set(layers.values())):

@@ -112,7 +112,7 @@ class Schema:
             self._short.setdefault(table.name.partition(".")[2], []).append(table)
 
     def find(self, name: str, what: str = "table") -> Table:
-        """The table of a name, whole or without the pipe's; raises PlanError that lists those there are."""
+        """The table of a name, whole or without the pipe's; raises PlanError that lists the known ones."""
         if (whole := self.tables.get(name)) is not None:
             return whole
         result = self._short.get(name, [])
