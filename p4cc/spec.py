@@ -66,7 +66,7 @@ class BufferSpec(TypedDict):
     reserve_bytes: NotRequired[int]
     """Set aside for each port and lossless priority."""
     resume_offset_bytes: NotRequired[int]
-    """How far below its threshold a paused port must be to go on."""
+    """How far below its threshold a paused port must be to continue."""
 
 
 class CdfPoint(TypedDict):

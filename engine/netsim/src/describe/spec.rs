@@ -169,7 +169,7 @@ pub struct BufferSpec {
     /// Set aside for each port and lossless priority.
     #[serde(default = "default_reserve_bytes")]
     pub reserve_bytes: u64,
-    /// How far below its threshold a paused port must be to go on.
+    /// How far below its threshold a paused port must be to continue.
     #[serde(default = "default_resume_offset_bytes")]
     pub resume_offset_bytes: u64,
     /// Priorities that are paused rather than dropped (PFC), 0 to 6.
