@@ -108,7 +108,7 @@ run: setup ## DCTCP against GST over DCTCP under incast: table, figure and a rep
 	@echo "run: open the report, the last file above, in a browser"
 
 .PHONY: figures
-figures: setup ## Every figure of the papers, beside what they say (`p4cc reproduce --list`)
+figures: setup ## Every figure of the papers, compared with their numbers (`p4cc reproduce --list`)
 	@for study in gst rfb_ss timely hpcc skew; do \
 		$(BIN)/p4cc reproduce $$study || { code=$$?; [ $$code = 1 ] || exit $$code; unmet+=($$study); }; done; \
 	[ -z "$${unmet:-}" ] || echo "figures: expectations of p4cc that are not met: $${unmet[*]} (tables above)"

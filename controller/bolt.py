@@ -20,7 +20,7 @@ FIRST_SESSION = 1024
 """`BOLT_FIRST_SESSION` of p4src/include/bolt_header.p4: that of port 0."""
 HIGHEST_PRIORITY = 7
 EXTENSION_BYTES = 12
-"""What Bolt adds to a data packet."""
+"""Bytes that Bolt adds to a data packet."""
 THRESHOLD_PKTS = 2
 """docs/algorithms/bolt.md#bolt-parameters."""
 MOST_PLACES = 256

@@ -31,6 +31,7 @@ from controller.options import (
     JsonOption,
     P4InfoOption,
     ProgramFiles,
+    ProgramOption,
     SetOption,
     Shape,
     ThresholdOptions,
@@ -171,8 +172,8 @@ def install_command(
 
     Examples:
 
-    - `p4cc controller install --p4info ecn.p4info --config ecn.p4 --topology star --set senders=25`
-    - `p4cc controller install --p4info ecn.p4info --config ecn.p4 --topology net.json --k-rule fixed --k-pkts 25`
+    - `p4cc controller install --program ecn_dual.p4 --topology star --set senders=25`
+    - `p4cc controller install --p4info ecn.p4info --config ecn.json --topology net.json --k-rule fixed --k-pkts 25`
     - `p4cc controller install --protocol bfrt --server leaf1:50052 --p4-name ecn_dual --topology net.json
       --switch leaf1`
     """
@@ -208,7 +209,7 @@ def diff_command(
 
     Examples:
 
-    - `p4cc controller diff --p4info ecn.p4info --config ecn.p4 --topology star --set senders=25`
+    - `p4cc controller diff --program ecn_dual.p4 --topology star --set senders=25`
     - `p4cc controller diff --protocol bfrt --p4-name ecn_dual --topology star --set senders=25`
     """
     from controller.switches import find_switches
@@ -230,6 +231,7 @@ def diff_command(
 def show_command(
     shape: Shape,
     connection: Connection,
+    program: ProgramOption = None,
     p4info: P4InfoOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -237,14 +239,14 @@ def show_command(
 
     Examples:
 
-    - `p4cc controller show --p4info ecn.p4info --topology star --set senders=25`
+    - `p4cc controller show --program ecn_dual.p4 --topology star --set senders=25`
     - `p4cc controller show --protocol bfrt --p4-name ecn_dual --topology star --set senders=25`
     """
     from controller.switches import find_switches
 
     with _reported():
         topology = _topology(shape)
-        switches = find_switches(topology, connection, ProgramFiles(p4info), pushes=False)
+        switches = find_switches(topology, connection, ProgramFiles(program, p4info), pushes=False)
         # Which switches and ports there are; what they hold comes from the switches.
         programs = dict.fromkeys(topology.switch_names, switches.has)
         plans = plan_network(topology, EcnSettings(Profile.GST, {}), programs=programs)
@@ -313,7 +315,7 @@ def _topology(shape: Shape) -> Topology:
 def _plans(
     switches: Switches[Pipeline] | Switches[Program], profile: Profile, thresholds: ThresholdOptions, curve: Curve
 ) -> tuple[SwitchPlan, ...]:
-    """The desired state of the switches that are meant: what their program has tables for, at every port."""
+    """The desired state of the selected switches: every port, in the tables that their program has."""
     topology, has, size = switches.topology, switches.has, switches.cell_bytes
     chips = dict.fromkeys(topology.switch_names, size) if size is not None else {}
     cells = cells_by_port(topology, chips, thresholds.packet_bytes)
@@ -345,15 +347,15 @@ def _warn(warnings: Sequence[str]) -> None:
 
 def _diff_to_plain(switch: SwitchDiff) -> dict[str, object]:
     """Plain data of one switch's difference."""
-    updates = [str(update) for update in switch.updates]
-    return {"switch": switch.switch, "pipeline_differs": switch.pipeline_differs, "updates": updates}
+    return {"switch": switch.switch, "pipeline_differs": switch.pipeline_differs, "updates": switch.lines()}
 
 
 def _print_diff(switch: SwitchDiff) -> None:
     """One line for each write."""
-    print(f"{switch.switch}: {len(switch.updates)} updates" + (", push pipeline" if switch.pipeline_differs else ""))
-    for update in switch.updates:
-        print(f"  {update}")
+    count = f"{len(switch.updates)} update{'' if len(switch.updates) == 1 else 's'}"
+    print(f"{switch.switch}: {count}" + (", push pipeline" if switch.pipeline_differs else ""))
+    for line in switch.lines():
+        print(f"  {line}")
 
 
 def _port_to_plain(port: PortState, unit: str) -> dict[str, object]:

@@ -35,7 +35,7 @@ END_OF_STREAM_S = 1.0
 _REMEDIES: Mapping[GRPCStatusCode, str] = {
     GRPCStatusCode.UNAVAILABLE: "start the switch, or correct its address",
     GRPCStatusCode.DEADLINE_EXCEEDED: "check that the switch is still running, or increase the timeout",
-    GRPCStatusCode.NOT_FOUND: "check that the device id and the entity exist",
+    GRPCStatusCode.NOT_FOUND: "check the device id that the switch was started with, and that the entity exists",
     GRPCStatusCode.PERMISSION_DENIED: "another controller is primary; use a higher election id",
     GRPCStatusCode.FAILED_PRECONDITION: "push a pipeline first",
     GRPCStatusCode.RESOURCE_EXHAUSTED: "increase the size in the P4 program, or write less",
@@ -97,14 +97,14 @@ class Session:
                 if error.code != GRPCStatusCode.INVALID_ARGUMENT.name:
                     raise
                 if attempt + 1 == ELECTION_ATTEMPTS:
-                    raise SwitchError(error.place, error.cause, "use another election id", error.code) from None
+                    raise SwitchError(error.place, error.cause, "give another --election-id", error.code) from None
             else:
                 self._check_primary(answer, election_id)
                 self._election_id = election_id
                 return
 
     async def _arbitrate(self, election_id: int) -> p4r.MasterArbitrationUpdate:
-        """Send one bid and wait for the answer; whatever else arrives first is not for us yet."""
+        """Send one bid and wait for the answer; other messages before it are skipped."""
         bid = p4r.MasterArbitrationUpdate(device_id=self.target.device_id, election_id=U128.encode(election_id))
         request = p4r.StreamMessageRequest(arbitration=bid)
         async with self._bounded("arbitration"):
@@ -190,7 +190,7 @@ class Session:
         return [codec.from_entity(message, pipeline.schema) for message in await self.read_messages(wanted)]
 
     async def write_messages(self, updates: Sequence[p4r.Update], place: str = "write") -> None:
-        """Write these updates, as many in a request as a batch has room for."""
+        """Write these updates in batches."""
         election_id = self._primary_id(place)
         for start in range(0, len(updates), MAX_BATCH):
             request = p4r.WriteRequest(device_id=self.target.device_id, election_id=election_id)
@@ -234,7 +234,7 @@ class Session:
         return int.from_bytes(data.bitstring, "big")
 
     async def _read(self, what: str, request: p4r.ReadRequest) -> list[p4r.Entity]:
-        """All entities of the answers, over as many requests as the limit makes of one."""
+        """All entities of the answers, in as many requests as the limit requires."""
         result: list[p4r.Entity] = []
         wanted = list(request.entities)
         for start in range(0, len(wanted), MAX_READ_ENTITIES):

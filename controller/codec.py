@@ -49,7 +49,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 MAX_KEPT = 1 << 16
-"""Translations kept of each direction; past that all are forgotten."""
+"""Limit of cached translations per direction; beyond it the cache is cleared."""
 
 NO_ACTION = ActionCall("NoAction")
 """The default action of a table that has none."""
@@ -221,7 +221,7 @@ def register_request(name: str, cells: Iterable[int], schema: P4Schema, device_i
 
 
 def find_table(schema: P4Schema, name: str) -> P4Table:
-    """The table of this name; raises PlanError that lists those there are."""
+    """The table of this name; raises PlanError that lists the known ones."""
     table = schema.tables.get(name)
     if table is None:
         _missing("table", name, schema.tables)
@@ -229,7 +229,7 @@ def find_table(schema: P4Schema, name: str) -> P4Table:
 
 
 def find_profile(schema: P4Schema, name: str) -> P4ActionProfile:
-    """The action profile of this name; raises PlanError that lists those there are."""
+    """The action profile of this name; raises PlanError that lists the known ones."""
     profile = schema.action_profiles.get(name)
     if profile is None:
         _missing("action profile", name, schema.action_profiles)
@@ -441,7 +441,7 @@ def _unknown(kind: str, number: int) -> NoReturn:
 
 
 class Translation:
-    """Entities and their messages by one schema, each translated once: the switches of a network hold much the same.
+    """Entities and their messages by one schema, each translated once: switches of a network share most entities.
 
     Plans share what is equal, so an entity is known by its identity, which needs no hash of all that it holds. What a
     switch sends back is the entity that was sent: a comparison of both ends at once.

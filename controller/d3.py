@@ -22,7 +22,7 @@ ROUNDS_PER_EPOCH = 4
 """An epoch holds at least so many round trips, so that a flow that asks each round is never forgotten."""
 
 DEFAULT_ROUNDS_PER_EPOCH = 64
-"""Few enough that what lost requests leave in a port's counters is forgotten before it is all of the port: of one
+"""Few enough that a port's counters forget lost requests before these take all of the port: of one
 flow that loses a tenth of its requests six grants."""
 
 MAX_EPOCH_SHIFT = 47
@@ -66,7 +66,7 @@ class D3Port:
 
 
 def default_epoch_ns(rtt_ns: int, queue_ns: int) -> int:
-    """An epoch where nobody gave one; `queue_ns` is how long a request may wait in queues.
+    """The default epoch; `queue_ns` is how long a request may wait in queues.
 
     `DEFAULT_ROUNDS_PER_EPOCH` round trips, or as many with full queues as it holds at least, up to 100 ms.
     """

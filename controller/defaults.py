@@ -1,6 +1,6 @@
 """Defaults of the command line, separate from the controller, whose import is slow.
 
-How switches are talked to where nobody says otherwise, and what the commands are for.
+Addresses, ids and timeouts, and the purpose of the commands.
 """
 
 ABOUT = "Plan thresholds, and install routes, thresholds and ECN codepoints over P4Runtime or BF Runtime."

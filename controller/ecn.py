@@ -1,4 +1,4 @@
-"""ECN codepoint profiles: what the two ECN bits mean, and the map from (level, incoming) to outgoing codepoint.
+"""ECN codepoint profiles: the meaning of the two ECN bits, and the map from (level, incoming) to outgoing codepoint.
 
 Four states, NOT_ECT apart, UNMARKED < K_MARK < KDC_MARK
 (docs/algorithms/marking.md#dual-thresholds). The map is `max(state, level)`: it never lowers a

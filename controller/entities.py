@@ -11,6 +11,11 @@ from enum import Enum
 from typing import TypeAlias
 
 
+def _number(value: int) -> str:
+    """Ports, thresholds and lengths as plans print them; addresses in hexadecimal."""
+    return str(value) if value < 1 << 16 else f"{value:#x}"
+
+
 @dataclass(frozen=True, order=True, slots=True)
 class ActionCall:
     """An action with its arguments, (parameter name, value) in the order of the names."""
@@ -19,7 +24,7 @@ class ActionCall:
     args: tuple[tuple[str, int], ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.name}({', '.join(f'{name}={value:#x}' for name, value in self.args)})"
+        return f"{self.name}({', '.join(f'{name}={_number(value)}' for name, value in self.args)})"
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -60,7 +65,7 @@ class Exact:
     value: int
 
     def __str__(self) -> str:
-        return f"{self.field}={self.value:#x}"
+        return f"{self.field}={_number(self.value)}"
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -72,7 +77,7 @@ class Lpm:
     prefix_len: int
 
     def __str__(self) -> str:
-        return f"{self.field}={self.value:#x}/{self.prefix_len}"
+        return f"{self.field}={_number(self.value)}/{self.prefix_len}"
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -84,7 +89,7 @@ class Range:
     high: int
 
     def __str__(self) -> str:
-        return f"{self.field}={self.low:#x}..{self.high:#x}"
+        return f"{self.field}={_number(self.low)}..{_number(self.high)}"
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -107,7 +112,7 @@ class OptionalMatch:
     value: int
 
     def __str__(self) -> str:
-        return f"{self.field}={self.value:#x}"
+        return f"{self.field}={_number(self.value)}"
 
 
 Match: TypeAlias = Exact | Lpm | Range | Ternary | OptionalMatch
@@ -224,7 +229,7 @@ class CloneSession:
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """A P4Runtime entity as a file gives it, serialized: registers, meters, and what else none of these values says."""
+    """A P4Runtime entity as a file gives it, serialized: registers, meters, and others without a class here."""
 
     message: bytes
 
@@ -267,13 +272,17 @@ class Update:
 
 def describe(entity: Entity) -> str:
     """One line that names an entity and its action."""
+    return action_of(entity) if isinstance(entity, Verbatim) else f"{entity.key} -> {action_of(entity)}"
+
+
+def action_of(entity: Entity) -> str:
+    """The action of an entity, without its key."""
     match entity:
         case Verbatim():
             return f"a P4Runtime message of {len(entity.message)} bytes"
         case MulticastGroup() | CloneSession():
-            return f"{entity.key} -> " + ", ".join(f"port {port}/{instance}" for port, instance in entity.replicas)
+            return ", ".join(f"port {port}/{instance}" for port, instance in entity.replicas)
         case Group():
-            members = ", ".join(f"{member}x{weight}" for member, weight in entity.members)
-            return f"{entity.key} -> members {members or 'none'}"
+            return f"members {', '.join(f'{member}x{weight}' for member, weight in entity.members) or 'none'}"
         case Member() | Entry():
-            return f"{entity.key} -> {entity.action}"
+            return str(entity.action)

@@ -85,7 +85,7 @@ class QueueSettings:
 class SpraySettings:
     """Programs that spray packets (`spray.p4`): a pause of `gap_ticks` of the switch's clock begins a flowlet.
 
-    None gives each packet a path of its own.
+    None sends each packet on a separate path.
     """
 
     gap_ticks: int | None = None

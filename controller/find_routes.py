@@ -57,7 +57,7 @@ def find_routes(schema: P4Schema, filled: Iterable[str] = (), ip: int = 4) -> Ro
         return text
     taken = frozenset(filled)
     of_tables = [route for table in schema.tables if table.name not in taken for route in _fits(table, ip)]
-    # A router that writes MAC addresses may have a table of them beside its routes.
+    # A router that writes MAC addresses may have a table of them in addition to its routes.
     fits = [route for route in of_tables if not route.is_layer2] or of_tables
     if len(fits) > 1:
         listed = "; ".join(f"{route.table} with {route.action}" for route in fits)
@@ -70,7 +70,7 @@ def find_routes(schema: P4Schema, filled: Iterable[str] = (), ip: int = 4) -> Ro
 
 
 def named_routes(schema: P4Schema, named: NamedRoutes, ip: int = 4) -> RouteTable:
-    """The table that a user names, with whole names; raises PlanError for what does not fit."""
+    """The table that a user names, with whole names; raises PlanError for a table that does not fit."""
     place = "switch.routes"
     table = find_named(named.table, schema.tables, "table", f"{place}.table")
     field = _key(table, named.key, ip)

@@ -1,6 +1,6 @@
-"""Brings whole networks into the planned state, and reads back what their switches count.
+"""Brings whole networks into the planned state, and reads their counters.
 
-One server may stand for many switches (by device id), so a network is one address and a plan per switch. Switches
+One server may serve many switches (by device id), so a network is one address and a plan per switch. Switches
 are served one after another in order: requests then arrive in the same order in every run.
 """
 
@@ -22,16 +22,18 @@ from controller.entities import (
     EntryKey,
     Exact,
     Group,
+    Key,
     Member,
     Scope,
     Update,
     UpdateKind,
     Verbatim,
+    action_of,
 )
 from controller.errors import PlanError, SwitchError
 from controller.pipeline import Pipeline
 from controller.plan import SwitchPlan, level_cells
-from controller.reconcile import diff
+from controller.reconcile import by_key, diff
 from controller.session import AnyProgram, AnyServer, AnySession
 
 P = TypeVar("P", bound=AnyProgram)
@@ -77,6 +79,17 @@ class SwitchDiff:
     switch: str
     pipeline_differs: bool
     updates: tuple[Update, ...]
+    present: Mapping[Key, Entity]
+    """The switch's entities in the plan's scope."""
+
+    def lines(self) -> list[str]:
+        """A line for each write; a change names the present action, too."""
+        return [
+            f"{update}, now {action_of(self.present[update.entity.key])}"
+            if update.kind is UpdateKind.MODIFY and update.entity.key in self.present
+            else str(update)
+            for update in self.updates
+        ]
 
 
 @dataclass(frozen=True)
@@ -118,7 +131,7 @@ async def install_switch(session: AnySession[P], pipeline: P, plan: SwitchPlan) 
     if plan.fixed:
         _check_fixed(session, plan)
     pushed = await session.ensure_pipeline(pipeline)
-    # A program that was just pushed holds what it says itself, and mostly that is nothing.
+    # A freshly pushed program holds only its constant entries, usually none.
     present = () if pushed and not pipeline.fills(plan.scope) else await session.read(plan.scope, pipeline)
     batches = diff(plan.entities, present)
     written = await session.write(batches, pipeline)
@@ -141,7 +154,7 @@ def _check_fixed(session: object, plan: SwitchPlan) -> None:
 
 
 async def install_fixed(session: Session, pipeline: Pipeline, fixed: Sequence[Entity]) -> InstallReport:
-    """Push the program unless it runs, then write what is missing or differs; what else the switch holds stays.
+    """Push the program unless it runs, then write what is missing or differs; the switch's other entities stay.
 
     A user's own controller may have added entries meanwhile. Raises SwitchError or PlanError.
     """
@@ -150,7 +163,7 @@ async def install_fixed(session: Session, pipeline: Pipeline, fixed: Sequence[En
 
 
 async def _write_fixed(session: Session, pipeline: Pipeline, fixed: Sequence[Entity]) -> int:
-    """Write what files and rows of the user's say; the number of updates."""
+    """Write the user's files and rows; returns the number of updates."""
     entries = [one for one in fixed if isinstance(one, Entry)]
     written = 0
     # Entries may name members and groups of action profiles, so these come first.
@@ -203,7 +216,7 @@ async def _write_one(session: Session, pipeline: Pipeline, entity: Entity) -> in
 async def diff_network(
     server: AnyServer[P], pipelines: Pipelines[P], plans: Sequence[SwitchPlan]
 ) -> tuple[SwitchDiff, ...]:
-    """What `install_network` would write; needs no arbitration and changes nothing."""
+    """The writes of `install_network`; needs no arbitration and changes nothing."""
     result: list[SwitchDiff] = []
     async with server.line() as line:
         for plan in plans:
@@ -212,7 +225,7 @@ async def diff_network(
                 loaded = await session.has_pipeline(pipeline)
                 actual: tuple[Entity, ...] = await session.read(plan.scope, pipeline) if loaded else ()
                 updates = tuple(update for batch in diff(plan.entities, actual) for update in batch)
-                result.append(SwitchDiff(plan.switch, not loaded, updates))
+                result.append(SwitchDiff(plan.switch, not loaded, updates, by_key(actual)))
     return tuple(result)
 
 

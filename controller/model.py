@@ -3,7 +3,7 @@
 n senders with window w share one bottleneck: capacity C, base round-trip time RTT, buffer of B packets,
 BDP = C * RTT in packets. A flow that loses its whole window waits for a timeout. All windows are real numbers of
 packets; `n w` is n times w. Where the printed equations contradict themselves the corrected form is used and the
-printed one kept beside it under the name `..._printed`, so that the difference can be shown.
+printed one kept next to it under the name `..._printed`, so that the difference can be shown.
 """
 
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ def any_timeout_probability(at: Bottleneck, window_pkts: float) -> float:
 
 
 def any_timeout_probability_printed(at: Bottleneck, window_pkts: float) -> float:
-    """Equation 3 as printed: the exponent w stands on B / (n w - BDP) only, against equation 2."""
+    """Equation 3 as printed: the exponent w applies to B / (n w - BDP) only, against equation 2."""
     overflow = _beyond_pipe_pkts(at, window_pkts)
     if overflow <= at.buffer_pkts:
         return 0.0

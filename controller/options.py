@@ -61,8 +61,15 @@ P4InfoOption = Annotated[
 ]
 
 
+ProgramOption = Annotated[
+    Path | None, typer.Option("--program", help="P4-16 source or BMv2 JSON, instead of --p4info and --config.")
+]
+
+
 topology_readers: dict[str, Callable[[Path, Sequence[str]], Topology]] = {}
 """Readers of topologies in files other than JSON, by suffix; `p4cc` adds scenarios."""
+compilers: list[Callable[[Path], tuple[bytes, bytes]]] = []
+"""Compilers of --program to P4Info and device config; `p4cc` adds its own."""
 
 
 _USUAL = ThresholdRule()
@@ -161,7 +168,7 @@ class Connection:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="With bfrt: name of the program on the switch; default: the name of --config or --p4info.",
+            help="With bfrt: name of the program on the switch; default: that of --program, --config or --p4info.",
         ),
     ] = None
     client_id: Annotated[
@@ -174,6 +181,7 @@ class Connection:
 class ProgramFiles:
     """The program; over BF Runtime it runs already, and its tables come from the switch."""
 
+    program: ProgramOption = None
     p4info: P4InfoOption = None
     config: Annotated[
         Path | None, typer.Option(help="Device config to push, compiled together with the P4Info; not with bfrt.")

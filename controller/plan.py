@@ -29,7 +29,7 @@ class EcnSettings:
 
 @dataclass(frozen=True)
 class SwitchPlan:
-    """What one switch should hold (`ports`: number -> neighbour, in order), in what it owns, and what to beware of."""
+    """What one switch should hold (`ports`: number -> neighbour, in order), in the plan's scope, and warnings."""
 
     switch: str
     device_id: int
@@ -38,11 +38,11 @@ class SwitchPlan:
     warnings: tuple[PortWarning, ...]
     scope: Scope
     fixed: tuple[Entity, ...] = ()
-    """What files and rows of the user's say beside it, and features' clone sessions; what else the switch holds of
+    """The user's files and rows in addition, and features' clone sessions; what else the switch holds of
     those tables stays.
     """
     roles: Roles = field(default=NO_ROLES, repr=False, compare=False)
-    """What its program's tables are for."""
+    """The roles of its program's tables."""
     marks: bool = True
     """Whether its program compares depths with thresholds."""
     cells: Mapping[int, int] = field(default_factory=dict[int, int])
@@ -56,14 +56,14 @@ def port_warnings(plans: Sequence[SwitchPlan]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class SwitchProgram:
-    """What the controller finds in the program of one switch, and what the user adds."""
+    """The roles and routes of one switch's program, and the user's entries."""
 
     roles: Roles = NO_ROLES
-    """What its tables are for."""
+    """The roles of its tables."""
     routes: RouteTable | None = None
     """Where routes go; None where the user's entries or controller see to them."""
     fixed: tuple[Entity, ...] = ()
-    """Entries of the user's."""
+    """The user's entries."""
     filled: frozenset[str] = frozenset()
     """Tables that the user's entries fill, which the controller leaves to them."""
 
@@ -166,7 +166,7 @@ class _Network:
     def _thresholds(
         self, switch: str, ecn: EcnSettings, has: SwitchProgram, warnings: list[PortWarning]
     ) -> Iterator[Entry]:
-        """Thresholds of the ports that mark; adds what to beware of at them."""
+        """Thresholds of the ports that mark; adds warnings about them."""
         table, cells = has.roles.table(THRESHOLDS), self._cells(switch)
         for port in self.topology.ports[switch]:
             thresholds = ecn.thresholds.get((switch, port.peer))

@@ -1,4 +1,4 @@
-"""What `p4cc controller plan` prints: the readings for one link, or a row for each class of a network's ports."""
+"""The output of `p4cc controller plan`: the readings for one link, or a row for each class of a network's ports."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _print_indented(console: Console, text: str) -> None:
 
 
 def _numbers(plan: LinkPlan) -> Iterator[str]:
-    """Settings that are no lengths, a line for each scheme."""
+    """Settings that are not lengths, a line for each scheme."""
     chosen = [one for one in plan.settings if one.value is not None and one.chosen]
     for scheme in dict.fromkeys(one.scheme for one in chosen):
         of = ", ".join(f"{one.name} {one.value:g}" for one in chosen if one.scheme == scheme)

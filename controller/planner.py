@@ -33,7 +33,7 @@ _BOUND_DIVISOR = 7
 # The GST paper's smallest buffer is 100 packets, with K_dc 65 (docs/algorithms/slow-start.md#gst-
 # parameters).
 MOST_OF_BUFFER = Fraction(65, 100)
-# The GST paper's best K of 5, 25 and 45 packets, beside K_dc 65
+# The GST paper's best K of 5, 25 and 45 packets, with K_dc 65
 # (docs/algorithms/slow-start.md#gst-parameters, figure 6).
 K_SHARE = Fraction(25, 65)
 # What a buffer keeps free above K_dc for bursts, at least a packet, where DCTCP's bound asks for
@@ -92,7 +92,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class KdcReadings:
-    """What K_dc of a port can be, in packets (see `choose_k_dc`)."""
+    """Candidates for K_dc of a port, in packets (see `choose_k_dc`)."""
 
     bound_pkts: int
     """The least above C RTT / 7."""
@@ -134,7 +134,7 @@ def choose_k_dc(at: Bottleneck) -> int:
 
 
 def bound_warning(at: Bottleneck, k_dc_pkts: int | None = None) -> str | None:
-    """What follows where the buffer ends before DCTCP's bound; nothing where K_dc is given by `k_dc_pkts`."""
+    """A warning if the buffer ends before DCTCP's bound; none if `k_dc_pkts` sets K_dc."""
     readings = k_dc_readings(at)
     bound_pkts = readings.bound_pkts
     if k_dc_pkts is not None or bound_pkts <= readings.end_pkts:
@@ -148,7 +148,7 @@ def bound_warning(at: Bottleneck, k_dc_pkts: int | None = None) -> str | None:
 
 
 def choose_thresholds(at: Bottleneck, rule: ThresholdRule | None = None) -> Thresholds:
-    """K and K_dc by a rule, the default one if none is given; raises PlannerError where it gives no threshold."""
+    """K and K_dc by a rule, by default the usual one; raises PlannerError if it gives no threshold."""
     rule = rule or ThresholdRule()
     k_dc = choose_k_dc(at) if rule.k_dc_pkts is None else rule.k_dc_pkts
     return Thresholds(choose_k(at, rule.k_rule, rule.k_pkts, k_dc), k_dc)
@@ -179,7 +179,7 @@ def choose_k(at: Bottleneck, rule: KRule, fixed_k_pkts: int | None, k_dc_pkts: i
 
 
 def k_readings(at: Bottleneck, k_dc_pkts: int) -> tuple[Reading, ...]:
-    """What K can be: a share of K_dc, and the readings of the GST paper's bound.
+    """Candidates for K: a share of K_dc, and the readings of the GST paper's bound.
 
     The last is that bound from the numeric peak of the model instead of a formula.
 
@@ -198,7 +198,7 @@ def k_readings(at: Bottleneck, k_dc_pkts: int) -> tuple[Reading, ...]:
 
 
 def threshold_warnings(thresholds: Thresholds, buffer_pkts: int) -> tuple[str, ...]:
-    """What thresholds mean for marks where it is not what one expects; the buffer is that of the port.
+    """Warnings about unexpected effects of thresholds on marks; the buffer is the port's.
 
     A packet is enqueued behind at most `buffer_pkts - 1` others, so a threshold at or above the buffer is never met.
     """
@@ -267,7 +267,7 @@ def thresholds_by_rule(
 def bound_warnings(
     topology: Topology, rule: ThresholdRule | RuleOf, *, packet_bytes: int, paths: Paths | None = None
 ) -> tuple[str, ...]:
-    """What follows at ports whose queues end before DCTCP's bound, one line for each text."""
+    """Warnings about ports whose queues end before DCTCP's bound, one line for each text."""
     result: list[PortWarning] = []
     for switch, port, of, at in marking_ports(topology, rule, packet_bytes=packet_bytes, paths=paths):
         if (text := bound_warning(at, of.k_dc_pkts)) is not None:
@@ -304,7 +304,7 @@ def longest_rtt_ns(topology: Topology, packet_bytes: int, paths: Paths | None = 
 
 @dataclass(frozen=True)
 class PortWarning:
-    """What to beware of at one port: where, such as `port s1:2 to h2`, and what."""
+    """A warning about one port: its place, such as `port s1:2 to h2`, and a text."""
 
     place: str
     text: str
@@ -334,7 +334,7 @@ _UNITS = {"k": DEPTH, "k_dc": DEPTH}
 
 @lru_cache(maxsize=1 << 12)
 def threshold_entry(port: int, thresholds: Thresholds, units: int, table: TablePart) -> tuple[Entry, tuple[str, ...]]:
-    """The thresholds of one port, where a packet takes so many units of depth; what to beware of."""
+    """The thresholds of one port, where a packet takes `units` units of depth; and warnings."""
     args: dict[str, int] = {}
     cut: list[str] = []
     for name, pkts in (("k", thresholds.k_pkts), ("k_dc", thresholds.k_dc_pkts)):

@@ -1,6 +1,6 @@
 """Routes of many hosts as few prefixes, for LPM tables. Pure, no I/O.
 
-A prefix stands for hosts that lie one after another by address and have the same way. It may cover addresses that no
+A prefix covers hosts with consecutive addresses and the same way. It may cover addresses that no
 host has; what is sent there goes the way of its hosts, which ends at the last switch before them: that one has a route
 for each. It cannot go around in circles: of all prefixes that hold such an address the longest is within the others,
 so each leads towards the hosts of that one.

@@ -1,6 +1,6 @@
-"""What a switch holds, for people: entries of tables by name, addresses as they are written, numbers as numbers. Pure.
+"""A switch's state for people: entries of tables by name, addresses as they are written, numbers as numbers. Pure.
 
-What stands here as text is understood where entries are written (`controller.resolve`): `parts` takes it apart.
+`controller.resolve` accepts these texts in entries; `parts` splits them.
 """
 
 import re
@@ -86,7 +86,7 @@ def shown(value: int, bits: int, name: str) -> Shown:
 
 
 def parts(text: str, kind: P4MatchType | str) -> tuple[Shown, ...]:
-    """The values that a match of this kind takes, of a text as `read_entry` gives it; one text where it is no such."""
+    """The values of a match of this kind in a text of `read_entry`'s; the text alone if it is not such a match."""
     separator = {P4MatchType.LPM: PREFIX, P4MatchType.TERNARY: MASK.strip(), P4MatchType.RANGE: RANGE}.get(
         kind if isinstance(kind, P4MatchType) else P4MatchType.UNSPECIFIED
     )

@@ -71,7 +71,7 @@ class RedCurve:
 
 
 MAX_STEPS = 32
-"""Steps of a curve where there is room for them."""
+"""Steps of a curve if there is room for them."""
 
 STEPS_SIZE = 1024
 """Entries of the table of steps, over all ports of a switch (p4src/include/sizes.p4)."""
@@ -87,7 +87,7 @@ class RedStep:
 
 
 def red_steps(curve: RedCurve, ports: int) -> tuple[RedStep, ...]:
-    """A curve in steps of about equal width, as many as fit beside those of other ports, and what is above it.
+    """A curve in steps of about equal width, as many as those of other ports leave room for, and what is above it.
 
     Each has the probability of its middle. Raises PlannerError for a switch with too many ports.
     """

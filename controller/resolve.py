@@ -86,7 +86,7 @@ def resolve_entry(written: WrittenEntry, schema: P4Schema) -> Entry:
 
 
 def resolve_key(written: WrittenEntry, schema: P4Schema) -> EntryKey:
-    """What tells an entry from others: to read it, or to delete it; raises PlanError."""
+    """The key of an entry, to read or delete it; raises PlanError."""
     table = find_named(written.table, schema.tables, "table", written.place)
     if written.default:
         return EntryKey(table.name, (), is_default=True)

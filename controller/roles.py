@@ -27,7 +27,7 @@ _ANNOTATION = re.compile(r'@p4cc_(role|unit)\s*\(\s*"([^"]{1,100})"\s*\)')
 
 
 class Annotated(Protocol):
-    """What finsy has of a P4Info."""
+    """finsy's view of a P4Info."""
 
     @property
     def annotations(self) -> list[P4Annotation]:
@@ -111,7 +111,7 @@ class TablePart:
         return Entry(EntryKey(self.name, tuple(match), row.priority), ActionCall(action.name, tuple(args)))
 
     def param(self, action: str, role: str, unit: str | None = None) -> ParamPart:
-        """A parameter of an action; raises PlanError where there is none, or where it takes another unit."""
+        """A parameter of an action; raises PlanError if there is none, or if it takes another unit."""
         result = self.actions[action].params.get(role) if action in self.actions else None
         if result is None:
             remedy = f'rename the parameter, or annotate it with @p4cc_role("{role}")'

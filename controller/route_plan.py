@@ -116,7 +116,7 @@ class Routing:
                 yield self._entry(place, self._call(ports[0], host))
 
     def _entry(self, place: _Place, action: ActionCall | tuple[type[GroupRef | MemberRef], int]) -> Entry:
-        """The entry of a place; looked for by numbers, which are hashed faster than what is made of them."""
+        """The entry of a place; looked up by numbers, which are hashed faster than entities."""
         table = self.table.table, self.table.key
         key = (*table, place, action)
         if (result := self.shared.get(key)) is None:

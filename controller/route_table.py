@@ -2,7 +2,7 @@
 
 What a route needs is the same everywhere: a table whose key is the destination's address (IPv4, IPv6 or MAC), and an
 action that takes an egress port. How they are called, whether the key is matched exactly or by prefix, and whether next
-hops stand in an action profile is the program's business; `RouteTable` says it, `controller.find_routes` finds it in a
+hops are in an action profile is the program's business; `RouteTable` says it, `controller.find_routes` finds it in a
 P4Info, `controller.route_plan` fills it.
 """
 

@@ -1,4 +1,4 @@
-"""Which switches a command of `p4cc controller` talks to, over which protocol, and what their program has."""
+"""The switches of a command of `p4cc controller`, their protocol and their program."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from controller.ecn import THRESHOLDS
 from controller.errors import PlanError
 from controller.features import PRIORITIES
 from controller.install import InstallReport, PortState, Server, SwitchDiff, diff_network, install_network, read_ports
-from controller.options import Connection, ProgramFiles, Wire, read_file
+from controller.options import Connection, ProgramFiles, Wire, compilers, read_file
 from controller.pipeline import Pipeline, load_pipeline
 from controller.plan import SwitchPlan, SwitchProgram
 from controller.red import CURVES, RED_STEPS, WRED_FILTER
@@ -33,7 +33,7 @@ class Switches(Generic[P]):
 
     topology: Topology
     only: str | None
-    """The one switch of the topology that is meant; None for all."""
+    """The selected switch of the topology; None for all."""
     server: AnyServer[P]
     program: P
     roles: Roles
@@ -60,7 +60,7 @@ class Switches(Generic[P]):
         return [f"table {table} is not changed: this command has no plan for it" for table in sorted(result)]
 
     def of(self, plans: Sequence[SwitchPlan]) -> tuple[SwitchPlan, ...]:
-        """The plans of those that are meant."""
+        """The plans of the selected ones."""
         return tuple(plan for plan in plans if self.only in (None, plan.switch))
 
     def install(self, plans: Sequence[SwitchPlan]) -> tuple[InstallReport, ...]:
@@ -68,7 +68,7 @@ class Switches(Generic[P]):
         return asyncio.run(install_network(self.server, self.program, plans))
 
     def diff(self, plans: Sequence[SwitchPlan]) -> tuple[SwitchDiff, ...]:
-        """What that would write; raises SwitchError or PlanError."""
+        """The writes of `install`; raises SwitchError or PlanError."""
         return asyncio.run(diff_network(self.server, self.program, plans))
 
     def ports(self, plans: Sequence[SwitchPlan]) -> tuple[PortState, ...]:
@@ -97,16 +97,26 @@ def find_switches(
 def _over_p4runtime(
     topology: Topology, connection: Connection, files: ProgramFiles, election_id: int, *, pushes: bool
 ) -> Switches[Pipeline]:
-    if files.p4info is None:
-        raise PlanError("--p4info", "is missing", "give the P4Info: `p4cc compile PROGRAM --p4info FILE` writes it")
-    if pushes and files.config is None:
-        raise PlanError("--config", "is missing", "give the device config, or the source that p4cc-switch compiles")
-    p4info = _read_p4info(files.p4info)
-    config = read_file(files.config, "device config") if pushes and files.config is not None else b""
-    pipeline = load_pipeline(p4info, config)
+    pipeline = load_pipeline(*_compiled(files, pushes=pushes))
     server = Server(connection.server or P4RUNTIME_SERVER, election_id, connection.timeout_s)
     cell_bytes = CHIP_CELL_BYTES.get(pipeline.schema.arch)
     return Switches(topology, connection.switch, server, pipeline, roles_of(pipeline.schema), cell_bytes)
+
+
+def _compiled(files: ProgramFiles, *, pushes: bool) -> tuple[str | bytes, bytes]:
+    """P4Info and, if it is to be pushed, the device config."""
+    if files.program is not None:
+        if files.p4info is not None or files.config is not None:
+            raise PlanError("--program", "replaces --p4info and --config", "remove these, or remove --program")
+        for compiler in compilers:
+            return compiler(files.program)
+    if files.p4info is None:
+        raise PlanError("--program", "is missing", "give the P4 program, or its P4Info with --p4info")
+    if not pushes:
+        return _read_p4info(files.p4info), b""
+    if files.config is None:
+        raise PlanError("--config", "is missing", "give the device config, or --program instead of --p4info")
+    return _read_p4info(files.p4info), read_file(files.config, "device config")
 
 
 def _over_bfrt(topology: Topology, connection: Connection, files: ProgramFiles) -> Switches[Program]:
@@ -125,11 +135,10 @@ def _p4_name(connection: Connection, files: ProgramFiles) -> str:
     """The switch's name of the program: its file's name without the suffix, as compilers do."""
     if connection.p4_name is not None:
         return connection.p4_name
-    if files.config is not None:
-        return files.config.stem
-    if files.p4info is not None:
-        return files.p4info.name.partition(".")[0]
-    remedy = "give --p4-name, or --config with the program's file, whose name is used"
+    for file in (files.program, files.config, files.p4info):
+        if file is not None:
+            return file.name.partition(".")[0] if file is files.p4info else file.stem
+    remedy = "give --p4-name, or --program with the program's file, whose name is used"
     raise PlanError("--p4-name", "the name of the program on the switch is unknown", remedy)
 
 

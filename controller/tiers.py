@@ -1,7 +1,7 @@
 """Classes of switch ports that need the same thresholds: between the same layers, at the same rate and queue.
 
-Switches are told apart by the pattern of their names (`leaf1`, `leaf2`: `leaf*`) where that gives no more classes than
-there are layers, else by layer, the distance from the nearest host.
+The pattern of names (`leaf1`, `leaf2`: `leaf*`) distinguishes switches if that gives no more classes than there are
+layers, else their layer does, the distance from the nearest host.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HOST = "host"
 
 @dataclass(frozen=True)
 class Tier:
-    """One class of ports: the layers of its ends, how many there are, and what one of them is like."""
+    """One class of ports: the layers of its ends, their number, and one of them as an example."""
 
     name: str
     ports: int
@@ -80,7 +80,7 @@ def plan_tiers(
 
 
 def _classes(topology: Topology) -> dict[str, str]:
-    """What each switch is called: its name's pattern, or its layer where names are no help."""
+    """Each switch's class: its name's pattern, or its layer where names do not help."""
     layers = _layers(topology)
     patterns = {switch: re.sub(r"[0-9]+", "*", switch) for switch in layers}
     if len(set(patterns.values())) <= len(set(layers.values())):

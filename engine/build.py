@@ -2,7 +2,7 @@
 
 Two calls, since maturin packs the Python module: first the module with all that it is made of, then switch and agent,
 which share its crates (tests/tidy keeps them of one feature set). Cargo's own progress, which it writes to terminals
-only unless it is told to, becomes a line every few seconds, on a terminal or not. What else cargo says goes to the log,
+only on request, becomes a line every few seconds, on a terminal or not. What else cargo says goes to the log,
 and to the terminal where a build fails. Needs nothing that is not Python's own.
 """
 
@@ -57,7 +57,7 @@ class Progress:
         """When crates that are being compiled began."""
 
     def read(self, line: str) -> bool:
-        """Take a line of cargo's; False for one that is no progress and belongs into the log."""
+        """Take a line of cargo's; False for one that is not progress and belongs in the log."""
         clean = _COLOURS.sub("", line).rstrip()
         if found := _PROGRESS.match(clean):
             done, total, names = found.groups()
@@ -131,7 +131,7 @@ def run(what: str, words: list[str], log: IO[str], environment: dict[str, str]) 
                     _read(ready, key)
                 progress.tick()
         except KeyboardInterrupt:
-            # The terminal has told it too; crates that are built stay so.
+            # The terminal has sent it to cargo, too; crates that are built stay so.
             build.terminate()
             raise
     if build.returncode != 0:
@@ -156,7 +156,7 @@ def _stream(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def put(programs: list[Path], folder: Path) -> None:
-    """Copy programs into a folder, each whole or not at all; one that runs goes on as it was."""
+    """Copy programs into a folder, each whole or not at all; a running one continues unchanged."""
     for program in programs:
         handle, name = tempfile.mkstemp(prefix=f".{program.name}-", dir=folder)
         os.close(handle)
@@ -195,11 +195,11 @@ def main() -> int:
         build(folder)
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        print("setup: interrupted; `make setup` goes on from here", file=sys.stderr)
+        print("setup: interrupted; `make setup` continues from here", file=sys.stderr)
         return INTERRUPTED
     except (subprocess.CalledProcessError, OSError) as error:
         print((folder / LOG).read_text(encoding="utf-8", errors="replace"), end="", file=sys.stderr)
-        print(f"setup: building failed; the messages stand above ({error})", file=sys.stderr)
+        print(f"setup: building failed; see the messages above ({error})", file=sys.stderr)
         return 1
     print(f"setup: built in {_clock(time.monotonic() - began)}")
     return 0

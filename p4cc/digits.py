@@ -13,6 +13,11 @@ def digits(value: float, count: int = 3) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def counted(number: int, what: str) -> str:
+    """A count with its noun: `1 switch`, `2 switches`."""
+    return f"{number:,} {what}" + ("" if number == 1 else "es" if what.endswith(("ch", "s", "x")) else "s")
+
+
 def percent(part: float, whole: float, count: int = 2) -> str:
     """A part of a whole in per cent; only all of it is 100 %."""
     text = digits(100 * part / whole, count)

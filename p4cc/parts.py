@@ -187,7 +187,7 @@ __all__ += port_controls.__all__
 def algorithm(name: str, **parameters: Parameter) -> Algorithm:
     """An algorithm of the registry with its parameters (`p4cc algorithms`): `algorithm("dctcp", g=0.0625)`.
 
-    What the registry says of them is checked with the scenario; raises UserError for a value of another type.
+    The registry's rules for them are checked with the scenario; raises UserError for a value of another type.
     """
     return Algorithm(name=name, **_extra(parameters))
 

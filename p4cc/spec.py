@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 After: TypeAlias = Literal["ethernet", "ipv4", "udp"]
-"""The layer that the headers stand behind."""
+"""The layer that the headers follow."""
 
 
 class AlgorithmSpec(TypedDict):
@@ -14,7 +14,7 @@ class AlgorithmSpec(TypedDict):
     name: str
     """Name in the registry, or for people where the algorithm is the user's own."""
     own: NotRequired[int | None]
-    """Number of an algorithm of the user's ([`AlgorithmConfig::bring`]), which has its parameters already."""
+    """Number of a user's algorithm ([`AlgorithmConfig::bring`]), which has its parameters already."""
 
 
 class Announcement(TypedDict):
@@ -66,7 +66,7 @@ class BufferSpec(TypedDict):
     reserve_bytes: NotRequired[int]
     """Set aside for each port and lossless priority."""
     resume_offset_bytes: NotRequired[int]
-    """How far below its threshold a paused port must be to go on."""
+    """How far below its threshold a paused port must be to continue."""
 
 
 class CdfPoint(TypedDict):
@@ -79,7 +79,7 @@ class CdfPoint(TypedDict):
 
 
 class CountField(TypedDict):
-    """A field that counts how often a later header stands there."""
+    """A field that counts the repetitions of a later header."""
 
     field: int
     """Place of the field there."""
@@ -157,7 +157,7 @@ class FaultSpec(TypedDict):
     down_ns: int
     """When it goes down."""
     switch: NotRequired[str | None]
-    """The switch, if it is no link."""
+    """The switch; absent for a link."""
     up_ns: NotRequired[int | None]
     """When it comes up again; absent: it stays down."""
 
@@ -228,7 +228,7 @@ GapSpec: TypeAlias = ExponentialGap | LognormalGap | CdfGap
 
 
 class HeadersRecordSpec(TypedDict):
-    """What to keep of the fields of the user's headers."""
+    """Which fields of the user's headers to keep."""
 
     every: int
     """One of so many packets with headers that arrive at a host is kept."""
@@ -332,7 +332,7 @@ class PacketsReceivedSpec(TypedDict):
 
 
 class PacketsSpec(TypedDict):
-    """One host that sends packets of the user's own."""
+    """One host that sends the user's packets."""
 
     count: int
     """Packets in all; after the last frame comes the first again."""
@@ -391,7 +391,7 @@ QdepthUnit: TypeAlias = Literal["auto", "packets", "cells_80B", "cells_176B", "b
 
 
 RdmaRecovery: TypeAlias = Literal["go_back_n", "selective_repeat"]
-"""How a flow mends losses."""
+"""How a flow recovers from losses."""
 
 
 Recovery: TypeAlias = Literal["reno", "newreno", "sack"]
@@ -519,7 +519,7 @@ class UserHeaderConfig(TypedDict):
     bytes: list[int]
     """Its bytes as senders write them, of each of its elements."""
     count: NotRequired[CountField | None]
-    """What tells how often it stands there; absent: once."""
+    """The field that counts its repetitions; absent: once."""
     fields: list[tuple[str, Field]]
     """Names and widths of its fields in bits, in the order of the wire."""
     name: str
@@ -530,7 +530,7 @@ class UserHeadersConfig(TypedDict):
     """The headers of a run."""
 
     after: After
-    """Where they stand."""
+    """Where they are."""
     announce: NotRequired[Announcement]
     """What announces them."""
     echo: NotRequired[bool]
@@ -689,7 +689,7 @@ class RdmaConfig(TypedDict):
     (docs/algorithms/timely.md#reads).
     """
     recovery: NotRequired[RdmaRecovery]
-    """How losses are mended."""
+    """How losses are recovered."""
     reordering_bytes: NotRequired[int | None]
     """
     With selective repeat: a packet is lost when so many bytes arrived that left after it; absent: one and
@@ -748,7 +748,7 @@ class SenderConfig(TypedDict):
     clock_granularity_ns: NotRequired[int]
     """Grain of the clock in the timeout formula (G of RFC6298)."""
     dupthresh: NotRequired[int]
-    """Duplicate ACKs that stand for a loss."""
+    """Duplicate ACKs that mean a loss."""
     ecn_profile: NotRequired[EcnProfile | None]
     """
     ECN codepoints of the network; null sends packets that are not capable of ECN.
@@ -935,7 +935,7 @@ class RecordSpec(TypedDict):
     rtts: NotRequired[bool]
     """Whether to keep every round-trip time that a sender takes."""
     state: NotRequired[list[str]]
-    """Attributes of algorithms of the user's, sampled with the senders' state."""
+    """Attributes of users' algorithms, sampled with the senders' state."""
     tables: NotRequired[ArraysSpec | None]
     """Hits of the entries of the programs' tables."""
     trace: NotRequired[TraceSpec | None]
@@ -978,14 +978,14 @@ class NetworkSpec(TypedDict):
     links: list[LinkSpec]
     """Links, each between two ends that no other link uses."""
     packets: NotRequired[list[PacketsSpec]]
-    """Packets of the user's own, which belong to no flow."""
+    """The user's packets, which belong to no flow."""
     pairs: NotRequired[list[PairsSpec]]
     """
     Traffic between pairs of hosts, drawn anew for each
     seed; its flows are numbered after those of arrivals.
     """
     rdma: NotRequired[dict[str, RdmaConfig]]
-    """Configurations of RDMA-like flows by name; no name stands in both maps."""
+    """Configurations of RDMA-like flows by name; no name is in both maps."""
     record: NotRequired[RecordSpec]
     """What to record besides the flows."""
     rounds: NotRequired[list[RoundsSpec]]

@@ -2,7 +2,7 @@
 
 A call is what p4cc or its engine calls: a method of an algorithm, or the import of a file. Controllers have a thread of
 their own with a limit of its own (`control.thread`). A call beyond its limit, or under way when Ctrl-C came, gets an
-exception raised where it stands. Code that swallows it, or that waits in C, ends with the process: on the command line
+exception raised where it is. Code that swallows it, or that waits in C, ends with the process: on the command line
 only, since a program that calls p4cc has other things to lose. Where such code keeps the interpreter's lock, nothing in
 Python runs any more; the engine's guard ends the process then (`engine/py/src/guard.rs`).
 """

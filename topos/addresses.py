@@ -59,10 +59,6 @@ class AddressPlan:
             raise fail(f"switch {switch!r}", "is not part of this address plan", "name a switch of the topology")
         return _PORT_MAC_BASE | (self.device_ids[switch] << 16) | port
 
-    def host_of_ipv4(self, address: int) -> str | None:
-        """Name of the host with this address, or None."""
-        return next((name for name, host in self.hosts.items() if host.ipv4 == address), None)
-
 
 def plan_addresses(topology: Topology) -> AddressPlan:
     """Give every host and switch of the topology its addresses."""

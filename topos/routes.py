@@ -93,13 +93,6 @@ def shortest_routes(topology: Topology) -> Routes:
     }
 
 
-def distances_to(topology: Topology, target: str) -> Mapping[str, int]:
-    """Links between each switch that reaches the switch `target` and that switch."""
-    number = {name: index for index, name in enumerate(topology.switch_names)}
-    (hops,) = _distances(topology, number, [number[target]])
-    return {name: int(hops[index]) for name, index in number.items() if hops[index] != _FAR}
-
-
 def _homes(topology: Topology) -> _Homes:
     numbers: dict[str, int] = {}
     of_host = {

@@ -215,7 +215,7 @@ class Session:
         return result
 
     async def _read(self, place: str, request: wire.Message, program: Program) -> list[wire.Message]:
-        """All rows of the answers, over as many requests as the limit makes of one."""
+        """All rows of the answers, in as many requests as the limit requires."""
         result: list[wire.Message] = []
         wanted = list(request.entities)
         for start in range(0, len(wanted), MAX_BATCH):

@@ -108,7 +108,7 @@ def _of_p4runtime(place: str) -> PlanError:
 def read_request(scope: Scope, schema: Schema) -> wire.Message:
     """A request for every row of the scope: members, groups and entries, as they were written.
 
-    Hardware has fewer bits for some numbers of a filter, so what it holds is not what was written.
+    Hardware has fewer bits for some numbers of a filter, so it rounds them.
     """
     request = wire.ReadRequest()
     for table, _ in tables_of(scope, schema):

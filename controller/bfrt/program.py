@@ -18,7 +18,7 @@ CHIPS = {"tf1": "tna", "tf2": "t2na"}
 
 @dataclass(frozen=True)
 class Program:
-    """A program that runs. `text` is its bf-rt.json, whose hash stands for it where two are compared."""
+    """A program that runs. `text` is its bf-rt.json, whose hash identifies it in comparisons."""
 
     p4_name: str
     text: bytes
@@ -37,7 +37,7 @@ class Program:
 
     @cached_property
     def digest(self) -> bytes:
-        """What tells its tables from those of another program of the same name."""
+        """Distinguishes its tables from those of another program of the same name."""
         return hashlib.sha256(self.text).digest()
 
     @cached_property
@@ -51,7 +51,7 @@ class Program:
 
     @cached_property
     def roles(self) -> Roles:
-        """What its tables are for, with names as the program itself has them; raises PlanError."""
+        """The roles of its tables, with the program's names; raises PlanError."""
         tables: list[TablePart] = []
         counters: list[tuple[str, str]] = []
         for table in self.schema.tables.values():

@@ -1,4 +1,4 @@
-"""Rows of any table over BF Runtime, as a user writes them: a program's own, and those that the chip has beside it.
+"""Rows of any table over BF Runtime, as a user writes them: the program's, and those of the chip.
 
 What P4Runtime has no request for is set so: mirror sessions with headers, multicast on two levels, the packet
 generator, `Wred`, `Lpf`. Pure, no I/O.

@@ -112,7 +112,7 @@ class Schema:
             self._short.setdefault(table.name.partition(".")[2], []).append(table)
 
     def find(self, name: str, what: str = "table") -> Table:
-        """The table of a name, whole or without the pipe's; raises PlanError that lists those there are."""
+        """The table of a name, whole or without the pipe's; raises PlanError that lists the known ones."""
         if (whole := self.tables.get(name)) is not None:
             return whole
         result = self._short.get(name, [])
@@ -190,7 +190,7 @@ def _action(plain: Mapping[str, object], where: str) -> Action:
 
 
 def _data(plain: Iterable[object], where: str) -> Iterator[Field]:
-    """Fields of data: each stands alone, as a `singleton`, or is one of several that exclude each other."""
+    """Fields of data: each is alone, a `singleton`, or is one of several that exclude each other."""
     for one in plain:
         entry = _map(one, where)
         if "oneof" in entry:

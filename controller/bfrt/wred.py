@@ -32,7 +32,7 @@ WRED_PART = TablePart(
 """A cell as a plan sees it."""
 
 NO_THRESHOLD = 0xFF00_0000
-"""What both thresholds of a cell are that nobody set: more than a queue can hold."""
+"""Both thresholds of an unset cell: more than a queue can hold."""
 
 _TIME = "$WRED_SPEC_TIME_CONSTANT_NS"
 _LOW = "$WRED_SPEC_MIN_THRESH_CELLS"

@@ -192,12 +192,15 @@ def _cell(column: Shown, row: JsonObject) -> str:
         return f"{value:.2f}, {of}" if row["finished"] else of
     if value is None:
         return "-"
-    small = column.digits and 0 < abs(value) < 0.5 * 10**-column.digits
-    text = (digits(value, 2) if small else f"{value:.{column.digits}f}") + (
-        "*" if row.get(f"{column.name}_few") else ""
-    )
+    text = _text(column, value) + ("*" if row.get(f"{column.name}_few") else "")
     low, high = (number(row.get(f"{column.name}_{end}")) for end in ("low", "high"))
     if low is not None and high is not None:
-        text += f" [{low:.{column.digits}f}, {high:.{column.digits}f}]"
+        text += f" [{_text(column, low)}, {_text(column, high)}]"
     seeds = row.get(f"{column.name}_seeds", row["seeds"])
     return text if seeds == row["seeds"] else f"{text}, {seeds} of {row['seeds']} seeds"
+
+
+def _text(column: Shown, value: float) -> str:
+    """A number with the column's digits; three that count where these would leave one."""
+    few = column.digits and 0 < abs(value) < 10 ** (1 - column.digits)
+    return digits(value) if few else f"{value:.{column.digits}f}"

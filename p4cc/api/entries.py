@@ -62,8 +62,8 @@ def entry_frame(table: P4Table, found: Iterable[p4r.Entity], schema: P4Schema) -
     for one in found:
         entry = read_entry(one.table_entry, schema)
         held = {params[entry.action, name][0]: value for name, value in entry.params.items()}
-        beside = {name: getattr(entry, name) for name in _BESIDE}
-        rows.append({**entry.match, **held, **beside, "priority": entry.priority or None})
+        more = {name: getattr(entry, name) for name in _BESIDE}
+        rows.append({**entry.match, **held, **more, "priority": entry.priority or None})
     frame = pl.DataFrame(rows, schema=columns)
     left_out = [] if table.direct_counter is not None else ["packets", "bytes"]
     if "priority" in frame.columns and frame["priority"].null_count() == frame.height:

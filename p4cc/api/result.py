@@ -108,8 +108,8 @@ class Result(Tables):
         """For notebooks: the folder, and the runs as a table."""
         runs = self.runs
         kept = [name for name in _SHOWN if name in runs.columns]
-        told = html.escape(repr(self))
-        return f"<p>{told}</p>{shown(runs.select(kept))}"
+        heading = html.escape(repr(self))
+        return f"<p>{heading}</p>{shown(runs.select(kept))}"
 
 
 _SHOWN = (

@@ -133,8 +133,10 @@ class Tables(ABC):
         self.table(name)
         rows: list[tuple[str, ...]]
         if name in self.tables:
-            told: list[tuple[str, dict[bytes, bytes]]] = [(one.name, one.metadata or {}) for one in self._schema(name)]
-            rows = [(column, *(held.get(key.encode(), b"").decode() for key in _TOLD)) for column, held in told]
+            described: list[tuple[str, dict[bytes, bytes]]] = [
+                (one.name, one.metadata or {}) for one in self._schema(name)
+            ]
+            rows = [(column, *(held.get(key.encode(), b"").decode() for key in _TOLD)) for column, held in described]
         else:
             rows = [(one.name, one.unit or "", one.text, one.null or "") for one in (*KEYS, *table(name).columns)]
         return pl.DataFrame(rows, schema=dict.fromkeys(("column", *_TOLD), pl.String), orient="row")

@@ -8,9 +8,11 @@ import typer
 from typer.core import TyperGroup
 
 from controller.defaults import ABOUT
+from p4cc.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
+    from pathlib import Path
 
     from typer._click import Command
 
@@ -42,8 +44,19 @@ def register(app: typer.Typer) -> None:
 
 def _verbs() -> MutableMapping[str, Command]:
     from controller.cli import app
-    from controller.options import topology_readers
+    from controller.options import compilers, topology_readers
     from p4cc.commands.topo import scenario_topology
 
     topology_readers.update(dict.fromkeys((".yaml", ".yml"), scenario_topology))
+    compilers.append(_compile)
     return typer.main.get_group(app).commands
+
+
+def _compile(program: Path) -> tuple[bytes, bytes]:
+    """P4Info and device config of a P4 program; raises UserError."""
+    from p4cc.planning.programs import compile_program
+
+    compiled = compile_program(program)
+    if not compiled.ok:
+        raise UserError(f"the P4 program does not compile\n{compiled.rendered}", place=str(program))
+    return compiled.p4info_bytes(), compiled.device_config()

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from p4cc.digits import counted
 from p4cc.files import write_text
 from p4cc.planning.programs import CompiledProgram, compile_program
 
@@ -97,7 +98,7 @@ def check(
     if failed:
         raise typer.Exit(1)
     if not as_json:
-        typer.echo(f"{len(compiled)} programs checked, no errors")
+        typer.echo(f"{counted(len(compiled), 'program')} checked, no errors")
 
 
 def _compile(

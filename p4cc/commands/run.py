@@ -153,7 +153,7 @@ def run(
         if (unchanged := cached_outcome(call)) is not None:
             _show(unchanged, as_json=as_json)
             return
-    # Plotting and tables take a second to import; calls whose results stand need not wait for them.
+    # Plotting and tables take a second to import; calls whose results exist need not wait for them.
     from p4cc.running.request import RunRequest
 
     request = RunRequest(

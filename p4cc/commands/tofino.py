@@ -101,7 +101,7 @@ def _print(outcomes: list[Outcome], version: str) -> None:
         table.add_column(name, justify="left" if number < 2 else "right", no_wrap=True)
     for row in rows(outcomes):
         table.add_row(*row)
-    # Wide where the output is no terminal: a reader of lines wants whole rows.
+    # Wide if the output is not a terminal: a reader of lines wants whole rows.
     Console(width=None if sys.stdout.isatty() else 200, highlight=False).print(table)
     typer.echo("\n".join((version, f"{LEGEND} {OF_THE_RUN}", *sizes(outcomes))))
     for name, failure in failures(outcomes):

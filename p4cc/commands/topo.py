@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from p4cc.bundled import find_scenario
+from p4cc.digits import counted
 from p4cc.errors import UserError
 from p4cc.extras import needs
 
@@ -78,8 +79,8 @@ def _print(topology: Topology) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=140)
-    hosts, switches, links = len(topology.hosts), len(topology.switches), len(topology.links)
-    table = Table(title=f"{hosts} hosts, {switches} switches, {links} links", title_justify="left")
+    kinds = {"host": topology.hosts, "switch": topology.switches, "link": topology.links}
+    table = Table(title=", ".join(counted(len(found), what) for what, found in kinds.items()), title_justify="left")
     for heading in ("switch:port", "to", "rate Gb/s", "delay us", "queue packets"):
         table.add_column(heading, justify="left" if heading in ("switch:port", "to") else "right")
     for switch, ports in topology.ports.items():

@@ -98,7 +98,7 @@ def environment(folder: Path) -> dict[str, str]:
 def _script(command: Command) -> str:
     """A script, since a name can be called from anywhere, and by sudo.
 
-    A switch is told its name by `exec -a`, which is bash's.
+    A switch gets its name by `exec -a`, which is bash's.
     """
     if command.name in _SWITCHES:
         return f'#!/bin/bash\n{_MARK}exec -a {command.name} {shlex.quote(command.runs)} "$@"\n'
@@ -107,7 +107,7 @@ def _script(command: Command) -> str:
 
 
 def _program(name: str) -> str:
-    """The path of a program that p4cc installs beside Python."""
+    """The path of a program that p4cc installs next to Python."""
     path = Path(sys.executable).parent / name
     return str(path) if path.exists() else shutil.which(name) or str(path)
 

@@ -1,6 +1,6 @@
 """What a figure shows, once for every reader: `picture` draws it into files, `interactive` into pages.
 
-A function of a figure's kind makes a chart of results; it draws nothing. Places in the palette stand for colours, so
+A function of a figure's kind makes a chart of results; it draws nothing. Places in the palette name colours, so
 that a page can have its own in the dark.
 """
 

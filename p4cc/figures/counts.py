@@ -68,7 +68,7 @@ def samples(
 
 
 def runs_behind(runs: pl.DataFrame, y: str) -> list[pl.Expr]:
-    """What `spread` says of the runs behind a median of their column `y`."""
+    """`spread` of the runs behind a median of their column `y`."""
     counted = count_column(y)
     known = counted is not None and counted in runs.columns
     count = pl.col(counted).filter(pl.col(y).is_not_null()) if known and counted else pl.lit(None, pl.Int64)

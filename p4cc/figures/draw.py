@@ -73,7 +73,7 @@ def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: ScenarioMod
     from p4cc.figures.style import column_width
 
     with warnings.catch_warnings():
-        # What libraries say of a figure is not for a terminal;
+        # Libraries' remarks on a figure are not for a terminal;
         # the figure contains what a reader must know.
         warnings.simplefilter("ignore")
         chart = chart_of(figure, runs, lambda name: read_table(folder, name), scenario)

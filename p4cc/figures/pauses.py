@@ -78,7 +78,7 @@ def _waits(pauses: pl.DataFrame, variant: str) -> Panel:
         text_at="beside",
     )
     return Panel(
-        Axis("stopped for (ms in all); beside bars: pauses"),
+        Axis("stopped for (ms in all); next to bars: pauses"),
         Axis(ticks=list(enumerate(names)), tick_size=6, reversed=True),
         [bars],
         variant=variant,

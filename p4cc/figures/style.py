@@ -121,11 +121,12 @@ def legends(page: Figure) -> None:
 
 
 class _PlainLog(LogFormatterSciNotation):
-    """Numbers at a logarithmic axis: 0.5 and 200 as such, powers of ten where there are many zeros."""
+    """Numbers at a logarithmic axis: 0.5 and 200 as such, powers of ten all along an axis with many zeros."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         text = super().__call__(x, pos)
-        return f"{x:g}" if text and 1e-3 <= abs(x) <= 1e4 else text
+        low, high = self.axis.get_view_interval() if self.axis is not None else (x, x)
+        return f"{x:g}" if text and low >= 1e-3 and high <= 2e4 else text
 
 
 def log_scale(axes: Axes, *, x: bool = False, left_out: int | None = 0) -> None:

@@ -66,7 +66,7 @@ class _AgentPlan(TypedDict):
 
 @dataclass
 class _Plan:
-    """What agents are told."""
+    """The agents' plan."""
 
     plain: _AgentPlan
     line_rates_bps: dict[str, int]
@@ -138,8 +138,8 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[UserSender] = ()) -> Agen
         programs[host] = _program(lab, f"agent of {host}", host, command, folder / f"{host}.log")
     if kernel_flows:
         configure(lab.built, str(lab.plan.file), kernel_flows, network)
-        told = tcp_plan(plan.plain["hosts"], kernel_flows, network, start_ns, case.scenario.stop_ns, sample_ms)
-        (folder / "tcp.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
+        tcp = tcp_plan(plan.plain["hosts"], kernel_flows, network, start_ns, case.scenario.stop_ns, sample_ms)
+        (folder / "tcp.json").write_text(json.dumps(tcp, indent=1), encoding="utf-8")
         plan.remarks.append(remark(sorted(lab.plan.kernel_tcp)))
         senders = _hosts_of(kernel_flows)
         plan.remarks += shape(
@@ -149,8 +149,8 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[UserSender] = ()) -> Agen
             name = f"{host}-tcp"
             command = tcp_command(folder / "tcp.json", host, folder / f"{name}.jsonl")
             programs[name] = _program(lab, f"TCP of {host}", host, command, folder / f"{name}.log")
-    told = [{key: value for key, value in flow.items() if key != "class"} for flow in own_flows]
-    path.write_text(json.dumps({**plan.plain, "flows": told}, indent=1), encoding="utf-8")
+    flows = [{key: value for key, value in flow.items() if key != "class"} for flow in own_flows]
+    path.write_text(json.dumps({**plan.plain, "flows": flows}, indent=1), encoding="utf-8")
     try:
         lab.begin(start_ns)
         packets.start(lab, start_ns, case.scenario.stop_ns)
@@ -202,7 +202,7 @@ def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
         )
     if network.get("headers"):
         remarks.append(
-            "transport.headers: agents send over UDP sockets and put no headers of the program's into packets; send "
+            "transport.headers: agents send over UDP sockets and put no headers of the program into packets; send "
             "packets of your own (traffic.kind: packets), or use p4cc run"
         )
     if network.get("host_jitter_ns"):
@@ -254,7 +254,7 @@ def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
 def _wait(lab: Lab, programs: dict[str, Program], packets: HostPackets, deadline: float) -> list[str]:
     """Wait until all agents have ended and all packets are sent; agents that did not do what they were to, in words.
 
-    A controller of the user's that fails ends the flows, as it ends a run.
+    A user's controller that fails ends the flows, as it ends a run.
     """
     control = lab.programs.get("controller") if lab.plan.has_own_control else None
     flows = programs.values()

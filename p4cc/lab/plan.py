@@ -132,7 +132,7 @@ class LabPlan:
     def _shape(self, switch: str, port: LabPort, interfaces: Mapping[LabEnd, str]) -> PortShape:
         """A switch delays what it sends. No switch delays what a host sends, so the last hop makes up for it.
 
-        Queues stand before the delay, and the time around the loop is the sum: only the split between the two ways is
+        Queues precede the delay, and the time around the loop is the sum: only the split between the two ways is
         another.
         """
         link = port.link

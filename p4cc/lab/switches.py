@@ -156,10 +156,10 @@ def own_missing(*names: str) -> list[Missing]:
 
 
 def _find_own(name: str) -> str | None:
-    beside = Path(sys.executable).parent / name
+    near = Path(sys.executable).parent / name
     # A name in capitals says where it is instead, for a build elsewhere: P4CC_SWITCH for p4cc-switch.
     given = os.environ.get(name.upper().replace("-", "_"))
-    places = (given, str(beside), shutil.which(name))
+    places = (given, str(near), shutil.which(name))
     return next((found for found in places if found and os.access(found, os.X_OK)), None)
 
 

@@ -207,7 +207,7 @@ class Mover:
 
     async def _end(self) -> None:
         """Refuses pending calls, and keeps the page for whoever still looks."""
-        self.pace.end(ENDED, "all flows are complete, or the scenario's end is there")
+        self.pace.end(ENDED, "all flows are complete, or the scenario's end is reached")
         while self._calls:
             self._calls.popleft().fail(UserError("the run has ended", place="live page", remedy="run it again"))
         self._observe()

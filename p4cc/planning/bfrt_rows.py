@@ -37,7 +37,7 @@ def filters_of(program: CompiledProgram) -> frozenset[str]:
 def plan_bfrt_rows(
     settings: ScenarioModel, topology: Topology, scenario: Path, schema_of: Callable[[str], P4Schema]
 ) -> Mapping[str, tuple[WrittenEntry, ...]]:
-    """The rows of every switch that has some, in their order; raises UserError with the place of what is wrong."""
+    """The rows of every switch that has some, in their order; raises UserError with the place of an error."""
     found: dict[str, tuple[WrittenEntry, ...]] = {}
     addresses = plan_addresses(topology)
     for key, row in rows_of(settings, scenario):
@@ -71,7 +71,7 @@ def _value(value: BfrtValue, names: Names, place: str) -> AnyValue:
 
 
 def check_restarts(settings: ScenarioModel, over_bfrt: Collection[str], scenario: Path) -> None:
-    """Raises UserError where a switch is installed again that has what BF Runtime writes at the start alone."""
+    """Raises UserError if a switch with rows that BF Runtime writes only at the start is reinstalled."""
     for number, fault in enumerate(settings.faults):
         if fault.switch in over_bfrt and fault.installed_ns is not None:
             cause = f"when {fault.switch} restarts, it would lose what was written to it over BF Runtime"

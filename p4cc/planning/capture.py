@@ -46,13 +46,13 @@ class Captured:
     time_ps: int | None
     """On the capture's clock; None where the capture has no time for it."""
     data: bytes
-    """What the capture has of it."""
+    """Its captured bytes."""
     length: int
-    """What it had on the wire; what the capture does not have of it is taken as zeros."""
+    """Its length on the wire; bytes that were not captured are zeros."""
 
 
 def read_capture(path: Path) -> list[Captured]:
-    """All packets of a capture in the order of the file; raises UserError for what is none, or above its bounds."""
+    """All packets of a capture in the order of the file; raises UserError for other files, or above its bounds."""
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise UserError(f"the capture is larger than {MAX_FILE_BYTES} bytes", place=str(path), remedy=_CUT)
@@ -96,7 +96,7 @@ class _File:
         )
 
     def part(self, at: int, length: int) -> bytes:
-        """So many bytes from a byte on; raises UserError where the file ends before them."""
+        """This many bytes from an offset; raises UserError if the file ends before them."""
         if at + length > len(self.data):
             raise self.damaged(at, f"the file is truncated: {at + length - len(self.data)} bytes are missing")
         return self.data[at : at + length]

@@ -22,7 +22,7 @@ _UDP = 17
 
 @dataclass(frozen=True)
 class Replacement:
-    """What takes the place of a capture's addresses."""
+    """The replacements of a capture's addresses."""
 
     hosts: Mapping[int, HostAddress]
     """Hosts by the capture's IPv4 addresses."""

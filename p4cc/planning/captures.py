@@ -20,7 +20,7 @@ MAX_TITLE = 500
 
 
 def plan_captures(case: Case, topology: Topology) -> spec.RecordSpec:
-    """What `record` of the engine's description says of captures, nothing where none is asked for; raises UserError."""
+    """`record` of the engine's description, as far as captures go: empty without any; raises UserError."""
     record = case.scenario.record
     if not record.pcap:
         return {}

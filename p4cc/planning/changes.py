@@ -29,7 +29,7 @@ class TimedChange:
     switch: str
     entry: Entry
     place: str
-    """Where it is asked for, for messages."""
+    """Its place in the scenario, for messages."""
 
 
 def plan_changes(
@@ -37,7 +37,7 @@ def plan_changes(
 ) -> tuple[TimedChange, ...]:
     """The changes of every switch in the order of time, rows of one instant in the given order.
 
-    Raises UserError for a switch that is not there, PlanError for what its program does not have.
+    Raises UserError for an unknown switch, PlanError for tables that its program lacks.
     """
     if not settings.changes:
         return ()

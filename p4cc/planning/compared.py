@@ -1,4 +1,4 @@
-"""A warning about what is compared: variants that differ in transport, whatever their algorithms are."""
+"""A warning about comparisons of variants that differ in transport, whatever their algorithms are."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from topos import Topology
 
 P4RuntimeRow: TypeAlias = FileRow | TableRow | MulticastRow | CloneRow
-"""What P4Runtime has requests for."""
+"""The kinds of entries that P4Runtime has requests for."""
 
 
 def rows_of(settings: ScenarioModel, scenario: Path) -> list[tuple[str, Row]]:
@@ -53,7 +53,7 @@ def rows_of(settings: ScenarioModel, scenario: Path) -> list[tuple[str, Row]]:
 def explicit_rows(settings: ScenarioModel, scenario: Path) -> list[JsonObject] | None:
     """The rows of a scenario as data, with those of its topology file and without `{switch}`.
 
-    None where that is what the scenario says itself. Raises UserError.
+    None if the scenario has exactly these rows. Raises UserError.
     """
     rows = rows_of(settings, scenario)
     if len(rows) == len(settings.switch.entries) and not any(_is_template(row) for _, row in rows):
@@ -73,7 +73,7 @@ def _is_template(row: Row) -> bool:
 
 
 def plan_entries(settings: ScenarioModel, topology: Topology, scenario: Path) -> Mapping[str, Written]:
-    """What rows and files say of each switch that they name; raises UserError with the place of what is wrong."""
+    """The rows and files of each switch that they name; raises UserError with the place of an error."""
     found: dict[str, Written] = {}
     addresses = plan_addresses(topology)
     for key, row in rows_of(settings, scenario):

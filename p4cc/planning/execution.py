@@ -1,4 +1,4 @@
-"""What runs P4 programs in the embedded switch."""
+"""The execution engines of the embedded switch."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ class Exec(StrEnum):
     """Execution back ends; results do not depend on the choice."""
 
     INTERP = "interp"
-    """The interpreter, which defines what is right."""
+    """The interpreter, which defines the semantics."""
     NATIVE = "native"
-    """Native code; the interpreter where there is none for a program."""
+    """Native code; the interpreter for programs without it."""

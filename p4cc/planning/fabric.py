@@ -98,7 +98,7 @@ class FabricPlanner:
         self._host_rates = host_rates_bps(topology)
 
     def telemetry(self) -> spec.IntTable:
-        """What a sender must know to read hop records."""
+        """The facts that a sender needs to read hop records."""
         return {
             "unit_shift": unit_shift(self._host_rates),
             "tick_ns": self._units.common_tick_ns(self._topology.switch_names),

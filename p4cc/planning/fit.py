@@ -1,7 +1,7 @@
-"""Whether a sender gets from the switches what it lives by: marks, telemetry, rates.
+"""Whether the switches give a sender the signals that it needs: marks, telemetry, rates.
 
-What can give no sensible result is refused. A sensible experiment, though not what the sender was made for, gives a
-warning that names the remedy. Both look at the program's tables and at what is to be installed in them.
+Combinations without a sensible result are refused. Sensible experiments that the sender was not made for give a
+warning with the remedy. Both look at the program's tables and at what is to be installed in them.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ ANSWERING_ROLES = {
     "fair_rate": ((RCP_PORTS, RCP_STAMPED), "p4src/v1model/rcp.p4"),
     "queue_notices": ((BOLT_PORTS,), "p4src/v1model/bolt.p4"),
 }
-"""What an algorithm needs to the roles of tables of which a program has one for it, and such a program."""
+"""An algorithm's need, to the roles of tables of which a program must have one, and such a program."""
 
 
 @dataclass(frozen=True)
 class Switches:
-    """What the switches of a case do."""
+    """The signals that the switches of a case give."""
 
     program: str
     roles: frozenset[str]
@@ -124,7 +124,7 @@ def check_states(case: Case, file: Path) -> Iterator[str]:
 
 
 def _attributes(senders: Iterable[Sender]) -> frozenset[str] | None:
-    """What objects of these senders' classes have; None where none is a class."""
+    """The attributes of these senders' classes; None if none is a class."""
     found = [one.own.attributes.names for sender in senders for _, one in sender.algorithms() if one.own is not None]
     return frozenset[str]().union(*found) if found else None
 
@@ -191,7 +191,7 @@ def _random_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
 
 
 def _unmarked(name: str, switches: Switches, place: str) -> Iterator[str]:
-    """What of the ports never marks."""
+    """The ports that never mark."""
     if not switches.thresholds:
         raise UserError(
             f"{name} needs ECN marks, but no port marks (k_rule: never)",

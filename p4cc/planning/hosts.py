@@ -25,7 +25,7 @@ class Hosts:
     def several(
         self, key: str, patterns: Sequence[str] | None, meant: Sequence[str] = (), apart: str = ""
     ) -> list[str]:
-        """Hosts that a field names, in the topology's order, those `meant` where it names none; raises UserError.
+        """Hosts that a field names, in the topology's order, `meant` if it names none; raises UserError.
 
         `apart` is left out of what wildcards match.
         """

@@ -1,4 +1,4 @@
-"""What a topology file of another tool says of its switches: their programs and entries; and a scenario made of it.
+"""Programs and entries of switches in another tool's topology file, and a scenario made of it.
 
 `p4cc run --import` and `p4cc lab --import` read such files alike.
 """
@@ -47,7 +47,7 @@ _COMMENTS = {
 
 @dataclass(frozen=True)
 class NamedProgram:
-    """A program of an import: source, or what a compiler has made of it with its P4Info."""
+    """A program of an import: source, or compiled with its P4Info."""
 
     source: Path
     p4info: Path | None = None
@@ -61,16 +61,16 @@ def name_of_import(file: Path) -> str:
     return folder.name or file.stem
 
 
-def scenario_of(file: Path, given: Sequence[Path] = (), beside: Path | None = None) -> JsonObject:
+def scenario_of(file: Path, given: Sequence[Path] = (), near: Path | None = None) -> JsonObject:
     """A scenario that runs the network of a topology file, as a plain document; raises UserError, TopologyError.
 
     Programs are the ones that the file names, or `given` in place of them. Entries are those of its runtime and
     command files; routes are found where it has none. Each host sends to the next, so that every one sends and
-    receives. Files in the folder `beside` are named relative to it.
+    receives. Files in the folder `near` are named relative to it.
     """
 
     def place(path: Path) -> str:
-        return _place(path, beside)
+        return _place(path, near)
 
     imported = load_lab(file)
     programs = programs_of(imported, given)
@@ -121,10 +121,10 @@ def scenario_of(file: Path, given: Sequence[Path] = (), beside: Path | None = No
     }
 
 
-def explained(file: Path, given: Sequence[Path], beside: Path | None = None) -> JsonObject:
+def explained(file: Path, given: Sequence[Path], near: Path | None = None) -> JsonObject:
     """`scenario_of`; raises UserError alone."""
     try:
-        return scenario_of(file, given, beside)
+        return scenario_of(file, given, near)
     except TopologyError as error:
         raise UserError(str(error), place=str(file), remedy="correct the topology file") from error
 
@@ -137,9 +137,9 @@ def write_scenario(file: Path, given: Sequence[Path], folder: Path) -> Path:
     return path
 
 
-def text_of(file: Path, given: Sequence[Path], beside: Path) -> str:
+def text_of(file: Path, given: Sequence[Path], near: Path) -> str:
     """`scenario_of` as YAML with a comment where each part comes from; raises UserError."""
-    document: Any = CommentedMap(explained(file, given, beside))
+    document: Any = CommentedMap(explained(file, given, near))
     document.fa.set_block_style()
     for key, comment in _COMMENTS.items():
         document.yaml_set_comment_before_after_key(key, before=comment)
@@ -158,11 +158,11 @@ def _settings(program: NamedProgram, place: Callable[[Path], str]) -> dict[str, 
     }
 
 
-def _place(path: Path, beside: Path | None) -> str:
-    """How a scenario in the folder `beside` names a file: relative to the folder if the file is below it."""
+def _place(path: Path, near: Path | None) -> str:
+    """How a scenario in the folder `near` names a file: relative to the folder if the file is below it."""
     whole = path.resolve()
-    if beside is not None and whole.is_relative_to(beside.resolve()):
-        return str(whole.relative_to(beside.resolve()))
+    if near is not None and whole.is_relative_to(near.resolve()):
+        return str(whole.relative_to(near.resolve()))
     return str(whole)
 
 
@@ -209,14 +209,14 @@ def programs_of(imported: Imported, given: Sequence[Path]) -> dict[str, NamedPro
 
 
 def _named_program(switch: LabSwitch, imported: Imported) -> tuple[str, str | None] | None:
-    """What the files call the program of a switch: compiled program or source, and P4Info."""
+    """The files' names for the program of a switch: compiled program or source, and P4Info."""
     fixed = written_of(switch, imported)
     name = fixed.device_config or switch.program or imported.program
     return (name, fixed.p4info) if name else None
 
 
 def _beside(folder: Path, config: str, p4info: str | None, switch: str) -> NamedProgram:
-    """The source of the program's name in the lab's folder, or what a compiler has put where the file says."""
+    """The source of the program's name in the lab's folder, or the compiled program at the file's place."""
     stem = Path(config).stem
     source = inside(folder, config if config.endswith(".p4") else f"{stem}.p4")
     if source.is_file():

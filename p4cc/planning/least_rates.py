@@ -58,7 +58,7 @@ def least_rate_warnings(
 
 
 def _least_bps(control: Algorithm, line_bps: int) -> int:
-    """The least rate of a sender on a line; 0 for one that has none, or whose rate is given."""
+    """The least rate of a sender on a line; 0 if it has none or its rate is set."""
     entry = control.entry
     defaults = {} if entry is None else {one.name: one.default for one in entry.parameters}
     if "r_min_mbps" not in defaults or "rate_mbps" in defaults:

@@ -1,4 +1,4 @@
-"""Memory that a run may take, from its network and its traffic: what a machine must have free for it.
+"""Memory that a machine must have free for a run, from its network and its traffic.
 
 The numbers are of measured runs (docs/explanation/cluster.md, "Memory"). Samples over time and captures are not
 among them.
@@ -25,7 +25,7 @@ _STEP_BYTES = 64 << 20
 
 
 def run_bytes(plan: NetworkPlan) -> int:
-    """An estimate of what the process takes that makes a run of this plan."""
+    """An estimate of the memory of a process that makes a run of this plan."""
     hosts, switches = len(plan.topology.host_names), len(plan.topology.switch_names)
     found = PROCESS_BYTES + HOST_BYTES * hosts + SWITCH_BYTES * switches
     found += FLOW_BYTES * int(expected_flows(json.loads(plan.spec_json)))

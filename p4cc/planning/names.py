@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topos import AddressPlan, Topology
 
 ADDRESSES = ("ipv4", "ipv6", "mac", "gateway_mac")
-"""What a host's name may be asked for."""
+"""The properties of hosts that entries may name."""
 NAMES = "names are HOST.ipv4, HOST.ipv6, HOST.mac, HOST.gateway_mac, port(SWITCH, NEIGHBOUR) and mac(SWITCH, NEIGHBOUR)"
 _OF_HOST = re.compile(rf"^([A-Za-z][\w.-]*)\.({'|'.join(ADDRESSES)})$")
 _OF_PORT = re.compile(r"^(port|mac)\(\s*([\w.-]+)\s*,\s*([\w.-]+)\s*\)$")

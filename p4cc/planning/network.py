@@ -73,7 +73,7 @@ Ports = dict[tuple[str, str], Thresholds]
 
 @dataclass(frozen=True)
 class NetworkPlan:
-    """What to build and what to install: the engine's description, a plan per switch, and what to beware of."""
+    """The engine's description, a plan per switch, and warnings."""
 
     topology: Topology
     paths: Paths
@@ -85,13 +85,13 @@ class NetworkPlan:
     switches: tuple[SwitchPlan, ...]
     warnings: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    """What was found rather than said."""
+    """Findings that the scenario does not state."""
     user_algorithms: tuple[UserSender, ...] = ()
     """Users' classes, by the numbers that the description has for them."""
     changes: tuple[TimedChange, ...] = ()
     """Entries that are written on the run's way, in the order of time."""
     bfrt_rows: Mapping[str, tuple[WrittenEntry, ...]] = field(default_factory=dict[str, "tuple[WrittenEntry, ...]"])
-    """What is written over BF Runtime beside P4Runtime's entries, by switch."""
+    """Rows written over BF Runtime in addition to P4Runtime's entries, by switch."""
 
 
 def plan_case(
@@ -103,8 +103,8 @@ def plan_case(
 ) -> NetworkPlan:
     """Topology, addresses, ports and traffic of a case of this scenario file; raises UserError.
 
-    `schema_of` has the P4Info of each switch's program: what ports are told depends on the tables there. `headers_of`
-    has its header types, which packets of the user's own may name; absent: the program is compiled for them.
+    `schema_of` has the P4Info of each switch's program: the settings of ports depend on its tables. `headers_of`
+    has its header types, which the user's packets may name; absent: the program is compiled for them.
     `filters_of` has the filters of its chip (`Wred`) that may be set over BF Runtime; absent: none is.
     """
     try:
@@ -199,7 +199,7 @@ class _Planner:
 
     @cached_property
     def traffic(self) -> TrafficPlan:
-        """Flows, packets and what makes them."""
+        """Flows, packets and their sources."""
         return plan_traffic(self.case, self.topology, self.scenario, self.headers_of)
 
     @cached_property
@@ -222,17 +222,17 @@ class _Planner:
 
     @property
     def header_bytes(self) -> int:
-        """What a data packet has in front of its payload, from IPv4 on."""
+        """Bytes of a data packet before its payload, from IPv4 on."""
         return self.case.header_bytes + self._user_bytes
 
     @property
     def _user_bytes(self) -> int:
-        """Of headers of the user's in each data packet."""
+        """Bytes of the user's headers in each data packet."""
         return 0 if self.user_headers is None else self.user_headers.sent_bytes
 
     @cached_property
     def user_headers(self) -> UserHeadersPlan | None:
-        """Headers of the user's in data packets; raises UserError."""
+        """The user's headers in data packets; raises UserError."""
         headers = self.case.scenario.transport.headers
         if not headers:
             return None
@@ -252,7 +252,7 @@ class _Planner:
 
     def ideals(self) -> Mapping[str, Ideal]:
         """Formulas for completion times alone in the network."""
-        # A program of the user's may send each packet where it likes.
+        # A user's program may send each packet where it likes.
         sources = {self.case.source_of(switch).program for switch in self.topology.switch_names}
         is_own = all(is_builtin_file(find_program(source, self.scenario)) for source in sources)
         sprayed = FLOWLET_GAPS in self.programs.roles or not is_own
@@ -260,7 +260,7 @@ class _Planner:
 
     @property
     def profile(self) -> Profile:
-        """Codepoints of the two levels; a program of the user's without p4cc's map knows one (RFC 3168)."""
+        """Codepoints of the two levels; a user's program without p4cc's map knows one (RFC 3168)."""
         given = self.case.switch.ecn_profile
         if given is not None:
             return Profile(given)
@@ -293,7 +293,7 @@ class _Planner:
         return {**chosen, **filled}
 
     def bound_warnings(self) -> tuple[str, ...]:
-        """What follows at ports whose queues are too short for any threshold."""
+        """Warnings about ports whose queues are too short for any threshold."""
         return bound_warnings(self.topology, self._rule, packet_bytes=self.packet_bytes, paths=self.paths)
 
     def _rule(self, switch: str, peer: str) -> ThresholdRule | None:
@@ -318,7 +318,7 @@ class _Planner:
         return compiled_sources([source], self.scenario)[source.program].header_types()
 
     def spec(self, ports: Ports, schema_of: Callable[[str], P4Schema]) -> spec.NetworkSpec:
-        """The engine's description: the engine checks it again and names what it refuses by its path."""
+        """The engine's description: the engine checks it again and names refused values by their path."""
         scenario = self.case.scenario
         traffic, rtt_ns = self.traffic, self.paths.longest_rtt_ns(self.packet_bytes)
         windows, paced = self._algorithms(traffic, ports)
@@ -405,7 +405,7 @@ class _Planner:
         return self.fabric.sender(transport, sender.transport, cc, longest)
 
     def features(self) -> FeaturePlanner:
-        """What switches are told beside routes and thresholds."""
+        """Settings of switches in addition to routes and thresholds."""
         rtt_ns = self.paths.longest_rtt_ns(self.packet_bytes)
         return FeaturePlanner(self.topology, self.case.switch, self.case.red, rtt_ns, self.units, self.ack_class)
 

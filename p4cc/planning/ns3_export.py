@@ -37,7 +37,7 @@ def topology_text(topology: Topology) -> str:
 
 
 def flows_text(flows: pl.DataFrame, topology: Topology, priority: int) -> str:
-    """A flow file of the flows that have a size, in the order of their starts; raises UserError where there is none."""
+    """A flow file of the flows that have a size, in the order of their starts; raises UserError without any."""
     nodes = _nodes(topology)
     sized = flows.filter(flows["size_bytes"].is_not_null() & flows["start_ns"].is_not_null()).sort("start_ns")
     if sized.is_empty():

@@ -41,7 +41,7 @@ class Ns3Flow:
 
 @dataclass(frozen=True)
 class Ns3Path:
-    """Ids of the switches on a flow's way, and of those on the way of its ACKs if they are given."""
+    """Ids of the switches on a flow's way, and of those on the way of its ACKs, if the file has them."""
 
     there: tuple[int, ...]
     back: tuple[int, ...] | None = None
@@ -58,7 +58,7 @@ def read_ns3_flows(path: Path) -> list[Ns3Flow]:
 
 
 def read_ns3_paths(path: Path, flows: int) -> dict[int, Ns3Path]:
-    """The paths of a map by place in a file of so many flows; raises UserError with the line of the first fault."""
+    """The paths of a map by place in a file of this many flows; raises UserError with the line of the first error."""
     found: dict[int, Ns3Path] = {}
     for number, line in enumerate(read_text(path, "path map").splitlines(), start=1):
         content = line.split("#", 1)[0].strip()

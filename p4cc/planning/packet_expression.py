@@ -1,7 +1,7 @@
 """Packets that are written as scapy writes them, read without running code: `Ether()/IP(dst=h2.ipv4)/UDP(dport=7)`.
 
-Python's grammar reads the text; what may stand in it is listed here. Layers are some of scapy's and the header types of
-the P4 program. Values are numbers, text, bytes, lists, ranges `(low, high)` and names of the network. What scapy would
+Python's grammar reads the text; this module lists what it may contain. Layers are some of scapy's and the program's
+header types. Values are numbers, text, bytes, lists, ranges `(low, high)` and names of the network. What scapy would
 ask the machine for is the sending host's: `Ether()` has its address and that of its gateway, `IP()` its address.
 """
 
@@ -75,7 +75,7 @@ _OF_SENDER = {
 }
 """Fields that scapy fills from the machine; here they are the sending host's."""
 _NEEDED = {("IP", "dst"), ("IPv6", "src"), ("IPv6", "dst")}
-"""Fields that scapy fills from the machine and that must be given here."""
+"""Fields that scapy fills from the machine and that an expression must set."""
 _MAC = re.compile(r"^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
 _REMEDY = (
     "write layers joined by /, such as Ether()/IP(dst=h2.ipv4)/UDP(dport=7); values are numbers, text, bytes, lists, "
@@ -97,7 +97,7 @@ _SCAPY_ERRORS = (
 
 @dataclass(frozen=True)
 class Scope:
-    """What an expression may name, and who sends its packets."""
+    """The names of an expression, and the sender of its packets."""
 
     names: Names
     """With the sending host as `self`."""
@@ -337,7 +337,7 @@ def _depth(value: object) -> int:
 
 
 def _complete(packet: Packet, scope: Scope) -> None:
-    """Fills what scapy would take from the machine, and refuses what it would draw at random; raises UserError."""
+    """Fills fields that scapy would take from the machine; raises UserError for those it would draw at random."""
     from scapy.packet import NoPayload
     from scapy.volatile import VolatileValue
 

@@ -29,12 +29,12 @@ MAX_EXTENSION_BYTES = 255
 
 @dataclass(frozen=True)
 class PacketSize:
-    """Payload of a sender's full packet, and what is in front of it, from IP on; an ACK has no more than that."""
+    """Payload of a sender's full packet, and the headers from IP on, which also bound an ACK."""
 
     mss_bytes: int
     header_bytes: int
     segment_bytes: int | None = None
-    """Payload of a segment, where flows are made of those."""
+    """Payload of a segment, for flows with segments."""
 
     @property
     def packet_bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""A user's own matrix of pairs: one `src dst intensity [sizes [gaps]]` line for each pair that talks.
+"""A user's own matrix of pairs: one `src dst intensity [sizes [gaps]]` line for each pair with traffic.
 
 `sizes` and `gaps` are files of distributions next to the matrix; `-` or nothing leaves what the scenario gives.
 """

@@ -45,7 +45,7 @@ def of_scenario(scenario: ScenarioModel) -> Iterator[str]:
 
 
 def of_case(scenario: ScenarioModel, variant: Variant, rtt_ns: int, packet_bytes: int) -> Iterator[str]:
-    """Warnings about what follows from the network: timeouts below `rtt_ns`, a buffer below a packet, an early end."""
+    """Warnings that follow from the network: timeouts below `rtt_ns`, a buffer below a packet, an early end."""
     buffer = scenario.switch.buffer
     if buffer is not None and buffer.bytes is not None and buffer.bytes < packet_bytes:
         yield (

@@ -1,4 +1,4 @@
-"""P4 programs: from a path to everything made of it."""
+"""P4 programs: from a path to the compiler's results."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class CompiledProgram:
         ]
 
     def __repr__(self) -> str:
-        """Whether it compiled, and what a controller sees of it."""
+        """Whether it compiled, and its objects for a controller."""
         if not self.ok:
             return f"CompiledProgram({sum(one.severity == 'error' for one in self.diagnostics)} errors)"
         counts = Counter(kind for kind, *_ in self._seen())
@@ -77,18 +77,18 @@ class CompiledProgram:
 
     def _repr_html_(self) -> str:
         """For notebooks: tables and arrays, or the diagnostics."""
-        told = f"<p>{html.escape(repr(self))}</p>"
+        shown = f"<p>{html.escape(repr(self))}</p>"
         if self.rendered:
-            told += f"<pre>{html.escape(self.rendered)}</pre>"
+            shown += f"<pre>{html.escape(self.rendered)}</pre>"
         if not self.ok:
-            return told
+            return shown
         cells = ["".join(f"<td>{html.escape(text)}</td>" for text in row) for row in self._seen()]
         head = "".join(f"<th>{name}</th>" for name in ("", "name", "size", "key", "actions"))
         rows = "".join(f"<tr>{row}</tr>" for row in cells)
-        return f"{told}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return f"{shown}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
     def _seen(self) -> Iterator[tuple[str, str, str, str, str]]:
-        """Kind, name, size, keys and actions of what a controller sees."""
+        """Kind, name, size, keys and actions of a controller's objects."""
         if not self._program.has_p4info:
             return
         # P4Runtime's messages take a while to import; other commands need not wait for them.
@@ -125,12 +125,12 @@ class CompiledProgram:
             return self._program.bfrt_text()
 
     def bmv2_json(self) -> str:
-        """BMv2 JSON of a v1model program; raises UserError for what the format cannot express."""
+        """BMv2 JSON of a v1model program; raises UserError for programs that the format cannot express."""
         with _runs():
             return self._program.bmv2_json()
 
     def device_config(self) -> bytes:
-        """What is pushed to a switch: the self-contained source, or the BMv2 JSON; raises UserError without `main`."""
+        """The device config: the self-contained source, or the BMv2 JSON; raises UserError without `main`."""
         with _runs():
             return self._program.device_config()
 
@@ -162,7 +162,7 @@ class CompiledProgram:
 
 @contextmanager
 def _runs() -> Generator[None]:
-    """Asks for what only a program that a switch can run has."""
+    """Calls that need a program with `main`."""
     try:
         yield
     except _engine.CompileError as error:
@@ -197,8 +197,8 @@ def find_program(name: str, scenario: Path) -> Path:
 
 def include_folders(named: Sequence[str], scenario: Path) -> tuple[Path, ...]:
     """Folders that `#include` searches: next to the scenario, otherwise in the working folder, like programs."""
-    beside = scenario.resolve().parent
-    return tuple(beside / one if (beside / one).is_dir() else Path.cwd() / one for one in named)
+    folder = scenario.resolve().parent
+    return tuple(folder / one if (folder / one).is_dir() else Path.cwd() / one for one in named)
 
 
 def compiled_sources(sources: Sequence[ProgramSource], scenario: Path) -> dict[str, CompiledProgram]:

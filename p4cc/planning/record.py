@@ -1,4 +1,4 @@
-"""What a run records, in the engine's description."""
+"""The record of a run in the engine's description."""
 
 from __future__ import annotations
 

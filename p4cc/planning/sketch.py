@@ -40,7 +40,7 @@ _PROGRAMS = {
     "rate_allocation": ("d3", ""),
     "fair_rate": ("rcp", ""),
 }
-"""What an algorithm asks of switches, to the program that does it and what else its variant says."""
+"""An algorithm's need, to the program that meets it and further settings of its variant."""
 _FABRIC = 4
 """Rate of links between switches by that of a host's."""
 _PACKET_BITS = 8 * 1_500
@@ -48,7 +48,7 @@ _ACK_BITS = 8 * 64
 _WHOLE_PACKETS = ("swift", "prague_paced")
 _FEW_BYTES = 60_000
 _CURVE_BPS = 25 * 10**9
-"""The rate for which RED curves are given."""
+"""The rate of published RED curves."""
 _MOST_DEPTH_BYTES = 80 * ((1 << 19) - 2 * _FABRIC)
 """The deepest that a program sees: depths of 19 bits in cells, less the width of a step at ports between switches."""
 _RED_MIN_BYTES = 100_000
@@ -58,14 +58,14 @@ _TIMELY_RTT_NS = 20_000
 _SWIFT_TARGET_NS = 20_000
 """Default of Swift's base target."""
 _MOST_ASKED_BPS = MAX_CAPACITY_KBPS * 1_000
-"""What rate requests can carry."""
+"""The largest rate of rate requests."""
 _IN_ORDER = ("rate_allocation", "fair_rate")
-"""What algorithms ask for that need packets in order."""
+"""The needs of algorithms that need packets in order."""
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What was asked for; what was not asked for has a usual value."""
+    """The request; missing options have usual values."""
 
     hosts: int = 16
     rate: str = "100G"
@@ -77,7 +77,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class _Network:
-    """What follows from the rate of a host's link and the round trip between leaves."""
+    """Settings that follow from the rate of a host's link and the round trip between leaves."""
 
     rate_bps: int
     rtt_ns: int
@@ -107,12 +107,12 @@ class _Network:
 
     @property
     def bdp_bytes(self) -> int:
-        """What is in flight on a host's link."""
+        """Bytes in flight on a host's link."""
         return self.rate_bps * self.times.rtt_ns // 8_000_000_000
 
 
 def sketch(wish: Wish, name: str) -> str:
-    """The text of the scenario; raises UserError for what cannot be asked for."""
+    """The text of the scenario; raises UserError for impossible requests."""
     leaves, per_leaf = _leaves(wish.hosts)
     network = _Network(_rate(wish.rate), _rtt(wish.rtt))
     rate_bps = network.rate_bps
@@ -261,7 +261,7 @@ def _paced(one: Algorithm) -> Algorithm:
 def _threshold(network: _Network) -> str:
     """A RED curve one cell of 80 bytes wide: DCTCP's 20 packets up to 10 Gb/s, in proportion to the rate above.
 
-    At least a seventh of what is in flight, DCTCP's bound: below it the queue runs empty after a cut.
+    At least a seventh of the bytes in flight, DCTCP's bound: below it the queue runs empty after a cut.
     """
     rate_bps, bound_bytes = network.rate_bps, network.bdp_bytes // 7
     if rate_bps < 10**10:
@@ -282,7 +282,7 @@ def _random_marks(network: _Network) -> str:
 
 
 def _spread_marks(network: _Network) -> str:
-    """From 0.2 to 0.8 of what is in flight (docs/algorithms/nscc.md#nscc-transport)."""
+    """From 0.2 to 0.8 of the bytes in flight (docs/algorithms/nscc.md#nscc-transport)."""
     fifth_bytes = min(network.bdp_bytes * _CURVE_BPS // network.rate_bps // 5, network.most_curve_bytes // 4)
     return f"red: {{k_min_bytes: {fifth_bytes:_}, k_max_bytes: {4 * fifth_bytes:_}, p_max: 1.0}}"
 

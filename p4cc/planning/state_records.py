@@ -1,4 +1,4 @@
-"""What a run records of the programs of which switches: what `record.counters`, `tables`, `drops` and others name."""
+"""The program state that a run records, by switch: `record.counters`, `tables`, `drops` and others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ARRAYS: tuple[Arrays, ...] = ("counters", "registers", "meters", "tables")
 def plan_program(
     record: Record, topology: Topology, schema_of: Callable[[str], P4Schema], scenario: Path
 ) -> spec.RecordSpec:
-    """What `record` of the engine's description says of what programs do; raises UserError."""
+    """`record` of the engine's description, as far as programs write it; raises UserError."""
 
     def named(kind: Kind, asked: StateRecord | DigestsRecord) -> list[spec.ArraySpec]:
         return _plan_named(kind, asked, topology, schema_of, f"{scenario} at record.{kind}")
@@ -72,7 +72,7 @@ def _plan_named(
     schema_of: Callable[[str], P4Schema],
     place: str,
 ) -> list[spec.ArraySpec]:
-    """What a record names, by switch; raises UserError."""
+    """The objects that a record names, by switch; raises UserError."""
     switches = _switches(record.switches, topology, place)
     # A network has few programs and many switches.
     chosen: dict[int, list[tuple[str, int]]] = {}

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from topos import Topology
 
 CONTROL_PRIORITY = 7
-"""What the P4 programs give control packets without an entry; a shared buffer neither counts nor pauses it."""
+"""The priority of control packets without an entry; a shared buffer neither counts nor pauses it."""
 
 
 @dataclass(frozen=True)
 class FeaturePlanner:
-    """Plans what tables of one topology's switches hold; times without a value are the longest round trip."""
+    """Plans the tables of one topology's switches; times without a value are the longest round trip."""
 
     topology: Topology
     switch: SwitchSettings
@@ -47,7 +47,7 @@ class FeaturePlanner:
     """The queue of ACKs, where the transport says so."""
 
     def features(self, roles: frozenset[str]) -> tuple[Feature, ...]:
-        """Features of programs with these roles; raises PlannerError for what a port cannot hold."""
+        """Features of programs with these roles; raises PlannerError for values that a port cannot hold."""
         if self.switch.flowlet_gap_ns is not None and FLOWLET_GAPS not in roles:
             cause = f"no table of the program has the role {FLOWLET_GAPS}, so it does not support flowlets"
             raise PlannerError("flowlet_gap_ns", cause, "run p4src/v1model/ecn_red_spray.p4, or remove flowlet_gap_ns")
@@ -56,7 +56,7 @@ class FeaturePlanner:
 
     @property
     def ports(self) -> NetworkPorts:
-        """What controls with settings are planned for."""
+        """The network that controls with settings are planned for."""
         units = self.units
         return NetworkPorts(self.topology, self.rtt_ns, units.packet_bytes, units.depth_bytes, units.tick_ns)
 

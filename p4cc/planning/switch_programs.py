@@ -1,4 +1,4 @@
-"""What the controller does in each switch's program: where routes go, and what the user's entries fill."""
+"""The controller's tables in each switch's program: routes, and the user's entries."""
 
 from __future__ import annotations
 

@@ -289,7 +289,7 @@ class _Planner:
         return self._within_an_hour(8e9 * mean_bytes / (self._rate_bps(source) * (item.load or 1.0)), "load")
 
     def _within_an_hour(self, gap_ns: float, field: str) -> float:
-        """A mean gap that follows from another field, as long as one that is given may be; raises UserError."""
+        """A mean gap that follows from another field, within the bounds of a set one; raises UserError."""
         if gap_ns > MAX_GAP_NS:
             cause = f"a host starts one flow every {gap_ns / 1e9:.3g} s on average, but gaps are at most an hour"
             raise self.hosts.error(field, cause, "give a larger value")

@@ -31,13 +31,13 @@ class UserHeadersPlan:
     plain: spec.UserHeadersConfig
     """The engine's form."""
     sent_bytes: int
-    """What senders put into a packet; switches may add to it."""
+    """The senders' headers of a packet; switches may add to them."""
 
 
 def plan_headers(
     headers: Sequence[OwnHeader], programs: Iterable[HeaderTypes], names: Names, place: str
 ) -> UserHeadersPlan | None:
-    """The headers of a scenario, None where it has none; raises UserError with the place of what is wrong.
+    """The headers of a scenario, None without any; raises UserError with the place of an error.
 
     `programs` are the header types of all programs in the network; `place` is the place of the headers.
     """
@@ -80,7 +80,7 @@ def _announcement(said: Announcement) -> spec.Announcement:
 
 
 def _known(headers: Sequence[OwnHeader], programs: Iterable[HeaderTypes], place: str) -> HeaderTypes:
-    """The header types that are asked for, as all programs that have them agree on."""
+    """The named header types, on which all programs that have them agree."""
     found: dict[str, tuple[HeaderField, ...]] = {}
     wanted = {header.type for header in headers}
     all_types: dict[str, None] = {}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from topos import AddressPlan, HostAddress, Topology
 
 MAX_COUNT = 1 << 40
-"""Stands for as many packets as there is time for."""
+"""As many packets as there is time for."""
 MAX_BYTES = 64 << 20
 """Bytes of all packets of an item, zeros at their ends not counted."""
 
@@ -46,7 +46,7 @@ class UserPackets:
     """Header types of a switch's program."""
 
     def sources(self, item: UserTraffic) -> list[spec.PacketsSpec]:
-        """Who sends what; raises UserError."""
+        """The packets of each sender; raises UserError."""
         if isinstance(item, PacketsTraffic):
             return self._packets(item)
         return self._replay(item) if isinstance(item, ReplayTraffic) else []
@@ -181,7 +181,7 @@ class UserPackets:
 def plan_received(
     received: PacketsReceived | None, topology: Topology, scenario: Path
 ) -> spec.PacketsReceivedSpec | None:
-    """What the engine is to keep of packets that no flow takes; raises UserError for a pattern that fits no host."""
+    """The engine's record of packets that belong to no flow; raises UserError for a pattern that fits no host."""
     if received is None:
         return None
     hosts = Hosts(topology, f"{scenario} at record.packets_received").several("hosts", received.hosts)

@@ -1,4 +1,4 @@
-"""The receiver window where nobody gives one: what the longest path and its longest queue hold."""
+"""The default receiver window: the packets that the longest path and its longest queue hold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_WINDOW_BYTES = 65_535 << 14
 
 @dataclass(frozen=True)
 class UsualWindow:
-    """A window of so many segments, and the packets that fill the network's slowest link."""
+    """A window in segments, and the packets that fill the network's slowest link."""
 
     segments: int
     slowest_pkts: int

@@ -43,7 +43,9 @@ def blocks(runs: Runs) -> list[Block]:
     rows = [{**row, "variant": runs.series[key.series].label} for key, row in runs.numbers.items()]
     numbers = pl.DataFrame(rows, infer_schema_length=None)
     result: list[Block] = []
-    for figure in scenario.figures:
+    # A figure for LaTeX and the web has two files and one drawing here.
+    different = {figure.model_dump_json(exclude={"file", "width_mm"}): figure for figure in reversed(scenario.figures)}
+    for figure in reversed(different.values()):
         try:
             result.append(_figure(runs, figure, scenario, numbers, tables))
         except (UserError, KeyError, pl.exceptions.PolarsError) as error:

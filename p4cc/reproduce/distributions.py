@@ -120,7 +120,7 @@ def reach(tables: Callable[[str], pl.DataFrame], how: ReachMeasure) -> float | N
     """When the mean over flows first is at a level, in ms from `from_ns`."""
 
     def of(rows: pl.DataFrame) -> float:
-        # A row stands where something changed: a flow's value holds until its next row.
+        # There is a row for each change: a flow's value holds until its next row.
         latest: dict[int, float] = {}
         flows = rows["flow_id"].n_unique()
         ordered = rows.sort("time_ns", maintain_order=True)

@@ -24,7 +24,7 @@ ALL_DIGITS = 17
 def reproduce_all(request: ReproduceRequest) -> JsonObject:
     """Runs every study, writes the verdicts into the file, and returns the sums by study; raises UserError.
 
-    What changed without its history stops the writing, after all has run.
+    A change without history prevents the writing, after all has run.
     """
     made: list[Results] = []
     for study in known_studies().values():
@@ -34,7 +34,7 @@ def reproduce_all(request: ReproduceRequest) -> JsonObject:
 
 
 def verdicts_file() -> Path:
-    """The repository's file in a checkout that is worked in; else one among the results."""
+    """The repository's file in a checkout under development; else one among the results."""
     ours = Path.cwd() / "experiments" / FILE.name
     return FILE if ours.resolve() == FILE.resolve() else Path("results") / FILE.name
 

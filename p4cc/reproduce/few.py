@@ -1,4 +1,4 @@
-"""Whether a measured percentile has enough values: an empty or tiny cell is no data. Pure: tables in, text out.
+"""Whether a measured percentile has enough values: an empty or tiny cell is not data. Pure: tables in, text out.
 
 The rule is that of all tables (p4cc/analysis/percentiles.py): a percentile p needs 1/(1-p) values.
 """
@@ -32,7 +32,7 @@ _OF_FLOWS = 95.0
 
 
 def few_values(runs: pl.DataFrame, table: Callable[[str], pl.DataFrame], how: Measure) -> str:
-    """Why a percentile is no data: of how many values it is; empty where there are enough, or where it is none."""
+    """Why a percentile is not data: its number of values; empty if there are enough, or for other measures."""
     found = _count(runs, table, how)
     if found is None:
         return ""
@@ -41,7 +41,7 @@ def few_values(runs: pl.DataFrame, table: Callable[[str], pl.DataFrame], how: Me
 
 
 def _count(runs: pl.DataFrame, table: Callable[[str], pl.DataFrame], how: Measure) -> tuple[float, int] | None:
-    """The percentile and the fewest values behind it in a seed or point; None for what is no percentile."""
+    """The percentile and the fewest values behind it in a seed or point; None for other measures."""
     match how:
         case FlowPercentileMeasure() | FlowRankMeasure():
             rows = chosen_flows(table("flows"), how.variant, how)

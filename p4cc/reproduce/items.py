@@ -22,7 +22,7 @@ ClaimsByFigure = dict[str, list[str]]
 
 
 class Absent(Model):
-    """A number, a curve or a statement of the source that no run of ours stands beside."""
+    """A number, a curve or a statement of the source that no run of ours is compared with."""
 
     text: Annotated[str, Field(min_length=1, description="What the source states.")]
     paper: float | None = Field(default=None, description="The number, if it is one.")
@@ -38,7 +38,7 @@ class SourceItem(Model):
     by: list[Annotated[str, Field(min_length=1, max_length=96)]] = Field(
         default=[],
         max_length=32,
-        description="Our figures that stand for it; FIGURE.CLAIM for some of its claims (* is a wildcard).",
+        description="Our figures that reproduce it; FIGURE.CLAIM for some of its claims (* is a wildcard).",
     )
     pictures: list[Annotated[str, Field(min_length=1)]] | None = Field(
         default=None, description="Files of these figures' pictures that belong here; those not shown yet if absent."

@@ -47,7 +47,7 @@ class League:
 
 
 def check_leagues(study: StudyFile, figures: Sequence[Figure]) -> None:
-    """Raises UserError for a league table of figures that there are not, or that say nothing of every variant."""
+    """Raises UserError for a league table of unknown figures, or of figures without `each_variant`."""
     known = {figure.name: figure for figure in figures}
     for league in study.study.leagues:
         for name in league.figures:

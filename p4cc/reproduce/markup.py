@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-# An underscore within a word is no emphasis, so names stay readable in the file.
+# An underscore within a word is not emphasis, so names stay readable in the file.
 _SIGNIFICANT = re.compile(r"[&<\[\]*`\\|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _DOCUMENT = re.compile(r"(?<![\w./-])docs/([\w./-]*?\w\.md)(#[\w.-]*\w)?")
 _NO_SLUG = re.compile(r"[^a-z0-9]+")

@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """A number, or none where the runs do not have it, and what else there is to say."""
+    """A number, or none if the runs lack it, with remarks."""
 
     value: float | None
     detail: str = ""
     few: str = ""
-    """Why the number is no data, where it is of too few values."""
+    """Why the number is not data, if it has too few values."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class FigureRuns:
 
 
 def measure_all(runs: FigureRuns, numbers: Sequence[Number]) -> dict[str, Measured]:
-    """All numbers of a figure, by name; one may combine others. Raises UserError for what names nothing."""
+    """All numbers of a figure, by name; one may combine others. Raises UserError for unknown names."""
     result: dict[str, Measured] = {}
     for number in in_order(numbers):
         try:
@@ -99,7 +99,7 @@ def measure_all(runs: FigureRuns, numbers: Sequence[Number]) -> dict[str, Measur
 
 
 def in_order(numbers: Sequence[Number]) -> list[Number]:
-    """Numbers behind those that they combine; what combines itself or an unknown one comes last."""
+    """Numbers after those that they combine; those that combine themselves or unknown ones come last."""
     names = {one.name for one in numbers}
     result: list[Number] = []
     done: set[str] = set()
@@ -237,7 +237,7 @@ def _value(runs: FigureRuns, how: ValueMeasure) -> float | None:
 
 
 def _left_out(rows: pl.DataFrame, column: str) -> str:
-    """What to say of a number that is not of all runs."""
+    """The remark on a number that is not of all runs."""
     valued = rows[column].count() if column in rows.columns else rows.height
     return "" if valued == rows.height else f"{valued} of {rows.height} runs have a value of {column}"
 

@@ -93,7 +93,7 @@ def study_page(results: StudyResults, folder: Path) -> Page:
         if one.item is not None:
             lines += ["", *_item(maker, one.item, one.claims)]
     if rest:
-        lines += ["", "## Our own", "", "What p4cc shows beside what the source does."]
+        lines += ["", "## Our own", "", "What p4cc shows in addition to the source."]
         for name, claims in rest.items():
             heading = f'<a id="own-{slug(name)}"></a>\n### {_capital(plain(_called(name)))}'
             lines += ["", heading, "", *_figure(maker, name, claims, None, f"own-{slug(name)}")]
@@ -150,12 +150,12 @@ def _in_short(maker: _Maker, placed: Sequence[Placed]) -> list[str]:
         expected = f"{facts['met']} met, {facts['not_met']} not met"
         lines += ["", f"Expectations of p4cc's own, in none of these sums: {expected}."]
     if not placed:
-        lines += ["", "The study does not list what its source shows; its figures stand in the study's order."]
+        lines += ["", "The study does not list what its source shows; its figures are in the study's order."]
     return lines
 
 
 def _repeat(results: StudyResults) -> Iterator[str]:
-    """How to repeat the page, and what it costs."""
+    """The command that repeats the page, and its cost."""
     study, cost = results.study.study, results.cost
     on_request = any(figure.entry.on_request and name in results.records for name, figure in results.figures.items())
     how = " --full" if results.full else " --all" if on_request else ""
@@ -242,7 +242,7 @@ def _item(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> Iterator[s
 def _figure(
     maker: _Maker, name: str, claims: Sequence[str], pictures: Sequence[str] | None, anchor: str
 ) -> Iterator[str]:
-    """Ours: title, pictures, the table of claims and the causes of what lies outside."""
+    """Ours: title, pictures, the table of claims and the causes of numbers outside."""
     figure = maker.results.figures.get(name)
     note = maker.words(_note(maker, name))
     if figure is None:
@@ -304,16 +304,16 @@ def _has_more(claim: ClaimRecord) -> bool:
 
 
 def _said(maker: _Maker, claim: ClaimRecord, cells: Sequence[str]) -> str:
-    """What there is to say of a number; of one that is not as stated or expected the number and the cause."""
+    """The remark on a number: its cause if it is not as stated or expected."""
     if claim["verdict"] not in _OFF:
         return f"{maker.words(claim['text'])}: {maker.words(claim['note'])}"
     ours = cells[HEADINGS.index("ours")]
-    told = maker.words(f"{claim['text'].rstrip(' =')} = {ours}")
-    return f"**{_capital(claim['verdict'] or '')}:** {told}; {maker.words(why_of(claim))}"
+    words = maker.words(f"{claim['text'].rstrip(' =')} = {ours}")
+    return f"**{_capital(claim['verdict'] or '')}:** {words}; {maker.words(why_of(claim))}"
 
 
 def _histories(maker: _Maker) -> list[str]:
-    """What changed after a run, claim by claim: equal changes share a row."""
+    """Changes after a run, claim by claim: equal changes share a row."""
     rows: dict[tuple[str, ...], list[str]] = {}
     for record in maker.results.records.values():
         for claim in record["claims"]:
@@ -342,7 +342,7 @@ def _pictures(maker: _Maker, name: str, wanted: Sequence[str] | None, anchor: st
         before = maker.shown.get(path)
         if before is not None and wanted is None:
             if before != anchor:
-                yield from ("", f"Its picture stands [above](#{before}).")
+                yield from ("", f"See the picture [above](#{before}).")
             continue
         target = maker.picture(figure.path.stem, path)
         maker.shown[path] = anchor
@@ -356,7 +356,7 @@ def _pictures(maker: _Maker, name: str, wanted: Sequence[str] | None, anchor: st
 def _absent(maker: _Maker, name: str) -> str:
     study = maker.results.study.study
     figure = maker.results.figures.get(name)
-    when = "It runs on request" if figure is not None and figure.entry.on_request else "It is no part of these runs"
+    when = "It runs on request" if figure is not None and figure.entry.on_request else "These runs do not include it"
     option = f'"{name}"' if " " in name else name
     return f"{when}: {code(f'p4cc reproduce {study.name} --only {option}')}."
 

@@ -31,7 +31,7 @@ COLOURS = 256
 _PICTURE = re.compile(r"\]\(([a-z0-9_]+/[a-z0-9-]+\.(?:png|svg|pdf))\)")
 _INDEX_HEAD = """# Reproduction
 
-Each page follows one source: its figures, tables, formulas and numbers in its order, beside each what comes out here.
+Each page follows one source in its order and sets our result next to each figure, table, formula and number.
 `p4cc reproduce STUDY --report` makes a page from the runs of a study. The sums count numbers of the source; what p4cc
 expects of itself is counted apart.
 """
@@ -56,7 +56,7 @@ The band of a source's number is two-sided and follows from the source alone; no
 
 Within 10 % counts comparable numbers of ours that are so close to the source's, whatever their band. A combination is
 of both numbers over the same points, and a claim leaves out points only where the source does, which it cites. A band,
-measure, grid or base that changed after a run stands in the page's last table.
+measure, grid or base that changed after a run is listed in the page's last table.
 """
 
 

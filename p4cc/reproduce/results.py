@@ -36,7 +36,7 @@ class Cost:
 
     runs: dict[str, Run] = field(default_factory=dict[str, "Run"])
     seeds: dict[int, int] = field(default_factory=dict[int, int])
-    """Number of seeds of a scenario, to the number of scenarios that have so many."""
+    """Number of seeds, to the number of scenarios with that many."""
     commits: list[str] = field(default_factory=list[str])
     versions: list[str] = field(default_factory=list[str])
     days: list[str] = field(default_factory=list[str])
@@ -53,7 +53,7 @@ class Run:
 
 @dataclass(frozen=True)
 class StudyResults:
-    """The figures of a study with what their runs left."""
+    """The figures of a study with the results of their runs."""
 
     study: StudyFile
     folder: Path
@@ -68,7 +68,7 @@ class StudyResults:
 def read_results(study: StudyFile, folder: Path) -> StudyResults:
     """Reads the results of a study.
 
-    Raises UserError where there are none, where they are of another state of the study, or where a part is missing.
+    Raises UserError if there are none, if they are of another state of the study, or if a part is missing.
     """
     again = f"run them again: p4cc reproduce {study.study.name}"
     path = folder / RECORDS_FILE
@@ -97,7 +97,7 @@ def _records(path: Path, again: str) -> dict[str, Record]:
         records: list[Record] = json.loads(read_text(path, "records"))
         return {record["figure"]: record for record in records}
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise UserError("these are no records of a study", place=str(path), remedy=again) from error
+        raise UserError("these are not records of a study", place=str(path), remedy=again) from error
 
 
 def _is_of(records: Iterable[ClaimRecord], numbers: Iterable[Number]) -> bool:
@@ -170,7 +170,7 @@ def _json(path: Path, again: str) -> JsonObject:
     try:
         value: JsonValue = json.loads(read_text(path, "results"))
     except (ValueError, RecursionError) as error:
-        raise UserError("this is no JSON", place=str(path), remedy=again) from error
+        raise UserError("this is not JSON", place=str(path), remedy=again) from error
     if not isinstance(value, dict):
-        raise UserError("these are no results of p4cc", place=str(path), remedy=again)
+        raise UserError("these are not results of p4cc", place=str(path), remedy=again)
     return value

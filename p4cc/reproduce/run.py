@@ -1,7 +1,7 @@
 """Runs a study: its figures one after the other through the scenario runner, then the claims, then the report.
 
 Finished runs are in the runner's cache, and results take their places only when they are whole: a call that was
-interrupted or killed goes on from there when it is made again, and ends with the same bytes.
+interrupted or killed continues from there when it is run again, and ends with the same bytes.
 """
 
 from __future__ import annotations

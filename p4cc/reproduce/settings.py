@@ -27,7 +27,7 @@ Defaults = dict[str, "JsonValue"]
 """`Model.field` or `algorithm.parameter` to its default."""
 
 _TEXTS = frozenset({"title", "source", "figures", "reproduces", "own_transports"})
-"""What of a scenario is for readers only."""
+"""The fields of a scenario that are for readers only."""
 _LENGTH = 12
 
 
@@ -53,7 +53,7 @@ def _how(measure: Measure, settings: JsonValue, measures: Mapping[str, tuple[Mea
 
 
 def settings_of(scenario: ScenarioModel, defaults: Defaults) -> JsonValue:
-    """The scenario without what is as by default; defaults that were not known are added to them."""
+    """The scenario without default values; new defaults are added to the known ones."""
     names = [name for name in type(scenario).model_fields if name not in {*_TEXTS, "name"}]
     return {
         name: _plain(getattr(scenario, name), defaults) for name in names if not _is_usual(scenario, name, defaults)
@@ -91,7 +91,7 @@ def _plain(value: object, defaults: Defaults) -> JsonValue:
 
 
 def _changed_parameters(made: Mapping[str, JsonValue], defaults: Defaults) -> dict[str, JsonValue]:
-    """Parameters of the algorithm that is named here whose defaults are not what they were, and that are not given."""
+    """Parameters of the named algorithm that are not set and whose defaults have changed."""
     name = made.get("name")
     entry = entry_named(name) if isinstance(name, str) else None
     if entry is None:

@@ -48,7 +48,7 @@ class Withdrawn(Model):
 
 
 class Study(Model):
-    """What `reproduce.yaml` holds."""
+    """The content of `reproduce.yaml`."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
     title: str
@@ -70,7 +70,7 @@ class Study(Model):
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study and where it stands."""
+    """A study and its file."""
 
     path: Path
     study: Study

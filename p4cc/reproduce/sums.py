@@ -1,4 +1,4 @@
-"""Sums of verdicts: how many numbers a source has, and what became of them."""
+"""Sums of verdicts: how many numbers a source has, by verdict."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = {
 }
 """Of the source's numbers: keys in a page's facts and in the file of verdicts, to headings."""
 EXPECTED = {"met": "expectations met", "not_met": "not met"}
-"""The same of what p4cc expects of itself, which is in no other sum."""
+"""The same for p4cc's expectations, which no other sum includes."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Sums:
 
 
 def sums_of(claims: Iterable[Judged], items: Iterable[SourceItem]) -> Sums:
-    """The sums of a source's records and of what its items lack."""
+    """The sums of a source's records and of its items without runs."""
     every = list(claims)
     found = counts(every)
     return Sums(

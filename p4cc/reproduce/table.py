@@ -1,4 +1,4 @@
-"""The tables people read: the source's numbers beside ours, then what p4cc expects, then what it only shows."""
+"""The tables people read: the source's numbers next to ours, then what p4cc expects, then what it only shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HEADINGS = ("figure", "claim", "paper", "band", "ours", "deviation", "verdict")
 _STYLES = {WITHIN: "green", MET: "green", OUTSIDE: "red", NOT_MET: "red", NOT_COMPARABLE: "yellow", None: "dim"}
 FEW = "* in some run, fewer values than the percentile needs"
-"""What the star in a league table means."""
+"""The meaning of the star in a league table."""
 
 
 def rich_tables(title: str, records: Sequence[Record], leagues: Sequence[League] = ()) -> Iterator[Table]:
@@ -87,7 +87,7 @@ def markdown(records: Sequence[Record], leagues: Sequence[League] = ()) -> str:
 
 
 def league_lines(league: League, words: Callable[[str], str]) -> list[str]:
-    """A league table in Markdown; what leads a column is bold. `words` makes Markdown of a text."""
+    """A league table in Markdown; the best value of a column is bold. `words` makes Markdown of a text."""
     headings = ["", *(words(column.heading) for column in league.columns)]
     lines = [f"| {' | '.join(headings)} |", f"|---|{'--:|' * len(league.columns)}"]
     for variant, row in zip(league.variants, league.cells, strict=True):

@@ -46,7 +46,7 @@ class Judged(TypedDict):
     """A number with its verdict."""
 
     paper: float | None
-    """The source's number; null for what no source states."""
+    """The source's number; null for numbers of no source."""
     measured: float | None
     verdict: Verdict | None
     """Null for a number of ours that nobody claims."""
@@ -121,7 +121,7 @@ def judge(number: Number, measured: Measured, shared: Sequence[Change] = ()) -> 
 
 
 def _of_source(made: ClaimRecord, claim: Claim) -> None:
-    """Puts what the source states into a record, and how far ours is off."""
+    """Puts the source's number and our deviation into a record."""
     value, low, high = made["measured"], *claim.range
     made["paper"], made["at"], made["reading"] = claim.paper, claim.at, claim.reading
     made["band"] = BandRecord(min=low, max=high, source=rule_of(claim))

@@ -34,7 +34,7 @@ FORMAT = "p4cc verdicts 1"
 
 
 class Made(TypedDict):
-    """What made a study's numbers."""
+    """The origin of a study's numbers."""
 
     version: str
     commit: str
@@ -77,7 +77,7 @@ class Verdicts(TypedDict):
 
 @dataclass(frozen=True)
 class Results:
-    """A study's records, and what made them."""
+    """A study's records, and their origin."""
 
     study: StudyFile
     figures: Sequence[Figure]
@@ -135,7 +135,7 @@ def questions(study: StudyFile, figures: Sequence[Figure], defaults: Defaults) -
 
 
 def write_verdicts(path: Path, made: Sequence[Results]) -> Verdicts:
-    """Puts studies into the file; raises UserError for what changed without its history."""
+    """Puts studies into the file; raises UserError for changes without history."""
     held = read_verdicts(path)
     for results in made:
         name = results.study.study.name

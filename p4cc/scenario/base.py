@@ -35,7 +35,7 @@ _SAID = "said"
 KIND = Field(description=_KIND_IS, json_schema_extra={_SAID: True})
 """Of a kind that data says; in Python the class says it, so that it has a default there."""
 USUAL_KIND = Field(description=_KIND_IS)
-"""Of the kind that is meant where data says none."""
+"""The default kind for data without one."""
 
 Location = tuple[int | str, ...]
 """Steps from the root of a document to a place in it: keys, and places in lists."""
@@ -44,7 +44,7 @@ MAX_FLOW_BYTES = 1 << 50
 
 
 class Told(Documented):
-    """A part of which Python says what is wrong with it as with a scenario's file: place, cause, remedy."""
+    """A part whose errors in Python are those of a scenario's file: place, cause, remedy."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /) -> JsonSchemaValue:
@@ -71,7 +71,7 @@ class Told(Documented):
 
 
 def refused(part: str, error: ValidationError) -> UserError:
-    """What is wrong with the values that Python gave a part."""
+    """The errors of values that Python gave a part."""
     found = [
         f"{'.'.join((part, *map(str, one['loc'])))}: {one['msg'].removeprefix('Value error, ')}"
         + ("" if isinstance(one["input"], dict | list | BaseModel) else f" (it is {one['input']!r})")
@@ -143,7 +143,7 @@ class Algorithm(Model):
 
     @property
     def entry(self) -> Entry | None:
-        """What the registry says of it, or its class; None for a name that there is not."""
+        """Its entry in the registry, or its class; None for an unknown name."""
         return entry_named(self.name) if self._own is None else self._own.entry
 
     def parameters(self) -> dict[str, Parameter]:

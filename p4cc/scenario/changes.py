@@ -1,4 +1,4 @@
-"""What is changed in tables on a run's way, at instants that are known before."""
+"""Changes of tables during a run, at instants known in advance."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a scenario reproduces: numbers that a source states, what p4cc expects of itself, and how each is measured.
 
-The band of a source's number follows from the source alone (p4cc/scenario/stated.py). What changes after a run stands
-in the claim's history.
+The band of a source's number follows from the source alone (p4cc/scenario/stated.py). A claim's history records what
+changes after a run.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ class Number(Model):
     name: ClaimName
     """Name of the claim within the figure, by which other claims refer to it."""
     text: Annotated[str, Field(min_length=1)]
-    """What is measured, in words for the reader."""
+    """The measure in words for the reader."""
     unit: str = ""
     """Unit of the measured value, as shown to the reader."""
     measure: Measure
@@ -293,7 +293,7 @@ class EachVariant(Number):
         return self
 
     def name_of(self, variant: str) -> str:
-        """What the number of one variant is called."""
+        """The name of one variant's number."""
         return f"{self.name}_{re.sub('[^a-z0-9]+', '_', variant.lower()).strip('_')}"
 
     def number_of(self, variant: str) -> Number:
@@ -344,7 +344,7 @@ class Reproduction(Model):
                 check_same_points(claim.name, known[how.of], known[how.to])
 
     def of(self, variants: Sequence[str]) -> Reproduction:
-        """With a number for each of these variants in place of what is said of every one; raises ValueError."""
+        """With a number for each of these variants instead of one for all; raises ValueError."""
         numbers = [*self.numbers, *(one.number_of(variant) for one in self.each_variant for variant in variants)]
         _differ([one.name for one in (*self.claims, *self.expectations, *numbers)])
         return self.model_copy(update={"numbers": numbers})

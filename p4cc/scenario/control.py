@@ -1,4 +1,4 @@
-"""How long messages between switches and the user's controller take, and what the controller is given."""
+"""Latencies between switches and the user's controller, and the controller's parameters."""
 
 from __future__ import annotations
 

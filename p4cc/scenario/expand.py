@@ -62,7 +62,7 @@ class Case:
 
     @property
     def packets(self) -> str:
-        """What packets of the variant's windows are on the wire."""
+        """The form of the variant's window packets on the wire."""
         return str(self._of_windows("packets", "udp"))
 
     @property
@@ -72,7 +72,7 @@ class Case:
 
     @property
     def header_bytes(self) -> int:
-        """What the variant's data packets have from IP to their payload, without user headers."""
+        """Bytes of the variant's data packets from IP to their payload, without user headers."""
         return header_bytes(self.packets, self.ip)
 
     def _of_windows(self, field: str, default: object) -> object:
@@ -85,7 +85,7 @@ class Case:
 
     @property
     def source(self) -> ProgramSource:
-        """The P4 program of switches that have none of their own."""
+        """The P4 program of switches without another one."""
         switch = self.scenario.switch
         # P4Info belongs to one file, not to what a variant runs in its place.
         p4info = None if self.variant.program else switch.p4info
@@ -104,7 +104,7 @@ class Case:
         return [self.source, *self.scenario.switch.programs]
 
     def keys(self) -> dict[str, Key]:
-        """What identifies the case in results: variant, senders of a star, and every swept field by its last step."""
+        """The case's identity in results: variant, senders of a star, and every swept field by its last step."""
         topology = self.scenario.topology
         senders = {"senders": topology.senders} if isinstance(topology, StarTopology) else {}
         return {"variant": self.variant.name, **senders, **self._swept()}
@@ -155,28 +155,28 @@ def as_key(value: JsonValue) -> Key:
     return value if isinstance(value, str | int | float | bool) else json.dumps(value)
 
 
-def expand(data: JsonObject, scenario: ScenarioModel, check: Check, told: Origins | None = None) -> list[Case]:
+def expand(data: JsonObject, scenario: ScenarioModel, check: Check, swept: Origins | None = None) -> list[Case]:
     """All cases, points outermost, variants in the scenario's order.
 
-    `check` validates each point's data and is told which values came from the sweep; `told` says which sweeps the
+    `check` validates each point's data and learns which values came from the sweep; `swept` says which sweeps the
     command line asked for.
     """
     cases: list[Case] = []
     paths = list(scenario.sweep)
     for values in itertools.product(*scenario.sweep.values()):
-        cases += cases_at(data, dict(zip(paths, values, strict=True)), check, told, len(cases))
+        cases += cases_at(data, dict(zip(paths, values, strict=True)), check, swept, len(cases))
     return cases
 
 
 def cases_at(
-    data: JsonObject, point: dict[str, JsonValue], check: Check, told: Origins | None = None, first: int = 0
+    data: JsonObject, point: dict[str, JsonValue], check: Check, swept: Origins | None = None, first: int = 0
 ) -> list[Case]:
     """The cases of one point, one per variant, numbered from `first` on; see `expand`."""
     at_point = apply_overrides(data, [])
     origins: Origins = {}
     for path, value in point.items():
         place = f"sweep {path}={json.dumps(value)}"
-        if (origin := (told or {}).get(("sweep", path), (told or {}).get(("sweep",)))) is not None:
+        if (origin := (swept or {}).get(("sweep", path), (swept or {}).get(("sweep",)))) is not None:
             place = f"{origin} at {path}={json.dumps(value)}"
         origins.update(dict.fromkeys(set_path(at_point, path, value, place), place))
     checked = check(at_point, origins)

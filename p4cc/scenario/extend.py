@@ -1,4 +1,4 @@
-"""`extends`: a scenario laid over another one, so that what experiments share is written once.
+"""`extends`: a scenario over another one, so that experiments share settings.
 
 Mappings merge key by key, unless they are of different `kind`; everything else takes the place of what the other file
 has. In `variants` a text takes over the other file's variant of that name, and a mapping with `like` starts from one.

@@ -172,7 +172,7 @@ class RdmaTransport(Model):
     @model_validator(mode="before")
     @classmethod
     def _no_tcp(cls, data: JsonValue) -> JsonValue:
-        """Names what an unknown key alone would not say."""
+        """Explains keys that would otherwise only be unknown."""
         if isinstance(data, dict) and (given := [name for name in ("packets", "ip") if name in data]):
             raise ValueError(
                 f"{given[0]}: paced senders use p4cc's header, which carries their rates, telemetry and NACKs, over "

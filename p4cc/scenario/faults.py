@@ -1,4 +1,4 @@
-"""What fails in a run: links, and switches with all that they hold."""
+"""Faults of a run: links, and switches with all their state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn: one class per kind of figure."""
+"""Figures: one class per kind."""
 
 from __future__ import annotations
 

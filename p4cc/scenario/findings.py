@@ -1,4 +1,4 @@
-"""What is wrong with a scenario, in words: where it was written, why it cannot be, what to write in its place."""
+"""Errors of a scenario in words: place, cause, and a valid alternative."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Places:
         return self._document.path
 
     def of(self, location: Location) -> str:
-        """The assignment that set the value or what holds it, else file, line and column.
+        """The assignment that set the value or its parent, else file, line and column.
 
-        Where an assignment set something inside of what is wrong, both are named.
+        If an assignment set a part of the wrong value, both are named.
         """
         for length in range(len(location), 0, -1):
             if location[:length] in self._origins:
@@ -47,13 +47,13 @@ class Places:
         return f"{place} with {', '.join(inside)}" if inside else place
 
     def of_key(self, location: Location) -> str:
-        """As `of`; where an assignment chose the kind of what holds the key, that too: keys follow from the kind."""
+        """As `of`, and the assignment that chose the kind of the key's parent: keys follow from the kind."""
         place, kind = self.of(location), self._origins.get((*location[:-1], "kind"))
         return place if kind is None or kind in place else f"{place} with {kind}"
 
 
 def finding(places: Places, data: JsonObject, detail: ErrorDetails) -> str:
-    """One error of pydantic's, with the field's own words for what belongs there."""
+    """One error of pydantic's, with the field's description of valid values."""
     location = in_data(data, detail["loc"])
     part = parts.at(location, _kinds(data, location))
     see = f"see 'p4cc schema {part.path}'" if part is not None and part.path else "run 'p4cc schema'"
@@ -97,12 +97,12 @@ def _unknown_kind(part: parts.Part | None, given: str) -> tuple[str, str]:
 
 
 def _about(part: parts.Part) -> str:
-    """What the field is for: the first sentence of its description, as the end of a sentence."""
+    """The field's purpose: the first sentence of its description, as the end of a sentence."""
     return parts.about(part).rstrip(".")
 
 
 def _what_fits(location: Location, part: parts.Part | None) -> str:
-    """What is allowed there."""
+    """The allowed values."""
     name = next((step for step in reversed(location) if isinstance(step, str)), "")
     if part is None or not name:
         return ""

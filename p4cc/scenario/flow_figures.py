@@ -1,4 +1,4 @@
-"""Figures of flows by pod, by rank and by size, and of what waited in queues (docs/algorithms/metrics.md#metrics)."""
+"""Figures of flows by pod, by rank and by size, and of packets in queues (docs/algorithms/metrics.md#metrics)."""
 
 from __future__ import annotations
 

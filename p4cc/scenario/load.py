@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 
 MAX_FINDINGS = 50
-"""What is shown of the findings of one scenario."""
+"""The most findings shown of one scenario."""
 FASTEST_BPS = 10_000_000_000_000
-"""The fastest link there is: what follows from a host's own rate is checked when the network is built."""
+"""The fastest link; values that depend on a host's rate are checked when the network is built."""
 
 _STEP = re.compile(r"[^.\[\]]+")
 _ANY_PATH = UsualPath(LEAST_RWND, PathTimes(rtt_ns=1, queue_ns=0))
@@ -55,7 +55,7 @@ _STAND_INS: JsonObject = {
     "traffic": {"kind": "incast", "sru_bytes": 1},
     "variants": [{**_STAND_IN_SENDER, "name": "stand-in"}],
 }
-"""For what a scenario must have, where that cannot be read."""
+"""Replacements of required parts that cannot be read."""
 
 
 def load_scenario(name: str | Path, overrides: Sequence[str] = ()) -> ScenarioModel:
@@ -94,14 +94,14 @@ def validate(document: Document, data: JsonObject, origins: Origins | None = Non
 
 
 def _all_of(findings: Sequence[str], more: int = 0) -> UserError:
-    """The findings as one error; a great many have one cause, and those shown say what it is."""
+    """The findings as one error; very many usually have one cause, which those shown name."""
     more += max(0, len(findings) - MAX_FINDINGS)
     left_out = [f"and {more} more of this kind"] if more else []
     return UserError("\n".join([*findings[:MAX_FINDINGS], *left_out]))
 
 
 def check_network(document: Document, scenario: ScenarioModel, origins: Origins) -> None:
-    """Builds the network and forgets it; raises UserError with the place of what does not fit together."""
+    """Builds the network and forgets it; raises UserError with the place of a conflict."""
     try:
         scenario.topology.build(document.path)
     except TopologyError as error:
@@ -118,7 +118,7 @@ def check_network(document: Document, scenario: ScenarioModel, origins: Origins)
 
 
 def _findings(places: Places, scenario: ScenarioModel, left_out: Sequence[Location] = ()) -> list[str]:
-    """What is wrong though each field alone is right; nothing at places that are `left_out`."""
+    """Conflicts between valid fields; none at places that are `left_out`."""
     problems = [one for one in scenario.problems() if not _within(one.location, left_out)]
     found = [
         str(UserError(f"{dotted(one.location)}: {one.cause}", place=places.of(one.location), remedy=one.remedy))
@@ -131,7 +131,7 @@ def _findings(places: Places, scenario: ScenarioModel, left_out: Sequence[Locati
 
 
 def _findings_of_the_rest(places: Places, data: JsonObject, wrong: Sequence[Location]) -> list[str]:
-    """Findings about what the schema takes, with stand-ins for what it does not: all errors come at once."""
+    """Findings about valid parts, with stand-ins for invalid ones, so that all errors come at once."""
     if () in wrong or {location[0] for location in wrong} & {"transport", "paced"}:
         # Which senders fit follows from the transport.
         return []
@@ -163,7 +163,7 @@ def _within(location: Location, above: Sequence[Location]) -> bool:
 
 
 def _sender_findings(places: Places, scenario: ScenarioModel, left_out: Sequence[Location]) -> Iterator[UserError]:
-    """What the engine refuses of a sender, at the field that says it."""
+    """The engine's errors about a sender, at their fields."""
     for location, sender in scenario.senders():
         if _within(location, left_out):
             continue
@@ -215,7 +215,7 @@ ForEngine = tuple[str, list[_engine.OwnAlgorithm]]
 
 
 def _rdma_config(transport: RdmaTransport, sender: Sender, control: Algorithm) -> ForEngine:
-    """A sender's configuration with stand-ins for what follows from the topology."""
+    """A sender's configuration with stand-ins for values that follow from the topology."""
     own: list[UserSender] = []
     telemetry: spec.IntTable = {"unit_shift": 0, "tick_ns": 1, "rates_bps": {}}
     config = transport.config(sender.transport, telemetry, _config(control, own), base_rtt_ns=1)
@@ -227,7 +227,7 @@ def _stand_in_thresholds(entry: Entry | None) -> dict[str, Parameter]:
 
 
 def _config(chosen: Algorithm, own: list[UserSender]) -> spec.AlgorithmSpec:
-    """An algorithm as the engine takes it, with stand-ins for thresholds; a class of the user's is added to `own`."""
+    """An algorithm as the engine takes it, with stand-ins for thresholds; a user's class is added to `own`."""
     return chosen.config({**_stand_in_thresholds(chosen.entry), **chosen.parameters()}, own)
 
 

@@ -1,6 +1,6 @@
 """YAML text to nodes that know their places: the only place that names the library which reads YAML.
 
-What scenarios have no use for is an error at its place: aliases, tags, deep nesting, numbers that no field holds.
+Parts of YAML that scenarios do not use are errors at their places: aliases, tags, deep nesting, too large numbers.
 Plain scalars are numbers, truth values and null as YAML 1.2 says (its core schema), with `_` between digits.
 """
 

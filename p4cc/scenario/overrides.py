@@ -24,7 +24,7 @@ _STEP = re.compile(r"[^.\[\]]+")
 
 Container: TypeAlias = "dict[str, JsonValue] | list[JsonValue]"
 Origins = dict[Location, str]
-"""Where values that the file does not hold come from: location to place, such as `--set seeds=[1]`."""
+"""Origins of values that are not from the file: location to place, such as `--set seeds=[1]`."""
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def apply_overrides(data: JsonObject, assignments: list[str], origins: Origins |
 
 
 def assignments(changes: JsonObject | None, overrides: JsonObject) -> tuple[str, ...]:
-    """`KEY=VALUE` of values by dotted path, and of keywords in which two underscores stand for the dot.
+    """`KEY=VALUE` of values by dotted path, and of keywords in which two underscores replace the dot.
 
     Raises UserError for a value that no file could have.
     """
@@ -91,7 +91,7 @@ def assignments(changes: JsonObject | None, overrides: JsonObject) -> tuple[str,
 
 
 def plain_text(place: str, value: JsonValue) -> str:
-    """A value as JSON, which is YAML too; raises UserError for what has no such form."""
+    """A value as JSON, which is YAML too; raises UserError for values without such a form."""
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -137,7 +137,7 @@ def values_at(data: JsonValue, path: str) -> list[JsonValue]:
 
 
 def _children(location: Location, node: Container, step: str) -> list[tuple[Location, JsonValue]]:
-    """What one step leads to; a key that a mapping lacks is made."""
+    """The value behind one step; missing keys are added to mappings."""
     if isinstance(node, dict):
         inner = node.get(step)
         if inner is None:

@@ -35,7 +35,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Part:
-    """What a path leads to: a field, and the mappings that it accepts (several if it has kinds)."""
+    """The target of a path: a field, and the mappings that it accepts (several if it has kinds)."""
 
     path: str
     field: Node
@@ -95,7 +95,7 @@ def text(part: Part, width: int) -> str:
 
 
 def type_text(name: str, node: Node) -> str:
-    """What a field may hold: its type with the range, and the unit that its name ends in."""
+    """A field's values: its type with the range, and the unit that its name ends in."""
     unit = held(name)
     found = " or ".join(dict.fromkeys(_type(branch) for branch in _branches(node)))
     return found if unit is None else f"{found}: {unit[0]}, such as {unit[1]}"
@@ -122,7 +122,7 @@ def kinds_at(part: Part) -> list[str]:
 
 
 def about(part: Part) -> str:
-    """What a field is for: the first sentence of its description."""
+    """A field's purpose: the first sentence of its description."""
     return " ".join(_merged(part.field).get("description", "").split()).partition(". ")[0]
 
 
@@ -234,7 +234,7 @@ def _plain_number(value: float) -> str:
 
 
 def _merged(node: Node) -> Node:
-    """A node with what it refers to, its own keys first."""
+    """A node merged with its reference, its own keys first."""
     reference = node.get("$ref")
     if reference is None:
         return node

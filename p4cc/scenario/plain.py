@@ -1,4 +1,4 @@
-"""A part of a scenario as plain data: what a file would say of it."""
+"""A part of a scenario as plain data, as a file would have it."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class PortControl(Protocol):
     """Settings of a control."""
 
     def features(self, roles: frozenset[str], at: NetworkPorts) -> Iterator[Feature]:
-        """What programs with tables of these roles are told; raises PlannerError for what a port cannot hold."""
+        """The settings of programs with tables of these roles; raises PlannerError for values beyond a port's."""
         ...
 
 
@@ -254,7 +254,7 @@ class PortControls(Model):
     """For programs that report queues to senders (`bolt.p4`)."""
 
     def port_features(self, roles: frozenset[str], at: NetworkPorts) -> Iterator[Feature]:
-        """What all of them tell programs with these roles, in their order; raises PlannerError."""
+        """The settings of all of them for programs with these roles, in order; raises PlannerError."""
         for name in PortControls.model_fields:
             control = getattr(self, name)
             if isinstance(control, PortControl):

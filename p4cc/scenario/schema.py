@@ -1,6 +1,6 @@
 """The scenario: one description of an experiment, as YAML writes it and pydantic checks it.
 
-Every field that is a quantity ends in its unit. What a field refers to in the sources is named by an anchor
+Every field that is a quantity ends in its unit. A field's reference in the sources is an anchor
 of docs/algorithms ("docs/algorithms/reproductions.md#gst-base"). `p4cc schema` prints this as JSON Schema.
 """
 
@@ -115,7 +115,7 @@ EcnProfile = Literal["gst", "rfc3168", "sce"]
 
 
 class AnyProgramSettings(Model):
-    """What is set for switches whatever their program is."""
+    """Settings of switches with any program."""
 
     program: Annotated[str, Field(min_length=1)] = Field(
         default="p4src/v1model/ecn_dual.p4",
@@ -208,13 +208,13 @@ MAX_RWND = 1 << 20
 
 
 def header_bytes(packets: object, ip: object) -> int:
-    """What a data packet has from IP to its payload (docs/reference/wire-format.md); of the default for any other."""
+    """Bytes of a data packet from IP to its payload (docs/reference/wire-format.md); of the default for any other."""
     return _HEADER_BYTES.get(str(packets), _HEADER_BYTES["udp"]) + (_MORE_OF_IPV6 if ip == 6 else 0)
 
 
 @dataclass(frozen=True)
 class UsualPath:
-    """What follows from a network's longest path for senders of which nobody says it."""
+    """Values for senders that follow from a network's longest path by default."""
 
     rwnd: int
     """Receiver window in segments."""
@@ -311,7 +311,7 @@ class Transport(Model):
     def config(
         self, changes: Mapping[str, Parameter], ecn_profile: EcnProfile, cc: spec.AlgorithmConfig, path: UsualPath
     ) -> spec.SenderConfig:
-        """The engine's form with a sender's `changes`; what nobody says follows from the path."""
+        """The engine's form with a sender's `changes`; defaults follow from the path."""
         shared = self.model_dump(exclude={"kind", "headers"}, exclude_none=True)
         shared.setdefault("rwnd", path.rwnd)
         made: dict[str, Any] = {**shared, **changes, "ecn_profile": ecn_profile, "cc": cc}
@@ -337,7 +337,7 @@ AnyTransport = Annotated[
 
 
 class NamedSender(Sender):
-    """A sender with its name, and what it changes at switches of any program."""
+    """A sender with its name, and its changes to switches of any program."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
     """Name in tables and figures."""
@@ -367,7 +367,7 @@ Interval = Annotated[int, Field(ge=LEAST_INTERVAL_NS, le=1_000_000_000)]
 
 
 def sampling_ns(interval: int | Literal["rtt"] | None, rtt_ns: int) -> int | None:
-    """The time between samples in a network with this round trip; None where there are none."""
+    """The time between samples in a network with this round trip; None without samples."""
     return min(max(rtt_ns, LEAST_INTERVAL_NS), USUAL_INTERVAL_NS) if interval == "rtt" else interval
 
 
@@ -574,7 +574,7 @@ class ScenarioModel(Model):
         self._place = place
 
     def __repr__(self) -> str:
-        """What it is about, in a line."""
+        """Its subject, in a line."""
         kinds = ", ".join(item.kind for item in self.traffic_items)
         senders = ", ".join(variant.name for variant in self.variants)
         return f"Scenario({self.name}: {self.topology.kind}, {kinds}; {senders}; seeds {self.seeds})"
@@ -590,7 +590,7 @@ class ScenarioModel(Model):
         return {place: item for place, item in enumerate(self.traffic_items) if isinstance(item, FlowTraffic)}
 
     def _limits_of_python(self) -> ControlSettings:
-        """What `control` may hold without a controller: algorithms in Python have limits, too."""
+        """The fields of `control` that apply without a controller: algorithms in Python have limits, too."""
         in_python = any(one.entry is None or one.own for _, sender in self.senders() for _, one in sender.algorithms())
         return ControlSettings(handler_limit_s=self.control.handler_limit_s) if in_python else ControlSettings()
 

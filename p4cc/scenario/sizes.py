@@ -41,4 +41,3 @@ class CdfSize(Model):
 
 
 FlowSize = Annotated[FixedSize | UniformSize | CdfSize, Field(discriminator="kind")]
-SIZE_KINDS = ("fixed", "uniform", "cdf")

@@ -1,4 +1,4 @@
-"""What is recorded of the state that the user's programs keep, and the figure that draws it."""
+"""Records of the state of the user's programs, and the figure that draws them."""
 
 from __future__ import annotations
 

@@ -58,9 +58,9 @@ class Change(Model):
     date: Day
     """When it changed."""
     before: Line
-    """What it was."""
+    """Its former value."""
     after: Line
-    """What it is since then."""
+    """Its value since then."""
     why: Line
     """The reason."""
 
@@ -72,7 +72,7 @@ class Stated(Model):
     """A number of a source."""
 
     paper: float
-    """What the source states."""
+    """The source's statement."""
     at: Line
     """Where the source states it: its section, figure or table."""
     reading: Reading

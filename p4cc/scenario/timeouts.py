@@ -20,7 +20,7 @@ _MOST_NS = 200_000_000
 
 @dataclass(frozen=True)
 class PathTimes:
-    """What a packet spends on the longest path of a network."""
+    """The time of a packet on the longest path of a network."""
 
     rtt_ns: int
     """Round-trip time of the empty network, a full packet's serialisation included."""

@@ -169,9 +169,9 @@ class ImportedTopology(Told):
         path = find_named(self.file, scenario, what="topology", key="topology.file")
         lab = load_lab(path)
         files = [(one.name, file) for one in lab.network.switches for file in (one.runtime, one.commands) if file]
-        beside = path.resolve().parent
+        folder = path.resolve().parent
         # Paths start from the folder of the exercise, which may be the one above.
-        named = [(switch, os.path.relpath(inside(lab.folder, file), beside)) for switch, file in files]
+        named = [(switch, os.path.relpath(inside(lab.folder, file), folder)) for switch, file in files]
         return [(switch, os.path.normpath(Path(self.file).parent / file)) for switch, file in named]
 
 

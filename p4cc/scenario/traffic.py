@@ -37,7 +37,7 @@ class Shares(Model):
         return self
 
     def shares(self, senders: int) -> list[int]:
-        """Bytes of each sender; what does not divide evenly goes to the first ones, a byte each."""
+        """Bytes of each sender; the remainder goes to the first ones, a byte each."""
         if self.sru_bytes is not None:
             return [self.sru_bytes] * senders
         each, rest = divmod(self.total_bytes or 0, senders)

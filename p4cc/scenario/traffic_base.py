@@ -1,4 +1,4 @@
-"""What every kind of traffic has."""
+"""The fields of every kind of traffic."""
 
 from __future__ import annotations
 
@@ -80,5 +80,5 @@ class EndingTraffic(FlowTraffic):
 
 
 def own_sender(item: FlowTraffic) -> str:
-    """What the engine knows the sender of traffic by that brings its own."""
+    """The engine's name of a sender that traffic defines itself."""
     return f"{item.label}/sender"

@@ -1,6 +1,6 @@
-"""What variants send over: the settings of transport that decide a comparison as much as an algorithm does.
+"""The transport of variants: the settings of transport that decide a comparison as much as an algorithm does.
 
-Pure, and of plain data, so that a scenario that is about to run and one that stands in results are read alike.
+Pure, and of plain data, so that scenarios about to run and those of results are read alike.
 """
 
 from __future__ import annotations

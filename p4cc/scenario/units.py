@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def plain_numbers(data: JsonObject, errors: list[tuple[Location, str]]) -> dict[str, JsonValue]:
-    """`data` with plain numbers for values with units; what has a wrong unit stays and is added to `errors`."""
+    """`data` with plain numbers for values with units; values with a wrong unit stay and are added to `errors`."""
     return {key: _walk(value, (key,), errors) for key, value in data.items()}
 
 

@@ -81,7 +81,7 @@ class HeadersRecord(Model):
 
 
 def problems(headers: Sequence[OwnHeader]) -> Iterator[tuple[int, str, str, str]]:
-    """What is wrong among headers: place, field, cause and remedy."""
+    """Errors of headers: place, field, cause and remedy."""
     for number, header in enumerate(headers):
         if number > 0:
             for field, given in (("after", header.after), ("announce", header.announce), ("echo", header.echo or None)):

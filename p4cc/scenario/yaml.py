@@ -47,7 +47,7 @@ class Document:
         return found if "name" in found else {"name": name_of(self.path), **found}
 
     def over_base(self) -> dict[str, JsonValue]:
-        """What the files say, and nothing else."""
+        """The files' content, without defaults."""
         own = cast("dict[str, JsonValue]", self.root.plain())
         if self.base is None:
             return own
@@ -79,7 +79,7 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """Parses a YAML file and those that it extends; raises UserError for what cannot be used."""
+    """Parses a YAML file and those that it extends; raises UserError for unusable content."""
     return _read_chain(_read_one(path), ())
 
 
@@ -170,7 +170,7 @@ def parse_value(text: str) -> JsonValue:
 
 
 def _child(node: Node, step: int | str) -> Node | None:
-    """What a step leads to."""
+    """The value behind a step."""
     if isinstance(node.value, dict):
         return node.value.get(str(step))
     if isinstance(node.value, list) and isinstance(step, int) and 0 <= step < len(node.value):

@@ -7,8 +7,6 @@ ROUTES_KEY = "hdr.ipv4.dst_addr"
 NEXT_HOPS = "ingress.forward.ecmp"
 SET_NEXT_HOP = "ingress.forward.set_next_hop"
 ECMP_SEEDS = "ingress.forward.ecmp_seeds"
-ECMP_SEEDS_KEY = "hdr.ethernet.ether_type"
-SET_SEED = "ingress.forward.set_seed"
 ETHERTYPE_IPV4 = 0x0800
 
 THRESHOLDS = "egress.ecn.thresholds"
@@ -16,16 +14,12 @@ THRESHOLDS_KEY = "egress_port"
 SET_THRESHOLDS = "egress.ecn.set_thresholds"
 
 CODEPOINTS = "egress.ecn.codepoint_map"
-CODEPOINTS_LEVEL_KEY = "level"
-CODEPOINTS_ECN_KEY = "ecn"
-SET_CODEPOINT = "egress.ecn.set_codepoint"
 
 LEVEL_PACKETS = "egress.ecn.level_packets"
 """Counter of packets by queue level; its cell is port * 4 + level."""
 
 LEVELS_PER_PORT = 4
 
-PORT_KEY = "egress_port"
 CURVES = "egress.red.curves"
 SET_CURVE = "egress.red.set_curve"
 RED_STEPS = "egress.red.steps"
@@ -41,31 +35,18 @@ WRED_P_UNIT = 1_000_000
 INT_PORTS = "egress.telemetry.ports"
 SET_INT_PORT = "egress.telemetry.set_port"
 PRIORITIES = "ingress.ack_priority.priorities"
-IS_CONTROL_KEY = "is_control"
-TRAFFIC_CLASS_KEY = "traffic_class"
-SET_PRIORITY = "ingress.ack_priority.set_priority"
 
 D3_PORTS = "egress.allocator.ports"
-SET_D3_PORT = "egress.allocator.set_port"
-SET_D3_PORT_AS_PUBLISHED = "egress.allocator.set_port_as_published"
 D3_ESTIMATES = "egress.allocator.estimate.measured"
-SET_D3_ESTIMATE = "egress.allocator.estimate.set_estimate"
 D3_RECIPROCALS = "egress.allocator.rule.reciprocals"
-SET_RECIPROCAL = "egress.allocator.rule.set_reciprocal"
-FLOWS_KEY = "flows"
 RCP_PORTS = "egress.rcp.ports"
-SET_RCP_PORT = "egress.rcp.set_port"
 RCP_STAMPED = "egress.rcp.stamped"
-SET_RCP_RATE = "egress.rcp.set_rate"
 D3_STAMPED = "egress.allocator.stamped"
 SET_D3_SHARE = "egress.allocator.set_share"
 
 BOLT_PORTS = "ingress.bolt.ports"
-SET_BOLT_PORT = "ingress.bolt.set_port"
 
 FLOWLET_GAPS = "ingress.spray.gaps"
-SET_FLOWLET_GAP = "ingress.spray.set_gap"
-FLOWLET_KEY = "ether_type"
 
 DUALPI2_PORTS = "egress.dualpi2.ports"
 SET_DUALPI2_PORT = "egress.dualpi2.set_port"

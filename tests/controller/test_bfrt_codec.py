@@ -181,7 +181,7 @@ def entry(*match: Match, table: str = ROUTES, call: ActionCall | None = None) ->
             "table 'egress.no': the P4 program does not define it; it defines: egress.ecn.codepoint_map",
         ),
         (Member(MemberKey("no", 1), HOP), "action profile 'no': the P4 program does not define it"),
-        (entry(Exact("hdr.ipv4.dst_addr", 1)), "has match kind LPM, not hdr.ipv4.dst_addr=0x1"),
+        (entry(Exact("hdr.ipv4.dst_addr", 1)), "has match kind LPM, not hdr.ipv4.dst_addr=1"),
         (entry(Lpm("hdr.ipv4.dst_addr", 1, 24)), "is not a prefix of 32 bits"),
         (entry(Lpm("hdr.ipv4.dst_addr", 0, 33)), "is not a prefix of 32 bits"),
         (entry(Lpm("hdr.ipv4.other", 0, 3)), "key 'hdr.ipv4.other'"),

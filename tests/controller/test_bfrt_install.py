@@ -183,7 +183,7 @@ async def test_the_first_update_refused_is_named_and_the_others_are_counted(ecn_
             Update(UpdateKind.INSERT, entries[1]),
         )
         assert error.code == "NOT_FOUND"
-        assert str(error).startswith(f"{target}: write: delete egress.ecn.thresholds [egress_port=0x190] -> ")
+        assert str(error).startswith(f"{target}: write: delete egress.ecn.thresholds [egress_port=400] -> ")
         assert "; 1 more updates were refused" in error.cause
 
 
@@ -304,7 +304,7 @@ def test_features_stand_where_a_program_of_the_users_has_them(tmp_path: Path) ->
     source.write_text(text.replace("EcnDual() ecn;", "EcnDual() mine;").replace("ecn.apply(", "mine.apply("), "utf-8")
     with device(tmp_path, "ecn_dual", source) as it:
         named = ["--p4-name", "ecn_dual"]
-        assert "egress.mine.thresholds [egress_port=0x1]" in command(it, "diff", *named).stdout
+        assert "egress.mine.thresholds [egress_port=1]" in command(it, "diff", *named).stdout
         assert command(it, "install", *named).exit_code == 0
         shown = command(it, "show", *named, "--json")
         assert shown.exit_code == 0, shown.stderr

@@ -103,7 +103,7 @@ def test_a_changed_threshold_is_the_only_write() -> None:
     (old,) = planned(topology, EcnSettings(Profile.GST, usual))
     (new,) = planned(topology, EcnSettings(Profile.GST, usual | {("s1", "h2"): Thresholds(8, 65)}))
     ((update,),) = diff(new.entities, old.entities)
-    assert str(update) == f"modify {program.THRESHOLDS} [egress_port=0x2] -> {program.SET_THRESHOLDS}(k=0x8, k_dc=0x41)"
+    assert str(update) == f"modify {program.THRESHOLDS} [egress_port=2] -> {program.SET_THRESHOLDS}(k=8, k_dc=65)"
 
 
 def test_large_writes_come_in_bounded_batches() -> None:
@@ -114,5 +114,5 @@ def test_large_writes_come_in_bounded_batches() -> None:
 
 def test_a_key_that_occurs_twice_is_refused() -> None:
     entry = Entry(EntryKey("table", (Exact("key", 1),)), ActionCall("mark"))
-    with pytest.raises(ValueError, match=r"table \[key=0x1\] occurs twice"):
+    with pytest.raises(ValueError, match=r"table \[key=1\] occurs twice"):
         diff([entry, entry], [])

@@ -114,7 +114,7 @@ def test_ctrl_c_says_that_it_goes_on(tmp_path: Path) -> None:
     # compiler hears it though the build may be about to wait.
     os.killpg(build.pid, signal.SIGINT)
     _, said = build.communicate(timeout=60)
-    assert (build.returncode, said) == (130, "setup: interrupted; `make setup` goes on from here\n")
+    assert (build.returncode, said) == (130, "setup: interrupted; `make setup` continues from here\n")
 
 
 def test_set_up_builds_each_crate_once() -> None:

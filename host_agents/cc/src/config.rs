@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for ParamValue {
 pub struct AlgorithmSpec {
     /// Name in the registry, or for people where the algorithm is the user's own.
     pub name: String,
-    /// Number of an algorithm of the user's ([`AlgorithmConfig::bring`]), which has its parameters already.
+    /// Number of a user's algorithm ([`AlgorithmConfig::bring`]), which has its parameters already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<u32>,
     /// That algorithm.

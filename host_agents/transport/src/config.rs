@@ -98,7 +98,7 @@ pub struct SenderConfig {
     pub rto_init_ns: Option<u64>,
     /// Largest timeout, backoff included.
     pub rto_max_ns: u64,
-    /// Duplicate ACKs that stand for a loss.
+    /// Duplicate ACKs that mean a loss.
     pub dupthresh: u32,
     /// Whether each duplicate ACK below `dupthresh` lets a new segment leave (RFC3042).
     pub limited_transmit: bool,

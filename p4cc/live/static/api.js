@@ -17,7 +17,7 @@ async function answer(request) {
   try {
     response = await request;
   } catch {
-    throw new ApiError({ cause: "the run's server does not answer", remedy: "see whether its command still runs" });
+    throw new ApiError({ cause: "the run's server does not answer", remedy: "check that its command still runs" });
   }
   if (response.status === 401 || response.status === 403) throw new ApiError(NO_TOKEN, response.status);
   let body = null;

@@ -12,7 +12,7 @@ const INTERVAL_MS = 500;
 const ORDER_MS = 1000;
 const NAME_CHARACTERS = 24;
 export const UNKNOWN = "What waits is not known: these switches do not tell.";
-// Colours of the style sheet: below K, from K on, from K_dc on. The legend beside the figure names them.
+// Colours of the style sheet: below K, K and above, K_dc and above. The figure's legend names them.
 const CLASSES = ["depth-low", "depth-k", "depth-k-dc"];
 
 export class Depths {

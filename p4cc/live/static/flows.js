@@ -44,7 +44,7 @@ export class Flows {
     const none = this.history.shown.length === 0;
     const note = byId("flows-note");
     note.hidden = !none;
-    say(note, this.isLab ? "Windows and rates of flows are not known in a lab." : "No flow is active yet.");
+    say(note, this.isLab ? "Windows and rates of flows are not known in a lab." : "No flow is active.");
     say(byId("flows-watched"), none ? "" : `${this.history.shown.length} watched${this.about()}`);
     byId("flows-choose").hidden = this.isLab && none;
     byId("flows-card").querySelector(".halves").hidden = none;

@@ -69,7 +69,8 @@ function names(network) {
   say(byId("title"), network.title);
   const { nodes, switches, links } = network;
   const hosts = nodes.length - switches.length;
-  const sizes = `${count(switches.length)} switches, ${count(hosts)} hosts, ${count(links.length)} links`;
+  const sizes = [[switches.length, "switch", "es"], [hosts, "host", "s"], [links.length, "link", "s"]]
+    .map(([number, what, more]) => `${count(number)} ${what}${number === 1 ? "" : more}`).join(", ");
   say(byId("case"), `${network.case} · ${network.kind === "lab" ? "lab" : "virtual time"} · ${sizes}`);
   document.title = `${network.title} · p4cc live`;
 }

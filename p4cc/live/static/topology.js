@@ -204,8 +204,8 @@ export class Topology {
     const isBeside = !isHost && all.length <= 20;
     return {
       x: all.map((node) => node.x),
-      // A host's name stands below its glyph.
-      y: all.map((node) => node.y - (isHost ? 5 / this.pixels()[1] : 0)),
+      // A host's name is below its glyph.
+      y: all.map((node) => node.y - (isHost ? 8 / this.pixels()[1] : 0)),
       mode: isNamed ? "text" : "none",
       text: all.map((node) => `${isBeside ? BESIDE : ""}${label(short(node.name, NAME_CHARACTERS))}`),
       textposition: isHost ? "bottom center" : isBeside ? "middle right" : "top center",

@@ -49,9 +49,10 @@ function nothing(x, y) {
 function pointText() { return held.points.length > 1 ? `Shown: ${held.points[state.point]}.` : ""; }
 
 function shownText(seed, seeds, isOfPoint = true) {
-  if (seed === null) return `There are details of seeds ${[...new Set(seeds)].join(", ")} only; none of them is on.`;
-  const more = held.seeds.length > 1 ? `, seed ${seed}, the first that is on` : "";
-  return `Shown: ${held.points.length > 1 && isOfPoint ? held.points[state.point] : "the run"}${more}.`;
+  if (seed === null) return `There are details of seeds ${[...new Set(seeds)].join(", ")} only; none of them is selected.`;
+  const what = held.points.length > 1 && isOfPoint ? [held.points[state.point]] : [];
+  if (held.seeds.length > 1) what.push(`seed ${seed}, the first selected`);
+  return what.length ? `Shown: ${what.join(", ")}.` : "";
 }
 
 /** Colour and dash of a variant's trace: a dash for each name; a colour for each name where one series is on. */

@@ -9,6 +9,8 @@ async function unpacked(name) {
   return new Response(stream).text();
 }
 
+function sentence(text) { return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : "."); }
+
 /** The elements of a block below its heading: caption, picker, figure, what is shown, notes, numbers. */
 function scaffold(place, block, picker) {
   const root = document.querySelector(`[data-block="${place}"]`);
@@ -17,7 +19,7 @@ function scaffold(place, block, picker) {
   const shown = element("p", { class: "shown", "aria-live": "polite" });
   const figure = element("figure");
   if (picker) figure.append(picker);
-  figure.append(plot, shown, element("figcaption", {}, [block.caption, ...(block.notes ?? [])].filter(Boolean).join(" ")));
+  figure.append(plot, shown, element("figcaption", {}, [block.caption, ...(block.notes ?? [])].filter(Boolean).map(sentence).join(" ")));
   root.append(figure);
   const details = element("details", {}, element("summary", {}, "Numbers of this figure"));
   const inside = element("div", { class: "numbers", tabindex: "0", role: "region", "aria-label": `Numbers of ${block.title}` });

@@ -17,19 +17,28 @@ function drawTopology(block, place) {
     const seed = shownSeed(seeds);
     offerSeries(choice, block.loads.map((load) => load.series));
     const load = block.loads.find((one) => one.series === Number(choice.value) && one.point === state.point && one.seed === seed);
-    const layout = { ...baseLayout(430), annotations: [] };
+    const layout = baseLayout(430);
     layout.margin = { l: 10, r: 10, t: 10, b: 50 };
     layout.xaxis = { visible: false, fixedrange: false };
     layout.yaxis = { visible: false };
     if (parts.plot.clientWidth > 640) layout.legend.title = { text: "mean load" };
     const traces = load ? networkTraces(block.networks[load.network], load, parts.plot.clientWidth) : [];
-    if (!load) layout.annotations.push(nothing(0.5, 0.5));
+    layout.annotations = load ? switchNames(block.networks[load.network]) : [nothing(0.5, 0.5)];
     makeRoom(layout, traces, parts.plot.clientWidth - 80);
     Plotly.react(parts.plot, traces, layout, CONFIG);
     parts.say(shownText(seed, seeds));
     parts.numbers(() => linkNumbers(load ? block.networks[load.network] : null, load));
   }
   return draw;
+}
+
+/** Names above their switches, readable where links cross them. */
+function switchNames(network) {
+  if (network.switches > 40) return [];
+  const bgcolor = getComputedStyle(document.documentElement).getPropertyValue("--ground").trim();
+  return network.names.slice(0, network.switches).map((name, at) => ({
+    x: network.x[at], y: network.y[at], text: safe(name), yshift: 15, showarrow: false, font: { size: 10 }, bgcolor, borderpad: 1,
+  }));
 }
 
 function loadsOf(network, load, link) {
@@ -61,11 +70,11 @@ function networkTraces(network, load, width) {
     type: "scatter", mode: "lines", ...one, name: CLASS_NAMES[at], hoverinfo: "skip",
     line: { color: inks[at], width: 1.2 + at * 0.7 }, showlegend: one.x.length > 0, meta: { role: "links" },
   })).filter((one) => one.x.length);
-  // Names of hosts stand beside each other where there is room for them.
+  // Hosts are named where there is room.
   const many = (network.names.length - network.switches) * 28 > width;
   const node = (from, to, name, symbol, ink, size, isNamed) => ({
     type: "scatter", mode: isNamed ? "markers+text" : "markers", name, x: network.x.slice(from, to), y: network.y.slice(from, to),
-    text: network.names.slice(from, to).map(safe), textposition: from ? "bottom center" : "top center", textfont: { size: 10 },
+    text: network.names.slice(from, to).map(safe), textposition: "bottom center", textfont: { size: 10 },
     marker: { symbol, size, color: ink, line: { width: 1, color: quiet } }, hovertemplate: "%{text}<extra></extra>", cliponaxis: false, meta: { role: name },
   });
   return [
@@ -75,7 +84,7 @@ function networkTraces(network, load, width) {
       hovertemplate: "%{text}<extra></extra>", showlegend: false, meta: { role: "middle" },
     },
     node(network.switches, network.names.length, "hosts", "circle", colour(0), many ? 5 : 9, !many),
-    node(0, network.switches, "switches", "square", colour(1), network.switches > 40 ? 8 : 13, network.switches <= 40),
+    node(0, network.switches, "switches", "square", colour(1), network.switches > 40 ? 8 : 13, false),
     ...(rings.x.length ? [{
       type: "scatter", mode: "markers", x: rings.x, y: rings.y, text: rings.text, name: "drops",
       marker: { symbol: "circle-open", size: rings.size, color: colour(3), line: { width: 2.5 } }, hovertemplate: "%{text}<extra></extra>", meta: { role: "drops" },

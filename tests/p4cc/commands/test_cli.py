@@ -189,7 +189,7 @@ def test_the_planner_prints_all_readings() -> None:
 def test_the_network_is_shown_as_table_json_and_picture(tmp_path: Path) -> None:
     done = p4cc("topo", INCAST, "--set", "topology.senders=3")
     assert done.returncode == 0, done.stderr
-    assert "4 hosts, 1 switches, 4 links" in done.stdout
+    assert "4 hosts, 1 switch, 4 links" in done.stdout
     plain = json.loads(p4cc("topo", INCAST, "--set", "topology.senders=3", "--json").stdout)
     assert [host["name"] for host in plain["hosts"]] == ["h1", "h2", "h3", "aggregator"]
     picture = tmp_path / "fat.png"

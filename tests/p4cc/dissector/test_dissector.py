@@ -77,16 +77,6 @@ def test_tshark_shows_the_transport_header_and_the_programs_own(tmp_path: Path) 
         assert f"\n{line}\n" in text
 
 
-def test_hop_records_are_shown(tmp_path: Path) -> None:
-    hop = struct.pack(">Q", 3 << 60 | 1000 << 36 | 77 << 16 | 9)
-    extension = b"\x10\x2a" + hop
-    header = bytes([0x10, 0, 0, 1]) + struct.pack(">IIIHBBQQ", 7, 5, 0, 0, len(extension), 0, 11, 12)
-    udp = struct.pack(">HHHH", 50_000, 52_224, 8 + len(header) + len(extension), 0)
-    text = shown(capture_of(tmp_path, ipv4(17, udp + header + extension)), made(tmp_path))
-    for line in ("Hop count: 1", "Path id: 0x002a", "Rate code: 3", "Timestamp: 1000", "Queue (80 B x m): 9"):
-        assert line in text
-
-
 def test_stacks_varbits_and_loops_of_the_parser(tmp_path: Path) -> None:
     records = struct.pack(">II", 1 << 24 | 5, 2 << 24 | 6)
     whole = ipv4(150, struct.pack(">BBI", 0, 2, 0xDEADBEEF) + records)

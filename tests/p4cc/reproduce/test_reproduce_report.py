@@ -145,7 +145,7 @@ def test_what_no_item_names_is_our_own(tmp_path: Path, results: Path) -> None:
     assert "| without a timeout |" in item
     assert "| goodput |" not in item.partition("### Figure 1")[2]
     assert "| goodput |" in own
-    assert "Its picture stands [above](#item-figure-1)." in own
+    assert "See the picture [above](#item-figure-1)." in own
     assert "### Headline" in own
     without = page(made(tmp_path / "none"), results, tmp_path / "bare")
     assert "does not list what its source shows" in without

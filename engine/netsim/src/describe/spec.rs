@@ -39,7 +39,7 @@ pub struct NetworkSpec {
     /// Configurations of window senders by name.
     #[serde(default)]
     pub algorithms: BTreeMap<String, SenderConfig>,
-    /// Configurations of RDMA-like flows by name; no name stands in both maps.
+    /// Configurations of RDMA-like flows by name; no name is in both maps.
     #[serde(default)]
     pub rdma: BTreeMap<String, RdmaConfig>,
     /// Flows in any order.
@@ -61,7 +61,7 @@ pub struct NetworkSpec {
     /// Incasts at random times, drawn anew for each seed; their flows are numbered last.
     #[serde(default)]
     pub bursts: Vec<BurstsSpec>,
-    /// Packets of the user's own, which belong to no flow.
+    /// The user's packets, which belong to no flow.
     #[serde(default)]
     pub packets: Vec<PacketsSpec>,
     /// Headers of the user's program that data packets of all flows carry.
@@ -169,7 +169,7 @@ pub struct BufferSpec {
     /// Set aside for each port and lossless priority.
     #[serde(default = "default_reserve_bytes")]
     pub reserve_bytes: u64,
-    /// How far below its threshold a paused port must be to go on.
+    /// How far below its threshold a paused port must be to continue.
     #[serde(default = "default_resume_offset_bytes")]
     pub resume_offset_bytes: u64,
     /// Priorities that are paused rather than dropped (PFC), 0 to 6.
@@ -262,7 +262,7 @@ pub struct FaultSpec {
     /// The nodes at the two ends of a link, in any order; all links between them go down.
     #[serde(default)]
     pub between: Option<[String; 2]>,
-    /// The switch, if it is no link.
+    /// The switch; absent for a link.
     #[serde(default)]
     pub switch: Option<String>,
     /// When it goes down.
@@ -316,7 +316,7 @@ pub struct FlowSpec {
 pub struct RecordSpec {
     /// Sampling interval of the senders' state.
     pub windows_interval_ns: Option<u64>,
-    /// Attributes of algorithms of the user's, sampled with the senders' state.
+    /// Attributes of users' algorithms, sampled with the senders' state.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub state: Vec<String>,
     /// Sampling interval of queue depths.
@@ -454,7 +454,7 @@ pub struct PacketsReceivedSpec {
     pub max_packets: u64,
 }
 
-/// What to keep of the fields of the user's headers.
+/// Which fields of the user's headers to keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HeadersRecordSpec {

@@ -21,7 +21,7 @@ pub const MAX_SOURCES: usize = 16_384;
 /// Most packets of a source.
 pub const MAX_OWN_PACKETS: u64 = 1 << 40;
 
-/// One host that sends packets of the user's own.
+/// One host that sends the user's packets.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketsSpec {

@@ -25,7 +25,7 @@ pub enum Notification {
     Packet,
 }
 
-/// How a flow mends losses.
+/// How a flow recovers from losses.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RdmaRecovery")]
@@ -96,7 +96,7 @@ pub struct RdmaConfig {
     /// simulator, so what is lost at the end of a flow stays lost.
     #[serde(default)]
     pub rto_ns: Option<u64>,
-    /// How losses are mended.
+    /// How losses are recovered.
     #[serde(default)]
     pub recovery: Recovery,
     /// With selective repeat: a packet is lost when so many bytes arrived that left after it; absent: one and

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The layer that the headers stand behind.
+/// The layer that the headers follow.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum After {
@@ -33,7 +33,7 @@ pub struct Announcement {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UserHeadersConfig {
-    /// Where they stand.
+    /// Where they are.
     pub after: After,
     /// What announces them.
     #[serde(default)]
@@ -53,14 +53,14 @@ pub struct UserHeaderConfig {
     pub name: String,
     /// Names and widths of its fields in bits, in the order of the wire.
     pub fields: Vec<(String, u32)>,
-    /// What tells how often it stands there; absent: once.
+    /// The field that counts its repetitions; absent: once.
     #[serde(default)]
     pub count: Option<CountField>,
     /// Its bytes as senders write them, of each of its elements.
     pub bytes: Vec<u8>,
 }
 
-/// A field that counts how often a later header stands there.
+/// A field that counts the repetitions of a later header.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CountField {

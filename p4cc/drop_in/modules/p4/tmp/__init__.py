@@ -1,1 +1,1 @@
-"""What PI installs beside P4Runtime's messages."""
+"""What PI installs in addition to P4Runtime's messages."""
